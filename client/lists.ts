@@ -1,11 +1,13 @@
 import { defineSearchAttributeKey } from '@temporalio/common';
 import type { WorkflowExecutionInfo } from '@temporalio/client';
+import { stateOfTag } from '../domain/deploy/stateTag';
 import { ConveyorError, conveyorError } from '../domain/errors';
 import { sweepId } from '../domain/ids';
-import type { DeployState, DeploySummary, FinderView, PipelineSummary, ReleaseSummary } from '../domain/views';
+import type { DeploySummary, FinderView, PipelineSummary, ReleaseSummary } from '../domain/views';
 import { formatTime, lastPollWords } from '../domain/text';
 import type { ListQuery } from './api';
 import { findersHealth } from './finders';
+import { withPauses } from './pauses';
 import { index } from './pipelineIndex';
 import { pollingWithin } from './readiness';
 import type { Workflows } from './workflows';
@@ -18,8 +20,8 @@ import type { Workflows } from './workflows';
 export const listPipelines = (workflows: Workflows, query: ListQuery): Promise<PipelineSummary[]> =>
   listWorkflows(workflows, 'pipeline', query, listedPipeline);
 
-export const listReleases = (workflows: Workflows, query: ListQuery): Promise<ReleaseSummary[]> =>
-  listWorkflows(workflows, 'release', query, listedRelease);
+export const listReleases = async (workflows: Workflows, query: ListQuery): Promise<ReleaseSummary[]> =>
+  withPauses(workflows.temporal.client, await listWorkflows(workflows, 'release', query, listedRelease));
 
 export const listDeploys = (workflows: Workflows, query: ListQuery): Promise<DeploySummary[]> =>
   listWorkflows(workflows, 'deploy', query, listedDeploy);
@@ -41,7 +43,7 @@ function listedDeploy(info: WorkflowExecutionInfo): DeploySummary | undefined {
   const summary = memoSummary<DeploySummary>(info);
   if (summary === undefined) return undefined;
   if (summary.endedAt !== null) return { ...summary, state: 'ended' };
-  const state = (info.typedSearchAttributes.get(STATE) ?? 'planning') as DeployState;
+  const state = stateOfTag(info.typedSearchAttributes.get(STATE) ?? 'planning');
   if (!hasClosed(info)) return { ...summary, state };
   const ended = { state: 'ended', outcome: 'failed', classification: 'bad-failure', paused: null } as const;
   return { ...summary, ...ended, endedAt: closedAt(info) };

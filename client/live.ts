@@ -1,8 +1,11 @@
 import type { WorkflowHandle } from '@temporalio/client';
 import { defaultPayloadConverter } from '@temporalio/common';
 import { withRevertCounts, type Counted } from '../domain/deploy/counts';
+import { continuesByItself } from '../domain/deploy/view';
+import type { Verdict } from '../domain/health/verdict';
 import { looksSince, STILL_WAITING } from '../domain/looks';
-import type { ActionView, DeployStatus, HealthRow } from '../domain/views';
+import { formatTime } from '../domain/text';
+import type { ActionView, DeployStatus, HealthRow, Pause } from '../domain/views';
 
 /** What a running activity said in its last heartbeat, and what its last attempt failed with, unless it just waits on. */
 export interface Pending {
@@ -16,6 +19,8 @@ export interface Pending {
   readonly nextMs: number | null;
   /** Counted from the last look that saw something. */
   readonly attempt: number;
+  /** When an attempt last ended, or saw something; ms since the epoch, null before the first. */
+  readonly atMs: number | null;
 }
 
 /** What the server knows of a workflow, without a worker. */
@@ -49,6 +54,7 @@ const pendingIn = (raw: WorkflowDescription['raw']): Pending[] =>
       state,
       nextAttemptScheduleTime: next,
     } = activity;
+    const atMs = Math.max(...[activity.lastHeartbeatTime, activity.lastAttemptCompleteTime].map((at) => msOf(at) ?? 0));
     const payload = heartbeatDetails?.payloads?.[0];
     const heartbeat: unknown = payload ? defaultPayloadConverter.fromPayload(payload) : undefined;
     const { since = 0 } = (heartbeat ?? {}) as { since?: number };
@@ -59,24 +65,54 @@ const pendingIn = (raw: WorkflowDescription['raw']): Pending[] =>
       stage: state === STARTED ? 'runs' : waits ? 'waits' : 'tries',
       heartbeat,
       failure: waits ? null : (lastFailure?.message ?? null),
-      nextMs: next ? Number(next.seconds ?? 0) * 1_000 + Math.ceil((next.nanos ?? 0) / 1e6) : null,
+      nextMs: msOf(next),
       attempt: looksSince(attempt ?? 1, since),
+      atMs: atMs > 0 ? atMs : null,
     };
   });
 
+type Timestamp = NonNullable<WorkflowDescription['raw']['pendingActivities']>[number]['lastHeartbeatTime'];
+
+const msOf = (at: Timestamp): number | null =>
+  at ? Number(at.seconds ?? 0) * 1_000 + Math.ceil((at.nanos ?? 0) / 1e6) : null;
+
 type LiveDeploy = Omit<DeployStatus, 'webUi'>;
 
-/** A deploy's status with what its activities see right now: counts while updating, verdicts while baking, an outage. */
+/** A deploy's status with what its activities see right now: counts while updating, verdicts while baking, an outage and its end. */
 export function mergeDeploy(status: LiveDeploy, pending: readonly Pending[]): LiveDeploy {
+  const known = { ...status, paused: status.paused && withNow(status.paused, pending) };
   return pending.reduce((merged, { activity, heartbeat, failure, attempt }) => {
     const seen = heartbeat as Partial<Counted & { rows: readonly HealthRow[] }> | undefined;
     const { units, totals } = seen ?? {};
     const shown = activity === 'followUpdates' && units && totals ? withUnits(merged, { units, totals }) : merged;
     const judged = activity === 'watchHealth' && seen?.rows ? { ...shown, health: seen.rows } : shown;
-    return failure === null
+    // How a dependency is that it is paused for is said with the pause.
+    return failure === null || known.paused?.now
       ? judged
       : { ...judged, summary: `${judged.summary}; attempt ${attempt} of ${activity}: ${failure}` };
-  }, status);
+  }, known);
+}
+
+/** A pause by a dependency with how that is now: its workflow learns nothing before what it waits for has come. */
+export function withNow(paused: Pause, pending: readonly Pending[]): Pause {
+  const tried = pending.find(({ failure }) => failure !== null);
+  const seen = pending.find(({ activity, heartbeat }) => activity === 'watchHealth' && heartbeat !== undefined);
+  const one = tried ?? seen;
+  if (!continuesByItself(paused) || one === undefined) return paused;
+  const { verdict = 'errored', rows: [worst] = [] } = (seen?.heartbeat ?? {}) as Partial<HealthSeen>;
+  const now = {
+    answers: tried === undefined && verdict !== 'errored',
+    said: tried?.failure ?? [verdict, worst?.reason ?? ''].filter((text) => text !== '').join(': '),
+    at: one.atMs === null ? null : formatTime(one.atMs),
+    nextAt: one.nextMs === null ? null : formatTime(one.nextMs),
+  };
+  return { ...paused, now };
+}
+
+/** What a watch heartbeats, as far as it matters here. */
+interface HealthSeen {
+  readonly verdict: Verdict;
+  readonly rows: readonly HealthRow[];
 }
 
 function withUnits(status: LiveDeploy, counted: Counted): LiveDeploy {

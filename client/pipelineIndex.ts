@@ -74,6 +74,21 @@ const listing = (client: Client, kind: string, pipeline: string | undefined) => 
   return client.workflow.list({ query: `WorkflowType = '${kind}'${ofPipeline}` });
 };
 
+/** Deploys of these releases, by their ids, that run now. */
+export async function* runningDeploys(
+  client: Client,
+  releases: readonly string[],
+): AsyncGenerator<WorkflowExecutionInfo> {
+  for (let at = 0; at < releases.length; at += ASKED_AT_ONCE) {
+    const ids = releases.slice(at, at + ASKED_AT_ONCE).map((id) => `'${id.replace(/['"\\]/g, '')}'`);
+    const query = `WorkflowType = 'deploy' AND ExecutionStatus = 'Running' AND ConveyorRelease IN (${ids.join(', ')})`;
+    yield* client.workflow.list({ query });
+  }
+}
+
+/** So many ids fit into a query. */
+const ASKED_AT_ONCE = 50;
+
 /** Runs of releases and deploys that Temporal closed in a time, ms since the epoch, the end excluded; of one task queue, whose workers know them. */
 export function closedRuns(
   client: Client,

@@ -1,8 +1,11 @@
+import type { WorkflowHandle } from '@temporalio/client';
+import { continuesByItself } from '../domain/deploy/view';
 import { releaseId, workflowIds } from '../domain/ids';
 import type { Mutex } from '../domain/mutex';
 import { formatTime } from '../domain/text';
-import type { ActionView, DeployStatus, Holder, ReleaseStatus } from '../domain/views';
+import type { ActionView, DeployStatus, Holder, Pause, ReleaseStatus } from '../domain/views';
 import type { Temporal } from './connection';
+import { serverView, withNow } from './live';
 
 /** What somebody waits for, as others know it: a deploy that runs, and a lock. Both are beside the point, and not waited for long. */
 const HOLDER_QUERY_TIMEOUT_MS = 2_000;
@@ -54,13 +57,17 @@ async function withWait(
     } = await client.withDeadline(Date.now() + HOLDER_QUERY_TIMEOUT_MS, () =>
       handle.query<Pick<DeployStatus, 'blockedBy' | 'until' | 'lock' | 'paused'>>('status'),
     );
-    const known = paused === null ? action : { ...action, paused };
+    const known = paused === null ? action : { ...action, paused: await withDependency(handle, paused) };
     return blockedBy === null ? known : { ...known, blockedBy, until, ...(lock == null ? {} : { lock }) };
   } catch {
     // The release is answered for without one that is silent.
     return action;
   }
 }
+
+/** A pause that ends by itself, with how what it waits for is now. */
+const withDependency = async (handle: WorkflowHandle, paused: Pause): Promise<Pause> =>
+  continuesByItself(paused) ? withNow(paused, (await serverView(handle)).pending) : paused;
 
 /** Undefined where it is free by now, or the lock is silent or gone. */
 async function findHolder({ client }: Temporal, lock: string, waiting: string): Promise<Holder | undefined> {

@@ -12,6 +12,7 @@ import { WORKER_TIMEOUT_MS, translate, type Temporal } from './connection';
 import { findersHealth } from './finders';
 import { mergeAction, mergeDeploy, serverView, type ServerView } from './live';
 import { endedOutside } from './outside';
+import { withPauses } from './pauses';
 import { refusalError, unknownWorkflow } from './refusals';
 import { proven } from './seal';
 import { noWorker, unlessUnpolled } from './silence';
@@ -57,13 +58,15 @@ export class Workflows {
   async pipeline(name: string): Promise<PipelineStatus> {
     const state = await this.pipelineState(name);
     // They are beside the point for most who look, so that they keep nobody from the rest.
-    const [found, soaking] = await Promise.all([
+    const { waits = [], ...status } = pipelineStatus(state, Date.now());
+    const [found, soaking, releases] = await Promise.all([
       findersHealth(this.temporal, finderNames(state.spec)).catch(() => undefined),
       soakWaits(this.temporal, state),
+      withPauses(this.temporal.client, status.releases),
     ]);
-    const { waits = [], ...status } = pipelineStatus(state, Date.now());
     return {
       ...status,
+      releases,
       waits: [...waits, ...soaking],
       ...(found && { finders: found.map((view) => refusalsFor(name, view)) }),
       webUi: this.link(workflowIds.pipeline(name)),

@@ -108,6 +108,8 @@ export interface ReleaseSummary {
   readonly startedAt: string;
   readonly endedAt: string | null;
   readonly artifacts: readonly Artifact[];
+  /** In lists and in the status of its pipeline: a deploy of it that is paused, since when and why. */
+  readonly pausedDeploy?: Pause & { readonly id: string };
   /** In lists: its workflow does not get on, so that this is as it was before. */
   readonly problem?: string;
 }
@@ -171,6 +173,21 @@ export interface Pause {
   readonly actor: string | null;
   readonly at: string;
   readonly reason: string;
+  /** Nobody asks again by itself: it lasts until a person resumes, as after a refusal. */
+  readonly until?: 'resumed';
+  /** In `status`: how what it waits for is now. */
+  readonly now?: DependencyNow;
+}
+
+/** What a deploy is paused for, as Temporal knows it at this moment; its reason is of the time of the pause. */
+export interface DependencyNow {
+  readonly answers: boolean;
+  /** When it answered last, or was asked in vain; null where Temporal does not say. */
+  readonly at: string | null;
+  /** What it answered, or what asking it came to. */
+  readonly said: string;
+  /** When it is asked again; null while it is being asked. */
+  readonly nextAt: string | null;
 }
 
 export interface UnitCounts {
@@ -410,6 +427,8 @@ export interface PipelineStatus extends PipelineSummary {
   readonly retired?: Stopped;
   readonly schedule?: ScheduleView;
   readonly groups?: readonly GroupView[];
+  /** Of deploy actions whose windows let only so many begin: when the last ones did, oldest first. */
+  readonly begun?: Readonly<Record<string, readonly string[]>>;
   /** What is waited for: by queued releases, and by actions of running ones. */
   readonly waits?: readonly WaitView[];
   /** The latest of each input that finders, webhooks or people brought. */
@@ -437,6 +456,8 @@ export interface PlanView {
   readonly pattern: string;
   /** What its version has to soak in before it begins, for so many ms; the times of the phases are without. */
   readonly soak?: SoakSpec;
+  /** A release that waits in the queue for longer is cancelled; missing where none is. */
+  readonly expireAfterMs?: number;
   readonly phases: readonly {
     readonly index: number;
     readonly name: string;

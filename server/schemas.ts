@@ -168,6 +168,14 @@ const lockHolder = z
   .optional()
   .describe('who holds the lock that it waits for');
 
+const pauseFields = {
+  by: z.string(),
+  actor: z.string().nullable(),
+  at: time,
+  reason: z.string(),
+  until: z.literal('resumed').optional().describe('it was refused: only a person ends it'),
+};
+
 const releaseFields = {
   ...staleFields,
   id: z.string(),
@@ -181,6 +189,10 @@ const releaseFields = {
   startedAt: time,
   endedAt: time.nullable(),
   artifacts: z.array(artifactSchema),
+  pausedDeploy: z
+    .looseObject({ id: z.string(), ...pauseFields })
+    .optional()
+    .describe('in lists and in its pipeline: a deploy of it that is paused'),
 };
 
 export const releaseAnswer = z.looseObject({
@@ -196,7 +208,13 @@ export const releaseAnswer = z.looseObject({
       heldBy: lockHolder,
       deploy: z.string().nullable(),
       paused: z
-        .looseObject({ by: z.string(), actor: z.string().nullable(), at: time, reason: z.string() })
+        .looseObject({
+          ...pauseFields,
+          now: z
+            .looseObject({ answers: z.boolean(), at: time.nullable(), said: z.string(), nextAt: time.nullable() })
+            .optional()
+            .describe('by a dependency: how that is now, while the reason is of the time of the pause'),
+        })
         .optional()
         .describe('its deploy is paused'),
       carriedFrom: z.number().int().optional().describe('it was not run: it had succeeded in that release'),

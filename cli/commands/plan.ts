@@ -14,6 +14,7 @@ import { pastUpdateMs } from '../pastDeploys';
 import { requirePipelineFile } from '../pipelineFile';
 import { noteScriptsOff } from '../scriptsAllowed';
 import { renderPlan } from '../render/plan';
+import { whenThereIsRoom } from '../windowRoom';
 import { durationOption, examples, type CommandCall, type Register } from './command';
 
 interface PlanOptions {
@@ -44,7 +45,7 @@ export const planCommand: Register = (program, cli) => {
     )
     .action(
       cli.handle<PlanOptions, [string]>(async (call, file) => {
-        const { io, output, options } = call;
+        const { io, output, options, connect } = call;
         const read = await requirePipelineFile(file, io.now());
         const { spec } = read;
         noteScriptsOff(io, [read]);
@@ -55,7 +56,8 @@ export const planCommand: Register = (program, cli) => {
           options.units === undefined
             ? await fleetOf(io, file, spec, name, action)
             : readUnits(options.units, action.with.config);
-        const times = { now: nowMs, openingAt, ...(await updateTime(call, givenMs, spec.pipeline, name)) };
+        const beginning = await whenThereIsRoom(io, connect, spec, [name, action], nowMs);
+        const times = { ...beginning, openingAt, ...(await updateTime(call, givenMs, spec.pipeline, name)) };
         const planned = await asPlanImpossible(() => planView(spec, name, units, times));
         emit(io, output, planned, {
           text: (view, shown) => renderPlan(shown, { ...view, now: nowMs }, openTimesOf(withBlackouts(spec, action))),

@@ -1,4 +1,15 @@
-import { wholeSeconds, ago, clock, deployWord, PAUSED_SYMBOL, took, until, VERDICT_SYMBOLS, pauseWords } from './words';
+import {
+  ago,
+  clock,
+  dependencyWords,
+  deployWord,
+  PAUSED_SYMBOL,
+  pauseWords,
+  took,
+  until,
+  VERDICT_SYMBOLS,
+  wholeSeconds,
+} from './words';
 import { alignRows, fold, paint, tint, wrap, type Colors, type View } from './paint';
 import { phaseRows } from './phases';
 import { totalsOf } from '../../domain/deploy/counts';
@@ -78,11 +89,13 @@ function deployHeader(deploy: DeployStatus, view: View, colors: Colors): string[
   const state = `${tint(colors, sign.tone, `${sign.glyph} ${word}`)}${classificationOf(deploy)}`;
   const attempt = deploy.attempt > 1 ? `, attempt ${deploy.attempt}` : '';
   const pause = pauseWords(deploy, view);
+  const now = deploy.paused === null ? '' : dependencyWords(deploy.paused, view);
   return fieldLines(
     [
       ['Deploy', colors.bold(deploy.id)],
       ['Status', deploy.summary === '' ? state : `${state}  ${deploy.summary}`],
       pause === '' ? null : ['Paused', tint(colors, PAUSED_SYMBOL.tone, `${PAUSED_SYMBOL.glyph} ${pause}`)],
+      now === '' ? null : ['Now', now],
       waitLine(deploy, view),
       heldLine(deploy, view),
       ['Version', `${deploy.version} by ${deploy.pushType}${attempt}`],

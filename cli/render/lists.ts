@@ -52,14 +52,31 @@ export function releaseTable(rows: readonly ReleaseSummary[], view: View, wide: 
     const { glyph, tone } = RELEASE_SYMBOLS[row.state];
     return [
       colors.bold(row.id),
-      tint(colors, tone, `${glyph} ${row.state}`) + causeWords(row) + rerunWords(row) + problemWords(row, colors),
+      tint(colors, tone, `${glyph} ${row.state}`) +
+        causeWords(row) +
+        rerunWords(row) +
+        pausedDeployWords(row) +
+        problemWords(row, colors),
       artifactWords(row.artifacts),
       ago(row.startedAt, view),
       took(row.startedAt, row.endedAt, view),
       ...(wide ? [triggerWords(row), row.trigger.key ?? '–'] : []),
     ];
   });
-  return table(heading, cells, 'no releases; conveyor release PIPELINE starts one', view);
+  const below = pausesBelow(rows, view, colors);
+  return `${table(heading, cells, 'no releases; conveyor release PIPELINE starts one', view)}${below}`;
+}
+
+const pausedDeployWords = ({ id, pausedDeploy }: ReleaseSummary): string =>
+  pausedDeploy === undefined ? '' : `, ${pausedDeploy.id.slice(id.length + 1)} paused`;
+
+/** Below the table: a reason is too long for a cell, and never cut. */
+function pausesBelow(rows: readonly ReleaseSummary[], view: View, colors: Colors): string {
+  const { glyph, tone } = PAUSED_SYMBOL;
+  const lines = rows.flatMap(({ pausedDeploy: paused }) =>
+    paused === undefined ? [] : [tint(colors, tone, `${glyph} ${paused.id} ${pauseWords({ paused }, view)}`)],
+  );
+  return lines.map((line) => `\n${line}`).join('');
 }
 
 export function deployTable(rows: readonly DeploySummary[], view: View, wide: boolean = false): string {

@@ -1,6 +1,15 @@
 import type { DeployStatus, HealthRow, ReleaseStatus, WaitView } from '../../domain/views';
 import { approvalWords } from '../../domain/release/approval';
-import { causeWords, heldWords, VERDICT_SYMBOLS, deployWord, RELEASE_SYMBOLS, ACTION_SYMBOLS } from './words';
+import {
+  ACTION_SYMBOLS,
+  answerWords,
+  causeWords,
+  deployWord,
+  heldWords,
+  PAUSED_SYMBOL,
+  RELEASE_SYMBOLS,
+  VERDICT_SYMBOLS,
+} from './words';
 
 /** What is watched at one moment: a release with its deploys, or one deploy. */
 export interface WatchSnapshot {
@@ -78,6 +87,9 @@ function deployLogLines(before: DeployStatus | null, after: DeployStatus): LogLi
     const text = `${after.id}  ${VERDICT_SYMBOLS[row.verdict].glyph} ${row.unit} ${row.check} ${row.verdict}: ${row.reason}`;
     lines.push({ at: last, text });
   }
+  const now = after.paused?.now;
+  if (now?.answers && !before?.paused?.now?.answers)
+    lines.push({ at: now.at ?? last, text: `${after.id}  ${PAUSED_SYMBOL.glyph} ${answerWords(now)}` });
   const { word, sign } = deployWord(after);
   const isLogged = LOGGED_STATES.includes(after.state) || after.paused !== null || after.outcome !== null;
   if (isLogged && (before === null || deployWord(before).word !== word)) {

@@ -37,6 +37,7 @@ export function renderPlan(plan: PlanView, reader: View, times?: OpenTimes): str
       [
         `${colors.bold(`${plan.pipeline} ${plan.action}`)}  ${plan.pattern}, ${plural(plan.phases.length, 'phase')}, ${finish}`,
         ...soakWords(plan),
+        ...expiryWords(plan),
         ...windowWords(times),
         ...(times ? blackoutWords(times, view.now, plan.finishesAt) : []),
       ],
@@ -63,6 +64,11 @@ function soakWords({ soak }: PlanView): string[] {
   const where = 'action' in soak ? `in ${soak.action}` : `as ${soak.artifact} in ${soak.pipeline}`;
   return [`begins once its version has run for ${formatDuration(soak.for)} ${where}; times are without that`];
 }
+
+const expiryWords = ({ expireAfterMs: afterMs }: PlanView): string[] =>
+  afterMs === undefined
+    ? []
+    : [`a release that waits in the queue for longer than ${formatDuration(afterMs)} is cancelled`];
 
 function windowWords(times: OpenTimes | undefined): string[] {
   const [first, ...others] = times?.windows ?? [];

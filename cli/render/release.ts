@@ -1,6 +1,6 @@
 import { offersRerun } from '../../domain/release/rerun';
 import { withReason } from '../../domain/text';
-import type { ActionView, DeployStatus, ReleaseStatus, WaitView } from '../../domain/views';
+import type { ActionView, DeployStatus, Pause, ReleaseStatus, WaitView } from '../../domain/views';
 import { fieldLines, healthSection, joinSections, nextSection, revertSection, timelineSection } from './deploy';
 import { alignRows, paint, tint, type Colors, type View } from './paint';
 import { actionRows, linksSection } from './actions';
@@ -10,6 +10,7 @@ import {
   artifactWords,
   causeWords,
   clock,
+  dependencyWords,
   heldWords,
   PAUSED_SYMBOL,
   RELEASE_SYMBOLS,
@@ -113,7 +114,7 @@ function releaseHeader(
 ): string[] {
   const sign = RELEASE_SYMBOLS[release.state];
   const pauses = deploys.filter((deploy) => deploy.paused !== null);
-  const waits = deploys.filter((deploy) => deploy.state !== 'ended' && deploy.summary !== '');
+  const waits = deploys.filter((deploy) => deploy.state !== 'ended' && deploy.summary !== '' && !deploy.paused?.now);
   return fieldLines(
     [
       ['Release', colors.bold(release.id)],
@@ -121,6 +122,7 @@ function releaseHeader(
       ...[...pausedRelease(release, view), ...pauses.map((deploy) => `${deploy.id} ${pauseWords(deploy, view)}`)].map(
         (words) => ['Paused', tint(colors, PAUSED_SYMBOL.tone, `${PAUSED_SYMBOL.glyph} ${words}`)] as const,
       ),
+      ...pauses.flatMap(({ id, paused }) => nowLine(id, paused, view)),
       ...waits.map((deploy) => ['Now', `${deploy.summary}${holderText(deploy, view)}`] as const),
       ...releaseWaits.map((wait) => ['Waits', waitWords(wait, view)] as const),
       ...release.actions.flatMap((action) => blockedLine(action, view)),
@@ -134,6 +136,12 @@ function releaseHeader(
     ],
     colors,
   );
+}
+
+/** How what one of its deploys is paused for is now. */
+function nowLine(id: string, paused: Pause | null, view: View): (readonly [string, string])[] {
+  const words = paused === null ? '' : dependencyWords(paused, view);
+  return words === '' ? [] : [['Now', `${id}: ${words}`]];
 }
 
 /** Who paused the release itself, when and why. */

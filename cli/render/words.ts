@@ -5,9 +5,11 @@ import type { Verdict } from '../../domain/health/verdict';
 import type {
   ActionState,
   ActionView,
+  DependencyNow,
   DeployOutcome,
   DeployState,
   DeploySummary,
+  Pause,
   PhaseState,
   PhaseView,
   ReleaseState,
@@ -210,4 +212,19 @@ export function pauseWords(deploy: Pick<DeploySummary, 'paused'>, view: View): s
   if (paused === null) return '';
   const who = paused.actor === null ? `by ${paused.by}` : `by ${paused.actor}`;
   return `${who} ${ago(paused.at, view)}: ${paused.reason}`;
+}
+
+/** How what a deploy is paused for is now, and what happens next; nothing where that is not known. */
+export function dependencyWords({ now }: Pause, view: View): string {
+  if (now === undefined) return '';
+  const next = now.nextAt === null ? 'asked right now' : `asked again ${until(now.nextAt, view)}`;
+  return answerWords(now, now.at === null ? '' : `${ago(now.at, view)}: `, next);
+}
+
+/** `it answers again (10s ago: inconclusive: …); asked again in 20s; the deploy continues by itself once it is healthy`. */
+export function answerWords({ answers, said }: DependencyNow, when: string = '', next: string = ''): string {
+  const [how, end] = answers ? ['it answers again', 'is healthy'] : ['it does not work yet', 'does'];
+  return [`${how} (${when}${said})`, next, `the deploy continues by itself once it ${end}`]
+    .filter((part) => part !== '')
+    .join('; ');
 }

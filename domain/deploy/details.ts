@@ -3,12 +3,14 @@ import { aligned, block, list, marked, moment, NO_MARKDOWN, sections, type Markd
 import type { DeployStatus, HealthRow, PhaseState, PhaseView } from '../views';
 import type { Verdict } from '../health/verdict';
 import { totalsOf } from './counts';
+import { continuesByItself } from './view';
 
 /** The current details of a deploy in the Temporal Web UI: Markdown for a person who has only this page (docs/design/workflows.md#in-the-web-ui). */
 export function deployDetails(status: Omit<DeployStatus, 'webUi'>): string {
   return sections(
     marked`## ${status.id} → ${status.version}`,
     marked`**${deployHeadline(status)}**`,
+    pausedSince(status),
     status.lock ? marked`Who holds it: the workflow **${status.lock}**` : NO_MARKDOWN,
     aligned(status.phases.map(phaseRow)),
     list(
@@ -45,6 +47,15 @@ const VERDICT_GLYPHS: Readonly<Record<Verdict, string>> = {
 /** The summary; with the outcome in front of it where it does not begin with that itself. */
 function deployHeadline({ outcome, summary }: Omit<DeployStatus, 'webUi'>): string {
   return outcome === null || summary.startsWith(outcome) ? summary : `${outcome}: ${summary}`;
+}
+
+/** A reason is of the moment of the pause; how it is now only Temporal knows, which shows it on the same page. */
+function pausedSince({ paused }: Omit<DeployStatus, 'webUi'>): Markdown {
+  if (paused === null) return NO_MARKDOWN;
+  const since = marked`Paused since ${moment(paused.at)} UTC.`;
+  return continuesByItself(paused)
+    ? marked`${since} It continues by itself once that works again; *Pending Activities* shows the last try.`
+    : since;
 }
 
 function phaseRow(phase: PhaseView): string[] {

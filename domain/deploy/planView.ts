@@ -15,11 +15,14 @@ import { PlanError } from './planLimits';
 
 /** What an estimate rests on. In ms. */
 export interface PlanTimes {
+  /** When it begins, or as soon as it may after that. */
   readonly now: number;
   /** How long the updates of one phase take. */
   readonly updateTimeMs: number;
   /** Nobody said so, and no deploy of the past did. */
   readonly assumed?: boolean;
+  /** What else people should know about when it begins. */
+  readonly warnings?: PlanView['warnings'];
   /** Whether an action is open at a moment. */
   readonly openingAt: (times: OpenTimes, atMs: number) => WindowState;
 }
@@ -31,6 +34,7 @@ export interface PlanTimes {
 export function planView(spec: PipelineSpec, action: string, units: readonly Unit[], times: PlanTimes): PlanView {
   const deploy = spec.actions[action];
   if (deploy?.type !== 'deploy') throw new PlanError(`${action} is no deploy action of ${spec.pipeline}`);
+  const { expireAfter } = spec.releases;
   const plan = planDeploy(deploy.with, units, [], '');
   const shares = cumulativeShares(plan, units);
   const estimated = timesOf(plan, units, withBlackouts(spec, deploy), times);
@@ -39,6 +43,7 @@ export function planView(spec: PipelineSpec, action: string, units: readonly Uni
     action,
     pattern: patternOf(plan, units),
     ...(deploy.soak === undefined ? {} : { soak: deploy.soak }),
+    ...(expireAfter === undefined ? {} : { expireAfterMs: expireAfter }),
     phases: plan.phases.map((phase, index) => ({
       index,
       name: phase.name,
@@ -50,7 +55,12 @@ export function planView(spec: PipelineSpec, action: string, units: readonly Uni
     })),
     checks: deploy.with.healthChecks.map((check) => ({ name: check.name, rule: describeCheck(check, deploy.with) })),
     finishesAt: estimated.at(-1)?.bakedAt ?? null,
-    warnings: [...plan.phases.flatMap((phase) => warningOf(phase, units)), ...uncounted(plan), ...assumption(times)],
+    warnings: [
+      ...(times.warnings ?? []),
+      ...plan.phases.flatMap((phase) => warningOf(phase, units)),
+      ...uncounted(plan),
+      ...assumption(times),
+    ],
   };
 }
 

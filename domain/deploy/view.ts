@@ -1,7 +1,7 @@
 import { deployId, workflowIds } from '../ids';
 import { withBlackout } from '../release/openTimes';
 import { formatTime, plural, withReason } from '../text';
-import type { DeployStatus, DeploySummary } from '../views';
+import type { DeployStatus, DeploySummary, Pause } from '../views';
 import { totalsOf } from './counts';
 import type { DeployInput, DeployRecord } from './state';
 import { accrue } from './spans';
@@ -138,7 +138,7 @@ export function nextCommands(record: DeployRecord, id: string): string[] {
   if (control.paused) {
     const skip = waysRound(record, id).map((command) => `conveyor ${command} ${reason}`);
     // A service that is broken is tried until it answers; a person may only hasten that.
-    const watch = control.paused.by === 'dependency' ? [`conveyor watch ${id}`] : [];
+    const watch = continuesByItself(control.paused) ? [`conveyor watch ${id}`] : [];
     const logs = control.paused.by === 'action' ? [`conveyor logs ${id}`] : [];
     return [
       ...watch,
@@ -153,6 +153,9 @@ export function nextCommands(record: DeployRecord, id: string): string[] {
   const skip = way === undefined ? [] : [`conveyor ${way} ${id} ${reason}`];
   return [`conveyor watch ${id}`, `conveyor pause ${id} ${reason}`, ...skip, `conveyor revert ${id} ${reason}`];
 }
+
+/** Whether it ends once a dependency answers. */
+export const continuesByItself = ({ by, until }: Pause): boolean => by === 'dependency' && until === undefined;
 
 /** What a person may continue without. */
 function waysRound({ control, plan, cursor }: DeployRecord, id: string): string[] {

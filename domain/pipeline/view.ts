@@ -45,6 +45,7 @@ export function pipelineStatus(state: PipelineState, nowMs: number): Omit<Pipeli
     ...(state.retired ? { retired: state.retired } : {}),
     schedule: { mode, gates, next: next === undefined ? null : formatTime(next), ...(timezone ? { timezone } : {}) },
     groups: groupViews(state),
+    ...(state.begunAt ? { begun: begunTimes(state.begunAt) } : {}),
     waits: waitsOf(state, nowMs),
     inputs: Object.values(inputs),
     ...(state.late.length > 0 ? { late: state.late } : {}),
@@ -57,6 +58,9 @@ export function pipelineStatus(state: PipelineState, nowMs: number): Omit<Pipeli
     commands,
   };
 }
+
+const begunTimes = (begunAt: NonNullable<PipelineState['begunAt']>): PipelineStatus['begun'] =>
+  Object.fromEntries(Object.entries(begunAt).map(([name, all]) => [name, all.map(([, atMs]) => formatTime(atMs))]));
 
 /** Deploys as one group, and those that the pipeline grants itself. */
 function groupViews({ spec, deploys, mutexes, ready }: PipelineState): GroupView[] {

@@ -1,7 +1,8 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { DeployStatus, HistoryRow, PlanView } from '../../domain/views';
+import { conveyorError } from '../../domain/errors';
+import type { DeployStatus, HistoryRow, PipelineStatus, PlanView } from '../../domain/views';
 import { examplePath } from '../setup/examples';
 import { run } from '../builders/cliWorld';
 
@@ -108,6 +109,65 @@ describe('the plan of examples/storage', () => {
     const fleet = examplePath('storage/fleet.yaml');
     const { out, err } = await planned('--units', fleet);
     expect([err, out]).toEqual(['', expect.stringContaining('finishes Tue 24 Nov 16:35')]);
+  });
+});
+
+describe('a window that lets only two deploys begin', () => {
+  const file = join(folder, 'two.yaml');
+  beforeAll(() =>
+    writeFileSync(
+      file,
+      readFileSync(STORAGE, 'utf8')
+        .replace('      onClose: pause', '      maxDeploys: 2\n      onClose: pause')
+        .replace('\nactions:', '\nreleases: { expireAfter: 2d }\n\nactions:'),
+    ),
+  );
+  const planned = (client: object, ...more: string[]) =>
+    run(['plan', file, '--units', examplePath('storage/fleet.yaml'), ...MONDAY, '--update-time', '25m', ...more], {
+      env: ALONE,
+      client,
+    });
+  const begun = (...times: string[]) => ({
+    status: () =>
+      Promise.resolve({ kind: 'pipeline', id: 'storage', begun: { deploy: times } } as unknown as PipelineStatus),
+  });
+  /** At nine and at noon in Los Angeles. */
+  const [NINE, NOON] = ['2026-11-23T17:00:00.000Z', '2026-11-23T20:00:00.000Z'];
+
+  test('and in which two have begun is reckoned with: it begins when the window opens again', async () => {
+    const { out } = await planned(begun(NINE, NOON), '--now', '2026-11-23T13:00-08:00');
+    expect(out).toMatch(/^1 first-job .* Tue 24 Nov 09:00 /m);
+    expect(out).toContain(
+      'window-full: 2 of 2 deploys of this window have begun: it begins when the window opens again',
+    );
+  });
+
+  test.each<[string, readonly string[]]>([
+    ['one has begun', [NINE]],
+    ['two had begun on the day before', ['2026-11-20T17:00:00.000Z', '2026-11-20T20:00:00.000Z']],
+    ['none has', []],
+  ])('has room when %s', async (_, times) => {
+    const view = JSON.parse((await planned(begun(...times), '--now', '2026-11-23T13:00-08:00', '-o', 'json')).out);
+    expect(view).toMatchObject({
+      phases: [{ startsAt: '2026-11-23T21:00:00.000Z' }, ...Array(19).fill({})],
+      warnings: [],
+    });
+  });
+
+  test('is planned for as if it had room where nobody answers, and the plan says so', async () => {
+    const { code, out } = await planned({ status: () => Promise.reject(new Error('no worker')) });
+    expect([code, out]).toEqual([0, expect.stringMatching(/^⚠ uncounted-deploys: /m)]);
+    const none = await planned({
+      status: () => Promise.reject(conveyorError('unknown-pipeline', { pipeline: 'storage' })),
+    });
+    expect(none.out).not.toContain('uncounted-deploys');
+  });
+
+  test('and the time after which a release expires in the queue are said', async () => {
+    const { out } = await planned(begun());
+    expect(out).toContain('09:00–18:00 (2 deploys at most)');
+    expect(out).toContain('a release that waits in the queue for longer than 2d is cancelled');
+    expect(JSON.parse((await planned(begun(), '-o', 'json')).out)).toMatchObject({ expireAfterMs: 172_800_000 });
   });
 });
 

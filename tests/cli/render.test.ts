@@ -231,6 +231,12 @@ kvstore/13  ✖ failed  deploy kv:13 ↩ reverted  source=13  14:01:20  48s
     );
   });
 
+  test('history says of a release that runs that it is under way, and of one that deployed nothing nothing', () => {
+    const row = { ...release({ state: 'running' }), durationMs: null, deploys: [] };
+    expect(historyTable([row], view)).toMatch(/◌ running +under way +/);
+    expect(historyTable([{ ...row, durationMs: 1 }], view)).toMatch(/◌ running +– +/);
+  });
+
   test('an empty table says what to do instead of showing a heading', () => {
     expect(historyTable([], view)).toBe('no releases yet');
   });

@@ -6,17 +6,22 @@ import { conveyorError } from '../../domain/errors';
 import { deploy, NOW, pipeline, release } from '../builders/cliSamples';
 
 /** What visibility has of workflows, the newest first; asking any of them fails the test. */
-function visible(...rows: readonly { id: string; summary: object; problems?: string[]; status?: string }[]): Workflows {
+function visible(
+  ...rows: readonly { id: string; summary: object; problems?: string[]; status?: string; tag?: string }[]
+): Workflows {
   return polledBy([{ identity: 'worker' }], ...rows);
 }
 
 /** As `visible`, with what the server knows of who polls. */
 function polledBy(
   pollers: readonly object[],
-  ...rows: readonly { id: string; summary: object; problems?: string[]; status?: string }[]
+  ...rows: readonly { id: string; summary: object; problems?: string[]; status?: string; tag?: string }[]
 ): Workflows {
-  const list = async function* () {
-    for (const { id, summary, problems = [], status = 'RUNNING' } of rows)
+  const list = async function* ({ query }: { query: string }) {
+    const kind = /WorkflowType = '(\w+)'/.exec(query)?.[1];
+    for (const { id, summary, problems = [], status = 'RUNNING', tag } of rows.filter((row) =>
+      row.id.startsWith(`${kind}/`),
+    ))
       yield {
         workflowId: id,
         memo: { summary },
@@ -25,6 +30,7 @@ function polledBy(
         ...{ startTime: new Date(NOW), closeTime: new Date(NOW) },
         typedSearchAttributes: new TypedSearchAttributes([
           { key: defineSearchAttributeKey('TemporalReportedProblems', 'KEYWORD_LIST'), value: problems },
+          ...(tag === undefined ? [] : [{ key: defineSearchAttributeKey('ConveyorState', 'KEYWORD'), value: tag }]),
         ]),
       };
   };
@@ -64,6 +70,39 @@ describe('a list', () => {
     const paused = { by: 'dependency', actor: null, at: new Date(NOW - 57_000).toISOString(), reason } as const;
     const rows = [deploy({ state: 'baking', outcome: null, endedAt: null, paused })];
     expect(deployTable(rows, view)).toContain(`‖ paused (baking) by dependency 57s ago: ${reason}`);
+  });
+
+  test('says of a release which of its deploys is paused, by whom, since when and why, so that it does not look as if it ran on', async () => {
+    const paused = { by: 'operator', actor: 'user:bob', at: new Date(NOW - 57_000).toISOString(), reason: 'a graph' };
+    const running = release({ id: 'kvstore/13', number: 13, state: 'running', endedAt: null });
+    const baking = deploy({
+      id: 'kvstore/13/deploy',
+      outcome: null,
+      endedAt: null,
+      paused: { ...paused, by: 'operator' },
+    });
+    const rows = await listReleases(
+      visible(
+        { id: 'release/kvstore/13', summary: running },
+        { id: 'release/kvstore/12', summary: release({ id: 'kvstore/12' }), status: 'COMPLETED' },
+        { id: 'deploy/kvstore/13/deploy/1', summary: baking },
+        { id: 'deploy/kvstore/13/canary/1', summary: deploy({ id: 'kvstore/13/canary', outcome: null, paused: null }) },
+      ),
+      { limit: 9 },
+    );
+    expect(rows.map(({ pausedDeploy }) => pausedDeploy)).toEqual([{ id: 'kvstore/13/deploy', ...paused }, undefined]);
+    expect(releaseTable(rows, view)).toMatch(
+      /◌ running, deploy paused .*\n‖ kvstore\/13\/deploy by user:bob 57s ago: a graph$/s,
+    );
+  });
+
+  test('reads the state of a deploy also where the list of the Web UI shows that it is paused', async () => {
+    const baking = {
+      id: 'deploy/kvstore/13/deploy/1',
+      summary: deploy({ outcome: null, endedAt: null }),
+      tag: 'paused (baking)',
+    };
+    expect(await listDeploys(visible(baking), { limit: 9, state: 'baking' })).toMatchObject([{ state: 'baking' }]);
   });
 
   test('says of what has not ended that no worker polls for it, and since when', async () => {

@@ -1,7 +1,10 @@
 import type { WorkflowHandle } from '@temporalio/client';
 import { defaultPayloadConverter } from '@temporalio/common';
-import { mergeAction, serverView, type Pending } from '../../client/live';
-import type { ActionView } from '../../domain/views';
+import { renderDeploy } from '../../cli/render/deploy';
+import { logLines } from '../../cli/render/log';
+import { mergeAction, mergeDeploy, serverView, withNow, type Pending } from '../../client/live';
+import type { ActionView, Pause } from '../../domain/views';
+import { deploy, NOW } from '../builders/cliSamples';
 
 /** `status` shows of a running action what its service said last, which no workflow knows. */
 
@@ -10,7 +13,7 @@ const VIEW: ActionView = {
   ...{ startedAt: null, endedAt: null, deploy: null, needs: [], progress: null, message: null, pickBy: null },
 };
 const said = (heartbeat: unknown, failure: string | null = null): Pending => ({
-  ...{ id: '5', activity: 'runAction', stage: 'waits', heartbeat, failure, nextMs: null, attempt: 1 },
+  ...{ id: '5', activity: 'runAction', stage: 'waits', heartbeat, failure, nextMs: null, attempt: 1, atMs: null },
 });
 const SEEN = { action: 'profile', progress: 0.4, message: '4 of 10 samples', url: 'http://profiler/runs/7' };
 
@@ -51,4 +54,70 @@ describe('what a watch is at', () => {
       (await serverView(handle({ message: 'connection refused', applicationFailureInfo: { type: 'unreachable' } })))
         .pending,
     ).toMatchObject([{ failure: 'connection refused', attempt: 2 }]));
+});
+
+describe('a pause for a dependency, of which the reason is of minutes ago,', () => {
+  const iso = (atMs: number): string => new Date(atMs).toISOString();
+  const paused: Pause = {
+    ...{ by: 'dependency', actor: null, at: iso(NOW - 240_000) },
+    reason: 'health checks do not work: connect ECONNREFUSED 127.0.0.1:4400',
+  };
+  const ROW = { unit: 'web-x', check: 'errors', observed: null, reference: null, threshold: null, samples: 0 };
+  const watch = (verdict: string, reason: string, failure: string | null = null): Pending => ({
+    ...said({ verdict, rows: [{ ...ROW, verdict, reason }] }, failure),
+    ...{ activity: 'watchHealth', atMs: NOW - 10_000, nextMs: NOW + 20_000 },
+  });
+  const shown = (pending: Pending): string =>
+    renderDeploy(
+      { ...mergeDeploy(deploy({ state: 'baking', outcome: null, endedAt: null, paused }), [pending]), webUi: '' },
+      { width: 400, color: false, now: NOW, timeZone: 'UTC' },
+    );
+
+  test('says that what it waits for answers again, since when, and what happens next', () => {
+    const text = shown(watch('inconclusive', 'only 1 of 3 samples'));
+    expect(text).toContain(`‖ by dependency 4m ago: ${paused.reason}`);
+    expect(text).toContain(
+      'it answers again (10s ago: inconclusive: only 1 of 3 samples); asked again in 20s; the deploy continues by itself once it is healthy',
+    );
+  });
+
+  test('says how the last try ended and when the next is while it does not, also where only its data source is gone', () => {
+    const [how, next] = [
+      'it does not work yet (10s ago: ',
+      '); asked again in 20s; the deploy continues by itself once it does',
+    ];
+    const gone = shown(watch('healthy', '', 'connect ECONNREFUSED'));
+    expect(gone).toContain(`${how}connect ECONNREFUSED${next}`);
+    const errored = shown(watch('errored', 'Prometheus does not answer'));
+    expect(errored).toContain(`${how}errored: Prometheus does not answer${next}`);
+  });
+
+  test('is left as it is while nobody knows, and where only a person ends it', () => {
+    const refused = { ...paused, until: 'resumed' } as const;
+    expect(withNow(paused, [said(undefined)])).toEqual(paused);
+    expect(withNow(refused, [watch('inconclusive', 'no data')])).toEqual(refused);
+    expect(withNow({ ...paused, by: 'operator' }, [watch('healthy', '')])).not.toHaveProperty('now');
+  });
+
+  test('is a line of a log as soon as it answers, once', () => {
+    const of = (pending: Pending) => ({
+      release: null,
+      waits: [],
+      deploys: [
+        {
+          ...mergeDeploy(deploy({ state: 'baking', outcome: null, endedAt: null, paused }), [pending]),
+          webUi: '',
+        },
+      ],
+    });
+    const before = of(watch('healthy', '', 'connect ECONNREFUSED'));
+    const after = of(watch('inconclusive', 'no data'));
+    const lines = logLines(before, after);
+    expect(lines).toEqual([
+      expect.stringContaining(
+        '‖ it answers again (inconclusive: no data); the deploy continues by itself once it is healthy',
+      ),
+    ]);
+    expect(logLines(after, after)).toEqual([]);
+  });
 });

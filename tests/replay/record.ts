@@ -10,7 +10,7 @@ import { Family } from '../system/family';
 import { Processes } from '../system/process';
 import { startTemporal, startTemporalWithShortHistories } from '../system/server';
 import { given, type Given, type Service } from '../system/service';
-import { Stack } from '../system/stack';
+import { OWNER, Stack } from '../system/stack';
 import { eventually } from '../system/waiting';
 import { HISTORIES, withoutMachine, type Recorded } from './histories';
 import { recordBugs } from './recordBugs';
@@ -69,6 +69,20 @@ interface Recording {
   readonly onlyDeploy?: true;
 }
 
+/** A release that is paused with its deploy, whose states show that in Temporal's lists. */
+const PAUSED_SHOWN: Recording = {
+  play: through(
+    async (shop) => {
+      await inBake()(shop);
+      const release = shop.stack.temporal.workflow.getHandle(workflowIds.release(shop.name, 1));
+      await release.signal('pause', { actor: OWNER, reason: 'because' });
+      await shop.reaches(1, 'is paused', ({ paused }) => paused !== null);
+      await say(shop, 'resume', `${shop.name}/1`);
+    },
+    [0, 1],
+  ),
+};
+
 const SCENARIOS: Readonly<Record<string, Recording>> = {
   good: { given: {}, play: through((shop) => shop.ships(2).then(() => undefined), []) },
   reverted: {
@@ -82,6 +96,7 @@ const SCENARIOS: Readonly<Record<string, Recording>> = {
   baking: { play: inBake() },
   paused: { onlyDeploy: true, play: inBake('pause') },
   resumed: { onlyDeploy: true, play: through(inBake('pause', 'resume'), [0, 1]) },
+  'paused-shown': PAUSED_SHOWN,
   'skipped-phase': { onlyDeploy: true, play: through(inBake('skip-phase'), [1]) },
   'skipped-bake': { onlyDeploy: true, play: through(inBake('skip-bake'), [1]) },
   'skipped-check': { onlyDeploy: true, play: through(inBake('skip-health-check'), [0, 1]) },
@@ -221,6 +236,7 @@ type Play = (stack: Stack, folder: string) => Promise<void>;
 /** What can be recorded by itself. */
 const PARTS: Readonly<Record<string, Play>> = {
   'fan-out': recordFanOut('family'),
+  'paused-shown': (stack) => record(stack, 'paused-shown', PAUSED_SHOWN),
   sweeps: recordSweeps,
   model: (stack) => recordModel(stack, save),
   rerun: (stack) => recordRerun(stack, save),

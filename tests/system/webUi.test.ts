@@ -114,6 +114,32 @@ describe('while a deploy bakes', () => {
   });
 });
 
+test('a pause is seen in the list of the Web UI, and in that of releases, until it is over', async () => {
+  const shop = await given(stack, { ...PATIENT, pipeline: {} });
+  await shop.ships(2);
+  await shop.isIn(1, 'baking');
+  const stateIs = (state: string, id: string) =>
+    finds(`ConveyorPipeline='${shop.name}' AND ConveyorState='${state}'`, [id]);
+  const because = ['--reason', 'a graph'];
+  const release = stack.temporal.workflow.getHandle(workflowIds.release(shop.name, 1));
+  await release.signal('pause', { actor: OWNER, reason: 'a graph' });
+  await stateIs('paused (baking)', shop.deployWorkflow(1));
+  await stateIs('paused', workflowIds.release(shop.name, 1));
+  expect(await detailsOf(shop.deployWorkflow(1))).toMatch(/^Paused since \S+ \S+ UTC\.$/m);
+  const listed = await stack.conveyor(['list', 'releases', '-p', shop.name]);
+  expect(listed.stdout).toMatch(new RegExp(`^‖ ${shop.name}/1/deploy by \\S+ .*: a graph$`, 'm'));
+  const pipeline = await stack.conveyor(['status', shop.name]);
+  expect(pipeline.stdout).toMatch(new RegExp(`^‖ ${shop.name}/1/deploy by \\S+ .*: a graph$`, 'm'));
+  expect(await stack.conveyor(['list', 'deploys', '-p', shop.name, '--state', 'baking', '-o', 'name'])).toMatchObject({
+    stdout: `${shop.name}/1/deploy\n`,
+  });
+  expect(await stack.conveyor(['resume', `${shop.name}/1`, ...because])).toMatchObject({ code: 0 });
+  await stateIs('baking', shop.deployWorkflow(1));
+  await stateIs('running', workflowIds.release(shop.name, 1));
+  await shop.stack.conveyor(['cancel', `${shop.name}/1`, ...because]);
+  await shop.ended(1);
+});
+
 test('the end of a deploy is found by its outcome', async () => {
   const shop = await given(stack, { ...PATIENT, pipeline: {} });
   await shop.ships(2);

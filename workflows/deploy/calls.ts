@@ -50,8 +50,7 @@ export async function callOrPause<T>(
   for (;;) {
     const answer = await callUntilAnswered(run, what, call, wake);
     if (answer === undefined || 'value' in answer) return answer;
-    run.pause('dependency', `${run.input.spec.pushType} refused ${what}: ${answer.refused}`);
-    await untilResumed(run, wake);
+    await pauseRefused(run, `${run.input.spec.pushType} refused ${what}: ${answer.refused}`, wake);
   }
 }
 
@@ -65,6 +64,12 @@ export async function askAgain<T>(run: DeploySession, ask: () => Promise<Answer<
     if (answer === undefined || 'value' in answer || asked === MOST_ASKED) return answer;
     await run.until(run.isLeft, { afterMs: ASK_AGAIN_MS, summary: 'ask again' });
   }
+}
+
+/** Nobody asks again what was refused, until a person resumes. */
+export async function pauseRefused(run: DeploySession, reason: string, wake = run.isLeft): Promise<void> {
+  run.pause('dependency', reason, 'resumed');
+  await untilResumed(run, wake);
 }
 
 /** Waits until a person resumes, which alone ends such a pause. */

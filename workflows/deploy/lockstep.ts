@@ -7,7 +7,7 @@ import type { RevertRequest } from '../../activities/reverts';
 import type { PlannedStride } from '../../activities/strides';
 import type { PhaseWork, Traffic } from '../../activities/updates';
 import type { Selection } from '../../domain/deploy/snapshot';
-import { askAgain, callOrPause, callUntilAnswered, untilResumed } from './calls';
+import { askAgain, callOrPause, callUntilAnswered, pauseRefused } from './calls';
 import type { DeploySession } from './session';
 import type { UpdateControl } from './update';
 
@@ -127,8 +127,7 @@ export class Strides {
       const answer = await this.shiftOnce(traffic, stands);
       if (answer === undefined) continue;
       if ('value' in answer) return;
-      run.pause('dependency', `${run.input.spec.pushType} refused shiftTraffic: ${answer.refused}`);
-      await untilResumed(run);
+      await pauseRefused(run, `${run.input.spec.pushType} refused shiftTraffic: ${answer.refused}`);
     }
   }
 

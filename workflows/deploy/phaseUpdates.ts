@@ -12,7 +12,7 @@ import { joinAsCanary, whileHalted } from './gates';
 import { isEmpty, Strides, unitsOfPart, type StridePart } from './lockstep';
 import { runGuarded, untilNoGroupPaused } from './parallel';
 import { whilePaused } from './pause';
-import { untilResumed } from './calls';
+import { pauseRefused } from './calls';
 import type { DeploySession } from './session';
 import { cameUp, earlierTries, type Tried } from './tries';
 import { leaveOutLost } from './unavailable';
@@ -138,8 +138,9 @@ async function afterFailure(
   if (end.kind === 'not-live' && !end.late && (await cameUp(run, phase, id, failures))) return;
   const reason = `${phase.name}: ${end.reason}`;
   if (end.kind === 'refused') {
+    if (!run.input.canary) return pauseRefused(run, reason);
     run.pause('dependency', reason);
-    return run.input.canary ? retried(run, failures) : untilResumed(run);
+    return retried(run, failures);
   }
   const isPaused =
     end.kind === 'not-live'

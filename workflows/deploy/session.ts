@@ -1,4 +1,4 @@
-import { condition, getExternalWorkflowHandle, setCurrentDetails, workflowInfo } from '@temporalio/workflow';
+import { condition, getExternalWorkflowHandle, patched, setCurrentDetails, workflowInfo } from '@temporalio/workflow';
 import type { Behalf } from '../../activities/behalf';
 import type { DeployCall } from '../../activities/pushCalls';
 import { deployDetails } from '../../domain/deploy/details';
@@ -14,6 +14,7 @@ import {
   type DeployRecord,
 } from '../../domain/deploy/state';
 import { isLeft, stopOf, tryAutoRevert, type AutoRevert, type Stop, type Unhealthy } from '../../domain/deploy/stop';
+import { stateTag } from '../../domain/deploy/stateTag';
 import { deployStatus, deploySummary } from '../../domain/deploy/view';
 import { workflowIds } from '../../domain/ids';
 import type { Policy } from '../../domain/principals';
@@ -48,6 +49,7 @@ export class DeploySession {
   hurried = false;
   private lastStep: Promise<unknown> = Promise.resolve();
   private scripts = 0;
+  private tagsPauses = false;
   private readonly background = new BackgroundTasks();
   private readonly summary = new MemoSummary();
 
@@ -118,6 +120,7 @@ export class DeploySession {
     const wasPaused = this.paused !== null;
     this.record = withOverrides(step(this.record, Date.now()), this.input.spec);
     if (!wasPaused && this.paused !== null) this.reportPause(this.paused);
+    if (wasPaused !== (this.paused !== null)) this.tagPause();
     setCurrentDetails(deployDetails(deployStatus(this.record, this.input, Date.now())));
     // The state is a search attribute, which changes more often.
     this.summary.show({ ...deploySummary(this.record, this.input), state: null });
@@ -136,11 +139,12 @@ export class DeploySession {
     if (this.record.stage === stage) return;
     this.patch({ stage, windowUntil: null });
     const phase = this.record.phases[this.record.cursor];
-    retag({ ConveyorState: stage, ...(phase ? { ConveyorPhase: phase.name } : {}) });
+    const state = this.tagsPauses ? stateTag(this.record) : stage;
+    retag({ ConveyorState: state, ...(phase ? { ConveyorPhase: phase.name } : {}) });
   }
 
-  pause(by: Exclude<Pause['by'], 'operator'>, reason: string): void {
-    this.set((record, now) => pausedBy(record, now, by, reason));
+  pause(by: Exclude<Pause['by'], 'operator'>, reason: string, until?: Pause['until']): void {
+    this.set((record, now) => pausedBy(record, now, by, reason, until));
   }
 
   unpause(text: string): void {
@@ -205,6 +209,12 @@ export class DeploySession {
 
   drained(): Promise<void> {
     return this.background.drained();
+  }
+
+  /** Until 0.3 the list of the Web UI showed a deploy that was paused as if it was under way. */
+  private tagPause(): void {
+    this.tagsPauses = patched('its state shows that it is paused');
+    if (this.tagsPauses) retag({ ConveyorState: stateTag(this.record) });
   }
 
   private reportPause({ actor, reason }: Pick<Pause, 'actor' | 'reason'>, part = ''): void {

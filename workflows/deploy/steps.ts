@@ -15,7 +15,7 @@ import { change } from '../../domain/deploy/state';
 import { phaseUnits } from '../../domain/deploy/unavailable';
 import { summaryOf } from '../../domain/markdown';
 import { unboundedActions } from '../proxies';
-import { untilResumed } from './calls';
+import { pauseRefused } from './calls';
 import { whileHalted } from './gates';
 import { waitWatching, whilePaused } from './pause';
 import type { DeploySession } from './session';
@@ -115,8 +115,7 @@ async function fail(
   { kind, message }: Exclude<StepEnd, { kind: 'left' }>,
 ): Promise<void> {
   if (kind === 'refused') {
-    run.pause('dependency', `${title} cannot be run: ${message}`);
-    await untilResumed(run);
+    await pauseRefused(run, `${title} cannot be run: ${message}`);
   } else {
     const reason = `${title} failed: ${message}`;
     run.note('step-failed', reason);

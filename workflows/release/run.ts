@@ -1,4 +1,4 @@
-import { getExternalWorkflowHandle, setCurrentDetails, setHandler } from '@temporalio/workflow';
+import { getExternalWorkflowHandle, patched, setCurrentDetails, setHandler } from '@temporalio/workflow';
 import type { Behalf } from '../../activities/behalf';
 import { frozenWords } from '../../domain/pipeline/freeze';
 import { identityOf, type Artifact } from '../../domain/artifact';
@@ -47,6 +47,7 @@ import {
   verbSignal,
 } from '../messages';
 import { MemoSummary } from '../summary';
+import { retag } from '../tags';
 import { BackgroundTasks } from '../waiting';
 import { GlobalGroups } from './globalGroups';
 import { RunningDeploys } from './runningDeploys';
@@ -78,6 +79,7 @@ export class ReleaseRun {
   policy;
   private changed = true;
   private readonly summary = new MemoSummary();
+  private tagsPause = false;
   private readonly running = new BackgroundTasks();
   private readonly signals = new BackgroundTasks();
 
@@ -128,7 +130,13 @@ export class ReleaseRun {
 
   /** What lists show. */
   summarise(): void {
-    this.summary.show(releaseSummary(this.record, this.input));
+    const summary = releaseSummary(this.record, this.input);
+    this.summary.show(summary);
+    const isPaused = summary.state === 'paused';
+    if (isPaused === this.tagsPause) return;
+    this.tagsPause = isPaused;
+    // Until 0.3 the list of the Web UI showed a release that was paused as running.
+    if (patched('its state shows that it is paused')) retag({ ConveyorState: isPaused ? 'paused' : 'running' });
   }
 
   set(record: ReleaseRecord): void {
