@@ -351,3 +351,18 @@ test('a quarter of the hosts that are there get a value at a time, however many 
   await it.hosts.look();
   expect(await counts(it)).toEqual({ 1: 17, 2: 3 });
 });
+
+test('while others land first, progress shows which change waits, and after how many', async () => {
+  const it = await world();
+  const { version, change } = await it.bench.proposeValues({ [PATH]: 2 });
+  let before: number | undefined = 12;
+  it.restart({ landBefore: (_, asked) => (asked === change ? before : undefined) });
+  it.beforeLand = () => new Promise((resolve) => setImmediate(resolve));
+  await it.complete(DEPLOY, version, [EU, US]);
+  await it.fleet.step('flags/feed');
+  const reason = `change ${change} waits to land, after 12 others`;
+  expect(await it.progress(`${DEPLOY}/9/1`)).toMatchObject([{ reason }, { reason }]);
+  before = undefined;
+  await it.settle();
+  expect(await it.progress(`${DEPLOY}/9/1`)).toMatchObject([{ state: 'done' }, { state: 'done' }]);
+});
