@@ -1,144 +1,127 @@
-import { fork, spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { execFileSync, fork, type ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { freePorts } from '../cli/stack/ports';
+import { Lander } from '../config/repository/land';
+import { draftOfValues, propose } from '../config/repository/propose';
+import { ConfigRepository } from '../config/repository/repository';
 import { EtcdStore } from '../config/store/etcd';
-import { print } from './stack';
+import { tail } from '../config/tailer/tail';
+import { Tailer } from '../config/tailer/tailer';
+import { PATH, R, type Reached, type HostsToStart } from './config/hosts';
+import { startEtcd } from './etcd';
+import { print, run } from './stack';
 
 /**
- * `npx jiti bench/config.ts [watchers] [processes] [commits]`: from the moment that a commit is applied to a real etcd until the last of so
- * many watchers has its value, each with connections of its own, in so many processes of this machine. All of them watch the one path that
- * changes, which is the worst case. Two spans: until etcd has the commit, and from then until the last watcher has it.
+ * `npx jiti bench/config.ts [hosts] [processes] [commits]`: from the moment that a change begins to land until the application of the last host
+ * has its value. Everything is real but the network: a git repository, the tailer, etcd, and hosts in so many processes of this machine, each
+ * with a proxy, its connections, its cache on disk, its HTTP, and an application. All of them read the one path that changes.
  */
-const WATCHERS = Number(process.argv[2] ?? 200);
-const PROCESSES = Number(process.argv[3] ?? 4);
-const COMMITS = Number(process.argv[4] ?? 50);
+const HOSTS = Number(process.argv[2] ?? 1000);
+const PROCESSES = Number(process.argv[3] ?? 8);
+const COMMITS = Number(process.argv[4] ?? 30);
 
-const R = 'bench';
-const PATH = 'shop/limits';
-
-interface Heard {
-  readonly sequence: number;
-  /** In milliseconds since 1970, when it reached the last watcher of the process. */
-  readonly at: number;
-}
+/** Between two changes, so that hosts have acknowledged the one before. */
+const REST_MS = 5000;
 
 async function main(): Promise<void> {
+  const home = mkdtempSync(join(tmpdir(), 'conveyor-bench-config-'));
   const etcd = await startEtcd();
+  const ending = new AbortController();
   const children: ChildProcess[] = [];
   try {
-    const store = new EtcdStore({ url: etcd.url });
-    await store.apply(R, commitOf(1));
-    const heard = new Map<number, Heard[]>();
-    for (let at = 0; at < PROCESSES; at += 1) children.push(startWatchers(etcd.url, heard));
-    await all(heard, 1);
-    const [applied, spread, whole]: number[][] = [[], [], []];
-    for (let sequence = 2; sequence <= COMMITS + 1; sequence += 1) {
-      const began = Date.now();
-      await store.apply(R, commitOf(sequence));
-      const stored = Date.now();
-      const last = Math.max(...(await all(heard, sequence)).map(({ at }) => at));
-      applied?.push(stored - began);
-      spread?.push(last - stored);
-      whole?.push(last - began);
-      await delay(50);
+    const world = await open(home, etcd.url, ending.signal);
+    const reached = new Map<string, number[]>();
+    await world.lands(1);
+    for (const names of shares()) children.push(startHosts({ etcd: etcd.url, home, names }, reached));
+    await last(reached, 'application', 1);
+    const spans: number[][] = [[], [], [], [], []];
+    for (let n = 2; n <= COMMITS + 1; n += 1) {
+      await delay(REST_MS);
+      const { began, landed, stored } = await world.lands(n);
+      const [proxy, application] = [await last(reached, 'proxy', n), await last(reached, 'application', n)];
+      const found = [landed - began, stored - landed, proxy - stored, application - proxy, application - began];
+      found.forEach((ms, span) => spans[span]?.push(ms));
     }
+    const [commit = [], tailer = [], proxies = [], applications = [], all = []] = spans;
     print([
-      ['watchers, processes, commits', `${WATCHERS}, ${PROCESSES}, ${COMMITS}`],
-      ['until etcd has the commit: p50, p99', quantiles(applied ?? [])],
-      ['from then until the last watcher has it: p50, p99', quantiles(spread ?? [])],
-      ['both: p50, p99', quantiles(whole ?? [])],
+      ['hosts, processes, commits', `${HOSTS}, ${PROCESSES}, ${COMMITS}`],
+      ['commit: until the branch has it', quantiles(commit)],
+      ['tailer: until etcd has it', quantiles(tailer)],
+      ['until the last proxy has it', quantiles(proxies)],
+      ['until the last application has it', quantiles(applications)],
+      ['all of it', quantiles(all)],
     ]);
   } finally {
+    ending.abort();
     for (const child of children) child.kill('SIGKILL');
     etcd.stop();
+    rmSync(home, { recursive: true, force: true, maxRetries: 5 });
   }
 }
 
-const commitOf = (sequence: number) => ({
-  ...{ commit: `c${sequence}`, sequence },
-  values: [
-    { path: PATH, value: JSON.stringify({ perUser: sequence, text: 'x'.repeat(1000) }), version: `v${sequence}` },
-  ],
-});
+/** A repository with a landing strip and a tailer, each with a copy of its own, as worker and service have them. */
+async function open(home: string, etcd: string, signal: AbortSignal) {
+  const git = join(home, 'flags.git');
+  execFileSync('git', ['init', '--quiet', '--bare', '--initial-branch=main', git]);
+  const copy = (name: string) => ConfigRepository.open({ name: R, git, branch: 'main' }, join(home, name));
+  const [repository, tailed, store] = [await copy('strip'), await copy('tailer'), new EtcdStore({ url: etcd })];
+  let heard = (_at: number): void => undefined;
+  const tailer = new Tailer(R, {
+    step: async () => {
+      const answer = await tail(tailed, store, 100);
+      if (answer.applied > 0) heard(Date.now());
+      return answer;
+    },
+    now: () => Date.now(),
+    sleep: (ms, aborted) => delay(ms, undefined, { signal: aborted }).catch(() => undefined),
+    log: (line) => process.stderr.write(`${line}\n`),
+  });
+  void tailer.run(signal);
+  const lander = new Lander(repository);
+  const lands = async (n: number) => {
+    const draft = await draftOfValues(repository, await repository.head(), { [PATH]: { n, text: 'x'.repeat(1000) } });
+    const { change } = await propose(repository, draft, { author: 'user:bench', message: `${n}`, nowMs: Date.now() });
+    const stored = new Promise<number>((resolve) => (heard = resolve));
+    const began = Date.now();
+    await lander.land([change], began);
+    const landed = Date.now();
+    tailer.wake();
+    return { began, landed, stored: await stored };
+  };
+  return { lands };
+}
 
-/** Resolves once every process says that all of its watchers have a commit. */
-async function all(heard: ReadonlyMap<number, Heard[]>, sequence: number): Promise<Heard[]> {
+const shares = (): string[][] =>
+  Array.from({ length: PROCESSES }, (_, process) =>
+    Array.from({ length: HOSTS }, (_, at) => `h${at}`).filter((_, at) => at % PROCESSES === process),
+  );
+
+function startHosts(start: HostsToStart, reached: Map<string, number[]>): ChildProcess {
+  const child = fork(join(__dirname, 'config/hosts.ts'), [], { execArgv: ['--import', 'jiti/register'] });
+  child.on('message', (message) => {
+    const { where, n, at } = message as Reached;
+    reached.set(`${where} ${n}`, [...(reached.get(`${where} ${n}`) ?? []), at]);
+  });
+  child.on('exit', (code) => code && process.stderr.write(`hosts ended with ${code}\n`));
+  child.send(start);
+  return child;
+}
+
+/** When the last host of all processes had it. */
+async function last(reached: ReadonlyMap<string, number[]>, where: Reached['where'], n: number): Promise<number> {
   for (;;) {
-    const found = heard.get(sequence) ?? [];
-    if (found.length === PROCESSES) return found;
+    const found = reached.get(`${where} ${n}`) ?? [];
+    if (found.length === PROCESSES) return Math.max(...found);
     await delay(2);
   }
 }
 
-function startWatchers(url: string, heard: Map<number, Heard[]>): ChildProcess {
-  const share = String(Math.ceil(WATCHERS / PROCESSES));
-  const child = fork(__filename, ['watchers', url, share], { execArgv: ['-r', require.resolve('jiti/register')] });
-  child.on('message', (message) => {
-    const one = message as Heard;
-    heard.set(one.sequence, [...(heard.get(one.sequence) ?? []), one]);
-  });
-  return child;
-}
-
-/** In a process of its own. */
-function watch(url: string, count: number): void {
-  const counts = new Map<number, number>();
-  const { signal } = new AbortController();
-  const on = ({ sequence }: { readonly sequence: number }): void => {
-    const sum = (counts.get(sequence) ?? 0) + 1;
-    counts.set(sequence, sum);
-    if (sum === count) process.send?.({ sequence, at: Date.now() });
-  };
-  for (let at = 0; at < count; at += 1)
-    void new EtcdStore({ url }).watch(
-      R,
-      [PATH],
-      undefined,
-      (event) => event.kind === 'value' && on(event.value),
-      signal,
-    );
-}
-
-async function startEtcd(): Promise<{ readonly url: string; stop(): void }> {
-  const program = spawnSync('bash', [join(__dirname, '../scripts/etcd.sh')], { encoding: 'utf8' }).stdout.trim();
-  const data = mkdtempSync(join(tmpdir(), 'conveyor-bench-etcd-'));
-  const [port = 0, peerPort = 0] = await freePorts(2);
-  const [url, peer] = [`http://127.0.0.1:${port}`, `http://127.0.0.1:${peerPort}`];
-  const child = spawn(
-    program,
-    [
-      ...['--data-dir', data, '--log-level', 'error', '--logger', 'zap'],
-      ...['--listen-client-urls', url, '--advertise-client-urls', url, '--listen-peer-urls', peer],
-      ...['--initial-advertise-peer-urls', peer, '--initial-cluster', `default=${peer}`],
-    ],
-    { stdio: 'ignore' },
-  );
-  for (let left = 100; left > 0; left -= 1) {
-    if (
-      await fetch(`${url}/health`).then(
-        ({ ok }) => ok,
-        () => false,
-      )
-    )
-      break;
-    await delay(100);
-  }
-  const stop = (): void => {
-    child.kill('SIGKILL');
-    child.once('exit', () => rmSync(data, { recursive: true, force: true }));
-  };
-  return { url, stop };
-}
-
 function quantiles(values: readonly number[]): string {
-  const sorted = [...values].sort((a, b) => a - b);
+  const sorted = values.toSorted((a, b) => a - b);
   const at = (share: number): number => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
-  return `${at(0.5)} ms, ${at(0.99)} ms`;
+  return `p50 ${at(0.5)} ms, p99 ${at(0.99)} ms`;
 }
 
-const [, , role, url = '', count] = process.argv;
-if (role === 'watchers') watch(url, Number(count));
-else void main();
+run(main);

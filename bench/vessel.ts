@@ -78,7 +78,7 @@ async function measured(home: string, file: string, isSwarm: boolean) {
   later.giver = isSwarm ? source : serverOf(file, pack, counts);
   const names = Array.from({ length: HOSTS }, (_, at) => `${isSwarm ? 'h' : 'c'}${at}`);
   const children = Array.from({ length: PROCESSES }, (_, at) => {
-    const child = fork(__filename, ['hosts'], { execArgv: ['-r', require.resolve('jiti/register')] });
+    const child = fork(__filename, ['hosts'], { execArgv: ['--import', 'jiti/register'] });
     const start: Start = { home, names: names.filter((_name, index) => index % PROCESSES === at), pack };
     child.send(start);
     return child;

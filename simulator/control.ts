@@ -8,6 +8,7 @@ import { addJobRoutes } from './controlJobs';
 import { addArtifactRoutes } from './finders/control';
 import { newHttpFault, httpFaultSchema } from './httpFault';
 import { behaviourSchema } from './metrics/behaviour';
+import { reportSchema, takeReport } from './metrics/reported';
 import { metricWorld, STEP_MS } from './metrics/series';
 import { queryMetrics } from './metrics/store';
 import { addTargetRoutes } from './monorepo/targets';
@@ -106,6 +107,10 @@ function addBookRoutes(app: Hono, simulation: Simulation): void {
     return c.json(simulation.state.ledger.filter(({ at }) => at >= since));
   });
   app.get('/violations', (c) => c.json(simulation.state.violations));
+  app.post('/metrics', async (c) => {
+    takeReport(simulation.state.reported, simulation.world.now, parseInput(reportSchema, await body(c.req.raw)));
+    return c.json({});
+  });
   app.get('/metrics', (c) => {
     const { now } = simulation.world;
     const step = STEP_MS / simulation.speed;

@@ -6,6 +6,7 @@ import { freshConfigerator, type ConfigeratorState } from './configerator/state'
 import { freshFleet, type TwineFleet } from './twine/fleet';
 import type { LedgerEntry, RememberedCall } from './ledger';
 import type { Behaviour } from './metrics/behaviour';
+import type { Reported } from './metrics/reports';
 import type { HttpFault } from './httpFault';
 import type { Violation } from './checkers/checker';
 
@@ -41,6 +42,7 @@ export interface SimulationState {
   readonly checkers: Map<string, unknown>;
   /** What versions do, and since when, oldest first. */
   readonly behaviours: Map<string, Behaviour[]>;
+  readonly reported: Reported;
   readonly httpFaults: Map<string, HttpFault>;
   readonly runs: Map<string, Run>;
   /** The highest fence that a service was deployed with. */
@@ -68,6 +70,7 @@ export const freshState = (): SimulationState => ({
   violations: [],
   checkers: new Map(),
   behaviours: new Map(),
+  reported: new Map(),
   httpFaults: new Map(),
   runs: new Map(),
   fences: new Map(),

@@ -11,6 +11,7 @@ const BATCHES = 4;
 export function begin(served: Served, unit: string): void {
   const { state } = served;
   const it = served.unit(unit);
+  const there = it.slots.filter(({ gone }) => !gone).length;
   for (const id of served.activeIn(unit)) {
     const update = state.updates[id];
     const version = update?.units[unit]?.version;
@@ -18,7 +19,7 @@ export function begin(served: Served, unit: string): void {
     const pending = pendingSlots(state, unit, id).flatMap((index) => it.slots[index] ?? []);
     const inFlight = pending.filter((slot) => slot.update === id && slot.version === version).length;
     const isFast = update.updatedBy.length > 0 || it.update === id;
-    const most = isFast ? Infinity : Math.ceil(it.slots.length / BATCHES) - inFlight;
+    const most = isFast ? Infinity : Math.ceil(there / BATCHES) - inFlight;
     const next = pending.filter((slot) => slot.update !== id || slot.version !== version).slice(0, Math.max(0, most));
     for (const slot of next) Object.assign(slot, { version, update: id, state: 'updating' });
   }

@@ -58,6 +58,12 @@ export class ConfigFleet {
     return step;
   }
 
+  /** Why what all of a service is to be on does not land yet, while others go first. */
+  landingWait(name: string): string | undefined {
+    const { service } = this.servedOf(name);
+    return this.landings.waitOf(service);
+  }
+
   /** Resolves once no step runs and nothing is on its way to the branch. */
   async idle(): Promise<void> {
     await Promise.allSettled(this.stepping.values());

@@ -1,3 +1,4 @@
+import { plural } from '../../domain/text';
 import { ExtensionError } from '../../sdk/server';
 import { keepCommitted } from './committed';
 import type { WantedLanding, PathCommit, Service } from './memory';
@@ -12,6 +13,13 @@ export class Landings {
 
   isUnderWay(name: string): boolean {
     return this.underWay.has(name);
+  }
+
+  /** Why a version that is to land does not yet; undefined while it does, or none is to. */
+  waitOf({ repository, landing }: Service): string | undefined {
+    const change = landing?.change ?? 0;
+    const before = this.ports.landBefore?.(repository, change);
+    return before === undefined ? undefined : `change ${change} waits to land, after ${plural(before, 'other')}`;
   }
 
   /** Resolves once nothing is on its way. */

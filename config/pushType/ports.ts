@@ -46,5 +46,7 @@ export interface ConfigPorts {
   readonly storeOf: (repository: string) => ConfigStore;
   readonly changes: Changes;
   readonly land: Land;
+  /** How many changes are to land before one that waits for its turn; undefined for one that does not. */
+  readonly landBefore?: (repository: string, change: number) => number | undefined;
   readonly log: (line: string) => void;
 }

@@ -20,7 +20,7 @@ export type Judge = (request: Omit<JudgeRequest, 'query'>, call: Call) => Promis
 type Config = Readonly<Record<string, unknown>>;
 
 /** What the push type needs of a fleet. */
-export type Deployable = Pick<ConfigFleet, 'memory' | 'prepare' | 'refuseBusyPaths' | 'step'>;
+export type Deployable = Pick<ConfigFleet, 'memory' | 'prepare' | 'refuseBusyPaths' | 'landingWait' | 'step'>;
 
 /**
  * The push type of configuration (docs/design/config.md#push-type): a unit is the subscribers of a region, a task is one subscriber.
@@ -80,9 +80,12 @@ export const configPushType = (fleet: Deployable, judge: Judge, options?: ServeO
         const { state } = fleet.memory;
         const update = state.updates[updateId];
         if (!update) throw new ExtensionError('unknown-update', `there is no update ${updateId}`, { status: 404 });
-        wake(fleet, serviceName(checked(context.config)));
+        const name = serviceName(checked(context.config));
+        wake(fleet, name);
+        const reason = fleet.landingWait(name);
         const asked = Object.keys(update.units).filter((unit) => units?.includes(unit) ?? true);
-        return { units: asked.map((unit) => progressOf(state, unit, updateId)) };
+        const progress = asked.map((unit) => progressOf(state, unit, updateId));
+        return { units: progress.map((one) => (one.state === 'updating' && reason ? { reason, ...one } : one)) };
       },
 
       ...commands(fleet),

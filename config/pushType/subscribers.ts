@@ -3,6 +3,7 @@ import { standingOf, type Has } from '../../domain/config/subscriber';
 import { grouped } from '../../domain/grouped';
 import type { Slot, UnitState } from '../../sdk/updates/memory';
 import type { ConfigStore } from '../store/port';
+import { forgetLeft } from './leaving';
 import type { ConfigState, Service } from './memory';
 
 /** A host that reads paths of a service. */
@@ -65,6 +66,7 @@ export function seat(name: string, service: Service, state: ConfigState, subscri
       if (slot.gone && isHere) Object.assign(slot, newSlot(name, service, unit, of, host));
       lookAtSlot(service, slot, isHere ? subscriber : undefined);
     });
+  for (const unit of Object.keys(service.hosts)) forgetLeft(service, state, unit);
 }
 
 /** The same hosts are first in each deploy, so that a share of them is a range. */

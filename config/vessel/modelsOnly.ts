@@ -17,5 +17,6 @@ export const modelsOnly = (fleet: ConfigFleet): Deployable => ({
     return Promise.reject(new ExtensionError('not-deployable', text, { status: 409 }));
   },
   refuseBusyPaths: (...path) => fleet.refuseBusyPaths(...path),
+  landingWait: (name) => fleet.landingWait(name),
   step: (name) => fleet.step(name),
 });

@@ -37,13 +37,15 @@ export function whyNotLand(strip: Strip, request: LandRequest | undefined): stri
 
 const isWaiting = ({ waiting }: Strip, change: number): boolean => waiting.some((one) => one.change === change);
 
-/** A change in line, once; what takes something back goes before all that does not. */
+/** A change in line, once; what takes something back goes before all that does not, also if it waited already. */
 export function queued(strip: Strip, { change, commit, ahead = false }: LandRequest): Strip {
-  if (isWaiting(strip, change)) return strip;
-  const at = ahead ? strip.waiting.filter((one) => one.ahead === true).length : strip.waiting.length;
-  const one = { change, ...(commit === undefined ? {} : { commit }), ...(ahead ? { ahead } : {}) };
-  const waiting = [...strip.waiting.slice(0, at), one, ...strip.waiting.slice(at)];
-  return { waiting, landed: strip.landed.filter((known) => known.change !== change) };
+  const known = strip.waiting.find((one) => one.change === change);
+  if (known !== undefined && (known.ahead === true || !ahead)) return strip;
+  const others = strip.waiting.filter((one) => one !== known);
+  const at = ahead ? others.filter((one) => one.ahead === true).length : others.length;
+  const one = { ...(known ?? { change, ...(commit === undefined ? {} : { commit }) }), ...(ahead ? { ahead } : {}) };
+  const waiting = [...others.slice(0, at), one, ...others.slice(at)];
+  return { waiting, landed: strip.landed.filter((old) => old.change !== change) };
 }
 
 /** Those that land next, together. */

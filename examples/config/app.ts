@@ -1,15 +1,24 @@
-import { watchConfig } from '../../sdk';
+import { watchConfig, type ConfigValue } from '../../sdk';
 import { limits } from './flags/feed/limits.schema';
 
-/** A server of the feed, as far as its limits go: it lives on each value that it gets, and refuses what it cannot serve. */
+/**
+ * A server of the feed, as far as its limits go: it lives on each value that it gets, refuses what it cannot serve, and measures how many of its
+ * answers are errors, as `HOST@CHANGE` or `HOST@COMMIT` (docs/guides/configuration.md#8-health).
+ */
 
-/** What one server of this kind can do. */
+/** Requests a second of one user: with more it cannot start, … */
 const MOST = 1_000;
+/** … and of more than these it answers the rest with errors. */
+const CAPACITY = 400;
+const REPORT_MS = 500;
+
+const metrics = process.env['CONVEYOR_SIMULATOR_URL'] || 'http://localhost:4400';
+const proxy = process.env['CONVEYOR_CONFIG_PROXY'] || 'http://127.0.0.1:4700';
 
 /** Of this host; or of several, as arguments, to play a server on each of them. */
-const [first, ...others] = process.argv.slice(2);
-for (const url of first === undefined ? [undefined] : [first, ...others])
-  watchConfig(
+const [first = proxy, ...others] = process.argv.slice(2);
+for (const url of [first, ...others]) {
+  const followed = watchConfig(
     'feed/limits',
     limits,
     ({ value, commit, override }) => {
@@ -17,6 +26,18 @@ for (const url of first === undefined ? [undefined] : [first, ...others])
         throw new Error(`hard ${value.hard} is more than ${MOST}, which is all that a server can do`);
       process.stdout.write(`limits ${value.soft} and ${value.hard}, of ${override ?? commit}\n`);
     },
-    url === undefined ? {} : { url },
+    { url },
   );
+  // Metrics that nobody takes keep no server from serving.
+  setInterval(() => void reportErrors(url, followed.current()).catch(() => undefined), REPORT_MS);
+}
 process.stdout.write('following feed/limits\n');
+
+async function reportErrors(url: string, has: ConfigValue<{ readonly hard: number }> | undefined): Promise<void> {
+  if (has === undefined) return;
+  const { host } = (await (await fetch(`${url}/health`)).json()) as { readonly host: string };
+  const errors = Math.max(0, 1 - CAPACITY / has.value.hard);
+  const point = { task: `${host}@${has.override ?? has.commit}`, metric: 'rpc.error_ratio', value: errors };
+  const headers = { 'content-type': 'application/json' };
+  await fetch(`${metrics}/control/metrics`, { method: 'POST', headers, body: JSON.stringify({ points: [point] }) });
+}

@@ -5,6 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { connectTemporal } from '../../client/connection';
 import { landChange } from '../../client/landing';
+import { LandingQueue } from '../../client/landingQueue';
 import { ConfigMemory } from '../../config/pushType/memory';
 import type { Judge } from '../../config/pushType/pushType';
 import { copiesFolder } from '../../config/repository/repository';
@@ -39,16 +40,16 @@ async function startConfigService(): Promise<void> {
   const temporal = await connectTemporal({ seal });
   const taskQueue = env.CONVEYOR_TASK_QUEUE || 'conveyor';
   const token = env.CONVEYOR_CONFIG_TOKEN;
+  const landings = new LandingQueue(({ repository, ...request }) => {
+    const { heartbeatTimeoutMs } = registry.settings;
+    return landChange(temporal, { repository, taskQueue, heartbeatTimeoutMs }, request);
+  });
   const service = createConfigService({
     ...{ repositories, log },
     memory: memoryIn(state),
     judge: judgeOf(registry, env),
-    land: ({ repository, ...request }) =>
-      landChange(
-        temporal,
-        { repository, taskQueue, heartbeatTimeoutMs: registry.settings.heartbeatTimeoutMs },
-        request,
-      ),
+    landings,
+    land: (request) => landings.land(request),
     now: () => Date.now(),
     sleep: (ms, signal) => wait(ms, undefined, { signal }).catch(() => undefined),
     configState: () => live.how(),

@@ -10,6 +10,8 @@ export interface ConfigServiceParts {
   readonly services: readonly string[];
   /** Why services make no step. */
   readonly troubles: ReadonlyMap<string, string>;
+  /** How many changes wait for their turn to land, by repository. */
+  readonly waiting: ReadonlyMap<string, number>;
 }
 
 /** The metrics of the service of configuration. */
@@ -20,7 +22,12 @@ export class ConfigServiceMetrics {
     this.landings.add(result);
   }
 
-  text({ tailers, services, troubles }: ConfigServiceParts, nowMs: number, uptimeMs: number, config?: ConfigState) {
+  text(
+    { tailers, services, troubles, waiting }: ConfigServiceParts,
+    nowMs: number,
+    uptimeMs: number,
+    config?: ConfigState,
+  ) {
     const each = (value: (state: Tailer['state']) => number): MetricRow[] =>
       tailers.map(({ repository, state }) => row({ repository }, value(state)));
     const age = ({ caughtUpAtMs: at }: Tailer['state']): number => (at === null ? -1 : (nowMs - at) / 1000);
@@ -45,6 +52,12 @@ export class ConfigServiceMetrics {
         each(({ failures }) => failures),
       ),
       family('conveyor_config_landings_total', 'counter', 'Attempts to land a change.', this.landings.rows()),
+      family(
+        'conveyor_config_landings_waiting',
+        'gauge',
+        'Changes that wait for their turn to land.',
+        tailers.map(({ repository }) => row({ repository }, waiting.get(repository) ?? 0)),
+      ),
       family('conveyor_config_services', 'gauge', 'Services that were deployed to.', [row({}, services.length)]),
       family('conveyor_config_services_waiting', 'gauge', 'Those that make no step, since something is gone.', [
         row({}, troubles.size),

@@ -1,4 +1,5 @@
 import { Hono } from 'hono';
+import type { LandingQueue } from '../../client/landingQueue';
 import { configChangesFinder } from '../../config/finder/finder';
 import { gitChanges } from '../../config/pushType/changes';
 import { ConfigFleet } from '../../config/pushType/fleet';
@@ -21,6 +22,8 @@ export interface ConfigServiceOptions {
   readonly judge: Judge;
   /** On the landing strip of the repository. */
   readonly land: Land;
+  /** Who waits for their turn on it. */
+  readonly landings?: Pick<LandingQueue, 'waiting' | 'before'>;
   readonly log: (line: string) => void;
   /** ms since the epoch. */
   readonly now: () => number;
@@ -58,6 +61,7 @@ export function createConfigService(options: ConfigServiceOptions): ConfigServic
     storeOf: (name) => repositories.storeOf(name),
     changes: gitChanges((name) => repositories.open(name), now),
     land: landing(options.land, tailers, metrics),
+    landBefore: (name, change) => options.landings?.before(name, change),
     log,
   };
   const fleet = new ConfigFleet(memory, ports, new Landings(ports));
@@ -103,7 +107,7 @@ interface Parts {
 function statusRoutes(
   { tailers, troubles, services }: Parts,
   metrics: ConfigServiceMetrics,
-  { now, configState }: ConfigServiceOptions,
+  { now, configState, landings }: ConfigServiceOptions,
 ): Hono {
   const startedAtMs = now();
   const app = new Hono();
@@ -119,7 +123,13 @@ function statusRoutes(
     return c.json({ status: isOk ? 'ok' : 'unavailable', checks: [...checks, ...waits] }, isOk ? 200 : 503);
   });
   app.get('/metrics', (c) => {
-    const text = metrics.text({ tailers, troubles, services: services() }, now(), now() - startedAtMs, configState?.());
+    const waiting = landings?.waiting() ?? new Map<string, number>();
+    const text = metrics.text(
+      { tailers, troubles, services: services(), waiting },
+      now(),
+      now() - startedAtMs,
+      configState?.(),
+    );
     return c.text(text, 200, METRICS_TYPE);
   });
   return app;

@@ -6,6 +6,7 @@ import type { Configerator } from '../configerator/configerator';
 import type { Acts } from '../configerator/valueBehaviour';
 import { trafficFactor } from '../twine/traffic';
 import { pastOf, type Job } from '../twine/job';
+import type { Reported } from './reports';
 import { behaviourAt, type Behaviour, type BehaviourSpec } from './behaviour';
 import { DAY_MS } from '../../domain/milliseconds';
 
@@ -43,6 +44,8 @@ export interface MetricWorld {
   readonly speed: number;
   readonly fleet: TwineFleet;
   readonly behaviours: ReadonlyMap<string, readonly Behaviour[]>;
+  /** What is no part of the world and measures itself. */
+  readonly reported: Reported;
   /** Values of the configuration change what tasks do. */
   readonly configerator: Configerator;
 }
@@ -50,13 +53,14 @@ export interface MetricWorld {
 export const metricWorld = (world: {
   readonly world: { readonly kernel: { readonly seed: number; readonly speed: number } };
   readonly fleet: TwineFleet;
-  readonly state: Pick<MetricWorld, 'behaviours'>;
+  readonly state: Pick<MetricWorld, 'behaviours' | 'reported'>;
   readonly configerator: Configerator;
 }): MetricWorld => ({
   seed: world.world.kernel.seed,
   speed: world.world.kernel.speed,
   fleet: world.fleet,
   behaviours: world.state.behaviours,
+  reported: world.state.reported,
   configerator: world.configerator,
 });
 

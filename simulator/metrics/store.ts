@@ -3,6 +3,7 @@ import { isSubscriberUnit, subscriberSeries, type MeasuredValue } from '../confi
 import { ExtensionError } from '../../sdk/server';
 import { nameAtIndex } from '../twine/fleet';
 import { identifierOf, parseIdentifier, pastOf, RUNNING, type Job } from '../twine/job';
+import { reportedSeries } from './reported';
 import {
   hostValueAt,
   isMetric,
@@ -71,7 +72,8 @@ function querySubscribers(
     const task = taskAt(job, hosts.slot[acted.host] ?? 0, acted.at);
     return task && metricValueAt(world, job, of, task, acted.at);
   };
-  return subscriberSeries(world, metric, selector.tasks, grid, valueOf);
+  const simulated = subscriberSeries(world, metric, selector.tasks, grid, valueOf);
+  return [...simulated, ...reportedSeries(world.reported, metric, selector.tasks ?? [], grid)];
 }
 
 function gridOf(world: MetricWorld, now: number, query: MetricQuery): { readonly end: number; readonly step: number } {

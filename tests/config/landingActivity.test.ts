@@ -49,12 +49,16 @@ test('a landing that hangs holds up those of no other repository', async () => {
   await free.proposeValues({ a: 1 });
   const repository = (name: string, git: string) => ({ name, git, branch: 'main', etcd: null });
   const registry = { configRepositories: [repository('stuck', stuck.origin), repository('free', free.origin)] };
-  const times = [new Promise<number>(() => undefined), Promise.resolve(NOW)];
+  let thaw = (_now: number): void => undefined;
+  const times = [new Promise<number>((resolve) => (thaw = resolve)), Promise.resolve(NOW)];
   const hanging = { ...clock, now: () => times.shift() ?? Promise.resolve(NOW) };
   const { landChanges } = createLandingActivities({ clock: hanging, registry, copies: folderOf({}) });
   const land = (name: string) =>
     new MockActivityEnvironment().run(landChanges, { repository: name, changes: [1], heartbeatTimeoutMs: 30_000 });
-  void land('stuck');
+  const late = land('stuck');
   while (times.length > 1) await new Promise((next) => setImmediate(next));
   expect(await land('free')).toEqual([{ change: 1, commit: expect.any(String) }]);
+  // An attempt that is not over keeps its process alive by its heartbeats.
+  thaw(NOW);
+  expect(await late).toEqual([{ change: 1, commit: expect.any(String) }]);
 });

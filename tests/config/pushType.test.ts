@@ -333,3 +333,36 @@ async function settleAgain(it: PushWorld, dies: { isDead: boolean }): Promise<vo
   }
   await it.settle();
 }
+
+test('a quarter of the hosts that are there get a value at a time, however many have left', async () => {
+  const it = await world();
+  const left = Array.from({ length: 30 }, (_, n) => `gone-${n}`);
+  const { fleet, bench } = it;
+  const seats = fleet.memory.state.units[EU]?.slots;
+  const hosts = fleet.memory.state.services['flags/feed']?.hosts[EU];
+  const [slot] = seats ?? [];
+  for (const host of left) {
+    hosts?.push(host);
+    if (slot) seats?.push({ ...slot, gone: true });
+  }
+  const { version } = await bench.proposeValues({ [PATH]: 2 });
+  await it.push(`${DEPLOY}/0/1`, version, { amount: { count: 8 } });
+  await fleet.step('flags/feed');
+  await it.hosts.look();
+  expect(await counts(it)).toEqual({ 1: 17, 2: 3 });
+});
+
+test('while others land first, progress shows which change waits, and after how many', async () => {
+  const it = await world();
+  const { version, change } = await it.bench.proposeValues({ [PATH]: 2 });
+  let before: number | undefined = 12;
+  it.restart({ landBefore: (_, asked) => (asked === change ? before : undefined) });
+  it.beforeLand = () => new Promise((resolve) => setImmediate(resolve));
+  await it.complete(DEPLOY, version, [EU, US]);
+  await it.fleet.step('flags/feed');
+  const reason = `change ${change} waits to land, after 12 others`;
+  expect(await it.progress(`${DEPLOY}/9/1`)).toMatchObject([{ reason }, { reason }]);
+  before = undefined;
+  await it.settle();
+  expect(await it.progress(`${DEPLOY}/9/1`)).toMatchObject([{ state: 'done' }, { state: 'done' }]);
+});

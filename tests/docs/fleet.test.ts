@@ -48,6 +48,7 @@ const REQUESTS: Readonly<Record<string, object>> = {
     ...{ path: 'feed/limits', when: { field: 'soft', above: 2 }, version: 'web:2', behaviour: { errorRatio: 0.2 } },
   },
   'POST /control/config/faults': { kind: 'partition', id: 'x' },
+  'POST /control/metrics': { points: [{ task: 'web-1@c1', metric: 'rpc.error_ratio', value: 0.1 }] },
   'POST /control/reset': { seed: 2, pace: { perMinute: 100, burst: 10 } },
 };
 

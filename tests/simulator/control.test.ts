@@ -40,6 +40,13 @@ test.each([
   ['an HTTP fault without a mode', 'POST', '/faults', { kind: 'http', service: 'twine' }, 'mode: '],
   ['a metric that does not exist', 'GET', '/metrics?job=there&metric=nope', undefined, 'metric: '],
   ['a time that is none', 'GET', '/metrics?job=there&metric=system.cpu&from=noon', undefined, 'from: '],
+  [
+    'a report of a metric that does not exist',
+    'POST',
+    '/metrics',
+    { points: [{ task: 'h', metric: 'x', value: 1 }] },
+    'points.0.metric: ',
+  ],
   ['metrics of no job', 'GET', '/metrics?metric=system.cpu', undefined, 'job: '],
   ['a ledger since noon', 'GET', '/ledger?since=noon', undefined, 'since: '],
   ['a speed of 0', 'POST', '/reset', { speed: 0 }, 'speed: '],

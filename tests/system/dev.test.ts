@@ -185,6 +185,8 @@ describeWithEtcd('conveyor dev --config', () => {
     const limits = async (): Promise<{ value: string | null; commit: string | null }> =>
       (await (await fetch(`${ready.configProxy}/v1/config/feed/limits`)).json()) as { value: string; commit: string };
     expect((await limits()).value).toBeNull();
+    // The pipeline judges what an application measures.
+    await processes.node('dist/examples/config/app.js', [], near).said(/^following/m);
     await conveyor('apply', 'examples/config/pipeline.yaml');
     process.kill(ready.pids['config-service']!, 'SIGKILL');
     await conveyor('config', 'propose', 'examples/config/flags', '-m', 'Limit feeds');

@@ -9,6 +9,7 @@ import { cleanEnv, Processes, ROOT } from './process';
 import { startTemporal } from './server';
 import { OWNER, Stack } from './stack';
 import { eventually } from './waiting';
+import { wordsOf } from './words';
 
 const read = (page: string): string => readFileSync(join(ROOT, page), 'utf8');
 
@@ -160,7 +161,3 @@ function savedFiles(page: string, home: string): string[] {
     return name;
   });
 }
-
-/** The words of a line as a shell would split it; quotes are all that the pages use. */
-const wordsOf = (line: string): string[] =>
-  [...line.matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)].map(([, single, double, bare]) => single ?? double ?? bare ?? '');

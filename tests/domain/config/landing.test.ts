@@ -24,6 +24,15 @@ test('a change that takes something back lands ahead of the queue, behind others
   expect(changesOf(strip)).toEqual([8, 9, 1, 2]);
 });
 
+test('a change that waits moves ahead of the queue once it is to take something back, as the commit that it was', () => {
+  const commit = 'a'.repeat(40);
+  const strip = queued(queued(inLine(1, 2), { change: 3, commit }), { change: 8, ahead: true });
+  const moved = queued(strip, { change: 3, commit: 'b'.repeat(40), ahead: true });
+  expect(changesOf(moved)).toEqual([8, 3, 1, 2]);
+  expect(nextToLand(moved)[1]).toEqual({ change: 3, commit, ahead: true });
+  expect(queued(moved, { change: 3 })).toBe(moved);
+});
+
 test('a full line refuses the next, but nobody who waits in it', () => {
   const { max } = CONFIG_LIMITS.landing;
   const full = inLine(...Array.from({ length: max }, (_, index) => index + 1));

@@ -53,6 +53,7 @@ export default {
           page('Pipelines', '/docs/pipelines'),
           page('Health checks', '/docs/health'),
           page('Scripts', '/docs/scripts'),
+          page('Configuration in five minutes', '/docs/guides/config-tutorial'),
           page('Configuration', '/docs/guides/configuration'),
         ],
       },

@@ -1,0 +1,38 @@
+import { z } from 'zod';
+import type { Series } from '../../sdk/protocol/dataSource';
+import type { Reported } from './reports';
+import { METRICS } from './series';
+
+/** So many tasks may report, and so many points of each metric of theirs are kept: the oldest go. */
+export const REPORTED_LIMITS = { tasks: 2_000, points: 600, together: 1_000 } as const;
+
+/** What measures itself says how it is now. */
+export const reportSchema = z.strictObject({
+  points: z
+    .array(z.strictObject({ task: z.string().min(1).max(512), metric: z.enum(METRICS), value: z.number() }))
+    .max(REPORTED_LIMITS.together),
+});
+
+export function takeReport(reported: Reported, now: number, { points }: z.infer<typeof reportSchema>): void {
+  for (const { task, metric, value } of points) {
+    const known = reported.get(task) ?? new Map<string, readonly (readonly [number, number])[]>();
+    known.set(metric, [...(known.get(metric) ?? []), [now, value] as const].slice(-REPORTED_LIMITS.points));
+    // Whoever reported last is forgotten last.
+    reported.delete(task);
+    reported.set(task, known);
+  }
+  for (const task of [...reported.keys()].slice(0, -REPORTED_LIMITS.tasks)) reported.delete(task);
+}
+
+/** What these tasks reported in (start, end]. */
+export const reportedSeries = (
+  reported: Reported,
+  metric: string,
+  tasks: readonly string[],
+  { start, end }: { readonly start: number; readonly end: number },
+): Series[] =>
+  tasks.flatMap((task) => {
+    const points = reported.get(task)?.get(metric) ?? [];
+    const found = points.flatMap(([at, value]): [number, number][] => (at > start && at <= end ? [[at, value]] : []));
+    return found.length > 0 ? [{ labels: { task }, points: found }] : [];
+  });
