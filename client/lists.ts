@@ -6,7 +6,7 @@ import type { DeployState, DeploySummary, FinderView, PipelineSummary, ReleaseSu
 import { formatTime, lastPollWords } from '../domain/text';
 import type { ListQuery } from './api';
 import { findersHealth } from './finders';
-import { index } from './pipelineIndex';
+import { hasClosed, index, listedPipeline, memoSummary } from './pipelineIndex';
 import { pollingWithin } from './readiness';
 import type { Workflows } from './workflows';
 
@@ -23,12 +23,6 @@ export const listReleases = (workflows: Workflows, query: ListQuery): Promise<Re
 
 export const listDeploys = (workflows: Workflows, query: ListQuery): Promise<DeploySummary[]> =>
   listWorkflows(workflows, 'deploy', query, listedDeploy);
-
-/** A workflow that was never applied, or is of a time before it left a summary, is nothing to list. */
-function listedPipeline(info: WorkflowExecutionInfo): PipelineSummary | undefined {
-  const summary = memoSummary<PipelineSummary>(info);
-  return summary && (hasClosed(info) ? { ...summary, ended: true } : summary);
-}
 
 /** One that was ended from outside had no time to say so. */
 function listedRelease(info: WorkflowExecutionInfo): ReleaseSummary | undefined {
@@ -49,8 +43,6 @@ function listedDeploy(info: WorkflowExecutionInfo): DeploySummary | undefined {
 
 const STATE = defineSearchAttributeKey('ConveyorState', 'KEYWORD');
 
-const memoSummary = <T>({ memo }: WorkflowExecutionInfo): T | undefined => memo?.['summary'] as T | undefined;
-
 const PROBLEMS = defineSearchAttributeKey('TemporalReportedProblems', 'KEYWORD_LIST');
 
 /** The server marks workflows whose tasks fail again and again, within a minute; an older one does not. */
@@ -62,9 +54,6 @@ function taskProblem({ typedSearchAttributes }: WorkflowExecutionInfo): string |
     ?.replace(/^cause=(WorkflowTask(Failed|TimedOut)Cause)?/, '');
   return `its workflow does not get on${cause ? ` (${cause})` : ''}`;
 }
-
-const hasClosed = ({ status }: WorkflowExecutionInfo): boolean =>
-  status.name !== 'RUNNING' && status.name !== 'CONTINUED_AS_NEW';
 
 const closedAt = ({ closeTime, startTime }: WorkflowExecutionInfo): string =>
   formatTime((closeTime ?? startTime).getTime());
