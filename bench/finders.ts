@@ -80,7 +80,7 @@ class Counting {
       withDeadline: (_: number, work: () => unknown) => work(),
     } as unknown as Client;
     const registry = parseRegistry({ extensions: [{ name: 'commits', kind: 'artifact-finder', url }] }, {});
-    const index = { subscriptions, labelled: nobody, releases: nobody };
+    const index = { subscriptions, labelled: nobody, releases: nobody, pipelines: nobody };
     this.activities = createFinderActivities({ registry, clock: wallClock, client, index });
   }
 

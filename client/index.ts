@@ -6,12 +6,13 @@ import { closeBug, listBugs, reportBug } from './bugs';
 import { sendCommand } from './commands';
 import { connectTemporal } from './connection';
 import { DEFAULT_FRESHNESS } from '../domain/freshness/policy';
-import { freshnessReport } from '../domain/freshness/standing';
+import { freshnessReport } from '../domain/freshness/report';
 import { listFinders, listDeploys, listPipelines, listReleases } from './lists';
 import { actionLogs } from './logs';
 import { lookNow } from './lookNow';
 import type { ClientOptions } from './options';
 import { temporalReadiness } from './readiness';
+import { lastTicketRound } from './tickets';
 import { pushEmergency, createRelease, rerunRelease, submitArtifacts } from './releases';
 import { Workflows } from './workflows';
 
@@ -36,8 +37,12 @@ export async function createClient(options: ClientOptions = {}): Promise<Conveyo
     listDeploys: (query) => listDeploys(workflows, query),
     listFinders: () => listFinders(workflows),
     freshness: async () => {
-      const pipelines = await listPipelines(workflows, { limit: Infinity });
-      return freshnessReport(pipelines, options.platform?.freshness ?? DEFAULT_FRESHNESS, Date.now());
+      const [pipelines, round] = await Promise.all([
+        listPipelines(workflows, { limit: Infinity }),
+        // Tickets come beside: a server that is slow about them keeps nobody from the rest.
+        lastTicketRound(temporal).catch(() => null),
+      ]);
+      return freshnessReport(pipelines, options.platform?.freshness ?? DEFAULT_FRESHNESS, Date.now(), round);
     },
     history: (pipeline) => historyOfPipeline(workflows, pipeline),
     logs: (id, attempt) => actionLogs(workflows, id, attempt),

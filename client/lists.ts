@@ -8,7 +8,7 @@ import { formatTime, lastPollWords } from '../domain/text';
 import type { ListQuery } from './api';
 import { findersHealth } from './finders';
 import { withPauses } from './pauses';
-import { index } from './pipelineIndex';
+import { hasClosed, index, listedPipeline, memoSummary } from './pipelineIndex';
 import { pollingWithin } from './readiness';
 import type { Workflows } from './workflows';
 
@@ -25,12 +25,6 @@ export const listReleases = async (workflows: Workflows, query: ListQuery): Prom
 
 export const listDeploys = (workflows: Workflows, query: ListQuery): Promise<DeploySummary[]> =>
   listWorkflows(workflows, 'deploy', query, listedDeploy);
-
-/** A workflow that was never applied, or is of a time before it left a summary, is nothing to list. */
-function listedPipeline(info: WorkflowExecutionInfo): PipelineSummary | undefined {
-  const summary = memoSummary<PipelineSummary>(info);
-  return summary && (hasClosed(info) ? { ...summary, ended: true } : summary);
-}
 
 /** One that was ended from outside had no time to say so. */
 function listedRelease(info: WorkflowExecutionInfo): ReleaseSummary | undefined {
@@ -51,8 +45,6 @@ function listedDeploy(info: WorkflowExecutionInfo): DeploySummary | undefined {
 
 const STATE = defineSearchAttributeKey('ConveyorState', 'KEYWORD');
 
-const memoSummary = <T>({ memo }: WorkflowExecutionInfo): T | undefined => memo?.['summary'] as T | undefined;
-
 const PROBLEMS = defineSearchAttributeKey('TemporalReportedProblems', 'KEYWORD_LIST');
 
 /** The server marks workflows whose tasks fail again and again, within a minute; an older one does not. */
@@ -64,9 +56,6 @@ function taskProblem({ typedSearchAttributes }: WorkflowExecutionInfo): string |
     ?.replace(/^cause=(WorkflowTask(Failed|TimedOut)Cause)?/, '');
   return `its workflow does not get on${cause ? ` (${cause})` : ''}`;
 }
-
-const hasClosed = ({ status }: WorkflowExecutionInfo): boolean =>
-  status.name !== 'RUNNING' && status.name !== 'CONTINUED_AS_NEW';
 
 const closedAt = ({ closeTime, startTime }: WorkflowExecutionInfo): string =>
   formatTime((closeTime ?? startTime).getTime());

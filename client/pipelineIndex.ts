@@ -8,7 +8,7 @@ import type {
   SubscriptionsMemo,
 } from '../domain/pipeline/pipelineIndex';
 import type { PipelineState } from '../domain/pipeline/state';
-import type { ReleaseSummary } from '../domain/views';
+import type { PipelineSummary, ReleaseSummary } from '../domain/views';
 import { translate, type Temporal } from './connection';
 
 /** How long a pipeline without a memo may take to say what it wants. */
@@ -20,6 +20,7 @@ export function createPipelineIndex(client: Client): PipelineIndex {
     subscriptions: (finder) => subscriptions(client, finder),
     labelled: (labels) => labelled(client, labels),
     releases: () => releases(client),
+    pipelines: () => everyPipeline(client),
   };
 }
 
@@ -147,13 +148,32 @@ async function* labelled(client: Client, labels: Readonly<Record<string, string>
 async function* releases(client: Client): AsyncGenerator<IndexedRelease> {
   const query = `WorkflowType = 'release' AND (ExecutionStatus = 'Running' OR ConveyorOutcome = 'succeeded')`;
   for await (const { memo, status, typedSearchAttributes } of client.workflow.list({ query })) {
-    const summary = memo?.['summary'] as ReleaseSummary | undefined;
+    const summary = memoSummary<ReleaseSummary>({ memo });
     if (summary === undefined) continue;
     const { id, pipeline, number, startedAt, artifacts } = summary;
     const owners = typedSearchAttributes.get(OWNERS) ?? [];
     yield { id, pipeline, number, startedAt, artifacts, runs: status.name === 'RUNNING', owners };
   }
 }
+
+async function* everyPipeline(client: Client): AsyncGenerator<PipelineSummary> {
+  for await (const info of index(client, 'pipeline', undefined)) {
+    const summary = listedPipeline(info);
+    if (summary !== undefined) yield summary;
+  }
+}
+
+/** A workflow that was never applied, or is of a time before it left a summary, is nothing to list. */
+export function listedPipeline(info: WorkflowExecutionInfo): PipelineSummary | undefined {
+  const summary = memoSummary<PipelineSummary>(info);
+  return summary && (hasClosed(info) ? { ...summary, ended: true } : summary);
+}
+
+export const memoSummary = <T>({ memo }: Pick<WorkflowExecutionInfo, 'memo'>): T | undefined =>
+  memo?.['summary'] as T | undefined;
+
+export const hasClosed = ({ status }: WorkflowExecutionInfo): boolean =>
+  status.name !== 'RUNNING' && status.name !== 'CONTINUED_AS_NEW';
 
 /** Each running pipeline once that has all of these words under an attribute. */
 async function* pipelinesWith(

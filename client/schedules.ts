@@ -6,8 +6,10 @@ import {
   type ScheduleOptions,
   type WorkflowHandle,
 } from '@temporalio/client';
+import type { FreshnessOrder } from '../domain/freshness/round';
 import { isSameOrder, type SweepOrder } from '../domain/finder/lasting';
-import { sweepId } from '../domain/ids';
+import { FRESHNESS_ID, sweepId } from '../domain/ids';
+import { DAY_MS } from '../domain/milliseconds';
 import { serverView } from './live';
 
 export interface SweepPlan {
@@ -51,6 +53,40 @@ async function ensureSweep(client: Client, schedule: ReturnType<typeof sweepSche
     }
   }
 }
+
+/**
+ * The Schedule `freshness`, made or brought up to date: each day at nine, UTC. Whoever takes the service of tickets out of the configuration
+ * leaves it there, with the record of which tickets are open.
+ */
+export async function ensureDailyTickets(client: Client, taskQueue: string, order: FreshnessOrder): Promise<void> {
+  const { scheduleId, ...wanted } = dailySchedule(taskQueue, order);
+  try {
+    await client.schedule.create({ scheduleId, ...wanted });
+  } catch (error) {
+    if (!(error instanceof ScheduleAlreadyRunning)) throw error;
+    await client.schedule.getHandle(scheduleId).update(({ state }) => ({ ...wanted, state }));
+  }
+}
+
+/** A run that was due while Temporal was down is made up for on the same day. */
+const SAME_DAY_MS = 12 * 3_600_000;
+
+const dailySchedule = (taskQueue: string, order: FreshnessOrder) =>
+  ({
+    scheduleId: FRESHNESS_ID,
+    spec: { intervals: [{ every: DAY_MS, offset: 9 * 3_600_000 }] },
+    policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: SAME_DAY_MS },
+    action: {
+      type: 'startWorkflow',
+      workflowType: 'freshness',
+      workflowId: FRESHNESS_ID,
+      taskQueue,
+      args: [order] satisfies [FreshnessOrder],
+      staticSummary: 'tickets for what has not been deployed for long',
+      // One that nobody serves would keep all later ones from beginning.
+      workflowExecutionTimeout: 20 * 3_600_000,
+    },
+  }) satisfies ScheduleOptions;
 
 /** Nobody may serve the task queue any more on which it waits for its next sweep, and meanwhile the Schedule starts no other. */
 async function endMoved(running: WorkflowHandle, taskQueue: string): Promise<void> {

@@ -25,6 +25,9 @@ export const workflowIds = {
 /** Of the Temporal Schedule of a finder; the ids of the workflows that it starts begin so. */
 export const sweepId = (finder: string): string => `sweep/${finder}`;
 
+/** Of the Temporal Schedule that looks for what has not been deployed for long; the ids of the workflows that it starts begin so. */
+export const FRESHNESS_ID = 'freshness';
+
 export const releaseId = (pipeline: string, number: number): string => `${pipeline}/${number}`;
 export const deployId = (pipeline: string, number: number, action: string): string => `${pipeline}/${number}/${action}`;
 

@@ -280,6 +280,7 @@ export const STATE_LIMITS = {
     'entries',
     'an older one is not believed',
   ),
+  stoppedReason: cut('why a pipeline is stopped, in lists', 200, 'bytes', 'its memo carries it'),
   badReason: cut('why an artifact is known to be bad', 200, 'bytes', IN_STATE),
   commandsTogether: cut('commands that were taken together', 12 * KB, 'bytes', IN_STATE),
   refusedCommandsTogether: cut('commands that were refused together', 3 * KB, 'bytes', IN_STATE),
@@ -334,6 +335,8 @@ export const CONFIG_LIMITS = {
   refusal: shortened('why an application refuses a value', 1000, 'bytes', 'it goes to the store'),
 } as const satisfies Record<string, Limit>;
 
+const EACH_RUN = 'each daily run carries all of them';
+
 /** Packages, such as models: what the configuration says of them, and how much of them hosts give each other. */
 export const VESSEL_LIMITS = {
   megabytes: refused('the megabytes of a package', 16 * 1024, 'entries', 'it is so many pieces of the largest size'),
@@ -350,6 +353,17 @@ export const VESSEL_LIMITS = {
   ),
   apps: refused('the applications of a host that use one package', 16, 'entries', 'its acknowledgement names them'),
   peers: refused('the hosts that one asks for a package', 30, 'entries', 'it keeps what each of them has'),
+} as const satisfies Record<string, Limit>;
+
+/** Tickets for pipelines that nobody deploys: each daily run carries those that are open. */
+export const TICKET_LIMITS = {
+  open: { ...cut('the tickets that are open at the same time', 1000, 'entries', EACH_RUN), more: 'waits' },
+  ticket: refused('what a service calls a ticket', 100, 'bytes', EACH_RUN),
+  key: refused('the key of a ticket', 200, 'bytes', 'it is a header of each call'),
+  text: shortened('the text of a ticket', 4 * KB, 'bytes', 'people read it'),
+  assignees: refused('the assignees of a ticket', 50, 'entries', 'a pipeline has no more owners'),
+  managers: refused('the managers of groups', 10_000, 'entries', 'all of them are read with the file'),
+  said: cut('the reasons that a run shows', 20, 'entries', 'nobody reads more'),
 } as const satisfies Record<string, Limit>;
 
 /** Bugs that are reported: one workflow carries all of them, and every deploy is held against those in force. */

@@ -346,6 +346,8 @@ export interface PipelineSummary {
   readonly lastRelease: number | null;
   /** When it last brought something new into production, by a deploy that succeeded; missing where none has. In lists as of the last release that ended. */
   readonly deployedAt?: string;
+  /** In lists: who holds it, froze it or retired it, the strongest of these; the reason is shortened. */
+  readonly stopped?: Stopped;
   /** In lists: its workflow has ended, and nothing of it continues; applying it again lets it. */
   readonly ended?: true;
   /** As of a release. */
@@ -399,7 +401,7 @@ export interface WaitView {
 }
 
 /** Who stopped a pipeline, when and why. */
-interface Stopped {
+export interface Stopped {
   readonly actor: string;
   readonly at: string;
   readonly reason: string;

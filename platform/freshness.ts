@@ -1,5 +1,8 @@
 import { z } from 'zod';
 import { DEFAULT_FRESHNESS, type FreshnessPolicy } from '../domain/freshness/policy';
+import { conveyorError } from '../domain/errors';
+import { TICKET_LIMITS } from '../domain/limits';
+import { PRINCIPAL } from '../domain/principals';
 import { duration } from '../domain/spec/scalars';
 
 /** The key of conveyor.config.yaml that this file is about. */
@@ -10,6 +13,12 @@ export const freshnessFields = {
       highTraffic: duration,
       escalateAfter: duration,
       highTrafficLabels: z.record(z.string().min(1), z.string()),
+      tickets: z.string(),
+      managers: z
+        .record(z.string(), z.string().regex(PRINCIPAL, { error: 'expected a principal such as user:maria' }))
+        .refine((managers) => Object.keys(managers).length <= TICKET_LIMITS.managers.max, {
+          error: `at most ${TICKET_LIMITS.managers.max} groups have managers`,
+        }),
     })
     .partial()
     .default({}),
@@ -19,7 +28,16 @@ interface FreshnessConfig {
   readonly freshness: z.output<typeof freshnessFields.freshness>;
 }
 
-export function toFreshness({ freshness }: FreshnessConfig): FreshnessPolicy {
+/** @throws ConveyorError `config-invalid` */
+export function toFreshness(
+  { freshness }: FreshnessConfig,
+  extensions: readonly { readonly kind: string; readonly name: string }[],
+  file: string,
+): FreshnessPolicy {
+  const { tickets = null, managers = {} } = freshness;
+  const isThere = extensions.some(({ kind, name }) => kind === 'tickets' && name === tickets);
+  const detail = `freshness.tickets: there is no extension ${tickets} of kind tickets`;
+  if (tickets !== null && !isThere) throw conveyorError('config-invalid', { file, detail });
   const { ticketAfterMs, highTraffic, escalateAfterMs } = DEFAULT_FRESHNESS;
   return {
     ticketAfterMs: freshness.ticketAfter ?? ticketAfterMs,
@@ -28,5 +46,6 @@ export function toFreshness({ freshness }: FreshnessConfig): FreshnessPolicy {
       afterMs: freshness.highTraffic ?? highTraffic.afterMs,
     },
     escalateAfterMs: freshness.escalateAfter ?? escalateAfterMs,
+    ...{ tickets, managers },
   };
 }

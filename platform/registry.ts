@@ -36,6 +36,7 @@ export const EXTENSION_KINDS = [
   'artifact-finder',
   'data-source',
   'dependency-graph',
+  'tickets',
 ] as const;
 export type ExtensionKind = (typeof EXTENSION_KINDS)[number];
 
@@ -49,6 +50,8 @@ export interface ExtensionRef {
   readonly timeoutMs: number;
   /** Of a data source only. */
   readonly prometheus?: SourceRef['prometheus'];
+  /** Of tickets only: it takes events instead of the protocol. */
+  readonly isWebhook?: true;
 }
 
 export interface Registry {
@@ -149,7 +152,7 @@ export function parseRegistry(value: unknown, env: Env, file: string = CONFIG_FI
     issuers: toIssuers(parsed.data),
     slots: toSlots(parsed.data),
     configRepositories: toConfigRepositories(parsed.data, file),
-    freshness: toFreshness(parsed.data),
+    freshness: toFreshness(parsed.data, extensions, file),
     notifications: toNotifications(parsed.data, env, file),
     bugs: parsed.data.bugs,
     find: (kind, name) => findExtension(extensions, kind, name),
@@ -167,8 +170,8 @@ const extensionSchema = z
   .strictObject({
     name: z.string().regex(NAME, { error: 'expected lower-case letters, digits and hyphens' }),
     kind: z.enum(EXTENSION_KINDS),
-    /** What a data source speaks, unless it speaks the protocol of data sources. */
-    type: z.enum(['prometheus']).optional(),
+    /** What a service speaks, unless it speaks the protocol of its kind. */
+    type: z.enum(['prometheus', 'webhook']).optional(),
     taskLabel: label.optional(),
     unitLabel: label.optional(),
     url: z
@@ -183,9 +186,10 @@ const extensionSchema = z
   })
   .superRefine(({ kind, type, taskLabel, unitLabel }, context) => {
     const issue = (path: string, message: string): void => context.addIssue({ code: 'custom', path: [path], message });
-    if (type !== undefined && kind !== 'data-source') issue('type', 'only a data-source is of a type');
-    if (type === undefined && taskLabel !== undefined) issue('taskLabel', 'only for type: prometheus');
-    if (type === undefined && unitLabel !== undefined) issue('unitLabel', 'only for type: prometheus');
+    if (type === 'prometheus' && kind !== 'data-source') issue('type', 'only a data-source is of the type prometheus');
+    if (type === 'webhook' && kind !== 'tickets') issue('type', 'only tickets are of the type webhook');
+    if (type !== 'prometheus' && taskLabel !== undefined) issue('taskLabel', 'only for type: prometheus');
+    if (type !== 'prometheus' && unitLabel !== undefined) issue('unitLabel', 'only for type: prometheus');
   });
 
 const configSchema = z.strictObject({
@@ -285,6 +289,7 @@ function toRef(extension: z.output<typeof extensionSchema>, env: Env, file: stri
   const ref = {
     ...{ name, kind, url: extension.url.replace(/\/+$/, ''), timeoutMs: extension.timeout },
     ...(type === 'prometheus' ? { prometheus: { taskLabel, unitLabel } } : {}),
+    ...(type === 'webhook' ? { isWebhook: true as const } : {}),
   };
   return token === undefined ? ref : { ...ref, token };
 }

@@ -9,6 +9,7 @@ export {
   serveProtocol,
   servePushType,
   serveTaskController,
+  serveTickets,
   type Call,
   type Implementation,
   type MutatingCall,
@@ -22,6 +23,7 @@ export * from './protocol/dependencyGraph';
 export * from './protocol/healthService';
 export * from './protocol/pushType';
 export * from './protocol/taskController';
+export * from './protocol/tickets';
 export {
   answer,
   conversation,

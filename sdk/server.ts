@@ -13,6 +13,7 @@ import {
   type TaskControllerProtocol,
   type TaskControlRequest,
 } from './protocol/taskController';
+import { ticketProtocol, type TicketProtocol } from './protocol/tickets';
 import { openApi } from './openapi';
 
 /** Bodies of extension calls are at most this many bytes (docs/protocols.md#rules-for-all). */
@@ -135,6 +136,13 @@ export const serveDependencyGraph = (
   implementation: Implementation<DependencyGraphProtocol>,
   options?: ServeOptions,
 ): Hono => serveProtocol(dependencyGraphProtocol, name, implementation, options);
+
+/** A service of tickets: `serveTickets('tracker', { openTicket: …, updateTicket: …, closeTicket: … })`. */
+export const serveTickets = (
+  name: string,
+  implementation: Implementation<TicketProtocol>,
+  options?: ServeOptions,
+): Hono => serveProtocol(ticketProtocol, name, implementation, options);
 
 /**
  * A task controller has one method: `serveTaskController('leader-last', { process: … })`. It remembers the last call of each

@@ -240,6 +240,13 @@ export const findersAnswer = z.array(
 export const freshnessAnswer = z.object({
   at: time,
   weekly: z.number().nullable().describe('the share of pipelines with a deploy whose last is at most a week old'),
+  tickets: z
+    .looseObject({
+      ...{ at: time, problem: z.string().nullable(), open: z.number().int(), late: z.number().int() },
+      ...{ refused: z.number().int(), said: z.array(z.string()), unticketed: z.number().int() },
+    })
+    .nullable()
+    .describe('the last daily run that completed'),
   pipelines: z
     .array(
       z.looseObject({
@@ -247,6 +254,10 @@ export const freshnessAnswer = z.object({
         ...{ state: z.enum(['fresh', 'stale', 'overdue', 'never']), traffic: z.enum(['high', 'low']) },
         ...{ deployedAt: time.nullable(), days: z.number().int().nullable(), dueAt: time.nullable() },
         because: z.enum(['held', 'frozen']).nullable().describe('what keeps it from deploying; it stops no clock'),
+        ticket: z
+          .object({ name: z.string().nullable(), state: z.enum(['waits', 'open', 'escalated', 'resting']) })
+          .nullable()
+          .describe('resting: somebody closed it; it is opened again as it escalates'),
       }),
     )
     .describe('worst first'),
@@ -262,6 +273,10 @@ const pipelineFields = {
   active: z.array(z.number().int()),
   lastRelease: z.number().int().nullable(),
   deployedAt: time.optional(),
+  stopped: z
+    .looseObject({ actor: z.string(), at: time, reason: z.string() })
+    .optional()
+    .describe('in lists: who holds, froze or retired it'),
 };
 
 export const pipelinesAnswer = z.array(z.looseObject(pipelineFields));

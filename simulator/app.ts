@@ -16,6 +16,7 @@ import { SimulatedConfig } from './pushTypes/config';
 import { fleetJudge, type FleetJudge, type FleetJudgeOptions } from './pushTypes/judge';
 import { twinePushType } from './pushTypes/twine';
 import { Simulation, type SimulationOptions } from './simulation';
+import { ticketService } from './tickets/tickets';
 
 export interface SimulatorOptions extends SimulationOptions {
   /** ms since the epoch, of the wall or of a test. May jump ahead; never goes back. */
@@ -41,7 +42,7 @@ export interface Simulator {
 /**
  * The simulated world behind its HTTP faces: `/control/*`, `/push-types/<twine or config>/<method>`,
  * `/actions/<name>/<method>`, `/artifact-finders/<name>/getArtifacts`, `/data-source/query`, `/dependency-graph/getDependents`,
- * `/task-controllers/<kind>/process`, `/livez`, `/readyz`. HTTP faults apply to the services, never to the control API.
+ * `/tickets/<method>`, `/task-controllers/<kind>/process`, `/livez`, `/readyz`. HTTP faults apply to the services, never to the control API.
  */
 export function createSimulator(options: SimulatorOptions): Simulator {
   const simulation = new Simulation({ ...options, asksAtPresent: options.fetch === undefined });
@@ -81,6 +82,7 @@ export function createSimulator(options: SimulatorOptions): Simulator {
     '/data-source/*',
     '/dependency-graph/*',
     '/task-controllers/*',
+    '/tickets/*',
   ])
     app.all(path, (c) =>
       throughFaults(simulation, services, c, async (ms) => {
@@ -148,5 +150,6 @@ function serviceApp(simulation: Simulation, judge: FleetJudge, config: Simulated
   });
   app.route('/data-source', dataSource);
   app.route('/dependency-graph', dependencyGraph(simulation));
+  app.route('/tickets', ticketService(simulation));
   return app;
 }

@@ -13,6 +13,7 @@ import { metricWorld, STEP_MS } from './metrics/series';
 import { queryMetrics } from './metrics/store';
 import { addTargetRoutes } from './monorepo/targets';
 import type { Simulation } from './simulation';
+import { addTicketRoutes } from './tickets/tickets';
 import { addFault, liftFault } from './twine/faults';
 import { announceMaintenance } from './twine/maintenance';
 import { MSBS_PER_DATACENTRE, parsePlace, type FaultPlace } from './twine/topology';
@@ -36,6 +37,7 @@ export function controlApi(simulation: Simulation): Hono {
   addTroubleRoutes(app, simulation);
   addArtifactRoutes(app, simulation);
   addTargetRoutes(app, simulation);
+  addTicketRoutes(app, simulation);
   addConfigRoutes(app, simulation);
   addBookRoutes(app, simulation);
   addWorldRoutes(app, simulation);

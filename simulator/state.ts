@@ -1,6 +1,7 @@
 import type { Artifact } from '../domain/artifact';
 import type { ActionServiceProtocol } from '../sdk/protocol/actionService';
 import type { RequestOf } from '../sdk/protocol/common';
+import type { Ticket } from '../sdk/protocol/tickets';
 import type { ConfigState } from '../config/pushType/memory';
 import { freshConfigerator, type ConfigeratorState } from './configerator/state';
 import { freshFleet, type TwineFleet } from './twine/fleet';
@@ -57,6 +58,8 @@ export interface SimulationState {
   lastStamp: number;
   /** The dependencies of build targets (`POST /control/targets`). */
   readonly targets: Map<string, readonly string[]>;
+  /** The tracker, by the keys of tickets. */
+  readonly tickets: Map<string, TrackedTicket>;
   faultCount: number;
   readonly configerator: ConfigeratorState;
   /** What the push type `config` remembers; null before it was asked anything. */
@@ -79,6 +82,7 @@ export const freshState = (): SimulationState => ({
   commits: new Map(),
   lastStamp: 0,
   targets: new Map(),
+  tickets: new Map(),
   faultCount: 0,
   configerator: freshConfigerator(),
   configPush: null,
@@ -99,4 +103,13 @@ export interface Commit {
   readonly committedAt?: string;
   /** Whether its tests passed, or will never be run; one that failed may pass later. */
   readonly passed: boolean;
+}
+
+/** A ticket of the simulated tracker, and who closed it last: null while it is open. */
+export interface TrackedTicket extends Ticket {
+  readonly ticket: string;
+  readonly openedAt: number;
+  readonly closedBy: 'conveyor' | 'a person' | null;
+  /** Why Conveyor closed it. */
+  readonly reason: string | null;
 }

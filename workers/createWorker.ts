@@ -16,6 +16,7 @@ import { createRecallActivities } from '../activities/recall';
 import { createScriptActivities } from '../activities/script';
 import { createSnapshotStore } from '../activities/snapshots';
 import { createSoakActivities } from '../activities/soak';
+import { createTicketActivities } from '../activities/tickets';
 import { createWaitForActivities } from '../activities/waitFor';
 import { createWindowRoomActivities } from '../activities/windowRoom';
 import { copiesFolder } from '../config/repository/repository';
@@ -99,6 +100,7 @@ function activitiesOf({ client, index, taskQueue, runner, ...ports }: WorkerPart
     ...createRecallActivities({ client }),
     ...createApprovalActivities({ ...ports, client }),
     ...createBugActivities({ ...ports, client, index }),
+    ...createTicketActivities({ ...ports, index }),
     ...createSoakActivities({ client, clock: ports.clock }),
     ...createWindowRoomActivities({ client, clock: ports.clock }),
     ...createLandingActivities({ ...ports, copies: copiesFolder(process.env) }),

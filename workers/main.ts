@@ -7,7 +7,7 @@ import pino from 'pino';
 import { wallClock } from '../activities/clock';
 import { createPipelineIndex } from '../client/pipelineIndex';
 import { sealing } from '../client/seal';
-import { ensureSweeps } from '../client/schedules';
+import { ensureDailyTickets, ensureSweeps } from '../client/schedules';
 import { PIPELINE_OUTPUT } from '../domain/finder/standard';
 import { ConveyorError, conveyorError } from '../domain/errors';
 import { withoutIsolation } from '../domain/isolation';
@@ -47,8 +47,12 @@ async function main(): Promise<void> {
   // A worker without sweeps still deploys; what finders find then waits for a notification or for the next worker.
   const swept = () =>
     sweep(client, registry, taskQueue).catch((error: unknown) => log.error({ error }, 'no sweeps of finders'));
-  await swept();
-  live.onChange(() => void swept());
+  const ticketed = () =>
+    ensureTickets(client, registry, taskQueue).catch((error: unknown) =>
+      log.error({ error }, 'no daily run of tickets'),
+    );
+  await Promise.all([swept(), ticketed()]);
+  live.onChange(() => void Promise.all([swept(), ticketed()]));
   const temporal = { client, connection: clientConnection, address, namespace, seal: registry.seal };
   const archiving = registry.archive && startArchiving(temporal, taskQueue, registry.archive, log);
   if (registry.scripts.enabled) void logIsolation(runner, log);
@@ -84,6 +88,12 @@ function sweep(client: Client, { extensions, settings }: Registry, taskQueue: st
     heartbeatTimeoutMs: settings.heartbeatTimeoutMs,
     taskQueue,
   });
+}
+
+/** Where nobody keeps tickets, nothing looks for them. */
+async function ensureTickets(client: Client, { freshness, settings }: Registry, taskQueue: string): Promise<void> {
+  if (freshness.tickets === null) return;
+  await ensureDailyTickets(client, taskQueue, { heartbeatTimeoutMs: settings.heartbeatTimeoutMs });
 }
 
 /** Our log, and Temporal's through it, on stderr as JSON lines. */

@@ -3,6 +3,7 @@ export { bugs } from './bugs';
 export { deploy } from './deploy';
 export { fanOut } from './fanOut';
 export { fanOutShard } from './fanOut/shard';
+export { freshness } from './freshness';
 export { landing } from './landing';
 export { lock } from './lock';
 export { pipeline } from './pipeline';

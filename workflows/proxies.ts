@@ -12,9 +12,11 @@ import type { RecallActivities } from '../activities/recall';
 import type { PushTypeActivities } from '../activities/pushType';
 import type { ScriptActivities } from '../activities/script';
 import type { SoakActivities } from '../activities/soak';
+import type { TicketActivities } from '../activities/tickets';
 import type { WaitForActivities } from '../activities/waitFor';
 import type { WindowRoomActivities } from '../activities/windowRoom';
 import type { SweepOrder } from '../domain/finder/lasting';
+import type { FreshnessOrder } from '../domain/freshness/round';
 import { KEEPS_FAILING } from '../domain/looks';
 import type { Settings } from '../domain/settings';
 import { sideQueue, type SideQueue } from '../domain/taskQueues';
@@ -151,6 +153,14 @@ export const landers = (heartbeatTimeoutMs: number) =>
 export const bugSearchers = (heartbeatTimeoutMs: number) =>
   proxyActivities<BugActivities>({
     startToCloseTimeout: '1h',
+    heartbeatTimeout: heartbeatTimeoutMs,
+    retry: FOREVER,
+  });
+
+/** They look through all pipelines, and ask a service about up to a thousand tickets. */
+export const ticketKeepers = ({ heartbeatTimeoutMs }: FreshnessOrder) =>
+  proxyActivities<TicketActivities>({
+    startToCloseTimeout: '2h',
     heartbeatTimeout: heartbeatTimeoutMs,
     retry: FOREVER,
   });

@@ -1,4 +1,5 @@
-import type { FreshnessReport, FreshnessView } from '../../domain/freshness/standing';
+import type { FreshnessReport, TicketsReport } from '../../domain/freshness/report';
+import type { FreshnessView, TicketView } from '../../domain/freshness/standing';
 import { plural } from '../../domain/text';
 import { paint, table, tint, type View } from './paint';
 import { ago, until, type StatusSymbol } from './words';
@@ -11,7 +12,7 @@ const FRESHNESS_SYMBOLS: Readonly<Record<FreshnessView['state'], StatusSymbol>> 
 };
 
 /** `conveyor freshness`; so many `more` pipelines are not in the report. */
-export function freshnessText({ pipelines, weekly }: FreshnessReport, more: number, view: View): string {
+export function freshnessText({ pipelines, weekly, tickets }: FreshnessReport, more: number, view: View): string {
   const colors = paint(view.color);
   const cells = pipelines.map((row) => {
     const { glyph, tone } = FRESHNESS_SYMBOLS[row.state];
@@ -22,13 +23,49 @@ export function freshnessText({ pipelines, weekly }: FreshnessReport, more: numb
       row.deployedAt === null ? '–' : ago(row.deployedAt, view),
       row.dueAt === null ? '–' : `${row.state === 'fresh' ? 'stale' : 'overdue'} ${until(row.dueAt, view)}`,
       row.because ?? '–',
+      ...(tickets === null ? [] : [ticketCell(row.ticket)]),
       row.owners.join(', '),
     ];
   });
-  const heading = ['PIPELINE', 'STATE', 'DEPLOYED', 'NEXT', 'STOPPED', 'OWNERS'];
+  const heading = [
+    'PIPELINE',
+    'STATE',
+    'DEPLOYED',
+    'NEXT',
+    'STOPPED',
+    ...(tickets === null ? [] : ['TICKET']),
+    'OWNERS',
+  ];
   const rows = table(heading, cells, 'no pipelines; conveyor init writes a first one', view);
   const percent = Math.floor((weekly ?? 0) * 1000) / 10;
   const share = weekly === null ? [] : [`${percent} % of the pipelines that ever deployed did so in the last week.`];
   const rest = more === 0 ? [] : [`${plural(more, 'pipeline')} more: --limit ${pipelines.length + more}`];
-  return [rows, ...[...share, ...rest].map((line) => colors.dim(line))].join('\n');
+  return [rows, ...[...share, ...ticketLines(tickets, view), ...rest].map((line) => colors.dim(line))].join('\n');
+}
+
+function ticketCell(ticket: FreshnessView['ticket']): string {
+  if (ticket === null) return '–';
+  return [...(ticket.name === null ? [] : [ticket.name]), ...TICKET_STATES[ticket.state]].join(' ');
+}
+
+const TICKET_STATES: Readonly<Record<TicketView['state'], readonly string[]>> = {
+  waits: ['waits'],
+  open: [],
+  escalated: ['escalated'],
+  resting: ['closed by hand'],
+};
+
+/** What is wrong with tickets; nothing where all is well. */
+function ticketLines(tickets: TicketsReport | null, view: View): readonly string[] {
+  if (tickets === null) return [];
+  const { at, problem, late, refused, said, unticketed } = tickets;
+  const missed = late + refused;
+  const first = said[0] === undefined ? '' : `, such as ${said[0]}`;
+  return [
+    ...(problem === null ? [] : [`No ticket was tended ${ago(at, view)}: ${problem}`]),
+    ...(problem === null && missed > 0
+      ? [`${plural(missed, 'ticket')} could not be tended ${ago(at, view)}${first}`]
+      : []),
+    ...(unticketed === 0 ? [] : [`${plural(unticketed, 'pipeline')} wait for a ticket: as many are open as may be.`]),
+  ];
 }

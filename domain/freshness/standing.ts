@@ -1,4 +1,4 @@
-import { DAY_MS, WEEK_MS } from '../milliseconds';
+import { DAY_MS } from '../milliseconds';
 import { formatTime } from '../text';
 import type { PipelineSummary } from '../views';
 import type { FreshnessPolicy } from './policy';
@@ -18,38 +18,22 @@ export interface FreshnessView {
   readonly dueAt: string | null;
   /** What keeps it from deploying. It stops no clock. */
   readonly because: 'held' | 'frozen' | null;
+  /** As of the last daily run; null where there is none. */
+  readonly ticket: TicketView | null;
 }
 
-/** `conveyor freshness -o json` */
-export interface FreshnessReport {
-  readonly at: string;
-  /** The share of pipelines with a deploy whose last is at most a week old; null where there is none. */
-  readonly weekly: number | null;
-  /** Worst first; those that never deployed at the end. */
-  readonly pipelines: readonly FreshnessView[];
+/** `waits`: its service has not answered yet. `resting`: somebody closed it, and it is opened again as it escalates. */
+export interface TicketView {
+  /** What its service calls it; null while it waits. */
+  readonly name: string | null;
+  readonly state: 'waits' | 'open' | 'escalated' | 'resting';
 }
 
-/** Pipelines that have ended are out. */
-export function freshnessReport(
-  pipelines: readonly PipelineSummary[],
-  policy: FreshnessPolicy,
-  nowMs: number,
-): FreshnessReport {
-  const views = pipelines.filter(({ ended }) => !ended).map((pipeline) => freshnessOf(pipeline, policy, nowMs));
-  const deployed = views.flatMap(({ deployedAt }) => (deployedAt === null ? [] : [Date.parse(deployedAt)]));
-  const young = deployed.filter((atMs) => nowMs - atMs <= WEEK_MS).length;
-  return {
-    at: formatTime(nowMs),
-    weekly: deployed.length === 0 ? null : young / deployed.length,
-    pipelines: views.sort((a, b) => badness(b, policy) - badness(a, policy) || a.id.localeCompare(b.id)),
-  };
-}
-
-function freshnessOf(pipeline: PipelineSummary, policy: FreshnessPolicy, nowMs: number): FreshnessView {
+export function freshnessOf(pipeline: PipelineSummary, policy: FreshnessPolicy, nowMs: number): FreshnessView {
   const { id, owners, labels, deployedAt = null } = pipeline;
   const traffic = isHighTraffic(labels, policy) ? 'high' : 'low';
   const because = pipeline.state === 'active' ? null : pipeline.state;
-  const common = { id, kind: 'pipeline', owners, traffic, because, deployedAt } as const;
+  const common = { id, kind: 'pipeline', owners, traffic, because, deployedAt, ticket: null } as const;
   if (deployedAt === null) return { ...common, state: 'never', days: null, dueAt: null };
   const atMs = Date.parse(deployedAt);
   const ageMs = Math.max(0, nowMs - atMs);
@@ -71,6 +55,6 @@ const staleAfterMs = (traffic: FreshnessView['traffic'], policy: FreshnessPolicy
   Math.min(policy.escalateAfterMs, traffic === 'high' ? policy.highTraffic.afterMs : policy.ticketAfterMs);
 
 /** By how much it is over its time; negative while it is not. */
-function badness({ deployedAt, traffic }: FreshnessView, policy: FreshnessPolicy): number {
+export function badness({ deployedAt, traffic }: FreshnessView, policy: FreshnessPolicy): number {
   return deployedAt === null ? -Infinity : -Date.parse(deployedAt) - staleAfterMs(traffic, policy);
 }

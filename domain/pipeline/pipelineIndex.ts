@@ -1,5 +1,5 @@
 import type { Principal } from '../principals';
-import type { ReleaseSummary } from '../views';
+import type { PipelineSummary, ReleaseSummary } from '../views';
 
 /** Looking pipelines up (docs/design/workflows.md#finding-pipelines): Temporal visibility in production, memory in virtual-time tests. */
 export interface PipelineIndex {
@@ -9,6 +9,8 @@ export interface PipelineIndex {
   labelled(labels: Readonly<Record<string, string>>): AsyncIterable<string>;
   /** Releases that run or have succeeded, newest first. */
   releases(): AsyncIterable<IndexedRelease>;
+  /** Every pipeline as lists show it, also one that has ended. */
+  pipelines(): AsyncIterable<PipelineSummary>;
 }
 
 /** A release, with what it was given and what it has made so far. */

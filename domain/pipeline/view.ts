@@ -1,5 +1,7 @@
 import { releaseId } from '../ids';
+import { STATE_LIMITS } from '../limits';
 import { aligned, block, code, list, marked, moment, NO_MARKDOWN, sections } from '../markdown';
+import { cutText } from '../size';
 import { formatTime } from '../text';
 import type { GroupView, PipelineStatus, PipelineSummary, ReleaseSummary, WaitView } from '../views';
 import { namesOf } from '../deploy/unavailable';
@@ -26,6 +28,14 @@ export function pipelineSummary(state: PipelineState): PipelineSummary {
     ...(deployedAt === undefined ? {} : { deployedAt }),
     ...(retired ? { ended: true as const } : {}),
   };
+}
+
+/** What lists show of it. */
+export function listedSummary(state: PipelineState): PipelineSummary {
+  const stopped = state.retired ?? state.frozen ?? state.held;
+  const summary = pipelineSummary(state);
+  if (!stopped) return summary;
+  return { ...summary, stopped: { ...stopped, reason: cutText(stopped.reason, STATE_LIMITS.stoppedReason.max) } };
 }
 
 /** `status PIPELINE -o json`, but for the address of the Web UI. */

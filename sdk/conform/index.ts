@@ -9,6 +9,7 @@ export {
   liveDataSource,
   liveDependencyGraph,
   liveTaskController,
+  liveTickets,
 } from './live/others';
 export { inRealTime, type LiveSettings } from './live/waiting';
 export { ACTION_SERVICE_CHECKS, type ActionServiceSubject } from './actionService';
@@ -18,3 +19,4 @@ export { DEPENDENCY_GRAPH_CHECKS, type DependencyGraphSubject } from './dependen
 export { PUSH_TYPE_CHECKS } from './pushType/suite';
 export type { PushTypeSubject } from './pushType/world';
 export { TASK_CONTROLLER_CHECKS, type TaskControllerSubject } from './taskController';
+export { TICKET_CHECKS, type TicketSubject } from './tickets';

@@ -5,6 +5,7 @@ import { dataSourceProtocol } from './dataSource';
 import { dependencyGraphProtocol } from './dependencyGraph';
 import { pushTypeProtocol } from './pushType';
 import { taskControllerProtocol } from './taskController';
+import { ticketProtocol } from './tickets';
 import type { MethodWords } from './words';
 import {
   ACTION_SERVICE_WORDS,
@@ -12,6 +13,7 @@ import {
   DATA_SOURCE_WORDS,
   DEPENDENCY_GRAPH_WORDS,
   TASK_CONTROLLER_WORDS,
+  TICKET_WORDS,
 } from './words/others';
 import { PUSH_TYPE_WORDS } from './words/pushType';
 
@@ -29,6 +31,7 @@ export const PROTOCOLS = {
   'task-controller': { title: 'Task controller', protocol: taskControllerProtocol, words: TASK_CONTROLLER_WORDS },
   'data-source': { title: 'Data source', protocol: dataSourceProtocol, words: DATA_SOURCE_WORDS },
   'dependency-graph': { title: 'Dependency graph', protocol: dependencyGraphProtocol, words: DEPENDENCY_GRAPH_WORDS },
+  tickets: { title: 'Tickets', protocol: ticketProtocol, words: TICKET_WORDS },
 } as const satisfies Readonly<Record<string, ProtocolDescription>>;
 
 /** The words of a protocol; none for one of somebody else. */

@@ -15,7 +15,7 @@ import type { Lasting, SweepOrder, SweepSeen } from '../../domain/finder/lasting
 import { memoryAfter, type SweepMemory } from '../../domain/finder/memory';
 import type { SweepOutcome } from '../../domain/finder/sweep';
 import type { IndexedRelease, PipelineIndex, PipelineSubscriptions } from '../../domain/pipeline/pipelineIndex';
-import type { HistoryRow } from '../../domain/views';
+import type { HistoryRow, PipelineSummary } from '../../domain/views';
 import type { Fetch } from '../../sdk/client';
 import { parseRegistry } from '../../platform/registry';
 
@@ -155,7 +155,8 @@ export class FinderWorld {
     }
     async function* labelled(): AsyncGenerator<string> {}
     async function* releases(): AsyncGenerator<IndexedRelease> {}
-    return { subscriptions, labelled, releases };
+    async function* listed(): AsyncGenerator<PipelineSummary> {}
+    return { subscriptions, labelled, releases, pipelines: listed };
   }
 
   private async submit(

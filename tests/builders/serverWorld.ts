@@ -96,7 +96,7 @@ export class FakePipelines {
       this.calls.push(['listDeploys', query]);
       return Promise.resolve([]);
     },
-    freshness: () => Promise.resolve({ at: '2026-12-27T06:00:00.000Z', weekly: 0.5, pipelines: [] }),
+    freshness: () => Promise.resolve({ at: '2026-12-27T06:00:00.000Z', weekly: 0.5, tickets: null, pipelines: [] }),
     listFinders: () => Promise.resolve([{ id: 'commits', kind: 'finder', state: 'answers' } as never]),
     listPipelines: (query) => {
       this.calls.push(['listPipelines', query]);

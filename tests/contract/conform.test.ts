@@ -12,6 +12,7 @@ import { livePushType } from '../../sdk/conform/live/pushType';
 import { PUSH_TYPE_CHECKS } from '../../sdk/conform/pushType/suite';
 import { conform, type ConformReport } from '../../sdk/conform/run';
 import { sectionOf } from '../../sdk/conform/check';
+import { TICKET_CHECKS } from '../../sdk/conform/tickets';
 import { TASK_CONTROLLER_CHECKS } from '../../sdk/conform/taskController';
 import { NOW } from '../builders/cliSamples';
 import { run } from '../builders/cliWorld';
@@ -313,6 +314,7 @@ test('every check leads to a heading of docs/protocols.md, and no two have the s
     TASK_CONTROLLER_CHECKS,
     DATA_SOURCE_CHECKS,
     DEPENDENCY_GRAPH_CHECKS,
+    TICKET_CHECKS,
   ]) {
     expect(checks.filter(({ method }) => !headings.includes(sectionOf(method)))).toEqual([]);
     expect(new Set(checks.map(({ title }) => title)).size).toBe(checks.length);

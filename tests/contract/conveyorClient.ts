@@ -87,7 +87,7 @@ export const CASES: readonly Case[] = [
   same('listReleases', [query], [release()]),
   same('listDeploys', [{ limit: 50 }], [deploy()]),
   same('listFinders', [], [{ id: 'commits', kind: 'finder', state: 'answers' }]),
-  same('freshness', [], { at: '2026-12-27T06:00:00.000Z', weekly: 0.5, pipelines: [] }),
+  same('freshness', [], { at: '2026-12-27T06:00:00.000Z', weekly: 0.5, tickets: null, pipelines: [] }),
   same('reportBug', [{ target: '//lib:rpc', from: '12', to: null, reason: 'bad' }, ACTOR], { id: 'bug/7' }),
   same('closeBug', [{ id: 'bug/7', to: '15', reason: 'fixed' }, ACTOR], { id: 'bug/7', to: '15' }),
   same('listBugs', [], [{ id: 'bug/7' }]),

@@ -43,6 +43,8 @@ test('a table that a step adds to stands in a file that it names', () => {
 
 test.each([
   ...['a verb', 'a kind of threshold', 'a format of notifications', 'an error code', 'a lint rule', 'a metric'],
-  ...['a push type, an action service, an artifact finder, a task controller, a data source or a dependency graph'],
+  ...[
+    'a push type, an action service, an artifact finder, a task controller, a data source, a dependency graph or a service of tickets',
+  ],
   ...['an operation of access', 'a command', 'a page of the documents'],
 ])('CONTRIBUTING says how to add %s', (variant) => expect(CONTRIBUTING).toContain(`\n**${variant}.** `));

@@ -41,6 +41,7 @@ const REQUESTS: Readonly<Record<string, object>> = {
   'POST /control/configs': { path: 'web/limits', version: '3' },
   'POST /control/targets': { target: '//web:server', deps: ['//lib:rpc'] },
   'POST /control/monorepo': { targets: 20, seed: 3 },
+  'POST /control/tickets/close': { ticket: 'OPS-1' },
   'POST /control/config/subscribers': { name: 'edge', region: 'eu', hosts: 4, paths: ['feed/limits'] },
   'POST /control/config/changes': { values: { 'feed/limits': { soft: 3 } } },
   'POST /control/config/commits': { values: { 'feed/limits': { soft: 3 } } },
@@ -58,16 +59,26 @@ const QUERIES: Readonly<Record<string, string>> = {
   '/config/subscribers': '?path=feed/limits',
 };
 
-/** The world before each request: a job that reads configuration, a fault of the fleet and one of the tree to fix, a target. */
+/** The world before each request: a job that reads configuration, a fault of the fleet and one of the tree to fix, a target, a ticket. */
 async function given(): Promise<{ fleet: TestFleet; fault: string; treeFault: string; snapshot: string }> {
   const fleet = givenFleet();
   await fleet.control('POST', '/jobs', JOB_X);
   await fleet.control('POST', '/targets', { target: '//web:server' });
+  await openTicket(fleet);
   const { id } = (await fleet.control('POST', '/faults', { kind: 'machine', id: 'x-m3' })) as { id: string };
   await fleet.control('POST', '/config/subscribers', { job: 'web-x', paths: ['feed/limits'] });
   const broken = (await fleet.control('POST', '/config/faults', { kind: 'observer', id: 'x-o1' })) as { id: string };
   const { snapshot } = (await fleet.control('GET', '/snapshot')) as { snapshot: string };
   return { fleet, fault: id, treeFault: broken.id, snapshot };
+}
+
+async function openTicket(fleet: TestFleet): Promise<void> {
+  const context = { pipeline: 'web', release: 0, deployId: 'k', actor: 'service:conveyor', config: {} };
+  const ticket = { key: 'k', pipeline: 'web', title: 't', body: 'b', assignees: ['group:web'], escalated: false };
+  const headers = { 'content-type': 'application/json', 'idempotency-key': 'k' };
+  await fleet.app.request('/tickets/openTicket', {
+    ...{ method: 'POST', headers, body: JSON.stringify({ ...ticket, context }) },
+  });
 }
 
 test('lists every route of the control API, and no other', () => {

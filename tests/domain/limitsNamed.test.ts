@@ -14,6 +14,7 @@ import {
   SITEVAR_LIMITS,
   SPEC_LIMITS,
   STATE_LIMITS,
+  TICKET_LIMITS,
   VESSEL_LIMITS,
   type Limit,
 } from '../../domain/limits';
@@ -151,6 +152,7 @@ const TABLES = [
   ['Configuration', CONFIG_LIMITS],
   ['Packages', VESSEL_LIMITS],
   ['Bugs', BUG_LIMITS],
+  ['Tickets', TICKET_LIMITS],
   ['What a pipeline remembers', STATE_LIMITS],
 ] as const;
 

@@ -119,7 +119,26 @@ describe('the registry of extensions', () => {
   });
 
   test.each([
-    ['a type of something else', { extensions: [{ ...twine, type: 'prometheus' }] }, /only a data-source is of a type/],
+    [
+      'a webhook of something else',
+      { extensions: [{ ...twine, type: 'webhook' }] },
+      /only tickets are of the type webhook/,
+    ],
+    [
+      'a service of tickets that is not there',
+      { freshness: { tickets: 'tracker' } },
+      /freshness.tickets: there is no extension tracker of kind tickets/,
+    ],
+    [
+      'a manager who is nobody',
+      { freshness: { managers: { storage: 'maria' } } },
+      /freshness.managers.storage: expected a principal/,
+    ],
+    [
+      'a type of something else',
+      { extensions: [{ ...twine, type: 'prometheus' }] },
+      /only a data-source is of the type prometheus/,
+    ],
     [
       'a label without a Prometheus',
       { extensions: [{ ...twine, kind: 'data-source', taskLabel: 'pod' }] },

@@ -15,13 +15,14 @@ import { eventually } from '../system/waiting';
 import { HISTORIES, withoutMachine, type Recorded } from './histories';
 import { recordBugs } from './recordBugs';
 import { recordDeploys, recordLarge } from './recordDeploy';
+import { HASTY, recordFreshness } from './recordFreshness';
 import { recordLanding, recordLandingContinued, withRepository } from './recordLanding';
 import { recordModel, recordRerun } from './recordModel';
 
 /**
  * Records the histories that replay.test.ts replays, from real runs on real servers. By hand, when there is a new kind of
  * run, after `npm run build`:
- *   TEMPORAL_CLI=$(./temporal-dev.sh --install-only) npx jiti tests/replay/record.ts [fan-out|sweeps|model|rerun|deploys|large|continued|landing|bugs]
+ *   TEMPORAL_CLI=$(./temporal-dev.sh --install-only) npx jiti tests/replay/record.ts [fan-out|sweeps|model|rerun|deploys|large|continued|landing|bugs|freshness]
  * What was recorded once is kept as it is for ever: a file that exists is never written again.
  */
 const PATIENT: Given['deploy'] = {
@@ -223,6 +224,7 @@ async function recordAll(stack: Stack, folder: string): Promise<void> {
   await recordDeploys(stack, save);
   await recordLanding(stack, save, folder);
   await recordBugs(stack, save);
+  await recordFreshness(stack, save);
 }
 
 async function recordAllContinued(stack: Stack, folder: string): Promise<void> {
@@ -244,6 +246,7 @@ const PARTS: Readonly<Record<string, Play>> = {
   large: (stack) => recordLarge(stack, save),
   landing: (stack, folder) => recordLanding(stack, save, folder),
   bugs: (stack) => recordBugs(stack, save),
+  freshness: (stack) => recordFreshness(stack, save),
 };
 
 /** Of these, where histories are short. */
@@ -272,7 +275,8 @@ async function main(): Promise<void> {
 
 async function withStack(temporal: string, work: Play): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'conveyor-record-'));
-  const stack = await Stack.open({ temporal, ...withRepository(folder) });
+  const { config, env } = withRepository(folder);
+  const stack = await Stack.open({ temporal, env, config: { ...config, ...HASTY.config } });
   try {
     await work(stack, folder);
   } finally {

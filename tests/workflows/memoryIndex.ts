@@ -1,8 +1,10 @@
 import type { Client } from '@temporalio/client';
 import { workflowIds } from '../../domain/ids';
+import { listedSummary } from '../../domain/pipeline/view';
+import type { PipelineState } from '../../domain/pipeline/state';
 import type { IndexedRelease, PipelineIndex, PipelineSubscriptions } from '../../domain/pipeline/pipelineIndex';
 import type { PipelineSpec } from '../../domain/spec/pipeline';
-import type { PipelineStatus, ReleaseStatus } from '../../domain/views';
+import type { PipelineStatus, PipelineSummary, ReleaseStatus } from '../../domain/views';
 
 /** The port in memory, since the virtual server lists nothing: it knows the pipelines that were applied through the world. */
 export class MemoryIndex implements PipelineIndex {
@@ -25,6 +27,15 @@ export class MemoryIndex implements PipelineIndex {
   async *labelled(labels: Readonly<Record<string, string>>): AsyncGenerator<string> {
     for (const [pipeline, { spec }] of this.known)
       if (Object.entries(labels).every(([key, value]) => spec.labels[key] === value)) yield pipeline;
+  }
+
+  /** By asking each workflow, as `releases` does. */
+  async *pipelines(): AsyncGenerator<PipelineSummary> {
+    for (const pipeline of this.known.keys()) {
+      const handle = this.client.workflow.getHandle(workflowIds.pipeline(pipeline));
+      const state = await handle.query<PipelineState | null>('pipeline');
+      if (state !== null) yield listedSummary(state);
+    }
   }
 
   /** By asking each workflow, since what it leaves in its memo is listed nowhere. */

@@ -394,6 +394,7 @@ const NOT_APART = { method: { namespaces: null, account: null, tools: null, grou
 
 const EXTENSIONS = {
   scripts: { enabled: true, isolation: 'best-effort' },
+  freshness: { tickets: 'tracker', managers: { storage: 'user:maria' } },
   extensions: [
     { name: 'twine', kind: 'push-type', url: 'http://simulator/push-types/twine' },
     // Of whoever puts itself in between.
@@ -401,6 +402,7 @@ const EXTENSIONS = {
     { name: 'config', kind: 'push-type', url: 'http://simulator/push-types/config' },
     { name: 'slow', kind: 'action-service', url: 'http://simulator/slow' },
     { name: 'builds', kind: 'dependency-graph', url: 'http://simulator/dependency-graph' },
+    { name: 'tracker', kind: 'tickets', url: 'http://simulator/tickets' },
     { name: 'commits', kind: 'artifact-finder', url: 'http://simulator/artifact-finders/commits' },
     ...ACTION_SERVICES.map((name) => ({ name, kind: 'action-service', url: `http://simulator/actions/${name}` })),
   ],

@@ -19,7 +19,7 @@ import type { Obstacle } from '../../domain/pipeline/obstacles';
 import { policyOf } from '../../domain/pipeline/requests';
 import { isActionOfRelease, isOver, isReady, isResult } from '../../domain/pipeline/shapes';
 import { restored, type PipelineState, type ReadyAction } from '../../domain/pipeline/state';
-import { pipelineDetails, pipelineStatus, pipelineSummary } from '../../domain/pipeline/view';
+import { pipelineDetails, pipelineStatus, listedSummary } from '../../domain/pipeline/view';
 import type { Proofs } from '../../domain/proof';
 import { mayCommand } from '../../domain/principals';
 import { PIPELINE_VERBS, type CommandRecord, type PipelineVerb } from '../../domain/verbs';
@@ -50,8 +50,8 @@ export class PipelineRun {
   /** When it last saw that its releases still run; ms. */
   lookedAtMs = Date.now();
   private readonly reported = new Map<string, string>();
-  /** Workflows that began before there was a time of the last deploy issue the same commands. */
-  private readonly summary = new MemoSummary(['deployedAt']);
+  /** Workflows that began before lists had these issue the same commands. */
+  private readonly summary = new MemoSummary(['deployedAt', 'stopped']);
   /** Messages on their way that nobody waits for. */
   private readonly outgoing = new BackgroundTasks();
   private notices = 0;
@@ -187,7 +187,7 @@ export class PipelineRun {
 
   /** What lists show: once for all that happened since the last step. */
   summarise(): void {
-    if (this.state) this.summary.show(pipelineSummary(this.state));
+    if (this.state) this.summary.show(listedSummary(this.state));
   }
 
   /** All messages on their way have arrived: a history that ends before would take them along unsent. */

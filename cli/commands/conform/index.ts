@@ -5,6 +5,7 @@ import {
   conformDataSource,
   conformDependencyGraph,
   conformTaskController,
+  conformTickets,
 } from './others';
 import { conformPushType } from './pushType';
 
@@ -16,6 +17,7 @@ const SUITES: readonly Register[] = [
   conformTaskController,
   conformDataSource,
   conformDependencyGraph,
+  conformTickets,
 ];
 
 export const conformCommand: Register = (program, cli) => {

@@ -4,6 +4,7 @@ import {
   liveDataSource,
   liveDependencyGraph,
   liveTaskController,
+  liveTickets,
 } from '../../../sdk/conform/live/others';
 import { durationOption, examples, type Register } from '../command';
 import {
@@ -205,6 +206,36 @@ export const conformDependencyGraph: Register = (group, cli) => {
         return runConformance(
           call,
           liveDependencyGraph({ ...reachableService(io, url, options), target, dependent, revisions }),
+        );
+      }),
+    );
+};
+
+interface TicketOptions extends CommonOptions {
+  readonly assignee: string;
+}
+
+export const conformTickets: Register = (group, cli) => {
+  withCommon(
+    group
+      .command('tickets <url>')
+      .description('opens some tickets and closes them')
+      .option('--assignee <principal>', 'who gets them', 'group:conform'),
+  )
+    .addHelpText(
+      'after',
+      examples(
+        'conveyor conform tickets http://localhost:4680 --assignee user:alice',
+        'conveyor conform tickets http://localhost:4680 --json',
+      ),
+    )
+    .action(
+      cli.handle<TicketOptions, [string]>((call, url) => {
+        const { io, options } = call;
+        const { nonce } = liveSettings(io, '0s');
+        return runConformance(
+          call,
+          liveTickets({ ...reachableService(io, url, options), assignee: options.assignee, nonce }),
         );
       }),
     );

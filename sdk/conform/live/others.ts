@@ -7,6 +7,7 @@ import { DATA_SOURCE_CHECKS, type DataSourceSubject } from '../dataSource';
 import { DEPENDENCY_GRAPH_CHECKS, type DependencyGraphSubject } from '../dependencyGraph';
 import type { Live } from '../run';
 import { TASK_CONTROLLER_CHECKS, type TaskControllerSubject } from '../taskController';
+import { TICKET_CHECKS, type TicketSubject } from '../tickets';
 import { POLL_MS } from './pushType';
 import type { LiveSettings } from './waiting';
 
@@ -64,6 +65,14 @@ export function liveDependencyGraph(subject: DependencyGraphSubject): Live<Depen
   return {
     ...{ kind: 'dependency-graph', checks: DEPENDENCY_GRAPH_CHECKS, prepares: 'getDependents' },
     prepare: () => reached(subject, 'getDependents'),
+  };
+}
+
+/** Tickets of one run of the suite have keys that no other has. */
+export function liveTickets(subject: Omit<TicketSubject, 'keys'> & Pick<LiveSettings, 'nonce'>): Live<TicketSubject> {
+  return {
+    ...{ kind: 'tickets', checks: TICKET_CHECKS, prepares: 'closeTicket' },
+    prepare: async (nth) => ({ ...(await reached(subject, 'closeTicket')), keys: `conform-${subject.nonce}/${nth}` }),
   };
 }
 

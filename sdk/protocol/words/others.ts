@@ -3,6 +3,7 @@ import type { ArtifactFinderProtocol } from '../artifactFinder';
 import type { DataSourceProtocol } from '../dataSource';
 import type { DependencyGraphProtocol } from '../dependencyGraph';
 import type { TaskControllerProtocol } from '../taskController';
+import type { TicketProtocol } from '../tickets';
 import type { MethodWords } from '../words';
 
 export const ACTION_SERVICE_WORDS: Readonly<Record<keyof ActionServiceProtocol, MethodWords>> = {
@@ -90,5 +91,34 @@ export const DEPENDENCY_GRAPH_WORDS: Readonly<Record<keyof DependencyGraphProtoc
     unknown:
       'A target that you do not know affects nothing, and a built target or revision of `among` that you do not know is not affected. Refuse (400) a `from` or `to` that is no revision of yours: the bug is shown with your message.',
     partly: 'Refuse (400) more than 1,000. A circle of dependencies is gone through once.',
+  },
+};
+
+export const TICKET_WORDS: Readonly<Record<keyof TicketProtocol, MethodWords>> = {
+  openTicket: {
+    summary: 'Opens a ticket for the owners of a pipeline that has not been deployed for long.',
+    called:
+      'By the daily run, once for each time that a pipeline grows stale, and again after an answer that got lost: a day later at the latest, then perhaps with another text. Also when a ticket that somebody closed escalates.',
+    fields:
+      '`key` names the ticket, for good. `assignees` are principals such as `group:storage`: who they are with you, you know. `escalated`: it goes to the managers of the owners, as far as the configuration names them. `body` is plain text in lines.',
+    answer: '`ticket`: the name by which people find it, such as `OPS-1234`, also in later answers about this key.',
+    again: 'Of a known `key` there is no second ticket: that one is open afterwards, with this text.',
+    unknown: 'Refuse (400) what you cannot keep: the message is shown, and tomorrow you are asked again.',
+  },
+  updateTicket: {
+    summary: 'Changes the text and the assignees of a ticket.',
+    called: 'When a ticket escalates, or something else in its text is no longer true: a freeze, the owners.',
+    fields: 'As of openTicket, the whole of them.',
+    answer:
+      '`state`: whether the ticket is open. One that somebody closed gets the text and stays closed; Conveyor lets it rest then, until it escalates.',
+    unknown: 'A ticket that you do not know (any more) is `closed`.',
+  },
+  closeTicket: {
+    summary: 'Closes a ticket that is over.',
+    called: 'By the first run after a deploy has succeeded, or after its pipeline has ended.',
+    fields: '`reason` is one sentence, for a comment.',
+    answer: '`{}`.',
+    again: 'Closed twice is closed once, also where somebody closed it before.',
+    unknown: 'Answer `{}` for a ticket that you do not know: it may never have been opened.',
   },
 };

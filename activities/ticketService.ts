@@ -1,0 +1,127 @@
+import { conveyorError } from '../domain/errors';
+import { textDigest, ticketKey, type OpenTicket, type TicketText } from '../domain/freshness/ticket';
+import { rootCause } from '../domain/rootCause';
+import { withShownUrls } from '../domain/shownUrl';
+import { formatTime } from '../domain/text';
+import { keysFor } from '../platform/notifications';
+import type { ExtensionRef, Registry } from '../platform/registry';
+import { signatureHeaders } from '../platform/signature';
+import { callExtension, type Fetch } from '../sdk/client';
+import type { RequestOf } from '../sdk/protocol/common';
+import { ticketProtocol, type Ticket, type TicketProtocol } from '../sdk/protocol/tickets';
+import type { Clock } from './clock';
+
+export interface ServicePorts {
+  readonly registry: Pick<Registry, 'notifications'>;
+  readonly clock: Clock;
+  readonly fetch?: Fetch;
+}
+
+/** Every method throws what `callExtension` throws. What is asked again within one run is the same call. */
+export interface TicketService {
+  /** What the service calls it. */
+  open(ticket: OpenTicket, text: TicketText): Promise<string>;
+  update(ticket: OpenTicket, text: TicketText): Promise<'open' | 'closed'>;
+  close(ticket: OpenTicket, reason: string): Promise<void>;
+}
+
+/** A service of tickets, over its protocol or as a webhook. `at` is of the run that asks. */
+export function ticketServiceOf(ports: ServicePorts, service: ExtensionRef, at: string): TicketService {
+  const port = service.isWebhook ? webhookPort(ports, service) : portOver(ports, service);
+  const callKey = (ticket: OpenTicket, what: string) => `${ticketKey(ticket)}/${what}/${at}`;
+  return {
+    open: async (ticket, text) => {
+      const key = callKey(ticket, `open/${textDigest(text)}`);
+      return (await port.openTicket(key, ticketRequest(ticket, text))).ticket;
+    },
+    update: async (ticket, text) => {
+      const key = callKey(ticket, `update/${textDigest(text)}`);
+      return (await port.updateTicket(key, ticketRequest(ticket, text))).state;
+    },
+    close: async (ticket, reason) => {
+      const request = { key: ticketKey(ticket), pipeline: ticket.pipeline, reason };
+      await port.closeTicket(callKey(ticket, 'close'), request);
+    },
+  };
+}
+
+const ticketRequest = (ticket: OpenTicket, { assignees, ...text }: TicketText): Ticket => ({
+  ...{ key: ticketKey(ticket), pipeline: ticket.pipeline, assignees: [...assignees] },
+  ...text,
+});
+
+/** Its methods, each under an idempotency key. */
+interface TicketPort {
+  openTicket(key: string, request: Ticket): Promise<{ readonly ticket: string }>;
+  updateTicket(key: string, request: Ticket): Promise<{ readonly state: 'open' | 'closed' }>;
+  closeTicket(key: string, request: TicketClosing): Promise<object>;
+}
+type TicketClosing = RequestOf<TicketProtocol['closeTicket']>;
+
+function portOver({ fetch }: ServicePorts, service: ExtensionRef): TicketPort {
+  const common = (key: string, { key: ticket, pipeline }: TicketClosing | Ticket) => ({
+    ...{ service, protocol: ticketProtocol, key },
+    context: { pipeline, release: 0, deployId: ticket, actor: 'service:conveyor', config: {} },
+    ...(fetch === undefined ? {} : { fetch }),
+  });
+  return {
+    openTicket: (key, request) => callExtension({ ...common(key, request), method: 'openTicket', request }),
+    updateTicket: (key, request) => callExtension({ ...common(key, request), method: 'updateTicket', request }),
+    closeTicket: (key, request) => callExtension({ ...common(key, request), method: 'closeTicket', request }),
+  };
+}
+
+/** What an event asks for, as its type says. */
+const EVENTS: Readonly<Record<keyof TicketProtocol, string>> = {
+  openTicket: 'dev.conveyor.ticket.open',
+  updateTicket: 'dev.conveyor.ticket.update',
+  closeTicket: 'dev.conveyor.ticket.close',
+};
+
+/** Its tickets are called by their keys, and nobody learns which of them people close. */
+function webhookPort(ports: ServicePorts, service: ExtensionRef): TicketPort {
+  const send = async (method: keyof TicketProtocol, id: string, data: TicketClosing | Ticket): Promise<void> => {
+    const atMs = await ports.clock.now();
+    const event = { specversion: '1.0', id, source: '/conveyor/freshness', type: EVENTS[method] };
+    const about = { subject: data.pipeline, time: formatTime(atMs), datacontenttype: 'application/json', data };
+    await postEvent(ports, service, method, { id, atMs, body: JSON.stringify({ ...event, ...about }) });
+  };
+  return {
+    openTicket: async (key, request) => {
+      await send('openTicket', key, request);
+      return { ticket: request.key };
+    },
+    updateTicket: async (key, request) => {
+      await send('updateTicket', key, request);
+      return { state: 'open' };
+    },
+    closeTicket: async (key, request) => {
+      await send('closeTicket', key, request);
+      return {};
+    },
+  };
+}
+
+/** @throws ConveyorError `extension-rejected`, `extension-unavailable` */
+async function postEvent(
+  { registry, fetch: ask = fetch }: ServicePorts,
+  { name, url, token, timeoutMs }: ExtensionRef,
+  method: string,
+  message: { readonly id: string; readonly atMs: number; readonly body: string },
+): Promise<void> {
+  const signal = AbortSignal.timeout(timeoutMs);
+  const headers = {
+    'content-type': 'application/cloudevents+json; charset=utf-8',
+    ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+    ...signatureHeaders(keysFor(registry.notifications, new URL(url)), message),
+  };
+  const request = new Request(url, { method: 'POST', redirect: 'manual', headers, body: message.body, signal });
+  const unavailable = (detail: string) => conveyorError('extension-unavailable', { service: name, method, detail });
+  const { status, body } = await ask(request, { signal }).catch((error: unknown) => {
+    throw unavailable(signal.aborted ? `no answer within ${timeoutMs} ms` : withShownUrls(rootCause(error)));
+  });
+  await body?.cancel();
+  if (status >= 200 && status < 300) return;
+  if (status >= 500 || status === 408 || status === 429) throw unavailable(`it answered with status ${status}`);
+  throw conveyorError('extension-rejected', { service: name, method, status, detail: 'a webhook answers 2xx' });
+}

@@ -1,0 +1,35 @@
+import { z } from 'zod';
+import { TICKET_LIMITS } from '../../domain/limits';
+import { emptySchema, type Protocol } from './common';
+
+/** What Conveyor calls a ticket by, and what people call it. */
+const keySchema = z.string().min(1).max(TICKET_LIMITS.key.max);
+const ticketName = z.string().min(1).max(TICKET_LIMITS.ticket.max);
+
+/** A ticket as it is to be. */
+const ticketSchema = z.object({
+  key: keySchema,
+  pipeline: z.string(),
+  title: z.string().max(300),
+  /** Plain text in lines. */
+  body: z.string().max(TICKET_LIMITS.text.max),
+  /** Principals such as `group:storage`. */
+  assignees: z.array(z.string()).max(TICKET_LIMITS.assignees.max),
+  escalated: z.boolean(),
+});
+export type Ticket = z.infer<typeof ticketSchema>;
+
+/**
+ * The protocol of services that keep tickets for people (docs/protocols.md#tickets; Push4Push, Conveyor §2.1). Tickets go by the key that
+ * Conveyor gives them, so that an answer which is lost loses no ticket.
+ */
+export const ticketProtocol = {
+  openTicket: { request: ticketSchema, response: z.object({ ticket: ticketName }), mutates: true },
+  updateTicket: { request: ticketSchema, response: z.object({ state: z.enum(['open', 'closed']) }), mutates: true },
+  closeTicket: {
+    request: z.object({ key: keySchema, pipeline: z.string(), reason: z.string().max(2_000) }),
+    response: emptySchema,
+    mutates: true,
+  },
+} as const satisfies Protocol;
+export type TicketProtocol = typeof ticketProtocol;

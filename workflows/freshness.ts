@@ -1,0 +1,27 @@
+import { setCurrentDetails, setWorkflowOptions, sleep, workflowInfo } from '@temporalio/workflow';
+import { ASK_REST_AFTER_MS, roundDetails, type FreshnessOrder, type TicketRound } from '../domain/freshness/round';
+import { ticketKeepers } from './proxies';
+import { versioned } from './versioning';
+
+/**
+ * Looks once at all pipelines, and has a ticket for each that has not been deployed for long (Push4Push, Conveyor §2.1). Which tickets are
+ * open comes with the Schedule, as the result of the last run that completed. A run ends before the next is due, also where the service of
+ * tickets is gone: what that did not answer stays on record.
+ */
+export async function freshness(order: FreshnessOrder): Promise<TicketRound> {
+  const last = (workflowInfo().lastResult as TicketRound | null | undefined) ?? null;
+  const { heartbeatTimeoutMs } = order;
+  const { dueTickets, tendTickets } = ticketKeepers(order);
+  setCurrentDetails(roundDetails(null));
+  const due = await dueTickets({ open: last?.open ?? [], heartbeatTimeoutMs });
+  let round = await tendTickets({ round: due, heartbeatTimeoutMs });
+  for (const ms of ASK_REST_AFTER_MS) {
+    setCurrentDetails(roundDetails(round));
+    if (round.late === 0) break;
+    await sleep(ms, { summary: `until the service of tickets is asked again for ${round.late}` });
+    round = await tendTickets({ round, heartbeatTimeoutMs });
+  }
+  setCurrentDetails(roundDetails(round));
+  return round;
+}
+setWorkflowOptions(versioned('PINNED'), freshness);
