@@ -3,7 +3,7 @@ import type { Artifact } from '../domain/artifact';
 import type { BugNotice } from '../domain/bugs/consequence';
 import type { Overtaken } from '../domain/deploy/control';
 import type { Inheritance } from '../domain/deploy/planRevert';
-import type { ActionRef } from '../domain/pipeline/admission';
+import type { ActionRef } from '../domain/pipeline/begun';
 import type { Admission } from '../domain/release/admission';
 import type { Emergency, Held, PipelineState, ReadyAction } from '../domain/pipeline/state';
 import type { Policy } from '../domain/principals';

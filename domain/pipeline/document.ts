@@ -8,7 +8,8 @@ import { formatTime } from '../text';
 import { KEPT_RELEASES } from './recordOutcome';
 import { fitted } from './fitted';
 import { identified } from '../artifact';
-import { notPermitted, policyOf, refuseLargeSpec, tooLarge, type Refusal } from './requests';
+import { refuseLargeSpec } from './refuseApply';
+import { notPermitted, policyOf, tooLarge, type Refusal } from './refusal';
 import { isSpec } from './shapes';
 import { newPipeline, type ActiveRelease, type PipelineState } from './state';
 

@@ -1,11 +1,9 @@
 import { examples, type Register } from '../command';
-import {
-  conformActionService,
-  conformArtifactFinder,
-  conformDataSource,
-  conformDependencyGraph,
-  conformTaskController,
-} from './others';
+import { conformDependencyGraph } from './dependencyGraph';
+import { conformDataSource } from './dataSource';
+import { conformTaskController } from './taskController';
+import { conformArtifactFinder } from './artifactFinder';
+import { conformActionService } from './actionService';
 import { conformPushType } from './pushType';
 
 /** What comes after `conform`; each registers itself under it as a command does under the program. */
