@@ -1,5 +1,5 @@
 import type { Artifact } from '../domain/artifact';
-import type { FreshnessReport } from '../domain/freshness/standing';
+import type { FreshnessReport } from '../domain/freshness/report';
 import type { Bug, BugClose, BugReport } from '../domain/bugs/bug';
 import type { PipelineDocument } from '../domain/pipeline/document';
 import type { ScriptLog } from '../domain/scriptLog';

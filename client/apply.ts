@@ -57,7 +57,7 @@ export async function exportPipeline(workflows: Workflows, pipeline: string): Pr
   return documentOf(state, Date.now());
 }
 
-/** Books that were exported take the place of those that there are. */
+/** Records that were exported take the place of those that there are. */
 export async function importPipeline(
   workflows: Workflows,
   options: ClientOptions,

@@ -44,7 +44,7 @@ export const rollBackSignal = defineSignal<[RollBackInput]>('roll-back');
 /** The whole of what a pipeline remembers; null before its first `apply`. */
 export const pipelineQuery = defineQuery<PipelineState | null>('pipeline');
 
-/** Books that were exported take the place of those that the pipeline has. */
+/** Records that were exported take the place of those that the pipeline has. */
 export const importUpdate = defineUpdate<Applied, [ImportInput]>('import');
 
 export interface ImportInput extends Omit<ApplyInput, 'spec'> {

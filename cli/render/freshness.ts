@@ -1,4 +1,4 @@
-import type { FreshnessReport, FreshnessView } from '../../domain/freshness/standing';
+import type { FreshnessReport, FreshnessView } from '../../domain/freshness/report';
 import { plural } from '../../domain/text';
 import { paint, table, tint, type View } from './paint';
 import { ago, until, type StatusSymbol } from './words';

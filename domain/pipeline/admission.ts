@@ -3,7 +3,7 @@ import type { Inheritance } from '../deploy/planRevert';
 import { REQUEST_LIMITS, SPEC_LIMITS, STATE_LIMITS } from '../limits';
 import { isUrgent } from '../release/urgent';
 import { releaseMutex as leave } from '../mutex';
-import { droppable, followOnOf, goodBefore, settledBy, whyDropped } from './followOn';
+import { droppable, followOnOf, goodBefore, withUpdatedUnits, whyDropped } from './followOn';
 import { cutTexts } from './kept';
 import { obstacleTo, type Obstacle } from './obstacles';
 import { holderOf, placeIn } from './place';
@@ -80,7 +80,7 @@ export function withdraw(
 function inheriting(state: PipelineState, { release, action }: ActionRef, leaves: Inheritance | null) {
   const { inherited } = state;
   const followOn = leaves === null ? followOnOf(state, release) : undefined;
-  return withInherited(inherited, action, followOn ? settledBy(inherited[action], followOn) : leaves);
+  return withInherited(inherited, action, followOn ? withUpdatedUnits(inherited[action], followOn) : leaves);
 }
 
 /** An action is ready; asking again replaces what was asked before. Of a release that is not active it changes nothing. */

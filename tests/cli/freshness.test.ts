@@ -1,5 +1,5 @@
 import { DEFAULT_FRESHNESS } from '../../domain/freshness/policy';
-import { freshnessReport } from '../../domain/freshness/standing';
+import { freshnessReport } from '../../domain/freshness/report';
 import { DAY_MS } from '../../domain/milliseconds';
 import { NOW, pipeline } from '../builders/cliSamples';
 import { run } from '../builders/cliWorld';
