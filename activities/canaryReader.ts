@@ -13,7 +13,7 @@ const KEPT_LOCKS = 10_000;
 interface LockAnswer {
   readonly runId: string;
   readonly length: number;
-  readonly guests: readonly Canary[];
+  readonly canaries: readonly Canary[];
 }
 
 /**
@@ -32,11 +32,11 @@ export function createCanaryReader(client: Client): ReadCanaries {
     const handle = client.workflow.getHandle(lockId);
     const { runId, historyLength: length, raw } = await handle.describe();
     const before = kept.get(lockId);
-    if (before?.runId === runId && before.length === length) return before.guests;
-    const guests = await handle.query<readonly Canary[]>('guests');
+    if (before?.runId === runId && before.length === length) return before.canaries;
+    const canaries = await handle.query<readonly Canary[]>('guests');
     // Signals that come during a task are in the history only after it.
-    if (!raw.pendingWorkflowTask) keep(lockId, { runId, length, guests });
-    return guests;
+    if (!raw.pendingWorkflowTask) keep(lockId, { runId, length, canaries });
+    return canaries;
   };
   return (lockId) =>
     client

@@ -6,7 +6,7 @@ import { ConveyorError, conveyorError } from '../domain/errors';
 import { workflowIds } from '../domain/ids';
 import { callExtension } from '../sdk/client';
 import { dependencyGraphProtocol, MAX_BUILT_TARGETS } from '../sdk/protocol/dependencyGraph';
-import type { ExtensionRef } from '../platform/registry';
+import type { ExtensionRef } from '../platform/extensions';
 import type { CallPorts } from './pushCalls';
 
 /** Asking dependency graphs what contains a bug. */

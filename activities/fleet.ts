@@ -1,7 +1,4 @@
-import { ApplicationFailure } from '@temporalio/activity';
-import { decideDeploy, decideUse } from '../domain/access/usage';
 import type { Artifact } from '../domain/artifact';
-import { allUnits, type AllUnits } from '../domain/deploy/allUnits';
 import {
   planCanary,
   planDeploy,
@@ -21,9 +18,11 @@ import { concerned, unavailable } from '../domain/deploy/unavailable';
 import { FLEET_LIMITS, SHOWN_UNITS } from '../domain/fleet/limits';
 import type { Unit } from '../domain/fleet/unit';
 import type { DeploySpec } from '../domain/spec/deploy';
-import { requireAllowed, whetherSigned } from './behalf';
-import { asFailure, stillWaiting } from './failure';
+import { whetherSigned } from './behalf';
+import { stillWaiting } from './failure';
 import type { DeployCall, Invoke, PushPorts } from './pushCalls';
+import { allowDeploy, allowJoined, allowSources } from './fleetAccess';
+import { fetchUnits, orRefused } from './fetchUnits';
 
 /** What is to be planned, and for which deploy. */
 export interface PlanRequest {
@@ -165,47 +164,6 @@ async function serviceOf(ports: PushPorts, invoke: Invoke, call: DeployCall): Pr
   return (await invoke(call, 'fetchDeployUnits', { limit: 1 })).service;
 }
 
-/** @throws ApplicationFailure `not-permitted`, which says whose the units are */
-const allowDeploy = ({ platform }: PushPorts, call: DeployCall, units: readonly Unit[]): Promise<void> =>
-  asFailure(() => {
-    const held = { pushType: call.pushType, units: units.map(({ id }) => id) };
-    requireAllowed(platform, call, call.pipeline, (facts, owners) => decideDeploy(facts, owners, held));
-    return Promise.resolve();
-  });
-
-/** Rules are about units by name: those that joined since it was planned may be somebody else's. */
-async function allowJoined(ports: PushPorts, call: DeployCall, joined: readonly Unit[]): Promise<void> {
-  if (joined.length > 0) await allowDeploy(ports, call, joined);
-}
-
-/** @throws ApplicationFailure `not-permitted`, which says whose the data source is */
-const allowSources = ({ platform }: PushPorts, call: DeployCall, { healthChecks }: DeploySpec): Promise<void> =>
-  asFailure(() => {
-    for (const name of new Set(healthChecks.flatMap(({ source }) => source ?? [])))
-      requireAllowed(platform, call, call.pipeline, (facts, owners) =>
-        decideUse(facts, owners, { kind: 'data-source', name }),
-      );
-    return Promise.resolve();
-  });
-
-/** All units of a push type. @throws PlanError when they are too many. */
-export function fetchUnits(invoke: Invoke, call: DeployCall): Promise<AllUnits> {
-  const { pushType } = call;
-  return allUnits(
-    pushType,
-    (request) => invoke(call, 'fetchDeployUnits', request),
-    () => ApplicationFailure.nonRetryable(`${pushType} answers the same page of units again`, 'extension-protocol'),
-  );
-}
-
-/** Those of the units that are there; all, where the push type does not say. */
-export async function stillThere(invoke: Invoke, call: DeployCall, ids: readonly string[]): Promise<readonly string[]> {
-  const fetched = await fetchUnits(invoke, call).catch(() => undefined);
-  if (fetched === undefined) return ids;
-  const there = new Set(fetched.units.map(({ id }) => id));
-  return ids.filter((id) => there.has(id));
-}
-
 async function orImpossible(plan: () => Promise<PlannedFleet>): Promise<PlannedFleet> {
   try {
     return await plan();
@@ -214,12 +172,6 @@ async function orImpossible(plan: () => Promise<PlannedFleet>): Promise<PlannedF
     throw error;
   }
 }
-
-/** Once it is under way a deploy is not planned any more: what cannot be is for a person to fix. */
-export const orRefused = <T>(work: () => Promise<T>): Promise<T> =>
-  work().catch((error: unknown) => {
-    throw error instanceof PlanError ? ApplicationFailure.nonRetryable(error.message, 'plan-impossible') : error;
-  });
 
 function planOf(units: readonly Unit[], { spec, artifacts, rules, kind, canary, skipBake }: PlanRequest): DeployPlan {
   const { deployed } = rules;

@@ -14,7 +14,7 @@ import { OWN_ENDS, releaseEnd, stepsLeft, type StopPatience } from './remains';
 
 export type HolderActivities = ReturnType<typeof createHolderActivities>;
 
-type HolderParts = CallPorts & { readonly client: Client; readonly taskQueue: string; readonly guests: ReadCanaries };
+type HolderParts = CallPorts & { readonly client: Client; readonly taskQueue: string; readonly canaries: ReadCanaries };
 
 /** What a workflow cannot do itself: start a lock with a request, and see whether others still run. */
 export function createHolderActivities({ taskQueue, ...parts }: HolderParts) {
@@ -41,7 +41,8 @@ export function createHolderActivities({ taskQueue, ...parts }: HolderParts) {
       await toLock(lockId, settings, 'join-lock', canary);
     },
 
-    guestsOf: parts.guests,
+    // Under the name that histories know it by.
+    guestsOf: parts.canaries,
 
     /** Those of the workflows that have not ended; of a release that was ended from outside also while something that it began continues. */
     stillRunning: async (workflowIds: readonly string[], patience: StopPatience): Promise<string[]> => {

@@ -33,7 +33,7 @@ export interface DeployCall extends Behalf {
 
 export interface CallPorts {
   /** Left out where there are no canaries ever. */
-  readonly guests?: ReadCanaries;
+  readonly canaries?: ReadCanaries;
   readonly registry: Registry;
   /** Who may do what, as the configuration says now. */
   readonly platform?: ReadPlatform;
@@ -76,11 +76,11 @@ export const invoker =
 
 /** The updates of other canaries on the service, whose tasks are theirs alone. */
 export async function reservedUpdates(
-  { guests }: CallPorts,
+  { canaries }: CallPorts,
   { pushType, service, deployId }: DeployCall,
 ): Promise<string[]> {
-  if (guests === undefined || !service) return [];
-  const present = await guests(workflowIds.serviceLock(pushType, service));
+  if (canaries === undefined || !service) return [];
+  const present = await canaries(workflowIds.serviceLock(pushType, service));
   return present.filter(({ requester }) => requester !== deployId).flatMap(({ updates }) => updates);
 }
 

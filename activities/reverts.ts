@@ -4,7 +4,7 @@ import type { PlannedTarget } from '../domain/deploy/plan';
 import { named, selected, type Named, type Part, type Snapshot, type SnapshotUnit } from '../domain/deploy/snapshot';
 import { FLEET_LIMITS, SHOWN_UNITS } from '../domain/fleet/limits';
 import { isNonRetryable } from './failure';
-import { stillThere } from './fleet';
+import { stillThere } from './fetchUnits';
 import {
   digestOf,
   inChunks,

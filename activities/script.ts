@@ -1,8 +1,6 @@
 import { CancelledFailure, Context } from '@temporalio/activity';
 import { decideScripts } from '../domain/access/usage';
 import { conveyorError } from '../domain/errors';
-import type { Selection } from '../domain/deploy/snapshot';
-import { stepUnits } from '../domain/deploy/steps';
 import { LOG_LIMITS } from '../domain/limits';
 import type { ScriptLog } from '../domain/scriptLog';
 import { formatDuration } from '../domain/text';
@@ -12,43 +10,12 @@ import type { ScriptExit } from '../runner/scriptProcess';
 import type { Scripts } from '../platform/scripts';
 import type { ActionEnd, ActionSeen } from './actionService';
 import { beating, wallClock, type Clock } from './clock';
-import { requireAllowed, type Behalf, type ReadPlatform } from './behalf';
+import { requireAllowed, type ReadPlatform } from './behalf';
 import { asFailure } from './failure';
 import { lastLine, LogKeeper } from './scriptLog';
-import { unitsIn, type SnapshotStore } from './snapshots';
-
-/** One run of a script: an action of its own, or what a deploy runs before and after a phase. */
-export interface ScriptRun extends Behalf {
-  /** Given to the script as `CONVEYOR_RUN`: the same when it is run again, so that it can see what it did already. */
-  readonly runId: string;
-  /** What `status` shows its progress beside. */
-  readonly action: string;
-  /** The program and its arguments; no shell reads them. */
-  readonly command: readonly string[];
-  /** Variables of the worker that it asks for. */
-  readonly env: readonly string[];
-  readonly facts: ScriptFacts;
-  /** Null: the platform's limit alone. */
-  readonly timeoutMs: number | null;
-  readonly heartbeatTimeoutMs: number;
-  /** How much of its log is kept. */
-  readonly logBytes?: number;
-}
-
-/** Become `CONVEYOR_PIPELINE`, `CONVEYOR_PREVIOUS_VERSION` and so on; what is left out is not set. */
-export interface ScriptFacts {
-  readonly pipeline: string;
-  /** `kvstore/12` */
-  readonly release: string;
-  /** `kvstore/12/deploy` */
-  readonly deploy?: string;
-  readonly phase?: string;
-  readonly version?: string;
-  /** `CONVEYOR_UNITS` is the path of a file with their ids, one a line; `CONVEYOR_PREVIOUS_VERSION` follows from them. */
-  readonly selection?: Selection;
-  /** What counts as the version before where the units ran several, or none. */
-  readonly lastGood?: string | null;
-}
+import type { SnapshotStore } from './snapshots';
+import { scriptEnvironment, scriptFacts } from './scriptEnvironment';
+import type { ScriptRun } from './scriptEnvironment';
 
 /** What it wrote, for people: in the result and in the detail of a cancellation, which are in the history, and in heartbeats. */
 export interface ScriptWrote {
@@ -61,7 +28,7 @@ export type ScriptEnd = ActionEnd & ScriptWrote;
 /** What is heartbeaten. */
 type ScriptSeen = Pick<ActionSeen, 'action' | 'run' | 'progress' | 'message'> & ScriptWrote;
 
-interface ScriptPorts {
+export interface ScriptPorts {
   readonly clock: Clock;
   readonly scripts: Scripts;
   readonly runner: Runner;
@@ -108,40 +75,6 @@ async function logOf(run: ScriptRun, { scripts, runner }: ScriptPorts): Promise<
   const { missing } = await beating(beatEvery(run), beat, runner.isolation);
   const lacks = withoutIsolation(missing);
   return new LogKeeper(secrets, lacks === null ? '' : `conveyor: ${lacks}\n`);
-}
-
-function scriptEnvironment({ command, env }: ScriptRun, { path, variables }: Scripts): Record<string, string> {
-  const forbidden = env.filter((name) => !Object.hasOwn(variables, name));
-  if (forbidden.length > 0)
-    throw conveyorError('script-not-runnable', {
-      command: command[0] ?? '',
-      detail: `it asks for ${forbidden.join(', ')}, which scripts.env of conveyor.config.yaml does not list`,
-    });
-  const given = env.flatMap((name) => (variables[name] === undefined ? [] : [[name, variables[name]] as const]));
-  return { PATH: path, ...Object.fromEntries(given) };
-}
-
-/** Facts that are given as variables, and those in files that variables name. */
-async function scriptFacts(
-  { snapshots }: Pick<ScriptPorts, 'snapshots'>,
-  { runId, facts: of }: ScriptRun,
-): Promise<{ readonly facts: Record<string, string>; readonly texts: Record<string, string> }> {
-  const ofUnits = of.selection && stepUnits(await unitsIn(snapshots, of.selection), of.lastGood ?? null);
-  const variables = {
-    CONVEYOR_RUN: runId,
-    CONVEYOR_PIPELINE: of.pipeline,
-    CONVEYOR_RELEASE: of.release,
-    CONVEYOR_DEPLOY: of.deploy,
-    CONVEYOR_PHASE: of.phase,
-    CONVEYOR_VERSION: of.version,
-    CONVEYOR_PREVIOUS_VERSION: ofUnits?.previousVersion,
-  };
-  return {
-    facts: Object.fromEntries(
-      Object.entries(variables).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
-    ),
-    texts: ofUnits ? { CONVEYOR_UNITS: ofUnits.units.map((unit) => `${unit}\n`).join('') } : {},
-  };
 }
 
 /** How a script came to its end: by itself, or stopped by us because of this. */

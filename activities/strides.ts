@@ -9,7 +9,7 @@ import {
 } from '../domain/deploy/lockstep';
 import { refuseManyInStep } from '../domain/deploy/planLimits';
 import { targetsFor, type PlannedTarget } from '../domain/deploy/plan';
-import { fetchUnits, orRefused } from './fleet';
+import { fetchUnits, orRefused } from './fetchUnits';
 import { unitNeeds, unitOf, type DeployCall, type Invoke, type PushPorts } from './pushCalls';
 import { allTargets, type RevertRequest } from './reverts';
 import { unitsIn } from './snapshots';

@@ -3,8 +3,9 @@ import { textDigest, ticketKey, type OpenTicket, type TicketText } from '../doma
 import { rootCause } from '../domain/rootCause';
 import { withShownUrls } from '../domain/shownUrl';
 import { formatTime } from '../domain/text';
+import type { ExtensionRef } from '../platform/extensions';
 import { keysFor } from '../platform/notifications';
-import type { ExtensionRef, Registry } from '../platform/registry';
+import type { Registry } from '../platform/registry';
 import { signatureHeaders } from '../platform/signature';
 import { callExtension, type Fetch } from '../sdk/client';
 import type { RequestOf } from '../sdk/protocol/common';

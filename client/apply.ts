@@ -5,7 +5,8 @@ import { over } from '../domain/excess';
 import { workflowIds } from '../domain/ids';
 import { STATE_LIMITS } from '../domain/limits';
 import { documentOf, refuseImport, type PipelineDocument } from '../domain/pipeline/document';
-import { refuseApply, type Refusal } from '../domain/pipeline/requests';
+import { refuseApply } from '../domain/pipeline/refuseApply';
+import type { Refusal } from '../domain/pipeline/refusal';
 import type { PipelineState } from '../domain/pipeline/state';
 import { isGroup, type Policy } from '../domain/principals';
 import { DEFAULT_SETTINGS } from '../domain/settings';
@@ -56,7 +57,7 @@ export async function exportPipeline(workflows: Workflows, pipeline: string): Pr
   return documentOf(state, Date.now());
 }
 
-/** Books that were exported take the place of those that there are. */
+/** Records that were exported take the place of those that there are. */
 export async function importPipeline(
   workflows: Workflows,
   options: ClientOptions,

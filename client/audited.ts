@@ -7,7 +7,8 @@ import { ConveyorError, type ErrorCode } from '../domain/errors';
 import type { PipelineSpec } from '../domain/spec/pipeline';
 import type { Verb } from '../domain/verbs';
 import type { ConveyorClient, PipelineApplied } from './api';
-import { reads, type Decided } from './guard';
+import { reads } from './guard';
+import type { Decided } from './permissionGate';
 
 /** Where changes and refusals are written down. */
 export interface Audit {

@@ -74,7 +74,7 @@ async function statusById(workflows: Workflows, text: string) {
 /** Releases of a pipeline, newest first: those that ended, from its records, and those under way. */
 async function historyOfPipeline(workflows: Workflows, pipeline: string): Promise<HistoryRow[]> {
   // Of one moment: a release that ends between two readings would be in neither.
-  const { history: ended, releases } = await workflows.pipelineBooks(pipeline);
+  const { history: ended, releases } = await workflows.pipelineRecords(pipeline);
   const active = releases
     .filter(({ endedAt }) => endedAt === null)
     .map((release): HistoryRow => ({ ...release, durationMs: null, deploys: [] }));

@@ -75,7 +75,7 @@ export class Workflows {
   }
 
   /** The releases that a pipeline knows, of one moment: as it shows them, and those that have ended. */
-  async pipelineBooks(name: string): Promise<Pick<PipelineState, 'history'> & Pick<PipelineStatus, 'releases'>> {
+  async pipelineRecords(name: string): Promise<Pick<PipelineState, 'history'> & Pick<PipelineStatus, 'releases'>> {
     const state = await this.pipelineState(name);
     return { history: state.history, releases: pipelineStatus(state, Date.now()).releases };
   }
@@ -166,7 +166,7 @@ export class Workflows {
       return await this.query<ReleaseReport>(workflowId, id, 'status', notFound);
     } catch (error) {
       if (!(error instanceof ConveyorError) || error.code !== 'unknown-release') throw error;
-      const { history, releases } = await this.pipelineBooks(pipeline);
+      const { history, releases } = await this.pipelineRecords(pipeline);
       const known = [...releases, ...history].find((release) => release.number === number);
       if (known === undefined) throw error;
       return { ...known, actions: [], commands: [], timeline: [] };

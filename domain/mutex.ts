@@ -65,9 +65,9 @@ export const welcome = (mutex: Mutex, canary: Canary): Mutex => ({
 export const canariesOf = ({ guests }: Mutex): readonly Canary[] => guests ?? [];
 
 /** Canaries on some of these units; all of them, where these or those are too many to name. */
-export const canariesOn = (guests: readonly Canary[], units: readonly string[] | undefined): Canary[] => {
+export const canariesOn = (all: readonly Canary[], units: readonly string[] | undefined): Canary[] => {
   const wanted = units && new Set(units);
-  return guests.filter((canary) => !wanted || !canary.units || canary.units.some((unit) => wanted.has(unit)));
+  return all.filter((canary) => !wanted || !canary.units || canary.units.some((unit) => wanted.has(unit)));
 };
 
 /** A requester lets go, gives up waiting, or, as a canary, leaves. */
@@ -75,8 +75,8 @@ export function releaseMutex(mutex: Mutex, requester: string): Grants {
   const queue = mutex.queue.filter((waiting) => waiting.requester !== requester);
   const requesters = mutex.holder?.requesters.filter((holding) => holding !== requester) ?? [];
   const holder = mutex.holder && requesters.length > 0 ? { ...mutex.holder, requesters } : null;
-  const guests = mutex.guests?.filter((canary) => canary.requester !== requester);
-  return grantNext({ ...mutex, holder, queue, ...(guests ? { guests } : {}) });
+  const left = mutex.guests?.filter((canary) => canary.requester !== requester);
+  return grantNext({ ...mutex, holder, queue, ...(left ? { guests: left } : {}) });
 }
 
 /** With the moment at which its holder came to hold, where that is another than before. */

@@ -5,8 +5,6 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import type { PlatformPolicy, ReadSigners } from '../domain/access/platform';
 import { conveyorError } from '../domain/errors';
-import { NAME } from '../domain/ids';
-import { isAllowedHost } from '../domain/notifyHost';
 import { PRINCIPAL } from '../domain/principals';
 import { DEFAULT_SETTINGS, type Settings } from '../domain/settings';
 import { duration } from '../domain/spec/scalars';
@@ -17,7 +15,6 @@ import { archiveFields, toArchive, type ArchiveSettings } from './archive/settin
 import { auditFields, toAudit, type AuditSettings } from './audit/settings';
 import { configFields, toConfigRepositories, type ConfigRepositorySettings } from './configRepositories';
 import type { Env } from './env';
-import type { SourceRef } from '../sdk/health/sources';
 import type { FreshnessPolicy } from '../domain/freshness/policy';
 import { freshnessFields, toFreshness } from './freshness';
 import { notificationFields, toNotifications, type Notifications } from './notifications';
@@ -27,32 +24,17 @@ import { scriptFields, toScripts, type Scripts } from './scripts';
 import { lintSeal, sealFields, toSeal, type SealSettings } from './seal';
 import { signInFields, toIssuers, type Issuer } from './signIn';
 import { slotFields, toSlots, type Slots } from './slots';
+import {
+  type ExtensionKind,
+  type ExtensionRef,
+  extensionSchema,
+  toRef,
+  rejectDuplicates,
+  rejectOutside,
+  findExtension,
+} from './extensions';
 
 /** Which extension services exist and who is in which group: the platform's configuration (docs/design/overview.md#trust). */
-
-export const EXTENSION_KINDS = [
-  'push-type',
-  'action-service',
-  'artifact-finder',
-  'data-source',
-  'dependency-graph',
-  'tickets',
-] as const;
-export type ExtensionKind = (typeof EXTENSION_KINDS)[number];
-
-/** How a service is reached. `token` was read from the environment variable that `tokenEnv` names. */
-export interface ExtensionRef {
-  readonly name: string;
-  readonly kind: ExtensionKind;
-  /** Without a slash at the end; methods are `<url>/<method>`. */
-  readonly url: string;
-  readonly token?: string;
-  readonly timeoutMs: number;
-  /** Of a data source only. */
-  readonly prometheus?: SourceRef['prometheus'];
-  /** Of tickets only: it takes events instead of the protocol. */
-  readonly isWebhook?: true;
-}
 
 export interface Registry {
   /** Where it was read; messages name it. */
@@ -98,8 +80,6 @@ export interface Registry {
 }
 
 export const CONFIG_FILE = 'conveyor.config.yaml';
-const EXTENSION_TIMEOUT_MS = 10_000;
-
 /**
  * Reads `file`, or the first of: `CONVEYOR_CONFIG`, `./conveyor.config.yaml`, the one of this checkout.
  * Throws `config-invalid` with the path of everything that is wrong.
@@ -158,39 +138,6 @@ export function parseRegistry(value: unknown, env: Env, file: string = CONFIG_FI
     find: (kind, name) => findExtension(extensions, kind, name),
   };
 }
-
-const label = z.string().regex(/^[a-zA-Z_]\w*$/, { error: 'expected the name of a label, such as task' });
-
-function isPlain(url: string): boolean {
-  const { username, password, search, hash } = new URL(url);
-  return `${username}${password}${search}${hash}` === '';
-}
-
-const extensionSchema = z
-  .strictObject({
-    name: z.string().regex(NAME, { error: 'expected lower-case letters, digits and hyphens' }),
-    kind: z.enum(EXTENSION_KINDS),
-    /** What a service speaks, unless it speaks the protocol of its kind. */
-    type: z.enum(['prometheus', 'webhook']).optional(),
-    taskLabel: label.optional(),
-    unitLabel: label.optional(),
-    url: z
-      .url({
-        protocol: /^https?$/,
-        error: 'expected a URL such as http://localhost:4400/push-types/twine',
-        abort: true,
-      })
-      .refine(isPlain, { error: 'a URL holds no name, password or query here: tokenEnv is for what is secret' }),
-    tokenEnv: z.string().optional(),
-    timeout: duration.default(EXTENSION_TIMEOUT_MS),
-  })
-  .superRefine(({ kind, type, taskLabel, unitLabel }, context) => {
-    const issue = (path: string, message: string): void => context.addIssue({ code: 'custom', path: [path], message });
-    if (type === 'prometheus' && kind !== 'data-source') issue('type', 'only a data-source is of the type prometheus');
-    if (type === 'webhook' && kind !== 'tickets') issue('type', 'only tickets are of the type webhook');
-    if (type !== 'prometheus' && taskLabel !== undefined) issue('taskLabel', 'only for type: prometheus');
-    if (type !== 'prometheus' && unitLabel !== undefined) issue('unitLabel', 'only for type: prometheus');
-  });
 
 const configSchema = z.strictObject({
   extensions: z.array(extensionSchema).default([]),
@@ -276,45 +223,4 @@ function substitute(value: unknown, env: Env, file: string): unknown {
       throw conveyorError('config-invalid', { file, detail: `the environment variable ${name} is not set` });
     },
   );
-}
-
-function toRef(extension: z.output<typeof extensionSchema>, env: Env, file: string): ExtensionRef {
-  const { name, kind, tokenEnv, type, taskLabel, unitLabel } = extension;
-  const token = tokenEnv === undefined ? undefined : env[tokenEnv];
-  if (tokenEnv !== undefined && !token)
-    throw conveyorError('config-invalid', {
-      file,
-      detail: `${name} takes its token from ${tokenEnv}, which is not set`,
-    });
-  const ref = {
-    ...{ name, kind, url: extension.url.replace(/\/+$/, ''), timeoutMs: extension.timeout },
-    ...(type === 'prometheus' ? { prometheus: { taskLabel, unitLabel } } : {}),
-    ...(type === 'webhook' ? { isWebhook: true as const } : {}),
-  };
-  return token === undefined ? ref : { ...ref, token };
-}
-
-function rejectDuplicates(extensions: readonly ExtensionRef[], file: string): void {
-  const seen = new Set<string>();
-  for (const { kind, name } of extensions) {
-    if (seen.has(`${kind} ${name}`))
-      throw conveyorError('config-invalid', { file, detail: `there are two extensions ${name} of kind ${kind}` });
-    seen.add(`${kind} ${name}`);
-  }
-}
-
-/** @throws ConveyorError `config-invalid`, since a worker could ask it nothing */
-function rejectOutside(extensions: readonly ExtensionRef[], allow: readonly string[] | null, file: string): void {
-  for (const { name, url } of extensions) {
-    const { hostname } = new URL(url);
-    const detail = `the extension ${name} is at ${hostname}, which egress.allow does not list`;
-    if (!isAllowedHost(hostname, allow)) throw conveyorError('config-invalid', { file, detail });
-  }
-}
-
-function findExtension(extensions: readonly ExtensionRef[], kind: ExtensionKind, name: string): ExtensionRef {
-  const found = extensions.find((extension) => extension.kind === kind && extension.name === name);
-  if (found) return found;
-  const known = extensions.filter((extension) => extension.kind === kind).map((extension) => extension.name);
-  throw conveyorError('unknown-extension', { kind, name, known });
 }

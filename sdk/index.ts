@@ -35,13 +35,8 @@ export {
 export { leaderLast, type Ensemble } from './controllers/leaderLast';
 export { loadAdaptive, loadOf, type LoadLimit } from './controllers/loadAdaptive';
 export { shardAware, type Placement } from './controllers/shardAware';
-export {
-  createGatekeeper,
-  type GateCounts,
-  type Gatekeeper,
-  type GatekeeperOptions,
-  type LaserStore,
-} from './gatekeeper/gatekeeper';
+export { createGatekeeper, type GateCounts, type Gatekeeper, type GatekeeperOptions } from './gatekeeper/gatekeeper';
+export type { LaserStore } from './gatekeeper/laser';
 export { gatesFromProxy } from './gatekeeper/fromProxy';
 export { toFlagd } from './gatekeeper/flagd';
 export { toContext, type FlagdDefinition } from '../domain/gatekeeper/flagd';

@@ -26,7 +26,7 @@ export class ModelLoading {
   readonly first: Promise<Model>;
   /** What is to be live; what is there of it, and what was live last. */
   private wanted: Named | undefined;
-  private settled: Named | undefined;
+  private finished: Named | undefined;
   private last: Named | undefined;
   /** Pieces of another model have been merged into the last one. */
   private isTouched = false;
@@ -72,7 +72,7 @@ export class ModelLoading {
   private async run(): Promise<void> {
     if (this.isRunning) return;
     this.isRunning = true;
-    while (!this.isClosed && this.wanted && this.wanted !== this.settled)
+    while (!this.isClosed && this.wanted && this.wanted !== this.finished)
       await this.bring(this.wanted, this.turn.signal);
     this.isRunning = false;
   }
@@ -85,11 +85,11 @@ export class ModelLoading {
         await this.merge(wanted, signal);
       }
       if (signal.aborted) return;
-      this.settled = wanted;
+      this.finished = wanted;
       this.isLive(wanted);
     } catch (error) {
       if (signal.aborted) return;
-      this.settled = wanted;
+      this.finished = wanted;
       this.say({ state: 'refused', reason: (error as Error).message.slice(0, MOST_REASON) });
       this.options.onTrouble?.({ kind: 'refused', error: error as Error });
       await this.restore(signal);

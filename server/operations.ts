@@ -1,11 +1,13 @@
 import type { z } from 'zod';
 import { documentSchema } from '../domain/spec/pipelineDocument';
+import * as audit from './auditSchemas';
 import * as bugs from './bugSchemas';
 import * as changes from './changes';
 import { commandRequest } from './commandRequest';
 import { CONFIG_OPERATIONS } from './configOperations';
 import { getOperation, REFUSED, startOperation, type HttpOperation } from './operation';
 import * as schemas from './schemas';
+import { statsAnswer, statsQuery } from './statsSchemas';
 import { pushSchema, standardSchema } from './webhooks/events';
 
 const DELIVERED = {
@@ -95,8 +97,8 @@ export const HTTP_OPERATIONS: readonly HttpOperation[] = [
     ...getOperation(
       '/v1/audit',
       'What was changed and what was refused, newest first; for admins of the platform, and by pipeline for its owners',
-      schemas.auditAnswer,
-      schemas.auditQuery,
+      audit.auditAnswer,
+      audit.auditQuery,
     ),
     security: 'token',
   },
@@ -104,16 +106,11 @@ export const HTTP_OPERATIONS: readonly HttpOperation[] = [
     ...getOperation(
       '/v1/audit/verification',
       'Whether the chains of the audit hold; for admins',
-      schemas.verificationAnswer,
+      audit.verificationAnswer,
     ),
     security: 'token',
   },
-  getOperation(
-    '/v1/stats',
-    'How releases and deploys went, as `conveyor stats` shows it',
-    schemas.statsAnswer,
-    schemas.statsQuery,
-  ),
+  getOperation('/v1/stats', 'How releases and deploys went, as `conveyor stats` shows it', statsAnswer, statsQuery),
   ...CONFIG_OPERATIONS,
   getOperation(
     '/v1/pipelines',

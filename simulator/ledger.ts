@@ -38,7 +38,7 @@ interface Ledger {
  * with another request is an error of the caller (409). A call that is refused leaves its key free.
  */
 export function performOnce<A>(
-  books: Ledger,
+  state: Ledger,
   call: { readonly service: string; readonly method: string; readonly request: unknown; readonly by: MutatingCall },
   perform: () => CallEffect<A>,
 ): A {
@@ -46,10 +46,10 @@ export function performOnce<A>(
   const id = `${service} ${method} ${by.key}`;
   const digest = hashText(JSON.stringify(request));
   const write = (effect: boolean): void => {
-    books.ledger.push({ at: books.now, service, method, key: by.key, caller: by.run ?? '', effect });
-    if (effect) books.notify({ kind: 'effect', service, method, key: by.key });
+    state.ledger.push({ at: state.now, service, method, key: by.key, caller: by.run ?? '', effect });
+    if (effect) state.notify({ kind: 'effect', service, method, key: by.key });
   };
-  const known = books.calls.get(id);
+  const known = state.calls.get(id);
   if (known) {
     write(false);
     if (known.digest === digest) return known.answer as A;
@@ -62,7 +62,7 @@ export function performOnce<A>(
     write(false);
     throw error;
   }
-  books.calls.set(id, { digest, answer: outcome.answer });
+  state.calls.set(id, { digest, answer: outcome.answer });
   write(outcome.effect);
   return outcome.answer;
 }

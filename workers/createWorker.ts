@@ -87,11 +87,11 @@ export async function createWorker(parts: WorkerParts): Promise<ConveyorWorker> 
 
 function activitiesOf({ client, index, taskQueue, runner, ...ports }: WorkerParts): object {
   const snapshots = createSnapshotStore({ client, taskQueue });
-  const guests = createCanaryReader(client);
+  const canaries = createCanaryReader(client);
   return {
-    ...createPushTypeActivities({ ...ports, snapshots, guests }),
+    ...createPushTypeActivities({ ...ports, snapshots, canaries }),
     ...createActionActivities({ ...ports, snapshots }),
-    ...createHolderActivities({ ...ports, guests, client, taskQueue }),
+    ...createHolderActivities({ ...ports, canaries, client, taskQueue }),
     ...createChildActivities({ ...ports, client, index }),
     ...createCalendarActivities(ports),
     ...createFinderActivities({ ...ports, client, index }),

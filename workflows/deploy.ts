@@ -87,8 +87,8 @@ function withBefore(run: DeploySession, result: DeployResult): DeployResult {
 /** What is left mixed is to be reverted to what ran before, also by whoever deploys next. */
 function withInheritance(run: DeploySession, result: DeployResult): DeployResult {
   const { fleet, updates } = run.record;
-  const isSettled = result.outcome === 'succeeded' || result.outcome === 'reverted';
-  if (isSettled || run.input.canary || fleet === null || updates.length === 0) return result;
+  const isComplete = result.outcome === 'succeeded' || result.outcome === 'reverted';
+  if (isComplete || run.input.canary || fleet === null || updates.length === 0) return result;
   return { ...result, leaves: inheritanceOf(run.input.version, fleet.snapshot, run.input.inherited) };
 }
 

@@ -15,7 +15,7 @@ import {
   EMPTY_STRIP,
   nextToLand,
   queued,
-  settled,
+  withLanded,
   whyNotLand,
   type Landing,
   type LandRequest,
@@ -67,7 +67,7 @@ async function keep(order: LandingOrder): Promise<void> {
     const next = nextToLand(strip);
     if (next.length === 0) await continueAsNew<typeof landing>(order);
     const landed = await land(order, next);
-    strip = settled(strip, landed);
+    strip = withLanded(strip, landed);
     for (const one of landed) {
       for (const settle of listeners.get(one.change) ?? []) settle(one);
       listeners.delete(one.change);

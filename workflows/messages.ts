@@ -3,7 +3,7 @@ import type { Artifact } from '../domain/artifact';
 import type { BugNotice } from '../domain/bugs/consequence';
 import type { Overtaken } from '../domain/deploy/control';
 import type { Inheritance } from '../domain/deploy/planRevert';
-import type { ActionRef } from '../domain/pipeline/admission';
+import type { ActionRef } from '../domain/pipeline/begun';
 import type { Admission } from '../domain/release/admission';
 import type { Emergency, Held, PipelineState, ReadyAction } from '../domain/pipeline/state';
 import type { Policy } from '../domain/principals';
@@ -44,7 +44,7 @@ export const rollBackSignal = defineSignal<[RollBackInput]>('roll-back');
 /** The whole of what a pipeline remembers; null before its first `apply`. */
 export const pipelineQuery = defineQuery<PipelineState | null>('pipeline');
 
-/** Books that were exported take the place of those that the pipeline has. */
+/** Records that were exported take the place of those that the pipeline has. */
 export const importUpdate = defineUpdate<Applied, [ImportInput]>('import');
 
 export interface ImportInput extends Omit<ApplyInput, 'spec'> {

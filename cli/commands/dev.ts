@@ -1,6 +1,5 @@
-import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { listPage } from '../../client/webUi';
 import { conveyorError } from '../../domain/errors';
 import { installRoot } from '../../platform/registry';
 import { exampleJobs, KVSTORE_JOBS } from '../demo/world';
@@ -9,9 +8,10 @@ import { pastServer } from '../door';
 import { EXIT } from '../exit';
 import type { Env } from '../../platform/env';
 import { emit, printNote } from '../output';
-import { alignRows, paint, type View } from '../render/paint';
-import { stackEnvironment, freeAddresses, usualAddresses } from '../stack/addresses';
+import { stackText } from '../render/stack';
+import { freeAddresses, usualAddresses } from '../stack/addresses';
 import { freeConfigStack, makeRepository, usualConfigStack, type ConfigStack } from '../stack/configuration';
+import { readyOf, writeReady } from '../stack/readyFile';
 import { startStack, type Stack } from '../stack/stack';
 import type { PartName } from '../stack/parts';
 import { countOption, numberOption, examples, type CommandCall, type GlobalOptions, type Register } from './command';
@@ -23,22 +23,6 @@ interface DevOptions extends GlobalOptions {
   readonly seed?: string;
   readonly speed?: string;
   readonly demoData: boolean;
-}
-
-/** The ready file (docs/cli.md#the-development-stack). */
-interface Ready {
-  readonly temporal: string;
-  readonly webUi: string;
-  readonly simulator: string;
-  readonly server: string;
-  readonly taskQueue: string;
-  /** With `--config` alone. */
-  readonly etcd?: string;
-  readonly configService?: string;
-  readonly configProxy?: string;
-  readonly configRepository?: string;
-  /** Of what `dev` started. */
-  readonly pids: Readonly<Partial<Record<PartName, number>>>;
 }
 
 export const devCommand: Register = (program, cli) => {
@@ -82,9 +66,9 @@ async function runDev(call: CommandCall<DevOptions>): Promise<number> {
     await createDemoData(call, stack);
     const ready = readyOf(stack);
     const namespace = (call.connect.namespace ?? io.env.TEMPORAL_NAMESPACE) || 'default';
-    if (options.readyFile) writeWhole(resolve(options.readyFile), ready);
+    if (options.readyFile) writeReady(resolve(options.readyFile), ready);
     emit(io, output, ready, {
-      text: (view) => renderReady(ready, stack, namespace, pastServer(io.env), view),
+      text: (view) => stackText(ready, stack, namespace, pastServer(io.env), view),
       name: [ready.temporal],
     });
     return await untilStopped(call, stack, stop);
@@ -100,16 +84,6 @@ async function runDev(call: CommandCall<DevOptions>): Promise<number> {
 async function createDemoData({ options }: CommandCall<DevOptions>, { addresses }: Stack): Promise<void> {
   if (options.demoData) await createJobs(addresses.simulator, [...KVSTORE_JOBS, ...exampleJobs()]);
 }
-
-const readyOf = ({ addresses, config, pids }: Stack): Ready => ({
-  ...addresses,
-  ...(config && configReady(config)),
-  pids: pids(),
-});
-
-const configReady = ({ repository, service, proxy }: ConfigStack) => ({
-  ...{ etcd: repository.etcd, configService: service, configProxy: proxy, configRepository: repository.git },
-});
 
 async function settingsOf({
   io,
@@ -161,68 +135,5 @@ async function startedAgain(call: CommandCall<DevOptions>, stack: Stack, name: P
     await createDemoData(call, stack);
   }
   // Where it is gone, everything is being stopped.
-  if (readyFile && existsSync(readyFile)) writeWhole(resolve(readyFile), readyOf(stack));
+  if (readyFile && existsSync(readyFile)) writeReady(resolve(readyFile), readyOf(stack));
 }
-
-/** Nobody ever reads half a file. */
-function writeWhole(file: string, ready: Ready): void {
-  writeFileSync(`${file}.part`, `${JSON.stringify(ready, null, 2)}\n`);
-  renameSync(`${file}.part`, file);
-}
-
-function renderReady(
-  ready: Ready,
-  stack: Stack,
-  namespace: string,
-  more: Readonly<Record<string, string>>,
-  view: View,
-): string {
-  const colors = paint(view.color);
-  const rows = [
-    ['Temporal', ready.temporal],
-    ['Web UI', colors.underline(listPage(ready.webUi, namespace))],
-    ['Simulator', ready.simulator],
-    ['Server', ready.server],
-    ['Task queue', ready.taskQueue],
-    ...(stack.config ? configRows(stack.config) : []),
-    ['Logs', stack.logFolder],
-  ].map(([name = '', value = '']) => [`  ${colors.bold(name)}`, value]);
-  // At addresses of their own the next commands find nothing by themselves.
-  const isElsewhere = stack.addresses.temporal !== usualAddresses({}, {}).temporal;
-  const environment = Object.entries({
-    ...(isElsewhere ? { ...stackEnvironment(stack.addresses), ...stack.config?.env } : {}),
-    ...more,
-  });
-  const next = [
-    ...(environment.length > 0 ? [`export ${environment.map(([name, value]) => `${name}=${value}`).join(' ')}`] : []),
-    ...(stack.config ? configCommands(stack.config) : KVSTORE_COMMANDS),
-    'conveyor list releases',
-  ];
-  return [
-    '',
-    ...alignRows(rows),
-    '',
-    `${colors.bold('Next')}, in another terminal (Ctrl-C here stops everything)`,
-    ...next.map((line) => `  ${colors.cyan(line)}`),
-  ].join('\n');
-}
-
-const KVSTORE_COMMANDS = [
-  'conveyor apply examples/kvstore/pipeline.yaml',
-  'conveyor release kvstore --artifact source=12 --wait',
-];
-
-const configRows = ({ repository, service, proxy }: ConfigStack): [string, string][] => [
-  ['Repository', `${repository.name}: ${repository.git}`],
-  ['etcd', repository.etcd],
-  ['Config service', service],
-  ['Config proxy', proxy],
-];
-
-/** From the first limit to what a host reads. */
-const configCommands = ({ repository: { name }, proxy }: ConfigStack): string[] => [
-  'conveyor apply examples/config/pipeline.yaml',
-  `conveyor config propose examples/config/flags --repository ${name} -m 'Limit feeds'`,
-  'conveyor status feed-limits',
-  `curl -s ${proxy}/v1/config/feed/limits`,
-];

@@ -1,5 +1,5 @@
 import type { FreshnessReport, TicketsReport } from '../../domain/freshness/report';
-import type { FreshnessView, TicketView } from '../../domain/freshness/standing';
+import type { FreshnessView, TicketView } from '../../domain/freshness/view';
 import { plural } from '../../domain/text';
 import { paint, table, tint, type View } from './paint';
 import { ago, until, type StatusSymbol } from './words';

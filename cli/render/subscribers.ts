@@ -16,7 +16,7 @@ export function renderSubscribers(subscribers: Readonly<Record<string, Known>>, 
     return [
       `${plural(total, 'host')} subscribe to ${path}: ${counts}`,
       ...exposures,
-      ...named.map((one) => `  ${colors.red('✗')} ${standing(one)}`),
+      ...named.map((one) => `  ${colors.red('✗')} ${stateText(one)}`),
     ];
   });
 }
@@ -40,11 +40,11 @@ export function renderHost({ path, host, subscription, value, unknown, branch }:
       branch?.value.trimEnd() ?? '',
     ];
   const text = value?.trimEnd() ?? (subscription.version === '' ? 'no value' : `version ${subscription.version}`);
-  return [standing(subscription), text];
+  return [stateText(subscription), text];
 }
 
 /** `web-3 refuses the override 12@1a2b… since 2026-11-24 09:00:00: too low` */
-function standing({ host, state, revision, commit, since, refused, loading }: Subscription): string {
+function stateText({ host, state, revision, commit, since, refused, loading }: Subscription): string {
   const what = revision === null ? `the commit ${commit?.slice(0, 12) ?? 'none'}` : `the override ${shortly(revision)}`;
   const does = { committed: 'has', overridden: 'has', refused: 'refuses', stale: 'still has' }[state];
   const why = refused ?? (loading === null ? undefined : `it is not used yet: ${loading}`);

@@ -55,7 +55,7 @@ export class Cache {
   }
 
   /** Resolves once everything is written that can be. */
-  settled(): Promise<void> {
+  flushed(): Promise<void> {
     return this.writing.stopped();
   }
 

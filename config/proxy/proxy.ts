@@ -163,7 +163,7 @@ export class ConfigProxy {
   async close(): Promise<void> {
     clearInterval(this.disk);
     await Promise.all([this.following.close(), this.acknowledging.close()]);
-    await this.cache.settled();
+    await this.cache.flushed();
   }
 
   private entryFor(path: string): PathEntry {

@@ -1,5 +1,5 @@
 import { placeOf } from '../../domain/config/overrides';
-import { standingOf, type Has } from '../../domain/config/subscriber';
+import { subscriberState, type Has } from '../../domain/config/subscriber';
 import { grouped } from '../../domain/grouped';
 import type { Slot, UnitState } from '../../sdk/updates/memory';
 import type { ConfigStore } from '../store/port';
@@ -89,12 +89,12 @@ function newSlot(name: string, { shares }: Service, id: string, unit: UnitState,
 function lookAtSlot({ contents }: Service, slot: Slot, subscriber: Subscriber | undefined): void {
   slot.gone = subscriber === undefined;
   if (subscriber === undefined) return;
-  const standing = standingOf(contents[slot.version] ?? {}, subscriber.has);
-  slot.state = standing === 'live' ? 'live' : standing === 'waiting' ? 'updating' : 'down';
+  const state = subscriberState(contents[slot.version] ?? {}, subscriber.has);
+  slot.state = state === 'live' ? 'live' : state === 'waiting' ? 'updating' : 'down';
 }
 
 /** Why hosts of a slot refuse what they have. */
 export function refusalOf(service: Service, slot: Slot, subscriber: Subscriber | undefined): string | undefined {
-  const standing = standingOf(service.contents[slot.version] ?? {}, subscriber?.has ?? []);
-  return typeof standing === 'object' ? standing.refused : undefined;
+  const state = subscriberState(service.contents[slot.version] ?? {}, subscriber?.has ?? []);
+  return typeof state === 'object' ? state.refused : undefined;
 }

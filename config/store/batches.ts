@@ -1,5 +1,5 @@
 import { utf8Bytes } from '../../domain/size';
-import type { EtcdOperation } from './etcdApi';
+import type { EtcdOperation } from './etcdWire';
 
 /** What belongs into one transaction. */
 export interface CommitPart {

@@ -1,4 +1,5 @@
-import { EtcdWatchEnd, type EtcdApi, type KeyValue } from './etcdApi';
+import { EtcdWatchEnd, type EtcdApi } from './etcdApi';
+import type { KeyValue } from './etcdWire';
 import type { Keys } from './etcdKeys';
 import type { Acknowledged } from './port';
 

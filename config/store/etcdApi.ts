@@ -1,7 +1,19 @@
 import { conveyorError, type ConveyorError } from '../../domain/errors';
 import { readLines } from '../../sdk/lines';
-
-/** etcd v3 by its JSON gateway: numbers are texts there, keys and values base64. */
+import {
+  type KeyRange,
+  type RangeRequest,
+  type KeyValue,
+  type EtcdOperation,
+  type RangeAnswer,
+  type TxnAnswer,
+  type WatchLine,
+  base64,
+  read,
+  keyOf,
+  rangeOf,
+  written,
+} from './etcdWire';
 
 export interface EtcdOptions {
   /** `http://127.0.0.1:2379`; of a cluster several, with commas between them. */
@@ -10,32 +22,6 @@ export interface EtcdOptions {
   readonly timeoutMs?: number;
   readonly fetch?: typeof fetch;
 }
-
-export interface KeyRange {
-  readonly key: string;
-  /** The first key after it; without it the range is one key. */
-  readonly end?: string;
-}
-
-export interface RangeRequest extends KeyRange {
-  /** As it was then. */
-  readonly revision?: number;
-  /** Only what has changed since. */
-  readonly minModRevision?: number;
-  readonly keysOnly?: boolean;
-  readonly limit?: number;
-}
-
-export interface KeyValue {
-  readonly key: string;
-  readonly value: string;
-  readonly modRevision: number;
-}
-
-export type EtcdOperation =
-  | { readonly put: { readonly key: string; readonly value: string; readonly lease?: string } }
-  | { readonly delete: KeyRange }
-  | { readonly range: RangeRequest };
 
 export interface Answered {
   readonly succeeded: boolean;
@@ -85,7 +71,7 @@ export class EtcdApi {
     return (await this.ask<{ ID: string }>('/v3/lease/grant', { TTL: String(seconds) })).ID;
   }
 
-  /** @throws EtcdSays `no-lease` when it has run out */
+  /** @throws EtcdWatchEnd `no-lease` when it has run out */
   async keepAlive(lease: string): Promise<void> {
     const { result } = await this.ask<{ result?: { TTL?: string } }>('/v3/lease/keepalive', { ID: lease });
     if (Number(result?.TTL ?? 0) <= 0) throw new EtcdWatchEnd('no-lease');
@@ -93,7 +79,7 @@ export class EtcdApi {
 
   /**
    * Calls `onChange` for every change of these ranges from a revision on. Returns never but with an error: the connection has
-   * ended, the leader is lost, the revision is compacted (EtcdSays), or the signal was aborted.
+   * ended, the leader is lost, the revision is compacted (EtcdWatchEnd), or the signal was aborted.
    */
   async watch(ranges: readonly KeyRange[], from: number, onChange: () => void, signal: AbortSignal): Promise<never> {
     const create = (range: KeyRange) =>
@@ -170,57 +156,6 @@ export class EtcdApi {
 
 /** What a cluster says that is between leaders, overloaded or going down. */
 const PASSING = /no leader|leader changed|timed out|too many requests|stopped|deadline|unavailable|not capable/i;
-
-interface RawKeyValue {
-  readonly key: string;
-  readonly value?: string;
-  readonly mod_revision: string;
-}
-interface RangeAnswer {
-  readonly header?: { readonly revision?: string };
-  readonly kvs?: readonly RawKeyValue[];
-}
-interface TxnAnswer {
-  readonly header?: { readonly revision?: string };
-  readonly succeeded?: boolean;
-  readonly responses?: readonly { readonly response_range?: RangeAnswer }[];
-}
-interface WatchLine {
-  readonly result?: {
-    readonly events?: readonly unknown[];
-    readonly canceled?: boolean;
-    readonly cancel_reason?: string;
-    readonly compact_revision?: string;
-  };
-  readonly error?: unknown;
-}
-
-const base64 = (text: string): string => Buffer.from(text).toString('base64');
-const text = (encoded: string): string => Buffer.from(encoded, 'base64').toString();
-
-const read = ({ key, value = '', mod_revision }: RawKeyValue): KeyValue => ({
-  ...{ key: text(key), value: text(value), modRevision: Number(mod_revision) },
-});
-
-const keyOf = ({ key, end }: KeyRange) => ({
-  key: base64(key),
-  ...(end === undefined ? {} : { range_end: base64(end) }),
-});
-
-const rangeOf = ({ revision, minModRevision, keysOnly, limit, ...range }: RangeRequest) => ({
-  ...keyOf(range),
-  ...(revision === undefined ? {} : { revision: String(revision) }),
-  ...(minModRevision === undefined ? {} : { min_mod_revision: String(minModRevision) }),
-  ...(keysOnly ? { keys_only: true } : {}),
-  ...(limit === undefined ? {} : { limit: String(limit) }),
-});
-
-function written(operation: EtcdOperation): object {
-  if ('range' in operation) return { request_range: rangeOf(operation.range) };
-  if ('delete' in operation) return { request_delete_range: keyOf(operation.delete) };
-  const { key, value, lease } = operation.put;
-  return { request_put: { key: base64(key), value: base64(value), ...(lease === undefined ? {} : { lease }) } };
-}
 
 /** fetch says `fetch failed`, and what happened only in its cause. */
 function causeOf(error: unknown): string {

@@ -1,6 +1,6 @@
 import { conveyorError } from '../../domain/errors';
 import { whyNotConfigPath } from '../../domain/config/path';
-import type { KeyRange } from './etcdApi';
+import type { KeyRange } from './etcdWire';
 import type { Override, StoredValue } from './port';
 
 /**

@@ -1,6 +1,7 @@
 import { conveyorError } from '../../domain/errors';
 import { pause } from '../../sdk/pause';
-import { EtcdWatchEnd, type EtcdApi, type KeyRange, type KeyValue, type EtcdOperation } from './etcdApi';
+import { EtcdWatchEnd, type EtcdApi } from './etcdApi';
+import type { KeyRange, KeyValue, EtcdOperation } from './etcdWire';
 import { decodeOverride, decodeValue, type Keys } from './etcdKeys';
 import type { StoreEvent } from './port';
 import { positionOf, revisionOf } from './position';

@@ -28,7 +28,7 @@ export class Applications {
   }
 
   /** For the acknowledgement of the host. `wasReady`: applications that have not come back since the proxy was started lived on it. */
-  standing(wasReady: boolean): { readonly loading?: string; readonly refused?: string } {
+  acknowledgement(wasReady: boolean): { readonly loading?: string; readonly refused?: string } {
     const refused = [...this.all].flatMap(([app, it]) => (it.state === 'refused' ? [`${app}: ${it.reason}`] : []));
     if (refused.length > 0) return { refused: refused.join('; ') };
     if (this.all.size === 0) return wasReady ? {} : { loading: 'no application has loaded it yet' };

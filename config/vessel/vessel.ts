@@ -90,7 +90,7 @@ export class Vessel implements Giver {
     if (wanted?.version !== version) return { loading: 'it has just come' };
     if (wanted.invalid !== undefined) return { refused: `config-proxy: ${wanted.invalid}` };
     return {
-      ...wanted.apps.standing(this.ready.of(path) === version),
+      ...wanted.apps.acknowledgement(this.ready.of(path) === version),
       ...(this.address === undefined ? {} : { peer: this.address }),
     };
   }

@@ -40,7 +40,7 @@ function whyNotByRule(
   if (isAdmin || gate === undefined || gate === 'approval') return undefined;
   switch (gate) {
     case 'spec':
-      // Books say what ran, and a rollback brings that back unasked.
+      // Records say what ran, and a rollback brings that back unasked.
       if (verb === 'import' && rule.signed !== null)
         return `${place} wants what ${what.pipeline} deploys to be signed, so ${verb} is for admins`;
       return what.spec && lacking(one, what.spec);

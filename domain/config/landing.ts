@@ -53,7 +53,7 @@ export const nextToLand = ({ waiting }: Strip): readonly LandRequest[] =>
   waiting.slice(0, CONFIG_LIMITS.landingTogether.max);
 
 /** After these have an answer. */
-export function settled({ waiting, landed }: Strip, answers: readonly Landing[]): Strip {
+export function withLanded({ waiting, landed }: Strip, answers: readonly Landing[]): Strip {
   const done = new Set(answers.map(({ change }) => change));
   return {
     waiting: waiting.filter(({ change }) => !done.has(change)),

@@ -14,19 +14,19 @@ export interface Has {
   readonly loading?: string | undefined;
 }
 
-export type Standing = 'live' | 'waiting' | { readonly refused: string };
+export type SubscriberState = 'live' | 'waiting' | { readonly refused: string };
 
 /** Whether a subscriber lives on a content; paths that it does not subscribe to say nothing. */
-export function standingOf(content: Content, has: readonly Has[]): Standing {
-  let standing: Standing = 'live';
+export function subscriberState(content: Content, has: readonly Has[]): SubscriberState {
+  let state: SubscriberState = 'live';
   for (const { path, version, refused, loading } of has) {
     const wanted = Object.hasOwn(content, path) ? content[path] : undefined;
     if (wanted === undefined) continue;
-    if (version !== wanted.version) standing = 'waiting';
+    if (version !== wanted.version) state = 'waiting';
     else if (refused !== undefined) return { refused: `${path}: ${refused}` };
-    else if (loading !== undefined) standing = 'waiting';
+    else if (loading !== undefined) state = 'waiting';
   }
-  return standing;
+  return state;
 }
 
 /**

@@ -14,7 +14,6 @@ import type {
   DeployState,
   HealthRow,
   Override,
-  Pause,
   PausedGroup,
   PhaseView,
   RevertView,
@@ -257,38 +256,6 @@ export function worstRows(rows: readonly HealthRow[]): readonly HealthRow[] {
   const order: readonly Verdict[] = ['unhealthy', 'errored', 'inconclusive', 'healthy'];
   return [...rows].sort((a, b) => order.indexOf(a.verdict) - order.indexOf(b.verdict)).slice(0, MAX_HEALTH_ROWS);
 }
-
-/** The system's own pauses never replace a person's. */
-export function pausedBy(
-  record: DeployRecord,
-  nowMs: number,
-  by: Exclude<Pause['by'], 'operator'>,
-  reason: string,
-  until?: Pause['until'],
-): DeployRecord {
-  if (record.control.paused) return note(record, nowMs, 'still-paused', reason);
-  const paused: Pause = { by, actor: null, at: formatTime(nowMs), reason, ...(until ? { until } : {}) };
-  const control = { ...record.control, paused, resuming: null };
-  return note(change(record, nowMs, { control }), nowMs, 'paused', `paused: ${reason}`);
-}
-
-/** The end of a pause. A person's ends only when a person resumed, and has not paused again since. */
-export function unpaused(record: DeployRecord, nowMs: number, text: string): DeployRecord {
-  if (isPersons(record.control)) return note(record, nowMs, 'still-paused', text);
-  const control = { ...record.control, paused: null, noRevert: false, resuming: null };
-  return note(change(record, nowMs, { control }), nowMs, 'resumed', text);
-}
-
-/** A resume that found no healthy verdict: paused by health from now on, so that the next one bakes again. */
-export function stillPaused(record: DeployRecord, nowMs: number, reason: string): DeployRecord {
-  const text = `still paused: ${reason}`;
-  if (isPersons(record.control)) return note(record, nowMs, 'still-paused', text);
-  const paused: Pause = { by: 'health', actor: null, at: formatTime(nowMs), reason };
-  const control = { ...record.control, paused, resuming: null };
-  return note(change(record, nowMs, { control }), nowMs, 'still-paused', text);
-}
-
-const isPersons = ({ paused, resuming }: Control): boolean => paused?.by === 'operator' && resuming === null;
 
 /** Null before the first phase, between two and after the last. */
 export function phaseUnderWay({ phases, plan, cursor }: DeployRecord): DeploySituation['phase'] {

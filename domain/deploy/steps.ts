@@ -51,13 +51,13 @@ const WHEN: Readonly<Record<StepTime, string>> = { pre: 'before the updates', po
 
 /** With a step that begins; one that begins again stands once. */
 export function withStepToUndo(
-  standing: readonly StepToUndo[],
+  stepsToUndo: readonly StepToUndo[],
   { phase, time, index, step }: StepPlace,
   skipped: readonly string[] = [],
 ): readonly StepToUndo[] {
   const at = { phase: Number(phase.key), step: index };
-  if (time !== 'pre' || step.undo === undefined || standing.some(isAt(at))) return standing;
-  return [...standing, { ...at, tries: 0, failed: false, ...(skipped.length > 0 ? { skipped } : {}) }];
+  if (time !== 'pre' || step.undo === undefined || stepsToUndo.some(isAt(at))) return stepsToUndo;
+  return [...stepsToUndo, { ...at, tries: 0, failed: false, ...(skipped.length > 0 ? { skipped } : {}) }];
 }
 
 const isAt =
@@ -65,18 +65,18 @@ const isAt =
   (other: StepToUndo): boolean =>
     other.phase === phase && other.step === step;
 
-export const withTry = (standing: readonly StepToUndo[], of: StepToUndo): readonly StepToUndo[] =>
-  standing.map((each) => (isAt(of)(each) ? { ...each, tries: each.tries + 1 } : each));
+export const withTry = (stepsToUndo: readonly StepToUndo[], of: StepToUndo): readonly StepToUndo[] =>
+  stepsToUndo.map((each) => (isAt(of)(each) ? { ...each, tries: each.tries + 1 } : each));
 
-export const withFailed = (standing: readonly StepToUndo[], of: StepToUndo): readonly StepToUndo[] =>
-  standing.map((each) => (isAt(of)(each) ? { ...each, failed: true } : each));
+export const withFailed = (stepsToUndo: readonly StepToUndo[], of: StepToUndo): readonly StepToUndo[] =>
+  stepsToUndo.map((each) => (isAt(of)(each) ? { ...each, failed: true } : each));
 
-export const withoutStepToUndo = (standing: readonly StepToUndo[], of: StepToUndo): readonly StepToUndo[] =>
-  standing.filter((each) => !isAt(of)(each));
+export const withoutStepToUndo = (stepsToUndo: readonly StepToUndo[], of: StepToUndo): readonly StepToUndo[] =>
+  stepsToUndo.filter((each) => !isAt(of)(each));
 
 /** What is to be undone, the last that began first: of one phase, or of all. */
-export const dueUndos = (standing: readonly StepToUndo[], phase?: number): StepToUndo[] =>
-  standing.filter((each) => !each.failed && (phase === undefined || each.phase === phase)).reverse();
+export const dueUndos = (stepsToUndo: readonly StepToUndo[], phase?: number): StepToUndo[] =>
+  stepsToUndo.filter((each) => !each.failed && (phase === undefined || each.phase === phase)).reverse();
 
 /** How long an undo may take whose step has no limit: it keeps a deploy that is over from ending, and others from their turn. */
 const UNDO_MS = 300_000;

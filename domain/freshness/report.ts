@@ -3,7 +3,7 @@ import { formatTime } from '../text';
 import type { PipelineSummary } from '../views';
 import type { FreshnessPolicy } from './policy';
 import type { TicketRound } from './round';
-import { badness, freshnessOf, type FreshnessView } from './standing';
+import { badness, freshnessOf, type FreshnessView } from './view';
 import type { OpenTicket } from './ticket';
 
 /** The last daily run, where there was one. */

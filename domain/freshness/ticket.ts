@@ -6,7 +6,7 @@ import { cutText } from '../size';
 import { listed, plural, withReason } from '../text';
 import type { PipelineSummary, Stopped } from '../views';
 import type { FreshnessPolicy } from './policy';
-import type { FreshnessView } from './standing';
+import type { FreshnessView } from './view';
 
 /** A ticket that is open, or is to be, as one daily run leaves it to the next. */
 export interface OpenTicket {

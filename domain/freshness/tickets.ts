@@ -3,7 +3,7 @@ import { WEEK_MS } from '../milliseconds';
 import { withReason } from '../text';
 import type { PipelineSummary } from '../views';
 import type { FreshnessPolicy } from './policy';
-import { badness, freshnessOf, type FreshnessView } from './standing';
+import { badness, freshnessOf, type FreshnessView } from './view';
 import { textDigest, ticketText, type OpenTicket, type TicketText } from './ticket';
 
 /** What is due about one ticket. */

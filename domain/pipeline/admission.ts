@@ -1,22 +1,16 @@
 import { identityOf, identified } from '../artifact';
 import type { Inheritance } from '../deploy/planRevert';
 import { REQUEST_LIMITS, SPEC_LIMITS, STATE_LIMITS } from '../limits';
-import { windowsOf } from '../release/openTimes';
 import { isUrgent } from '../release/urgent';
-import { FREE_MUTEX, releaseMutex as leave, request, type Mutex } from '../mutex';
-import { droppable, followOnOf, goodBefore, settledBy, whyDropped } from './followOn';
+import { releaseMutex as leave } from '../mutex';
+import { droppable, followOnOf, goodBefore, withUpdatedUnits, whyDropped } from './followOn';
 import { cutTexts } from './kept';
 import { obstacleTo, type Obstacle } from './obstacles';
-import { holderOf, placeIn, placeOf } from './place';
-import { isKnownBad, withInherited, type ActiveRelease, type PipelineState, type ReadyAction } from './state';
+import { holderOf, placeIn } from './place';
+import { isKnownBad, withInherited, type PipelineState, type ReadyAction } from './state';
 import type { Admission } from '../release/admission';
-
-/** A release that deploys and has to make way. */
-export interface Overtaking {
-  readonly release: number;
-  readonly by: number;
-  readonly why: 'superseded' | 'preempted';
-}
+import { overtakenBy, withOvertaken, type Overtaking } from './overtaking';
+import { begun, countedInWindows, isDeploy, newest, requesterOf, type ActionRef } from './begun';
 
 export interface Admitted {
   readonly state: PipelineState;
@@ -25,8 +19,6 @@ export interface Admitted {
   /** What is still ready, and why it waits. */
   readonly waiting: readonly (Obstacle & { readonly ready: ReadyAction })[];
 }
-
-export type ActionRef = Pick<ReadyAction, 'release' | 'action'>;
 
 /**
  * Decides on every action that is ready (docs/design/pipeline.md#concurrency): a known-bad artifact is refused; a release is
@@ -88,7 +80,7 @@ export function withdraw(
 function inheriting(state: PipelineState, { release, action }: ActionRef, leaves: Inheritance | null) {
   const { inherited } = state;
   const followOn = leaves === null ? followOnOf(state, release) : undefined;
-  return withInherited(inherited, action, followOn ? settledBy(inherited[action], followOn) : leaves);
+  return withInherited(inherited, action, followOn ? withUpdatedUnits(inherited[action], followOn) : leaves);
 }
 
 /** An action is ready; asking again replaces what was asked before. Of a release that is not active it changes nothing. */
@@ -122,22 +114,12 @@ function reserve(reserved: Map<string, number>, { release, mutex = [] }: ReadyAc
 
 const isSame = (a: ActionRef, b: ActionRef): boolean => a.release === b.release && a.action === b.action;
 
-/** The key that an action holds the pipeline's exclusions by. */
-const requesterOf = ({ release, action }: ActionRef): string => `${release}/${action}`;
-
-const newest = (state: PipelineState, { release, action }: ActionRef): PipelineState['newestBegun'] => ({
-  ...state.newestBegun,
-  [action]: Math.max(state.newestBegun[action] ?? 0, placeIn(state, release)),
-});
-
 const byTurn =
   (state: PipelineState) =>
   (a: ReadyAction, b: ReadyAction): number =>
     Number(b.rollback) - Number(a.rollback) ||
     Number(b.emergency === true) - Number(a.emergency === true) ||
     placeIn(state, a.release) - placeIn(state, b.release);
-
-const isDeploy = ({ kind = 'deploy' }: Pick<ReadyAction, 'kind'>): boolean => kind === 'deploy';
 
 function decide(
   state: PipelineState,
@@ -199,39 +181,9 @@ const isUrgentOne = ({ active, history }: PipelineState, release: number): boole
 const hasKnownBad = (state: PipelineState, { artifacts }: ReadyAction): boolean =>
   artifacts.some((artifact) => isKnownBad(state, artifact) !== undefined);
 
-/** The deploying release that a ready one makes go away: a rollback and an emergency any other, with `supersede: running` a newer one. */
-function overtakenBy(state: PipelineState, ready: ReadyAction, { by }: Obstacle): Overtaking[] {
-  if (by !== 'deploy' || followOnOf(state, ready.release)) return [];
-  const holder = state.active.find(({ number }) => String(number) === state.deploys.holder?.owner);
-  const now = ready.emergency === true || ready.rollback;
-  const why = now ? ('preempted' as const) : ('superseded' as const);
-  if (holder === undefined || !canBeOvertaken(state, holder, why)) return [];
-  const may = now || (state.spec.releases.supersede === 'running' && placeIn(state, ready.release) > placeOf(holder));
-  return may ? [{ release: holder.number, by: ready.release, why }] : [];
-}
-
-/** Once is enough, but a deploy that was to stop after its phase may have to stop now; what brings things back is never in the way. */
-function canBeOvertaken(
-  { active }: PipelineState,
-  { trigger, overtakenBy: asker }: ActiveRelease,
-  why: Overtaking['why'],
-): boolean {
-  if (isUrgent(trigger)) return false;
-  const wasPreempted = active.some((other) => other.number === asker && isUrgent(other.trigger));
-  return asker === undefined || (why === 'preempted' && !wasPreempted);
-}
-
 const withDropped = (state: PipelineState, number: number): PipelineState => ({
   ...state,
   active: state.active.map((release) => (release.number === number ? { ...release, dropped: true as const } : release)),
-});
-
-const withOvertaken = (state: PipelineState, overtaken: readonly Overtaking[]): PipelineState => ({
-  ...state,
-  active: state.active.map((release) => {
-    const found = overtaken.find(({ release: number }) => number === release.number);
-    return found ? { ...release, overtakenBy: found.by } : release;
-  }),
 });
 
 function afterDecision(state: PipelineState, ready: ReadyAction, admission: Admission, nowMs: number): PipelineState {
@@ -253,36 +205,5 @@ function inheritingTurn(state: PipelineState, older: ReadyAction, by: number): P
   return {
     ...state,
     ready: state.ready.map((other) => (isSame(other, { release: by, action }) ? inherit(other) : other)),
-  };
-}
-
-/** Where a window lets only so many begin: each release once, when it began last. */
-function countedInWindows(
-  state: PipelineState,
-  { release, action, rollback, emergency }: ReadyAction,
-  nowMs: number,
-): PipelineState {
-  const isCounted = windowsOf(state.spec.actions[action] ?? {}).some(({ maxDeploys }) => maxDeploys !== undefined);
-  if (!isCounted || rollback || emergency || followOnOf(state, release)) return state;
-  const others = (state.begunAt?.[action] ?? []).filter(([number]) => number !== release);
-  const all = [...others, [release, nowMs] as const].slice(-STATE_LIMITS.begunAt.max);
-  const known = Object.entries(state.begunAt ?? {}).filter(([name]) => state.spec.actions[name] !== undefined);
-  return { ...state, begunAt: { ...Object.fromEntries(known), [action]: all } };
-}
-
-function begun(state: PipelineState, ready: ReadyAction): PipelineState {
-  const mine = { owner: String(ready.release), requester: requesterOf(ready) };
-  const take = (mutex: Mutex = FREE_MUTEX): Mutex => request(mutex, mine).mutex;
-  const held = (ready.mutex ?? []).map((group) => [group, take(state.mutexes[group])] as const);
-  const mutexes = { ...state.mutexes, ...Object.fromEntries(held) };
-  if (!isDeploy(ready)) return { ...state, mutexes };
-  return {
-    ...state,
-    mutexes,
-    deploys: take(state.deploys),
-    newestBegun: followOnOf(state, ready.release) ? state.newestBegun : newest(state, ready),
-    active: state.active.map((release) =>
-      release.number === ready.release ? { ...release, deploying: true as const } : release,
-    ),
   };
 }

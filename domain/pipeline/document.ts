@@ -8,18 +8,19 @@ import { formatTime } from '../text';
 import { KEPT_RELEASES } from './recordOutcome';
 import { fitted } from './fitted';
 import { identified } from '../artifact';
-import { notPermitted, policyOf, refuseLargeSpec, tooLarge, type Refusal } from './requests';
+import { refuseLargeSpec } from './refuseApply';
+import { notPermitted, policyOf, tooLarge, type Refusal } from './refusal';
 import { isSpec } from './shapes';
 import { newPipeline, type ActiveRelease, type PipelineState } from './state';
 
 /** What of a pipeline is worth keeping outside of Temporal; what runs is not among it. */
-const BOOKS = [
+const RECORDED = [
   ...(['spec', 'nextNumber', 'newestBegun', 'good', 'inherited', 'knownBad', 'inputs', 'followed', 'late'] as const),
   ...(['held', 'frozen', 'revertsInARow', 'keys', 'history', 'commands'] as const),
   ...(['badUnlisted', 'inheritedOmitted', 'pushed', 'deployedAt'] as const),
 ] as const;
 
-export type PipelineRecords = Pick<PipelineState, (typeof BOOKS)[number]>;
+export type PipelineRecords = Pick<PipelineState, (typeof RECORDED)[number]>;
 
 /** `conveyor pipeline export`: JSON that `import` takes; a later version of Conveyor reads what an earlier one wrote. */
 export interface PipelineDocument extends PipelineRecords {
@@ -39,7 +40,7 @@ export const documentOf = (state: PipelineState, nowMs: number): PipelineDocumen
 
 const recordsOf = (from: PipelineRecords): PipelineRecords =>
   Object.fromEntries(
-    BOOKS.flatMap((name) => (from[name] === undefined ? [] : [[name, from[name]]])),
+    RECORDED.flatMap((name) => (from[name] === undefined ? [] : [[name, from[name]]])),
   ) as unknown as PipelineRecords;
 
 /** Owners of what there is may replace its records, never by ones that would number a release again. */
@@ -65,7 +66,7 @@ export function refuseImport(
   };
 }
 
-/** Books that a pipeline could not carry, whatever may be cut of them. */
+/** Records that a pipeline could not carry, whatever may be cut of them. */
 function refuseLargeRecords(
   state: PipelineState | null,
   document: PipelineDocument,
@@ -89,13 +90,13 @@ export function imported(
 ): PipelineState {
   const base = newPipeline(document.spec, groups, settings);
   const { active, ready, deploys, mutexes, history } = state ?? base;
-  const books = recordsOf(document);
-  const all = new Map([...books.history, ...history].map((row) => [row.number, row]));
+  const records = recordsOf(document);
+  const all = new Map([...records.history, ...history].map((row) => [row.number, row]));
   return {
     ...base,
-    ...books,
+    ...records,
     ...{ active, ready, deploys, mutexes },
-    ...(state ? lasting(state, books) : {}),
+    ...(state ? lasting(state, records) : {}),
     history: [...all.values()].sort((a, b) => a.number - b.number).slice(-KEPT_RELEASES),
   };
 }
@@ -103,15 +104,15 @@ export function imported(
 /** What no records take away from a pipeline that there is. */
 function lasting(
   { held, frozen, badUnlisted = 0, ...state }: PipelineState,
-  books: PipelineRecords,
+  records: PipelineRecords,
 ): Pick<PipelineState, 'knownBad' | 'badUnlisted' | 'held' | 'frozen' | 'commands'> {
-  const listed = new Set(books.knownBad.map(({ artifact }) => artifact));
-  const unlisted = Math.max(badUnlisted, books.badUnlisted ?? 0);
-  const commands = new Map([...books.commands, ...state.commands].map((each) => [textOf(each), each]));
+  const listed = new Set(records.knownBad.map(({ artifact }) => artifact));
+  const unlisted = Math.max(badUnlisted, records.badUnlisted ?? 0);
+  const commands = new Map([...records.commands, ...state.commands].map((each) => [textOf(each), each]));
   return {
-    ...{ held: held ?? books.held, frozen: frozen ?? books.frozen },
+    ...{ held: held ?? records.held, frozen: frozen ?? records.frozen },
     ...(unlisted > 0 ? { badUnlisted: unlisted } : {}),
-    knownBad: [...books.knownBad, ...state.knownBad.filter(({ artifact }) => !listed.has(artifact))],
+    knownBad: [...records.knownBad, ...state.knownBad.filter(({ artifact }) => !listed.has(artifact))],
     commands: keptCommands(
       [...commands.values()].sort((a, b) => (a.at < b.at ? -1 : 1)),
       STATE_LIMITS.commands.max,
@@ -127,7 +128,7 @@ export interface Found {
   readonly releases: readonly ActiveRelease[];
 }
 
-/** Books that may be older than what was done since: no number is given twice, and no release is forgotten. */
+/** Records that may be older than what was done since: no number is given twice, and no release is forgotten. */
 export function continuing(state: PipelineState, { nextNumber, releases }: Found): PipelineState {
   const known = new Set([...state.active, ...state.history].map(({ number }) => number));
   const missed = releases

@@ -62,7 +62,7 @@ export const goodBefore = (
 ): GoodDeploy | undefined => good.findLast(({ version }) => version !== versionOf(artifacts));
 
 /** A follow-on settles its own units; of the others what is to be inherited stays. */
-export function settledBy(
+export function withUpdatedUnits(
   inherited: Inheritance | undefined,
   { followOn }: Pick<ActiveRelease, 'followOn'>,
 ): Inheritance | null {

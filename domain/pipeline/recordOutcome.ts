@@ -5,7 +5,7 @@ import { releaseMutex as leave, type Mutex } from '../mutex';
 import type { DeployEnded, ReleaseResult } from '../release/state';
 import { formatTime } from '../text';
 import type { HistoryRow } from '../views';
-import { followed, goodBefore, settledBy } from './followOn';
+import { followed, goodBefore, withUpdatedUnits } from './followOn';
 import { keptRow, reported } from './kept';
 import { markKnownBad } from './knownBad';
 import { placeOf } from './place';
@@ -23,7 +23,7 @@ export function blamed(artifacts: readonly Artifact[], good: readonly Artifact[]
 }
 
 /**
- * Books what a release came to: history, what is good now, known-bad, and what follows a revert (docs/design/deploy.md#revert).
+ * Records what a release came to: history, what is good now, known-bad, and what follows a revert (docs/design/deploy.md#revert).
  * Whatever it held or waited for is free again.
  */
 export function recordRelease(state: PipelineState, result: ReleaseResult, nowMs: number): PipelineState {
@@ -47,7 +47,7 @@ export function recordRelease(state: PipelineState, result: ReleaseResult, nowMs
 export const lastRanOn = ({ history }: Pick<PipelineState, 'history'>): readonly Artifact[] =>
   history.findLast(({ trigger, neverStarted }) => trigger.kind !== 'follow-on' && !neverStarted)?.artifacts ?? [];
 
-/** Books one deploy of a release that continues, before another release may deploy. */
+/** Records one deploy of a release that continues, before another release may deploy. */
 export function recordDeploy(state: PipelineState, number: number, deploy: DeployEnded, nowMs: number): PipelineState {
   const release = state.active.find((each) => each.number === number);
   if (release === undefined) return state;
@@ -136,7 +136,9 @@ function ranBefore([artifact, ...others]: readonly Artifact[], version: string |
 function inheritedAfter({ inherited }: PipelineState, { release, deploys }: Deploys): PipelineState['inherited'] {
   return deploys.reduce((before, { action, result }) => {
     const { leaves } = leftBehind(result);
-    return leaves === undefined ? before : withInherited(before, action, leaves ?? settledBy(before[action], release));
+    return leaves === undefined
+      ? before
+      : withInherited(before, action, leaves ?? withUpdatedUnits(before[action], release));
   }, inherited);
 }
 

@@ -1,10 +1,8 @@
 import { identityOf, type Artifact } from '../artifact';
 import { excessOfArtifacts, excessOfCommand, excessOfTrigger, over } from '../excess';
-import type { Excess } from '../unfit';
-import { REQUEST_LIMITS, SPEC_LIMITS, STATE_LIMITS } from '../limits';
+import { REQUEST_LIMITS, STATE_LIMITS } from '../limits';
 import { jsonBytes, textBytes } from '../size';
-import { mayCommand, whyNotCommand, type Policy } from '../principals';
-import type { PipelineSpec } from '../spec/pipeline';
+import { mayCommand } from '../principals';
 import { UNKNOWN_ACTOR, type CommandInput } from '../verbs';
 import type { Trigger } from '../views';
 import { whyNeverApproved } from '../release/approval';
@@ -13,92 +11,10 @@ import { whyBadFull } from './knownBad';
 import { whyFull, whyNotQueued } from './queue';
 import { areThoseOf, badOf, rerunCreated, rerunUnderWay, whyNotRerun } from './rerun';
 import { noRoomForEmergency } from './room';
-import { areArtifacts, isSpec, namesCalendar } from './shapes';
+import { areArtifacts } from './shapes';
 import { created, isKnownBad, type ActiveRelease, type Emergency, type PipelineState } from './state';
 import { completed, missing, remembering, repeated, resubmitted, reusedKey } from './submissions';
-
-const CALENDAR =
-  'its blackouts name a calendar, which conveyor apply reads where the pipeline file lies; here name the dates';
-
-/** Why a request to a pipeline is refused; `code` is one of domain/errors.ts. */
-export interface Refusal {
-  readonly code:
-    | 'not-permitted'
-    | 'invalid-state'
-    | 'key-reused'
-    | 'not-rerunnable'
-    | 'known-bad'
-    | 'missing-artifact'
-    | 'unknown-artifact'
-    | 'unknown-pipeline'
-    | 'over-limit'
-    | 'queue-full'
-    | 'emergency-full';
-  readonly message: string;
-  /** What the error's wording needs besides. */
-  readonly names?: readonly string[];
-}
-
-export const policyOf = (state: Pick<PipelineState, 'spec' | 'groups'>): Policy => ({
-  owners: state.spec.owners,
-  groups: state.groups,
-});
-
-/** Undefined for whoever may command a pipeline. */
-export function notPermitted(
-  policy: Policy,
-  acting: { readonly actor: string; readonly permitted?: string | undefined },
-  pipeline: string,
-): Refusal | undefined {
-  const message = whyNotCommand(policy, acting, pipeline);
-  return message === undefined ? undefined : { code: 'not-permitted', message };
-}
-
-/** An owner of what there is may change it; who creates a pipeline must be an owner of what it becomes. */
-export function refuseApply(
-  state: PipelineState | null,
-  spec: PipelineSpec,
-  groups: Policy['groups'],
-  actor: string,
-  permitted?: string,
-): Refusal | undefined {
-  if (namesCalendar(spec)) return { code: 'invalid-state', message: CALENDAR };
-  if (!isSpec(spec)) return { code: 'invalid-state', message: 'it is not a pipeline as conveyor apply sends it' };
-  const policy = state === null ? { owners: spec.owners, groups } : policyOf(state);
-  return notPermitted(policy, { actor, permitted }, spec.pipeline) ?? refuseLargeSpec(spec, groups);
-}
-
-/** What the schema of the file does not see: lists that are small each, and large together. */
-export const refuseLargeSpec = (spec: PipelineSpec, groups: Policy['groups']): Refusal | undefined =>
-  tooLarge(
-    over(SPEC_LIMITS.spec, jsonBytes(spec)) ??
-      over(SPEC_LIMITS.ownersTogether, jsonBytes(spec.owners)) ??
-      over(SPEC_LIMITS.labelsTogether, jsonBytes(labelWords(spec))) ??
-      over(REQUEST_LIMITS.groups, jsonBytes(policyGroups(spec, groups))),
-  );
-
-/** Labels as the search attribute `ConveyorLabels` has them. */
-export const labelWords = ({ labels }: Pick<PipelineSpec, 'labels'>): string[] =>
-  Object.entries(labels).map(([key, value]) => `${key}=${value}`);
-
-/** Of the platform's groups those that may do something here: the others are none of the pipeline's business. */
-export function policyGroups(
-  spec: Pick<PipelineSpec, 'owners' | 'actions'>,
-  groups: Policy['groups'],
-): Policy['groups'] {
-  const pickers = Object.values(spec.actions).flatMap((action) =>
-    action.type === 'manual-pick' ? action.with.principals : [],
-  );
-  const named = new Set([...spec.owners, ...pickers]);
-  return Object.fromEntries(Object.entries(groups).filter(([name]) => named.has(`group:${name}`)));
-}
-
-export const tooLarge = (excess: Excess | undefined): Refusal | undefined =>
-  excess && {
-    code: 'over-limit',
-    message: `${excess.what} is ${excess.size}, more than ${excess.limit}`,
-    names: [excess.what, excess.size, excess.limit],
-  };
+import { type Refusal, policyOf, notPermitted, tooLarge } from './refusal';
 
 /**
  * What a finder, a verified webhook or a parent's release submits needs no owner; a person does, however they ask. What came

@@ -14,7 +14,7 @@ const isArtifact = (value: unknown): boolean =>
 
 export const areArtifacts = (value: unknown): boolean => Array.isArray(value) && value.every(isArtifact);
 
-const isSettled = (value: unknown): boolean =>
+const isEndedDeploy = (value: unknown): boolean =>
   isJsonObject(value) && isText(value['action']) && areArtifacts(value['artifacts']) && isDeployResult(value['result']);
 
 const isDeployResult = (value: unknown): boolean =>
@@ -44,7 +44,7 @@ export const isReady = (value: unknown): boolean =>
 export const isOver = (value: unknown): boolean =>
   isJsonObject(value) &&
   isActionOfRelease(value) &&
-  (isMissing(value['settled']) || isSettled(value['settled'])) &&
+  (isMissing(value['settled']) || isEndedDeploy(value['settled'])) &&
   (isMissing(value['leaves']) || isInheritance(value['leaves']));
 
 const isInheritance = (value: unknown): boolean =>
@@ -67,7 +67,7 @@ export const isResult = (value: unknown): boolean =>
   !Number.isNaN(Date.parse(value['endedAt'])) &&
   areArtifacts(value['artifacts']) &&
   Array.isArray(value['deploys']) &&
-  value['deploys'].every(isSettled);
+  value['deploys'].every(isEndedDeploy);
 
 /** Whether a spec that did not come through `apply` of Conveyor can be run at all. */
 export const isSpec = (value: unknown): boolean =>

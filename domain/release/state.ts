@@ -37,7 +37,7 @@ export interface ReleaseInput {
   readonly knownBad?: readonly string[];
 }
 
-/** How one deploy of a release ended, for the pipeline's books. */
+/** How one deploy of a release ended, for the records of its pipeline. */
 export interface DeployEnded {
   readonly action: string;
   readonly artifacts: readonly Artifact[];

@@ -1,17 +1,12 @@
 import { compileProject, evaluateProject, type CompiledProject } from '../../domain/gatekeeper/evaluate';
-import { learn, cheapestOrder, untried, type TriedRestraint } from '../../domain/gatekeeper/order';
 import { parseProject } from '../../domain/gatekeeper/parse';
 import type { GateUser, Project } from '../../domain/gatekeeper/project';
 import { taskOf, withoutSlices } from '../../domain/gatekeeper/slices';
 import { NAME } from '../../domain/ids';
 import { GATE_LIMITS } from '../../domain/limits';
 import { onOneLine } from '../../domain/plainText';
-
-/** Where restraints `laser` look: a key-value store that answers from memory. `get` throws while the store is gone. */
-export interface LaserStore {
-  /** Of `<project>-<user>`; undefined where there is nothing under the key. */
-  get(key: string): number | undefined;
-}
+import { LaserReader, type LaserStore } from './laser';
+import { MeasuredOrder } from './measuredOrder';
 
 export interface GatekeeperOptions {
   /**
@@ -59,11 +54,6 @@ export interface Gatekeeper {
   close(): void;
 }
 
-/** One check in so many measures all restraints of its project. */
-const MEASURED = 256;
-/** And one measurement in so many orders them anew. */
-const ORDERED = 8;
-
 export const createGatekeeper = (options: GatekeeperOptions): Gatekeeper => new WatchingGatekeeper(options);
 
 interface WatchedProject {
@@ -73,8 +63,7 @@ interface WatchedProject {
   compiled?: CompiledProject | undefined;
   /** For metrics: as if no deploy were under way. */
   whole?: CompiledProject | undefined;
-  tried: readonly (readonly TriedRestraint[])[];
-  checks: number;
+  readonly order: MeasuredOrder;
 }
 
 class WatchingGatekeeper implements Gatekeeper {
@@ -83,11 +72,12 @@ class WatchingGatekeeper implements Gatekeeper {
   private readonly warned = new Set<string>();
   private readonly now: () => number;
   private readonly meter: () => number;
-  private laserIsGone = false;
+  private readonly laser: LaserReader;
 
   constructor(private readonly options: GatekeeperOptions) {
     this.now = options.now ?? Date.now;
     this.meter = options.meter ?? (() => performance.now() * 1e6);
+    this.laser = new LaserReader(options.laser, this.counts, (message) => this.log(message));
   }
 
   check(project: string, user: GateUser): boolean {
@@ -108,8 +98,7 @@ class WatchingGatekeeper implements Gatekeeper {
       this.counts.unknown += 1;
       return false;
     }
-    watched.checks += 1;
-    if (watched.checks % MEASURED === 0) this.measure(watched, watched.compiled, user);
+    watched.order.checked(user);
     const { pass, undecided } = evaluateProject(watched.compiled, user);
     if (undecided) this.counts.undecided += 1;
     return pass;
@@ -146,7 +135,7 @@ class WatchingGatekeeper implements Gatekeeper {
         `${GATE_LIMITS.projects.max} projects are watched, and no more: ${project} stays closed`,
       );
     let stop: () => void = () => undefined;
-    const watched: WatchedProject = { name: project, tried: [], checks: 0, stop: () => stop() };
+    const watched: WatchedProject = { name: project, order: new MeasuredOrder(this.meter), stop: () => stop() };
     const path = this.options.pathOf?.(project) ?? `gates/${project}`;
     stop = this.options.subscribe(path, (value) => this.take(watched, value));
     this.watched.set(project, watched);
@@ -174,46 +163,11 @@ class WatchingGatekeeper implements Gatekeeper {
     watched.project = project;
     watched.compiled = project && this.compile(watched.name, project);
     watched.whole = undefined;
-    watched.tried = (project?.rules ?? []).map((rule) => rule.if.map(untried));
-    this.order(watched);
+    watched.order.begin(watched.compiled);
   }
 
   private compile(name: string, project: Project): CompiledProject {
-    return compileProject(project, { project: name, now: this.now, laser: (key) => this.laser(key) });
-  }
-
-  /** All restraints, also those that would not be tried: what is tried only after others says nothing about all users. */
-  private measure(watched: WatchedProject, { rules }: CompiledProject, user: GateUser): void {
-    for (const [at, { tests }] of rules.entries())
-      for (const [index, test] of tests.entries()) {
-        const began = this.meter();
-        const held = test(user);
-        const tried = watched.tried[at]?.[index];
-        if (tried) learn(tried, held === true, this.meter() - began);
-      }
-    if (watched.checks % (MEASURED * ORDERED) === 0) this.order(watched);
-  }
-
-  private order({ compiled, tried }: WatchedProject): void {
-    for (const [at, rule] of (compiled?.rules ?? []).entries()) rule.order = cheapestOrder(tried[at] ?? []);
-  }
-
-  private laser(key: string): number | undefined | null {
-    try {
-      if (!this.options.laser) throw new Error('none is configured');
-      const value: unknown = this.options.laser.get(key);
-      if (value !== undefined && typeof value !== 'number') throw new Error('it answered something that is no number');
-      if (this.laserIsGone) this.log('the laser store is back');
-      this.laserIsGone = false;
-      return value;
-    } catch (error) {
-      this.counts.laserFailed += 1;
-      const why = error instanceof Error ? error.message : String(error);
-      if (!this.laserIsGone)
-        this.log(onOneLine(`the laser store is gone, gates that need it are closed until it is back: ${why}`));
-      this.laserIsGone = true;
-      return null;
-    }
+    return compileProject(project, { project: name, now: this.now, laser: (key) => this.laser.read(key) });
   }
 
   private warnOnce(about: string, message: string): undefined {

@@ -38,7 +38,7 @@ export class AuditEvents {
   private pauseMs = 0;
   private notBeforeMs = 0;
   private running: Promise<void> | undefined;
-  private standing: EventsState = { sinceMs: null, failures: 0 };
+  private current: EventsState = { sinceMs: null, failures: 0 };
 
   private readonly notes: string;
 
@@ -47,7 +47,7 @@ export class AuditEvents {
   }
 
   state(): EventsState {
-    return this.standing;
+    return this.current;
   }
 
   /** Sends what has not been taken yet, or up to the first that is not taken. Never fails. */
@@ -63,9 +63,9 @@ export class AuditEvents {
       for (const chain of CHAINS) await this.follow(chain, position);
       if (this.pauseMs > 0) this.options.log('audit: the receiver of events takes them again');
       this.pauseMs = 0;
-      this.standing = { ...this.standing, sinceMs: null };
+      this.current = { ...this.current, sinceMs: null };
     } catch (error) {
-      this.standing = { ...this.standing, failures: this.standing.failures + 1 };
+      this.current = { ...this.current, failures: this.current.failures + 1 };
       // Said once: the address may hold what is secret, and the same line every minute hides others.
       if (this.pauseMs === 0)
         this.options.log(`audit: events wait: ${error instanceof Error ? error.message : String(error)}`);
@@ -93,7 +93,7 @@ export class AuditEvents {
       // The last line may still be on its way.
       if (record === undefined && offset + Buffer.byteLength(line) >= size) break;
       if (record !== undefined && record.seq > position[chain]) {
-        this.standing = { ...this.standing, sinceMs: Date.parse(record.at) };
+        this.current = { ...this.current, sinceMs: Date.parse(record.at) };
         await this.send(record, chain);
         position[chain] = record.seq;
         await this.note(position);

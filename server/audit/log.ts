@@ -1,9 +1,10 @@
 import { appendFile, mkdir, open, rename, stat, truncate, unlink, writeFile, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { linked, recordIn, CHAIN_START, type Ends, type Link } from '../../domain/audit/chain';
+import { linked, CHAIN_START, type Ends, type Link } from '../../domain/audit/chain';
 import { auditEntry, boundedEntry, type AuditEntry, type AuditRecord } from '../../domain/audit/record';
 import { AUDIT_LIMITS } from '../../domain/limits';
-import { readEnds, filesOf, linesOf, partsOf, sha256, type Chain, type ChainFiles } from '../../platform/audit/files';
+import { readEnds, filesOf, partsOf, sha256, type Chain, type ChainFiles } from '../../platform/audit/files';
+import { wholeBytes, edgesOf } from './onDisk';
 
 export interface LogOptions {
   readonly file: string;
@@ -274,38 +275,3 @@ export class AuditLog {
 }
 
 const utcDay = (at: string): string => at.slice(0, 10);
-
-const NEWLINE = 0x0a;
-const CHUNK = 65_536;
-
-/** Up to the end of the last line; undefined when the file ends there, or is not there. */
-async function wholeBytes(path: string): Promise<number | undefined> {
-  const file = await open(path, 'r').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined;
-    throw error;
-  });
-  if (file === undefined) return undefined;
-  try {
-    const { size } = await file.stat();
-    for (let end = size; end > 0; end -= CHUNK) {
-      const from = Math.max(0, end - CHUNK);
-      const chunk = Buffer.alloc(end - from);
-      await file.read(chunk, 0, chunk.length, from);
-      const at = chunk.lastIndexOf(NEWLINE);
-      if (at >= 0) return from + at + 1 === size ? undefined : from + at + 1;
-    }
-    return size === 0 ? undefined : 0;
-  } finally {
-    await file.close();
-  }
-}
-
-/** The first and the last record of a file. */
-async function edgesOf(path: string): Promise<readonly [AuditRecord?, AuditRecord?]> {
-  let [first, last]: [string | undefined, string | undefined] = [undefined, undefined];
-  for await (const line of linesOf(path)) {
-    first ??= line;
-    last = line;
-  }
-  return [first === undefined ? undefined : recordIn(first), last === undefined ? undefined : recordIn(last)];
-}

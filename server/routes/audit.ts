@@ -5,7 +5,7 @@ import { withMember } from '../../domain/principals';
 import { callerOf, type Caller, type CallerDeps } from '../auth';
 import { queryOf } from '../body';
 import type { ServerDeps } from '../deps';
-import { auditQuery } from '../schemas';
+import { auditQuery } from '../auditSchemas';
 
 type AuditRouteDeps = Pick<ServerDeps, 'audit' | keyof CallerDeps>;
 

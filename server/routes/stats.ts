@@ -4,7 +4,7 @@ import { DAY_MS } from '../../domain/milliseconds';
 import { readStats } from '../../platform/archive/stats';
 import { queryOf } from '../body';
 import type { ServerDeps } from '../deps';
-import { statsQuery } from '../schemas';
+import { statsQuery } from '../statsSchemas';
 
 const DEFAULT_MS = 21 * DAY_MS;
 

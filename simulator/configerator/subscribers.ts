@@ -85,8 +85,8 @@ export function countReaders(it: Configerator, of: number): SubscriberCounts {
   const counts = { total: 0, committed: 0, overridden: 0, stale: 0 };
   for (const host of simulatedSubscribers(it, of)) {
     const answer = state.answers[answerOfCell(it, host, of)];
-    const standing = answer?.override ? 'overridden' : (answer?.sequence ?? 0) === newest ? 'committed' : 'stale';
-    counts[standing] += 1;
+    const kind = answer?.override ? 'overridden' : (answer?.sequence ?? 0) === newest ? 'committed' : 'stale';
+    counts[kind] += 1;
     counts.total += 1;
   }
   return counts;

@@ -7,7 +7,7 @@ const canary: Canary = { owner: 'kvstore/2', requester: 'deploy/kvstore/2/canary
 
 /** A lock as the server shows it. */
 class Lock {
-  guests: readonly Canary[] = [];
+  canaries: readonly Canary[] = [];
   length = 5;
   runId = 'first';
   /** A task of it is with a worker. */
@@ -22,7 +22,7 @@ class Lock {
   } as unknown as Client;
 
   joined(): void {
-    this.guests = [canary];
+    this.canaries = [canary];
     this.length += 3;
   }
 
@@ -34,39 +34,39 @@ class Lock {
 
   private answer() {
     this.asked += 1;
-    return Promise.resolve(this.guests);
+    return Promise.resolve(this.canaries);
   }
 }
 
 test('a lock is asked again only when its history has grown, or it is another', async () => {
   const lock = new Lock();
-  const guests = createCanaryReader(lock.client);
-  for (let look = 0; look < 3; look += 1) expect(await guests(LOCK)).toEqual([]);
+  const canaries = createCanaryReader(lock.client);
+  for (let look = 0; look < 3; look += 1) expect(await canaries(LOCK)).toEqual([]);
   expect(lock.asked).toBe(1);
   lock.joined();
-  for (let look = 0; look < 3; look += 1) expect(await guests(LOCK)).toEqual([canary]);
+  for (let look = 0; look < 3; look += 1) expect(await canaries(LOCK)).toEqual([canary]);
   expect(lock.asked).toBe(2);
   lock.runId = 'second';
-  await guests(LOCK);
+  await canaries(LOCK);
   expect(lock.asked).toBe(3);
 });
 
 test('an answer during a task is not kept, since a canary that joins then is not in its history yet', async () => {
   const lock = new Lock();
-  const guests = createCanaryReader(lock.client);
+  const canaries = createCanaryReader(lock.client);
   lock.isBusy = true;
-  expect(await guests(LOCK)).toEqual([]);
-  lock.guests = [canary];
-  expect(await guests(LOCK)).toEqual([canary]);
+  expect(await canaries(LOCK)).toEqual([]);
+  lock.canaries = [canary];
+  expect(await canaries(LOCK)).toEqual([canary]);
 });
 
 test('only so many locks are remembered', async () => {
   const lock = new Lock();
-  const guests = createCanaryReader(lock.client);
-  for (let nth = 0; nth <= 10_000; nth += 1) await guests(`lock/twine/store-${nth}`);
-  await guests('lock/twine/store-10000');
+  const canaries = createCanaryReader(lock.client);
+  for (let nth = 0; nth <= 10_000; nth += 1) await canaries(`lock/twine/store-${nth}`);
+  await canaries('lock/twine/store-10000');
   expect(lock.asked).toBe(10_001);
-  await guests('lock/twine/store-0');
+  await canaries('lock/twine/store-0');
   expect(lock.asked).toBe(10_002);
 });
 

@@ -8,14 +8,8 @@ import { takePipeline, whyNotPipeline } from '../../domain/pipeline/control';
 import { fitted } from '../../domain/pipeline/fitted';
 import { inFull } from '../../domain/pipeline/kept';
 import { startable, thinned, withoutSurplus } from '../../domain/pipeline/queue';
-import {
-  labelWords,
-  refuseApply,
-  refuseEmergency,
-  refuseRelease,
-  refuseRollBack,
-  refuseSubmission,
-} from '../../domain/pipeline/requests';
+import { refuseEmergency, refuseRelease, refuseRollBack, refuseSubmission } from '../../domain/pipeline/requests';
+import { labelWords, refuseApply } from '../../domain/pipeline/refuseApply';
 import { withLate } from '../../domain/pipeline/order';
 import { reconcile } from '../../domain/pipeline/reconcile';
 import { rollbackOf, rollbackUnderWay, rolledBack } from '../../domain/pipeline/rollback';

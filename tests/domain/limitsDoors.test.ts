@@ -1,6 +1,7 @@
 import { NOT_BEGUN, answered, submissionsOf } from '../../domain/finder/sweep';
 import { enqueueReady } from '../../domain/pipeline/admission';
-import { refuseApply, refuseRelease, refuseSubmission } from '../../domain/pipeline/requests';
+import { refuseRelease, refuseSubmission } from '../../domain/pipeline/requests';
+import { refuseApply } from '../../domain/pipeline/refuseApply';
 import { isOver, isReady, isResult } from '../../domain/pipeline/shapes';
 import { parsePipelineValue } from '../../domain/spec/parse';
 import { artifact, manual, NOW, pipelineOf, running, specOf } from '../builders/pipelineWorld';

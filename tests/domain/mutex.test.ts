@@ -93,9 +93,9 @@ describe('a guest', () => {
   test('stays when others come and go', () =>
     expect(canariesOf(releaseMutex(request(held, ask('b')).mutex, 'a').mutex)).toEqual([guest('c1')]));
   test('is in the way only of its units', () => {
-    const guests = [guest('c1', ['x', 'y']), guest('c2', ['z'])];
-    expect(canariesOn(guests, ['y']).map(({ requester }) => requester)).toEqual(['c1']);
-    expect(canariesOn(guests, ['w'])).toEqual([]);
+    const canaries = [guest('c1', ['x', 'y']), guest('c2', ['z'])];
+    expect(canariesOn(canaries, ['y']).map(({ requester }) => requester)).toEqual(['c1']);
+    expect(canariesOn(canaries, ['w'])).toEqual([]);
   });
 });
 

@@ -11,7 +11,7 @@ export function placesOfDefinitions(sources: readonly Source[]): ReadonlyMap<str
 
 /** Words that the glossary's replaced, whatever their case: `insist` is `callUntilAnswered`, a `guest` a canary, … */
 const DROPPED = new Set(
-  'asked books condemn condemned dependable errand errands guest guests hear hears heard unheard insist leftover leftovers said say says shelf tell tells told'.split(
+  'asked books condemn condemned dependable errand errands guest guests hear hears heard unheard insist leftover leftovers said say says shelf standing tell tells told'.split(
     ' ',
   ),
 );

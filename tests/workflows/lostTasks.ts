@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Client, WorkflowExecutionDescription, WorkflowHandle } from '@temporalio/client';
 import { SIDE_QUEUES, sideQueue } from '../../domain/taskQueues';
 import type { ConveyorWorker } from '../../workers/createWorker';
-import { openExecutions } from './standing';
+import { openExecutions } from './openWorkflows';
 
 /** An activity that was scheduled and has not ended. */
 export interface Pending {

@@ -25,7 +25,7 @@ import type { Applied, Started, StartInput, Submitted } from '../../workflows/me
 import { lostTasks } from './lostTasks';
 import { MemoryIndex } from './memoryIndex';
 import { SlowActions } from './slowActions';
-import { openWorkflows } from './standing';
+import { openWorkflows } from './openWorkflows';
 import { VirtualTime } from './virtualTime';
 
 // Failing activities are part of most tests; what the worker says of them is not.

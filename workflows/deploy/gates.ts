@@ -95,8 +95,8 @@ export async function joinAsCanary(run: DeploySession, updateId: string): Promis
 async function untilCanariesLeft(run: DeploySession, over: () => boolean): Promise<boolean> {
   if (run.input.canary) return false;
   const before = run.canariesLeft;
-  const guests = await holders(run.isUrgent).guestsOf(run.lockId);
-  const present = canariesOn(guests, idsOf(run.record.fleet?.now ?? run.record.fleet?.snapshot));
+  const canaries = await holders(run.isUrgent).guestsOf(run.lockId);
+  const present = canariesOn(canaries, idsOf(run.record.fleet?.now ?? run.record.fleet?.snapshot));
   if (present.length === 0) return false;
   run.enter('waiting-lock');
   const waitsForGuests = present.map(({ requester }) => requester.slice('deploy/'.length));

@@ -1,5 +1,5 @@
 import type { HealthReport } from '../../activities/pushType';
-import type { GroupNames } from '../../activities/updates';
+import type { GroupNames } from '../../activities/steering';
 import { isParallel, otherGroups } from '../../domain/deploy/groups';
 import type { PhasePlan } from '../../domain/deploy/plan';
 import type { HealthFold } from '../../domain/health/fold';

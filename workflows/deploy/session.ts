@@ -3,16 +3,8 @@ import type { Behalf } from '../../activities/behalf';
 import type { DeployCall } from '../../activities/pushCalls';
 import { deployDetails } from '../../domain/deploy/details';
 import { withOverrides } from '../../domain/deploy/overrides';
-import {
-  change,
-  newDeploy,
-  note,
-  pausedBy,
-  stillPaused,
-  unpaused,
-  type DeployInput,
-  type DeployRecord,
-} from '../../domain/deploy/state';
+import { change, newDeploy, note, type DeployInput, type DeployRecord } from '../../domain/deploy/state';
+import { pausedBy, stillPaused, unpaused } from '../../domain/deploy/pausing';
 import { isLeft, stopOf, tryAutoRevert, type AutoRevert, type Stop, type Unhealthy } from '../../domain/deploy/stop';
 import { stateTag } from '../../domain/deploy/stateTag';
 import { deployStatus, deploySummary } from '../../domain/deploy/view';

@@ -1,4 +1,4 @@
-import type { Tracking } from '../../activities/updates';
+import type { Tracking } from '../../activities/tracking';
 import type { PhasePlan } from '../../domain/deploy/plan';
 import type { Earlier } from '../../domain/deploy/progress';
 import { phaseUnits } from '../../domain/deploy/unavailable';

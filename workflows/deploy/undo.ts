@@ -104,7 +104,7 @@ async function tryOnce(run: DeploySession, of: StepToUndo, next: StepRun, wake: 
 }
 
 function settle(run: DeploySession, of: StepToUndo, kind: 'step-undone' | 'not-undone', text: string): void {
-  const settled = kind === 'step-undone' ? withoutStepToUndo : withFailed;
-  run.set((record: DeployRecord) => ({ ...record, standing: settled(record.standing, of) }));
+  const recordUndo = kind === 'step-undone' ? withoutStepToUndo : withFailed;
+  run.set((record: DeployRecord) => ({ ...record, standing: recordUndo(record.standing, of) }));
   run.note(kind, text);
 }

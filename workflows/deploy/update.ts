@@ -1,4 +1,5 @@
-import type { Tracking, SentUpdates } from '../../activities/updates';
+import type { SentUpdates } from '../../activities/updates';
+import type { Tracking } from '../../activities/tracking';
 import type { Counted } from '../../domain/deploy/counts';
 import type { PhasePlan } from '../../domain/deploy/plan';
 import type { Earlier, Progress } from '../../domain/deploy/progress';

@@ -1,4 +1,4 @@
-import type { TrackedUpdate, Tracking } from '../../activities/updates';
+import type { TrackedUpdate, Tracking } from '../../activities/tracking';
 import type { PhasePlan } from '../../domain/deploy/plan';
 import type { Named } from '../../domain/deploy/snapshot';
 import { namesOf } from '../../domain/deploy/unavailable';

@@ -4,10 +4,6 @@ import { continuing, imported, refuseImport, type Found } from '../../domain/pip
 import { rescheduled } from '../../domain/pipeline/openings';
 import { cancelQueued, withoutSurplus } from '../../domain/pipeline/queue';
 import {
-  policyGroups,
-  labelWords,
-  policyOf,
-  refuseApply,
   refuseCancelQueued,
   refuseEmergency,
   refuseRelease,
@@ -15,8 +11,9 @@ import {
   refuseRerun,
   refuseRollBack,
   refuseSubmission,
-  type Refusal,
 } from '../../domain/pipeline/requests';
+import { policyGroups, labelWords, refuseApply } from '../../domain/pipeline/refuseApply';
+import { policyOf, type Refusal } from '../../domain/pipeline/refusal';
 import { rerunCreated, rerunUnderWay } from '../../domain/pipeline/rerun';
 import { rollbackOf, rollbackUnderWay, rolledBack } from '../../domain/pipeline/rollback';
 import { created, newPipeline, withKey, type PipelineState } from '../../domain/pipeline/state';

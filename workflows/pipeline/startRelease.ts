@@ -5,7 +5,7 @@ import { releaseId, workflowIds } from '../../domain/ids';
 import { lastRanOn } from '../../domain/pipeline/recordOutcome';
 import { inFull } from '../../domain/pipeline/kept';
 import { badOutputs } from '../../domain/pipeline/knownBad';
-import { policyOf } from '../../domain/pipeline/requests';
+import { policyOf } from '../../domain/pipeline/refusal';
 import { started, type ActiveRelease, type PipelineState } from '../../domain/pipeline/state';
 import { emergencySpec, followOnSpec, newRelease, rollbackSpec, type ReleaseInput } from '../../domain/release/state';
 import { releaseSummary } from '../../domain/release/view';

@@ -15,16 +15,15 @@ import type { deploy } from '../deploy';
 import { messageOf } from '../deploy/calls';
 import type { ActionOver } from '../messages';
 import { othersApprove } from './approval';
-import { admitted, signalOver } from './asking';
+import { signalOver } from './asking';
 import { deployChild } from './deployChild';
-import { globalGroups, ownGroups, unhindered } from './guards';
 import { notify } from './notices';
 import { personPicks } from './pickAction';
 import { approved, asksRules, isStillApproved, type GateDecision } from './protection';
 import type { ReleaseRun } from './run';
 import { soaked } from './soak';
 import { untilUnitsReturn } from './unitReturn';
-import { isLimited, untilRoom } from './windowRoom';
+import { itsTurn } from './deployTurn';
 
 type Granted = Extract<Admission, { kind: 'granted' }>;
 
@@ -67,39 +66,6 @@ async function released(run: ReleaseRun, name: string, artifacts: readonly Artif
 function isApproved(decision: GateDecision): boolean {
   if (!decision.approved) decision.close();
   return decision.approved;
-}
-
-/**
- * Waits for everything that has to be waited for. What was admitted before a wait may have become known-bad, or the pipeline held,
- * by its end: the pipeline is asked again until it says yes and nothing else is in the way.
- */
-async function itsTurn(
-  run: ReleaseRun,
-  name: string,
-  action: DeployAction,
-  artifacts: readonly Artifact[],
-  givesUp: () => boolean,
-): Promise<Admission | undefined> {
-  const global = globalGroups(run, action);
-  const isCounted = isLimited(run, action);
-  for (let isFirst = true; ;) {
-    const asking = { kind: 'deploy' as const, artifacts, mutex: ownGroups(run, action) };
-    if (isCounted && (await untilRoom(run, name, action, asking)) && run.admissions.has(name))
-      return run.admissions.get(name);
-    run.patch(name, { state: 'blocked', blockedBy: 'waiting for its turn to deploy' });
-    const admission = await admitted(run, name, asking, isFirst ? undefined : givesUp);
-    const sinceMs = Date.now();
-    if (admission?.kind === 'granted' && isFirst && global.length > 0)
-      await run.groups.hold(run, name, global, givesUp);
-    if (admission?.kind === 'granted') await unhindered(run, name, givesUp);
-    const isStill = Date.now() === sinceMs;
-    if (admission?.kind !== 'granted' || givesUp()) return admission;
-    // Others may have begun while it waited for its turn: then it gives that back, and waits in line.
-    const giveBack = () =>
-      Promise.all([signalOver(run, name, 'deploy'), run.groups.release(name)]).then(() => undefined);
-    isFirst = isCounted && (await untilRoom(run, name, action, asking, giveBack));
-    if (!isFirst && isStill) return admission;
-  }
 }
 
 const deploysOfAction = ({ record }: ReleaseRun, name: string) =>

@@ -1,13 +1,11 @@
 import { examples, type Register } from '../command';
-import {
-  conformActionService,
-  conformArtifactFinder,
-  conformDataSource,
-  conformDependencyGraph,
-  conformTaskController,
-  conformTickets,
-} from './others';
+import { conformDependencyGraph } from './dependencyGraph';
+import { conformDataSource } from './dataSource';
+import { conformTaskController } from './taskController';
+import { conformArtifactFinder } from './artifactFinder';
+import { conformActionService } from './actionService';
 import { conformPushType } from './pushType';
+import { conformTickets } from './tickets';
 
 /** What comes after `conform`; each registers itself under it as a command does under the program. */
 const SUITES: readonly Register[] = [

@@ -3,7 +3,7 @@ import {
   EMPTY_STRIP,
   nextToLand,
   queued,
-  settled,
+  withLanded,
   whyNotLand,
   type Landing,
   type Strip,
@@ -57,7 +57,7 @@ test('whatever comes between landings, none is forgotten and none waits after it
           const landing = changesOf(strip);
           for (const [change, ahead] of turn) strip = queued(strip, { change, ahead });
           const before = strip.waiting.map(({ change }) => change);
-          strip = settled(strip, landing.map(commit));
+          strip = withLanded(strip, landing.map(commit));
           expect(strip.waiting.map(({ change }) => change)).toEqual(
             before.filter((change) => !landing.includes(change)),
           );

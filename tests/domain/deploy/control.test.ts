@@ -13,16 +13,8 @@ import {
   type Overtaken,
   type DeploySituation,
 } from '../../../domain/deploy/control';
-import {
-  newDeploy,
-  pausedBy,
-  situationOf,
-  stillPaused,
-  unpaused,
-  withPhase,
-  withPlan,
-  type DeployRecord,
-} from '../../../domain/deploy/state';
+import { newDeploy, situationOf, withPhase, withPlan, type DeployRecord } from '../../../domain/deploy/state';
+import { pausedBy, stillPaused, unpaused } from '../../../domain/deploy/pausing';
 import { planDeploy } from '../../../domain/deploy/plan';
 import { deployWith } from '../../../domain/spec/deploy';
 import { DEPLOY_VERBS, type CommandInput, type DeployVerb } from '../../../domain/verbs';

@@ -1,6 +1,7 @@
 import { forgive, take, type Control } from '../../../domain/deploy/control';
 import { withOverrides } from '../../../domain/deploy/overrides';
-import { newDeploy, pausedBy, withHealth, type DeployRecord } from '../../../domain/deploy/state';
+import { newDeploy, withHealth, type DeployRecord } from '../../../domain/deploy/state';
+import { pausedBy } from '../../../domain/deploy/pausing';
 import type { CommandInput, DeployVerb } from '../../../domain/verbs';
 import { healthRow } from './healthRow';
 

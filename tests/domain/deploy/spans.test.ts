@@ -2,16 +2,8 @@ import fc from 'fast-check';
 import { NO_COMMANDS, take } from '../../../domain/deploy/control';
 import { countUnits } from '../../../domain/deploy/counts';
 import { accrue, NO_TIME } from '../../../domain/deploy/spans';
-import {
-  change,
-  MAX_TIMELINE,
-  newDeploy,
-  note,
-  pausedBy,
-  unpaused,
-  withHealth,
-  type DeployRecord,
-} from '../../../domain/deploy/state';
+import { change, MAX_TIMELINE, newDeploy, note, withHealth, type DeployRecord } from '../../../domain/deploy/state';
+import { pausedBy, unpaused } from '../../../domain/deploy/pausing';
 import { deployStatus, nextCommands, summarise } from '../../../domain/deploy/view';
 import type { DeployState, Pause, PhaseView, Spans } from '../../../domain/views';
 import { healthRow } from './healthRow';

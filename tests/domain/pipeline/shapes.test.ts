@@ -1,4 +1,4 @@
-import { refuseApply } from '../../../domain/pipeline/requests';
+import { refuseApply } from '../../../domain/pipeline/refuseApply';
 import { isOver, isResult } from '../../../domain/pipeline/shapes';
 import { deployed, resultOf, specOf } from '../../builders/pipelineWorld';
 

@@ -1,7 +1,8 @@
 import { recordRelease } from '../../../domain/pipeline/recordOutcome';
 import { takePipeline, whyNotPipeline } from '../../../domain/pipeline/control';
 import { startable } from '../../../domain/pipeline/queue';
-import { refuseApply, refuseRelease, refuseRollBack } from '../../../domain/pipeline/requests';
+import { refuseRelease, refuseRollBack } from '../../../domain/pipeline/requests';
+import { refuseApply } from '../../../domain/pipeline/refuseApply';
 import { rollbackOf, rollbackUnderWay, rolledBack } from '../../../domain/pipeline/rollback';
 import { markKnownBad } from '../../../domain/pipeline/knownBad';
 import { ARTIFACT_LIMITS } from '../../../domain/limits';

@@ -1,0 +1,28 @@
+import { ApplicationFailure } from '@temporalio/activity';
+import { allUnits, type AllUnits } from '../domain/deploy/allUnits';
+import { PlanError } from '../domain/deploy/planLimits';
+import type { DeployCall, Invoke } from './pushCalls';
+
+/** All units of a push type. @throws PlanError when they are too many. */
+export function fetchUnits(invoke: Invoke, call: DeployCall): Promise<AllUnits> {
+  const { pushType } = call;
+  return allUnits(
+    pushType,
+    (request) => invoke(call, 'fetchDeployUnits', request),
+    () => ApplicationFailure.nonRetryable(`${pushType} answers the same page of units again`, 'extension-protocol'),
+  );
+}
+
+/** Those of the units that are there; all, where the push type does not say. */
+export async function stillThere(invoke: Invoke, call: DeployCall, ids: readonly string[]): Promise<readonly string[]> {
+  const fetched = await fetchUnits(invoke, call).catch(() => undefined);
+  if (fetched === undefined) return ids;
+  const there = new Set(fetched.units.map(({ id }) => id));
+  return ids.filter((id) => there.has(id));
+}
+
+/** Once it is under way a deploy is not planned any more: what cannot be is for a person to fix. */
+export const orRefused = <T>(work: () => Promise<T>): Promise<T> =>
+  work().catch((error: unknown) => {
+    throw error instanceof PlanError ? ApplicationFailure.nonRetryable(error.message, 'plan-impossible') : error;
+  });

@@ -1,0 +1,48 @@
+import { groupsOf } from '../domain/deploy/groups';
+import type { Selection } from '../domain/deploy/snapshot';
+import { sendEach, type DeployCall, type Invoke, type PushPorts } from './pushCalls';
+import { unitsIn } from './snapshots';
+
+/** Groups of units, by their names. */
+export interface GroupNames {
+  readonly pauseBy: string;
+  readonly names: readonly string[];
+}
+
+/** What stops an update that has begun, and lets it continue: all of it, or some groups of its units. `nth` counts either by itself. */
+export function steering({ snapshots }: PushPorts, invoke: Invoke) {
+  const steer =
+    (method: 'pauseUpdates' | 'resumeUpdates', verb: string) =>
+    async (call: DeployCall, updateIds: readonly string[], nth: number, some?: GroupsOf): Promise<void> => {
+      const units = some && (await unitsOfGroups(snapshots, some));
+      for (const updateId of updateIds) {
+        const name = `${updateId}/${verb}${units ? '/units' : ''}/${nth}`;
+        if (!units) await invoke(call, method, { updateId }, name);
+        else
+          await sendEach(call, units, String, ({ items, key }) =>
+            invoke(call, method, { updateId, units: [...items] }, key(name)),
+          );
+      }
+    };
+  return {
+    pauseUpdates: steer('pauseUpdates', 'pause'),
+    resumeUpdates: steer('resumeUpdates', 'resume'),
+    cancelUpdates: async (call: DeployCall, updateIds: readonly string[]): Promise<void> => {
+      for (const updateId of updateIds) await invoke(call, 'cancelUpdates', { updateId }, `${updateId}/cancel`);
+    },
+  };
+}
+
+/** The units of an update that belong to some groups, or (`but`) to all others. */
+export interface GroupsOf extends GroupNames {
+  readonly selection: Selection;
+  readonly but?: true;
+}
+
+async function unitsOfGroups(
+  snapshots: PushPorts['snapshots'],
+  { selection, pauseBy, names, but }: GroupsOf,
+): Promise<string[]> {
+  const groups = groupsOf(await unitsIn(snapshots, selection), pauseBy);
+  return groups.filter(({ name }) => names.includes(name) !== (but ?? false)).flatMap(({ units }) => units);
+}

@@ -1,0 +1,36 @@
+import { renameSync, writeFileSync } from 'node:fs';
+import type { ConfigStack } from './configuration';
+import type { PartName } from './parts';
+import type { Stack } from './stack';
+
+/** The ready file (docs/cli.md#the-development-stack). */
+export interface Ready {
+  readonly temporal: string;
+  readonly webUi: string;
+  readonly simulator: string;
+  readonly server: string;
+  readonly taskQueue: string;
+  /** With `--config` alone. */
+  readonly etcd?: string;
+  readonly configService?: string;
+  readonly configProxy?: string;
+  readonly configRepository?: string;
+  /** Of what `dev` started. */
+  readonly pids: Readonly<Partial<Record<PartName, number>>>;
+}
+
+export const readyOf = ({ addresses, config, pids }: Stack): Ready => ({
+  ...addresses,
+  ...(config && configReady(config)),
+  pids: pids(),
+});
+
+const configReady = ({ repository, service, proxy }: ConfigStack) => ({
+  ...{ etcd: repository.etcd, configService: service, configProxy: proxy, configRepository: repository.git },
+});
+
+/** Nobody ever reads half a file. */
+export function writeReady(file: string, ready: Ready): void {
+  writeFileSync(`${file}.part`, `${JSON.stringify(ready, null, 2)}\n`);
+  renameSync(`${file}.part`, file);
+}

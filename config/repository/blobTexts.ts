@@ -1,0 +1,26 @@
+import { admitFile, textOf } from '../compiler/tree';
+import { blobsOf, lookUp } from './commits';
+import type { Git } from './git';
+import type { Blobs } from './gitTree';
+
+const KEPT = 50_000;
+
+/** Texts of blobs, from memory where they are known. */
+export class BlobTexts {
+  private readonly blobs: Blobs = new Map();
+
+  constructor(private readonly git: Git) {}
+
+  /** By path. @throws ConveyorError `config-file-unusable` for one that is too large or no text */
+  async of(wanted: readonly { readonly path: string; readonly blob: string }[]): Promise<ReadonlyMap<string, string>> {
+    if (this.blobs.size > KEPT) this.blobs.clear();
+    const unknown = wanted.filter(({ blob }) => !this.blobs.has(blob));
+    const ids = unknown.map(({ blob }) => blob);
+    const found = await lookUp(this.git, ids);
+    // Before it is read: one that is too large would be the end of git, time and again.
+    unknown.forEach(({ path }, index) => admitFile(path, found[index]?.bytes ?? 0));
+    const contents = await blobsOf(this.git, ids);
+    unknown.forEach(({ path, blob }, index) => this.blobs.set(blob, textOf(path, contents[index] ?? Buffer.alloc(0))));
+    return new Map(wanted.map(({ path, blob }) => [path, this.blobs.get(blob) ?? '']));
+  }
+}

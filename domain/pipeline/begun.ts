@@ -1,0 +1,50 @@
+import { STATE_LIMITS } from '../limits';
+import { windowsOf } from '../release/openTimes';
+import { FREE_MUTEX, request, type Mutex } from '../mutex';
+import { followOnOf } from './followOn';
+import { placeIn } from './place';
+import type { PipelineState, ReadyAction } from './state';
+
+export type ActionRef = Pick<ReadyAction, 'release' | 'action'>;
+
+/** It holds what it asked for, and no older release may begin the same any more. */
+export function begun(state: PipelineState, ready: ReadyAction): PipelineState {
+  const mine = { owner: String(ready.release), requester: requesterOf(ready) };
+  const take = (mutex: Mutex = FREE_MUTEX): Mutex => request(mutex, mine).mutex;
+  const held = (ready.mutex ?? []).map((group) => [group, take(state.mutexes[group])] as const);
+  const mutexes = { ...state.mutexes, ...Object.fromEntries(held) };
+  if (!isDeploy(ready)) return { ...state, mutexes };
+  return {
+    ...state,
+    mutexes,
+    deploys: take(state.deploys),
+    newestBegun: followOnOf(state, ready.release) ? state.newestBegun : newest(state, ready),
+    active: state.active.map((release) =>
+      release.number === ready.release ? { ...release, deploying: true as const } : release,
+    ),
+  };
+}
+
+/** Where a window lets only so many begin: each release once, when it began last. */
+export function countedInWindows(
+  state: PipelineState,
+  { release, action, rollback, emergency }: ReadyAction,
+  nowMs: number,
+): PipelineState {
+  const isCounted = windowsOf(state.spec.actions[action] ?? {}).some(({ maxDeploys }) => maxDeploys !== undefined);
+  if (!isCounted || rollback || emergency || followOnOf(state, release)) return state;
+  const others = (state.begunAt?.[action] ?? []).filter(([number]) => number !== release);
+  const all = [...others, [release, nowMs] as const].slice(-STATE_LIMITS.begunAt.max);
+  const known = Object.entries(state.begunAt ?? {}).filter(([name]) => state.spec.actions[name] !== undefined);
+  return { ...state, begunAt: { ...Object.fromEntries(known), [action]: all } };
+}
+
+/** The key that an action holds the pipeline's exclusions by. */
+export const requesterOf = ({ release, action }: ActionRef): string => `${release}/${action}`;
+
+export const newest = (state: PipelineState, { release, action }: ActionRef): PipelineState['newestBegun'] => ({
+  ...state.newestBegun,
+  [action]: Math.max(state.newestBegun[action] ?? 0, placeIn(state, release)),
+});
+
+export const isDeploy = ({ kind = 'deploy' }: Pick<ReadyAction, 'kind'>): boolean => kind === 'deploy';

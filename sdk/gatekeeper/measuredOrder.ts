@@ -1,0 +1,46 @@
+import type { CompiledProject } from '../../domain/gatekeeper/evaluate';
+import { cheapestOrder, learn, untried, type TriedRestraint } from '../../domain/gatekeeper/order';
+import type { GateUser } from '../../domain/gatekeeper/project';
+
+/** One check in so many measures all restraints of its project. */
+const MEASURED = 256;
+/** And one measurement in so many orders them anew. */
+const ORDERED = 8;
+
+/** Measures what the restraints of a project cost and decide, and has the cheapest tried first. */
+export class MeasuredOrder {
+  private compiled: CompiledProject | undefined;
+  private tried: readonly (readonly TriedRestraint[])[] = [];
+  private checks = 0;
+
+  /** @param meter in any unit */
+  constructor(private readonly meter: () => number) {}
+
+  /** Of a new value of the project, of which nothing is known yet. */
+  begin(compiled: CompiledProject | undefined): void {
+    this.compiled = compiled;
+    this.tried = (compiled?.rules ?? []).map(({ rule }) => rule.if.map(untried));
+    this.order();
+  }
+
+  checked(user: GateUser): void {
+    this.checks += 1;
+    if (this.checks % MEASURED === 0) this.measure(user);
+  }
+
+  /** All restraints, also those that would not be tried: what is tried only after others says nothing about all users. */
+  private measure(user: GateUser): void {
+    for (const [at, { tests }] of (this.compiled?.rules ?? []).entries())
+      for (const [index, test] of tests.entries()) {
+        const began = this.meter();
+        const held = test(user);
+        const tried = this.tried[at]?.[index];
+        if (tried) learn(tried, held === true, this.meter() - began);
+      }
+    if (this.checks % (MEASURED * ORDERED) === 0) this.order();
+  }
+
+  private order(): void {
+    for (const [at, rule] of (this.compiled?.rules ?? []).entries()) rule.order = cheapestOrder(this.tried[at] ?? []);
+  }
+}

@@ -1,0 +1,40 @@
+import { open } from 'node:fs/promises';
+import { recordIn } from '../../domain/audit/chain';
+import type { AuditRecord } from '../../domain/audit/record';
+import { linesOf } from '../../platform/audit/files';
+
+const NEWLINE = 0x0a;
+
+const CHUNK = 65_536;
+
+/** Up to the end of the last line; undefined when the file ends there, or is not there. */
+export async function wholeBytes(path: string): Promise<number | undefined> {
+  const file = await open(path, 'r').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
+  });
+  if (file === undefined) return undefined;
+  try {
+    const { size } = await file.stat();
+    for (let end = size; end > 0; end -= CHUNK) {
+      const from = Math.max(0, end - CHUNK);
+      const chunk = Buffer.alloc(end - from);
+      await file.read(chunk, 0, chunk.length, from);
+      const at = chunk.lastIndexOf(NEWLINE);
+      if (at >= 0) return from + at + 1 === size ? undefined : from + at + 1;
+    }
+    return size === 0 ? undefined : 0;
+  } finally {
+    await file.close();
+  }
+}
+
+/** The first and the last record of a file. */
+export async function edgesOf(path: string): Promise<readonly [AuditRecord?, AuditRecord?]> {
+  let [first, last]: [string | undefined, string | undefined] = [undefined, undefined];
+  for await (const line of linesOf(path)) {
+    first ??= line;
+    last = line;
+  }
+  return [first === undefined ? undefined : recordIn(first), last === undefined ? undefined : recordIn(last)];
+}

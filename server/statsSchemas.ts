@@ -1,0 +1,17 @@
+import { z } from 'zod';
+import { GROUPINGS } from '../domain/stats/tallies';
+
+export const statsQuery = z.strictObject({
+  since: z.iso.datetime({ offset: true, local: false }).optional().describe('what ended since; 21 days unless given'),
+  by: z.enum(GROUPINGS).default('category'),
+});
+
+const breakdowns = z.array(
+  z.looseObject({ category: z.string(), whole: z.number(), counts: z.record(z.string(), z.number()) }),
+);
+
+export const statsAnswer = z.looseObject({
+  ...{ since: z.string(), until: z.string(), readUntil: z.string().nullable() },
+  ...{ schedules: breakdowns, endStates: breakdowns, spans: breakdowns, failedActions: breakdowns },
+  ...{ failedChecks: breakdowns, progress: breakdowns, pipelineSizes: breakdowns, actionTypes: breakdowns },
+});
