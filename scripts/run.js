@@ -1,4 +1,4 @@
-// `npm run demo | dev | build | chaos | docs | sdk` and `npm test`: everything that a fresh clone lacks, then the thing itself.
+// `npm run demo | dev | build | chaos | reproduce | docs | sdk` and `npm test`: everything that a fresh clone lacks, then the thing itself.
 // Plain Node without dependencies, because it runs before there are any.
 'use strict';
 
@@ -9,6 +9,7 @@ const { ensureTemporal } = require('./servers');
 const { runConveyor } = require('./conveyor');
 const { runTests } = require('./test');
 const { runChaos } = require('./chaos');
+const { runReproduce } = require('./reproduce');
 const { runDocs } = require('./docs');
 const { packSdk } = require('./sdk');
 
@@ -18,6 +19,7 @@ const VERBS = {
   dev: async (args) => runStack('dev', args),
   test: async (args) => runTests(args),
   chaos: async (args) => runChaos(args),
+  reproduce: async (args) => runReproduce(args),
   docs: async (args) => runDocs(args),
   sdk: async () => say(await packSdk()),
 };

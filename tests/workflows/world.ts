@@ -63,6 +63,8 @@ export class VirtualWorld {
     codePath = process.env['CONVEYOR_TEST_BUNDLE'] ?? '',
     seal: SealSettings | null = process.env['CONVEYOR_TEST_SEALED'] === '1' ? SEAL : null,
     configRepositories: Registry['configRepositories'] = [],
+    /** Action services of these names are slow ones. */
+    slowServices: readonly string[] = [],
   ): Promise<VirtualWorld> {
     const path = process.env['CONVEYOR_TEST_SERVER'] ?? '';
     const env = await startServer(path);
@@ -74,7 +76,11 @@ export class VirtualWorld {
     const taskQueue = `virtual-${randomUUID()}`;
     const index = new MemoryIndex(client);
     const slow = new SlowActions(clock, simulator.simulation);
-    const registry = { ...parseRegistry(EXTENSIONS, { PATH: process.env['PATH'] }), seal, configRepositories };
+    const registry = {
+      ...parseRegistry(extensionsWith(slowServices), { PATH: process.env['PATH'] }),
+      seal,
+      configRepositories,
+    };
     const rules: VirtualWorld['rules'] = { facts: { policy: null, groups: {} } };
     const worker = await createWorker({
       connection: env.nativeConnection,
@@ -407,6 +413,13 @@ const EXTENSIONS = {
     ...ACTION_SERVICES.map((name) => ({ name, kind: 'action-service', url: `http://simulator/actions/${name}` })),
   ],
 };
+
+const extensionsWith = (slow: readonly string[]) => ({
+  ...EXTENSIONS,
+  extensions: EXTENSIONS.extensions.map((extension) =>
+    slow.includes(extension.name) ? { ...extension, url: 'http://simulator/slow' } : extension,
+  ),
+});
 
 /** All that are open; the environment of the tests asks them what a story that stands still waits for. */
 const OPEN = new Set<VirtualWorld>();

@@ -116,6 +116,7 @@ export default {
           page('The simulated fleet inside', '/docs/design/fleet'),
           page('Decisions', '/docs/adr/'),
           page('Papers', '/docs/papers'),
+          page('Published figures', '/docs/reproduction'),
         ],
       },
       {
