@@ -49,6 +49,8 @@ export interface ExtensionRef {
   readonly timeoutMs: number;
   /** Of a data source only. */
   readonly prometheus?: SourceRef['prometheus'];
+  /** A dependency graph that is a folder of SBOMs, which Conveyor reads itself. */
+  readonly holdsSboms?: true;
 }
 
 export interface Registry {
@@ -167,8 +169,8 @@ const extensionSchema = z
   .strictObject({
     name: z.string().regex(NAME, { error: 'expected lower-case letters, digits and hyphens' }),
     kind: z.enum(EXTENSION_KINDS),
-    /** What a data source speaks, unless it speaks the protocol of data sources. */
-    type: z.enum(['prometheus']).optional(),
+    /** What a data source or a dependency graph is, unless it speaks the protocol of its kind. */
+    type: z.enum(['prometheus', 'sboms']).optional(),
     taskLabel: label.optional(),
     unitLabel: label.optional(),
     url: z
@@ -183,9 +185,10 @@ const extensionSchema = z
   })
   .superRefine(({ kind, type, taskLabel, unitLabel }, context) => {
     const issue = (path: string, message: string): void => context.addIssue({ code: 'custom', path: [path], message });
-    if (type !== undefined && kind !== 'data-source') issue('type', 'only a data-source is of a type');
-    if (type === undefined && taskLabel !== undefined) issue('taskLabel', 'only for type: prometheus');
-    if (type === undefined && unitLabel !== undefined) issue('unitLabel', 'only for type: prometheus');
+    if (type === 'prometheus' && kind !== 'data-source') issue('type', 'only a data-source is a prometheus');
+    if (type === 'sboms' && kind !== 'dependency-graph') issue('type', 'only a dependency-graph is of the type sboms');
+    if (type !== 'prometheus' && taskLabel !== undefined) issue('taskLabel', 'only for type: prometheus');
+    if (type !== 'prometheus' && unitLabel !== undefined) issue('unitLabel', 'only for type: prometheus');
   });
 
 const configSchema = z.strictObject({
@@ -285,6 +288,7 @@ function toRef(extension: z.output<typeof extensionSchema>, env: Env, file: stri
   const ref = {
     ...{ name, kind, url: extension.url.replace(/\/+$/, ''), timeoutMs: extension.timeout },
     ...(type === 'prometheus' ? { prometheus: { taskLabel, unitLabel } } : {}),
+    ...(type === 'sboms' ? { holdsSboms: true as const } : {}),
   };
   return token === undefined ? ref : { ...ref, token };
 }

@@ -1,6 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
-import { affectedBy, bugIn } from '../../activities/dependencyGraphs';
+import { bugIn } from '../../activities/bugIn';
+import { affectedBy } from '../../activities/dependencyGraphs';
 import type { Artifact } from '../../domain/artifact';
 import type { Bug } from '../../domain/bugs/bug';
 import { ExtensionError, serveDependencyGraph } from '../../sdk/server';

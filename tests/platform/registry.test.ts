@@ -119,7 +119,16 @@ describe('the registry of extensions', () => {
   });
 
   test.each([
-    ['a type of something else', { extensions: [{ ...twine, type: 'prometheus' }] }, /only a data-source is of a type/],
+    [
+      'a type of something else',
+      { extensions: [{ ...twine, type: 'prometheus' }] },
+      /only a data-source is a prometheus/,
+    ],
+    [
+      'SBOMs of something else',
+      { extensions: [{ ...twine, type: 'sboms' }] },
+      /only a dependency-graph is of the type sboms/,
+    ],
     [
       'a label without a Prometheus',
       { extensions: [{ ...twine, kind: 'data-source', taskLabel: 'pod' }] },
