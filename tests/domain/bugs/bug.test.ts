@@ -17,6 +17,7 @@ import {
 import type { Advisory } from '../../../domain/bugs/advisory';
 import { BUG_LIMITS } from '../../../domain/limits';
 import { jsonBytes } from '../../../domain/size';
+import { fullBugRecords } from '../../builders/bugs';
 
 const REPORT: BugReport = { target: '//lib:rpc', from: '3', to: null, reason: 'it loses replies' };
 const BOB = 'user:bob';
@@ -32,11 +33,6 @@ const ADVISORY: Advisory = {
     },
   ],
 };
-const FULL = { target: 't'.repeat(256), to: 't'.repeat(128), reason: 'r'.repeat(1000) };
-const [ONLY] = ADVISORY.affected;
-const FULL_ADVISORY = { id: 'X-1', affected: [{ ...ONLY!, versions: Array<string>(740).fill('1.0.0') }] };
-const LAST_WORDS = { by: `user:${'b'.repeat(120)}`, at: '2026-11-20T12:00:00.000Z', reason: 'r'.repeat(1000) };
-
 const withReports = (count: number, more: Partial<BugReport> = {}, start: BugRecords = NO_BUGS): BugRecords =>
   Array.from({ length: count }).reduce<BugRecords>(
     (records) => reported(records, { ...REPORT, from: `r${records.next}`, ...more }, BOB, 0).records,
@@ -120,25 +116,11 @@ test('a search that a graph refused does not hide what another found', () => {
 });
 
 test('all bugs that there may be fit into one history', () => {
-  const hit = {
-    ...{ release: 'x'.repeat(80), owners: Array<string>(50).fill(`user:${'o'.repeat(120)}`) },
-    ...{ artifact: 'y'.repeat(426), path: 'z'.repeat(400) },
-  };
-  const many = Array.from({ length: 10 }, () => hit);
-  const unread = { count: 1, why: 'w'.repeat(400) };
-  const found = { ...SEARCH, releases: many, deployed: many, unread };
-  const full = (records: BugRecords, count: number): BugRecords => {
-    let next = withReports(count, { ...FULL, advisory: FULL_ADVISORY }, records);
-    for (let due = nextSearch(next); due; due = nextSearch(next)) next = searched(next, due, found);
-    return next;
-  };
-  let records = full(NO_BUGS, BUG_LIMITS.kept.max);
-  for (const { id } of records.bugs) records = closed(records, { id, to: null, reason: 'r'.repeat(1000) }, BOB, 0);
-  records = full(records, BUG_LIMITS.inForce.max);
-  for (const { id } of records.bugs.filter(isInForce))
-    records = { ...records, bugs: records.bugs.map((bug) => (bug.id === id ? { ...bug, closed: LAST_WORDS } : bug)) };
+  const records = fullBugRecords();
   expect(records.bugs).toHaveLength(BUG_LIMITS.kept.max + BUG_LIMITS.inForce.max);
   expect(records.bugs.at(-1)?.search?.releases.length).toBeGreaterThan(0);
+  for (const { advisory } of records.bugs.filter(isInForce))
+    expect(jsonBytes(advisory)).toBeGreaterThan(BUG_LIMITS.advisory.max - 20);
   expect(jsonBytes(records)).toBeLessThan(1_900_000);
 });
 
