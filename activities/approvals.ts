@@ -1,7 +1,8 @@
 import { approvalStatus, UNPROTECTED, type ApprovalAsk, type ApprovalStatus } from '../domain/access/approvals';
 import type { Artifact } from '../domain/artifact';
 import { rootCause } from '../domain/rootCause';
-import { bugIn, type GraphPorts } from './dependencyGraphs';
+import { bugIn } from './bugIn';
+import type { GraphPorts } from './dependencyGraphs';
 import { stillWaiting } from './failure';
 import type { CallPorts } from './pushCalls';
 

@@ -1,17 +1,21 @@
 import { Context } from '@temporalio/activity';
 import { WorkflowNotFoundError, type Client } from '@temporalio/client';
+import type { Artifact } from '../domain/artifact';
 import { hitWords, isInForce, type Bug, type BugHit, type BugSearch } from '../domain/bugs/bug';
 import type { BugNotice } from '../domain/bugs/consequence';
-import { builtFrom, hitAmong, keyOf, type Affected } from '../domain/bugs/hits';
+import { builtFrom, hitAmong, keyOf, type ArtifactHit } from '../domain/bugs/hits';
 import { ConveyorError } from '../domain/errors';
 import { workflowIds } from '../domain/ids';
 import { BUG_LIMITS } from '../domain/limits';
 import { MINUTE_MS } from '../domain/milliseconds';
 import type { IndexedRelease, PipelineIndex } from '../domain/pipeline/pipelineIndex';
+import { cutText } from '../domain/size';
 import { formatTime } from '../domain/text';
 import { atOnce } from './atOnce';
 import { beating, type Clock } from './clock';
-import { affectedBy, graphsOf, knownBugs, type GraphPorts } from './dependencyGraphs';
+import { knownBugs } from './bugIn';
+import { affectedBy, graphsOf, type GraphPorts } from './dependencyGraphs';
+import { affectedBySboms, hitIn, sbomStoresOf } from './sboms';
 
 export interface BugPorts extends GraphPorts {
   readonly clock: Clock;
@@ -48,20 +52,22 @@ async function search(ports: BugPorts, bug: Bug, again: boolean): Promise<BugSea
   const at = formatTime(await ports.clock.now());
   const nothing = { at, problem: null, asked: 0, affected: 0, releases: [], exposed: 0, deployed: [] };
   if (!isInForce(bug)) return nothing;
-  if (graphsOf(ports).length === 0)
-    return { ...nothing, problem: 'no dependency-graph is configured, so that nobody knows what contains it' };
+  const sources = bug.advisory === undefined ? graphsOf(ports) : sbomStoresOf(ports);
+  const wanted = bug.advisory === undefined ? 'dependency-graph' : 'dependency-graph of the type sboms';
+  if (sources.length === 0)
+    return { ...nothing, problem: `no ${wanted} is configured, so that nobody knows what contains it` };
   const listed = await listedReleases(ports, bug, again);
-  const built = new Map(listed.flatMap(({ artifacts }) => builtFrom(artifacts)).map((one) => [keyOf(one), one]));
   try {
-    const hits = hitsIn(listed, await affectedBy(ports, bug, [...built.values()]));
+    const { hitOf, unread } = await answersAbout(ports, bug, listed);
+    const hits = hitsIn(listed, hitOf);
     const [running, deployed] = [hits.filter(({ runs }) => runs), hits.filter(({ runs }) => !runs)];
     // Closed meanwhile, it would end releases that were made because it is over.
     const now = await asItIsNow(ports.client, bug);
     if (now.to !== bug.to || isInForce(now) !== isInForce(bug)) return await search(ports, now, again);
     await notifyAll(ports, bug, running);
-    const first = (some: readonly Hit[]): BugHit[] => some.slice(0, BUG_LIMITS.shown.max).map(({ hit }) => hit);
+    const first = (some: readonly ReleaseHit[]): BugHit[] => some.slice(0, BUG_LIMITS.shown.max).map(({ hit }) => hit);
     const counts = { asked: listed.length, affected: running.length, exposed: deployed.length };
-    return { ...nothing, ...counts, releases: first(running), deployed: first(deployed) };
+    return { ...nothing, ...counts, releases: first(running), deployed: first(deployed), ...unread };
   } catch (error) {
     if (!(error instanceof ConveyorError) || error.retryable) throw error;
     return { ...nothing, problem: error.message };
@@ -70,6 +76,26 @@ async function search(ports: BugPorts, bug: Bug, again: boolean): Promise<BugSea
 
 const asItIsNow = async (client: Client, bug: Bug): Promise<Bug> =>
   (await knownBugs(client)).find(({ id }) => id === bug.id) ?? bug;
+
+interface Answers {
+  readonly hitOf: (artifacts: readonly Artifact[]) => ArtifactHit | undefined;
+  readonly unread: Pick<BugSearch, 'unread'>;
+}
+
+async function answersAbout(ports: BugPorts, bug: Bug, listed: readonly IndexedRelease[]): Promise<Answers> {
+  const artifacts = listed.flatMap((release) => release.artifacts);
+  if (bug.advisory === undefined) {
+    const built = new Map(builtFrom(artifacts).map((one) => [keyOf(one), one]));
+    const affected = await affectedBy(ports, bug, [...built.values()]);
+    return { hitOf: (some) => hitAmong(some, affected), unread: {} };
+  }
+  const hits = await affectedBySboms(ports, bug.advisory, artifacts);
+  const [first] = hits.unreadable.values();
+  const unread = first
+    ? { unread: { count: hits.unreadable.size, why: cutText(first.message, BUG_LIMITS.path.max) } }
+    : {};
+  return { hitOf: (some) => hitIn(hits, some), unread };
+}
 
 /** Releases under way, and of each pipeline the newest that succeeded. */
 async function listedReleases({ index }: BugPorts, { at }: Bug, again: boolean): Promise<readonly IndexedRelease[]> {
@@ -84,20 +110,20 @@ async function listedReleases({ index }: BugPorts, { at }: Bug, again: boolean):
   return listed;
 }
 
-interface Hit {
+interface ReleaseHit {
   readonly hit: BugHit;
   readonly runs: boolean;
   readonly workflowId: string;
 }
 
-const hitsIn = (listed: readonly IndexedRelease[], affected: ReadonlyMap<string, Affected>): readonly Hit[] =>
+const hitsIn = (listed: readonly IndexedRelease[], hitOf: Answers['hitOf']): readonly ReleaseHit[] =>
   listed.flatMap(({ id, pipeline, number, artifacts, owners, runs }) => {
-    const hit = hitAmong(artifacts, affected);
+    const hit = hitOf(artifacts);
     if (hit === undefined) return [];
     return [{ hit: { release: id, owners, ...hit }, runs, workflowId: workflowIds.release(pipeline, number) }];
   });
 
-async function notifyAll({ client, registry }: BugPorts, bug: Bug, running: readonly Hit[]): Promise<void> {
+async function notifyAll({ client, registry }: BugPorts, bug: Bug, running: readonly ReleaseHit[]): Promise<void> {
   const { onRunning } = registry.bugs;
   await atOnce(NOTICES_AT_ONCE, running, ({ hit, workflowId }) =>
     notifyRelease(client, workflowId, { id: bug.id, why: hitWords(bug, hit), onRunning }),

@@ -1,7 +1,6 @@
-import { WorkflowNotFoundError, type Client } from '@temporalio/client';
-import type { Artifact } from '../domain/artifact';
-import { hitWords, isInForce, type Bug, type BugRecords } from '../domain/bugs/bug';
-import { builtFrom, hitAmong, keyOf, whyNotTrue, type Affected, type Built } from '../domain/bugs/hits';
+import type { Client } from '@temporalio/client';
+import type { Bug } from '../domain/bugs/bug';
+import { keyOf, whyNotTrue, type Affected, type Built } from '../domain/bugs/hits';
 import { ConveyorError, conveyorError } from '../domain/errors';
 import { workflowIds } from '../domain/ids';
 import { callExtension } from '../sdk/client';
@@ -13,7 +12,7 @@ import type { CallPorts } from './pushCalls';
 export type GraphPorts = Pick<CallPorts, 'registry' | 'fetch'> & { readonly client: Client };
 
 export const graphsOf = ({ registry }: Pick<GraphPorts, 'registry'>): readonly ExtensionRef[] =>
-  registry.extensions.filter(({ kind }) => kind === 'dependency-graph');
+  registry.extensions.filter(({ kind, holdsSboms }) => kind === 'dependency-graph' && !holdsSboms);
 
 /**
  * Those of some built targets that contain a bug, by their keys. Every graph is asked, about none as well, so that a bug that all of them
@@ -72,38 +71,5 @@ async function askGraph(
   throw conveyorError('extension-protocol', { ...where, detail: lie });
 }
 
-/**
- * Which bug in force some artifacts contain, in words; undefined where none. Without a graph nobody is asked. A bug about which a graph refuses to
- * answer is shown as such, and stops no deploy. @throws while a graph, or the workflow of bugs, does not answer
- */
-export async function bugIn(ports: GraphPorts, artifacts: readonly Artifact[]): Promise<string | undefined> {
-  const built = builtFrom(artifacts);
-  if (built.length === 0 || graphsOf(ports).length === 0) return undefined;
-  const bugs = (await knownBugs(ports.client)).filter(isInForce);
-  const found = await Promise.all(
-    bugs.map(async (bug) => {
-      const hit = hitAmong(artifacts, await affectedBy(ports, bug, built).catch(unlessRefused));
-      return hit && hitWords(bug, hit);
-    }),
-  );
-  return found.find((words) => words !== undefined);
-}
-
-/** What no repetition changes, such as a revision that the graph does not know. */
-function unlessRefused(error: unknown): ReadonlyMap<string, Affected> {
-  if (isRefusal(error)) return new Map();
-  throw error;
-}
-
-const isRefusal = (error: unknown): error is ConveyorError =>
+export const isRefusal = (error: unknown): error is ConveyorError =>
   error instanceof ConveyorError && error.code === 'extension-rejected';
-
-/** None where nobody ever reported one. */
-export async function knownBugs(client: Client): Promise<readonly Bug[]> {
-  try {
-    return (await client.workflow.getHandle(workflowIds.bugs).query<BugRecords>('bugs')).bugs;
-  } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return [];
-    throw error;
-  }
-}

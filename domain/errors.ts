@@ -53,6 +53,19 @@ export const ERRORS = {
     retryable: false,
     exit: 4,
   }),
+  'advisory-invalid': entry<{ file: string; why: string }>({
+    message: ({ file, why }) => `${file}: ${why}`,
+    hint: () => 'give a record in the OSV format, such as https://osv.dev has of each advisory',
+    retryable: false,
+    exit: 2,
+  }),
+  'sbom-unreadable': entry<{ sbom: string; why: string }>({
+    message: ({ sbom, why }) => `the SBOM ${sbom} cannot be read: ${why}`,
+    hint: () =>
+      'write CycloneDX or SPDX 2 as JSON to the store of SBOMs, at the place that metadata.sbom of the artifact names',
+    retryable: false,
+    exit: 1,
+  }),
   'bug-refused': entry<{ why: string }>({
     message: ({ why }) => why,
     hint: () => 'conveyor bugs list shows which bugs are in force; conveyor bugs report --help has examples',

@@ -370,8 +370,12 @@ export const TICKET_LIMITS = {
 export const BUG_LIMITS = {
   target: refused('the target of a bug', 256, 'bytes', 'as that of an artifact'),
   revision: refused('a revision of a bug', 128, 'bytes', 'as that of an artifact'),
+  advisory: refused('the affected packages of an advisory', 6 * KB, 'bytes', 'a workflow carries all bugs'),
+  sbom: refused('an SBOM', 32 * 1024 * KB, 'bytes', 'a worker reads all of it to answer whether it has a bug'),
   inForce: refused('the number of bugs in force', 100, 'entries', 'each deploy asks about each of them'),
   kept: cut('the bugs that are closed and were none', 50, 'entries', 'a workflow carries all bugs'),
   shown: cut('the releases that a bug shows of each kind', 10, 'entries', 'a workflow carries all bugs'),
+  shownTogether: cut('what a bug shows of them together', 2560, 'bytes', 'a workflow carries all bugs'),
+  owners: cut('the owners of a release that a bug shows', 5, 'entries', 'a workflow carries all bugs'),
   path: cut('the chain of dependencies that is shown', 400, 'bytes', 'a workflow carries all bugs'),
 } as const satisfies Record<string, Limit>;

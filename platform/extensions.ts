@@ -27,6 +27,8 @@ export interface ExtensionRef {
   readonly timeoutMs: number;
   /** Of a data source only. */
   readonly prometheus?: SourceRef['prometheus'];
+  /** A dependency graph that is a folder of SBOMs, which Conveyor reads itself. */
+  readonly holdsSboms?: true;
   /** Of tickets only: it takes events instead of the protocol. */
   readonly isWebhook?: true;
 }
@@ -44,8 +46,8 @@ export const extensionSchema = z
   .strictObject({
     name: z.string().regex(NAME, { error: 'expected lower-case letters, digits and hyphens' }),
     kind: z.enum(EXTENSION_KINDS),
-    /** What a service speaks, unless it speaks the protocol of its kind. */
-    type: z.enum(['prometheus', 'webhook']).optional(),
+    /** What a service is, unless it speaks the protocol of its kind. */
+    type: z.enum(['prometheus', 'sboms', 'webhook']).optional(),
     taskLabel: label.optional(),
     unitLabel: label.optional(),
     url: z
@@ -61,6 +63,7 @@ export const extensionSchema = z
   .superRefine(({ kind, type, taskLabel, unitLabel }, context) => {
     const issue = (path: string, message: string): void => context.addIssue({ code: 'custom', path: [path], message });
     if (type === 'prometheus' && kind !== 'data-source') issue('type', 'only a data-source is of the type prometheus');
+    if (type === 'sboms' && kind !== 'dependency-graph') issue('type', 'only a dependency-graph is of the type sboms');
     if (type === 'webhook' && kind !== 'tickets') issue('type', 'only tickets are of the type webhook');
     if (type !== 'prometheus' && taskLabel !== undefined) issue('taskLabel', 'only for type: prometheus');
     if (type !== 'prometheus' && unitLabel !== undefined) issue('unitLabel', 'only for type: prometheus');
@@ -77,6 +80,7 @@ export function toRef(extension: z.output<typeof extensionSchema>, env: Env, fil
   const ref = {
     ...{ name, kind, url: extension.url.replace(/\/+$/, ''), timeoutMs: extension.timeout },
     ...(type === 'prometheus' ? { prometheus: { taskLabel, unitLabel } } : {}),
+    ...(type === 'sboms' ? { holdsSboms: true as const } : {}),
     ...(type === 'webhook' ? { isWebhook: true as const } : {}),
   };
   return token === undefined ? ref : { ...ref, token };

@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import { reportOfAdvisory, type BugReport } from '../domain/bugs/bug';
 import { BUG_LIMITS, REQUEST_LIMITS } from '../domain/limits';
+import { advisorySchema } from '../platform/osv/advisory';
 
 /** What is reported to be bad, as it comes in over HTTP and is answered. */
 
@@ -11,17 +13,36 @@ const reason = z
   .max(REQUEST_LIMITS.reason.max)
   .describe('why; it is recorded, and shown where a release is refused');
 
-export const reportBugRequest = z.strictObject({
-  target: z
-    .string()
-    .trim()
-    .min(1)
-    .max(BUG_LIMITS.target.max)
-    .describe('what has the bug, as the dependency graph names it'),
-  from: revision.describe('the first revision that has it'),
-  to: revision.nullable().default(null).describe('the first that has it no more; null while there is none'),
-  reason,
-});
+export const reportBugRequest = z
+  .strictObject({
+    target: z
+      .string()
+      .trim()
+      .min(1)
+      .max(BUG_LIMITS.target.max)
+      .optional()
+      .describe('what has the bug, as the dependency graph names it; required without advisory'),
+    from: revision.optional().describe('the first revision that has it; required without advisory'),
+    to: revision.nullable().default(null).describe('the first that has it no more; null while there is none'),
+    advisory: advisorySchema.optional().describe('a record in the OSV format, which says itself what is affected'),
+    reason,
+  })
+  .superRefine(({ target, from, advisory }, context) => {
+    if (advisory !== undefined) return;
+    if (target === undefined)
+      context.addIssue({ code: 'custom', path: ['target'], message: 'required without advisory' });
+    if (from === undefined) context.addIssue({ code: 'custom', path: ['from'], message: 'required without advisory' });
+  });
+
+/** Of an advisory what else is said of versions is let be. */
+export const bugReportOf = ({
+  target = '',
+  from = '',
+  to,
+  advisory,
+  reason: why,
+}: z.output<typeof reportBugRequest>): BugReport =>
+  advisory === undefined ? { target, from, to, reason: why } : reportOfAdvisory(advisory, why);
 
 export const closeBugRequest = z.strictObject({
   to: revision.nullable().default(null).describe('the first revision with the fix; null where it was no bug'),
@@ -38,6 +59,7 @@ const hit = z.object({
 export const bugAnswer = z.object({
   ...{ id: z.string(), target: z.string(), from: z.string(), to: z.string().nullable(), reason: z.string() },
   ...{ reportedBy: z.string(), at: z.string() },
+  advisory: advisorySchema.optional().describe('of what an advisory says; target is then its id'),
   closed: z.object({ by: z.string(), at: z.string(), reason: z.string() }).nullable(),
   search: z
     .object({
@@ -46,6 +68,10 @@ export const bugAnswer = z.object({
       asked: z.number().int(),
       ...{ affected: z.number().int(), releases: z.array(hit) },
       ...{ exposed: z.number().int(), deployed: z.array(hit) },
+      unread: z
+        .object({ count: z.number().int(), why: z.string() })
+        .optional()
+        .describe('SBOMs that cannot be read, and why the first cannot'),
     })
     .nullable()
     .describe('what contains it; null until the first search has ended'),

@@ -1,44 +1,67 @@
 import { conveyorError } from '../../domain/errors';
+import { reportOfAdvisory, type BugReport } from '../../domain/bugs/bug';
 import { requireBug } from '../../domain/target';
+import { parseAdvisory } from '../../platform/osv/advisory';
 import { actorOf, withClient } from '../door';
 import { requireReason } from '../io';
 import { emit } from '../output';
+import { readText } from '../pipelineFile';
 import { bugTable, bugText } from '../render/bugs';
 import { examples, type Register } from './command';
 import { addReason, type ReasonOption } from './send';
 
 interface ReportOptions extends ReasonOption {
-  readonly target: string;
-  readonly from: string;
+  readonly target?: string;
+  readonly from?: string;
   readonly to?: string;
+  readonly advisory?: string;
 }
 
 const reportCommand: Register = (group, cli) => {
   addReason(group.command('report'))
     .description('report a bug: releases that contain it end, and nothing that contains it deploys')
-    .requiredOption('--target <name>', 'what has the bug, as the dependency graph names it')
-    .requiredOption('--from <revision>', 'the first revision that has it')
+    .option('--target <name>', 'what has the bug, as the dependency graph names it')
+    .option('--from <revision>', 'the first revision that has it')
     .option('--to <revision>', 'the first that has it no more, where that is known')
+    .option('--advisory <file>', 'instead of these three: an advisory in the OSV format, held against SBOMs')
     .addHelpText(
       'after',
       examples(
         'conveyor bugs report --target //lib:rpc --from 12 --reason "it loses replies"',
         'conveyor bugs report --target //lib:rpc --from 12 --to 15 --reason "it loses replies"',
+        'conveyor bugs report --advisory GHSA-67mh-4wv8-2f99.json --reason "it opens the network"',
       ),
     )
     .action(
       cli.handle<ReportOptions>(async ({ io, output, connect, options }) => {
-        const { target, from, to = null } = options;
+        const toReport = reportIn(options);
         const actor = actorOf(io, connect);
         const reason = await requireReason(io, 'bugs report', options.reason);
         return withClient(io, connect, async (client) => {
-          const bug = await client.reportBug({ target, from, to, reason }, actor);
+          const bug = await client.reportBug(toReport(reason), actor);
           emit(io, output, bug, { text: (view, shown) => bugText(shown, view), name: [bug.id] });
           return 0;
         });
       }),
     );
 };
+
+/** What is reported, but for the reason. @throws ConveyorError `usage`, `file-unreadable`, or `advisory-invalid` */
+function reportIn({ target, from, to, advisory: file }: ReportOptions): (reason: string) => BugReport {
+  const hint = 'conveyor bugs report --help has examples';
+  if (file !== undefined) {
+    if ([target, from, to].some((option) => option !== undefined))
+      throw conveyorError('usage', {
+        text: '--advisory says itself what is affected, without --target, --from and --to',
+        hint,
+      });
+    const advisory = parseAdvisory(readText(file), file);
+    return (reason) => reportOfAdvisory(advisory, reason);
+  }
+  if (target === undefined || from === undefined)
+    throw conveyorError('usage', { text: 'a report has --target and --from, or --advisory', hint });
+  return (reason) => ({ target, from, to: to ?? null, reason });
+}
 
 const closeCommand: Register = (group, cli) => {
   addReason(group.command('close <bug>'))

@@ -1,4 +1,4 @@
-import { isInForce, type Bug, type BugHit } from '../../domain/bugs/bug';
+import { isInForce, revisionWords, type Bug, type BugHit, type BugSearch } from '../../domain/bugs/bug';
 import { plural } from '../../domain/text';
 import { paint, table, type View } from './paint';
 import { ago } from './words';
@@ -30,6 +30,7 @@ export function bugText(bug: Bug, view: View): string {
         ? [
             ...hitLines('releases under way contain it', search.affected, search.releases),
             ...hitLines('pipelines run it', search.exposed, search.deployed),
+            ...unreadLines(search.unread),
           ]
         : [`  ${colors.red('nobody knows what contains it')}: ${search.problem}`];
   return [
@@ -40,9 +41,15 @@ export function bugText(bug: Bug, view: View): string {
   ].join('\n');
 }
 
+const unreadLines = (unread: BugSearch['unread']): string[] =>
+  unread === undefined
+    ? []
+    : [`  of ${plural(unread.count, 'SBOM')} nobody knows whether it contains it: ${unread.why}`];
+
 const stateOf = (bug: Bug): string => (bug.closed === null ? 'open' : isInForce(bug) ? 'fixed' : 'none');
 
-const revisionsOf = ({ from, to }: Bug): string => `${from} to ${to ?? 'now'}`;
+const revisionsOf = (bug: Bug): string =>
+  bug.advisory === undefined ? `${bug.from} to ${bug.to ?? 'now'}` : revisionWords(bug);
 
 function foundIn({ search }: Bug): string {
   if (search === null) return 'searching';

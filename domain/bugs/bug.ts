@@ -1,7 +1,8 @@
 import { BUG_LIMITS, REQUEST_LIMITS } from '../limits';
+import { affectedWords, type Advisory } from './advisory';
 import { isGroup, PRINCIPAL } from '../principals';
 import type { Proofs } from '../proof';
-import { utf8Bytes } from '../size';
+import { cutText, firstWithin, jsonBytes, utf8Bytes } from '../size';
 import { formatTime } from '../text';
 
 /** A bug as somebody reports it: in a target, at revisions from `from` until before `to`; null while nobody knows a fix. */
@@ -10,7 +11,15 @@ export interface BugReport {
   readonly from: string;
   readonly to: string | null;
   readonly reason: string;
+  /** The target is then its id, and it says itself which versions have the bug: from `0` on, without `to`. */
+  readonly advisory?: Advisory;
 }
+
+/** The report of what an advisory says. */
+export const reportOfAdvisory = (advisory: Advisory, reason: string): BugReport => ({
+  ...{ target: advisory.id, from: '0', to: null },
+  ...{ reason, advisory },
+});
 
 export interface Bug extends BugReport {
   /** `bug/7` */
@@ -41,6 +50,14 @@ export interface BugSearch {
   /** The newest releases that succeeded, of pipelines that run the bug therefore. */
   readonly exposed: number;
   readonly deployed: readonly BugHit[];
+  /** SBOMs that cannot be read, so that nobody knows whether their artifacts contain it; missing where there are none. */
+  readonly unread?: Unread;
+}
+
+interface Unread {
+  readonly count: number;
+  /** Why the first of them cannot. */
+  readonly why: string;
 }
 
 /** A release with an artifact that contains a bug. */
@@ -80,7 +97,7 @@ export const isInForce = ({ closed, to }: Pick<Bug, 'closed' | 'to'>): boolean =
 
 /** Why a report cannot be taken; undefined when it can. */
 export function whyNotReport(records: BugRecords, report: BugReport, actor: string): string | undefined {
-  const unfit = whyNotActor(actor) ?? whyNotText(report);
+  const unfit = whyNotActor(actor) ?? whyNotText(report) ?? whyNotSize(report);
   if (unfit !== undefined || sameBug(records, report)) return unfit;
   const inForce = records.bugs.filter(isInForce).length;
   if (inForce < BUG_LIMITS.inForce.max) return undefined;
@@ -101,23 +118,35 @@ function whyNotText({ target, from, to, reason }: BugReport): string | undefined
   return from === to ? `${from} cannot both have the bug and be its fix` : undefined;
 }
 
+/** What comes in through Temporal itself has been parsed by nobody. */
+function whyNotSize({ advisory }: BugReport): string | undefined {
+  if (advisory === undefined) return undefined;
+  if (!Array.isArray(advisory.affected)) return 'the advisory names no packages';
+  const [bytes, { max }] = [jsonBytes(advisory), BUG_LIMITS.advisory];
+  return bytes <= max ? undefined : `the advisory has ${bytes} bytes, and ${max} is the most`;
+}
+
 const whyNotActor = (actor: string): string | undefined =>
   PRINCIPAL.test(actor) && !isGroup(actor) ? undefined : `${actor || 'nobody'} is no person and no program`;
 
 /** Whoever reports the same again means the same bug. */
-const sameBug = ({ bugs }: BugRecords, { target, from, to }: BugReport): Bug | undefined =>
-  bugs.find((bug) => bug.closed === null && bug.target === target && bug.from === from && bug.to === to);
+const sameBug = ({ bugs }: BugRecords, report: BugReport): Bug | undefined =>
+  bugs.find((bug) => bug.closed === null && aboutOf(bug) === aboutOf(report));
+
+const aboutOf = ({ target, from, to, advisory }: BugReport): string =>
+  JSON.stringify([target, from, to, advisory ?? null]);
 
 export function reported(
   records: BugRecords,
-  { target, from, to, reason }: BugReport,
+  report: BugReport,
   actor: string,
   nowMs: number,
 ): { readonly records: BugRecords; readonly bug: Bug } {
-  const known = sameBug(records, { target, from, to, reason });
+  const known = sameBug(records, report);
   if (known) return { records, bug: known };
   const id = `bug/${records.next}`;
-  const about = { target, from, to, reason, reportedBy: actor, at: formatTime(nowMs) };
+  const { target, from, to, reason, advisory } = report;
+  const about = { target, from, to, reason, reportedBy: actor, at: formatTime(nowMs), ...(advisory && { advisory }) };
   const bug: Bug = { id, ...about, closed: null, search: null };
   const due = [
     { id, atMs: nowMs, again: false },
@@ -145,14 +174,23 @@ export function whyNotClose({ bugs }: BugRecords, { id, to, reason }: BugClose, 
   if (bug === undefined) return `there is no ${id}`;
   const unfit = whyNotActor(actor) ?? whyNotText({ ...bug, to: to ?? bug.to, reason });
   if (unfit !== undefined) return unfit;
-  return isInForce(bug) ? undefined : `${id} is closed already`;
+  if (!isInForce(bug)) return `${id} is closed already`;
+  if (bug.advisory === undefined || to === null) return undefined;
+  return `${bug.target} says itself which versions are fixed: report it as it reads now, and close ${id} without --to`;
 }
 
 /** A closed bug without a fix was none: it refuses nothing any more. Closed once more, without `to`, that is what a fixed one becomes. */
 export function closed(records: BugRecords, { id, to, reason }: BugClose, actor: string, nowMs: number): BugRecords {
   const closing = { by: actor, at: formatTime(nowMs), reason };
-  const bugs = records.bugs.map((bug) => (bug.id === id ? { ...bug, to, closed: closing } : bug));
+  const bugs = records.bugs.map((bug) => (bug.id === id ? slim({ ...bug, to, closed: closing }) : bug));
   return { ...records, bugs: forgetting(bugs), due: records.due.filter((one) => one.id !== id) };
+}
+
+/** Of one that was none, what it is kept for: that it was reported, and closed. */
+function slim({ advisory, ...bug }: Bug): Bug {
+  if (isInForce(bug)) return { ...bug, ...(advisory && { advisory }) };
+  const { search } = bug;
+  return { ...bug, search: search && { ...search, releases: [], deployed: [] } };
 }
 
 /** The bug that is searched for next; undefined when none is. */
@@ -161,7 +199,9 @@ export const nextSearch = ({ due }: BugRecords): SearchDue | undefined =>
 
 /** What came of a search: a second one adds what it found besides. */
 export function searched(records: BugRecords, done: SearchDue, found: BugSearch): BugRecords {
-  const bugs = records.bugs.map((bug) => (bug.id === done.id ? { ...bug, search: besides(bug.search, found) } : bug));
+  const bugs = records.bugs.map((bug) =>
+    bug.id === done.id ? { ...bug, search: withinRoom(besides(bug.search, found)) } : bug,
+  );
   return { ...records, due: records.due.filter((one) => one !== done), bugs };
 }
 
@@ -172,15 +212,36 @@ function besides(before: BugSearch | null, found: BugSearch): BugSearch {
     ...found,
     asked: before.asked + found.asked,
     affected: before.affected + found.affected,
-    releases: [...before.releases, ...found.releases].slice(0, BUG_LIMITS.shown.max),
+    releases: [...before.releases, ...found.releases],
     exposed: before.exposed + found.exposed,
-    deployed: [...before.deployed, ...found.deployed].slice(0, BUG_LIMITS.shown.max),
+    deployed: [...before.deployed, ...found.deployed],
+    ...bothUnread(before.unread, found.unread),
   };
 }
 
+const bothUnread = (before: Unread | undefined, found: Unread | undefined): { readonly unread?: Unread } =>
+  before || found
+    ? { unread: { count: (before?.count ?? 0) + (found?.count ?? 0), why: before?.why ?? found?.why ?? '' } }
+    : {};
+
+/** As much of what was found as all bugs together have room for. */
+function withinRoom(search: BugSearch): BugSearch {
+  const first = (hits: readonly BugHit[]): readonly BugHit[] =>
+    firstWithin(hits.slice(0, BUG_LIMITS.shown.max).map(withFewOwners), BUG_LIMITS.shownTogether.max);
+  return { ...search, releases: first(search.releases), deployed: first(search.deployed) };
+}
+
+/** Whom to ask: the first of them stand for all. */
+const withFewOwners = (hit: BugHit): BugHit => ({ ...hit, owners: hit.owners.slice(0, BUG_LIMITS.owners.max) });
+
 /** `bug/7 in //lib:rpc (from 12, no fix yet): it loses replies` */
-export const bugWords = ({ id, target, from, to, reason }: Bug): string =>
-  `${id} in ${target} (from ${from}, ${to === null ? 'no fix yet' : `fixed in ${to}`}): ${reason}`;
+export const bugWords = (bug: Bug): string => `${bug.id} in ${bug.target} (${revisionWords(bug)}): ${bug.reason}`;
+
+/** `from 12, no fix yet`; of an advisory `esbuild from 0 before 0.25.0`. */
+export const revisionWords = ({ from, to, advisory }: BugReport): string =>
+  advisory === undefined
+    ? `from ${from}, ${to === null ? 'no fix yet' : `fixed in ${to}`}`
+    : cutText(affectedWords(advisory), BUG_LIMITS.path.max);
 
 /** The same, and over which chain an artifact has it. */
 export const hitWords = (bug: Bug, { artifact, path }: Pick<BugHit, 'artifact' | 'path'>): string =>

@@ -41,11 +41,17 @@ export function whyNotTrue(
   return undefined;
 }
 
+/** An artifact that contains a bug, by its identity, and over which chain. */
+export interface ArtifactHit {
+  readonly artifact: string;
+  readonly path: string;
+}
+
 /** The first artifact that contains the bug, and how; undefined where none does. */
 export function hitAmong(
   artifacts: readonly Artifact[],
   affected: ReadonlyMap<string, Affected>,
-): { readonly artifact: string; readonly path: string } | undefined {
+): ArtifactHit | undefined {
   for (const artifact of artifacts)
     for (const built of builtFrom([artifact])) {
       const hit = affected.get(keyOf(built));
@@ -54,4 +60,4 @@ export function hitAmong(
   return undefined;
 }
 
-const pathText = (path: readonly string[]): string => cutText(path.join(' > '), BUG_LIMITS.path.max);
+export const pathText = (path: readonly string[]): string => cutText(path.join(' > '), BUG_LIMITS.path.max);

@@ -3,7 +3,7 @@ import { conveyorError } from '../../domain/errors';
 import { numberOfBug, type Bug } from '../../domain/bugs/bug';
 import { callerOf } from '../auth';
 import { readJson } from '../body';
-import { closeBugRequest, reportBugRequest } from '../bugSchemas';
+import { closeBugRequest, reportBugRequest, bugReportOf } from '../bugSchemas';
 import type { RouteDeps } from './deps';
 
 /** `/v1/bugs`: what is reported to be bad. */
@@ -15,7 +15,7 @@ export function bugRoutes(deps: RouteDeps): Hono {
 
   app.post('/', async (c) => {
     const { principal: actor, client } = await callerOf(c, deps);
-    const report = await readJson(c, reportBugRequest);
+    const report = bugReportOf(await readJson(c, reportBugRequest));
     const bug = await turns.run('bugs', () => client.reportBug(report, actor));
     c.header('location', `/v1/bugs/${String(numberOfBug(bug.id))}`);
     return c.json(bug, 201);

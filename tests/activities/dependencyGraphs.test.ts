@@ -1,6 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
-import { affectedBy, bugIn } from '../../activities/dependencyGraphs';
+import { bugIn } from '../../activities/bugIn';
+import { affectedBy } from '../../activities/dependencyGraphs';
 import type { Artifact } from '../../domain/artifact';
 import type { Bug } from '../../domain/bugs/bug';
 import { ExtensionError, serveDependencyGraph } from '../../sdk/server';
@@ -71,6 +72,48 @@ test('a graph that lies, or does not answer, is no clearance', async () => {
   const away = bugIn(given({ one: finds, other: breaks }).ports, [ARTIFACT]);
   await expect(away).rejects.toMatchObject({ code: 'extension-unavailable' });
 });
+
+const asking = (...answers: (() => Response | Promise<Response>)[]) => {
+  const registry = parseRegistry(
+    { extensions: [{ name: 'builds', kind: 'dependency-graph', url: 'http://builds', timeout: '50ms' }] },
+    {},
+  );
+  let asked = 0;
+  const fetch = async (request: Request): Promise<Response> => {
+    const answer = answers[asked];
+    asked += 1;
+    if (answer) return answer();
+    return new Promise((_, reject) => request.signal.addEventListener('abort', () => reject(new Error('aborted'))));
+  };
+  return { calls: () => asked, ports: { registry, client: {} as Client, fetch } };
+};
+
+test('a graph that is slow is given up in time, and is no clearance', async () => {
+  await expect(affectedBy(asking().ports, BUG, [BUILT])).rejects.toMatchObject({
+    ...{ code: 'extension-unavailable', message: expect.stringContaining('no answer within 50 ms') },
+  });
+});
+
+test('a graph that always knows of another page is asked once for each thousand, whatever it answers', async () => {
+  const more = () => Response.json({ affected: [FOUND], cursor: 'more' });
+  const { ports, calls } = asking(more, more, more, more);
+  const found = await affectedBy(ports, BUG, [BUILT]);
+  expect([found.size, calls()]).toEqual([1, 1]);
+});
+
+const MIB = new TextEncoder().encode(' '.repeat(1_048_576));
+
+test.each<[string, () => Response, RegExp]>([
+  ['names more than it was asked about', () => Response.json({ affected: Array(1_001).fill(FOUND) }), /affected: /],
+  ['names one twice over another path', () => Response.json({ affected: [FOUND, { ...FOUND, path: ['//kv:server', '//x'] }] }), /the path of \/\/kv:server does not lead to/],
+  ['goes deeper than it was asked to', () => Response.json({ affected: [{ ...FOUND, depth: 15, path: ['//kv:server', ...Array<string>(14).fill('//x'), '//lib:rpc'] }] }), /15 dependencies away, and 14 were asked for/],
+  ['never ends', () => new Response(new ReadableStream({ pull: (stream) => stream.enqueue(MIB) })), /larger than 8 MiB/],
+  ['is no JSON', () => new Response('<html>'), /not JSON/],
+])('an answer that %s is not believed', async (_, answer, why) => {
+  await expect(affectedBy(asking(answer).ports, BUG, [BUILT])).rejects.toMatchObject({
+    ...{ code: 'extension-protocol', message: expect.stringMatching(why) },
+  });
+}); // prettier-ignore
 
 test('many are asked about in pages of a thousand', async () => {
   const { ports, asked } = given({ one: nothing });

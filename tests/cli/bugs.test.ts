@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Bug } from '../../domain/bugs/bug';
 import { run } from '../builders/cliWorld';
 
@@ -31,6 +34,59 @@ test('a bug is reported with its revisions and who reports it, and its number is
   expect([code, out]).toEqual([0, 'bug/7\n']);
   const report = { target: '//lib:rpc', from: '12', to: null, reason: 'it loses replies' };
   expect(calls).toEqual([[report, 'user:alice']]);
+});
+
+describe('an advisory', () => {
+  const ADVISORY = {
+    id: 'X-1',
+    affected: [
+      {
+        package: { ecosystem: 'npm', name: 'rpc' },
+        ranges: [{ type: 'SEMVER', events: [{ introduced: '0' }, { fixed: '1.4.0' }] }],
+        versions: [],
+      },
+    ],
+  };
+  const folder = mkdtempSync(join(tmpdir(), 'advisories-'));
+  const file = join(folder, 'X-1.json');
+  writeFileSync(file, JSON.stringify({ ...ADVISORY, details: 'it loses replies' }));
+  writeFileSync(
+    join(folder, 'open.json'),
+    JSON.stringify({ id: 'X-1', affected: [{ package: { ecosystem: 'npm', name: 'rpc' } }] }),
+  );
+  afterAll(() => rmSync(folder, { recursive: true }));
+  const report = (...more: string[]) => ['bugs', 'report', ...more, '--reason', 'it loses replies'];
+
+  test('is reported from its file, which says itself what is affected', async () => {
+    const calls: unknown[] = [];
+    const reportBug = (...given: unknown[]) => {
+      calls.push(given);
+      return Promise.resolve(BUG);
+    };
+    expect(await run(report('--advisory', file), { client: { reportBug } })).toMatchObject({ code: 0, err: '' });
+    const sent = { target: 'X-1', from: '0', to: null, reason: 'it loses replies', advisory: ADVISORY };
+    expect(calls).toEqual([[sent, 'user:alice']]);
+  });
+
+  test.each([
+    [['--advisory', file, '--from', '12'], 'usage: --advisory says itself what is affected'],
+    [['--advisory', join(folder, 'none.json')], 'there is no such file'],
+    [['--advisory', join(folder, 'open.json')], 'affected.0: no range and no version says what is affected of rpc'],
+    [['--target', '//lib:rpc'], 'usage: a report has --target and --from, or --advisory'],
+    [[], 'usage: a report has --target and --from, or --advisory'],
+  ])('is refused with %j, and nothing is sent', async (argv, says) => {
+    const { code, err } = await run(report(...argv));
+    expect(code).toBe(2);
+    expect(err).toContain(says);
+  });
+
+  test('is shown with what it affects, and with SBOMs that nobody could read', async () => {
+    const unread = { count: 3, why: 'the SBOM kv/12.json cannot be read: it is no JSON' };
+    const bug: Bug = { ...BUG, target: 'X-1', from: '0', advisory: ADVISORY, search: { ...SEARCH, unread } };
+    const { out } = await run(['bugs', 'show', 'bug/7'], { client: { listBugs: () => Promise.resolve([bug]) } });
+    expect(out).toContain('bug/7 open: X-1, rpc from 0 before 1.4.0: it loses replies');
+    expect(out).toContain('of 3 SBOMs nobody knows whether it contains it: the SBOM kv/12.json cannot be read');
+  });
 });
 
 test('bugs are listed with whether they are open, fixed or were none', async () => {
@@ -79,7 +135,7 @@ test.each([
   [['bugs', 'show', '7'], 2, 'invalid-id'],
   [['bugs', 'close', 'kvstore/7', '--reason', 'r'], 2, 'invalid-id'],
   [['bugs', 'close', 'bug/7'], 2, 'missing-reason'],
-  [['bugs', 'report', '--from', '12'], 2, '--target'],
+  [['bugs', 'report', '--from', '12', '--reason', 'r'], 2, '--target'],
 ])('%j is refused: exit code %d, %s', async (argv, exit, says) => {
   const { code, err } = await run(argv, { client });
   expect(code).toBe(exit);

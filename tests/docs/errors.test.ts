@@ -15,6 +15,11 @@ const SAMPLES: Params = {
   'missing-reason': { verb: 'pause' },
   'unknown-pipeline': { pipeline: 'kvstor' },
   'unknown-bug': { id: 'bug/9' },
+  'advisory-invalid': {
+    file: 'GHSA-67mh-4wv8-2f99.json',
+    why: 'affected.0.ranges.0.events: none says which version introduced it',
+  },
+  'sbom-unreadable': { sbom: 'kv/12.cdx.json', why: 'it is no JSON' },
   'bug-refused': { why: '12 cannot both have the bug and be its fix' },
   'unknown-release': { id: 'kvstore/99' },
   'unknown-deploy': { id: 'kvstore/12/publish' },

@@ -140,6 +140,11 @@ describe('the registry of extensions', () => {
       /only a data-source is of the type prometheus/,
     ],
     [
+      'SBOMs of something else',
+      { extensions: [{ ...twine, type: 'sboms' }] },
+      /only a dependency-graph is of the type sboms/,
+    ],
+    [
       'a label without a Prometheus',
       { extensions: [{ ...twine, kind: 'data-source', taskLabel: 'pod' }] },
       /extensions\.0\.taskLabel: only for type: prometheus/,

@@ -14,6 +14,20 @@ test('a bug is reported by the principal of the token, and answered with where t
   expect(pipelines.calls).toEqual([['reportBug', { ...REPORT, to: '15' }, expect.stringMatching(/^service:/)]]);
 });
 
+test('an advisory is reported as its database has it, and says itself what is affected', async () => {
+  const pipelines = new FakePipelines();
+  const affected = [{ package: { ecosystem: 'npm', name: 'rpc' }, versions: ['1.0.0'] }];
+  const advisory = { id: 'X-1', modified: '2026-01-01T00:00:00Z', affected, details: 'it loses replies' };
+  const response = await appOf(pipelines).request('/v1/bugs', post({ advisory, reason: 'no' }));
+  expect(response.status).toBe(201);
+  const kept = { id: 'X-1', affected: [{ ...affected[0], ranges: [] }] };
+  const report = { target: 'X-1', from: '0', to: null, reason: 'no', advisory: kept };
+  expect(pipelines.calls).toEqual([['reportBug', report, expect.stringMatching(/^service:/)]]);
+  // The command line sends what it has parsed.
+  await appOf(pipelines).request('/v1/bugs', post(report));
+  expect(pipelines.calls[1]?.slice(0, 2)).toEqual(['reportBug', report]);
+});
+
 test('bugs are there to read, all or one, and one that there is not is a 404', async () => {
   const app = appOf(new FakePipelines());
   expect(await (await app.request('/v1/bugs')).json()).toMatchObject([{ id: 'bug/7' }]);
@@ -34,6 +48,12 @@ test('a bug is closed with its fix, or as none', async () => {
 
 test.each([
   ['without a target', { ...REPORT, target: undefined }, /target/],
+  ['without a revision', { ...REPORT, from: undefined }, /from: required without advisory/],
+  [
+    'of an advisory without ranges',
+    { advisory: { id: 'X-1', affected: [{ package: { ecosystem: 'npm', name: 'rpc' } }] }, reason: 'no' },
+    /advisory: affected.0: no range and no version/,
+  ],
   ['without a reason', { ...REPORT, reason: ' ' }, /reason/],
   ['with a target that is too long', { ...REPORT, target: 'x'.repeat(257) }, /target/],
   ['with a field that nobody knows', { ...REPORT, actor: 'user:eve' }, /actor/],

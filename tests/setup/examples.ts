@@ -27,10 +27,11 @@ export const IN_VIRTUAL_TIME = [
 ];
 
 /**
- * These deploy to a fleet that is not the simulated one; tests/system/dev.test.ts, tests/system/prometheus.test.ts, tests/contract/gatekeeper.test.ts
- * and tests/workflows/models.test.ts run them.
+ * These need more than a development stack has, most of them a fleet that is not the simulated one; tests/system/bugs.test.ts,
+ * tests/system/dev.test.ts, tests/system/prometheus.test.ts, tests/contract/gatekeeper.test.ts and tests/workflows/models.test.ts run them.
  */
 export const ON_OTHER_FLEETS = [
+  'advisory/pipeline.yaml',
   'config/pipeline.yaml',
   'inference/data/feed.yaml',
   'push-types/gatekeeper/pipeline.yaml',

@@ -1,7 +1,10 @@
 import type { Artifact } from '../../domain/artifact';
-import type { Bug, BugRecords } from '../../domain/bugs/bug';
+import { isInForce, type Bug, type BugRecords } from '../../domain/bugs/bug';
+import { BUG_LIMITS } from '../../domain/limits';
 import { actionOf, CALM, deployAction, endsOf, flow, slowAction, untilAction } from './flows';
+import { fullBugRecords } from '../builders/bugs';
 import { kvstore } from './pipelines';
+import { isContinued, shortHistories } from './shortHistories';
 import { executable, HOUR, MINUTE, VirtualWorld } from './world';
 
 let world: VirtualWorld;
@@ -160,4 +163,73 @@ test('a refusal of the graph is shown and stops nothing, and the same report is 
   const [{ search } = {} as Bug] = await known();
   expect(search?.problem).toMatch(/no-number-at-all is no revision/);
   await expect(report({ from: '' })).rejects.toMatchObject({ cause: { message: 'the revision from is missing' } });
+});
+
+test('a bug in a target that nobody has is in nothing, and stops nothing', async () => {
+  await world.apply(flow({ deploy: deployAction('5m') }), CALM);
+  await release(3);
+  await world.ended('kvstore', 1);
+  await report({ target: '//no/such:target' });
+  await world.until('it was searched for', isSearched);
+  await release(4);
+  await world.ended('kvstore', 2);
+  expect(await endsOf(world, [2])).toEqual(['succeeded']);
+  const [bug] = await known();
+  expect(bug?.search).toMatchObject({ problem: null, asked: 1, affected: 0, exposed: 0 });
+});
+
+describe('a dependency graph that', () => {
+  test.each([
+    ['lies', 'garbage', /nobody knows whether it contains a bug: builds answered getDependents with/],
+    ['breaks', 'error', /nobody knows whether it contains a bug: builds did not answer getDependents/],
+  ])(
+    '%s lets nothing deploy while a bug is in force, and everything once it is itself again',
+    async (_, mode, says) => {
+      await world.apply(flow({ deploy: deployAction('5m') }), CALM);
+      await report({ target: '//lib:other' });
+      await world.until('it was searched for', isSearched);
+      const fault = { kind: 'http', service: 'dependency-graph', mode };
+      const { id } = await world.control<{ id: string }>('POST', '/control/faults', fault);
+      await release(3);
+      const isBlocked = async () => actionOf(await world.releaseStatus('kvstore', 1), 'deploy')?.state === 'blocked';
+      await world.until('the deploy waits', isBlocked);
+      expect(actionOf(await world.releaseStatus('kvstore', 1), 'deploy')?.blockedBy).toMatch(says);
+      for (const { versions } of await world.jobs()) expect(versions).toEqual({ 'kv:1': 6 });
+      await world.control('DELETE', `/control/faults/${id}`);
+      await world.ended('kvstore', 1);
+      expect(await endsOf(world, [1])).toEqual(['succeeded']);
+    },
+  );
+});
+
+test('as many bugs as there may be go along into the next history, where they refuse as before and are numbered on', async () => {
+  await world.close();
+  world = await VirtualWorld.ofKvstore(undefined, shortHistories());
+  const full = fullBugRecords();
+  await world.client.workflow.start('bugs', {
+    ...{ workflowId: 'bugs', taskQueue: world.taskQueue },
+    args: [{ heartbeatTimeoutMs: HOUR, records: full }],
+  });
+  await expect(report()).rejects.toMatchObject({ cause: { message: expect.stringMatching(/^100 bugs are in force/) } });
+  const inForce = full.bugs.filter(isInForce);
+  const leave = (id: string) =>
+    handle().executeUpdate<Bug, [object]>('close-bug', {
+      args: [{ id, to: null, reason: 'it is over', actor: 'user:bob' }],
+    });
+  for (let n = 0; n < 10 && !(await isContinued(world.client, 'bugs')); n += 1) {
+    await leave(inForce[n]?.id ?? '');
+    await report({ from: `r${n}` });
+    await world.sleep(MINUTE);
+  }
+  expect(await isContinued(world.client, 'bugs')).toBe(true);
+  const { bugs, next, due } = await handle().query<BugRecords>('bugs');
+  const count = next - full.next;
+  expect(bugs.filter(isInForce).map(({ id }) => id)).toEqual([
+    ...inForce.slice(count).map(({ id }) => id),
+    ...Array.from({ length: count }, (_, n) => `bug/${full.next + n}`),
+  ]);
+  expect(bugs.filter(isInForce)).toHaveLength(BUG_LIMITS.inForce.max);
+  expect(due).toEqual([]);
+  expect(bugs.find(({ id }) => id === inForce[50]?.id)).toEqual(inForce[50]);
+  await expect(report()).rejects.toMatchObject({ cause: { message: expect.stringMatching(/^100 bugs are in force/) } });
 });

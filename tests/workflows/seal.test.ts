@@ -1,10 +1,8 @@
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import type { Client } from '@temporalio/client';
 import { sendCommand } from '../../client/commands';
 import { untilAction } from './flows';
 import { kvstore } from './pipelines';
+import { isContinued, shortHistories } from './shortHistories';
 import { MINUTE, SEAL, VirtualWorld } from './world';
 
 const [PIPELINE, RELEASE, DEPLOY] = ['pipeline/kvstore', 'release/kvstore/1', 'deploy/kvstore/1/deploy/1'] as const;
@@ -85,21 +83,6 @@ describe('where histories are short', () => {
     { name: 'half', scope: '*', amount: '50%', bake: '1h' },
   ];
 
-  /** Continues as new where the server would propose it, long before. */
-  function shortHistories(): string {
-    const bundle = readFileSync(process.env['CONVEYOR_TEST_BUNDLE'] ?? '', 'utf8');
-    const short = bundle.replace(/(\(0,\w+\.workflowInfo\)\(\))\.continueAsNewSuggested/g, '($1.historyLength > 30)');
-    const file = path.join(mkdtempSync(path.join(tmpdir(), 'short-')), 'bundle.js');
-    writeFileSync(file, short);
-    return file;
-  }
-
-  /** Whether a workflow has left a history behind. */
-  async function isContinued(workflowId: string): Promise<boolean> {
-    const { events } = await stranger.workflow.getHandle(workflowId).fetchHistory();
-    return Boolean(events?.[0]?.workflowExecutionStartedEventAttributes?.continuedExecutionRunId);
-  }
-
   test('a sealed deploy continues in a new one, which knows what was taken in the old, and is reverted there', async () => {
     await asked('pause');
     const payloads = await lastInput(DEPLOY);
@@ -110,7 +93,7 @@ describe('where histories are short', () => {
       const { phases } = await world.deployStatus('kvstore', 1);
       return Boolean(phases[1]?.bakeUntil);
     });
-    expect(await isContinued(DEPLOY)).toBe(true);
+    expect(await isContinued(stranger, DEPLOY)).toBe(true);
     await signal(DEPLOY, 'pause', payloads);
     await world.sleep(MINUTE);
     const { commands, state } = await world.deployStatus('kvstore', 1);
@@ -127,7 +110,7 @@ describe('where histories are short', () => {
     await world.release('kvstore', 'kv:3');
     await world.ended('kvstore', 2);
     await allRun('kv:3');
-    expect(await isContinued(PIPELINE)).toBe(true);
+    expect(await isContinued(stranger, PIPELINE)).toBe(true);
   });
 });
 

@@ -102,6 +102,7 @@ const ONLY = {
     why: 'zones and daylight saving time have one rule, and domain/calendar keeps it',
   },
   'ical.js': { layer: 'domain/calendar', why: 'what calendars say becomes dated blackouts, in one place' },
+  semver: { layer: 'platform', why: 'versions of packages have one order, and platform/osv keeps it' },
   croner: { layer: 'domain/calendar', why: 'calendars have one rule, and domain/calendar keeps it' },
 };
 

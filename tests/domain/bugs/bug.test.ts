@@ -7,19 +7,32 @@ import {
   NO_BUGS,
   numberOfBug,
   reported,
+  reportOfAdvisory,
   searched,
   whyNotClose,
   whyNotReport,
   type BugRecords,
   type BugReport,
 } from '../../../domain/bugs/bug';
+import type { Advisory } from '../../../domain/bugs/advisory';
 import { BUG_LIMITS } from '../../../domain/limits';
 import { jsonBytes } from '../../../domain/size';
+import { fullBugRecords } from '../../builders/bugs';
 
 const REPORT: BugReport = { target: '//lib:rpc', from: '3', to: null, reason: 'it loses replies' };
 const BOB = 'user:bob';
 const SEARCH = { at: 'now', problem: null, asked: 5, affected: 1, releases: [], exposed: 0, deployed: [] };
 
+const ADVISORY: Advisory = {
+  id: 'X-1',
+  affected: [
+    {
+      package: { ecosystem: 'npm', name: 'rpc' },
+      ranges: [{ type: 'SEMVER', events: [{ introduced: '1.0.0' }, { fixed: '1.4.0' }] }],
+      versions: [],
+    },
+  ],
+};
 const withReports = (count: number, more: Partial<BugReport> = {}, start: BugRecords = NO_BUGS): BugRecords =>
   Array.from({ length: count }).reduce<BugRecords>(
     (records) => reported(records, { ...REPORT, from: `r${records.next}`, ...more }, BOB, 0).records,
@@ -103,13 +116,64 @@ test('a search that a graph refused does not hide what another found', () => {
 });
 
 test('all bugs that there may be fit into one history', () => {
-  const hit = { release: 'x'.repeat(80), owners: ['user:someone'], artifact: 'y'.repeat(250), path: 'z'.repeat(400) };
-  const many = Array.from({ length: 15 }, () => hit);
-  let records = withReports(BUG_LIMITS.inForce.max, { target: 't'.repeat(256), reason: 'r'.repeat(1000) });
-  for (let due = nextSearch(records); due; due = nextSearch(records))
-    records = searched(records, due, { ...SEARCH, releases: many.slice(0, 10), deployed: many.slice(0, 10) });
-  expect(records.bugs.every(({ search }) => search?.releases.length === BUG_LIMITS.shown.max)).toBe(true);
+  const records = fullBugRecords();
+  expect(records.bugs).toHaveLength(BUG_LIMITS.kept.max + BUG_LIMITS.inForce.max);
+  expect(records.bugs.at(-1)?.search?.releases.length).toBeGreaterThan(0);
+  for (const { advisory } of records.bugs.filter(isInForce))
+    expect(jsonBytes(advisory)).toBeGreaterThan(BUG_LIMITS.advisory.max - 20);
   expect(jsonBytes(records)).toBeLessThan(1_900_000);
+});
+
+test('ten releases of the usual size are shown of each kind', () => {
+  const hit = {
+    ...{ release: 'kvstore/12', owners: ['user:alice', 'group:storage'] },
+    ...{ artifact: 'executable@kv:12', path: '//kv:server > //kv/log > //lib:rpc' },
+  };
+  const { records } = reported(NO_BUGS, REPORT, BOB, 0);
+  const many = Array.from({ length: 15 }, () => hit);
+  const [bug] = searched(records, records.due[0]!, { ...SEARCH, releases: many, deployed: many }).bugs;
+  expect([bug?.search?.releases.length, bug?.search?.deployed.length]).toEqual([10, 10]);
+});
+
+describe('a bug that is an advisory', () => {
+  test('is named by its id and the versions that it affects, and the same text is the same bug', () => {
+    const first = reported(NO_BUGS, reportOfAdvisory(ADVISORY, 'no'), BOB, 0);
+    expect(bugWords(first.bug)).toBe('bug/1 in X-1 (rpc from 1.0.0 before 1.4.0): no');
+    expect(reported(first.records, reportOfAdvisory(ADVISORY, 'again'), BOB, 0).bug.id).toBe('bug/1');
+    const wider = { ...ADVISORY, affected: [...ADVISORY.affected, ...ADVISORY.affected] };
+    expect(reported(first.records, reportOfAdvisory(wider, 'more'), BOB, 0).bug.id).toBe('bug/2');
+  });
+
+  test('has no other fix than it says itself, and is closed as none', () => {
+    const { records } = reported(NO_BUGS, reportOfAdvisory(ADVISORY, 'no'), BOB, 0);
+    expect(whyNotClose(records, { id: 'bug/1', to: '1.4.0', reason: 'r' }, BOB)).toBe(
+      'X-1 says itself which versions are fixed: report it as it reads now, and close bug/1 without --to',
+    );
+    const none = closed(records, { id: 'bug/1', to: null, reason: 'r' }, BOB, 0);
+    expect(none.bugs.map(isInForce)).toEqual([false]);
+  });
+
+  test.each([
+    [
+      'too large',
+      { id: 'X-1', affected: [{ ...ADVISORY.affected[0], versions: Array(2_000).fill('1.0.0') }] },
+      /^the advisory has \d+ bytes, and 6144 is the most/,
+    ],
+    ['none', { id: 'X-1' }, /^the advisory names no packages/],
+  ])('and is %s is refused, also where it comes past the doors', (_, advisory, why) => {
+    const report = { ...reportOfAdvisory(ADVISORY, 'r'), advisory: advisory as never };
+    expect(whyNotReport(NO_BUGS, report, BOB)).toMatch(why);
+  });
+});
+
+test('SBOMs that cannot be read are counted over both searches', () => {
+  const { records } = reported(NO_BUGS, REPORT, BOB, 0);
+  const [first, second] = records.due;
+  const once = searched(records, first!, { ...SEARCH, unread: { count: 2, why: 'it is no JSON' } });
+  expect(searched(once, second!, SEARCH).bugs[0]?.search?.unread).toEqual({ count: 2, why: 'it is no JSON' });
+  expect(searched(once, second!, { ...SEARCH, unread: { count: 1, why: 'gone' } }).bugs[0]?.search?.unread).toEqual({
+    ...{ count: 3, why: 'it is no JSON' },
+  });
 });
 
 test('nothing but bug/N names a bug', () => {

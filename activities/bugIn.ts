@@ -1,0 +1,53 @@
+import { WorkflowNotFoundError, type Client } from '@temporalio/client';
+import type { Artifact } from '../domain/artifact';
+import { hitWords, isInForce, type Bug, type BugRecords } from '../domain/bugs/bug';
+import { builtFrom, hitAmong, type Affected, type ArtifactHit } from '../domain/bugs/hits';
+import { workflowIds } from '../domain/ids';
+import { affectedBy, graphsOf, isRefusal, type GraphPorts } from './dependencyGraphs';
+import { affectedBySboms, hitIn, sbomOf, sbomStoresOf } from './sboms';
+
+/**
+ * Which bug in force some artifacts contain, in words; undefined where none. Where neither a graph nor a store of SBOMs could answer, nobody is asked.
+ * A bug about which a graph refuses to answer is shown as such, and stops no deploy. @throws while a graph, a store, or the workflow of bugs does
+ * not answer, and of an SBOM that cannot be read
+ */
+export async function bugIn(ports: GraphPorts, artifacts: readonly Artifact[]): Promise<string | undefined> {
+  const hasGraph = graphsOf(ports).length > 0 && builtFrom(artifacts).length > 0;
+  const hasSbom = sbomStoresOf(ports).length > 0 && artifacts.some((artifact) => sbomOf(artifact) !== undefined);
+  if (!hasGraph && !hasSbom) return undefined;
+  const bugs = (await knownBugs(ports.client)).filter(isInForce);
+  const asked = bugs.filter(({ advisory }) => (advisory === undefined ? hasGraph : hasSbom));
+  const found = await Promise.all(
+    asked.map(async (bug) => {
+      const hit = await hitOf(ports, bug, artifacts);
+      return hit && hitWords(bug, hit);
+    }),
+  );
+  return found.find((words) => words !== undefined);
+}
+
+async function hitOf(ports: GraphPorts, bug: Bug, artifacts: readonly Artifact[]): Promise<ArtifactHit | undefined> {
+  if (bug.advisory === undefined)
+    return hitAmong(artifacts, await affectedBy(ports, bug, builtFrom(artifacts)).catch(unlessRefused));
+  const hits = await affectedBySboms(ports, bug.advisory, artifacts);
+  const [problem] = hits.unreadable.values();
+  const hit = hitIn(hits, artifacts);
+  if (hit === undefined && problem !== undefined) throw problem;
+  return hit;
+}
+
+/** What no repetition changes, such as a revision that the graph does not know. */
+function unlessRefused(error: unknown): ReadonlyMap<string, Affected> {
+  if (isRefusal(error)) return new Map();
+  throw error;
+}
+
+/** None where nobody ever reported one. */
+export async function knownBugs(client: Client): Promise<readonly Bug[]> {
+  try {
+    return (await client.workflow.getHandle(workflowIds.bugs).query<BugRecords>('bugs')).bugs;
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return [];
+    throw error;
+  }
+}

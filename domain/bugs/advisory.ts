@@ -1,0 +1,130 @@
+import { isSemantic, packageNamed } from './packageUrl';
+
+/** Advisories in the OSV format (https://ossf.github.io/osv-schema): whose package, and which of its versions are affected. */
+
+/** Of a record, all that says which versions are affected. It is such a record itself. */
+export interface Advisory {
+  /** `GHSA-67mh-4wv8-2f99` */
+  readonly id: string;
+  readonly affected: readonly AffectedPackage[];
+}
+
+export interface AffectedPackage {
+  readonly package: { readonly ecosystem: string; readonly name: string; readonly purl?: string | undefined };
+  readonly ranges: readonly VersionRange[];
+  /** Versions that are affected besides. */
+  readonly versions: readonly string[];
+}
+
+interface VersionRange {
+  readonly type: string;
+  readonly events: readonly RangeEvent[];
+}
+
+const EVENTS = ['introduced', 'fixed', 'last_affected', 'limit'] as const;
+type EventKind = (typeof EVENTS)[number];
+/** One of them, with a version. */
+type RangeEvent = { readonly [K in EventKind]?: string | undefined };
+
+/** How semantic versions follow each other. */
+export interface VersionOrder {
+  readonly isVersion: (text: string) => boolean;
+  /** Below 0 where `a` is the older one. */
+  readonly compare: (a: string, b: string) => number;
+}
+
+/** What keeps an advisory from being held against anything, after its place; undefined where nothing does. */
+export function whyNotAdvisory({ affected }: Advisory, order: VersionOrder): string | undefined {
+  if (affected.length === 0) return 'affected: it names no package';
+  for (const [at, one] of affected.entries()) {
+    const why = whyNotAffected(one, order);
+    if (why !== undefined) return `affected.${at}${why}`;
+  }
+  return undefined;
+}
+
+function whyNotAffected(one: AffectedPackage, order: VersionOrder): string | undefined {
+  const { ecosystem, name, purl } = one.package;
+  if (packageNamed(one.package) === undefined)
+    return purl === undefined
+      ? `.package: SBOMs name packages by package URLs, and that of ${name} of ${ecosystem} is not known: add purl`
+      : `.package.purl: ${purl} is no package URL, such as pkg:npm/esbuild`;
+  const ranges = one.ranges.filter((range) => isOrdered(one, range));
+  if (ranges.length === 0 && one.versions.length === 0)
+    return `: no range and no version says what is affected of ${name}; of versions that are not semantic, list each in versions`;
+  for (const [at, range] of one.ranges.entries()) {
+    const why = ranges.includes(range) ? whyNotRange(range, order) : undefined;
+    if (why !== undefined) return `.ranges.${at}.events: ${why}`;
+  }
+  return undefined;
+}
+
+function whyNotRange({ events }: VersionRange, { isVersion }: VersionOrder): string | undefined {
+  const kinds = events.map((event) => EVENTS.filter((kind) => event[kind] !== undefined));
+  if (kinds.some(({ length }) => length !== 1)) return `each has to be one of ${EVENTS.join(', ')}`;
+  const has = (kind: EventKind): boolean => kinds.some(([one]) => one === kind);
+  if (!has('introduced')) return 'none says which version introduced it';
+  if (has('fixed') && has('last_affected')) return 'a range has either fixed or last_affected';
+  const strange = events.map(eventVersion).find((version) => version !== '0' && version !== '*' && !isVersion(version));
+  return strange === undefined ? undefined : `${strange} is no semantic version`;
+}
+
+/** Whether a version is affected; of one that is not known, or cannot be compared with a range, it has to be assumed. */
+export function isAffected(one: AffectedPackage, version: string | undefined, order: VersionOrder): boolean {
+  if (version === undefined || one.versions.includes(version)) return true;
+  const ranges = one.ranges.filter((range) => isOrdered(one, range));
+  if (ranges.length > 0 && !order.isVersion(version)) return true;
+  return ranges.some((range) => inRange(range, version, order));
+}
+
+/** Of other ranges only those who made the package know the order: a repository, or the rules of its ecosystem. */
+const isOrdered = (one: AffectedPackage, { type }: VersionRange): boolean =>
+  type === 'SEMVER' || (type === 'ECOSYSTEM' && isSemantic(packageNamed(one.package) ?? ''));
+
+/** As the pseudocode of the format has it. */
+function inRange({ events }: VersionRange, version: string, order: VersionOrder): boolean {
+  const limits = events.flatMap(({ limit }) => (limit === undefined ? [] : [limit]));
+  if (limits.length > 0 && !limits.some((limit) => compareEnds(version, limit, order) < 0)) return false;
+  let affected = false;
+  for (const { introduced, fixed, last_affected: last } of inVersionOrder(events, order)) {
+    if (introduced !== undefined && compareEnds(version, introduced, order) >= 0) affected = true;
+    else if (fixed !== undefined && compareEnds(version, fixed, order) >= 0) affected = false;
+    else if (last !== undefined && compareEnds(version, last, order) > 0) affected = false;
+  }
+  return affected;
+}
+
+/** What is fixed and introduced again at one version is affected there. */
+const inVersionOrder = (events: readonly RangeEvent[], order: VersionOrder): readonly RangeEvent[] =>
+  [...events].sort(
+    (a, b) =>
+      compareEnds(eventVersion(a), eventVersion(b), order) ||
+      Number(a.introduced !== undefined) - Number(b.introduced !== undefined),
+  );
+
+/** `0` is before every version, `*` after every other. */
+function compareEnds(a: string, b: string, { compare }: VersionOrder): number {
+  if (a === b) return 0;
+  if (a === '0' || b === '*') return -1;
+  if (a === '*' || b === '0') return 1;
+  return compare(a, b);
+}
+
+const eventVersion = ({ introduced, fixed, last_affected: last, limit }: RangeEvent): string =>
+  introduced ?? fixed ?? last ?? limit ?? '';
+
+/** `esbuild from 0 before 0.25.0`, of each package. */
+export const affectedWords = ({ affected }: Advisory): string =>
+  affected
+    .map(({ package: { name }, ranges, versions }) =>
+      [name, ...ranges.map(({ events }) => events.map(eventWords).join(' ')), versions.join(', ')]
+        .filter((part) => part !== '')
+        .join(' '),
+    )
+    .join('; ');
+
+function eventWords({ introduced, fixed, last_affected: last, limit }: RangeEvent): string {
+  if (introduced !== undefined) return `from ${introduced}`;
+  if (fixed !== undefined) return `before ${fixed}`;
+  return last === undefined ? `before ${limit ?? ''}` : `up to ${last}`;
+}

@@ -1,0 +1,25 @@
+import { isFields, componentName, objectsIn, textIn, type JsonFields } from './fields';
+import type { SbomComponent, Sbom } from './sbom';
+
+export const isCycloneDx = ({ bomFormat }: JsonFields): boolean => bomFormat === 'CycloneDX';
+
+/** CycloneDX 1 in JSON. A component inside another counts as one beside it. */
+export function fromCycloneDx({ metadata, components, dependencies }: JsonFields): Sbom {
+  const about = isFields(metadata) ? objectsIn([metadata['component']]) : [];
+  const found = new Map<string, SbomComponent>();
+  const all = [...about, ...objectsIn(components)];
+  // A list that grows while it is gone through: components inside components as deep as they may be.
+  for (const one of all) {
+    for (const inner of objectsIn(one['components'])) all.push(inner);
+    const purl = textIn(one['purl']) ?? null;
+    found.set(refOf(one) ?? `#${found.size}`, { name: componentName(one['name'], one['version']), purl });
+  }
+  const edges = objectsIn(dependencies).flatMap(({ ref, dependsOn }) =>
+    typeof ref === 'string' && Array.isArray(dependsOn)
+      ? [[ref, dependsOn.filter((one) => typeof one === 'string')] as const]
+      : [],
+  );
+  return { root: about[0] ? (refOf(about[0]) ?? null) : null, components: found, dependencies: new Map(edges) };
+}
+
+const refOf = (component: JsonFields): string | undefined => textIn(component['bom-ref']) ?? textIn(component['purl']);

@@ -1,0 +1,20 @@
+/** Fields of JSON of which nobody knows yet whether they are there. */
+
+export type JsonFields = Readonly<Record<string, unknown>>;
+
+export const isFields = (value: unknown): value is JsonFields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Undefined of what is no text, or an empty one. */
+export const textIn = (value: unknown): string | undefined =>
+  typeof value === 'string' && value !== '' ? value : undefined;
+
+/** Those that are objects; none of what is no list. */
+export const objectsIn = (value: unknown): readonly JsonFields[] =>
+  Array.isArray(value) ? value.filter(isFields) : [];
+
+/** `esbuild@0.21.5`; of what has no version, its name. */
+export function componentName(name: unknown, version: unknown): string {
+  const at = textIn(version);
+  return `${textIn(name) ?? '?'}${at === undefined ? '' : `@${at}`}`;
+}

@@ -1,0 +1,24 @@
+import { fromCycloneDx, isCycloneDx } from './cycloneDx';
+import { isFields } from './fields';
+import type { Sbom } from './sbom';
+import { fromSpdx, isSpdx } from './spdx';
+
+export type SbomRead = { readonly sbom: Sbom } | { readonly problem: string };
+
+/** An SBOM from its text, or why it is none. */
+export function readSbom(text: string): SbomRead {
+  const value = sbomJson(text);
+  if (value === undefined) return { problem: 'it is no JSON' };
+  if (!isFields(value) || (!isCycloneDx(value) && !isSpdx(value)))
+    return { problem: 'it is neither CycloneDX nor SPDX 2 in JSON' };
+  const sbom = isCycloneDx(value) ? fromCycloneDx(value) : fromSpdx(value);
+  return sbom.components.size === 0 ? { problem: 'it lists nothing' } : { sbom };
+}
+
+function sbomJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,40 @@
+import { componentName, objectsIn, textIn, type JsonFields } from './fields';
+import type { SbomComponent, Sbom } from './sbom';
+
+export const isSpdx = ({ spdxVersion }: JsonFields): boolean =>
+  typeof spdxVersion === 'string' && spdxVersion.startsWith('SPDX-2.');
+
+/** SPDX 2 in JSON. */
+export function fromSpdx({ packages, relationships, documentDescribes }: JsonFields): Sbom {
+  const components = new Map<string, SbomComponent>();
+  for (const { SPDXID, name, versionInfo, externalRefs } of objectsIn(packages))
+    components.set(textIn(SPDXID) ?? `#${components.size}`, {
+      name: componentName(name, versionInfo),
+      purl: purlIn(externalRefs),
+    });
+  const dependencies = new Map<string, string[]>();
+  const described = Array.isArray(documentDescribes) ? documentDescribes.map(textIn) : [];
+  for (const { spdxElementId, relatedSpdxElement, relationshipType } of objectsIn(relationships)) {
+    const [from, to, type] = [textIn(spdxElementId), textIn(relatedSpdxElement), textIn(relationshipType)];
+    if (from === undefined || to === undefined || type === undefined) continue;
+    if (type === 'DESCRIBES') described.push(to);
+    else if (FORWARDS.test(type)) addDependency(dependencies, from, to);
+    else if (BACKWARDS.test(type)) addDependency(dependencies, to, from);
+  }
+  return { root: described[0] ?? null, components, dependencies };
+}
+
+const FORWARDS = /^(DEPENDS_ON|CONTAINS|HAS_PREREQUISITE)$/;
+/** `DEV_DEPENDENCY_OF` and its like, too. */
+const BACKWARDS = /(DEPENDENCY_OF|CONTAINED_BY|PREREQUISITE_FOR)$/;
+
+function addDependency(dependencies: Map<string, string[]>, from: string, to: string): void {
+  const known = dependencies.get(from);
+  if (known === undefined) dependencies.set(from, [to]);
+  else known.push(to);
+}
+
+function purlIn(externalRefs: unknown): string | null {
+  const ref = objectsIn(externalRefs).find(({ referenceType }) => referenceType === 'purl');
+  return textIn(ref?.['referenceLocator']) ?? null;
+}

@@ -1,0 +1,130 @@
+import type { Client } from '@temporalio/client';
+import { bugIn } from '../../activities/bugIn';
+import { affectedBySboms } from '../../activities/sboms';
+import type { Artifact } from '../../domain/artifact';
+import { reportOfAdvisory, type Bug } from '../../domain/bugs/bug';
+import { BUG_LIMITS } from '../../domain/limits';
+import { parseRegistry } from '../../platform/registry';
+
+const ADVISORY = {
+  id: 'X-1',
+  affected: [{ package: { ecosystem: 'npm', name: 'rpc' }, ranges: [], versions: ['1.0.0'] }],
+};
+const BUG: Bug = {
+  ...{ id: 'bug/1', ...reportOfAdvisory(ADVISORY, 'it loses replies') },
+  ...{ reportedBy: 'user:bob', at: '2026-11-20T12:00:00.000Z', closed: null, search: null },
+};
+const sbomOfRpc = (version: string): string =>
+  JSON.stringify({ bomFormat: 'CycloneDX', components: [{ name: 'rpc', version, purl: `pkg:npm/rpc@${version}` }] });
+const artifact = (sbom?: string): Artifact => ({
+  ...{ name: 'executable', kind: 'executable', version: 'kv:3' },
+  metadata: sbom === undefined ? {} : { sbom },
+});
+
+type Answer = () => Response | Promise<Response>;
+const says = (text: string) => () => new Response(text);
+const status = (code: number) => () => new Response('', { status: code });
+/** Ends when whoever asked gives up, and not before. */
+const silent = 'silent';
+
+/** Stores by name, each with what it answers at each path; 404 everywhere else. */
+function given(stores: Readonly<Record<string, Readonly<Record<string, Answer | typeof silent>>>>, bugs = [BUG]) {
+  const asked: string[] = [];
+  const extensions = Object.keys(stores).map((name) => ({
+    ...{ name, kind: 'dependency-graph', type: 'sboms', url: `http://${name}/boms`, timeout: '50ms' },
+  }));
+  const registry = parseRegistry({ extensions }, {});
+  const query = () => Promise.resolve({ bugs });
+  const client = { workflow: { getHandle: () => ({ query }) } } as unknown as Client;
+  const fetch = async (request: Request): Promise<Response> => {
+    const { hostname, pathname } = new URL(request.url);
+    asked.push(`${hostname}${pathname}`);
+    const answer = stores[hostname]?.[pathname.replace('/boms/', '')] ?? status(404);
+    if (answer !== silent) return answer();
+    return new Promise((_, reject) => request.signal.addEventListener('abort', () => reject(new Error('aborted'))));
+  };
+  return { asked, ports: { registry, client, fetch } };
+}
+
+test('an artifact whose SBOM has a package that an advisory affects is refused, and says over which chain', async () => {
+  const { ports } = given({ boms: { 'kv/3.json': says(sbomOfRpc('1.0.0')) } });
+  expect(await bugIn(ports, [artifact('kv/3.json')])).toBe(
+    'executable@kv:3 contains bug/1 in X-1 (rpc 1.0.0): it loses replies; by rpc@1.0.0',
+  );
+});
+
+test('one whose SBOM has a version that is not affected passes', async () => {
+  const { ports } = given({ boms: { 'kv/3.json': says(sbomOfRpc('1.0.1')) } });
+  expect(await bugIn(ports, [artifact('kv/3.json')])).toBeUndefined();
+});
+
+test('the first store that has an SBOM counts', async () => {
+  const { ports, asked } = given({ one: {}, two: { 'kv/3.json': says(sbomOfRpc('1.0.0')) }, three: {} });
+  expect(await bugIn(ports, [artifact('kv/3.json')])).toMatch(/^executable@kv:3 contains bug\/1/);
+  expect(asked).toEqual(['one/boms/kv/3.json', 'two/boms/kv/3.json']);
+});
+
+const huge = new TextEncoder().encode(' '.repeat(1_048_576));
+/** 200 MB, of which nobody reads more than the limit. */
+const larger: { sent: number; answer: Answer } = {
+  sent: 0,
+  answer: () =>
+    new Response(
+      new ReadableStream({
+        pull(controller) {
+          larger.sent += huge.length;
+          if (larger.sent > 200_000_000) controller.close();
+          else controller.enqueue(huge);
+        },
+      }),
+    ),
+};
+
+test.each<[string, string, Answer, RegExp]>([
+  ['no JSON', 'kv/3.json', says('<xml/>'), /kv\/3.json cannot be read: it is no JSON/],
+  ['not there', 'kv/3.json', status(404), /no store of SBOMs has it/],
+  ['refused', 'kv/3.json', status(403), /boms answers 403/],
+  ['elsewhere', 'kv/3.json', status(302), /boms answers 302/],
+  ['200 MB', 'kv/3.json', larger.answer, /it is larger than 32768 kB/],
+  ['outside the store', '../secret.json', status(200), /it has to be a path in a store of SBOMs/],
+  ['a URL', 'http://elsewhere/3.json', status(200), /it has to be a path in a store of SBOMs/],
+])('an SBOM that is %s is no clearance, and no other artifact waits for it', async (_, sbom, answer, why) => {
+  const { ports } = given({ boms: { 'kv/3.json': answer, 'ok.json': says(sbomOfRpc('1.0.1')) } });
+  await expect(bugIn(ports, [artifact(sbom)])).rejects.toMatchObject({
+    ...{ code: 'sbom-unreadable', retryable: false, message: expect.stringMatching(why) },
+  });
+  expect(await bugIn(ports, [artifact('ok.json')])).toBeUndefined();
+  const hits = await affectedBySboms(ports, ADVISORY, [artifact(sbom), artifact('ok.json')]);
+  expect([hits.chains.size, [...hits.unreadable.keys()]]).toEqual([0, [sbom]]);
+});
+
+test('of an SBOM of 200 MB no more is read than the limit, but for a piece on its way', () => {
+  expect(larger.sent).toBeLessThan(2 * (BUG_LIMITS.sbom.max + 4 * huge.length));
+});
+
+test.each<[string, Answer | typeof silent, RegExp]>([
+  ['down', status(503), /boms did not answer GET kv\/3.json: it answers 503/],
+  ['silent', silent, /no answer within 50 ms/],
+])('while the store is %s nobody knows, and whoever asks tries again', async (_, answer, why) => {
+  const { ports } = given({ boms: { 'kv/3.json': answer } });
+  await expect(bugIn(ports, [artifact('kv/3.json')])).rejects.toMatchObject({
+    ...{ code: 'extension-unavailable', retryable: true, message: expect.stringMatching(why) },
+  });
+});
+
+test.each<[string, Parameters<typeof given>, Artifact]>([
+  ['no store of SBOMs is configured', [{}], artifact('kv/3.json')],
+  ['no advisory is in force', [{ boms: {} }, []], artifact('kv/3.json')],
+  ['a bug is in a target', [{ boms: {} }, [{ ...BUG, advisory: undefined } as unknown as Bug]], artifact('kv/3.json')],
+  ['the artifact names no SBOM', [{ boms: {} }], artifact()],
+])('where %s no store is asked', async (_, world, one) => {
+  const { ports, asked } = given(...world);
+  expect(await bugIn(ports, [one])).toBeUndefined();
+  expect(asked).toEqual([]);
+});
+
+test('artifacts that share an SBOM have it read once', async () => {
+  const { ports, asked } = given({ boms: { 'kv/3.json': says(sbomOfRpc('1.0.0')) } });
+  await affectedBySboms(ports, ADVISORY, [artifact('kv/3.json'), artifact('kv/3.json')]);
+  expect(asked).toHaveLength(1);
+});

@@ -1,0 +1,107 @@
+import type { Advisory } from '../../../domain/bugs/advisory';
+import { readSbom } from '../../../domain/bugs/sbom/read';
+import { chainToAffected } from '../../../domain/bugs/sbom/sbom';
+import { SEMANTIC_ORDER } from '../../../platform/osv/versions';
+
+const ADVISORY: Advisory = {
+  id: 'X-1',
+  affected: [
+    {
+      package: { ecosystem: 'npm', name: 'rpc' },
+      ranges: [{ type: 'SEMVER', events: [{ introduced: '1.0.0' }, { fixed: '1.4.0' }] }],
+      versions: [],
+    },
+  ],
+};
+
+/** The chain to what the advisory affects, in an SBOM; or why it is none. */
+function chainIn(value: unknown): readonly string[] | string | undefined {
+  const read = readSbom(typeof value === 'string' ? value : JSON.stringify(value));
+  return 'problem' in read ? read.problem : chainToAffected(read.sbom, ADVISORY, SEMANTIC_ORDER);
+}
+
+const component = (name: string, version: string, more: object = {}) => ({
+  ...{ 'bom-ref': `${name}-ref`, name, version, purl: `pkg:npm/${name}@${version}` },
+  ...more,
+});
+const cycloneDx = (rpc: object, more: object = {}) => ({
+  bomFormat: 'CycloneDX',
+  metadata: { component: component('shop', '12.0.0') },
+  components: [component('log', '2.0.0'), rpc],
+  dependencies: [
+    { ref: 'shop-ref', dependsOn: ['log-ref'] },
+    { ref: 'log-ref', dependsOn: ['rpc-ref'] },
+  ],
+  ...more,
+});
+
+test('CycloneDX says by which chain a package got in, and a version that is fixed is in no chain', () => {
+  expect(chainIn(cycloneDx(component('rpc', '1.3.9')))).toEqual(['shop@12.0.0', 'log@2.0.0', 'rpc@1.3.9']);
+  expect(chainIn(cycloneDx(component('rpc', '1.4.0')))).toBeUndefined();
+});
+
+test('SPDX says the same, whichever way it writes who depends on whom', () => {
+  const pack = (name: string, versionInfo: string) => ({
+    ...{ SPDXID: `SPDXRef-${name}`, name, versionInfo },
+    externalRefs: [
+      { referenceType: 'cpe23Type', referenceLocator: 'cpe' },
+      { referenceType: 'purl', referenceLocator: `pkg:npm/${name}@${versionInfo}` },
+    ],
+  });
+  const relation = (from: string, relationshipType: string, to: string) => ({
+    ...{ spdxElementId: `SPDXRef-${from}`, relationshipType, relatedSpdxElement: `SPDXRef-${to}` },
+  });
+  const spdx = (rpc: string) => ({
+    spdxVersion: 'SPDX-2.3',
+    packages: [pack('shop', '12.0.0'), pack('log', '2.0.0'), pack('rpc', rpc)],
+    relationships: [
+      relation('DOCUMENT', 'DESCRIBES', 'shop'),
+      relation('shop', 'DEPENDS_ON', 'log'),
+      relation('rpc', 'DEV_DEPENDENCY_OF', 'log'),
+    ],
+  });
+  expect(chainIn(spdx('1.0.0'))).toEqual(['shop@12.0.0', 'log@2.0.0', 'rpc@1.0.0']);
+  expect(chainIn(spdx('0.9.0'))).toBeUndefined();
+});
+
+test('dependencies that go in a circle end a search as others do', () => {
+  const circle = [
+    { ref: 'log-ref', dependsOn: ['rpc-ref', 'log-ref'] },
+    { ref: 'rpc-ref', dependsOn: ['log-ref', 'shop-ref'] },
+    { ref: 'shop-ref', dependsOn: ['log-ref'] },
+  ];
+  expect(chainIn(cycloneDx(component('rpc', '1.0.0'), { dependencies: circle }))).toEqual(
+    expect.arrayContaining(['shop@12.0.0', 'rpc@1.0.0']),
+  );
+});
+
+test.each([
+  ['that no dependency leads to', component('rpc', '1.0.0'), { dependencies: [] }, ['rpc@1.0.0']],
+  ['inside another', component('box', '1.0.0', { components: [component('rpc', '1.0.0')] }), {}, ['shop@12.0.0', 'log@2.0.0', 'rpc@1.0.0']],
+  ['whose version is not said', { ...component('rpc', ''), purl: 'pkg:npm/rpc' }, {}, ['shop@12.0.0', 'log@2.0.0', 'rpc']],
+  ['without a reference', { name: 'rpc', version: '1.0.0', purl: 'pkg:npm/rpc@1.0.0' }, {}, ['rpc@1.0.0']],
+  ['that the SBOM is about', component('box', '1.0.0'), { metadata: { component: component('rpc', '1.0.0') } }, ['rpc@1.0.0']],
+])('a package %s is found', (_, rpc, more, chain) => {
+  expect(chainIn(cycloneDx(rpc, more))).toEqual(chain);
+}); // prettier-ignore
+
+test('packages inside packages are found however deep they are', () => {
+  const depth = 100_000;
+  const purl = '"purl":"pkg:npm/rpc@1.0.0","name":"rpc","version":"1.0.0"';
+  const text = `{"bomFormat":"CycloneDX","components":[${'{"name":"box","components":['.repeat(depth)}{${purl}}${']}'.repeat(depth)}]}`;
+  expect(chainIn(text)).toEqual(['rpc@1.0.0']);
+});
+
+test.each([
+  ['not json', 'it is no JSON'],
+  ['', 'it is no JSON'],
+  ['[]', 'it is neither CycloneDX nor SPDX 2 in JSON'],
+  ['null', 'it is neither CycloneDX nor SPDX 2 in JSON'],
+  ['{"bomFormat":"other"}', 'it is neither CycloneDX nor SPDX 2 in JSON'],
+  ['{"bomFormat":"CycloneDX"}', 'it lists nothing'],
+  ['{"bomFormat":"CycloneDX","components":{"a":1}}', 'it lists nothing'],
+  ['{"spdxVersion":"SPDX-2.3","packages":[7,null,"x"]}', 'it lists nothing'],
+  ['{"spdxVersion":"SPDX-3.0"}', 'it is neither CycloneDX nor SPDX 2 in JSON'],
+])('%j is no SBOM: %s', (text, problem) => {
+  expect(chainIn(text)).toBe(problem);
+});
