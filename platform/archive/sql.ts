@@ -14,6 +14,8 @@ const TYPES: Readonly<Partial<Record<keyof ArchiveRow, string>>> = {
 
 const TABLES = [
   `create table if not exists conveyor_outcomes (${COLUMNS.map((name) => `${column(name)} ${TYPES[name] ?? 'text'}`).join(', ')})`,
+  // What archives of before have no room for yet.
+  `alter table conveyor_outcomes add column if not exists pattern text`,
   `create table if not exists conveyor_mark (one integer primary key, origin text, read_until_ms bigint)`,
 ];
 

@@ -34,6 +34,15 @@ export async function readTallies(sql: Sql, { sinceMs, untilMs, by }: StatsQuery
     deploys: await ask(
       `select pipelines.category as category, state, classification, ${count} ${from('deploy')} group by 1, 2, 3`,
     ),
+    blames: await ask(
+      `select pipelines.category as category, cause as blame, ${count} ${from('deploy')} and classification = 'bad-failure' group by 1, 2`,
+    ),
+    patterns: await ask(
+      `select category, pattern, ${count} from (select distinct on (pipeline, name) pipelines.category as category, pattern ${from('deploy')} and pattern is not null order by pipeline, name, ended_ms desc) as last group by 1, 2`,
+    ),
+    bugs: await ask(
+      `select name as bug, ${count} ${from('release')} and cause = 'bad-package' and name is not null group by 1`,
+    ),
     spans: await ask(
       `select pipelines.category as category, ${['update', 'bake', 'pre', 'post'].map((span) => `coalesce(sum(${span}_ms), 0)::double precision as "${span}Ms"`).join(', ')} ${from('deploy')} group by 1`,
     ),

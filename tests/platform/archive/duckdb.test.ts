@@ -57,6 +57,40 @@ describe('an archive in a file', () => {
     expect(early.histories.map(({ row }) => row.id).sort()).toEqual(['kvstore/1', 'kvstore/2']);
   });
 
+  test('counts bad failures by what they failed by, deploy actions by their last pattern, and what bugs cancelled', async () => {
+    const archive = openEmbedded(file);
+    const deploys = [
+      ...archived(1, {}, { pattern: 'single' }),
+      ...archived(2, {}, { pattern: 'linear', classification: 'bad-failure', cause: 'push type twine' }),
+      ...archived(3, {}, { classification: 'bad-failure' }),
+    ];
+    const bad = [4, 5].flatMap((release) =>
+      archived(release, { state: 'cancelled', cause: 'bad-package', name: 'bug/7' }).slice(0, 1),
+    );
+    await archive.write([...deploys, ...bad], mark(5), null);
+    const { blames, patterns, bugs } = await archive.tallies(ALL);
+    expect([...blames].sort((a, b) => (a.blame ?? '').localeCompare(b.blame ?? ''))).toEqual([
+      { category: 'regular', blame: null, count: 1 },
+      { category: 'regular', blame: 'push type twine', count: 1 },
+    ]);
+    expect(patterns).toEqual([{ category: 'regular', pattern: 'linear', count: 1 }]);
+    expect(bugs).toEqual([{ bug: 'bug/7', count: 2 }]);
+  });
+
+  test('makes room in an archive of before for what it did not know', async () => {
+    const archive = openEmbedded(file);
+    await archive.write(archived(1), mark(5), null);
+    const { DuckDBInstance } = await import('@duckdb/node-api');
+    const instance = await DuckDBInstance.create(file);
+    const connection = await instance.connect();
+    await connection.run('alter table conveyor_outcomes drop column pattern');
+    connection.closeSync();
+    instance.closeSync();
+    await archive.write(archived(2, {}, { pattern: 'linear' }), mark(6), null);
+    expect((await archive.tallies(ALL)).patterns).toMatchObject([{ pattern: 'linear', count: 1 }]);
+    expect(await archive.size()).toBe(6);
+  });
+
   test('drops what is too old, and all of it when it is made anew', async () => {
     const archive = openEmbedded(file);
     await archive.write([...archived(1), ...archived(9)], mark(5), null);
