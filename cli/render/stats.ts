@@ -1,17 +1,17 @@
 import type { StatsReport } from '../../domain/stats/report';
 import { paint, table, type View } from './paint';
 import { statsTables } from './statsTables';
-import { clock } from './words';
+import { minuteWords } from './words';
 
 /** The tables of `stats`, as those of Conveyor §6: categories are rows. */
 export function statsText(report: StatsReport, view: View): string {
   const colors = paint(view.color);
   const { since, until, readUntil } = report;
   const parts = [
-    colors.dim(`what ended from ${clock(since, view)} to ${clock(until, view)}`),
+    colors.dim(`what ended from ${minuteWords(since)} to ${minuteWords(until)}`),
     ...(readUntil === null
       ? [colors.yellow('nothing is archived yet: workers that have an archive look now and then')]
-      : [colors.dim(`archived until ${clock(readUntil, view)}`)]),
+      : [colors.dim(`archived until ${minuteWords(readUntil)}`)]),
     ...statsTables(report).map(({ title, headings, rows }) =>
       ['', colors.bold(title), table(['CATEGORY', ...headings], rows, 'none', view)].join('\n'),
     ),

@@ -1,7 +1,7 @@
 import { quantile } from '../../domain/health/series';
 import { OBJECTIVES, type Breakdown, type BugImpact, type StatsReport } from '../../domain/stats/report';
 import { formatDuration } from '../../domain/text';
-import { shareWords } from './words';
+import { percent, shareWords } from './words';
 
 export type StatsTableId = Exclude<keyof StatsReport, 'since' | 'until' | 'readUntil'>;
 
@@ -13,11 +13,29 @@ export interface StatsTable {
   readonly rows: readonly (readonly string[])[];
 }
 
-/** The tables of Conveyor §6, and what else is counted: categories are rows. */
+/** How well it works, then the tables of Conveyor §6: categories are rows. */
 export const statsTables = (report: StatsReport): readonly StatsTable[] => [
+  {
+    id: 'serviceLevel',
+    title: `Service level: ${percent(OBJECTIVES.worked)} succeed or fail for good reason, less than ${percent(OBJECTIVES.badFailures)} fail by Conveyor`,
+    headings: ['DEPLOYS', 'WORKED', 'GOOD FAILURES', 'BAD FAILURES', 'MET'],
+    rows: report.serviceLevel.map(({ category, deploys, worked, goodFailures, badFailures, isMet }) => [
+      ...[category, String(deploys), shareWords(worked), shareWords(goodFailures), shareWords(badFailures)],
+      isMet === null ? '-' : isMet ? 'yes' : 'no',
+    ]),
+  },
+  ofShares('badFailures', 'Bad failures, by what they failed by', 'DEPLOYS', report.badFailures),
+  {
+    id: 'dora',
+    title: 'DORA',
+    headings: ['DEPLOYS A DAY', 'LEAD TIME', 'CHANGE FAILURES', 'TIME TO RESTORE'],
+    rows: report.dora.map(({ category, deploysPerDay, leadMs, changeFailures, restoreMs }) => [
+      ...[category, deploysPerDay.toFixed(1), timeCell(leadMs), shareWords(changeFailures), timeCell(restoreMs)],
+    ]),
+  },
   ofShares('schedules', 'Schedules of pipelines', 'PIPELINES', report.schedules),
   ofShares('endStates', 'End states of releases', 'RELEASES', report.endStates),
-  bugTable(report.bugImpact),
+  bugImpactTable(report.bugImpact),
   ofShares('failedActions', 'Failed releases, by the action that failed first', 'FAILED', report.failedActions),
   {
     id: 'checkErrors',
@@ -51,24 +69,6 @@ export const statsTables = (report: StatsReport): readonly StatsTable[] => [
   },
   ofShares('actionTypes', 'Pipelines that have an action of a type', 'PIPELINES', report.actionTypes),
   ofShares('deployPatterns', 'Deploy actions, by how their phases grow', 'DEPLOY ACTIONS', report.deployPatterns),
-  {
-    id: 'serviceLevel',
-    title: `Service level: ${percent(OBJECTIVES.worked)} succeed or fail for good reason, less than ${percent(OBJECTIVES.badFailures)} fail by Conveyor`,
-    headings: ['DEPLOYS', 'WORKED', 'GOOD FAILURES', 'BAD FAILURES', 'MET'],
-    rows: report.serviceLevel.map(({ category, deploys, worked, goodFailures, badFailures, isMet }) => [
-      ...[category, String(deploys), shareWords(worked), shareWords(goodFailures), shareWords(badFailures)],
-      isMet === null ? '-' : isMet ? 'yes' : 'no',
-    ]),
-  },
-  ofShares('badFailures', 'Bad failures, by what they failed by', 'DEPLOYS', report.badFailures),
-  {
-    id: 'dora',
-    title: 'DORA',
-    headings: ['DEPLOYS A DAY', 'LEAD TIME', 'CHANGE FAILURES', 'TIME TO RESTORE'],
-    rows: report.dora.map(({ category, deploysPerDay, leadMs, changeFailures, restoreMs }) => [
-      ...[category, deploysPerDay.toFixed(1), timeCell(leadMs), shareWords(changeFailures), timeCell(restoreMs)],
-    ]),
-  },
 ];
 
 const ofShares = (id: StatsTableId, title: string, whole: string, rows: readonly Breakdown[]): StatsTable => ({
@@ -77,7 +77,7 @@ const ofShares = (id: StatsTableId, title: string, whole: string, rows: readonly
   rows: rows.map((one) => [one.category, String(one.whole), ...cells(one)]),
 });
 
-const bugTable = ({ bugs, cancelled }: BugImpact): StatsTable => {
+const bugImpactTable = ({ bugs, cancelled }: BugImpact): StatsTable => {
   const counts = bugs.map(({ count }) => count);
   const at = (percentile: number) => String(Math.round(quantile(counts, percentile)));
   return {
@@ -94,5 +94,4 @@ const headingsOf = ([first]: readonly Breakdown[]): string[] =>
 const cells = ({ counts, whole }: Breakdown): string[] =>
   Object.values(counts).map((count) => (whole === 0 ? '-' : percent(count / whole)));
 
-export const percent = (share: number): string => `${Number((share * 100).toFixed(1))}%`;
 const timeCell = (ms: number | null): string => (ms === null ? '-' : formatDuration(ms));

@@ -58,7 +58,7 @@ export function releaseRows(ended: EndedRelease): readonly ArchiveRow[] {
   const failed = status.actions.find(({ state }) => state === 'failed');
   const release: ArchiveRow = {
     ...blankRow({ key: rowKey(ended), kind: 'release', ...of, state: status.state, endedMs }),
-    name: status.cause === 'bad-package' ? (bugOf(ended) ?? null) : null,
+    name: status.cause === 'bad-package' ? (endingBug(ended) ?? null) : null,
     type: status.state === 'failed' ? (failed?.type ?? null) : null,
     cause: status.cause,
     trigger: trigger.kind,
@@ -103,7 +103,7 @@ export function deployRows(ended: EndedDeploy): readonly ArchiveRow[] {
 }
 
 /** Which bug ended a release: what it was cancelled with names it. */
-const bugOf = ({ status: { actions, commands } }: EndedRelease): string | undefined =>
+const endingBug = ({ status: { actions, commands } }: EndedRelease): string | undefined =>
   [...commands.map(({ reason }) => reason), ...actions.map(({ message }) => message ?? '')]
     .map(bugIn)
     .find((bug) => bug !== undefined);

@@ -99,7 +99,7 @@ export function statsReport(
     schedules: breakdowns(tallies.cadences, ({ cadence }) => cadence, CADENCES),
     endStates: breakdowns(tallies.releases, ({ state, cause }) => (cause === null ? state : `${state} (${cause})`)),
     checkErrors: checkErrors(tallies),
-    spans: tallies.spans.map(({ category, updateMs, bakeMs, preMs, postMs }) => ({
+    spans: byCategory(tallies.spans).map(({ category, updateMs, bakeMs, preMs, postMs }) => ({
       ...{ category, whole: updateMs + bakeMs + preMs + postMs },
       counts: { 'task update': updateMs, bake: bakeMs, preprocessing: preMs, postprocessing: postMs },
     })),
@@ -110,7 +110,7 @@ export function statsReport(
     pipelineSizes: breakdowns(tallies.sizes, ({ actions }) => String(actions)).map(withMean),
     actionTypes: actionTypes(tallies),
     deployPatterns: breakdowns(tallies.patterns, ({ pattern }) => pattern, PATTERNS),
-    deployTimes: tallies.times,
+    deployTimes: byCategory(tallies.times),
     serviceLevel: categoriesOf(tallies.deploys).map((category) => serviceLevel(category, tallies)),
     badFailures: breakdowns(tallies.blames, ({ blame }) => blame ?? 'unknown'),
     dora: categoriesOf(tallies.deploys).map((category) => dora(category, tallies, (untilMs - sinceMs) / DAY_MS)),
@@ -121,6 +121,9 @@ const TENTHS = Array.from({ length: 10 }, (_, tenth) => `${tenth * 10}-${(tenth 
 
 const categoriesOf = (rows: readonly { readonly category: string }[]): readonly string[] =>
   [...new Set(rows.map(({ category }) => category))].sort();
+
+const byCategory = <T extends { readonly category: string }>(rows: readonly T[]): readonly T[] =>
+  categoriesOf(rows).flatMap((category) => rows.filter((row) => row.category === category));
 
 const sumOf = (rows: readonly Counted[]): number => rows.reduce((sum, { count }) => sum + count, 0);
 

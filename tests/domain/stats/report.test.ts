@@ -1,15 +1,11 @@
 import { statsReport } from '../../../domain/stats/report';
 import type { Tallies } from '../../../domain/stats/tallies';
 import { DAY_MS } from '../../../domain/milliseconds';
+import { NO_TALLIES } from '../../builders/statsTallies';
 import { letPass, pastRelease, through } from '../../builders/historyRows';
 
-const NONE: Tallies = {
-  ...{ cadences: [], sizes: [], actionTypes: [], releases: [], failures: [], checks: [], progress: [] },
-  ...{ blames: [], patterns: [], bugs: [] },
-  ...{ deploys: [], spans: [], times: [], leads: [], restores: [], histories: [] },
-};
 const SPAN = { sinceMs: 0, untilMs: 10 * DAY_MS, readUntilMs: null };
-const report = (tallies: Partial<Tallies>) => statsReport({ ...NONE, ...tallies }, SPAN);
+const report = (tallies: Partial<Tallies>) => statsReport({ ...NO_TALLIES, ...tallies }, SPAN);
 const regular = 'regular';
 
 describe('the report of statistics', () => {
