@@ -375,3 +375,8 @@ export const BUG_LIMITS = {
   shown: cut('the releases that a bug shows of each kind', 10, 'entries', 'a workflow carries all bugs'),
   path: cut('the chain of dependencies that is shown', 400, 'bytes', 'a workflow carries all bugs'),
 } as const satisfies Record<string, Limit>;
+
+/** What is kept of releases and deploys that have ended. */
+export const ARCHIVE_LIMITS = {
+  days: refused('the days for which an archive keeps rows', 3650, 'entries', 'statistics of all of it read all of it'),
+} as const satisfies Record<string, Limit>;

@@ -12,7 +12,7 @@ import { emit } from '../output';
 import { writing } from '../plots';
 import { statsText } from '../render/stats';
 import { statsPage } from '../render/statsPage';
-import { archiveFile } from './archive';
+import { configuredArchive } from './archive';
 import { examples, type CommandCall, type Register } from './command';
 import { sinceOption } from './times';
 
@@ -62,7 +62,7 @@ export const statsCommand: Register = (program, cli) => {
 
 const DEFAULT_MS = 21 * DAY_MS;
 
-/** From the server, where commands go to one; else from the file that the configuration of this machine names. */
+/** From the server, where commands go to one; else from the archive that the configuration of this machine names. */
 async function loadReport({ io, connect, options }: CommandCall<StatsOptions>): Promise<StatsReport> {
   const untilMs = io.now();
   const sinceMs = sinceOption('--since', options.since, untilMs) ?? untilMs - DEFAULT_MS;
@@ -71,8 +71,7 @@ async function loadReport({ io, connect, options }: CommandCall<StatsOptions>): 
     return sendRequest<StatsReport>(httpOf(io, door), STATS, {
       query: { since: new Date(sinceMs).toISOString(), by: options.by },
     });
-  const { file } = archiveFile(io.env);
-  const { openEmbedded } = await import('../../platform/archive/duckdb');
+  const { archive } = await configuredArchive(io.env);
   const { readStats } = await import('../../platform/archive/stats');
-  return readStats(openEmbedded(file), { sinceMs, untilMs, by: options.by });
+  return readStats(archive, { sinceMs, untilMs, by: options.by });
 }

@@ -87,7 +87,9 @@ async function insert(sql: Sql, rows: readonly ArchiveRow[]): Promise<void> {
 }
 
 async function exists(sql: Sql): Promise<boolean> {
-  const found = await sql.all(`select 1 from information_schema.tables where table_name = 'conveyor_outcomes'`);
+  const found = await sql.all(
+    `select 1 from information_schema.tables where table_name = 'conveyor_outcomes' and table_schema = current_schema()`,
+  );
   return found.length > 0;
 }
 

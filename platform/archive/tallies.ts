@@ -63,8 +63,9 @@ export async function readTallies(sql: Sql, { sinceMs, untilMs, by }: StatsQuery
 const pipelines = (grouped: string): string =>
   `with pipelines as (select distinct on (pipeline) pipeline, ${grouped} as category, cadence, parts from conveyor_outcomes where kind = 'release' and ended_ms >= $1 and ended_ms < $2 order by pipeline, (trigger in ('rollback', 'emergency', 'follow-on')), ended_ms desc)`;
 
+/** In whole ms, so that all databases say the same. */
 const percentile = (share: number, of: string): string =>
-  `(percentile_cont(${share}) within group (order by ${of}))::double precision`;
+  `floor((percentile_cont(${share}) within group (order by ${of}))::double precision + 0.5)`;
 
 /** Counts that a driver gives as bigint. */
 const plain = (row: SqlRow): SqlRow =>
