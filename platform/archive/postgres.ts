@@ -18,9 +18,9 @@ export function openPostgres(url: string): Archive {
       try {
         // Workers write one after the other, so that none sees tables that another is making. The lock ends with the connection.
         if (access === 'write') await client.query(`select pg_advisory_lock(hashtext('conveyor archive'))`);
-        return await run(sqlOf(client));
+        return await run(queriesOf(client));
       } catch (error) {
-        throw inOurWords(error, place);
+        throw inWordsOfArchive(error, place);
       } finally {
         await client.end().catch(() => undefined);
       }
@@ -42,11 +42,11 @@ async function connectTo(url: string, place: string): Promise<Client> {
     return client;
   } catch (error) {
     await client.end().catch(() => undefined);
-    throw inOurWords(error, place);
+    throw inWordsOfArchive(error, place);
   }
 }
 
-const sqlOf = (client: Client): Sql => ({
+const queriesOf = (client: Client): Sql => ({
   all: async (sql, params = []) => {
     const { rows } = await client.query<SqlRow>(sql, [...params]);
     return rows;
@@ -54,11 +54,11 @@ const sqlOf = (client: Client): Sql => ({
 });
 
 /** Damaged data; all else is right another time, or once a person has put the server in order. */
-const UNUSABLE = /^XX00[12]$/;
+const DAMAGED = /^XX00[12]$/;
 
-function inOurWords(error: unknown, place: string): unknown {
+function inWordsOfArchive(error: unknown, place: string): unknown {
   if (error instanceof ConveyorError) return error;
   const { code = '', message = '' } = error as { readonly code?: string; readonly message?: string };
   const detail = (message || code || String(error)).split('\n')[0] ?? '';
-  return conveyorError(UNUSABLE.test(code) ? 'archive-unusable' : 'archive-unavailable', { place, detail });
+  return conveyorError(DAMAGED.test(code) ? 'archive-unusable' : 'archive-unavailable', { place, detail });
 }
