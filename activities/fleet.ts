@@ -10,7 +10,7 @@ import {
   type PhasePlan,
 } from '../domain/deploy/plan';
 import { PlanError } from '../domain/deploy/planLimits';
-import { cumulativeShares } from '../domain/deploy/pattern';
+import { cumulativeShares, patternOf } from '../domain/deploy/pattern';
 import { asBefore, versionOfAll, withoutPast, type Inheritance, type RevertRules } from '../domain/deploy/planRevert';
 import { named, type Named, type Snapshot, type SnapshotUnit } from '../domain/deploy/snapshot';
 import type { CanaryInput, Fleet } from '../domain/deploy/state';
@@ -88,6 +88,7 @@ export function createFleetActivities(ports: PushPorts, invoke: Invoke) {
           withoutPast: withoutPast(before, request.rules).slice(0, SHOWN_UNITS),
           ran: versionOfAll(before),
           shares: cumulativeShares(plan, units),
+          pattern: patternOf(plan, units),
         };
         return { plan, fleet, unavailable: namedOf(unavailable(units)), ...signed };
       });

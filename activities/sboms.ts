@@ -4,10 +4,11 @@ import { pathText, type ArtifactHit } from '../domain/bugs/hits';
 import { readSbom } from '../domain/bugs/sbom/read';
 import { chainToAffected, type Sbom } from '../domain/bugs/sbom/sbom';
 import { ConveyorError, conveyorError } from '../domain/errors';
-import type { Fetch } from '../sdk/client';
-import { SEMANTIC_ORDER } from '../platform/osv/versions';
+import type { ExtensionRef } from '../platform/extensions';
 import { downloadSbom } from '../platform/osv/download';
-import type { ExtensionRef, Registry } from '../platform/extensions';
+import { SEMANTIC_ORDER } from '../platform/osv/versions';
+import type { Registry } from '../platform/registry';
+import type { Fetch } from '../sdk/client';
 import { atOnce } from './atOnce';
 
 /** Reading what artifacts are made of, as their SBOMs list it. */

@@ -9,7 +9,7 @@ const LONGEST_NAME = 100;
 
 /** Makes the directory, so that whoever may not write there learns it before anything is tried. @throws usage */
 export const plotDirectory = (directory: string): void =>
-  writing(directory, () => mkdirSync(directory, { recursive: true }));
+  writing('--plot', directory, () => mkdirSync(directory, { recursive: true }));
 
 /** One file a check; what a check is called may be no name of a file, and two may come to the same one. */
 export function writePlots(directory: string, actions: readonly ActionBacktest[]): string[] {
@@ -23,20 +23,20 @@ export function writePlots(directory: string, actions: readonly ActionBacktest[]
     }
   return [...files].map(([name, one]) => {
     const file = join(directory, name);
-    writing(file, () => writeFileSync(file, plotOf(one)));
+    writing('--plot', file, () => writeFileSync(file, plotOf(one)));
     return file;
   });
 }
 
-/** @throws usage where the file system does not let it. */
-function writing(file: string, write: () => void): void {
+/** What an option names. @throws usage where the file system does not let it. */
+export function writing(option: string, file: string, write: () => void): void {
   try {
     write();
   } catch (error) {
     const detail = error instanceof Error ? error.message : String(error);
     throw conveyorError('usage', {
       text: `cannot write ${file}: ${detail}`,
-      hint: 'give --plot a directory that you may write to',
+      hint: `give ${option} a place that you may write to`,
     });
   }
 }

@@ -379,3 +379,8 @@ export const BUG_LIMITS = {
   owners: cut('the owners of a release that a bug shows', 5, 'entries', 'a workflow carries all bugs'),
   path: cut('the chain of dependencies that is shown', 400, 'bytes', 'a workflow carries all bugs'),
 } as const satisfies Record<string, Limit>;
+
+/** What is kept of releases and deploys that have ended. */
+export const ARCHIVE_LIMITS = {
+  days: refused('the days for which an archive keeps rows', 3650, 'entries', 'statistics of all of it read all of it'),
+} as const satisfies Record<string, Limit>;

@@ -49,7 +49,7 @@ export function deployEndedOutside<T extends Omit<DeployStatus, 'webUi'>>(status
     ...status,
     state: 'ended',
     outcome: 'failed',
-    classification: 'bad-failure',
+    ...{ classification: 'bad-failure', blame: 'ended through Temporal' },
     paused: null,
     endedAt: outside.at,
     summary: `${text}; the fleet is as it left it`,

@@ -1,4 +1,5 @@
 import type { Artifact } from './artifact';
+import type { Pattern } from './deploy/pattern';
 import type { CommandRecord } from './verbs';
 import type { Verdict } from './health/verdict';
 import type { SoakSpec } from './spec/pipeline';
@@ -170,6 +171,8 @@ export type PhaseState = 'waiting' | 'running' | 'succeeded' | 'skipped' | 'fail
 /** Pause lies over the states. */
 export interface Pause {
   readonly by: 'operator' | 'health' | 'dependency' | 'timeout' | 'unit' | 'action' | 'freeze';
+  /** By a dependency: which one, such as `push type twine`. */
+  readonly on?: string;
   readonly actor: string | null;
   readonly at: string;
   readonly reason: string;
@@ -320,6 +323,10 @@ export interface DeployStatus extends DeploySummary {
   readonly skipped?: readonly string[];
   /** What its push type knows its updates by, in order; those of a revert are not among them. */
   readonly updates?: readonly string[];
+  /** How its phases grow; missing before it is planned. */
+  readonly pattern?: Pattern;
+  /** Of a bad failure: what it failed by, such as `push type twine` or `update timeout`. */
+  readonly blame?: string;
   readonly phases: readonly PhaseView[];
   readonly pausedGroups?: readonly PausedGroup[];
   readonly health: readonly HealthRow[];

@@ -20,6 +20,16 @@ async function ensureEtcd() {
   }
 }
 
+/** The same of PostgreSQL. */
+async function ensurePostgres() {
+  try {
+    await ensure('PostgreSQL', 'scripts/postgres.sh', [], 'CONVEYOR_POSTGRES');
+  } catch (error) {
+    if (!(error instanceof Failed)) throw error;
+    say('note: tests that need PostgreSQL are skipped');
+  }
+}
+
 async function ensure(name, script, args, variable) {
   await step(name, async () => {
     const output = await run('bash', [path.join(ROOT, script), ...args], {
@@ -31,4 +41,4 @@ async function ensure(name, script, args, variable) {
   });
 }
 
-module.exports = { ensureEtcd, ensureTemporal, ensureTestServer };
+module.exports = { ensureEtcd, ensurePostgres, ensureTemporal, ensureTestServer };

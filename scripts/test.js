@@ -7,7 +7,7 @@ const path = require('node:path');
 const { handOver, run, say, step } = require('./steps');
 const { MOST, readRepeats } = require('./repeats');
 const { ensureBuild } = require('./build');
-const { ensureEtcd, ensureTemporal, ensureTestServer } = require('./servers');
+const { ensureEtcd, ensurePostgres, ensureTemporal, ensureTestServer } = require('./servers');
 
 /** Nearly everything that a simulated world makes is gone after a moment; with room for it, it need not be copied before. */
 const YOUNG = ['--max-semi-space-size=64'];
@@ -17,6 +17,7 @@ async function runTests(args) {
   await ensureTestServer();
   await ensureTemporal();
   await ensureEtcd();
+  await ensurePostgres();
   if (args.length === 0) await both(lint(), ensureBuild().then(types));
   else await ensureBuild();
   const given = process.env.CONVEYOR_TEST_REPEATS;

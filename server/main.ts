@@ -11,7 +11,7 @@ import type { PlatformFacts } from '../domain/access/platform';
 import { withoutScope } from '../platform/access';
 import { withMember } from '../domain/principals';
 import { localOnly } from '../sdk/localOnly';
-import { openEmbedded } from '../platform/archive/duckdb';
+import { openArchive } from '../platform/archive/open';
 import { LiveRegistry } from '../platform/liveRegistry';
 import type { Registry } from '../platform/registry';
 import { requireKeys } from '../platform/seal';
@@ -59,7 +59,7 @@ async function startServer(): Promise<void> {
     reads,
     devLogin,
     ...(audit === undefined ? {} : { audit }),
-    ...(registry.archive === null ? {} : { archive: openEmbedded(registry.archive.file) }),
+    ...(registry.archive === null ? {} : { archive: (await openArchive(registry.archive, process.env)).archive }),
     copies: copiesFolder(process.env),
     limits: DEFAULT_LIMITS,
     now: () => Date.now(),

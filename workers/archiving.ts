@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { Temporal } from '../client/connection';
 import { temporalEndings } from '../client/endings';
 import { collect } from '../platform/archive/collect';
-import { openEmbedded } from '../platform/archive/duckdb';
+import type { OpenArchive } from '../platform/archive/open';
 import type { ArchiveSettings } from '../platform/archive/settings';
 import { DAY_MS } from '../domain/milliseconds';
 
@@ -14,10 +14,10 @@ import { DAY_MS } from '../domain/milliseconds';
 export function startArchiving(
   temporal: Temporal,
   taskQueue: string,
-  { file, keepMs, intervalMs }: ArchiveSettings,
+  { archive, place }: OpenArchive,
+  { keepMs, intervalMs }: Pick<ArchiveSettings, 'keepMs' | 'intervalMs'>,
   log: Pick<Logger, 'info' | 'warn'>,
 ): { stop(): Promise<void> } {
-  const archive = openEmbedded(file);
   const endings = temporalEndings(temporal, taskQueue);
   const over = new AbortController();
   let expiredMs = 0;
@@ -25,7 +25,7 @@ export function startArchiving(
     const nowMs = Date.now();
     const { rows, unanswered } = await collect(archive, endings, nowMs);
     if (unanswered.length > 0) log.warn({ unanswered }, 'archived without what no worker could say');
-    if (rows > 0) log.info({ rows, file }, 'archived');
+    if (rows > 0) log.info({ rows, place }, 'archived');
     if (nowMs - expiredMs < DAY_MS) return;
     await archive.expire(nowMs - keepMs);
     expiredMs = nowMs;

@@ -12,6 +12,7 @@ import { PIPELINE_OUTPUT } from '../domain/finder/standard';
 import { ConveyorError, conveyorError } from '../domain/errors';
 import { withoutIsolation } from '../domain/isolation';
 import { createRunner, type Runner } from '../runner/runner';
+import { openArchive } from '../platform/archive/open';
 import { LiveRegistry } from '../platform/liveRegistry';
 import type { Registry } from '../platform/registry';
 import { requireKeys } from '../platform/seal';
@@ -54,7 +55,9 @@ async function main(): Promise<void> {
   await Promise.all([swept(), ticketed()]);
   live.onChange(() => void Promise.all([swept(), ticketed()]));
   const temporal = { client, connection: clientConnection, address, namespace, seal: registry.seal };
-  const archiving = registry.archive && startArchiving(temporal, taskQueue, registry.archive, log);
+  const archiving =
+    registry.archive &&
+    startArchiving(temporal, taskQueue, await openArchive(registry.archive, process.env), registry.archive, log);
   if (registry.scripts.enabled) void logIsolation(runner, log);
   for (const warning of registry.warnings) log.warn({ file: registry.file }, warning);
   process.stdout.write(

@@ -60,7 +60,7 @@ async function acquire(run: DeploySession): Promise<void> {
 
 async function finishDeploy(run: DeploySession, ending: Ending): Promise<DeployResult> {
   run.patch({});
-  const ended = resultOf(ending, run.input.version, run.record);
+  const ended = resultOf(ending, run.input, run.record);
   const result = withBefore(run, withInheritance(run, withProgress(run, ended)));
   run.set((record, now) =>
     note(change(record, now, { stage: 'ended', result, endedAtMs: now }), now, result.outcome, result.reason),

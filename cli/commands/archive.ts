@@ -4,6 +4,7 @@ import { temporalEndings } from '../../client/endings';
 import { conveyorError } from '../../domain/errors';
 import { plural } from '../../domain/text';
 import type { Env } from '../../platform/env';
+import { openArchive, type OpenArchive } from '../../platform/archive/open';
 import type { ArchiveSettings } from '../../platform/archive/settings';
 import { loadRegistry, type Registry } from '../../platform/registry';
 import { EXIT } from '../exit';
@@ -17,33 +18,27 @@ export const archiveCommand: Register = (program, cli) => {
     .helpCommand(false);
   group
     .command('rebuild')
-    .description(
-      'empty the archive of this machine and read it again from Temporal, as far back as that keeps histories',
-    )
+    .description('empty the archive and read it again from Temporal, as far back as that keeps histories')
     .addHelpText('after', examples('conveyor archive rebuild'))
     .action(cli.handle(rebuild));
 };
 
 async function rebuild({ io, output, connect }: CommandCall<object>): Promise<number> {
   const registry = loadRegistry(undefined, io.env);
-  const { file } = archiveIn(registry);
-  const [{ openEmbedded }, { collect }] = await Promise.all([
-    import('../../platform/archive/duckdb'),
-    import('../../platform/archive/collect'),
-  ]);
+  const { archive, place } = await openArchive(archiveIn(registry), io.env);
+  const { collect } = await import('../../platform/archive/collect');
   const temporal = await connectTemporal({ ...connect, seal: registry.seal });
   try {
-    const archive = openEmbedded(file);
     await archive.clear();
     const endings = temporalEndings(temporal, taskQueueOf({ ...connect }));
     const { unanswered } = await collect(archive, endings, io.now());
     // A worker may have read some of them meanwhile.
     const rows = await archive.size();
-    const rebuilt = { file, rows, unanswered };
+    const rebuilt = { place, rows, unanswered };
     emit(io, output, rebuilt, {
       text: () =>
-        `${plural(rows, 'row')} in ${file}${unanswered.length === 0 ? '' : `; no worker could say more of ${plural(unanswered.length, 'run')} than that they ended`}`,
-      name: [file],
+        `${plural(rows, 'row')} in ${place}${unanswered.length === 0 ? '' : `; no worker could say more of ${plural(unanswered.length, 'run')} than that they ended`}`,
+      name: [place],
     });
     return EXIT.ok;
   } finally {
@@ -60,4 +55,5 @@ function archiveIn({ archive, file }: Pick<Registry, 'archive' | 'file'>): Archi
   });
 }
 
-export const archiveFile = (env: Env): ArchiveSettings => archiveIn(loadRegistry(undefined, env));
+export const configuredArchive = (env: Env): Promise<OpenArchive> =>
+  openArchive(archiveIn(loadRegistry(undefined, env)), env);

@@ -1,20 +1,25 @@
+import { writeFileSync } from 'node:fs';
 import { Option } from 'commander';
 import { STATS } from '../../client/http/routes';
 import { sendRequest } from '../../client/http/send';
 import { DAY_MS } from '../../domain/milliseconds';
+import { allOnOneLine } from '../../domain/plainText';
 import type { StatsReport } from '../../domain/stats/report';
 import { GROUPINGS, type Grouping } from '../../domain/stats/tallies';
 import { httpOf, resolveDoor } from '../door';
 import { EXIT } from '../exit';
 import { emit } from '../output';
+import { writing } from '../plots';
 import { statsText } from '../render/stats';
-import { archiveFile } from './archive';
+import { statsPage } from '../render/statsPage';
+import { configuredArchive } from './archive';
 import { examples, type CommandCall, type Register } from './command';
 import { sinceOption } from './times';
 
 interface StatsOptions {
   readonly since?: string;
   readonly by: Grouping;
+  readonly html?: string;
 }
 
 export const statsCommand: Register = (program, cli) => {
@@ -27,14 +32,25 @@ export const statsCommand: Register = (program, cli) => {
         .choices(GROUPINGS)
         .default('category'),
     )
+    .option('--html <file>', 'write them there as one page with plots, and print its name')
     .addHelpText(
       'after',
-      examples('conveyor stats', 'conveyor stats --since 90d --by all', 'conveyor stats --since 365d -o json'),
+      examples(
+        'conveyor stats',
+        'conveyor stats --since 90d --by all',
+        'conveyor stats --since 365d --html stats.html',
+      ),
     )
     .action(
       cli.handle<StatsOptions>(async (call) => {
-        const { io, output } = call;
+        const { io, output, options } = call;
         const report = await loadReport(call);
+        if (options.html !== undefined) {
+          const [file, page] = [options.html, statsPage(allOnOneLine(report))];
+          writing('--html', file, () => writeFileSync(file, page));
+          emit(io, output, { file }, { text: () => file, name: [file] });
+          return EXIT.ok;
+        }
         emit(io, output, report, {
           text: (view, shown) => statsText(shown, view),
           name: report.dora.map(({ category }) => category),
@@ -46,7 +62,7 @@ export const statsCommand: Register = (program, cli) => {
 
 const DEFAULT_MS = 21 * DAY_MS;
 
-/** From the server, where commands go to one; else from the file that the configuration of this machine names. */
+/** From the server, where commands go to one; else from the archive that the configuration of this machine names. */
 async function loadReport({ io, connect, options }: CommandCall<StatsOptions>): Promise<StatsReport> {
   const untilMs = io.now();
   const sinceMs = sinceOption('--since', options.since, untilMs) ?? untilMs - DEFAULT_MS;
@@ -55,8 +71,7 @@ async function loadReport({ io, connect, options }: CommandCall<StatsOptions>): 
     return sendRequest<StatsReport>(httpOf(io, door), STATS, {
       query: { since: new Date(sinceMs).toISOString(), by: options.by },
     });
-  const { file } = archiveFile(io.env);
-  const { openEmbedded } = await import('../../platform/archive/duckdb');
+  const { archive } = await configuredArchive(io.env);
   const { readStats } = await import('../../platform/archive/stats');
-  return readStats(openEmbedded(file), { sinceMs, untilMs, by: options.by });
+  return readStats(archive, { sinceMs, untilMs, by: options.by });
 }

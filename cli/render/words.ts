@@ -206,6 +206,12 @@ export function shareWords({ count, of, share, low, high }: Share, more: '' | 'o
   return share === null ? '–' : `${counted} (${percent(share)} %, ${percent(low)}–${percent(high)} %)`;
 }
 
+/** `2026-11-20 14:02 UTC`, for spans of months, where a time of day says little. */
+export const minuteWords = (iso: string): string => `${iso.slice(0, 16).replace('T', ' ')} UTC`;
+
+/** `0.123` → `12.3%` */
+export const percent = (share: number): string => `${Number((share * 100).toFixed(1))}%`;
+
 /** The sentence of `by`, who, when and why of a pause. */
 export function pauseWords(deploy: Pick<DeploySummary, 'paused'>, view: View): string {
   const { paused } = deploy;

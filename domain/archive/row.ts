@@ -1,3 +1,4 @@
+import type { Pattern } from '../deploy/pattern';
 import type { Classification } from '../views';
 
 /** What is archived, each once, when it has ended. */
@@ -14,12 +15,12 @@ export interface ArchiveRow {
   readonly kind: RowKind;
   readonly pipeline: string;
   readonly release: number;
-  /** Of an action, phase, check or command; of a deploy that of its action. */
+  /** Of an action, phase, check or command; of a deploy that of its action; of a release that a bug ended: that bug, such as `bug/7`. */
   readonly name: string | null;
   /** Type of an action, push type of a deploy, kind of a check; of a failed release the type of the first action that failed. */
   readonly type: string | null;
   readonly state: string;
-  /** Why a release was cancelled. */
+  /** Why a release was cancelled; what a deploy that is a bad failure failed by. */
   readonly cause: string | null;
   /** How a release began. */
   readonly trigger: string | null;
@@ -34,6 +35,8 @@ export interface ArchiveRow {
   readonly classification: Classification | null;
   /** How far a deploy was when it failed, from 0 to 1. */
   readonly progress: number | null;
+  /** How the phases of a deploy grow; not of one that has a single phase whatever its pipeline says. */
+  readonly pattern: Pattern | null;
   readonly updateMs: number | null;
   readonly bakeMs: number | null;
   readonly preMs: number | null;
@@ -61,6 +64,7 @@ export const COLUMNS = [
   'endedMs',
   'classification',
   'progress',
+  'pattern',
   'updateMs',
   'bakeMs',
   'preMs',
@@ -74,7 +78,15 @@ export const blankRow = (
   row: Pick<ArchiveRow, 'key' | 'kind' | 'pipeline' | 'release' | 'state' | 'endedMs'>,
 ): ArchiveRow => ({
   ...{ name: null, type: null, cause: null, trigger: null, category: null, cadence: null, parts: null },
-  ...{ startedMs: null, classification: null, progress: null, updateMs: null, bakeMs: null, preMs: null },
+  ...{
+    startedMs: null,
+    classification: null,
+    progress: null,
+    pattern: null,
+    updateMs: null,
+    bakeMs: null,
+    preMs: null,
+  },
   ...{ postMs: null, revertMs: null, detail: null },
   ...row,
 });

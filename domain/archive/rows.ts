@@ -1,3 +1,4 @@
+import { bugIn } from '../bugs/bug';
 import { UNCATEGORISED } from '../health/statistics';
 import { deployRow } from '../pipeline/recordOutcome';
 import type { DeployInput } from '../deploy/state';
@@ -25,13 +26,15 @@ export interface EndedRelease extends ClosedRun {
 }
 
 export interface EndedDeploy extends ClosedRun {
-  readonly input: Pick<DeployInput, 'pipeline' | 'release' | 'action' | 'spec'>;
+  readonly input: Pick<DeployInput, 'pipeline' | 'release' | 'action' | 'spec' | 'rollback' | 'followOn'>;
   readonly status: Pick<
     DeployStatus,
     | 'pushType'
     | 'outcome'
     | 'classification'
     | 'progress'
+    | 'pattern'
+    | 'blame'
     | 'startedAt'
     | 'endedAt'
     | 'phases'
@@ -55,6 +58,7 @@ export function releaseRows(ended: EndedRelease): readonly ArchiveRow[] {
   const failed = status.actions.find(({ state }) => state === 'failed');
   const release: ArchiveRow = {
     ...blankRow({ key: rowKey(ended), kind: 'release', ...of, state: status.state, endedMs }),
+    name: status.cause === 'bad-package' ? (endingBug(ended) ?? null) : null,
     type: status.state === 'failed' ? (failed?.type ?? null) : null,
     cause: status.cause,
     trigger: trigger.kind,
@@ -82,7 +86,9 @@ export function deployRows(ended: EndedDeploy): readonly ArchiveRow[] {
     name: input.action,
     type: status.pushType,
     classification: status.classification,
+    cause: status.blame ?? null,
     progress: status.progress ?? null,
+    pattern: input.rollback || input.followOn ? null : (status.pattern ?? null),
     parts: status.phases.length,
     startedMs: at(status.startedAt),
     ...{ updateMs: spans.updateMs, bakeMs: spans.bakeMs, preMs: spans.preMs, postMs: spans.postMs },
@@ -95,6 +101,12 @@ export function deployRows(ended: EndedDeploy): readonly ArchiveRow[] {
     ...commandRows(ended, { ...of, endedMs }),
   ];
 }
+
+/** Which bug ended a release: what it was cancelled with names it. */
+const endingBug = ({ status: { actions, commands } }: EndedRelease): string | undefined =>
+  [...commands.map(({ reason }) => reason), ...actions.map(({ message }) => message ?? '')]
+    .map(bugIn)
+    .find((bug) => bug !== undefined);
 
 type Of = Pick<ArchiveRow, 'pipeline' | 'release' | 'endedMs'>;
 

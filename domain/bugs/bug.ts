@@ -247,6 +247,9 @@ export const revisionWords = ({ from, to, advisory }: BugReport): string =>
 export const hitWords = (bug: Bug, { artifact, path }: Pick<BugHit, 'artifact' | 'path'>): string =>
   `${artifact} contains ${bugWords(bug)}; by ${path}`;
 
+/** The bug that a text of `hitWords` is about. */
+export const bugIn = (text: string): string | undefined => / contains (bug\/[1-9]\d{0,9}) in /.exec(text)?.[1];
+
 /** Of `bug/7`, as people type it; undefined of what is none. */
 export function numberOfBug(text: string): number | undefined {
   const digits = /^bug\/([1-9]\d{0,9})$/.exec(text)?.[1];

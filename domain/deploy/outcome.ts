@@ -54,12 +54,16 @@ export function succeeded(
 
 export function resultOf(
   ending: Ending,
-  version: string,
+  {
+    version,
+    spec: { pushType },
+  }: Pick<DeployInput, 'version'> & { readonly spec: Pick<DeployInput['spec'], 'pushType'> },
   { spans, skipped, overridden, outdated }: Pick<DeployRecord, 'spans' | 'skipped' | 'overridden' | 'outdated'>,
 ): DeployResult {
+  const classification = classify(ending);
   return {
-    outcome: ending.kind satisfies DeployOutcome,
-    classification: classify(ending),
+    ...{ outcome: ending.kind satisfies DeployOutcome, classification },
+    ...(classification === 'bad-failure' ? { blame: blameOf(ending, pushType) } : {}),
     version,
     reason: wording(ending, version),
     reverted: 'bad' in ending ? { by: ending.by, bad: ending.bad } : null,
@@ -95,6 +99,24 @@ function classify(ending: Ending): Classification {
       return isBroken(ending.paused) ? 'bad-failure' : 'good-failure';
   }
 }
+
+/** What a dependency is called that failures count against. */
+export const pushTypeWords = (pushType: string): string => `push type ${pushType}`;
+export const HEALTH_DATA = 'health data';
+
+/** What a bad failure failed by: what it was paused by, else what refused it, or the revert that did not come through. */
+function blameOf(ending: Ending, pushType: string): string {
+  const paused = 'paused' in ending ? ending.paused : null;
+  if (paused !== null && isBroken(paused)) return paused.on ?? BLAMES[paused.by] ?? paused.by;
+  return ending.kind === 'failed' ? pushTypeWords(pushType) : 'revert';
+}
+
+/** A pause of a workflow that began before dependencies were named says no more than this. */
+const BLAMES: Readonly<Partial<Record<Pause['by'], string>>> = {
+  dependency: 'a dependency',
+  timeout: 'update timeout',
+  unit: 'unavailable units',
+};
 
 const BROKEN: ReadonlySet<Pause['by']> = new Set(['dependency', 'timeout', 'unit']);
 

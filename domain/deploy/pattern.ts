@@ -3,7 +3,8 @@ import { plannedTasks, unitsOf, type DeployPlan, type PhasePlan } from './plan';
 import { sum } from '../health/series';
 
 /** The deployment patterns of Conveyor §6.5.2, in the order in which they take precedence. */
-export type Pattern = 'single parallel' | 'single' | 'region-by-region' | 'linear' | 'super-linear' | 'misc';
+export const PATTERNS = ['single parallel', 'single', 'region-by-region', 'linear', 'super-linear', 'misc'] as const;
+export type Pattern = (typeof PATTERNS)[number];
 
 /**
  * Which of the usual ways of deploying a plan is: everything at once (in parallel, where that is several units), a whole

@@ -9,10 +9,10 @@ export function pausedBy(
   nowMs: number,
   by: Exclude<Pause['by'], 'operator'>,
   reason: string,
-  until?: Pause['until'],
+  more: Pick<Pause, 'on' | 'until'> = {},
 ): DeployRecord {
   if (record.control.paused) return note(record, nowMs, 'still-paused', reason);
-  const paused: Pause = { by, actor: null, at: formatTime(nowMs), reason, ...(until ? { until } : {}) };
+  const paused: Pause = { by, actor: null, at: formatTime(nowMs), reason, ...more };
   const control = { ...record.control, paused, resuming: null };
   return note(change(record, nowMs, { control }), nowMs, 'paused', `paused: ${reason}`);
 }

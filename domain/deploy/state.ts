@@ -21,6 +21,7 @@ import type {
   TimelineEntry,
 } from '../views';
 import { NO_COMMANDS, type Control, type Overtaken, type DeploySituation } from './control';
+import type { Pattern } from './pattern';
 import type { DeployPlan } from './plan';
 import type { Inheritance, Sent } from './planRevert';
 import type { Snapshot, SnapshotUnit } from './snapshot';
@@ -90,6 +91,8 @@ export interface DeployResult {
   readonly before?: string;
   /** Checks that a person let pass although they were unhealthy. */
   readonly overridden?: readonly Override[];
+  /** Of a bad failure: what it failed by. */
+  readonly blame?: string;
 }
 
 /** The units that a deploy is about, as they were when it was planned. */
@@ -105,6 +108,7 @@ export interface Fleet {
   readonly ran?: string | null;
   /** How much of all tasks is on the version after each phase, from 0 to 1. */
   readonly shares: readonly number[];
+  readonly pattern?: Pattern;
   /** The push type gives its units in pages, and takes updates in parts. */
   readonly inPages: boolean;
 }

@@ -34,6 +34,9 @@ export interface StepPlace {
 /** The name of its service or program. */
 export const stepName = (call: StepCall): string => ('service' in call ? call.service : (call.command[0] ?? ''));
 
+/** The same, with what it is. */
+export const stepWords = (call: StepCall): string => `${'service' in call ? 'service' : 'command'} ${stepName(call)}`;
+
 export const stepsOf = (phase: PhasePlan, time: StepTime): StepPlace[] =>
   (phase[time] ?? []).map((step, index) => ({ phase, time, index, step }));
 

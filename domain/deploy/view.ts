@@ -36,6 +36,8 @@ export function deployStatus(record: DeployRecord, input: Identity, nowMs: numbe
     ...waitOf(record, input),
     ...(record.skipped.length > 0 ? { skipped: record.skipped } : {}),
     updates: record.updates,
+    ...(record.fleet?.pattern === undefined ? {} : { pattern: record.fleet.pattern }),
+    ...(record.result?.blame === undefined ? {} : { blame: record.result.blame }),
     phases: record.phases,
     pausedGroups: pausedNow(record),
     health: record.health,

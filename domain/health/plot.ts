@@ -1,3 +1,4 @@
+import { escapeXml } from '../markup';
 import { formatDuration, formatTime } from '../text';
 import type { Backtest, BacktestedDeploy } from './backtest';
 import { formatValue } from './bound';
@@ -94,8 +95,3 @@ const dot = (x: number, y: number, verdict: Verdict, reason: string): string =>
 
 const textElement = (x: number, y: number, content: string, style: string = ''): string =>
   `<text x="${x}" y="${y}" ${style}>${escapeXml(content)}</text>`;
-
-const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
-/** Control characters are none of XML 1.0. */
-const escapeXml = (content: string): string =>
-  content.replace(/[&<>"]/g, (char) => ESCAPES[char] ?? '').replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f]/g, '');

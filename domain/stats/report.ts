@@ -1,5 +1,6 @@
 import { CHECK_KINDS } from '../archive/checkKind';
 import { CADENCES } from '../archive/row';
+import { PATTERNS } from '../deploy/pattern';
 import { DAY_MS } from '../milliseconds';
 import { share, type Share } from '../health/quality';
 import { statisticsOf } from '../health/statistics';
@@ -23,6 +24,16 @@ export interface ServiceLevel {
   readonly badFailures: Share;
   /** Of deploys for which Conveyor was not to blame: those that succeeded or were rightly stopped. */
   readonly worked: Share;
+  /** Whether it holds what `OBJECTIVES` promise; null of no deploys. */
+  readonly isMet: boolean | null;
+}
+
+/** How many releases bugs that were reported cancelled. */
+export interface BugImpact {
+  /** Each bug that cancelled any, the fewest first. */
+  readonly bugs: Tallies['bugs'];
+  /** Of all releases. */
+  readonly cancelled: Share;
 }
 
 /** The four measures of DORA; times in ms, null of nothing. */
@@ -52,6 +63,8 @@ export interface StatsReport {
   }[];
   /** Table 4, ms. */
   readonly spans: readonly Breakdown[];
+  /** Figure 6. */
+  readonly bugImpact: BugImpact;
   /** Figure 7. */
   readonly failedActions: readonly Breakdown[];
   /** Figure 8. */
@@ -62,13 +75,17 @@ export interface StatsReport {
   readonly pipelineSizes: readonly (Breakdown & { readonly mean: number })[];
   /** Figure 11: `whole` pipelines, of which so many have an action of the type. */
   readonly actionTypes: readonly Breakdown[];
+  /** Figure 12: deploy actions. */
+  readonly deployPatterns: readonly Breakdown[];
   /** Of deploys that succeeded, ms. */
   readonly deployTimes: Tallies['times'];
   readonly serviceLevel: readonly ServiceLevel[];
+  /** What counts against the service level, by what it failed by. */
+  readonly badFailures: readonly Breakdown[];
   readonly dora: readonly Dora[];
 }
 
-/** What the service level promises (Conveyor §4): the share that works, and the share that may fail by Conveyor's own fault. */
+/** What the service level promises (the Push article and Conveyor §5.3): the share that works, and the share that may fail by Conveyor's own fault. */
 export const OBJECTIVES = { worked: 0.999, badFailures: 0.005 } as const;
 
 /** The tables and figures of Conveyor §6, of what ended between two times, ms since the epoch. */
@@ -82,17 +99,20 @@ export function statsReport(
     schedules: breakdowns(tallies.cadences, ({ cadence }) => cadence, CADENCES),
     endStates: breakdowns(tallies.releases, ({ state, cause }) => (cause === null ? state : `${state} (${cause})`)),
     checkErrors: checkErrors(tallies),
-    spans: tallies.spans.map(({ category, updateMs, bakeMs, preMs, postMs }) => ({
+    spans: byCategory(tallies.spans).map(({ category, updateMs, bakeMs, preMs, postMs }) => ({
       ...{ category, whole: updateMs + bakeMs + preMs + postMs },
       counts: { 'task update': updateMs, bake: bakeMs, preprocessing: preMs, postprocessing: postMs },
     })),
+    bugImpact: bugImpact(tallies),
     failedActions: breakdowns(tallies.failures, ({ type }) => type ?? 'none'),
     failedChecks: breakdowns(tallies.checks, ({ type }) => type, CHECK_KINDS),
     progress: breakdowns(tallies.progress, ({ tenth }) => TENTHS[tenth] ?? '', TENTHS),
     pipelineSizes: breakdowns(tallies.sizes, ({ actions }) => String(actions)).map(withMean),
     actionTypes: actionTypes(tallies),
-    deployTimes: tallies.times,
+    deployPatterns: breakdowns(tallies.patterns, ({ pattern }) => pattern, PATTERNS),
+    deployTimes: byCategory(tallies.times),
     serviceLevel: categoriesOf(tallies.deploys).map((category) => serviceLevel(category, tallies)),
+    badFailures: breakdowns(tallies.blames, ({ blame }) => blame ?? 'unknown'),
     dora: categoriesOf(tallies.deploys).map((category) => dora(category, tallies, (untilMs - sinceMs) / DAY_MS)),
   };
 }
@@ -101,6 +121,9 @@ const TENTHS = Array.from({ length: 10 }, (_, tenth) => `${tenth * 10}-${(tenth 
 
 const categoriesOf = (rows: readonly { readonly category: string }[]): readonly string[] =>
   [...new Set(rows.map(({ category }) => category))].sort();
+
+const byCategory = <T extends { readonly category: string }>(rows: readonly T[]): readonly T[] =>
+  categoriesOf(rows).flatMap((category) => rows.filter((row) => row.category === category));
 
 const sumOf = (rows: readonly Counted[]): number => rows.reduce((sum, { count }) => sum + count, 0);
 
@@ -130,6 +153,13 @@ function actionTypes({ actionTypes: rows, cadences }: Tallies): readonly Breakdo
   }));
 }
 
+function bugImpact({ bugs, releases }: Tallies): BugImpact {
+  return {
+    bugs: [...bugs].sort((a, b) => a.count - b.count || (a.bug < b.bug ? -1 : 1)),
+    cancelled: share(sumOf(releases.filter(({ cause }) => cause === 'bad-package')), sumOf(releases)),
+  };
+}
+
 function checkErrors({ histories }: Tallies): StatsReport['checkErrors'] {
   const pasts = new Map<
     string,
@@ -145,16 +175,20 @@ function checkErrors({ histories }: Tallies): StatsReport['checkErrors'] {
   }));
 }
 
+/** A deploy that somebody cancelled counts where they did so because of Conveyor, or of what it depends on. */
 function serviceLevel(category: string, { deploys }: Tallies): ServiceLevel {
-  const own = deploys.filter((row) => row.category === category && row.state !== 'cancelled');
-  const [good, bad] = (['good-failure', 'bad-failure'] as const).map((kind) =>
-    sumOf(own.filter(({ classification }) => classification === kind)),
+  const own = deploys.filter(
+    ({ category: of, state, classification }) =>
+      of === category && (state !== 'cancelled' || classification === 'bad-failure'),
   );
+  const failed = (kind: string) => sumOf(own.filter(({ classification }) => classification === kind));
   const all = sumOf(own);
-  return {
-    ...{ category, deploys: all, goodFailures: share(good ?? 0, all), badFailures: share(bad ?? 0, all) },
-    worked: share(all - (bad ?? 0), all),
-  };
+  const [badFailures, worked] = [share(failed('bad-failure'), all), share(all - failed('bad-failure'), all)];
+  const isMet =
+    worked.share === null || badFailures.share === null
+      ? null
+      : worked.share >= OBJECTIVES.worked && badFailures.share < OBJECTIVES.badFailures;
+  return { category, deploys: all, goodFailures: share(failed('good-failure'), all), badFailures, worked, isMet };
 }
 
 function dora(category: string, tallies: Tallies, days: number): Dora {

@@ -1,4 +1,5 @@
 import type { Cadence } from '../archive/row';
+import type { Pattern } from '../deploy/pattern';
 import type { HistoryRow } from '../views';
 
 /** What pipelines are put together by: their label `category`, or all of them. */
@@ -30,6 +31,12 @@ export interface Tallies {
   /** Failed deploys of more than one phase: `tenth` 0 is less than a tenth, 9 nine tenths and more. */
   readonly progress: readonly (Counted & { readonly tenth: number })[];
   readonly deploys: readonly (Counted & { readonly state: string; readonly classification: string | null })[];
+  /** Bad failures by what they failed by; null: an older deploy, which does not say. */
+  readonly blames: readonly (Counted & { readonly blame: string | null })[];
+  /** Deploy actions by how their phases grow, as of the last deploy of each. */
+  readonly patterns: readonly (Counted & { readonly pattern: Pattern })[];
+  /** How many releases each bug cancelled, of those that cancelled any. */
+  readonly bugs: readonly { readonly bug: string; readonly count: number }[];
   /** Sums over deploys, ms. */
   readonly spans: readonly (Of & Record<'updateMs' | 'bakeMs' | 'preMs' | 'postMs', number>)[];
   /** How long deploys took that succeeded. */

@@ -7,8 +7,8 @@ import type { Archive } from './port';
 import { sqlArchive } from './sql';
 
 /** A file has one writer or many readers at a time, each for a moment. */
-const PATIENCE_MS = 15_000;
-const RETRY_MS = 50;
+const LOCK_PATIENCE_MS = 15_000;
+const LOCK_RETRY_MS = 50;
 
 /** The archive in a file of this machine. It is open only while it is used, so that worker, server and command line can share it. */
 export function openEmbedded(file: string): Archive {
@@ -18,7 +18,7 @@ export function openEmbedded(file: string): Archive {
       inTurn(file, async () => {
         // What was never written cannot be opened to read.
         const target = access === 'read' && !existsSync(file) ? ':memory:' : file;
-        const { instance, connection } = await connect(target, access === 'read' && target === file);
+        const { instance, connection } = await connectToFile(target, access === 'read' && target === file);
         try {
           return await run(sqlOf(connection));
         } catch (error) {
@@ -43,19 +43,19 @@ function inTurn<T>(file: string, run: () => Promise<T>): Promise<T> {
   return turn;
 }
 
-async function connect(file: string, readOnly: boolean) {
+async function connectToFile(file: string, readOnly: boolean) {
   // Only who uses it loads it: it is a library of 70 MB.
   const { DuckDBInstance } = await import('@duckdb/node-api').catch((error: unknown) => {
-    throw conveyorError('archive-unusable', { place: file, detail: `DuckDB does not load: ${messageOf(error)}` });
+    throw conveyorError('archive-unusable', { place: file, detail: `DuckDB does not load: ${whatItSaid(error)}` });
   });
-  const until = Date.now() + PATIENCE_MS;
+  const until = Date.now() + LOCK_PATIENCE_MS;
   for (;;) {
     try {
       const instance = await DuckDBInstance.create(file, readOnly ? { access_mode: 'READ_ONLY' } : {});
       return { instance, connection: await instance.connect() };
     } catch (error) {
-      if (!LOCKED.test(messageOf(error)) || Date.now() > until) throw inOurWords(error, file);
-      await wait(RETRY_MS);
+      if (!LOCKED.test(whatItSaid(error)) || Date.now() > until) throw inOurWords(error, file);
+      await wait(LOCK_RETRY_MS);
     }
   }
 }
@@ -74,8 +74,8 @@ const UNUSABLE =
 /** What can be right another time, such as once a disk has room, and what a person has to look at. */
 function inOurWords(error: unknown, file: string): unknown {
   if (error instanceof ConveyorError) return error;
-  const detail = messageOf(error).split('\n')[0] ?? '';
+  const detail = whatItSaid(error).split('\n')[0] ?? '';
   return conveyorError(UNUSABLE.test(detail) ? 'archive-unusable' : 'archive-unavailable', { place: file, detail });
 }
 
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+const whatItSaid = (error: unknown): string => (error instanceof Error ? error.message : String(error));

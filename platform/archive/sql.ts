@@ -6,14 +6,16 @@ import { readTallies } from './tallies';
 
 const column = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-const TYPES: Readonly<Partial<Record<keyof ArchiveRow, string>>> = {
+const COLUMN_TYPES: Readonly<Partial<Record<keyof ArchiveRow, string>>> = {
   ...{ key: 'text primary key', release: 'integer', parts: 'integer', progress: 'double precision' },
   ...{ startedMs: 'bigint', endedMs: 'bigint', updateMs: 'bigint', bakeMs: 'bigint' },
   ...{ preMs: 'bigint', postMs: 'bigint', revertMs: 'bigint' },
 };
 
 const TABLES = [
-  `create table if not exists conveyor_outcomes (${COLUMNS.map((name) => `${column(name)} ${TYPES[name] ?? 'text'}`).join(', ')})`,
+  `create table if not exists conveyor_outcomes (${COLUMNS.map((name) => `${column(name)} ${COLUMN_TYPES[name] ?? 'text'}`).join(', ')})`,
+  // What archives of before have no room for yet.
+  `alter table conveyor_outcomes add column if not exists pattern text`,
   `create table if not exists conveyor_mark (one integer primary key, origin text, read_until_ms bigint)`,
 ];
 
@@ -85,7 +87,9 @@ async function insert(sql: Sql, rows: readonly ArchiveRow[]): Promise<void> {
 }
 
 async function exists(sql: Sql): Promise<boolean> {
-  const found = await sql.all(`select 1 from information_schema.tables where table_name = 'conveyor_outcomes'`);
+  const found = await sql.all(
+    `select 1 from information_schema.tables where table_name = 'conveyor_outcomes' and table_schema = current_schema()`,
+  );
   return found.length > 0;
 }
 

@@ -34,6 +34,15 @@ export async function readTallies(sql: Sql, { sinceMs, untilMs, by }: StatsQuery
     deploys: await ask(
       `select pipelines.category as category, state, classification, ${count} ${from('deploy')} group by 1, 2, 3`,
     ),
+    blames: await ask(
+      `select pipelines.category as category, cause as blame, ${count} ${from('deploy')} and classification = 'bad-failure' group by 1, 2`,
+    ),
+    patterns: await ask(
+      `select category, pattern, ${count} from (select distinct on (pipeline, name) pipelines.category as category, pattern ${from('deploy')} and pattern is not null order by pipeline, name, ended_ms desc) as last group by 1, 2`,
+    ),
+    bugs: await ask(
+      `select name as bug, ${count} ${from('release')} and cause = 'bad-package' and name is not null group by 1`,
+    ),
     spans: await ask(
       `select pipelines.category as category, ${['update', 'bake', 'pre', 'post'].map((span) => `coalesce(sum(${span}_ms), 0)::double precision as "${span}Ms"`).join(', ')} ${from('deploy')} group by 1`,
     ),
@@ -54,8 +63,9 @@ export async function readTallies(sql: Sql, { sinceMs, untilMs, by }: StatsQuery
 const pipelines = (grouped: string): string =>
   `with pipelines as (select distinct on (pipeline) pipeline, ${grouped} as category, cadence, parts from conveyor_outcomes where kind = 'release' and ended_ms >= $1 and ended_ms < $2 order by pipeline, (trigger in ('rollback', 'emergency', 'follow-on')), ended_ms desc)`;
 
+/** In whole ms, so that all databases say the same. */
 const percentile = (share: number, of: string): string =>
-  `(percentile_cont(${share}) within group (order by ${of}))::double precision`;
+  `floor((percentile_cont(${share}) within group (order by ${of}))::double precision + 0.5)`;
 
 /** Counts that a driver gives as bigint. */
 const plain = (row: SqlRow): SqlRow =>

@@ -5,6 +5,7 @@ import {
   ACCESS_LIMITS,
   ARTIFACT_LIMITS,
   AUDIT_LIMITS,
+  ARCHIVE_LIMITS,
   BUG_LIMITS,
   CONFIG_LIMITS,
   GATE_LIMITS,
@@ -153,6 +154,7 @@ const TABLES = [
   ['Packages', VESSEL_LIMITS],
   ['Bugs', BUG_LIMITS],
   ['Tickets', TICKET_LIMITS],
+  ['The archive', ARCHIVE_LIMITS],
   ['What a pipeline remembers', STATE_LIMITS],
 ] as const;
 

@@ -43,7 +43,8 @@ async function rowsOfDeploys(world: VirtualWorld, spec: PipelineSpec, release: R
     const status = await world.deployStatus(spec.pipeline, release.number, name).catch(ifNone);
     if (status === undefined || status.endedAt === null) continue;
     const id = workflowIds.deploy(spec.pipeline, release.number, name, 1);
-    const input = { pipeline: spec.pipeline, release: release.number, action: name, spec: action.with };
+    const rollback = release.trigger.kind === 'rollback';
+    const input = { pipeline: spec.pipeline, release: release.number, action: name, spec: action.with, rollback };
     rows.push(...deployRows({ ...closed(id, status.endedAt), input, status }));
   }
   return rows;

@@ -187,13 +187,13 @@ test('a step that is refused never reverts: it waits for a person', async () => 
 });
 
 test.each([
-  ['goes on is not done twice', 'error', ['0/pre/0/1']],
+  ['continues is not done twice', 'error', ['0/pre/0/1']],
   [
     'has stopped all the same runs again, and that it was stopped reverts nothing',
     'garbage',
     ['0/pre/0/1', '0/pre/0/2'],
   ],
-] as const)('a step of which nobody knew whether it goes on, and that %s', async (_, mode, expected) => {
+] as const)('a step of which nobody knew whether it continues, and that %s', async (_, mode, expected) => {
   await jobs();
   const deploy = await push({ pre: [{ ...slow(20), onFailure: 'revert' }] });
   await deploy.reaches(({ state }) => state === 'preprocessing');

@@ -30,7 +30,7 @@ export async function callUntilAnswered<T>(
       return waited.kind === 'done' ? { value: waited.value } : { refused: messageOf(waited.error) };
     }
     patient = true;
-    run.pause('dependency', `${pushType} does not answer ${what}; trying until it does: ${messageOf(waited.error)}`);
+    run.pauseOn(`${pushType} does not answer ${what}; trying until it does: ${messageOf(waited.error)}`);
   }
   // Nobody asks any more, so nobody would notice that it answers again.
   if (run.paused?.by === 'dependency' && run.stop() === null) run.unpause(`${what} is not needed any more`);
@@ -50,7 +50,7 @@ export async function callOrPause<T>(
   for (;;) {
     const answer = await callUntilAnswered(run, what, call, wake);
     if (answer === undefined || 'value' in answer) return answer;
-    await pauseRefused(run, `${run.input.spec.pushType} refused ${what}: ${answer.refused}`, wake);
+    await pauseRefused(run, `${run.input.spec.pushType} refused ${what}: ${answer.refused}`, { wake });
   }
 }
 
@@ -66,9 +66,13 @@ export async function askAgain<T>(run: DeploySession, ask: () => Promise<Answer<
   }
 }
 
-/** Nobody asks again what was refused, until a person resumes. */
-export async function pauseRefused(run: DeploySession, reason: string, wake = run.isLeft): Promise<void> {
-  run.pause('dependency', reason, 'resumed');
+/** Nobody asks again what was refused, until a person resumes. `on` is who refused it: the push type, unless another one is named. */
+export async function pauseRefused(
+  run: DeploySession,
+  reason: string,
+  { wake = run.isLeft, on }: { readonly wake?: () => boolean; readonly on?: string } = {},
+): Promise<void> {
+  run.pauseOn(reason, { until: 'resumed', ...(on === undefined ? {} : { on }) });
   await untilResumed(run, wake);
 }
 

@@ -1,6 +1,7 @@
 import type { HealthReport } from '../../activities/pushType';
 import type { GroupNames } from '../../activities/steering';
 import { isParallel, otherGroups } from '../../domain/deploy/groups';
+import { HEALTH_DATA } from '../../domain/deploy/outcome';
 import type { PhasePlan } from '../../domain/deploy/plan';
 import type { HealthFold } from '../../domain/health/fold';
 import { summaryOf } from '../../domain/markdown';
@@ -52,7 +53,7 @@ const TO_ITS_END = { until: null, stopAt: ['unhealthy'], stopAtChange: true } as
 /** Too many groups are unhealthy, or they cannot be checked at all: then nothing continues. */
 function judge(run: DeploySession, waited: Exclude<Waited<HealthReport>, { kind: 'woken' }>): void {
   const report = reportOf(waited);
-  if (waited.kind !== 'done') return run.pause('dependency', report.reason);
+  if (waited.kind !== 'done') return run.pauseOn(report.reason, { on: HEALTH_DATA });
   if (report.verdict === 'unhealthy') run.revertOrPause(report);
 }
 

@@ -139,7 +139,7 @@ async function afterFailure(
   const reason = `${phase.name}: ${end.reason}`;
   if (end.kind === 'refused') {
     if (!run.input.canary) return pauseRefused(run, reason);
-    run.pause('dependency', reason);
+    run.pauseOn(reason);
     return retried(run, failures);
   }
   const isPaused =

@@ -161,7 +161,7 @@ async function stuck(
 ): Promise<Ending | undefined> {
   run.patch({ revertStuck: true });
   if (end.kind !== 'left') {
-    if (end.kind === 'refused') run.pause('dependency', end.reason);
+    if (end.kind === 'refused') run.pauseOn(end.reason);
     else run.pause('timeout', `the old version does not come up: ${end.reason}`);
     const wake = () => run.record.control.resuming !== null || run.record.control.cancel !== null;
     const afterMs = retryAfterMs(run.input.settings, failures);

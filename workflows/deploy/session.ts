@@ -2,6 +2,7 @@ import { condition, getExternalWorkflowHandle, patched, setCurrentDetails, workf
 import type { Behalf } from '../../activities/behalf';
 import type { DeployCall } from '../../activities/pushCalls';
 import { deployDetails } from '../../domain/deploy/details';
+import { HEALTH_DATA, pushTypeWords } from '../../domain/deploy/outcome';
 import { withOverrides } from '../../domain/deploy/overrides';
 import { change, newDeploy, note, type DeployInput, type DeployRecord } from '../../domain/deploy/state';
 import { pausedBy, stillPaused, unpaused } from '../../domain/deploy/pausing';
@@ -135,8 +136,14 @@ export class DeploySession {
     retag({ ConveyorState: state, ...(phase ? { ConveyorPhase: phase.name } : {}) });
   }
 
-  pause(by: Exclude<Pause['by'], 'operator'>, reason: string, until?: Pause['until']): void {
-    this.set((record, now) => pausedBy(record, now, by, reason, until));
+  pause(by: Exclude<Pause['by'], 'operator'>, reason: string): void {
+    this.set((record, now) => pausedBy(record, now, by, reason));
+  }
+
+  /** Until a dependency does its part again: the push type, unless another one is named. */
+  pauseOn(reason: string, more: Pick<Pause, 'on' | 'until'> = {}): void {
+    const on = pushTypeWords(this.input.spec.pushType);
+    this.set((record, now) => pausedBy(record, now, 'dependency', reason, { on, ...more }));
   }
 
   unpause(text: string): void {
@@ -157,7 +164,9 @@ export class DeploySession {
   /** @returns whether it is paused; else it reverts. */
   revertOrPause(unhealthy: Unhealthy, by: Exclude<Pause['by'], 'operator'> = 'health'): boolean {
     const tried = this.tryAutoRevert(unhealthy);
-    if (tried.kind === 'kept') this.pause(by, tried.reason);
+    // Whoever judges asks for health data, and that is the dependency which may be missing.
+    if (tried.kind === 'kept' && by === 'dependency') this.pauseOn(tried.reason, { on: HEALTH_DATA });
+    else if (tried.kind === 'kept') this.pause(by, tried.reason);
     return tried.kind === 'kept';
   }
 

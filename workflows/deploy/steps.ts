@@ -5,6 +5,7 @@ import {
   stepName,
   stepRun,
   stepsOf,
+  stepWords,
   withStepToUndo,
   type StepFacts,
   type StepPlace,
@@ -40,7 +41,7 @@ export async function runSteps(run: DeploySession, phase: PhasePlan, time: StepT
 }
 
 /**
- * A step that failed is run again when a person resumes, under a run id of its own. Where nobody knows whether its run goes on, that run
+ * A step that failed is run again when a person resumes, under a run id of its own. Where nobody knows whether its run continues, that run
  * is asked for again, so that nothing is done twice; if it has failed by then, it was stopped, which is no verdict on anything.
  */
 async function untilPassed(run: DeploySession, place: StepPlace, facts: StepFacts): Promise<void> {
@@ -98,7 +99,7 @@ async function performWatched(run: DeploySession, of: StepRun, facts: StepFacts)
 /** Waits until a service answers again; false when the phase is left before. */
 async function answers(run: DeploySession, of: StepRun, facts: StepFacts, why: string): Promise<boolean> {
   const name = stepName(of.call);
-  run.pause('dependency', `${name} does not answer; trying until it does: ${why}`);
+  run.pauseOn(`${name} does not answer; trying until it does: ${why}`, { on: stepWords(of.call) });
   const asked = await run.waitFor(() => unboundedActions.askAction(actionRun(run, of, facts)));
   const isWanted = asked.kind !== 'woken';
   if (run.paused?.by === 'dependency' && run.stop() === null)
@@ -111,11 +112,11 @@ async function answers(run: DeploySession, of: StepRun, facts: StepFacts, why: s
 async function fail(
   run: DeploySession,
   { step }: StepPlace,
-  { title }: StepRun,
+  { title, call }: StepRun,
   { kind, message }: Exclude<StepEnd, { kind: 'left' }>,
 ): Promise<void> {
   if (kind === 'refused') {
-    await pauseRefused(run, `${title} cannot be run: ${message}`);
+    await pauseRefused(run, `${title} cannot be run: ${message}`, { on: stepWords(call) });
   } else {
     const reason = `${title} failed: ${message}`;
     run.note('step-failed', reason);

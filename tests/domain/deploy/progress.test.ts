@@ -242,6 +242,7 @@ describe('a bake', () => {
 
 describe('how a deploy ends', () => {
   const ACCOUNTS = { spans: NO_TIME, skipped: [], overridden: [] };
+  const OF = { version: 'kv:2', spec: { pushType: 'twine' } };
   const MISSING = '2 tasks, accepted by user:alice: scrapped';
   const pause = (by: Pause['by']): Pause => ({ by, actor: null, at: '', reason: '' });
   const cancelled = (by: Pause['by'] | null, mixed = true): Ending => ({
@@ -252,7 +253,7 @@ describe('how a deploy ends', () => {
     mixed,
   });
   const check = (ending: Ending, classification: string, reason: string) =>
-    expect(resultOf(ending, 'kv:2', ACCOUNTS)).toMatchObject({
+    expect(resultOf(ending, OF, ACCOUNTS)).toMatchObject({
       outcome: ending.kind,
       classification,
       reason,
@@ -320,17 +321,31 @@ describe('how a deploy ends', () => {
   test('a revert says by whom and whether the version is bad; no other end does', () => {
     const reverted = resultOf(
       { kind: 'reverted', by: 'user:alice', reason: '', bad: false, paused: null },
-      'kv:2',
+      OF,
       ACCOUNTS,
     );
     expect(reverted.reverted).toEqual({ by: 'user:alice', bad: false });
-    expect(resultOf(cancelled(null), 'kv:2', ACCOUNTS).reverted).toBeNull();
+    expect(resultOf(cancelled(null), OF, ACCOUNTS).reverted).toBeNull();
   });
+
+  test.each<[string, Ending, string | undefined]>([
+    [
+      'the dependency that it waited for',
+      { ...REVERTED, paused: { ...pausedBy('dependency'), on: 'service dns' } },
+      'service dns',
+    ],
+    ['one that was not named yet', { ...REVERTED, paused: pausedBy('dependency') }, 'a dependency'],
+    ['the time for updates', cancelled('timeout'), 'update timeout'],
+    ['a region that is down', cancelled('unit'), 'unavailable units'],
+    ['the push type that refused', { kind: 'failed', reason: 'refused', fault: 'conveyor' }, 'push type twine'],
+    ['a revert that did not come through', { ...REVERTED, kind: 'revert-failed', paused: null }, 'revert'],
+    ['nobody, where it failed for good reason', { ...REVERTED, paused: null }, undefined],
+  ])('blames %s', (_, ending, blame) => expect(resultOf(ending, OF, ACCOUNTS).blame).toBe(blame));
 
   test('names the release that took its place, unless a person cancelled it first', () => {
     const overtaken = { by: 3, why: 'preempted' } as const;
     const stopped = (cancel: Control['cancel']) =>
-      resultOf(endOfStopped({ ...NO_COMMANDS, cancel, overtaken }, false), 'kv:2', ACCOUNTS);
+      resultOf(endOfStopped({ ...NO_COMMANDS, cancel, overtaken }, false), OF, ACCOUNTS);
     expect(stopped(null)).toMatchObject({ cause: 'preempted', reason: 'preempted by release 3' });
     const byPerson = stopped({ actor: 'user:alice', reason: 'lunch', at: '' });
     expect(byPerson.reason).toBe('cancelled by user:alice: lunch');

@@ -1,14 +1,11 @@
 import { statsReport } from '../../../domain/stats/report';
 import type { Tallies } from '../../../domain/stats/tallies';
 import { DAY_MS } from '../../../domain/milliseconds';
+import { NO_TALLIES } from '../../builders/statsTallies';
 import { letPass, pastRelease, through } from '../../builders/historyRows';
 
-const NONE: Tallies = {
-  ...{ cadences: [], sizes: [], actionTypes: [], releases: [], failures: [], checks: [], progress: [] },
-  ...{ deploys: [], spans: [], times: [], leads: [], restores: [], histories: [] },
-};
 const SPAN = { sinceMs: 0, untilMs: 10 * DAY_MS, readUntilMs: null };
-const report = (tallies: Partial<Tallies>) => statsReport({ ...NONE, ...tallies }, SPAN);
+const report = (tallies: Partial<Tallies>) => statsReport({ ...NO_TALLIES, ...tallies }, SPAN);
 const regular = 'regular';
 
 describe('the report of statistics', () => {
@@ -71,11 +68,55 @@ describe('the report of statistics', () => {
       leads: [{ category: regular, count: 997, p50Ms: 60_000 }],
     });
     expect(serviceLevel).toMatchObject([
-      { deploys: 1000, worked: { share: 0.999 }, goodFailures: { count: 2 }, badFailures: { share: 0.001 } },
+      {
+        deploys: 1000,
+        worked: { share: 0.999 },
+        goodFailures: { count: 2 },
+        badFailures: { share: 0.001 },
+        isMet: true,
+      },
     ]);
     expect(dora).toMatchObject([
       { deploysPerDay: 99.7, leadMs: 60_000, changeFailures: { count: 3, of: 1000 }, restoreMs: null },
     ]);
+  });
+
+  test('counts a deploy that was cancelled because of a dependency against the service level, and names the dependency', () => {
+    const { serviceLevel, badFailures } = report({
+      deploys: [
+        { category: regular, state: 'succeeded', classification: 'success', count: 999 },
+        { category: regular, state: 'cancelled', classification: 'bad-failure', count: 5 },
+      ],
+      blames: [
+        { category: regular, blame: 'push type twine', count: 3 },
+        { category: regular, blame: null, count: 2 },
+      ],
+    });
+    expect(serviceLevel).toMatchObject([{ deploys: 1004, badFailures: { count: 5 }, isMet: false }]);
+    expect(badFailures).toEqual([{ category: regular, whole: 5, counts: { 'push type twine': 3, unknown: 2 } }]);
+  });
+
+  test('says how many releases each bug cancelled, and which share of all releases bugs did', () => {
+    const { bugImpact } = report({
+      releases: [
+        { category: regular, state: 'succeeded', cause: null, count: 86 },
+        { category: regular, state: 'cancelled', cause: 'bad-package', count: 14 },
+      ],
+      bugs: [
+        { bug: 'bug/1', count: 12 },
+        { bug: 'bug/2', count: 2 },
+      ],
+    });
+    expect(bugImpact.bugs.map(({ bug }) => bug)).toEqual(['bug/2', 'bug/1']);
+    expect(bugImpact.cancelled).toMatchObject({ count: 14, of: 100 });
+  });
+
+  test('always has the patterns of deploys', () => {
+    const { deployPatterns } = report({ patterns: [{ category: regular, pattern: 'linear', count: 2 }] });
+    expect(deployPatterns[0]?.counts).toEqual({
+      ...{ 'single parallel': 0, single: 0, 'region-by-region': 0 },
+      ...{ linear: 2, 'super-linear': 0, misc: 0 },
+    });
   });
 
   test('finds errors of checks as health statistics does', () => {

@@ -1,0 +1,5 @@
+/** A text as SVG and HTML show it, in an element or a quoted attribute. Control characters are none of XML 1.0. */
+export const escapeXml = (content: string): string =>
+  content.replace(/[&<>"]/g, (char) => ESCAPES[char] ?? '').replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f]/g, '');
+
+const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
