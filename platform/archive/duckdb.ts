@@ -46,7 +46,7 @@ function inTurn<T>(file: string, run: () => Promise<T>): Promise<T> {
 async function connectToFile(file: string, readOnly: boolean) {
   // Only who uses it loads it: it is a library of 70 MB.
   const { DuckDBInstance } = await import('@duckdb/node-api').catch((error: unknown) => {
-    throw conveyorError('archive-unusable', { place: file, detail: `DuckDB does not load: ${whatItSaid(error)}` });
+    throw conveyorError('archive-unusable', { place: file, detail: `DuckDB does not load: ${messageOf(error)}` });
   });
   const until = Date.now() + LOCK_PATIENCE_MS;
   for (;;) {
@@ -54,7 +54,7 @@ async function connectToFile(file: string, readOnly: boolean) {
       const instance = await DuckDBInstance.create(file, readOnly ? { access_mode: 'READ_ONLY' } : {});
       return { instance, connection: await instance.connect() };
     } catch (error) {
-      if (!LOCKED.test(whatItSaid(error)) || Date.now() > until) throw inOurWords(error, file);
+      if (!LOCKED.test(messageOf(error)) || Date.now() > until) throw inOurWords(error, file);
       await wait(LOCK_RETRY_MS);
     }
   }
@@ -74,8 +74,8 @@ const UNUSABLE =
 /** What can be right another time, such as once a disk has room, and what a person has to look at. */
 function inOurWords(error: unknown, file: string): unknown {
   if (error instanceof ConveyorError) return error;
-  const detail = whatItSaid(error).split('\n')[0] ?? '';
+  const detail = messageOf(error).split('\n')[0] ?? '';
   return conveyorError(UNUSABLE.test(detail) ? 'archive-unusable' : 'archive-unavailable', { place: file, detail });
 }
 
-const whatItSaid = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
