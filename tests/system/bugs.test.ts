@@ -134,7 +134,7 @@ describe('a bug that is reported while releases are created', () => {
     for (const shop of others) await bakes(shop, 1);
   });
 
-  test('lets them continue once it is closed: releases that come again deploy, and so does one before the fix no more', async () => {
+  test('lets later releases deploy once its fix is known, and still refuses those from before the fix', async () => {
     await stack.json(['bugs', 'close', bug.id, '--to', '5', '--reason', 'fixed']);
     await releases(late, 4, '//kv:server');
     expect(await late.ended(2)).toMatchObject({ state: 'cancelled', cause: 'bad-package' });
