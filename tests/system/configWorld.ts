@@ -74,7 +74,7 @@ export class ConfigWorld {
     const config = { repositories: { [R]: { git: './flags.git', etcd: etcd.url } } };
     const settings = { sweepInterval: '1s', sweepJitter: '1ms', transient: '1s' };
     const address = `127.0.0.1:${temporalPort}`;
-    const stack = await Stack.open({ temporal: address, config: { extensions, config }, settings });
+    const stack = await Stack.open({ temporal: address, config: { extensions, config, freshness: {} }, settings });
     const git = join(stack.home, 'flags.git');
     execFileSync('git', ['init', '--quiet', '--bare', '--initial-branch=main', git]);
     const repository = await ConfigRepository.open({ name: R, git, branch: 'main' }, join(stack.home, 'copy'));
