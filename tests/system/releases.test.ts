@@ -191,6 +191,7 @@ const deployOf = (name: string, version: string): object => ({
   pushType: 'twine',
   attempt: 1,
   paused: null,
+  pattern: 'super-linear',
   pausedGroups: [],
   startedAt: TIME,
   endedAt: TIME,
