@@ -72,16 +72,17 @@ test('commands of an owner and refusals of a stranger, by the command line and o
   expect(refused.find(({ operation }) => operation === 'come-in')).toMatchObject({ actor: null });
 });
 
-test('a server that is killed while it writes has on record whatever it answered, and its chains hold', async () => {
+test('a server that is killed while it writes has on record each command that it answered and that was not urgent, and its chains hold', async () => {
   const answered: string[] = [];
   const busy = (async () => {
     for (let n = 0; ; n += 1) {
       const reason = `change ${n}`;
       const { status } = await command(n % 2 === 0 ? 'hold' : 'unhold', reason);
-      if (status === 200) answered.push(reason);
+      // A hold is urgent, so that its answer waits for no disk.
+      if (status === 200 && n % 2 === 1) answered.push(reason);
     }
   })().catch(() => undefined);
-  await eventually('some were answered', () => Promise.resolve(answered.length >= 6));
+  await eventually('some were answered', () => Promise.resolve(answered.length >= 3));
   front.process.kill('SIGKILL');
   await front.process.ended;
   await busy;
