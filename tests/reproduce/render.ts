@@ -27,7 +27,7 @@ export function render(run: Run, sections: readonly Section[]): string {
 const head = ({ seed, pipelines, weeks, commits, date, machine, minutes, lost }: Run): string[] => [
   '# Reproduction of published figures',
   '',
-  `\`npm run reproduce -- --pipelines ${pipelines} --weeks ${weeks} --seed ${seed}\` wrote this page on ${date} (${machine}; ${plural(minutes, 'minute')}). It is not edited by hand.`,
+  `\`npm run reproduce -- --pipelines ${pipelines} --weeks ${weeks} --seed ${seed}\` wrote this page on ${date} (${machine}; ${plural(minutes, 'minute')}).`,
   '',
   `${pipelines} pipelines, as many of each category, were to live ${plural(weeks, 'week')} in virtual time, and ${commits} commits came: real workflows and activities, the simulated fleet, and people who are played. Rows are those of the archive, and the numbers those of [\`conveyor stats\`](guides/stats.md). In the paper 24.4 % of the pipelines are regular services, 0.45 % of all are large ones, 44.4 % deploy models, and 6.7 % are others with a deploy.`,
   '',
