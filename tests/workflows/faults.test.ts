@@ -3,8 +3,11 @@ import { join } from 'node:path';
 import { describeFaults } from './faultStories';
 import { PROTOCOLS } from './faultWorld';
 
-/** Between a push type and the service that it lets judge: whatever happens there, a push type answers `errored`. */
-const ELSEWHERE = ['healthServiceProtocol'];
+/**
+ * Between a push type and the service that it lets judge: whatever happens there, a push type answers `errored`. Faults of dependency
+ * graphs are in bugs.test.ts and activities/dependencyGraphs.test.ts, those of tickets in freshness.test.ts and activities/tickets.test.ts.
+ */
+const ELSEWHERE = ['healthServiceProtocol', 'dependencyGraphProtocol', 'ticketProtocol'];
 
 test('the services of these tests speak every protocol that Conveyor or the fleet does', () => {
   const folder = join(__dirname, '../../sdk/protocol');
