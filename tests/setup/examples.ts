@@ -38,9 +38,6 @@ export const ON_OTHER_FLEETS = [
   'push-types/processes/pipeline.yaml',
 ];
 
-/** Nobody measures its hosts on a development stack; what they refuse is their judgement, and lint warns of that. */
-export const WITHOUT_METRICS = ['config/pipeline.yaml'];
-
 export const examplePath = (file: string): string => join(FOLDER, file);
 
 /** As if each action had been written out. */

@@ -5,14 +5,7 @@ import type { Unit } from '../../../domain/fleet/unit';
 import { parsePipeline } from '../../../domain/spec/parse';
 import { parseRegistry } from '../../../platform/registry';
 import { parse } from 'yaml';
-import {
-  exampleFleet,
-  examplePath,
-  examplePipelines,
-  IN_VIRTUAL_TIME,
-  WITHOUT_METRICS,
-  type ExampleJob,
-} from '../../setup/examples';
+import { exampleFleet, examplePath, examplePipelines, IN_VIRTUAL_TIME, type ExampleJob } from '../../setup/examples';
 
 const read = (file: string) => parsePipeline(readFileSync(examplePath(file), 'utf8'));
 const registry = parseRegistry(parse(readFileSync(examplePath('../conveyor.config.yaml'), 'utf8')), {});
@@ -30,7 +23,7 @@ describe.each(examplePipelines())('examples/%s', (file) => {
 
   test('has checks that lint does not doubt', () => {
     const doubts = problems.filter(({ path }) => path.includes('healthChecks')).map(({ code }) => code);
-    expect(doubts).toEqual(WITHOUT_METRICS.includes(file) ? ['no-health-checks'] : []);
+    expect(doubts).toEqual([]);
   });
 
   test('deploys jobs of one service, which are in the fleet beside it, beginning with few of them', () => {
