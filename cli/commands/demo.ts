@@ -122,7 +122,7 @@ interface Kept {
 
 /** How to look around in what keeps running, and how to stop it. */
 export function farewellKept({ stack, children, next, more = {} }: Kept): string {
-  const env = Object.entries({ ...stackEnvironment(stack.addresses), ...stack.config?.env, ...more });
+  const env = Object.entries({ ...stackEnvironment(stack), ...more });
   const pids = [...children.map(({ pid }) => pid), ...Object.values(stack.pids())];
   return `
 It keeps running; its logs are in ${stack.logFolder}. To use it:

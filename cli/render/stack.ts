@@ -26,7 +26,7 @@ export function stackText(
   // At addresses of their own the next commands find nothing by themselves.
   const isElsewhere = stack.addresses.temporal !== usualAddresses({}, {}).temporal;
   const environment = Object.entries({
-    ...(isElsewhere ? { ...stackEnvironment(stack.addresses), ...stack.config?.env } : {}),
+    ...(isElsewhere ? stackEnvironment(stack) : {}),
     ...more,
   });
   const next = [

@@ -52,7 +52,7 @@ export async function startStack(io: Io, settings: StackSettings, stop: AbortSig
   const { config } = settings;
   const options = {
     ...settings,
-    env: { ...io.env, ...stackEnvironment(settings.addresses), ...config?.env, ...secret },
+    env: { ...io.env, ...stackEnvironment(settings), ...secret },
   };
   const started: RunningPart[] = [];
   const stopping = new AbortController();

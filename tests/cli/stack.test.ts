@@ -110,7 +110,7 @@ describe('addresses', () => {
     const addresses = await freeAddresses({});
     const ports = [addresses.temporal, addresses.webUi, addresses.simulator, addresses.server].map(portOf);
     expect(new Set(ports).size).toBe(4);
-    expect(stackEnvironment(addresses)).toMatchObject({
+    expect(stackEnvironment({ addresses })).toMatchObject({
       TEMPORAL_ADDRESS: addresses.temporal,
       CONVEYOR_SIMULATOR_URL: addresses.simulator,
     });

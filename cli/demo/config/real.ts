@@ -4,6 +4,7 @@ import { draftOfTree, propose } from '../../../config/repository/propose';
 import { EtcdStore } from '../../../config/store/etcd';
 import { conveyorError } from '../../../domain/errors';
 import { actorOf } from '../../door';
+import { stackEnvironment } from '../../stack/addresses';
 import { startChild, untilReady, type Child } from '../../stack/child';
 import type { ConfigStack } from '../../stack/configuration';
 import { entryPoint } from '../../stack/parts';
@@ -64,7 +65,7 @@ async function startedChild(
   ready: RegExp,
 ): Promise<Child> {
   const logFile = join(stack.logFolder, `${name.replaceAll(' ', '-')}.log`);
-  const [command, env] = [process.execPath, { ...io.env, ...stack.config?.env }];
+  const [command, env] = [process.execPath, { ...io.env, ...stackEnvironment(stack) }];
   const spec = {
     name,
     command,
