@@ -4,7 +4,7 @@ import { hitWords, isInForce, type Bug, type BugRecords } from '../domain/bugs/b
 import { builtFrom, hitAmong, type Affected, type ArtifactHit } from '../domain/bugs/hits';
 import { workflowIds } from '../domain/ids';
 import { affectedBy, graphsOf, isRefusal, type GraphPorts } from './dependencyGraphs';
-import { affectedBySboms, hitIn, sbomOf, sbomStoresOf } from './sboms';
+import { affectedBySboms, hitIn, readingOnce, sbomOf, sbomsIn, sbomStoresOf, type ReadSbom } from './sboms';
 
 /**
  * Which bug in force some artifacts contain, in words; undefined where none. Where neither a graph nor a store of SBOMs could answer, nobody is asked.
@@ -17,19 +17,25 @@ export async function bugIn(ports: GraphPorts, artifacts: readonly Artifact[]): 
   if (!hasGraph && !hasSbom) return undefined;
   const bugs = (await knownBugs(ports.client)).filter(isInForce);
   const asked = bugs.filter(({ advisory }) => (advisory === undefined ? hasGraph : hasSbom));
+  const read = readingOnce(sbomsIn(ports));
   const found = await Promise.all(
     asked.map(async (bug) => {
-      const hit = await hitOf(ports, bug, artifacts);
+      const hit = await hitOf(ports, read, bug, artifacts);
       return hit && hitWords(bug, hit);
     }),
   );
   return found.find((words) => words !== undefined);
 }
 
-async function hitOf(ports: GraphPorts, bug: Bug, artifacts: readonly Artifact[]): Promise<ArtifactHit | undefined> {
+async function hitOf(
+  ports: GraphPorts,
+  read: ReadSbom,
+  bug: Bug,
+  artifacts: readonly Artifact[],
+): Promise<ArtifactHit | undefined> {
   if (bug.advisory === undefined)
     return hitAmong(artifacts, await affectedBy(ports, bug, builtFrom(artifacts)).catch(unlessRefused));
-  const hits = await affectedBySboms(ports, bug.advisory, artifacts);
+  const hits = await affectedBySboms(read, bug.advisory, artifacts);
   const [problem] = hits.unreadable.values();
   const hit = hitIn(hits, artifacts);
   if (hit === undefined && problem !== undefined) throw problem;

@@ -3,7 +3,7 @@ import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import type { Artifact } from '../domain/artifact';
 import { hitWords, isInForce, type Bug, type BugHit, type BugSearch } from '../domain/bugs/bug';
 import type { BugNotice } from '../domain/bugs/consequence';
-import { builtFrom, hitAmong, keyOf, type ArtifactHit } from '../domain/bugs/hits';
+import { builtFrom, hitAmong, type ArtifactHit } from '../domain/bugs/hits';
 import { ConveyorError } from '../domain/errors';
 import { workflowIds } from '../domain/ids';
 import { BUG_LIMITS } from '../domain/limits';
@@ -15,7 +15,7 @@ import { atOnce } from './atOnce';
 import { beating, type Clock } from './clock';
 import { knownBugs } from './bugIn';
 import { affectedBy, graphsOf, type GraphPorts } from './dependencyGraphs';
-import { affectedBySboms, hitIn, sbomStoresOf } from './sboms';
+import { affectedBySboms, hitIn, sbomsIn, sbomStoresOf } from './sboms';
 
 export interface BugPorts extends GraphPorts {
   readonly clock: Clock;
@@ -62,7 +62,9 @@ async function search(ports: BugPorts, bug: Bug, again: boolean): Promise<BugSea
     const hits = hitsIn(listed, hitOf);
     const [running, deployed] = [hits.filter(({ runs }) => runs), hits.filter(({ runs }) => !runs)];
     // Closed meanwhile, it would end releases that were made because it is over.
-    const now = await asItIsNow(ports.client, bug);
+    const now = (await knownBugs(ports.client)).find(({ id }) => id === bug.id);
+    // Only those that are not in force are forgotten.
+    if (now === undefined) return nothing;
     if (now.to !== bug.to || isInForce(now) !== isInForce(bug)) return await search(ports, now, again);
     await notifyAll(ports, bug, running);
     const first = (some: readonly ReleaseHit[]): BugHit[] => some.slice(0, BUG_LIMITS.shown.max).map(({ hit }) => hit);
@@ -74,9 +76,6 @@ async function search(ports: BugPorts, bug: Bug, again: boolean): Promise<BugSea
   }
 }
 
-const asItIsNow = async (client: Client, bug: Bug): Promise<Bug> =>
-  (await knownBugs(client)).find(({ id }) => id === bug.id) ?? bug;
-
 interface Answers {
   readonly hitOf: (artifacts: readonly Artifact[]) => ArtifactHit | undefined;
   readonly unread: Pick<BugSearch, 'unread'>;
@@ -85,11 +84,10 @@ interface Answers {
 async function answersAbout(ports: BugPorts, bug: Bug, listed: readonly IndexedRelease[]): Promise<Answers> {
   const artifacts = listed.flatMap((release) => release.artifacts);
   if (bug.advisory === undefined) {
-    const built = new Map(builtFrom(artifacts).map((one) => [keyOf(one), one]));
-    const affected = await affectedBy(ports, bug, [...built.values()]);
+    const affected = await affectedBy(ports, bug, builtFrom(artifacts));
     return { hitOf: (some) => hitAmong(some, affected), unread: {} };
   }
-  const hits = await affectedBySboms(ports, bug.advisory, artifacts);
+  const hits = await affectedBySboms(sbomsIn(ports), bug.advisory, artifacts);
   const [first] = hits.unreadable.values();
   const unread = first
     ? { unread: { count: hits.unreadable.size, why: cutText(first.message, BUG_LIMITS.path.max) } }

@@ -34,9 +34,28 @@ export interface SbomHits {
   readonly unreadable: ReadonlyMap<string, ConveyorError>;
 }
 
+/** Reads an SBOM, given its place. */
+export type ReadSbom = (place: string) => Promise<Sbom>;
+
+/** From the first store that has it, each time anew. @throws ConveyorError `sbom-unreadable`, or `extension-unavailable` */
+export const sbomsIn =
+  (ports: SbomPorts): ReadSbom =>
+  (place) =>
+    fetchSbom(ports, place);
+
+/** Keeps what it has read, for those that several advisories are held against. */
+export function readingOnce(read: ReadSbom): ReadSbom {
+  const known = new Map<string, Promise<Sbom>>();
+  return (place) => {
+    const sbom = known.get(place) ?? read(place);
+    known.set(place, sbom);
+    return sbom;
+  };
+}
+
 /** Reads each SBOM once. @throws ConveyorError `extension-unavailable` while a store does not answer */
 export async function affectedBySboms(
-  ports: SbomPorts,
+  read: ReadSbom,
   advisory: Advisory,
   artifacts: readonly Artifact[],
 ): Promise<SbomHits> {
@@ -45,7 +64,7 @@ export async function affectedBySboms(
   const unreadable = new Map<string, ConveyorError>();
   await atOnce(SBOMS_AT_ONCE, [...places], async (place) => {
     try {
-      const chain = chainToAffected(await fetchSbom(ports, place), advisory, SEMANTIC_ORDER);
+      const chain = chainToAffected(await read(place), advisory, SEMANTIC_ORDER);
       if (chain !== undefined) chains.set(place, pathText(chain));
     } catch (error) {
       if (!(error instanceof ConveyorError) || error.retryable) throw error;
@@ -64,7 +83,6 @@ export function hitIn({ chains }: Pick<SbomHits, 'chains'>, artifacts: readonly 
   return undefined;
 }
 
-/** From the first store that has it. @throws ConveyorError `sbom-unreadable`, or `extension-unavailable` */
 async function fetchSbom(ports: SbomPorts, sbom: string): Promise<Sbom> {
   const unreadable = (why: string): ConveyorError => conveyorError('sbom-unreadable', { sbom, why });
   const path = pathIn(sbom);

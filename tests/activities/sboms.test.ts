@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { bugIn } from '../../activities/bugIn';
-import { affectedBySboms } from '../../activities/sboms';
+import { affectedBySboms, sbomsIn } from '../../activities/sboms';
 import type { Artifact } from '../../domain/artifact';
 import { reportOfAdvisory, type Bug } from '../../domain/bugs/bug';
 import { BUG_LIMITS } from '../../domain/limits';
@@ -94,7 +94,7 @@ test.each<[string, string, Answer, RegExp]>([
     ...{ code: 'sbom-unreadable', retryable: false, message: expect.stringMatching(why) },
   });
   expect(await bugIn(ports, [artifact('ok.json')])).toBeUndefined();
-  const hits = await affectedBySboms(ports, ADVISORY, [artifact(sbom), artifact('ok.json')]);
+  const hits = await affectedBySboms(sbomsIn(ports), ADVISORY, [artifact(sbom), artifact('ok.json')]);
   expect([hits.chains.size, [...hits.unreadable.keys()]]).toEqual([0, [sbom]]);
 });
 
@@ -125,6 +125,16 @@ test.each<[string, Parameters<typeof given>, Artifact]>([
 
 test('artifacts that share an SBOM have it read once', async () => {
   const { ports, asked } = given({ boms: { 'kv/3.json': says(sbomOfRpc('1.0.0')) } });
-  await affectedBySboms(ports, ADVISORY, [artifact('kv/3.json'), artifact('kv/3.json')]);
+  await affectedBySboms(sbomsIn(ports), ADVISORY, [artifact('kv/3.json'), artifact('kv/3.json')]);
+  expect(asked).toHaveLength(1);
+});
+
+test('an SBOM is read once at a grant, however many advisories are in force', async () => {
+  const others = Array.from({ length: 30 }, (_, nth) => {
+    const report = reportOfAdvisory({ ...ADVISORY, id: `X-${nth + 2}` }, 'it loses replies');
+    return { ...BUG, ...report, id: `bug/${nth + 2}` };
+  });
+  const { ports, asked } = given({ boms: { 'kv/3.json': says(sbomOfRpc('1.0.1')) } }, [BUG, ...others]);
+  expect(await bugIn(ports, [artifact('kv/3.json')])).toBeUndefined();
   expect(asked).toHaveLength(1);
 });
