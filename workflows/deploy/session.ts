@@ -20,6 +20,9 @@ import { BackgroundTasks, waitFor, type Waited } from '../waiting';
 import { Update } from './update';
 import { DeployWindow } from './window';
 
+/** Until 0.3 the list of the Web UI showed a deploy that was paused as if it was under way. */
+const TAGS_PAUSES = 'its state shows that it is paused';
+
 /**
  * One deploy under way: its record, and how its steps wait. Handlers (messages.ts) fold commands into the record; the
  * steps (updates, bake, pause, revert) read it when they wake.
@@ -42,7 +45,6 @@ export class DeploySession {
   hurried = false;
   private lastStep: Promise<unknown> = Promise.resolve();
   private scripts = 0;
-  private tagsPauses = false;
   private readonly background = new BackgroundTasks();
   private readonly summary = new MemoSummary();
 
@@ -132,7 +134,7 @@ export class DeploySession {
     if (this.record.stage === stage) return;
     this.patch({ stage, windowUntil: null });
     const phase = this.record.phases[this.record.cursor];
-    const state = this.tagsPauses ? stateTag(this.record) : stage;
+    const state = this.paused !== null && patched(TAGS_PAUSES) ? stateTag(this.record) : stage;
     retag({ ConveyorState: state, ...(phase ? { ConveyorPhase: phase.name } : {}) });
   }
 
@@ -212,10 +214,8 @@ export class DeploySession {
     return this.background.drained();
   }
 
-  /** Until 0.3 the list of the Web UI showed a deploy that was paused as if it was under way. */
   private tagPause(): void {
-    this.tagsPauses = patched('its state shows that it is paused');
-    if (this.tagsPauses) retag({ ConveyorState: stateTag(this.record) });
+    if (patched(TAGS_PAUSES)) retag({ ConveyorState: stateTag(this.record) });
   }
 
   private reportPause({ actor, reason }: Pick<Pause, 'actor' | 'reason'>, part = ''): void {

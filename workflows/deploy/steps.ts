@@ -62,7 +62,7 @@ async function untilPassed(run: DeploySession, place: StepPlace, facts: StepFact
   }
 }
 
-/** Since 0.2.0; before, the next attempt had a run id of its own, and a failure of it was a verdict. */
+/** Until 0.3 the next attempt had a run id of its own, and a failure of it was a verdict. */
 const SAME_RUN = 'a step that may run on is asked for again';
 
 function beginStep(run: DeploySession, place: StepPlace, { title }: StepRun): void {
