@@ -47,10 +47,17 @@ async function lastState(client: Client, pipeline: string): Promise<PipelineStat
 async function isUnanswerable(handle: WorkflowHandle): Promise<boolean> {
   const { events } = await handle.fetchHistory();
   const last = events?.findLast(
-    (event) => event.workflowTaskCompletedEventAttributes ?? event.workflowTaskFailedEventAttributes,
+    ({ workflowTaskCompletedEventAttributes: completed, workflowTaskFailedEventAttributes: failed }) =>
+      completed ?? (failed && !OF_THE_SERVER.includes(failed.cause ?? 0)),
   );
   return !last?.workflowTaskCompletedEventAttributes;
 }
+
+/**
+ * Of temporal.api.enums.v1.WorkflowTaskFailedCause: the server drops a task because news came meanwhile, the workflow was closed or reset, or
+ * its cluster failed over. Its worker has failed at nothing.
+ */
+const OF_THE_SERVER: readonly number[] = [1, 13, 17, 18, 20, 31];
 
 export async function isWorkflowRunning(client: Client, workflowId: string): Promise<boolean> {
   try {

@@ -34,6 +34,12 @@ test('a pipeline that ended while no worker runs is not taken for lost', async (
   await expect(leftOf(clientOf([started, completed]), 'kv')).rejects.toBe(NOBODY);
 });
 
+test('nor is one that was terminated while a worker had a task of it', async () => {
+  // FORCE_CLOSE_COMMAND
+  const dropped = { workflowTaskFailedEventAttributes: { cause: 17 } };
+  await expect(leftOf(clientOf([started, completed, dropped]), 'kv')).rejects.toBe(NOBODY);
+});
+
 test.each([
   ['on which no worker has ever worked', [started]],
   ['that could not continue', [started, completed, failed]],
