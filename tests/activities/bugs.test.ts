@@ -3,14 +3,12 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { createBugActivities } from '../../activities/bugs';
 import type { Bug } from '../../domain/bugs/bug';
 import type { IndexedRelease } from '../../domain/pipeline/pipelineIndex';
+import { newBug } from '../builders/bugs';
 import { parseRegistry } from '../../platform/registry';
 import { serveDependencyGraph } from '../../sdk/server';
 import { wallClock } from '../../activities/clock';
 
-const BUG: Bug = {
-  ...{ id: 'bug/1', target: '//lib:rpc', from: '3', to: null, reason: 'it loses replies' },
-  ...{ reportedBy: 'user:bob', at: '2026-11-20T12:00:00.000Z', closed: null, search: null },
-};
+const BUG = newBug();
 const CLOSED = { by: 'user:bob', at: '2026-11-20T12:01:00.000Z', reason: 'it is over' };
 
 const running = (revision: string): IndexedRelease => ({

@@ -6,11 +6,9 @@ import type { Artifact } from '../../domain/artifact';
 import type { Bug } from '../../domain/bugs/bug';
 import { ExtensionError, serveDependencyGraph } from '../../sdk/server';
 import { parseRegistry } from '../../platform/registry';
+import { newBug } from '../builders/bugs';
 
-const BUG: Bug = {
-  ...{ id: 'bug/1', target: '//lib:rpc', from: '3', to: null, reason: 'it loses replies' },
-  ...{ reportedBy: 'user:bob', at: '2026-11-20T12:00:00.000Z', closed: null, search: null },
-};
+const BUG = newBug();
 const BUILT = { target: '//kv:server', revision: '3' };
 const FOUND = { ...BUILT, depth: 1, path: ['//kv:server', '//lib:rpc'] };
 const ARTIFACT: Artifact = {

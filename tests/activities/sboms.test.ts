@@ -5,15 +5,13 @@ import type { Artifact } from '../../domain/artifact';
 import { reportOfAdvisory, type Bug } from '../../domain/bugs/bug';
 import { BUG_LIMITS } from '../../domain/limits';
 import { parseRegistry } from '../../platform/registry';
+import { newBug } from '../builders/bugs';
 
 const ADVISORY = {
   id: 'X-1',
   affected: [{ package: { ecosystem: 'npm', name: 'rpc' }, ranges: [], versions: ['1.0.0'] }],
 };
-const BUG: Bug = {
-  ...{ id: 'bug/1', ...reportOfAdvisory(ADVISORY, 'it loses replies') },
-  ...{ reportedBy: 'user:bob', at: '2026-11-20T12:00:00.000Z', closed: null, search: null },
-};
+const BUG = newBug(reportOfAdvisory(ADVISORY, 'it loses replies'));
 const sbomOfRpc = (version: string): string =>
   JSON.stringify({ bomFormat: 'CycloneDX', components: [{ name: 'rpc', version, purl: `pkg:npm/rpc@${version}` }] });
 const artifact = (sbom?: string): Artifact => ({

@@ -1,13 +1,41 @@
 import type { Advisory } from '../../domain/bugs/advisory';
-import { closed, isInForce, nextSearch, NO_BUGS, reported, searched, type BugRecords } from '../../domain/bugs/bug';
+import {
+  closed,
+  isInForce,
+  nextSearch,
+  NO_BUGS,
+  reported,
+  searched,
+  type Bug,
+  type BugRecords,
+} from '../../domain/bugs/bug';
 import { BUG_LIMITS } from '../../domain/limits';
+
+/** Versions in a range have it. */
+export const RPC_ADVISORY: Advisory = {
+  id: 'X-1',
+  affected: [
+    {
+      package: { ecosystem: 'npm', name: 'rpc' },
+      ranges: [{ type: 'SEMVER', events: [{ introduced: '1.0.0' }, { fixed: '1.4.0' }] }],
+      versions: [],
+    },
+  ],
+};
+
+/** As it is reported, before anybody has searched for it. */
+export const newBug = (about: Partial<Bug> = {}): Bug => ({
+  ...{ id: 'bug/1', target: '//lib:rpc', from: '3', to: null, reason: 'it loses replies' },
+  ...{ reportedBy: 'user:bob', at: '2026-11-20T12:00:00.000Z', closed: null, search: null },
+  ...about,
+});
 
 const REASON = 'r'.repeat(1000);
 const BY = `user:${'b'.repeat(120)}`;
 const AT_MS = Date.parse('2026-11-20T12:00:00Z');
 
 /** As large as one may be. */
-const ADVISORY: Advisory = {
+const LARGE_ADVISORY: Advisory = {
   id: 'X-1',
   affected: [{ package: { ecosystem: 'npm', name: 'rpc' }, ranges: [], versions: Array<string>(756).fill('1.0.0') }],
 };
@@ -34,7 +62,7 @@ function withBugs(before: BugRecords, count: number): BugRecords {
   let records = before;
   for (let n = 0; n < count; n += 1) {
     const about = { target: 't'.repeat(256), from: `r${records.next}`, to: null, reason: REASON };
-    records = reported(records, { ...about, advisory: ADVISORY }, BY, AT_MS).records;
+    records = reported(records, { ...about, advisory: LARGE_ADVISORY }, BY, AT_MS).records;
   }
   for (let due = nextSearch(records); due; due = nextSearch(records)) records = searched(records, due, FOUND);
   return records;

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Bug } from '../../domain/bugs/bug';
+import { newBug } from '../builders/bugs';
 import { run } from '../builders/cliWorld';
 
 const SEARCH = {
@@ -15,10 +16,7 @@ const SEARCH = {
   ],
   ...{ exposed: 0, deployed: [] },
 };
-const BUG: Bug = {
-  ...{ id: 'bug/7', target: '//lib:rpc', from: '12', to: null, reason: 'it loses replies' },
-  ...{ reportedBy: 'user:bob', at: '2026-11-20T12:00:00.000Z', closed: null, search: SEARCH },
-};
+const BUG = newBug({ id: 'bug/7', from: '12', search: SEARCH });
 const FIXED: Bug = { ...BUG, id: 'bug/6', to: '15', closed: { by: 'user:bob', at: BUG.at, reason: 'done' } };
 const NONE: Bug = { ...FIXED, id: 'bug/5', to: null };
 const client = { listBugs: () => Promise.resolve([BUG, FIXED, NONE]) };

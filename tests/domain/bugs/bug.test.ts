@@ -14,25 +14,14 @@ import {
   type BugRecords,
   type BugReport,
 } from '../../../domain/bugs/bug';
-import type { Advisory } from '../../../domain/bugs/advisory';
 import { BUG_LIMITS } from '../../../domain/limits';
 import { jsonBytes } from '../../../domain/size';
-import { fullBugRecords } from '../../builders/bugs';
+import { fullBugRecords, RPC_ADVISORY } from '../../builders/bugs';
 
 const REPORT: BugReport = { target: '//lib:rpc', from: '3', to: null, reason: 'it loses replies' };
 const BOB = 'user:bob';
 const SEARCH = { at: 'now', problem: null, asked: 5, affected: 1, releases: [], exposed: 0, deployed: [] };
 
-const ADVISORY: Advisory = {
-  id: 'X-1',
-  affected: [
-    {
-      package: { ecosystem: 'npm', name: 'rpc' },
-      ranges: [{ type: 'SEMVER', events: [{ introduced: '1.0.0' }, { fixed: '1.4.0' }] }],
-      versions: [],
-    },
-  ],
-};
 const withReports = (count: number, more: Partial<BugReport> = {}, start: BugRecords = NO_BUGS): BugRecords =>
   Array.from({ length: count }).reduce<BugRecords>(
     (records) => reported(records, { ...REPORT, from: `r${records.next}`, ...more }, BOB, 0).records,
@@ -137,15 +126,15 @@ test('ten releases of the usual size are shown of each kind', () => {
 
 describe('a bug that is an advisory', () => {
   test('is named by its id and the versions that it affects, and the same text is the same bug', () => {
-    const first = reported(NO_BUGS, reportOfAdvisory(ADVISORY, 'no'), BOB, 0);
+    const first = reported(NO_BUGS, reportOfAdvisory(RPC_ADVISORY, 'no'), BOB, 0);
     expect(bugWords(first.bug)).toBe('bug/1 in X-1 (rpc from 1.0.0 before 1.4.0): no');
-    expect(reported(first.records, reportOfAdvisory(ADVISORY, 'again'), BOB, 0).bug.id).toBe('bug/1');
-    const wider = { ...ADVISORY, affected: [...ADVISORY.affected, ...ADVISORY.affected] };
+    expect(reported(first.records, reportOfAdvisory(RPC_ADVISORY, 'again'), BOB, 0).bug.id).toBe('bug/1');
+    const wider = { ...RPC_ADVISORY, affected: [...RPC_ADVISORY.affected, ...RPC_ADVISORY.affected] };
     expect(reported(first.records, reportOfAdvisory(wider, 'more'), BOB, 0).bug.id).toBe('bug/2');
   });
 
   test('has no other fix than it says itself, and is closed as none', () => {
-    const { records } = reported(NO_BUGS, reportOfAdvisory(ADVISORY, 'no'), BOB, 0);
+    const { records } = reported(NO_BUGS, reportOfAdvisory(RPC_ADVISORY, 'no'), BOB, 0);
     expect(whyNotClose(records, { id: 'bug/1', to: '1.4.0', reason: 'r' }, BOB)).toBe(
       'X-1 says itself which versions are fixed: report it as it reads now, and close bug/1 without --to',
     );
@@ -156,12 +145,12 @@ describe('a bug that is an advisory', () => {
   test.each([
     [
       'too large',
-      { id: 'X-1', affected: [{ ...ADVISORY.affected[0], versions: Array(2_000).fill('1.0.0') }] },
+      { id: 'X-1', affected: [{ ...RPC_ADVISORY.affected[0], versions: Array(2_000).fill('1.0.0') }] },
       /^the advisory has \d+ bytes, and 6144 is the most/,
     ],
     ['none', { id: 'X-1' }, /^the advisory names no packages/],
   ])('and is %s is refused, also where it comes past the doors', (_, advisory, why) => {
-    const report = { ...reportOfAdvisory(ADVISORY, 'r'), advisory: advisory as never };
+    const report = { ...reportOfAdvisory(RPC_ADVISORY, 'r'), advisory: advisory as never };
     expect(whyNotReport(NO_BUGS, report, BOB)).toMatch(why);
   });
 });

@@ -1,23 +1,12 @@
-import type { Advisory } from '../../../domain/bugs/advisory';
 import { readSbom } from '../../../domain/bugs/sbom/read';
 import { chainToAffected } from '../../../domain/bugs/sbom/sbom';
 import { SEMANTIC_ORDER } from '../../../platform/osv/versions';
-
-const ADVISORY: Advisory = {
-  id: 'X-1',
-  affected: [
-    {
-      package: { ecosystem: 'npm', name: 'rpc' },
-      ranges: [{ type: 'SEMVER', events: [{ introduced: '1.0.0' }, { fixed: '1.4.0' }] }],
-      versions: [],
-    },
-  ],
-};
+import { RPC_ADVISORY } from '../../builders/bugs';
 
 /** The chain to what the advisory affects, in an SBOM; or why it is none. */
 function chainIn(value: unknown): readonly string[] | string | undefined {
   const read = readSbom(typeof value === 'string' ? value : JSON.stringify(value));
-  return 'problem' in read ? read.problem : chainToAffected(read.sbom, ADVISORY, SEMANTIC_ORDER);
+  return 'problem' in read ? read.problem : chainToAffected(read.sbom, RPC_ADVISORY, SEMANTIC_ORDER);
 }
 
 const component = (name: string, version: string, more: object = {}) => ({
