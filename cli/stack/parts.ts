@@ -50,10 +50,17 @@ export function temporalPart(options: StackOptions): StackPart {
       command: join(installRoot(), 'temporal-dev.sh'),
       args: [...args, ...databaseArgs(options.database)],
       isReady: (log) => /^Temporal ready/m.test(log),
+      endedByChance: lostRaceForPort,
     },
     timeoutMs: TEMPORAL_TIMEOUT_MS,
   };
 }
+
+/**
+ * The server chooses ports for its services before it listens there. When somebody else took one meanwhile it crashes, since the
+ * failure to listen is no more than a log message to it.
+ */
+const lostRaceForPort = (log: string): boolean => /^panic: /m.test(log);
 
 export function simulatorPart(options: StackOptions): StackPart {
   const { simulator } = options.addresses;

@@ -1,4 +1,9 @@
-import { connect, createServer, type AddressInfo } from 'node:net';
+import { randomInt } from 'node:crypto';
+import { connect, createServer, type AddressInfo, type Server } from 'node:net';
+
+/** Below those that systems give to outgoing connections (Linux from 32768, others from 49152): none of those takes one meanwhile. */
+const PORTS = { from: 10_000, below: 32_768 };
+const TRIES = 100;
 
 /** Some ports that nothing listens on now, all different. */
 export async function freePorts(count: number): Promise<number[]> {
@@ -33,10 +38,21 @@ export async function respondsOk(url: string, timeoutMs: number = 2000): Promise
   }
 }
 
-function listening(): Promise<ReturnType<typeof createServer>> {
+/** On a port by chance, so that two who look at the same time hardly ever find the same. */
+async function listening(): Promise<Server> {
+  for (let left = TRIES; ; left--) {
+    try {
+      return await listeningOn(randomInt(PORTS.from, PORTS.below));
+    } catch (error) {
+      if (left === 1) throw error;
+    }
+  }
+}
+
+function listeningOn(port: number): Promise<Server> {
   return new Promise((resolve, reject) => {
     const server = createServer();
     server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => resolve(server));
+    server.listen(port, '127.0.0.1', () => resolve(server));
   });
 }

@@ -3,7 +3,7 @@ import { conveyorError, type ConveyorError } from '../../domain/errors';
 import type { Io } from '../io';
 import { printNote } from '../output';
 import { stackEnvironment, isLocal, hostOf, type Addresses } from './addresses';
-import { childFailure, startChild, untilReady, type Child } from './child';
+import { childFailure, startChild, untilReady } from './child';
 import type { ConfigStack } from './configuration';
 import { keepRunning, type RunningPart } from './keepRunning';
 import {
@@ -40,6 +40,9 @@ export interface Stack {
   leave(): void;
 }
 
+/** How often a part is started that ends by chance before it is ready. */
+const STARTS = 3;
+
 export type StackSettings = Omit<StackOptions, 'env'>;
 
 /**
@@ -63,7 +66,7 @@ export async function startStack(io: Io, settings: StackSettings, stop: AbortSig
   const failed = new AbortController();
   const either = AbortSignal.any([stop, failed.signal]);
   const ensure = (part: StackPart): Promise<void> =>
-    ensurePart(io, part, either, (child) => started.push({ part, child })).catch((error: unknown) => {
+    ensurePart(io, part, either, started).catch((error: unknown) => {
       // The others are not waited for any longer, only stopped.
       failed.abort();
       throw error;
@@ -97,15 +100,28 @@ export async function startStack(io: Io, settings: StackSettings, stop: AbortSig
   };
 }
 
-async function ensurePart(io: Io, part: StackPart, stop: AbortSignal, onStart: (child: Child) => void): Promise<void> {
+async function ensurePart(io: Io, part: StackPart, stop: AbortSignal, started: RunningPart[]): Promise<void> {
   if (await part.isThere()) return printNote(io, `  ✔ ${part.name} at ${part.address} was there already`);
   if (part.port !== null) await requireOurs(part, part.port);
   const from = io.now();
-  const child = startChild(part.child);
-  onStart(child);
-  await untilReady(io, child, part.child, part.timeoutMs, stop);
+  const running = { part, child: startChild(part.child) };
+  started.push(running);
+  await becomeReady(io, running, stop);
   if (!stop.aborted)
     printNote(io, `  ✔ ${part.name} ready at ${part.address} (${((io.now() - from) / 1000).toFixed(1)} s)`);
+}
+
+async function becomeReady(io: Io, running: RunningPart, stop: AbortSignal): Promise<void> {
+  const { part } = running;
+  for (let left = STARTS; ; left--) {
+    try {
+      return await untilReady(io, running.child, part.child, part.timeoutMs, stop);
+    } catch (error) {
+      if (left === 1 || part.child.endedByChance?.(running.child.log()) !== true) throw error;
+      printNote(io, `  ✖ ${part.name}: another process took a port that it had chosen; starting it again`);
+      running.child = startChild(part.child, { again: true });
+    }
+  }
 }
 
 /** Another machine's address cannot be started here, and a taken port cannot be listened on. */

@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Io } from '../../cli/io';
 import { stackEnvironment, freeAddresses, hostOf, isLocal, portOf, usualAddresses } from '../../cli/stack/addresses';
 import { startChild, untilReady, type ChildSpec } from '../../cli/stack/child';
-import { accepts, respondsOk } from '../../cli/stack/ports';
+import { accepts, freePorts, respondsOk } from '../../cli/stack/ports';
 
 const folder = mkdtempSync(join(tmpdir(), 'conveyor-stack-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -124,6 +124,12 @@ describe('addresses', () => {
     ['https://temporal.example', 'temporal.example', 443, false],
   ])('%s has a host, a port, and is on this machine or not', (address, host, port, local) => {
     expect([hostOf(address), portOf(address), isLocal(address)]).toEqual([host, port, local]);
+  });
+
+  test('that are free are not among those that systems give to outgoing connections, which could take one meanwhile', async () => {
+    const ports = await freePorts(50);
+    expect(new Set(ports).size).toBe(50);
+    expect(ports.filter((port) => port < 1024 || port >= 32_768)).toEqual([]);
   });
 
   test('a server that listens accepts and answers, one that does not does neither', async () => {

@@ -133,6 +133,35 @@ test('conveyor dev on free ports knows all pipelines after Temporal was killed, 
   expect(readdirSync(logs).filter((file) => !file.endsWith('.log'))).toEqual([]);
 });
 
+test('conveyor dev starts Temporal again that lost the race for a port, as its panic shows, and gives it up at the third time', async () => {
+  const dev = (crashes: number): Running => {
+    const crashing = join(home, `crashes-${crashes}.sh`);
+    writeFileSync(
+      crashing,
+      `#!/bin/sh
+if [ "$1" = server ]; then
+  echo x >>"$0.starts"
+  [ "$(wc -l <"$0.starts")" -gt ${crashes} ] || { echo 'panic: runtime error: invalid memory address' >&2; exit 2; }
+fi
+exec ${env()['TEMPORAL_CLI']} "$@"
+`,
+      { mode: 0o755 },
+    );
+    const args = ['dev', '--ports', 'auto', '--no-demo-data', '--ready-file', readyFile];
+    return processes.node('bin/conveyor.js', args, { ...env(), TEMPORAL_CLI: crashing });
+  };
+  const again = dev(2);
+  await readyOf(again);
+  expect(again.stderr().match(/^ {2}✖ temporal: another process took a port .*; starting it again$/gm)).toHaveLength(2);
+  again.kill('SIGTERM');
+  expect(await again.ended).toMatchObject({ code: 0 });
+  const { code, stderr } = await dev(3).ended;
+  expect({ code, stderr }).toEqual({
+    code: 1,
+    stderr: expect.stringMatching(/^error: process-failed: the Temporal /m),
+  });
+}, 120_000);
+
 test('conveyor dev that is killed itself leaves nothing behind', async () => {
   const dev = processes.node('bin/conveyor.js', ['dev', '--ports', 'auto', '--ready-file', readyFile], env());
   const { pids } = await readyOf(dev);

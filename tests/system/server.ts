@@ -5,16 +5,28 @@ import { SEARCH_ATTRIBUTES } from '../../domain/searchAttributes';
 import { cleanEnv, ROOT, type Processes, type Running } from './process';
 import { eventually } from './waiting';
 
-/** A Temporal server of a test's own, as `temporal-dev.sh` starts it; resolves once it is ready. */
-export async function startTemporal(
-  processes: Processes,
-  { home, port, data }: { readonly home: string; readonly port: number; readonly data: string | 'memory' },
-): Promise<Running> {
+interface Place {
+  readonly home: string;
+  readonly port: number;
+  readonly data: string | 'memory';
+}
+
+/**
+ * A Temporal server of a test's own, as `temporal-dev.sh` starts it; resolves once it is ready. It chooses more ports, and crashes
+ * when somebody took one meanwhile: then it is started again, as `conveyor dev` does.
+ */
+export async function startTemporal(processes: Processes, place: Place, starts: number = 3): Promise<Running> {
+  const { home, port, data } = place;
   const args = ['--headless', '--port', String(port), ...(data === 'memory' ? ['--ephemeral'] : ['--db', data])];
   const env = { ...cleanEnv(home), TEMPORAL_CLI: process.env['TEMPORAL_CLI'] ?? '' };
   const server = processes.start(join(ROOT, 'temporal-dev.sh'), args, env);
-  await server.said(/^Temporal ready/m);
-  return server;
+  try {
+    await server.said(/^Temporal ready/m);
+    return server;
+  } catch (error) {
+    if (starts === 1 || !/^panic: /m.test(server.stderr())) throw error;
+    return startTemporal(processes, place, starts - 1);
+  }
 }
 
 /** A history of this many events is called long; the first phase of a deploy makes more. */
