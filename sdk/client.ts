@@ -74,8 +74,8 @@ export async function callExtension<P extends Protocol, M extends keyof P & stri
  * (the app itself continues, as a server would).
  */
 export function viaApp(app: Pick<Hono, 'fetch'>): Fetch {
-  return async (request) => {
-    const { signal } = request;
+  return async (request, init) => {
+    const signal = init?.signal ?? request.signal;
     if (signal.aborted) throw signal.reason;
     let stop = (): void => undefined;
     const aborted = new Promise<never>((_, reject) => {

@@ -6,7 +6,9 @@ import type { Artifact } from '../../domain/artifact';
 import type { Bug } from '../../domain/bugs/bug';
 import { ExtensionError, serveDependencyGraph } from '../../sdk/server';
 import { parseRegistry } from '../../platform/registry';
+import type { Fetch } from '../../sdk/client';
 import { newBug } from '../builders/bugs';
+import { silentFetch } from '../builders/silentFetch';
 
 const BUG = newBug();
 const BUILT = { target: '//kv:server', revision: '3' };
@@ -77,11 +79,10 @@ const asking = (...answers: (() => Response | Promise<Response>)[]) => {
     {},
   );
   let asked = 0;
-  const fetch = async (request: Request): Promise<Response> => {
+  const fetch: Fetch = async (request, init) => {
     const answer = answers[asked];
     asked += 1;
-    if (answer) return answer();
-    return new Promise((_, reject) => request.signal.addEventListener('abort', () => reject(new Error('aborted'))));
+    return answer ? answer() : silentFetch(request, init);
   };
   return { calls: () => asked, ports: { registry, client: {} as Client, fetch } };
 };

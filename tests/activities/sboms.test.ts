@@ -5,7 +5,9 @@ import type { Artifact } from '../../domain/artifact';
 import { reportOfAdvisory, type Bug } from '../../domain/bugs/bug';
 import { BUG_LIMITS } from '../../domain/limits';
 import { parseRegistry } from '../../platform/registry';
+import type { Fetch } from '../../sdk/client';
 import { newBug } from '../builders/bugs';
+import { silentFetch } from '../builders/silentFetch';
 
 const ADVISORY = {
   id: 'X-1',
@@ -34,12 +36,11 @@ function given(stores: Readonly<Record<string, Readonly<Record<string, Answer | 
   const registry = parseRegistry({ extensions }, {});
   const query = () => Promise.resolve({ bugs });
   const client = { workflow: { getHandle: () => ({ query }) } } as unknown as Client;
-  const fetch = async (request: Request): Promise<Response> => {
+  const fetch: Fetch = async (request, init) => {
     const { hostname, pathname } = new URL(request.url);
     asked.push(`${hostname}${pathname}`);
     const answer = stores[hostname]?.[pathname.replace('/boms/', '')] ?? status(404);
-    if (answer !== silent) return answer();
-    return new Promise((_, reject) => request.signal.addEventListener('abort', () => reject(new Error('aborted'))));
+    return answer === silent ? silentFetch(request, init) : answer();
   };
   return { asked, ports: { registry, client, fetch } };
 }

@@ -16,6 +16,7 @@ import { TICKET_CHECKS } from '../../sdk/conform/tickets';
 import { TASK_CONTROLLER_CHECKS } from '../../sdk/conform/taskController';
 import { NOW } from '../builders/cliSamples';
 import { run } from '../builders/cliWorld';
+import { silentFetch } from '../builders/silentFetch';
 import { givenFleet, START, type TestFleet } from '../builders/simulatorFleet';
 
 const UNITS = ['kvstore-x', 'kvstore-y'] as const;
@@ -186,11 +187,9 @@ describe('a service in trouble is reported, and the run ends', () => {
   });
 
   test('one whose answers are late in single checks of another kind', async () => {
-    const silent: Fetch = (request) =>
-      new Promise((_, reject) => request.signal.addEventListener('abort', () => reject(new Error('aborted'))));
     const subject = { url: 'http://silent', timeoutMs: 20, metric: 'm', unit: 'u' };
     const report = await conform(
-      liveDataSource({ ...subject, fetch: silent, tasks: ['a', 'b'], window: { start: 0, end: 1 } }),
+      liveDataSource({ ...subject, fetch: silentFetch, tasks: ['a', 'b'], window: { start: 0, end: 1 } }),
     );
     expect(failures(report)[0]?.reason).toContain('no answer within 20 ms');
   });

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { Hono } from 'hono';
 import { z } from 'zod';
@@ -213,6 +214,13 @@ test('a service that does not answer is given up in time, whatever the garbage c
   server.closeAllConnections();
   server.close();
 });
+
+test('nor is a service in the same process waited for without end when a garbage collection comes in between', async () => {
+  const timely = problem(look(viaApp(silent), { timeoutMs: 200 }));
+  await delay(20);
+  collectGarbage();
+  expect(await timely).toMatchObject({ code: 'extension-unavailable' });
+}, 5_000);
 
 test('when the caller gives up, the call ends with his reason at once, also in the same process', async () => {
   const caller = new AbortController();

@@ -1,0 +1,5 @@
+import type { Fetch } from '../../sdk/client';
+
+/** A service that never answers, and is left as a real one is: by the signal beside the request (sdk/client.ts). */
+export const silentFetch: Fetch = (_request, init) =>
+  new Promise((_, reject) => init?.signal.addEventListener('abort', () => reject(new Error('aborted'))));
