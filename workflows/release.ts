@@ -10,23 +10,16 @@ import { carriedOver } from '../domain/release/rerun';
 import { releaseState, statesOf, type ReleaseInput, type ReleaseResult } from '../domain/release/state';
 import { formatTime, withReason } from '../domain/text';
 import { workflowIds } from '../domain/ids';
-import { onSignal } from './inbox';
 import type { ActionSpec, CanaryAction } from '../domain/spec/pipeline';
-import {
-  admissionSignal,
-  childOverSignal,
-  deployPausedSignal,
-  releaseOverSignal,
-  rollBackSignal,
-  waitingSignal,
-} from './messages';
+import { childOverSignal, releaseOverSignal, rollBackSignal } from './messages';
 import { messageOf } from './deploy/calls';
 import { startChildren } from './release/children';
 import { actionArtifacts, runCanaryAction } from './release/canaryAction';
 import { runDeployAction } from './release/deployAction';
-import { ReleaseRun } from './release/run';
+import { ReleaseSession } from './release/session';
 import { guarded } from './release/guards';
-import { notify, notifyPause } from './release/notices';
+import { handleMessages } from './release/messages';
+import { notify } from './release/notices';
 import { approved, asksRules, isStillApproved } from './release/protection';
 import { recall } from './release/recall';
 import { runPickAction } from './release/pickAction';
@@ -42,15 +35,8 @@ import { versioned } from './versioning';
  * ended. Its deploys are children, which acknowledge their commands themselves; it forwards those given to it.
  */
 export async function release(input: ReleaseInput): Promise<ReleaseResult> {
-  const run = new ReleaseRun(input);
-  onSignal(admissionSignal, ({ action, admission }) => run.admitted(action, admission));
-  onSignal(waitingSignal, ({ action, why, untilMs }) => run.waits(action, why, untilMs));
-  // In a scope of its own, as all that handlers send: nothing can be sent from the root scope once Temporal has cancelled it.
-  onSignal(deployPausedSignal, (paused) =>
-    run.notices(CancellationScope.nonCancellable(() => notifyPause(run, paused))),
-  );
-  const cancelled = () => CancellationScope.nonCancellable(() => Promise.resolve(run.cancelRequested()));
-  CancellationScope.current().cancelRequested.catch(cancelled);
+  const run = new ReleaseSession(input);
+  handleMessages(run);
   return CancellationScope.nonCancellable(async () => {
     if (input.rerunOf !== undefined) await recall(run, input.rerunOf);
     while (!Object.values(statesOf(run.record)).every(hasActionEnded)) {
@@ -64,7 +50,7 @@ export async function release(input: ReleaseInput): Promise<ReleaseResult> {
 setWorkflowOptions(versioned('PINNED'), release);
 
 /** Starts or skips everything that can be; nothing starts while paused, and nothing again once it is ending. */
-function advanceRelease(run: ReleaseRun): void {
+function advanceRelease(run: ReleaseSession): void {
   if (run.control.ending) return run.cancelWaiting();
   if (run.hindrance() !== undefined) return;
   for (const decision of nextActions({
@@ -79,7 +65,7 @@ function advanceRelease(run: ReleaseRun): void {
   }
 }
 
-function startAction(run: ReleaseRun, name: string): void {
+function startAction(run: ReleaseSession, name: string): void {
   const action = run.input.spec.actions[name];
   if (action === undefined) return;
   const carried = run.recalled && carriedOver(run.recalled, run.input, run.record, name);
@@ -89,7 +75,7 @@ function startAction(run: ReleaseRun, name: string): void {
 }
 
 /** A deploy asks for everything it needs at once; other actions take their groups and windows first. */
-function runAction(run: ReleaseRun, name: string, action: ActionSpec): Promise<void> {
+function runAction(run: ReleaseSession, name: string, action: ActionSpec): Promise<void> {
   switch (action.type) {
     case 'deploy':
       return runDeployAction(run, name, action);
@@ -106,7 +92,7 @@ function runAction(run: ReleaseRun, name: string, action: ActionSpec): Promise<v
   }
 }
 
-async function soakedCanary(run: ReleaseRun, name: string, action: CanaryAction): Promise<void> {
+async function soakedCanary(run: ReleaseSession, name: string, action: CanaryAction): Promise<void> {
   const artifacts = actionArtifacts(run, name);
   if (action.soak && !(await soaked(run, name, action.soak, artifacts))) return;
   const gate = { action: name, artifacts };
@@ -122,7 +108,7 @@ async function soakedCanary(run: ReleaseRun, name: string, action: CanaryAction)
   }
 }
 
-async function finishRelease(run: ReleaseRun): Promise<ReleaseResult> {
+async function finishRelease(run: ReleaseSession): Promise<ReleaseResult> {
   const { input } = run;
   const state = releaseState(run.record, input.spec);
   run.end();
@@ -159,7 +145,7 @@ async function finishRelease(run: ReleaseRun): Promise<ReleaseResult> {
 }
 
 /** A deploy that had succeeded by the time the acknowledged revert reached it is undone as everything is that has ended. */
-async function rollBackRest(run: ReleaseRun): Promise<void> {
+async function rollBackRest(run: ReleaseSession): Promise<void> {
   const { ending } = run.control;
   const isLeft = run.record.deploys.some(({ result }) => result.outcome === 'succeeded');
   if (!ending?.revert || !isLeft) return;
@@ -172,7 +158,7 @@ async function rollBackRest(run: ReleaseRun): Promise<void> {
 }
 
 /** One sentence: how it ended, and what was to blame. */
-function endReason({ record }: ReleaseRun): string {
+function endReason({ record }: ReleaseSession): string {
   const { cause } = record;
   const blamed = Object.entries(record.actions).find(([, { state }]) => state === 'failed' || state === 'cancelled');
   if (blamed === undefined) return 'every action succeeded';
@@ -181,7 +167,7 @@ function endReason({ record }: ReleaseRun): string {
 }
 
 /** Reports how it ended to whoever started it as a child. */
-async function report({ input }: ReleaseRun, { number, state }: ReleaseResult): Promise<void> {
+async function report({ input }: ReleaseSession, { number, state }: ReleaseResult): Promise<void> {
   if (input.reportTo === undefined) return;
   await getExternalWorkflowHandle(input.reportTo)
     .signal(childOverSignal, { pipeline: input.spec.pipeline, number, state })

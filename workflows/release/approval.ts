@@ -3,14 +3,14 @@ import { deployId } from '../../domain/ids';
 import { approvalsNeeded, approvalWords } from '../../domain/release/approval';
 import { formatDuration, formatTime, withReason } from '../../domain/text';
 import { notify } from './notices';
-import type { ReleaseRun } from './run';
+import type { ReleaseSession } from './session';
 
 /**
  * Until 0.2.0, without the rules of the platform (protection.ts): an emergency waits until so many other owners have approved it as its pipeline demands; until then its pipeline gets no message of it, so that
  * whatever deploys continues. A rejection, or too few in time, fails it.
  * @returns false when it is closed already.
  */
-export async function othersApprove(run: ReleaseRun, name: string): Promise<boolean> {
+export async function othersApprove(run: ReleaseSession, name: string): Promise<boolean> {
   const { spec, trigger } = run.input;
   const needed = approvalsNeeded(spec, trigger);
   if (needed === 0) return true;
@@ -28,17 +28,17 @@ export async function othersApprove(run: ReleaseRun, name: string): Promise<bool
   return decideApproval(run, name, needed, timeoutMs);
 }
 
-const approvalsAt = ({ control }: ReleaseRun, name: string) => control.approvals[name] ?? [];
+const approvalsAt = ({ control }: ReleaseSession, name: string) => control.approvals[name] ?? [];
 
-const rejectionOf = ({ control }: ReleaseRun, name: string) => {
+const rejectionOf = ({ control }: ReleaseSession, name: string) => {
   const picked = control.picks[name];
   return picked?.approve === false ? picked : undefined;
 };
 
-const isDecided = (run: ReleaseRun, name: string, needed: number): boolean =>
+const isDecided = (run: ReleaseSession, name: string, needed: number): boolean =>
   run.control.ending !== null || rejectionOf(run, name) !== undefined || approvalsAt(run, name).length >= needed;
 
-function showApproval(run: ReleaseRun, name: string, needed: number, untilMs: number): void {
+function showApproval(run: ReleaseSession, name: string, needed: number, untilMs: number): void {
   const by = approvalsAt(run, name).map(({ actor }) => actor);
   const approval = { needed, by, notBy: run.input.trigger.actor };
   const blockedBy = approvalWords(approval);
@@ -46,7 +46,7 @@ function showApproval(run: ReleaseRun, name: string, needed: number, untilMs: nu
 }
 
 /** Notifies the receivers of pauses, since somebody is waited for. */
-export function notifyApprovers(run: ReleaseRun, name: string, waits: string): Promise<void> {
+export function notifyApprovers(run: ReleaseSession, name: string, waits: string): Promise<void> {
   const { spec, number, trigger, artifacts } = run.input;
   const id = deployId(spec.pipeline, number, name);
   const what = trigger.kind === 'emergency' ? 'an emergency push' : `release ${number}`;
@@ -61,7 +61,7 @@ export function notifyApprovers(run: ReleaseRun, name: string, waits: string): P
   });
 }
 
-function decideApproval(run: ReleaseRun, name: string, needed: number, timeoutMs: number): boolean {
+function decideApproval(run: ReleaseSession, name: string, needed: number, timeoutMs: number): boolean {
   const rejected = rejectionOf(run, name);
   const approved = approvalsAt(run, name);
   if (run.control.ending) run.closeCancelled(name, run.endedBy());

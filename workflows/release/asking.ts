@@ -4,13 +4,13 @@ import type { Admission } from '../../domain/release/admission';
 import type { ReadyAction } from '../../domain/pipeline/state';
 import { actionOverSignal, actionReadySignal, deployOverSignal, deployReadySignal, type ActionOver } from '../messages';
 import { messageOf } from '../deploy/calls';
-import type { ReleaseRun } from './run';
+import type { ReleaseSession } from './session';
 
 export type Asking = Required<Pick<ReadyAction, 'kind'>> & Pick<ReadyAction, 'artifacts' | 'mutex' | 'later'>;
 
 /** Signals the pipeline that an action is ready, and waits for its answer; undefined when the action gives up meanwhile. */
 export async function admitted(
-  run: ReleaseRun,
+  run: ReleaseSession,
   name: string,
   asking: Asking,
   givesUp = (): boolean => run.control.ending !== null,
@@ -22,7 +22,7 @@ export async function admitted(
 }
 
 /** Signals the pipeline that an action is ready. Whatever it answered to an earlier attempt counts no more. */
-export function signalReady(run: ReleaseRun, name: string, asking: Asking): void {
+export function signalReady(run: ReleaseSession, name: string, asking: Asking): void {
   const { number, trigger } = run.input;
   run.admissions.delete(name);
   const message: ReadyAction = {
@@ -42,13 +42,13 @@ export function signalReady(run: ReleaseRun, name: string, asking: Asking): void
 }
 
 /** @throws when the pipeline is gone, so that nothing can be granted any more. */
-export function assertReachable({ unreachable, input }: ReleaseRun): void {
+export function assertReachable({ unreachable, input }: ReleaseSession): void {
   if (unreachable !== null) throw new Error(`the pipeline ${input.spec.pipeline} does not answer: ${unreachable}`);
 }
 
 /** An action has ended, or waits no more. */
 export async function signalOver(
-  run: ReleaseRun,
+  run: ReleaseSession,
   name: string,
   kind: Asking['kind'],
   left: Omit<ActionOver, 'release' | 'action'> = {},
@@ -61,5 +61,5 @@ export async function signalOver(
   await signalled;
 }
 
-export const toPipeline = ({ input }: ReleaseRun) =>
+export const toPipeline = ({ input }: ReleaseSession) =>
   getExternalWorkflowHandle(workflowIds.pipeline(input.spec.pipeline));

@@ -5,13 +5,13 @@ import { formatDuration, formatTime } from '../../domain/text';
 import { messageOf } from '../deploy/calls';
 import { BackgroundTasks, waitFor } from '../waiting';
 import { unhindered } from './guards';
-import type { ReleaseRun } from './run';
+import type { ReleaseSession } from './session';
 
 /** One attempt, as an activity; `summary` is what the Web UI shows beside it. */
 type Work = (attempt: number, summary: string) => Promise<ActionEnd>;
 
 /** Runs an action until an attempt succeeds or none is left, each attempt under its own deadline (docs/design/pipeline.md#retry). */
-export async function runAttempts(run: ReleaseRun, name: string, action: ActionSpec, work: Work): Promise<void> {
+export async function runAttempts(run: ReleaseSession, name: string, action: ActionSpec, work: Work): Promise<void> {
   const first = run.record.actions[name]?.attempt ?? 1;
   const last = first + action.retry.attempts - 1;
   for (let attempt = first; ; attempt += 1) {
@@ -29,7 +29,7 @@ export async function runAttempts(run: ReleaseRun, name: string, action: ActionS
 }
 
 async function runAttempt(
-  run: ReleaseRun,
+  run: ReleaseSession,
   name: string,
   action: ActionSpec,
   work: () => Promise<ActionEnd>,
@@ -46,7 +46,7 @@ async function runAttempt(
 }
 
 /** Waits before the next attempt, and says why. */
-export async function backOff(run: ReleaseRun, name: string, action: ActionSpec, why: string): Promise<void> {
+export async function backOff(run: ReleaseSession, name: string, action: ActionSpec, why: string): Promise<void> {
   const { backoff } = action.retry;
   run.patch(name, { state: 'blocked', blockedBy: `retry: ${why}`, until: formatTime(Date.now() + backoff) });
   if (backoff > 0) await condition(() => run.control.ending !== null, backoff, { summary: `${name}: retry` });

@@ -13,14 +13,14 @@ import { canaryKeepOverSignal, canaryKeptSignal } from '../messages';
 import { backOff } from './attempts';
 import { deployChild } from './deployChild';
 import { unhindered } from './guards';
-import type { ReleaseRun } from './run';
+import type { ReleaseSession } from './session';
 
 /**
  * Runs a canary as a child: a deploy of a few tasks that needs nobody's leave, since it excludes nobody, and is always
  * undone. What it is kept for may come after it: then the action succeeds once the canary has baked, and the release ends
  * after it is undone.
  */
-export async function runCanaryAction(run: ReleaseRun, name: string, action: CanaryAction): Promise<void> {
+export async function runCanaryAction(run: ReleaseSession, name: string, action: CanaryAction): Promise<void> {
   const missing = missingInputs(action, actionArtifacts(run, name));
   if (missing.length > 0) return run.close(name, 'failed', `nothing made ${missing.join(', ')}`);
   const first = run.record.actions[name]?.attempt ?? 1;
@@ -46,7 +46,7 @@ interface CanaryEnd {
   readonly message: string;
 }
 
-async function runOnce(run: ReleaseRun, name: string, action: CanaryAction): Promise<CanaryEnd> {
+async function runOnce(run: ReleaseSession, name: string, action: CanaryAction): Promise<CanaryEnd> {
   const id = run.deploys.workflowId(name);
   const { keepUntil } = action.with;
   const child = new CanaryChild();
@@ -73,7 +73,12 @@ class CanaryChild {
   end: CanaryEnd | null = null;
 }
 
-async function followCanary(run: ReleaseRun, name: string, action: CanaryAction, child: CanaryChild): Promise<void> {
+async function followCanary(
+  run: ReleaseSession,
+  name: string,
+  action: CanaryAction,
+  child: CanaryChild,
+): Promise<void> {
   try {
     const start = startChild<typeof deploy>('deploy', canaryInput(run, name, action));
     run.deploys.starting(name, start);
@@ -102,7 +107,7 @@ async function late(child: CanaryChild, id: string, timeoutMs: number): Promise<
 }
 
 /** Ends the canary once the action that it is kept for has ended, however that went. */
-async function endKeeping(run: ReleaseRun, id: string, keepUntil: string, child: CanaryChild): Promise<void> {
+async function endKeeping(run: ReleaseSession, id: string, keepUntil: string, child: CanaryChild): Promise<void> {
   const hasEnded = () => hasActionEnded(run.record.actions[keepUntil]?.state ?? 'skipped');
   await condition(() => child.end !== null || (child.started && (hasEnded() || run.control.ending !== null)));
   if (child.end !== null) return;
@@ -111,10 +116,10 @@ async function endKeeping(run: ReleaseRun, id: string, keepUntil: string, child:
     .catch(() => undefined);
 }
 
-const isAfter = ({ input }: ReleaseRun, later: string, earlier: string): boolean =>
+const isAfter = ({ input }: ReleaseSession, later: string, earlier: string): boolean =>
   ancestors(dependencies(input.spec.actions), later).has(earlier);
 
-function canaryInput(run: ReleaseRun, name: string, action: CanaryAction) {
+function canaryInput(run: ReleaseSession, name: string, action: CanaryAction) {
   const { amount, bake, keepUntil } = action.with;
   return deployChild(run, name, {
     spec: canarySpec(action.with),
@@ -124,5 +129,5 @@ function canaryInput(run: ReleaseRun, name: string, action: CanaryAction) {
   });
 }
 
-export const actionArtifacts = ({ input, record }: ReleaseRun, name: string): Artifact[] =>
+export const actionArtifacts = ({ input, record }: ReleaseSession, name: string): Artifact[] =>
   inputsOf(input.spec.actions, name, input.artifacts, (producer) => record.actions[producer]?.outputs ?? []);

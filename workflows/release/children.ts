@@ -5,13 +5,13 @@ import { releaseId, workflowIds } from '../../domain/ids';
 import { releaseState } from '../../domain/release/state';
 import type { fanOut } from '../fanOut';
 import { tagPairs } from '../tags';
-import type { ReleaseRun } from './run';
+import type { ReleaseSession } from './session';
 
 /**
  * Starts the fan-out to the children of a release that has succeeded; of any other, none. It outlives the release, which
  * succeeds on its own actions. Resolves once the fan-out is there: the release must not close before.
  */
-export async function startChildren({ input, record, policy }: ReleaseRun): Promise<void> {
+export async function startChildren({ input, record, policy }: ReleaseSession): Promise<void> {
   const { spec, number, settings } = input;
   if (spec.children === undefined || !hasChildren(input) || releaseState(record, spec) !== 'succeeded') return;
   const parent = releaseId(spec.pipeline, number);

@@ -20,7 +20,7 @@ import { deployChild } from './deployChild';
 import { notify } from './notices';
 import { personPicks } from './pickAction';
 import { approved, asksRules, isStillApproved, type GateDecision } from './protection';
-import type { ReleaseRun } from './run';
+import type { ReleaseSession } from './session';
 import { soaked } from './soak';
 import { untilUnitsReturn } from './unitReturn';
 import { itsTurn } from './deployTurn';
@@ -28,7 +28,7 @@ import { itsTurn } from './deployTurn';
 type Granted = Extract<Admission, { kind: 'granted' }>;
 
 /** Waits for the pipeline's admission, then runs the deploy as a child; one release of a pipeline deploys at a time. */
-export async function runDeployAction(run: ReleaseRun, name: string, action: DeployAction): Promise<void> {
+export async function runDeployAction(run: ReleaseSession, name: string, action: DeployAction): Promise<void> {
   const { spec, artifacts: given } = run.input;
   const artifacts = inputsOf(spec.actions, name, given, (producer) => run.record.actions[producer]?.outputs ?? []);
   const missing = missingInputs(action, artifacts);
@@ -56,7 +56,7 @@ export async function runDeployAction(run: ReleaseRun, name: string, action: Dep
 }
 
 /** Waits until people have let it continue, where they have to. @returns false when it is closed already. */
-async function released(run: ReleaseRun, name: string, artifacts: readonly Artifact[]): Promise<boolean> {
+async function released(run: ReleaseSession, name: string, artifacts: readonly Artifact[]): Promise<boolean> {
   const pick = isPickedByHand(run) ? { principals: [], timeoutMs: undefined } : undefined;
   if (asksRules(run)) return isApproved(await approved(run, { action: name, artifacts, ...(pick && { pick }) }));
   return pick ? isApproved(await personPicks(run, name, pick)) : othersApprove(run, name);
@@ -68,11 +68,11 @@ function isApproved(decision: GateDecision): boolean {
   return decision.approved;
 }
 
-const deploysOfAction = ({ record }: ReleaseRun, name: string) =>
+const deploysOfAction = ({ record }: ReleaseSession, name: string) =>
   record.deploys.filter(({ action }) => action === name);
 
 /** How this attempt ended, if it deployed, or was reverted before it could. */
-function endedSince(run: ReleaseRun, name: string, before: number): Pick<ActionOver, 'settled'> {
+function endedSince(run: ReleaseSession, name: string, before: number): Pick<ActionOver, 'settled'> {
   const ended = deploysOfAction(run, name)[before];
   return ended === undefined ? {} : { settled: ended };
 }
@@ -81,7 +81,7 @@ function endedSince(run: ReleaseRun, name: string, before: number): Pick<ActionO
  * With `schedule: manual` a person lets each release begin to deploy; what goes back, or is an emergency, waits for
  * nobody, nor does what belongs to the rollout of another release.
  */
-function isPickedByHand({ input, record }: ReleaseRun): boolean {
+function isPickedByHand({ input, record }: ReleaseSession): boolean {
   const { mode, gates } = input.spec.schedule;
   const isDeploying = (name: string): boolean =>
     input.spec.actions[name]?.type === 'deploy' && record.actions[name]?.deploying === true;
@@ -90,7 +90,7 @@ function isPickedByHand({ input, record }: ReleaseRun): boolean {
 }
 
 function closeRefused(
-  run: ReleaseRun,
+  run: ReleaseSession,
   name: string,
   admission: Admission | undefined,
   artifacts: readonly Artifact[],
@@ -112,7 +112,7 @@ function closeRefused(
 }
 
 /** A revert that came before anything was deployed still says that the artifact is bad. */
-function cancelledBeforeDeploy(run: ReleaseRun, name: string, artifacts: readonly Artifact[]): void {
+function cancelledBeforeDeploy(run: ReleaseSession, name: string, artifacts: readonly Artifact[]): void {
   const { ending } = run.control;
   run.because('operator');
   run.close(
@@ -133,7 +133,7 @@ function cancelledBeforeDeploy(run: ReleaseRun, name: string, artifacts: readonl
 }
 
 async function deployAdmitted(
-  run: ReleaseRun,
+  run: ReleaseSession,
   name: string,
   action: DeployAction,
   artifacts: readonly Artifact[],
@@ -154,7 +154,7 @@ async function deployAdmitted(
   }
 }
 
-function closeDeploy(run: ReleaseRun, name: string, artifacts: readonly Artifact[], result: DeployResult): void {
+function closeDeploy(run: ReleaseSession, name: string, artifacts: readonly Artifact[], result: DeployResult): void {
   run.set({ ...run.record, deploys: [...run.record.deploys, { action: name, artifacts, result }] });
   if (result.outcome === 'succeeded') return run.close(name, 'succeeded', result.reason);
   if (result.outcome !== 'cancelled') return run.close(name, 'failed', result.reason);
@@ -163,7 +163,7 @@ function closeDeploy(run: ReleaseRun, name: string, artifacts: readonly Artifact
 }
 
 function reverted(
-  run: ReleaseRun,
+  run: ReleaseSession,
   name: string,
   action: DeployAction,
   artifacts: readonly Artifact[],
@@ -181,7 +181,7 @@ function reverted(
 
 /** What the deploy is started with besides what every child of its release is. */
 function deployInput(
-  run: ReleaseRun,
+  run: ReleaseSession,
   name: string,
   action: DeployAction,
   artifacts: readonly Artifact[],

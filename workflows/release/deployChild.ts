@@ -6,13 +6,13 @@ import { deployId, releaseId } from '../../domain/ids';
 import { summaryOf } from '../../domain/markdown';
 import { summaryMemo } from '../summary';
 import { tagPairs } from '../tags';
-import type { ReleaseRun } from './run';
+import type { ReleaseSession } from './session';
 
 /** What of a deploy its release does not know for every one of them. */
 type Own = Pick<DeployInput, 'spec' | 'artifacts'> & Partial<DeployInput>;
 
 /** How a deploy, or a canary, is started as a child of its release, and what the Web UI shows of it. */
-export function deployChild(run: ReleaseRun, name: string, own: Own) {
+export function deployChild(run: ReleaseSession, name: string, own: Own) {
   const { spec, number, trigger, settings } = run.input;
   const { pushType } = own.spec;
   const version = versionOf(own.artifacts);

@@ -3,7 +3,7 @@ import type { Admission } from '../../domain/release/admission';
 import type { DeployAction } from '../../domain/spec/pipeline';
 import { admitted, signalOver } from './asking';
 import { globalGroups, ownGroups, unhindered } from './guards';
-import type { ReleaseRun } from './run';
+import type { ReleaseSession } from './session';
 import { isLimited, untilRoom } from './windowRoom';
 
 /**
@@ -11,7 +11,7 @@ import { isLimited, untilRoom } from './windowRoom';
  * by its end: the pipeline is asked again until it says yes and nothing else is in the way.
  */
 export async function itsTurn(
-  run: ReleaseRun,
+  run: ReleaseSession,
   name: string,
   action: DeployAction,
   artifacts: readonly Artifact[],

@@ -4,14 +4,14 @@ import { openTimesOf, withBlackout, withBlackouts, type OpenTimes } from '../../
 import { formatTime } from '../../domain/text';
 import { calendarActivities } from '../proxies';
 import { admitted, signalOver } from './asking';
-import type { ReleaseRun } from './run';
+import type { ReleaseSession } from './session';
 
 /**
  * Runs an action inside its window and while its release holds the action's exclusion groups; with neither, at once. An action that
  * its release ends before is closed here.
  */
 export async function guarded(
-  run: ReleaseRun,
+  run: ReleaseSession,
   name: string,
   action: ActionSpec,
   work: () => Promise<void>,
@@ -37,19 +37,19 @@ export async function guarded(
 }
 
 /** Groups that the pipeline grants … */
-export const ownGroups = ({ input }: ReleaseRun, { mutex }: ActionSpec): readonly string[] =>
+export const ownGroups = ({ input }: ReleaseSession, { mutex }: ActionSpec): readonly string[] =>
   mutex.filter((group) => input.spec.mutex[group]?.scope !== 'global');
 
 /** … and those across pipelines, in the order in which everybody takes them. */
-export const globalGroups = ({ input }: ReleaseRun, { mutex }: ActionSpec): readonly string[] =>
+export const globalGroups = ({ input }: ReleaseSession, { mutex }: ActionSpec): readonly string[] =>
   [...new Set(mutex)].filter((group) => input.spec.mutex[group]?.scope === 'global').sort();
 
-async function holdOwn(run: ReleaseRun, name: string, mutex: readonly string[]): Promise<void> {
+async function holdOwn(run: ReleaseSession, name: string, mutex: readonly string[]): Promise<void> {
   run.patch(name, { state: 'blocked', blockedBy: `waiting for ${mutex.join(', ')}` });
   await admitted(run, name, { kind: 'exclusive', artifacts: [], mutex });
 }
 
-async function opened(run: ReleaseRun, name: string, { windows, blackouts }: OpenTimes): Promise<void> {
+async function opened(run: ReleaseSession, name: string, { windows, blackouts }: OpenTimes): Promise<void> {
   const isSkipped = () => run.record.actions[name]?.window === 'skipped';
   const isOver = () => run.control.ending !== null || isSkipped();
   while (!isOver()) {
@@ -66,7 +66,7 @@ async function opened(run: ReleaseRun, name: string, { windows, blackouts }: Ope
 
 /** Nothing begins while the release is paused or its pipeline frozen; until then an action may have to give up. */
 export async function unhindered(
-  run: ReleaseRun,
+  run: ReleaseSession,
   name: string,
   givesUp = (): boolean => run.control.ending !== null,
 ): Promise<void> {

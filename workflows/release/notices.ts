@@ -4,14 +4,14 @@ import { formatTime } from '../../domain/text';
 import { messageOf } from '../deploy/calls';
 import type { DeployPaused } from '../messages';
 import { notices } from '../proxies';
-import type { ReleaseRun } from './run';
+import type { ReleaseSession } from './session';
 
 /** `id` is that of the workflow which it is about. */
 type About = Partial<Pick<Notice, 'deploy' | 'phase' | 'pushType' | 'actor'>> &
   Pick<Notice, 'id' | 'artifacts' | 'reason'>;
 
 /** A pause of one of its deploys; of several in one phase the first is notified, the others are seen by whoever looks. */
-export async function notifyPause(run: ReleaseRun, { action, phase, actor, reason }: DeployPaused): Promise<void> {
+export async function notifyPause(run: ReleaseSession, { action, phase, actor, reason }: DeployPaused): Promise<void> {
   const deploy = run.deploys.workflowId(action);
   const id = `${deploy}/${phase ?? 'planning'}`;
   if (run.notifiedPauses.has(id)) return;
@@ -29,7 +29,7 @@ export async function notifyPause(run: ReleaseRun, { action, phase, actor, reaso
  * Notifies the receivers in the pipeline's `notify`. One that does not answer is tried for some minutes, and recorded; it holds
  * nothing up but the end of this workflow.
  */
-export async function notify(run: ReleaseRun, on: NotifyOn, about: About): Promise<void> {
+export async function notify(run: ReleaseSession, on: NotifyOn, about: About): Promise<void> {
   const { spec, number } = run.input;
   const release = releaseId(spec.pipeline, number);
   const event: Notice = {

@@ -5,12 +5,12 @@ import { formatDuration, formatTime, withReason } from '../../domain/text';
 import { pickedSignal } from '../messages';
 import { assertReachable, signalOver, signalReady, toPipeline } from './asking';
 import { approved, asksRules, type GateDecision, type Pick } from './protection';
-import type { ReleaseRun } from './run';
+import type { ReleaseSession } from './session';
 
 type PickAction = Extract<ActionSpec, { type: 'manual-pick' }>;
 
 /** Waits for a person, for days at no cost; a rejection or no answer in time fails the action. */
-export async function runPickAction(run: ReleaseRun, name: string, action: PickAction): Promise<void> {
+export async function runPickAction(run: ReleaseSession, name: string, action: PickAction): Promise<void> {
   const { principals, timeout } = action.with;
   const pick = { principals, timeoutMs: timeout };
   const decision = asksRules(run)
@@ -24,7 +24,7 @@ export async function runPickAction(run: ReleaseRun, name: string, action: PickA
  * Until 0.2.0, without the rules of the platform (protection.ts): waits until a person lets an action continue. Releases that wait never
  * supersede each other; approving one cancels older ones that wait for the same (docs/design/pipeline.md#concurrency).
  */
-export async function personPicks(run: ReleaseRun, name: string, pick: Pick): Promise<GateDecision> {
+export async function personPicks(run: ReleaseSession, name: string, pick: Pick): Promise<GateDecision> {
   const { timeoutMs } = pick;
   run.patch(name, {
     state: 'blocked',
@@ -50,9 +50,9 @@ export async function personPicks(run: ReleaseRun, name: string, pick: Pick): Pr
   return decision;
 }
 
-const pickDecision = (run: ReleaseRun, name: string) => run.control.picks[name];
+const pickDecision = (run: ReleaseSession, name: string) => run.control.picks[name];
 
-function decidePick(run: ReleaseRun, name: string, expiredMs: number | undefined): GateDecision {
+function decidePick(run: ReleaseSession, name: string, expiredMs: number | undefined): GateDecision {
   const decision = pickDecision(run, name);
   const admission = run.admissions.get(name);
   if (run.control.ending) return rejectedPick(() => run.closeCancelled(name, run.endedBy()));

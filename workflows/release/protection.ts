@@ -13,7 +13,7 @@ import { approvalLooks } from '../proxies';
 import { BackgroundTasks, waitFor, type Waited } from '../waiting';
 import { notifyApprovers } from './approval';
 import { assertReachable, signalOver, signalReady, toPipeline } from './asking';
-import type { ReleaseRun } from './run';
+import type { ReleaseSession } from './session';
 
 /** Where a release stops until people let it continue. */
 export interface Gate {
@@ -29,7 +29,7 @@ export interface Gate {
  * demands besides; and, at a pick, until a person has picked it. The rules, and who is in which group, count as they are when it continues. Until then the
  * pipeline knows of a pick only, so that whatever deploys continues; of an emergency it knows nothing.
  */
-export async function approved(run: ReleaseRun, gate: Gate): Promise<GateDecision> {
+export async function approved(run: ReleaseSession, gate: Gate): Promise<GateDecision> {
   const first = await readStatus(run, gate);
   const atOnce = decideGate(run, gate, first);
   if (atOnce && (atOnce.approved || first.lacks !== null || first.bug !== undefined)) return atOnce;
@@ -49,7 +49,7 @@ export async function approved(run: ReleaseRun, gate: Gate): Promise<GateDecisio
 }
 
 /** An emergency is outside its window, as the rule knows; its spec has none. */
-function safeguards(run: ReleaseRun, name: string) {
+function safeguards(run: ReleaseSession, name: string) {
   const { spec } = run.input;
   const known = safeguardsOf(spec, name);
   const hasWindow = known.hasWindow || isEmergency(run);
@@ -57,14 +57,14 @@ function safeguards(run: ReleaseRun, name: string) {
 }
 
 /** Until 0.2.0 the rules of the platform were asked about emergencies alone, and not here. */
-export const asksRules = ({ input }: ReleaseRun): boolean =>
+export const asksRules = ({ input }: ReleaseSession): boolean =>
   waitsForApprovals(input.trigger) && patched('people approve what a rule protects');
 
 /**
  * Whether it would still be let go: since it was, somebody may have left a group, a rule have come, or a bug been reported. While nobody
  * knows whether it contains one, it waits.
  */
-export async function isStillApproved(run: ReleaseRun, gate: Gate): Promise<boolean> {
+export async function isStillApproved(run: ReleaseSession, gate: Gate): Promise<boolean> {
   if (!asksRules(run)) return true;
   const givesUp = () => run.control.ending !== null || run.overtaken !== null;
   for (;;) {
@@ -77,7 +77,7 @@ export async function isStillApproved(run: ReleaseRun, gate: Gate): Promise<bool
 
 /** Undefined when its time is up. */
 async function decided(
-  run: ReleaseRun,
+  run: ReleaseSession,
   gate: Gate,
   first: Clearance,
   untilMs: number | null,
@@ -103,7 +103,7 @@ async function decided(
 
 /** Where nothing is protected only people are waited for; a rule that comes meanwhile is seen once somebody has picked it. */
 async function untilNews(
-  run: ReleaseRun,
+  run: ReleaseSession,
   gate: Gate,
   seen: Clearance,
   background: BackgroundTasks,
@@ -120,7 +120,7 @@ async function untilNews(
   return { kind: 'woken' };
 }
 
-function readStatus(run: ReleaseRun, gate: Gate, seen: Clearance | null = null): Promise<Clearance> {
+function readStatus(run: ReleaseSession, gate: Gate, seen: Clearance | null = null): Promise<Clearance> {
   const { spec, trigger, settings } = run.input;
   const approvals = approversOf(run, gate).map(({ actor, vouched }) => ({ actor, ...(vouched && { vouched }) }));
   const ask = {
@@ -134,21 +134,21 @@ function readStatus(run: ReleaseRun, gate: Gate, seen: Clearance | null = null):
   ]);
 }
 
-const isEmergency = ({ input }: ReleaseRun): boolean => input.trigger.kind === 'emergency';
+const isEmergency = ({ input }: ReleaseSession): boolean => input.trigger.kind === 'emergency';
 
-const emergencyTimeout = (run: ReleaseRun): number | undefined =>
+const emergencyTimeout = (run: ReleaseSession): number | undefined =>
   isEmergency(run) ? run.input.spec.emergency?.timeout : undefined;
 
-const whoPicked = ({ control }: ReleaseRun, name: string): Picked | undefined => control.picks[name];
+const whoPicked = ({ control }: ReleaseSession, name: string): Picked | undefined => control.picks[name];
 
-const approversOf = ({ control, input }: ReleaseRun, { action, artifacts }: Gate): readonly Picked[] =>
+const approversOf = ({ control, input }: ReleaseSession, { action, artifacts }: Gate): readonly Picked[] =>
   approvalsOf(control, input.spec, action, artifacts);
 
-const given = (run: ReleaseRun, gate: Gate): string =>
+const given = (run: ReleaseSession, gate: Gate): string =>
   `${approversOf(run, gate).length} ${whoPicked(run, gate.action) !== undefined}`;
 
 /** Undefined while it waits. */
-function decideGate(run: ReleaseRun, gate: Gate, seen: Clearance): GateDecision | undefined {
+function decideGate(run: ReleaseSession, gate: Gate, seen: Clearance): GateDecision | undefined {
   const refusal = howToClose(run, gate);
   if (refusal) return { approved: false, close: refusal };
   const { lacks, bug } = seen;
@@ -171,13 +171,13 @@ function decideGate(run: ReleaseRun, gate: Gate, seen: Clearance): GateDecision 
 }
 
 /** With what was reported while it waited. */
-function closeBad(run: ReleaseRun, action: string, bug: string): void {
+function closeBad(run: ReleaseSession, action: string, bug: string): void {
   run.because('bad-package');
   run.close(action, 'cancelled', bug);
 }
 
 /** What ends the wait for good; how to close the action. */
-function howToClose(run: ReleaseRun, { action }: Gate): (() => void) | undefined {
+function howToClose(run: ReleaseSession, { action }: Gate): (() => void) | undefined {
   const picked = whoPicked(run, action);
   const admission = run.admissions.get(action);
   if (run.control.ending) return () => run.closeCancelled(action, run.endedBy());
@@ -190,7 +190,7 @@ function howToClose(run: ReleaseRun, { action }: Gate): (() => void) | undefined
   };
 }
 
-function expiredDecision(run: ReleaseRun, gate: Gate, afterMs: number): GateDecision {
+function expiredDecision(run: ReleaseSession, gate: Gate, afterMs: number): GateDecision {
   const { spec, number, trigger } = run.input;
   const id = deployId(spec.pipeline, number, gate.action);
   const had = approversOf(run, gate).length;
@@ -199,7 +199,7 @@ function expiredDecision(run: ReleaseRun, gate: Gate, afterMs: number): GateDeci
   return { approved: false, close: () => run.close(gate.action, 'failed', `${why} within ${formatDuration(afterMs)}`) };
 }
 
-function showGate(run: ReleaseRun, gate: Gate, seen: ApprovalStatus, untilMs: number | null): void {
+function showGate(run: ReleaseSession, gate: Gate, seen: ApprovalStatus, untilMs: number | null): void {
   const approval = viewOf(run, gate, seen);
   const open = seen.rules.filter(({ needed, by }) => by.length < needed).flatMap(({ from }) => from);
   const named = gate.pick && gate.pick.principals.length > 0 ? gate.pick.principals : run.policy.owners;
@@ -211,7 +211,7 @@ function showGate(run: ReleaseRun, gate: Gate, seen: ApprovalStatus, untilMs: nu
 }
 
 /** Null where a person picks it and that is all. */
-function viewOf(run: ReleaseRun, gate: Gate, { rules, uncounted }: ApprovalStatus): ApprovalView | null {
+function viewOf(run: ReleaseSession, gate: Gate, { rules, uncounted }: ApprovalStatus): ApprovalView | null {
   const { spec, trigger } = run.input;
   const [notBy = trigger.actor] = askersOf(trigger);
   const by = [...new Set(approversOf(run, gate).map(({ actor }) => actor))];

@@ -2,10 +2,10 @@ import { releaseId } from '../../domain/ids';
 import { messageOf } from '../deploy/calls';
 import { recollections } from '../proxies';
 import { BackgroundTasks, waitFor } from '../waiting';
-import type { ReleaseRun } from './run';
+import type { ReleaseSession } from './session';
 
 /** A rerun looks up once what the release came to that it runs again. Where nobody can say, nothing is carried over. */
-export async function recall(run: ReleaseRun, of: number): Promise<void> {
+export async function recall(run: ReleaseSession, of: number): Promise<void> {
   const { spec } = run.input;
   const id = releaseId(spec.pipeline, of);
   const background = new BackgroundTasks();

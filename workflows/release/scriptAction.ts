@@ -6,12 +6,12 @@ import { logBytes } from '../../domain/scriptLog';
 import type { ActionSpec } from '../../domain/spec/pipeline';
 import { scriptWatchers } from '../proxies';
 import { runAttempts } from './attempts';
-import type { ReleaseRun } from './run';
+import type { ReleaseSession } from './session';
 
 type ScriptAction = Extract<ActionSpec, { type: 'custom-script' }>;
 
 /** Runs a script on a worker, each attempt under a run id of its own. */
-export function runScriptAction(run: ReleaseRun, name: string, action: ScriptAction): Promise<void> {
+export function runScriptAction(run: ReleaseSession, name: string, action: ScriptAction): Promise<void> {
   const { spec, number, artifacts, settings } = run.input;
   const inputs = inputsOf(spec.actions, name, artifacts, (producer) => run.record.actions[producer]?.outputs ?? []);
   const facts = {

@@ -5,10 +5,10 @@ import { followRun } from '../actionRuns';
 import { messageOf } from '../deploy/calls';
 import { actionStoppers, actionWatchers } from '../proxies';
 import { runAttempts } from './attempts';
-import type { ReleaseRun } from './run';
+import type { ReleaseSession } from './session';
 
 /** Runs an action through the action service of its type (or of `with.service`), each attempt under a run id of its own. */
-export function runServiceAction(run: ReleaseRun, name: string, action: ActionSpec): Promise<void> {
+export function runServiceAction(run: ReleaseSession, name: string, action: ActionSpec): Promise<void> {
   return runAttempts(run, name, action, async (attempt, summary) => {
     const of = serviceRun(run, name, action, attempt);
     const watchers = actionWatchers(run.input.settings);
@@ -18,7 +18,7 @@ export function runServiceAction(run: ReleaseRun, name: string, action: ActionSp
 }
 
 /** While a run may continue, nothing takes its place. One that cannot be stopped is for people to look after. */
-async function stopServiceRun(run: ReleaseRun, of: ActionRun): Promise<void> {
+async function stopServiceRun(run: ReleaseSession, of: ActionRun): Promise<void> {
   const { action, attempt, service } = of;
   const blockedBy = `${service} has not said that it stopped attempt ${attempt}; it is asked until it does`;
   run.patch(action, { state: 'blocked', blockedBy, until: null });
@@ -42,7 +42,7 @@ function withOutputs({ outputs: made, ...ended }: ActionEnd, { outputs }: Action
   return { ...end, succeeded: false, message: `it ended without making ${missing.join(', ')}: ${end.message}` };
 }
 
-function serviceRun(run: ReleaseRun, name: string, action: ActionSpec, attempt: number): ActionRun {
+function serviceRun(run: ReleaseSession, name: string, action: ActionSpec, attempt: number): ActionRun {
   const { spec, number, artifacts, trigger, settings } = run.input;
   return {
     service: action.type === 'custom' ? action.with.service : action.type,

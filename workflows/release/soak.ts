@@ -6,14 +6,14 @@ import type { SoakSpec } from '../../domain/spec/pipeline';
 import { formatTime } from '../../domain/text';
 import { waitActivities } from '../proxies';
 import { BackgroundTasks, waitFor, type Waited } from '../waiting';
-import type { ReleaseRun } from './run';
+import type { ReleaseSession } from './session';
 
 /**
  * Waits until the version has run for long enough where it has to soak. What goes back, an emergency and a follow-on do not wait.
  * @returns false when the action is closed, since its version cannot soak any more.
  */
 export async function soaked(
-  run: ReleaseRun,
+  run: ReleaseSession,
   name: string,
   soak: SoakSpec,
   artifacts: readonly Artifact[],
@@ -38,7 +38,7 @@ export async function soaked(
 
 /** Undefined when it is waited for no more. */
 async function untilOver(
-  run: ReleaseRun,
+  run: ReleaseSession,
   name: string,
   ask: SoakAsk,
   isOver: () => boolean,
@@ -65,7 +65,7 @@ async function untilOver(
 }
 
 /** What the pipeline itself knows to be bad, it refuses when it is asked. */
-function soakPassed(run: ReleaseRun, name: string, soak: SoakSpec, end: SoakAnswer): boolean {
+function soakPassed(run: ReleaseSession, name: string, soak: SoakSpec, end: SoakAnswer): boolean {
   if (end.kind === 'soaked' || (end.kind === 'bad' && 'action' in soak)) {
     run.log('soaked', `${name}: ${end.reason}`);
     return true;
@@ -78,7 +78,7 @@ function soakPassed(run: ReleaseRun, name: string, soak: SoakSpec, end: SoakAnsw
   return false;
 }
 
-function soakAsk({ input, record }: ReleaseRun, soak: SoakSpec, artifacts: readonly Artifact[]): SoakAsk {
+function soakAsk({ input, record }: ReleaseSession, soak: SoakSpec, artifacts: readonly Artifact[]): SoakAsk {
   const { spec, number } = input;
   const isShared = ({ name }: Artifact): boolean =>
     'action' in soak ? spec.actions[soak.action]?.inputs.includes(name) === true : name === soak.artifact;

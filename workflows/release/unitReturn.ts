@@ -4,7 +4,7 @@ import type { DeployAction } from '../../domain/spec/pipeline';
 import { summaryOf } from '../../domain/markdown';
 import { unitWaits } from '../proxies';
 import { BackgroundTasks, waitFor } from '../waiting';
-import type { ReleaseRun } from './run';
+import type { ReleaseSession } from './session';
 
 /**
  * A follow-on waits, for weeks if need be, until one of its units is available again, before it asks for its turn. Ends early
@@ -12,7 +12,7 @@ import type { ReleaseRun } from './run';
  * @returns `gone` when its units are no more.
  */
 export async function untilUnitsReturn(
-  run: ReleaseRun,
+  run: ReleaseSession,
   name: string,
   { with: { pushType, config } }: DeployAction,
   { units }: FollowOn,

@@ -1,12 +1,12 @@
 import type { ActionSpec } from '../../domain/spec/pipeline';
 import { waitActivities } from '../proxies';
 import { runAttempts } from './attempts';
-import type { ReleaseRun } from './run';
+import type { ReleaseSession } from './session';
 
 type WaitAction = Extract<ActionSpec, { type: 'wait-for' }>;
 
 /** Waits for a release of another pipeline: its newest, or the one that brought an artifact of this release. */
-export function runWaitAction(run: ReleaseRun, name: string, action: WaitAction): Promise<void> {
+export function runWaitAction(run: ReleaseSession, name: string, action: WaitAction): Promise<void> {
   const { settings } = run.input;
   const { pipeline } = action.with;
   const artifact = artifactOf(run, action);
@@ -19,7 +19,7 @@ export function runWaitAction(run: ReleaseRun, name: string, action: WaitAction)
 
 /** The version that is named, else the one of this release. */
 function artifactOf(
-  { input, record }: ReleaseRun,
+  { input, record }: ReleaseSession,
   { with: wanted }: WaitAction,
 ): { name: string; version: string } | null {
   const { artifact: name, version } = wanted;

@@ -7,10 +7,10 @@ import type { DeployAction } from '../../domain/spec/pipeline';
 import { formatTime } from '../../domain/text';
 import { windowRooms } from '../proxies';
 import { assertReachable, signalReady, type Asking } from './asking';
-import type { ReleaseRun } from './run';
+import type { ReleaseSession } from './session';
 
 /** Whether its window lets only so many deploys begin. What goes back, an emergency and a follow-on count for nothing. */
-export function isLimited({ input }: ReleaseRun, action: DeployAction): boolean {
+export function isLimited({ input }: ReleaseSession, action: DeployAction): boolean {
   const windows = openTimesOf(action)?.windows ?? [];
   return windows.some(({ maxDeploys }) => maxDeploys !== undefined) && !skipsTheQueue(input.trigger);
 }
@@ -21,7 +21,7 @@ export function isLimited({ input }: ReleaseRun, action: DeployAction): boolean 
  * @returns whether there was none; `giveBack` is called before the wait
  */
 export async function untilRoom(
-  run: ReleaseRun,
+  run: ReleaseSession,
   name: string,
   action: DeployAction,
   asking: Asking,
@@ -50,7 +50,7 @@ export async function untilRoom(
 
 const OPEN = { open: true, closesAtMs: 0 } as const;
 
-function roomAsk({ input: { spec, number: release } }: ReleaseRun, action: string, of: DeployAction): RoomAsk {
+function roomAsk({ input: { spec, number: release } }: ReleaseSession, action: string, of: DeployAction): RoomAsk {
   const { windows, blackouts } = openTimesOf(withBlackouts(spec, of)) ?? { windows: [], blackouts: [] };
   return { pipeline: spec.pipeline, release, action, windows, blackouts };
 }

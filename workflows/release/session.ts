@@ -1,62 +1,38 @@
-import { getExternalWorkflowHandle, patched, setCurrentDetails, setHandler } from '@temporalio/workflow';
+import { patched, setCurrentDetails } from '@temporalio/workflow';
 import type { Behalf } from '../../activities/behalf';
-import { frozenWords } from '../../domain/pipeline/freeze';
 import { identityOf, type Artifact } from '../../domain/artifact';
-import { isBugNotice, verbOfBug, type BugNotice } from '../../domain/bugs/consequence';
-import { SYSTEM } from '../../domain/deploy/control';
-import { keptCommands } from '../../domain/keptCommands';
+import { SYSTEM, type Overtaken } from '../../domain/deploy/control';
+import type { Policy } from '../../domain/principals';
 import type { Admission } from '../../domain/release/admission';
-import { REQUEST_LIMITS } from '../../domain/limits';
-import { mayCommand } from '../../domain/principals';
-import { approvable, withApprover } from '../../domain/release/approval';
-import { effectOfRelease, RELEASE_FREE, takeRelease, whyNotRelease } from '../../domain/release/control';
+import { RELEASE_FREE } from '../../domain/release/control';
+import { releaseDetails } from '../../domain/release/details';
+import { hasActionEnded } from '../../domain/release/nextActions';
+import type { Carried, Recalled } from '../../domain/release/rerun';
 import {
   log,
   newRelease,
-  retriedAction,
   statesOf,
   withAction,
-  type ReleaseControl,
   type ActionRecord,
+  type ReleaseControl,
   type ReleaseInput,
   type ReleaseRecord,
 } from '../../domain/release/state';
-import { releaseDetails } from '../../domain/release/details';
-import { hasActionEnded } from '../../domain/release/nextActions';
-import { recollectionOf, type Carried, type Recalled } from '../../domain/release/rerun';
 import { releaseStatus, releaseSummary } from '../../domain/release/view';
-import { windowSkipped } from '../../domain/release/skipWindow';
-import { cutText } from '../../domain/size';
 import { formatTime, withReason } from '../../domain/text';
-import {
-  commandText,
-  RELEASE_VERBS,
-  type CommandInput,
-  type CommandRecord,
-  type ReleaseVerb,
-} from '../../domain/verbs';
 import type { ActionState, ReleaseCause } from '../../domain/views';
-import { commandRecord, onSignal, openInbox, TEMPORAL_CANCEL } from '../inbox';
-import {
-  bugSignal,
-  frozenSignal,
-  overtakenSignal,
-  policySignal,
-  recollectionQuery,
-  statusQuery,
-  verbSignal,
-} from '../messages';
 import { MemoSummary } from '../summary';
 import { retag } from '../tags';
 import { BackgroundTasks } from '../waiting';
 import { GlobalGroups } from './globalGroups';
 import { RunningDeploys } from './runningDeploys';
-import type { Overtaken } from '../../domain/deploy/control';
 
-/** One release under way: its record, its inbox, and what its running actions need to know. */
-export class ReleaseRun {
+/**
+ * One release under way: its record, and what its running actions need to know. Handlers (messages.ts) fold what others send into it;
+ * the loop and the actions read it when they wake.
+ */
+export class ReleaseSession {
   record: ReleaseRecord;
-  control: ReleaseControl = RELEASE_FREE;
   readonly admissions = new Map<string, Admission>();
   /** Reports to the pipeline that an attempt is over, on their way, by action. */
   readonly overs = new Map<string, Promise<void>>();
@@ -69,14 +45,16 @@ export class ReleaseRun {
   unreachable: string | null = null;
   /** Pauses of deploys that people were notified of. */
   readonly notifiedPauses = new Set<string>();
-  /** Those that it was notified of. */
-  private readonly bugs = new Set<string>();
   /** How many scripts it has begun. */
   scripts = 0;
+  // What others said; messages.ts writes it, and nobody else.
+  control: ReleaseControl;
+  /** Who may command it, and the deploys that it starts. */
+  policy: Policy;
+  /** Bugs that it was notified of. */
+  readonly bugs = new Set<string>();
   /** The release that its deploys were asked to make way for. */
   overtaken: Overtaken | null = null;
-  /** Who may command it, and the deploys that it starts. */
-  policy;
   private changed = true;
   private readonly summary = new MemoSummary();
   private tagsPause = false;
@@ -86,34 +64,7 @@ export class ReleaseRun {
   constructor(readonly input: ReleaseInput) {
     this.record = newRelease(input, Date.now());
     this.policy = input.policy;
-    setHandler(statusQuery, () => releaseStatus(this.record, input));
-    setHandler(recollectionQuery, () => recollectionOf(input, this.previous, this.record));
-    onSignal(policySignal, (policy) => {
-      this.policy = policy;
-      this.deploys.forward('who owns it', (deployId) =>
-        getExternalWorkflowHandle(deployId).signal(policySignal, policy),
-      );
-    });
     this.control = { ...RELEASE_FREE, frozen: input.frozen ?? null };
-    onSignal(frozenSignal, ({ by }) => this.freeze(by));
-    onSignal(bugSignal, (bug) => this.meetBug(bug));
-    onSignal(overtakenSignal, (overtaken) => {
-      this.overtaken = overtaken;
-      const { why, by } = overtaken;
-      this.deploys.forward(`that it is ${why} by ${by}`, (deployId) =>
-        getExternalWorkflowHandle(deployId).signal(overtakenSignal, overtaken),
-      );
-    });
-    openInbox<ReleaseVerb>({
-      verbs: RELEASE_VERBS,
-      permit: (actor, verb, command) => this.forbids(actor, verb, command),
-      whyNot: (verb, command) => whyNotRelease(this.control, this.record, verb, command),
-      take: (verb, command) => this.take(verb, command),
-      record: (command) => this.recordCommand(command),
-      proofs: () => this.record.proofs,
-      believe: (proofs) => this.set({ ...this.record, proofs }),
-      unknownSignal: (name) => this.log('ignored', `ignored the unknown signal ${name}`),
-    });
   }
 
   /** What the release before ran on; of a rerun what that compared with. */
@@ -268,76 +219,8 @@ export class ReleaseRun {
     this.set({ ...this.record, endedAtMs: Date.now(), paused: false });
   }
 
-  cancelRequested(): void {
-    const why = whyNotRelease(this.control, this.record, 'cancel');
-    // Temporal is no owner: its request is handed on as its request, not as a person's verb.
-    if (why === undefined)
-      this.take('cancel', TEMPORAL_CANCEL, (deployId) => getExternalWorkflowHandle(deployId).cancel());
-    this.recordCommand(commandRecord('cancel', TEMPORAL_CANCEL, why));
-  }
-
-  private freeze(by: ReleaseControl['frozen']): void {
-    if (this.input.trigger.kind === 'rollback') return;
-    this.control = { ...this.control, frozen: by };
-    this.log(by ? 'frozen' : 'unfrozen', by ? `${frozenWords(by)}: ${by.reason}` : 'the pipeline is frozen no more');
-    const what = `that its pipeline is ${by ? 'frozen' : 'frozen no more'}`;
-    this.deploys.forward(what, (deployId) => getExternalWorkflowHandle(deployId).signal(frozenSignal, { by }));
-  }
-
-  /** The platform's configuration says what a bug does, and nobody has to be an owner for that. */
-  private meetBug(bug: BugNotice): void {
-    if (!isBugNotice(bug) || this.bugs.has(bug.id)) return;
-    this.bugs.add(bug.id);
-    const verb = verbOfBug(this.record, this.input.trigger, bug);
-    if (verb === undefined) return this.log('bug', bug.why);
-    const command = { actor: SYSTEM, reason: cutText(bug.why, REQUEST_LIMITS.reason.max), permitted: bug.id };
-    const why = whyNotRelease(this.control, this.record, verb, command);
-    if (why === undefined) {
-      if (verb === 'cancel') this.because('bad-package');
-      this.take(verb, command);
-    }
-    this.recordCommand(commandRecord(verb, command, why));
-  }
-
-  private take(
-    verb: ReleaseVerb,
-    command: CommandInput,
-    send = (deployId: string) => getExternalWorkflowHandle(deployId).signal(verbSignal(verb), command),
-  ): string {
-    this.control = takeRelease(this.control, verb, command, approvable(this.input, this.record));
-    this.set({ ...this.after(verb, command), paused: this.control.paused });
-    if (isForDeploys(verb, command)) this.deploys.forward(verb, send);
-    return effectOfRelease(verb);
-  }
-
-  /** What a verb makes of the actions. */
-  private after(verb: ReleaseVerb, command: CommandInput): ReleaseRecord {
-    if (verb === 'retry') return retriedAction(this.record, this.input.spec, command.action ?? '');
-    if (verb === 'pick') return withApprover(this.record, command);
-    return verb === 'skip-window' ? windowSkipped(this.record, command) : this.record;
-  }
-
   /** For whom activities touch the world; a rollback brings back what was, which nobody has to be allowed. */
   get behalf(): Behalf {
     return { owners: this.policy.owners, ...(this.input.trigger.kind === 'rollback' ? { back: true } : {}) };
   }
-
-  /** Owners may command; at a pick those whom it names, if it names any. */
-  private forbids(actor: string, verb: ReleaseVerb, { action = '' }: CommandInput): string | undefined {
-    const picked = verb === 'pick' ? this.input.spec.actions[action] : undefined;
-    const named = picked?.type === 'manual-pick' ? picked.with.principals : [];
-    if (mayCommand(named.length > 0 ? { ...this.policy, owners: named } : this.policy, actor)) return undefined;
-    return named.length > 0
-      ? `${actor} may not pick ${action}: ${named.join(', ')} may`
-      : `${actor} is not an owner of ${this.input.spec.pipeline}`;
-  }
-
-  private recordCommand(command: CommandRecord): void {
-    this.set({ ...this.record, commands: keptCommands([...this.record.commands, command], 200) });
-    this.log(command.accepted ? 'command' : 'ignored', commandText(command));
-  }
 }
-
-/** Verbs that running deploys have as well; with an action that is no deploy they are for that alone. */
-const isForDeploys = (verb: ReleaseVerb, { action }: CommandInput): boolean =>
-  verb === 'skip-window' ? action === undefined : verb !== 'pick' && verb !== 'retry';

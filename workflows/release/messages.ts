@@ -1,0 +1,157 @@
+import { CancellationScope, getExternalWorkflowHandle, setHandler } from '@temporalio/workflow';
+import { isBugNotice, verbOfBug, type BugNotice } from '../../domain/bugs/consequence';
+import { SYSTEM, type Overtaken } from '../../domain/deploy/control';
+import { keptCommands } from '../../domain/keptCommands';
+import { REQUEST_LIMITS } from '../../domain/limits';
+import { frozenWords } from '../../domain/pipeline/freeze';
+import { mayCommand, type Policy } from '../../domain/principals';
+import { approvable, withApprover } from '../../domain/release/approval';
+import { effectOfRelease, takeRelease, whyNotRelease } from '../../domain/release/control';
+import { recollectionOf } from '../../domain/release/rerun';
+import { windowSkipped } from '../../domain/release/skipWindow';
+import { retriedAction, type ReleaseRecord } from '../../domain/release/state';
+import { releaseStatus } from '../../domain/release/view';
+import { cutText } from '../../domain/size';
+import {
+  commandText,
+  RELEASE_VERBS,
+  type CommandInput,
+  type CommandRecord,
+  type ReleaseVerb,
+} from '../../domain/verbs';
+import { commandRecord, onSignal, openInbox, TEMPORAL_CANCEL } from '../inbox';
+import {
+  admissionSignal,
+  bugSignal,
+  deployPausedSignal,
+  frozenSignal,
+  overtakenSignal,
+  policySignal,
+  recollectionQuery,
+  statusQuery,
+  verbSignal,
+  waitingSignal,
+  type Frozen,
+} from '../messages';
+import { notifyPause } from './notices';
+import type { ReleaseSession } from './session';
+
+/** Registers a release's handlers, which fold messages into the session and hand on to its deploys what concerns them. Call before the first await. */
+export function handleMessages(run: ReleaseSession): void {
+  const { input } = run;
+  setHandler(statusQuery, () => releaseStatus(run.record, input));
+  setHandler(recollectionQuery, () => recollectionOf(input, run.previous, run.record));
+  onSignal(policySignal, (policy) => changeOwners(run, policy));
+  onSignal(frozenSignal, (frozen) => freezeOrThaw(run, frozen));
+  onSignal(bugSignal, (bug) => meetBug(run, bug));
+  onSignal(overtakenSignal, (overtaken) => makeWay(run, overtaken));
+  onSignal(admissionSignal, ({ action, admission }) => run.admitted(action, admission));
+  onSignal(waitingSignal, ({ action, why, untilMs }) => run.waits(action, why, untilMs));
+  // In a scope of its own, as all that handlers send: nothing can be sent from the root scope once Temporal has cancelled it.
+  onSignal(deployPausedSignal, (paused) =>
+    run.notices(CancellationScope.nonCancellable(() => notifyPause(run, paused))),
+  );
+  openInbox<ReleaseVerb>({
+    verbs: RELEASE_VERBS,
+    permit: (actor, verb, command) => whyForbidden(run, actor, verb, command),
+    whyNot: (verb, command) => whyNotRelease(run.control, run.record, verb, command),
+    take: (verb, command) => takeCommand(run, verb, command),
+    record: (command) => recordCommand(run, command),
+    proofs: () => run.record.proofs,
+    believe: (proofs) => run.set({ ...run.record, proofs }),
+    unknownSignal: (name) => run.log('ignored', `ignored the unknown signal ${name}`),
+  });
+  const cancelled = () => CancellationScope.nonCancellable(() => Promise.resolve(cancelRequested(run)));
+  CancellationScope.current().cancelRequested.catch(cancelled);
+}
+
+function changeOwners(run: ReleaseSession, policy: Policy): void {
+  run.policy = policy;
+  run.deploys.forward('who owns it', (deployId) => getExternalWorkflowHandle(deployId).signal(policySignal, policy));
+}
+
+function makeWay(run: ReleaseSession, overtaken: Overtaken): void {
+  run.overtaken = overtaken;
+  const { why, by } = overtaken;
+  run.deploys.forward(`that it is ${why} by ${by}`, (deployId) =>
+    getExternalWorkflowHandle(deployId).signal(overtakenSignal, overtaken),
+  );
+}
+
+/** A rollback is a revert, which a freeze does not stop. */
+function freezeOrThaw(run: ReleaseSession, { by }: Frozen): void {
+  if (run.input.trigger.kind === 'rollback') return;
+  run.control = { ...run.control, frozen: by };
+  run.log(by ? 'frozen' : 'unfrozen', by ? `${frozenWords(by)}: ${by.reason}` : 'the pipeline is frozen no more');
+  run.deploys.forward(`that its pipeline is ${by ? 'frozen' : 'frozen no more'}`, (deployId) =>
+    getExternalWorkflowHandle(deployId).signal(frozenSignal, { by }),
+  );
+}
+
+/** The platform's configuration says what a bug does, and nobody has to be an owner for that. */
+function meetBug(run: ReleaseSession, bug: BugNotice): void {
+  if (!isBugNotice(bug) || run.bugs.has(bug.id)) return;
+  run.bugs.add(bug.id);
+  const verb = verbOfBug(run.record, run.input.trigger, bug);
+  if (verb === undefined) return run.log('bug', bug.why);
+  const command = { actor: SYSTEM, reason: cutText(bug.why, REQUEST_LIMITS.reason.max), permitted: bug.id };
+  const why = whyNotRelease(run.control, run.record, verb, command);
+  if (why === undefined) {
+    if (verb === 'cancel') run.because('bad-package');
+    takeCommand(run, verb, command);
+  }
+  recordCommand(run, commandRecord(verb, command, why));
+}
+
+/** Temporal is no owner: its request is handed on as its request, not as a person's verb. */
+function cancelRequested(run: ReleaseSession): void {
+  const why = whyNotRelease(run.control, run.record, 'cancel');
+  if (why === undefined)
+    takeCommand(run, 'cancel', TEMPORAL_CANCEL, (deployId) => getExternalWorkflowHandle(deployId).cancel());
+  recordCommand(run, commandRecord('cancel', TEMPORAL_CANCEL, why));
+}
+
+function takeCommand(
+  run: ReleaseSession,
+  verb: ReleaseVerb,
+  command: CommandInput,
+  send = (deployId: string) => getExternalWorkflowHandle(deployId).signal(verbSignal(verb), command),
+): string {
+  run.control = takeRelease(run.control, verb, command, approvable(run.input, run.record));
+  run.set({ ...recordAfter(run, verb, command), paused: run.control.paused });
+  if (isForDeploys(verb, command)) run.deploys.forward(verb, send);
+  return effectOfRelease(verb);
+}
+
+/** What a verb makes of the actions. */
+function recordAfter({ record, input }: ReleaseSession, verb: ReleaseVerb, command: CommandInput): ReleaseRecord {
+  if (verb === 'retry') return retriedAction(record, input.spec, command.action ?? '');
+  if (verb === 'pick') return withApprover(record, command);
+  return verb === 'skip-window' ? windowSkipped(record, command) : record;
+}
+
+/** Verbs that running deploys have as well; with an action that is no deploy they are for that alone. */
+const isForDeploys = (verb: ReleaseVerb, { action }: CommandInput): boolean =>
+  verb === 'skip-window' ? action === undefined : verb !== 'pick' && verb !== 'retry';
+
+/** Owners may command; at a pick those whom it names, if it names any. */
+function whyForbidden(
+  { input, policy }: ReleaseSession,
+  actor: string,
+  verb: ReleaseVerb,
+  { action = '' }: CommandInput,
+): string | undefined {
+  const picked = verb === 'pick' ? input.spec.actions[action] : undefined;
+  const named = picked?.type === 'manual-pick' ? picked.with.principals : [];
+  if (mayCommand(named.length > 0 ? { ...policy, owners: named } : policy, actor)) return undefined;
+  return named.length > 0
+    ? `${actor} may not pick ${action}: ${named.join(', ')} may`
+    : `${actor} is not an owner of ${input.spec.pipeline}`;
+}
+
+function recordCommand(run: ReleaseSession, command: CommandRecord): void {
+  run.set({ ...run.record, commands: keptCommands([...run.record.commands, command], MAX_COMMANDS) });
+  run.log(command.accepted ? 'command' : 'ignored', commandText(command));
+}
+
+const MAX_COMMANDS = 200;
