@@ -3,10 +3,9 @@ import { workflowIds } from '../../domain/ids';
 import { pipelineSchema, type PipelineSource } from '../../domain/spec/pipeline';
 import type { DeployStatus, ReleaseStatus } from '../../domain/views';
 import type { JobView } from '../../simulator/twine/jobs';
+import { deployPipeline, ERRORS, type DeployWith } from '../builders/deployPipeline';
 import { OWNER, SPEED, type Stack } from './stack';
 import { eventually } from './waiting';
-
-type DeployWith = Extract<PipelineSource['actions'][string], { type: 'deploy' }>['with'];
 
 export interface Given {
   /** How long a task takes to restart, in real ms; 42 by default. */
@@ -157,34 +156,16 @@ function addJob(service: Service, region: string, { restartMs, nSmall }: Given):
   });
 }
 
-function pipelineOf({ name, jobs }: Service, { deploy, pipeline }: Given): PipelineSource {
-  return {
-    pipeline: name,
-    owners: [OWNER],
-    artifacts: { executable: { finder: 'manual' } },
-    actions: {
-      deploy: {
-        type: 'deploy',
-        inputs: ['executable'],
-        with: {
-          pushType: 'twine',
-          config: { jobs: [...jobs] },
-          phases: [{ name: 'first', scope: 'region:x', amount: 3, bake: '2s' }],
-          completion: { bake: '1s' },
-          healthInterval: '250ms',
-          healthChecks: [
-            {
-              name: 'errors',
-              metric: 'rpc.error_ratio',
-              transform: [{ average: '1s' }],
-              threshold: { above: 0.05 },
-              minSamples: 2,
-            },
-          ],
-          ...deploy,
-        },
-      },
+const pipelineOf = ({ name, jobs }: Service, { deploy, pipeline }: Given): PipelineSource =>
+  deployPipeline(
+    name,
+    {
+      config: { jobs: [...jobs] },
+      phases: [{ name: 'first', scope: 'region:x', amount: 3, bake: '2s' }],
+      completion: { bake: '1s' },
+      healthInterval: '250ms',
+      healthChecks: [{ ...ERRORS, transform: [{ average: '1s' }], minSamples: 2 }],
+      ...deploy,
     },
-    ...pipeline,
-  };
-}
+    { owners: [OWNER], ...pipeline },
+  );

@@ -3,6 +3,7 @@ import { createClient, type ConveyorClient } from '../../client';
 import { workflowIds } from '../../domain/ids';
 import { DEFAULT_SETTINGS } from '../../domain/settings';
 import { pipelineSchema } from '../../domain/spec/pipeline';
+import { deployPipeline, ERRORS } from '../builders/deployPipeline';
 import { OWNER, Stack } from './stack';
 import { eventually } from './waiting';
 
@@ -28,27 +29,19 @@ const WITHIN_MS = 2_000;
 
 /** Each a service of its own, whose first phase bakes for an hour beside a script and a run that continue for as long. */
 const name = `slots-${randomBytes(3).toString('hex')}`;
-const pipelineOf = (pipeline: string) =>
-  pipelineSchema.parse({
-    pipeline,
-    owners: [OWNER],
-    artifacts: { executable: { finder: 'manual' } },
-    actions: {
-      script: { type: 'custom-script', with: { command: ['sleep', '3600'] } },
-      wait: { type: 'wait-for', with: { pipeline: `${name}-never` } },
-      deploy: {
-        type: 'deploy',
-        inputs: ['executable'],
-        with: {
-          pushType: 'twine',
-          config: { jobs: [pipeline] },
-          phases: [{ name: 'first', scope: '*', amount: 1, bake: '1h' }],
-          healthInterval: '5s',
-          healthChecks: [{ name: 'errors', metric: 'rpc.error_ratio', threshold: { above: 0.05 } }],
-        },
-      },
-    },
+const pipelineOf = (pipeline: string) => {
+  const { actions, ...source } = deployPipeline(pipeline, {
+    config: { jobs: [pipeline] },
+    phases: [{ name: 'first', scope: '*', amount: 1, bake: '1h' }],
+    healthInterval: '5s',
+    healthChecks: [ERRORS],
   });
+  const waits = {
+    script: { type: 'custom-script', with: { command: ['sleep', '3600'] } },
+    wait: { type: 'wait-for', with: { pipeline: `${name}-never` } },
+  };
+  return pipelineSchema.parse({ ...source, owners: [OWNER], actions: { ...waits, ...actions } });
+};
 
 async function bakes(pipeline: string): Promise<void> {
   const job = { name: pipeline, service: pipeline, region: 'x', tasks: 3, version: `${pipeline}:1`, nSmall: 3 };
