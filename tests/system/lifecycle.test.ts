@@ -97,6 +97,9 @@ describe('a pipeline', () => {
     await shop.ended(1);
     await stack.killWorker();
     await terminate(workflowIds.pipeline(shop.name));
+    // One that continued as new at that moment is known by what it continued with: an apply begins with that, and waits for a worker.
+    const { events } = await workflow(workflowIds.pipeline(shop.name)).fetchHistory();
+    const isWorkedOn = events?.some((event) => event.workflowTaskCompletedEventAttributes);
     const unanswered = { code: 1, stderr: expect.stringContaining('no-worker') as string };
     const asked = [stack.conveyor(['apply', shop.file]), stack.conveyor(['pipeline', 'export', shop.name])];
     for (const answer of await Promise.all(asked)) expect(answer).toMatchObject({ ...unanswered, stdout: '' });
@@ -104,7 +107,7 @@ describe('a pipeline', () => {
     const document = await stack.json<object>(['pipeline', 'export', shop.name]);
     expect(document).toMatchObject({ nextNumber: 2, history: [{ number: 1 }] });
     const [applied] = await stack.json<object[]>(['apply', shop.file]);
-    expect(applied).toMatchObject({ continued: { after: 1, books: true } });
+    expect(applied).toMatchObject(isWorkedOn ? { continued: { after: 1, books: true } } : { result: 'unchanged' });
   });
 
   test('that is retired takes nothing more once nothing of it runs, and continues with its numbers when it is applied again', async () => {
