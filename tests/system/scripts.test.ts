@@ -83,13 +83,16 @@ describe('a script on a worker', () => {
     async () => {
       const { name, starts, mayEnd } = await givenScript();
       await stack.crashWorker();
-      await eventually('the script runs again', async () => starts().length === 2);
-      expect(alive(name)).toHaveLength(1);
-      const [first, second] = starts();
-      expect(second).toBe(first);
+      const beside: number[] = [];
+      // More than once where the machine is so busy that a heartbeat comes too late.
+      await eventually('the script runs again', async () => {
+        beside.push(alive(name).length);
+        return starts().length >= 2;
+      });
+      expect(Math.max(...beside, alive(name).length)).toBe(1);
       mayEnd();
       expect(await ended(name)).toMatchObject({ state: 'succeeded' });
-      expect(starts()).toHaveLength(2);
+      expect(new Set(starts()).size).toBe(1);
     },
   );
 
