@@ -55,6 +55,7 @@ async function runDemo(call: CommandCall<DemoOptions>, demo: Demo<DemoResult>): 
     seed: 1,
     speed: SPEED,
     database: 'memory' as const,
+    archive: join(logFolder, 'archive.duckdb'),
   };
   const { env, ...own } = await demo.prepare(io, settings);
   const stack = await startStack({ ...io, env: { ...io.env, ...env } }, { ...settings, ...own }, stop);

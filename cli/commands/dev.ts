@@ -99,9 +99,15 @@ async function settingsOf({
     logFolder,
     seed: countOption('--seed', options.seed, 1, 0),
     speed: numberOption('--speed', options.speed, SIMULATED_SPEED),
-    database: auto ? { file: join(newFolder(join(logFolder, 'temporal')), 'temporal.db') } : 'usual',
+    ...(auto ? keptIn(newFolder(join(logFolder, 'temporal'))) : { database: 'usual' }),
   };
 }
+
+/** What is known of pipelines, in a folder of its own. */
+const keptIn = (folder: string) => ({
+  database: { file: join(folder, 'temporal.db') },
+  archive: join(folder, 'archive.duckdb'),
+});
 
 /** @param own the folder of a stack that keeps nothing */
 const configOf = (env: Env, own: string | null): Promise<ConfigStack> | ConfigStack =>

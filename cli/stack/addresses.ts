@@ -42,16 +42,19 @@ interface StackPlaces {
   readonly addresses: Addresses;
   /** Of the part that distributes configuration, where there is one. */
   readonly config?: { readonly env: Readonly<Record<string, string>> } | undefined;
+  /** The file of the archive, where it is not that of the configuration. */
+  readonly archive?: string | undefined;
 }
 
 /** What a process needs in its environment to find the others. */
-export function stackEnvironment({ addresses, config }: StackPlaces): Record<string, string> {
+export function stackEnvironment({ addresses, config, archive }: StackPlaces): Record<string, string> {
   return {
     TEMPORAL_ADDRESS: addresses.temporal,
     CONVEYOR_WEB_UI: addresses.webUi,
     CONVEYOR_SIMULATOR_URL: addresses.simulator,
     CONVEYOR_SERVER_URL: addresses.server,
     CONVEYOR_TASK_QUEUE: addresses.taskQueue,
+    ...(archive === undefined ? {} : { CONVEYOR_ARCHIVE_FILE: archive }),
     ...config?.env,
   };
 }

@@ -19,6 +19,8 @@ export interface StackOptions {
   /** Where Temporal keeps what it knows: where it usually does, in memory, or in a file of this stack. */
   readonly database: 'usual' | 'memory' | { readonly file: string };
   readonly config?: ConfigStack | undefined;
+  /** The file of its own archive; by default that of the configuration, which belongs to the usual database. */
+  readonly archive?: string | undefined;
 }
 
 export interface StackPart {

@@ -24,6 +24,7 @@ import { accepts } from './ports';
 export interface Stack {
   readonly addresses: Addresses;
   readonly config: ConfigStack | undefined;
+  readonly archive: string | undefined;
   /** Of what this stack started; parts that were there before are not in it. */
   readonly pids: () => Readonly<Partial<Record<PartName, number>>>;
   readonly logFolder: string;
@@ -52,7 +53,7 @@ export type StackSettings = Omit<StackOptions, 'env'>;
 export async function startStack(io: Io, settings: StackSettings, stop: AbortSignal): Promise<Stack | undefined> {
   // Its worker and its server know the runs of action services by it (callbacks of conveyor.config.yaml).
   const secret = { CONVEYOR_CALLBACK_SECRET: io.env.CONVEYOR_CALLBACK_SECRET || randomBytes(32).toString('hex') };
-  const { config } = settings;
+  const { config, archive } = settings;
   const options = {
     ...settings,
     env: { ...io.env, ...stackEnvironment(settings), ...secret },
@@ -87,7 +88,7 @@ export async function startStack(io: Io, settings: StackSettings, stop: AbortSig
     return undefined;
   }
   return {
-    ...{ addresses: options.addresses, config },
+    ...{ addresses: options.addresses, config, archive },
     pids: () => Object.fromEntries(started.map(({ part, child }) => [part.name, child.pid])),
     logFolder: options.logFolder,
     died: Promise.race(started.map(({ child }) => child.died.then((how) => childFailure(child, how)))),
