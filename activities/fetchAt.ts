@@ -1,7 +1,7 @@
 import { request as overHttp } from 'node:http';
 import { request as overHttps } from 'node:https';
 import type { LookupFunction } from 'node:net';
-import type { Fetch } from '../sdk/client';
+import type { Fetch } from '../sdk/request';
 
 export interface Address {
   readonly address: string;

@@ -19,7 +19,8 @@ import {
 } from '../domain/finder/sweep';
 import { sweepId, workflowIds } from '../domain/ids';
 import type { PipelineIndex, PipelineSubscriptions } from '../domain/pipeline/pipelineIndex';
-import { callExtension, type Fetch } from '../sdk/client';
+import { callExtension } from '../sdk/client';
+import type { Fetch } from '../sdk/request';
 import { artifactFinderProtocol, MAX_SUBSCRIPTIONS } from '../sdk/protocol/artifactFinder';
 import type { Registry } from '../platform/registry';
 import { atOnce } from './atOnce';

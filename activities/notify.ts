@@ -4,7 +4,7 @@ import type { Format } from '../domain/notify/format';
 import { FORMAT_NAMES, formatFor, type FormatName } from '../domain/notify/formats';
 import type { Notice } from '../domain/notify/notice';
 import { isAllowedHost } from '../domain/notifyHost';
-import type { Fetch } from '../sdk/client';
+import { NoAnswer, sendRequest, type Fetch, type HttpAnswer } from '../sdk/request';
 import { keysFor, type Notifications } from '../platform/notifications';
 import type { Registry } from '../platform/registry';
 import { signatureHeaders } from '../platform/signature';
@@ -119,17 +119,13 @@ async function signed(
 }
 
 /** Reports only the code of an error: messages of the network name the address. */
-async function postNotice(ports: NotifyPorts, ask: Fetch, url: string, request: Request): Promise<Response> {
-  const timeout = AbortSignal.timeout(ports.notifications.timeoutMs);
-  const signal = AbortSignal.any([Context.current().cancellationSignal, timeout]);
+async function postNotice(ports: NotifyPorts, ask: Fetch, url: string, request: Request): Promise<HttpAnswer> {
+  const { timeoutMs } = ports.notifications;
+  const signal = Context.current().cancellationSignal;
   try {
-    const response = await ask(new Request(request, { signal }), { signal });
-    await response.body?.cancel();
-    return response;
+    return await sendRequest(request, {}, { fetch: ask, timeoutMs, signal, maxBytes: 0 });
   } catch (error) {
-    const { name, cause } = error as { name?: string; cause?: { code?: unknown } };
-    const detail =
-      name === 'TimeoutError' ? `no answer within ${ports.notifications.timeoutMs} ms` : String(cause?.code ?? name);
-    throw conveyorError('notification-undelivered', { url, detail });
+    if (!(error instanceof NoAnswer)) throw error;
+    throw conveyorError('notification-undelivered', { url, detail: error.isLate ? error.message : error.code });
   }
 }

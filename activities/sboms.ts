@@ -8,7 +8,7 @@ import type { ExtensionRef } from '../platform/extensions';
 import { downloadSbom } from '../platform/osv/download';
 import { SEMANTIC_ORDER } from '../platform/osv/versions';
 import type { Registry } from '../platform/registry';
-import type { Fetch } from '../sdk/client';
+import type { Fetch } from '../sdk/request';
 import { atOnce } from './atOnce';
 
 /** Reading what artifacts are made of, as their SBOMs list it. */

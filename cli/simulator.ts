@@ -1,5 +1,6 @@
-import { textUpTo } from '../sdk/bodyLimit';
 import { conveyorError } from '../domain/errors';
+import { rootCause } from '../domain/rootCause';
+import { sendRequest } from '../sdk/request';
 
 /** The simulated fleet of an ordinary development stack, by its control API (docs/fleet.md). */
 
@@ -54,24 +55,14 @@ const MAX_SIMULATOR_ANSWER = 64 * 1_048_576;
 export async function control(simulator: string, method: string, path: string, body?: unknown): Promise<unknown> {
   const url = `${simulator}${path}`;
   const simulated = { service: 'the simulator', method: `${method} ${path}` };
-  const response = await fetch(url, {
-    method,
-    ...(body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
-    signal: AbortSignal.timeout(5000),
-  }).catch((error: unknown) => {
-    throw conveyorError('simulator-unreachable', {
-      url: simulator,
-      detail: error instanceof Error ? error.message : String(error),
-    });
+  const sent =
+    body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
+  const sending = { timeoutMs: 5000, maxBytes: MAX_SIMULATOR_ANSWER };
+  const { status, ok, text } = await sendRequest(url, { method, ...sent }, sending).catch((error: unknown) => {
+    throw conveyorError('simulator-unreachable', { url: simulator, detail: rootCause(error) });
   });
-  const text = await textUpTo(response, MAX_SIMULATOR_ANSWER);
   if (text === undefined)
     throw conveyorError('extension-protocol', { ...simulated, field: 'body', detail: 'it is larger than 64 MiB' });
-  if (!response.ok)
-    throw conveyorError('extension-rejected', {
-      ...simulated,
-      status: response.status,
-      detail: text.slice(0, 200),
-    });
+  if (!ok) throw conveyorError('extension-rejected', { ...simulated, status, detail: text.slice(0, 200) });
   return text === '' ? null : (JSON.parse(text) as unknown);
 }

@@ -55,7 +55,9 @@ export async function readUpTo(
     void reader.cancel(why).catch(() => undefined);
   };
   const patience = patienceMs === undefined ? undefined : setTimeout(() => refuse('too-slow'), patienceMs);
-  signal?.addEventListener('abort', () => refuse('unwanted'), { once: true });
+  const unwanted = (): void => refuse('unwanted');
+  signal?.addEventListener('abort', unwanted, { once: true });
+  if (signal?.aborted) unwanted();
   const parts: Uint8Array[] = [];
   let size = 0;
   try {
@@ -70,6 +72,7 @@ export async function readUpTo(
     }
   } finally {
     clearTimeout(patience);
+    signal?.removeEventListener('abort', unwanted);
   }
   return refused ?? Buffer.concat(parts, size);
 }

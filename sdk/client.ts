@@ -1,10 +1,9 @@
 import type { Hono } from 'hono';
 import type { z } from 'zod';
 import { ConveyorError, conveyorError } from '../domain/errors';
-import { rootCause } from '../domain/rootCause';
 import { shownUrl, withShownUrls } from '../domain/shownUrl';
-import { textUpTo } from './bodyLimit';
 import { errorBodySchema, MIB, type CallContext, type Protocol, type ResponseOf } from './protocol/common';
+import { NoAnswer, sendRequest, type Fetch } from './request';
 import { fieldOf } from './server';
 import { traceparentOf } from './trace';
 
@@ -16,12 +15,6 @@ export interface ServiceEndpoint {
   /** ms that one call may take. */
   readonly timeoutMs: number;
 }
-
-/**
- * Sends a request. `fetch` sends a copy of it, and a copy forgets the signal of its original at the next garbage collection
- * (nodejs/undici issue 4068): hand the signal over beside the request, too, or a silent service is waited for without end.
- */
-export type Fetch = (request: Request, init?: { readonly signal: AbortSignal }) => Promise<Response>;
 
 export interface ExtensionCall<P extends Protocol, M extends keyof P & string> {
   readonly service: ServiceEndpoint;
@@ -106,32 +99,21 @@ function answerLimit<P extends Protocol, M extends keyof P & string>(
 }
 
 async function sendCall<P extends Protocol, M extends keyof P & string>(call: ExtensionCall<P, M>): Promise<RawAnswer> {
-  const deadline = new AbortController();
-  const timer = setTimeout(() => deadline.abort(), call.service.timeoutMs);
-  const signal = call.signal ? AbortSignal.any([deadline.signal, call.signal]) : deadline.signal;
+  const { service, method, signal, fetch: send } = call;
+  const { timeoutMs } = service;
+  const sending = { fetch: send, timeoutMs, signal, maxBytes: answerLimit(call) };
   try {
-    const response = await (call.fetch ?? fetch)(toRequest(call, signal), { signal });
-    return { status: response.status, text: await textUpTo(response, answerLimit(call)) };
+    return await sendRequest(`${service.url.replace(/\/+$/, '')}/${method}`, initOf(call), sending);
   } catch (error) {
-    if (call.signal?.aborted) throw call.signal.reason;
-    const detail = deadline.signal.aborted
-      ? `no answer within ${call.service.timeoutMs} ms`
-      : withShownUrls(rootCause(error));
-    throw extensionUnavailable(call, `${detail} (${shownUrl(call.service.url)})`);
-  } finally {
-    clearTimeout(timer);
+    if (!(error instanceof NoAnswer)) throw error;
+    throw extensionUnavailable(call, `${withShownUrls(error.message)} (${shownUrl(service.url)})`);
   }
 }
 
-function toRequest<P extends Protocol, M extends keyof P & string>(
-  call: ExtensionCall<P, M>,
-  signal: AbortSignal,
-): Request {
-  const { service, method, key, runId, context, traceparent = traceparentOf(context) } = call;
-  return new Request(`${service.url.replace(/\/+$/, '')}/${method}`, {
+function initOf<P extends Protocol, M extends keyof P & string>(call: ExtensionCall<P, M>): RequestInit {
+  const { service, key, runId, context, traceparent = traceparentOf(context) } = call;
+  return {
     method: 'POST',
-    redirect: 'manual',
-    signal,
     headers: {
       'content-type': 'application/json',
       accept: 'application/json',
@@ -141,7 +123,7 @@ function toRequest<P extends Protocol, M extends keyof P & string>(
       traceparent,
     },
     body: JSON.stringify({ ...(call.request as object), ...(call.context && { context: call.context }) }),
-  });
+  };
 }
 
 function callRefusal(

@@ -1,7 +1,7 @@
 import { readCached } from './configCache';
 import type { ConfigSchema, ConfigTrouble, ConfigValue, WatchConfigOptions } from './configValue';
 import { readLines } from './lines';
-import { appName, MOST_REASON, proxyUrl, reportTo } from './ownProxy';
+import { appName, badAnswer, MOST_REASON, proxyUrl, reportTo } from './ownProxy';
 import { pause } from './pause';
 
 /** What a proxy says now and then. */
@@ -80,7 +80,7 @@ export class Following<T> {
     try {
       const address = `${this.url}/v1/watch?path=${encodeURIComponent(this.path)}`;
       const response = await this.fetch(address, { signal });
-      if (!response.ok || !response.body) throw new Error(`HTTP status ${response.status}: ${await response.text()}`);
+      if (!response.ok || !response.body) throw new Error(await badAnswer(response));
       for await (const line of readLines(response.body)) {
         clearTimeout(timer);
         timer = listen();

@@ -1,5 +1,6 @@
 /** What an extension author imports. */
-export { callExtension, viaApp, type ExtensionCall, type Fetch, type ServiceEndpoint } from './client';
+export { callExtension, viaApp, type ExtensionCall, type ServiceEndpoint } from './client';
+export type { Fetch } from './request';
 export {
   ExtensionError,
   serveActionService,

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { isOf, type FieldType, type FieldValue, type MobileSchema } from '../domain/mobileConfig/translate';
 import { MOBILE_LIMITS } from '../domain/limits';
-import { textUpTo } from './bodyLimit';
-import type { Fetch } from './client';
+import { sendRequest, type Fetch } from './request';
 
 /** What a client asks for: hashes of what it has, and the schemas themselves once a server does not know them. */
 export interface PullRequest {
@@ -146,12 +145,11 @@ class PullingConfig implements MobileConfig {
     });
     const byHash = Object.values(schemas).map((schema) => [mobileHash(schema), schema] as const);
     const body: PullRequest = { user, configs, ...(byHash.length > 0 && { schemas: Object.fromEntries(byHash) }) };
-    const signal = AbortSignal.timeout(TIMEOUT_MS);
     const headers = { 'content-type': 'application/json' };
-    const request = new Request(url, { method: 'POST', headers, body: JSON.stringify(body), signal });
-    const response = await fetch(request, { signal });
-    const text = await textUpTo(response, MOBILE_LIMITS.answer.max);
-    if (!response.ok || text === undefined) throw new Error(`the service answered ${response.status}`);
+    const init = { method: 'POST', redirect: 'follow', headers, body: JSON.stringify(body) } as const;
+    const sending = { fetch, timeoutMs: TIMEOUT_MS, maxBytes: MOBILE_LIMITS.answer.max };
+    const { status, ok, text } = await sendRequest(url, init, sending);
+    if (!ok || text === undefined) throw new Error(`the service answered ${status}`);
     return answerIn(JSON.parse(text));
   }
 

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { sizeOfPiece, type Package } from '../domain/vessel/package';
+import { badAnswer } from './ownProxy';
 
 interface Reading {
   readonly url: string;
@@ -27,8 +28,8 @@ export async function* readPieces(
   let timer = listen();
   try {
     const response = await fetchIt(`${url}/v1/package-data/${pack.digest}?from=${from}`, { signal: either });
-    if (response.status === 404) throw new NotYet('it has none of it yet');
-    if (!response.ok || !response.body) throw new Error(`HTTP status ${response.status}: ${await response.text()}`);
+    if (response.status === 404) throw new NotYet(await badAnswer(response));
+    if (!response.ok || !response.body) throw new Error(await badAnswer(response));
     let [piece, filled] = [from, 0];
     for await (const chunk of chunksOf(response.body, either)) {
       clearTimeout(timer);

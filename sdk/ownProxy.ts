@@ -1,4 +1,6 @@
 import { basename } from 'node:path';
+import { textUpTo } from './bodyLimit';
+import { sendRequest } from './request';
 
 const DEFAULT_URL = 'http://127.0.0.1:4700';
 
@@ -12,15 +14,15 @@ export const appName = (app?: string): string =>
 
 /** A report that does not reach the proxy now reaches it later: nobody waits for it. */
 export function reportTo(fetchIt: typeof fetch, address: string, body: object): void {
-  fetchIt(address, {
-    ...{ method: 'POST', body: JSON.stringify(body), headers: { 'content-type': 'application/json' } },
-    signal: AbortSignal.timeout(REPORT_MS),
-  }).then(
-    (response) => response.body?.cancel(),
-    () => undefined,
-  );
+  const init = { method: 'POST', body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
+  sendRequest(address, init, { fetch: fetchIt, timeoutMs: REPORT_MS, maxBytes: 0 }).catch(() => undefined);
 }
 
+/** What an answer says that is of no use; it is read as far as people read. */
+export const badAnswer = async (response: Response): Promise<string> =>
+  `HTTP status ${response.status}: ${(await textUpTo(response, MOST_WORDS)) ?? 'a long text'}`;
+
+const MOST_WORDS = 10_000;
 const REPORT_MS = 5000;
 
 /** The longest name of an application. */

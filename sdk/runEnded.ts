@@ -1,5 +1,5 @@
-import type { Fetch } from './client';
 import type { RunCallback } from './protocol/actionService';
+import { sendRequest, type Fetch } from './request';
 
 export interface RunEndedOptions {
   readonly fetch?: Fetch;
@@ -30,9 +30,6 @@ export async function runEnded(
 }
 
 async function post({ url, key }: RunCallback, send: Fetch, timeoutMs: number): Promise<number> {
-  const signal = AbortSignal.timeout(timeoutMs);
-  const headers = { authorization: `Bearer ${key}` };
-  const response = await send(new Request(url, { method: 'POST', redirect: 'manual', headers, signal }), { signal });
-  await response.body?.cancel();
-  return response.status;
+  const init = { method: 'POST', headers: { authorization: `Bearer ${key}` } };
+  return (await sendRequest(url, init, { fetch: send, timeoutMs, maxBytes: 0 })).status;
 }

@@ -2,6 +2,8 @@ import type { JWTPayload, JWTVerifyGetKey } from 'jose';
 import { matches } from '../domain/pattern';
 import { conveyorError } from '../domain/errors';
 import { principalFrom, type Issuer } from '../platform/signIn';
+import { MIB } from '../sdk/protocol/common';
+import { sendRequest } from '../sdk/request';
 
 /** Whom the server takes somebody for. */
 export interface CallerIdentity {
@@ -85,9 +87,9 @@ export class Identities {
 async function discovered(issuer: string): Promise<JWTVerifyGetKey> {
   const { createRemoteJWKSet } = await import('jose');
   const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
-  const answer = await fetch(url, { redirect: 'error', signal: AbortSignal.timeout(PROVIDER_TIMEOUT_MS) });
-  if (!answer.ok) throw new Error(`${url} answered ${answer.status}`);
-  const found = (await answer.json()) as { issuer?: unknown; jwks_uri?: unknown };
+  const { status, ok, text = '' } = await sendRequest(url, {}, { timeoutMs: PROVIDER_TIMEOUT_MS, maxBytes: MIB });
+  if (!ok) throw new Error(`${url} answered ${status}`);
+  const found = JSON.parse(text) as { issuer?: unknown; jwks_uri?: unknown };
   if (found.issuer !== issuer) throw new Error(`${url} is of another issuer`);
   const keys = new URL(String(found.jwks_uri));
   if (keys.protocol !== 'https:' && keys.origin !== new URL(issuer).origin)

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Hono, type Context } from 'hono';
-import { viaApp, type Fetch } from '../sdk/client';
+import { viaApp } from '../sdk/client';
+import type { Fetch } from '../sdk/request';
 import { runEnded } from '../sdk/runEnded';
 import { serveDataSource } from '../sdk/server';
 import { actionServices } from './actions/services';

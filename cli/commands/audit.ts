@@ -1,6 +1,6 @@
 import { Option } from 'commander';
 import { AUDIT, AUDIT_VERIFICATION } from '../../client/http/routes';
-import { sendRequest } from '../../client/http/send';
+import { askServer } from '../../client/http/send';
 import type { Link } from '../../domain/audit/chain';
 import { AUDIT_OUTCOMES, type AuditRecord } from '../../domain/audit/record';
 import { conveyorError } from '../../domain/errors';
@@ -74,7 +74,7 @@ async function verified(call: CommandCall<AuditOptions>): Promise<number> {
   const expect = expected(options);
   const chains =
     options.file === undefined
-      ? await sendRequest<readonly Verified[]>(serverOf(call), AUDIT_VERIFICATION)
+      ? await askServer<readonly Verified[]>(serverOf(call), AUDIT_VERIFICATION)
       : await ofFile(options.file, expect);
   emit(io, output, chains, {
     text: (view, shown) => verificationText(shown, view),
@@ -110,7 +110,7 @@ async function fromServer(call: CommandCall<AuditOptions>, query: AuditQuery): P
     const limit = Math.min(query.limit - found.length, REQUEST_LIMITS.rows.max);
     const { pipeline, actor, outcome, since } = query;
     const asked = { pipeline, actor, outcome, since, limit, before: before && `${before.changes},${before.refusals}` };
-    const page: AuditPage = await sendRequest(server, AUDIT, { query: asked });
+    const page: AuditPage = await askServer(server, AUDIT, { query: asked });
     found.push(...page.records);
     before = page.next;
   }

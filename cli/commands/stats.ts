@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { Option } from 'commander';
 import { STATS } from '../../client/http/routes';
-import { sendRequest } from '../../client/http/send';
+import { askServer } from '../../client/http/send';
 import { DAY_MS } from '../../domain/milliseconds';
 import { allOnOneLine } from '../../domain/plainText';
 import type { StatsReport } from '../../domain/stats/report';
@@ -68,7 +68,7 @@ async function loadReport({ io, connect, options }: CommandCall<StatsOptions>): 
   const sinceMs = sinceOption('--since', options.since, untilMs) ?? untilMs - DEFAULT_MS;
   const door = resolveDoor(io.env, connect);
   if (door.kind === 'server')
-    return sendRequest<StatsReport>(httpOf(io, door), STATS, {
+    return askServer<StatsReport>(httpOf(io, door), STATS, {
       query: { since: new Date(sinceMs).toISOString(), by: options.by },
     });
   const { archive } = await configuredArchive(io.env);

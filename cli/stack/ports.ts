@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { connect, createServer, type AddressInfo, type Server } from 'node:net';
+import { sendRequest } from '../../sdk/request';
 
 /** Below those that systems give to outgoing connections (Linux from 32768, others from 49152): none of those takes one meanwhile. */
 const PORTS = { from: 10_000, below: 32_768 };
@@ -30,9 +31,7 @@ export function accepts(host: string, port: number, timeoutMs: number = 1000): P
 /** Whether a GET answers 2xx. */
 export async function respondsOk(url: string, timeoutMs: number = 2000): Promise<boolean> {
   try {
-    const response = await fetch(url, { signal: AbortSignal.timeout(timeoutMs) });
-    await response.body?.cancel();
-    return response.ok;
+    return (await sendRequest(url, { redirect: 'follow' }, { timeoutMs, maxBytes: 0 })).ok;
   } catch {
     return false;
   }

@@ -6,7 +6,7 @@ import type { ConveyorClient, ListQuery, LookNow } from '../api';
 import type { Question } from '../can';
 import { serverReadiness } from './readiness';
 import { CAN, ME, OFFERS, paramsOf, ROUTES, type Route } from './routes';
-import { sendRequest, type RequestParts, type HttpOptions } from './send';
+import { askServer, type RequestParts, type HttpOptions } from './send';
 
 export type { HttpOptions } from './send';
 
@@ -15,7 +15,7 @@ export type { HttpOptions } from './send';
  * counts for nothing. Nothing is connected before it is asked.
  */
 export function createHttpClient(options: HttpOptions): ConveyorClient {
-  const ask = <T>(route: Route, asked?: RequestParts): Promise<T> => sendRequest<T>(options, route, asked);
+  const ask = <T>(route: Route, asked?: RequestParts): Promise<T> => askServer<T>(options, route, asked);
   const rows = <T>(route: Route, what: string, query: ListQuery): Promise<T[]> => listAll(ask, route, what, query);
   return {
     apply: (spec) => ask(ROUTES.apply, { params: { name: spec.pipeline }, body: spec }),
@@ -67,7 +67,7 @@ export interface Me {
 }
 
 /** @throws ConveyorError `unauthorized`, `server-unreachable` */
-export const whoAmI = (options: HttpOptions): Promise<Me> => sendRequest<Me>(options, ME);
+export const whoAmI = (options: HttpOptions): Promise<Me> => askServer<Me>(options, ME);
 
 /** A decision, by the rules of a server. */
 export interface PermissionAnswer {
@@ -80,11 +80,11 @@ export interface PermissionAnswer {
 
 /** @throws ConveyorError `unauthorized`, `server-unreachable`; `usage` and `invalid-id` for what cannot be asked */
 export const whether = (options: HttpOptions, question: Question): Promise<PermissionAnswer> =>
-  sendRequest<PermissionAnswer>(options, CAN, { body: question });
+  askServer<PermissionAnswer>(options, CAN, { body: question });
 
 /** Where somebody may sign in; nobody needs a token to ask. */
 export const signInOffers = (options: HttpOptions): Promise<readonly SignInOffer[]> =>
-  sendRequest<readonly SignInOffer[]>(options, OFFERS);
+  askServer<readonly SignInOffer[]>(options, OFFERS);
 
 /** Whoever wants more than a server answers at once gets all of them, or an error: never a part that looks whole. */
 async function listAll<T>(

@@ -38,7 +38,7 @@ export type RequestAttempt =
  * Asks a server. What only reads, or has a key, is sent again where no server answered: that changes nothing twice.
  * @throws ConveyorError what the server answers, with its code, message, hint and exit code; `server-unreachable`
  */
-export async function sendRequest<T>(options: HttpOptions, route: Route, asked: RequestParts = {}): Promise<T> {
+export async function askServer<T>(options: HttpOptions, route: Route, asked: RequestParts = {}): Promise<T> {
   const ownKey = asked.key === null ? randomUUID() : undefined;
   const key = ownKey ?? asked.key;
   const body = key == null ? asked.body : { ...asked.body, idempotencyKey: key };

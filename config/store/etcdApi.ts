@@ -1,5 +1,8 @@
 import { conveyorError, type ConveyorError } from '../../domain/errors';
+import { rootCause } from '../../domain/rootCause';
+import { textUpTo } from '../../sdk/bodyLimit';
 import { readLines } from '../../sdk/lines';
+import { sendRequest, type Fetch } from '../../sdk/request';
 import {
   type KeyRange,
   type RangeRequest,
@@ -20,7 +23,7 @@ export interface EtcdOptions {
   readonly url: string;
   /** How long an answer may take, in milliseconds. Default 5000. */
   readonly timeoutMs?: number;
-  readonly fetch?: typeof fetch;
+  readonly fetch?: Fetch;
 }
 
 export interface Answered {
@@ -38,6 +41,11 @@ export class EtcdWatchEnd extends Error {
 }
 
 const TIMEOUT_MS = 5000;
+/** A look at 100 values, each as large as one may be, is less. */
+const MOST_ANSWER = 256 * 1024 * 1024;
+/** Of why a watch is refused. */
+const MOST_WORDS = 64 * 1024;
+const JSON_TYPE = { 'content-type': 'application/json' };
 
 export class EtcdApi {
   private readonly urls: readonly string[];
@@ -84,10 +92,9 @@ export class EtcdApi {
   async watch(ranges: readonly KeyRange[], from: number, onChange: () => void, signal: AbortSignal): Promise<never> {
     const create = (range: KeyRange) =>
       JSON.stringify({ create_request: { ...keyOf(range), start_revision: String(from) } });
-    const response = await this.send('/v3/watch', ranges.map(create).join('\n'), signal, {
-      'grpc-metadata-hasleader': 'true',
-    });
-    if (!response.ok || response.body === null) throw this.refused(response.status, await response.text());
+    const response = await this.stream('/v3/watch', ranges.map(create).join('\n'), signal);
+    if (!response.ok || response.body === null)
+      throw this.refused(response.status, (await textUpTo(response, MOST_WORDS)) ?? '');
     try {
       for await (const line of readLines(response.body)) {
         const { result, error } = JSON.parse(line) as WatchLine;
@@ -97,18 +104,24 @@ export class EtcdApi {
         if (result?.events) onChange();
       }
     } catch (error) {
-      throw error instanceof TypeError ? this.unavailable(causeOf(error)) : error;
+      throw error instanceof TypeError ? this.unavailable(rootCause(error)) : error;
     }
     throw this.unavailable('it ended a watch');
   }
 
   private async ask<T>(path: string, body: object): Promise<T> {
-    const { timeoutMs = TIMEOUT_MS } = this.options;
-    const response = await this.send(path, JSON.stringify(body), AbortSignal.timeout(timeoutMs));
-    const text = await response.text().catch((error: unknown) => {
-      throw this.unavailable(causeOf(error));
+    const { timeoutMs = TIMEOUT_MS, fetch } = this.options;
+    const init = { method: 'POST', headers: JSON_TYPE, body: JSON.stringify(body) };
+    const sending = { fetch, timeoutMs, maxBytes: MOST_ANSWER };
+    const { status, ok, text } = await sendRequest(`${this.url}${path}`, init, sending).catch((error: unknown) => {
+      throw this.turnFrom(rootCause(error));
     });
-    if (!response.ok) throw this.refused(response.status, text);
+    if (text === undefined)
+      throw conveyorError('store-refused', {
+        store: this.url,
+        detail: `it answers with more than ${MOST_ANSWER} bytes`,
+      });
+    if (!ok) throw this.refused(status, text);
     try {
       return JSON.parse(text) as T;
     } catch {
@@ -116,15 +129,15 @@ export class EtcdApi {
     }
   }
 
-  private async send(path: string, body: string, signal: AbortSignal, headers = {}): Promise<Response> {
+  /** The answer to a watch, which ends with the signal. */
+  private async stream(path: string, body: string, signal: AbortSignal): Promise<Response> {
+    const headers = { ...JSON_TYPE, 'grpc-metadata-hasleader': 'true' };
     try {
-      return await (this.options.fetch ?? fetch)(`${this.url}${path}`, {
-        ...{ method: 'POST', body, signal },
-        headers: { 'content-type': 'application/json', ...headers },
-      });
+      const request = new Request(`${this.url}${path}`, { method: 'POST', body, signal, headers });
+      return await (this.options.fetch ?? fetch)(request, { signal });
     } catch (error) {
       // Whoever gave up did so for reasons of their own.
-      throw (error as Error).name === 'AbortError' ? error : this.turnFrom(causeOf(error));
+      throw (error as Error).name === 'AbortError' ? error : this.turnFrom(rootCause(error));
     }
   }
 
@@ -156,13 +169,6 @@ export class EtcdApi {
 
 /** What a cluster says that is between leaders, overloaded or going down. */
 const PASSING = /no leader|leader changed|timed out|too many requests|stopped|deadline|unavailable|not capable/i;
-
-/** fetch says `fetch failed`, and what happened only in its cause. */
-function causeOf(error: unknown): string {
-  const { cause, message, name } = error as Error & { cause?: { code?: string; message?: string } };
-  if (name === 'TimeoutError') return 'it took too long';
-  return cause?.message || cause?.code || message;
-}
 
 function detailOf(answer: string): string {
   try {

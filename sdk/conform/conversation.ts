@@ -1,5 +1,5 @@
-import { textUpTo } from '../bodyLimit';
-import { callExtension, type Fetch, type RawAnswer } from '../client';
+import { callExtension, type RawAnswer } from '../client';
+import { sendRequest, type Fetch } from '../request';
 import { MIB, type CallContext, type Protocol, type RequestInput, type ResponseOf } from '../protocol/common';
 
 /** Where a service under test is, and how it is called. */
@@ -65,17 +65,14 @@ export class Conversation {
   async post(method: string, body: string): Promise<number | null> {
     const { fetch, url, token, timeoutMs = CONFORM_TIMEOUT_MS } = this.subject;
     const headers = { 'content-type': 'application/json', ...(token && { authorization: `Bearer ${token}` }) };
-    const signal = AbortSignal.timeout(timeoutMs);
     try {
       const address = `${url.replace(/\/+$/, '')}/${method}`;
-      const request = new Request(address, { method: 'POST', redirect: 'manual', headers, body, signal });
-      const response = await fetch(request, { signal });
-      const received = { status: response.status, text: await textUpTo(response, MIB) };
+      const init = { method: 'POST', headers, body };
+      const received = await sendRequest(address, init, { fetch, timeoutMs, maxBytes: MIB });
       this.record(method, undefined, body, received, '');
       return received.status;
     } catch (error) {
-      const why = signal.aborted ? `no answer within ${timeoutMs} ms` : (error as Error).message;
-      this.record(method, undefined, body, undefined, why);
+      this.record(method, undefined, body, undefined, (error as Error).message);
       return null;
     }
   }

@@ -4,7 +4,8 @@ import { longestLookback, withLookback } from '../../domain/health/lookback';
 import type { PastDeploy } from '../../domain/health/pastDeploy';
 import { everyMs, type Tick } from '../../domain/health/replay';
 import type { HealthCheck } from '../../domain/spec/health';
-import { callExtension, type Fetch, type ServiceEndpoint } from '../client';
+import { callExtension, type ServiceEndpoint } from '../client';
+import type { Fetch } from '../request';
 import { pushTypeProtocol } from '../protocol/pushType';
 
 export interface AskOptions {

@@ -1,10 +1,10 @@
 import { rootCause } from '../../domain/rootCause';
 import { shownUrl, withShownUrls } from '../../domain/shownUrl';
 import { formatDuration } from '../../domain/text';
-import { textUpTo } from '../bodyLimit';
 import { parseJson } from '../client';
 import { MIB } from '../protocol/common';
 import { MAX_SERIES_BYTES } from '../protocol/dataSource';
+import { NoAnswer, sendRequest } from '../request';
 import { errorIn, seriesFromAnswer } from './prometheusAnswer';
 import { prometheusRequests, type PrometheusRequest } from './promql';
 import { concurrencyGate } from '../concurrency';
@@ -72,20 +72,17 @@ function serverAt({
   const place = `${origin}${pathname}`.replace(/\/+$/, '');
   const headers = { accept: 'application/json', ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) };
   const ask = async ({ endpoint, params }: PrometheusRequest, end: number, signal: AbortSignal): Promise<unknown> => {
-    const timeout = AbortSignal.timeout(timeoutMs);
-    try {
-      const body = new URLSearchParams({ ...params, timeout: `${Math.ceil(timeoutMs)}ms` });
-      const all = AbortSignal.any([signal, timeout]);
-      const init = { method: 'POST', body, headers, redirect: 'manual', signal: all } as const;
-      const response = await fetch(`${place}/api/v1/${endpoint}`, init);
-      const text = await textUpTo(response, MAX_SERIES_BYTES);
-      if (text === undefined) throw new UnusableAnswer(`answered with more than ${MAX_SERIES_BYTES / MIB} MiB`);
-      return readAnswer(response.status, response.headers, text, { end, maxSkewMs });
-    } catch (error) {
-      if (timeout.aborted) throw new Error(`did not answer within ${formatDuration(timeoutMs)}`, { cause: error });
-      if (error instanceof UnusableAnswer) throw error;
+    const body = new URLSearchParams({ ...params, timeout: `${Math.ceil(timeoutMs)}ms` });
+    const init = { method: 'POST', body, headers };
+    const sending = { timeoutMs, signal, maxBytes: MAX_SERIES_BYTES };
+    const answer = await sendRequest(`${place}/api/v1/${endpoint}`, init, sending).catch((error: unknown) => {
+      const isLate = error instanceof NoAnswer && error.isLate;
+      if (isLate) throw new Error(`did not answer within ${formatDuration(timeoutMs)}`, { cause: error });
       throw new Error(`cannot be reached: ${withShownUrls(rootCause(error))}`, { cause: error });
-    }
+    });
+    const { status, text } = answer;
+    if (text === undefined) throw new UnusableAnswer(`answered with more than ${MAX_SERIES_BYTES / MIB} MiB`);
+    return readAnswer(status, answer.headers, text, { end, maxSkewMs });
   };
   return { place: shownUrl(url), ask };
 }

@@ -1,5 +1,6 @@
 import { shownUrl } from '../../domain/shownUrl';
-import { callExtension, type Fetch } from '../client';
+import { callExtension } from '../client';
+import type { Fetch } from '../request';
 import { erroredResponse, type JudgeRequest, type JudgeResponse } from '../health';
 import type { CallContext } from '../protocol/common';
 import { healthServiceProtocol } from '../protocol/healthService';

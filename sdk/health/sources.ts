@@ -1,4 +1,5 @@
-import { callExtension, type Fetch, type ServiceEndpoint } from '../client';
+import { callExtension, type ServiceEndpoint } from '../client';
+import type { Fetch } from '../request';
 import type { CallContext } from '../protocol/common';
 import { dataSourceProtocol } from '../protocol/dataSource';
 import { prometheusQuery } from './prometheus';

@@ -4,12 +4,13 @@ import type { AuditRecord } from '../../domain/audit/record';
 import { CHAINS, filesOf, linesOf, partsOf, type Chain, type ChainPart } from '../../platform/audit/files';
 import { signingKey } from '../../platform/secrets';
 import { signatureHeaders } from '../../platform/signature';
+import { NoAnswer, sendRequest, type Fetch } from '../../sdk/request';
 
 export interface EventOptions {
   readonly file: string;
   readonly url: string;
   readonly secrets: readonly string[];
-  readonly fetch: typeof fetch;
+  readonly fetch: Fetch;
   now(): number;
   log(line: string): void;
 }
@@ -107,20 +108,17 @@ export class AuditEvents {
     const { url, secrets, fetch: ask, now } = this.options;
     const event = auditEvent(record, chain);
     const body = JSON.stringify(event);
-    const response = await ask(url, {
-      method: 'POST',
-      body,
-      redirect: 'manual',
-      headers: {
-        'content-type': 'application/cloudevents+json; charset=utf-8',
-        ...signatureHeaders(secrets.map(signingKey), { id: event.id, atMs: now(), body }),
+    const headers = {
+      'content-type': 'application/cloudevents+json; charset=utf-8',
+      ...signatureHeaders(secrets.map(signingKey), { id: event.id, atMs: now(), body }),
+    };
+    const sending = { fetch: ask, timeoutMs: RECEIVER_TIMEOUT_MS, maxBytes: 0 };
+    const { status, ok } = await sendRequest(url, { method: 'POST', body, headers }, sending).catch(
+      (error: unknown) => {
+        throw new Error(`the receiver does not answer (${error instanceof NoAnswer ? error.code : String(error)})`);
       },
-      signal: AbortSignal.timeout(RECEIVER_TIMEOUT_MS),
-    }).catch((error: Error & { readonly cause?: { readonly code?: unknown } }) => {
-      throw new Error(`the receiver does not answer (${String(error.cause?.code ?? error.name)})`);
-    });
-    await response.body?.cancel();
-    if (!response.ok) throw new Error(`the receiver answers with status ${response.status} to ${event.id}`);
+    );
+    if (!ok) throw new Error(`the receiver answers with status ${status} to ${event.id}`);
   }
 
   private async noted(): Promise<ChainPositions> {

@@ -3,7 +3,7 @@ import { judgeTargets } from '../../sdk/health';
 import { sourcesQuery, type SourceRef } from '../../sdk/health/sources';
 import type { ConfigState } from '../../platform/liveRegistry';
 import { healthServiceProtocol } from '../../sdk/protocol/healthService';
-import type { Fetch } from '../../sdk/client';
+import type { Fetch } from '../../sdk/request';
 import { serveProtocol } from '../../sdk/server';
 import { METRICS_TYPE } from '../metricsText';
 import { runBacktest, type PastAccess } from './backtest';

@@ -3,7 +3,7 @@ import { pastDeploys, type PastDeploys } from '../../client/pastDeploys';
 import { ConveyorError } from '../../domain/errors';
 import { deployActionsOf, type NamedDeploy } from '../../domain/spec/deployActions';
 import { plotOf } from '../../domain/health/plot';
-import type { Fetch } from '../../sdk/client';
+import type { Fetch } from '../../sdk/request';
 import { backtestChecks } from '../../sdk/health/backtest';
 import { pastTicks } from '../../sdk/health/pastTicks';
 import type { backtestMethod } from '../../sdk/protocol/backtest';

@@ -1,4 +1,5 @@
-import { callExtension, type Fetch, type ServiceEndpoint } from '../../sdk/client';
+import { callExtension, type ServiceEndpoint } from '../../sdk/client';
+import type { Fetch } from '../../sdk/request';
 import { taskControllerProtocol, type TaskControlRequest } from '../../sdk/protocol/taskController';
 import { pickFault } from '../httpFaults';
 import type { Simulation } from '../simulation';

@@ -9,7 +9,8 @@ import {
   sweepDetails,
   type FinderAnswer,
 } from '../../domain/finder/sweep';
-import { viaApp, type Fetch } from '../../sdk/client';
+import { viaApp } from '../../sdk/client';
+import type { Fetch } from '../../sdk/request';
 import { serveArtifactFinder } from '../../sdk/server';
 import { facts } from '../builders/accessWorld';
 import { FinderWorld } from '../builders/finderWorld';

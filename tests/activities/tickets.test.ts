@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import type { TrackedTicket } from '../../simulator/state';
-import { viaApp, type Fetch } from '../../sdk/client';
+import { viaApp } from '../../sdk/client';
+import type { Fetch } from '../../sdk/request';
 import { expectNoViolations, givenFleet, type TestFleet } from '../builders/simulatorFleet';
 import { TicketWorld } from '../builders/ticketWorld';
 

@@ -16,7 +16,7 @@ import { memoryAfter, type SweepMemory } from '../../domain/finder/memory';
 import type { SweepOutcome } from '../../domain/finder/sweep';
 import type { IndexedRelease, PipelineIndex, PipelineSubscriptions } from '../../domain/pipeline/pipelineIndex';
 import type { HistoryRow, PipelineSummary } from '../../domain/views';
-import type { Fetch } from '../../sdk/client';
+import type { Fetch } from '../../sdk/request';
 import { parseRegistry } from '../../platform/registry';
 
 /** Sweeps that fail are part of the tests; what the worker says of them is not. */

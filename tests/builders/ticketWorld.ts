@@ -6,7 +6,7 @@ import type { OpenTicket } from '../../domain/freshness/ticket';
 import { DAY_MS } from '../../domain/milliseconds';
 import type { PipelineSummary } from '../../domain/views';
 import { parseRegistry } from '../../platform/registry';
-import type { Fetch } from '../../sdk/client';
+import type { Fetch } from '../../sdk/request';
 
 /**
  * Pipelines in memory, and the daily run over them: its activities are the real ones, and each run begins with what the one before left.

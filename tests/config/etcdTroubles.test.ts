@@ -1,5 +1,6 @@
 import { freePorts } from '../../cli/stack/ports';
 import { EtcdStore } from '../../config/store/etcd';
+import type { Fetch } from '../../sdk/request';
 import { eventually } from '../system/waiting';
 import { describeWithEtcd, Etcd } from './etcd';
 import { commitOf, hear, overrideOf } from './storeSuite';
@@ -80,8 +81,8 @@ describeWithEtcd('a watcher of etcd', () => {
   test('learns of changes also when its connection says nothing, and takes another', async () => {
     let streams = 0;
     const silent = new ReadableStream<Uint8Array>({ pull: () => new Promise(() => undefined) });
-    const deaf: typeof fetch = async (url, init) =>
-      String(url).endsWith('/v3/watch') && (streams += 1) === 1 ? new Response(silent) : fetch(url, init);
+    const deaf: Fetch = async (request, init) =>
+      request.url.endsWith('/v3/watch') && (streams += 1) === 1 ? new Response(silent) : fetch(request, init);
     const heard = hear(new EtcdStore({ url: etcd.url, fetch: deaf }, HASTY), R, ['a']);
     await heard.begun();
     await apply(1, { a: '1' });
@@ -125,9 +126,10 @@ describeWithEtcd('a watcher of etcd', () => {
     );
     const paths = Object.keys(many);
     let transactions = 0;
-    const dying: typeof fetch = (url, init) => {
-      if (String(init?.body).includes('request_put') && (transactions += 1) > 2) throw new TypeError('it was killed');
-      return fetch(url, init);
+    const dying: Fetch = async (request, init) => {
+      const isPut = (await request.clone().text()).includes('request_put');
+      if (isPut && (transactions += 1) > 2) throw new TypeError('it was killed');
+      return fetch(request, init);
     };
     const heard = hear(store, R, paths);
     await heard.begun();

@@ -1,7 +1,7 @@
 import { callbackOf, fitsRun } from '../../platform/callbacks';
 import { parseRegistry } from '../../platform/registry';
 import { runEnded } from '../../sdk/runEnded';
-import type { Fetch } from '../../sdk/client';
+import type { Fetch } from '../../sdk/request';
 import { workflowOfRun } from '../../domain/ids';
 
 const A = 'a secret that is long enough';

@@ -6,7 +6,8 @@ import { gzipSync } from 'node:zlib';
 import { Hono } from 'hono';
 import { z } from 'zod';
 import { ConveyorError } from '../../domain/errors';
-import { callExtension, viaApp, type Fetch } from '../../sdk/client';
+import { callExtension, viaApp } from '../../sdk/client';
+import type { Fetch } from '../../sdk/request';
 import type { Protocol } from '../../sdk/protocol/common';
 import { collectGarbage } from '../builders/garbage';
 

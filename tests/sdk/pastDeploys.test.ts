@@ -4,7 +4,7 @@ import { deployActionsOf } from '../../domain/spec/deployActions';
 import { parsePipeline } from '../../domain/spec/parse';
 import { healthCheckSchema } from '../../domain/spec/health';
 import type { DeployStatus } from '../../domain/views';
-import type { Fetch } from '../../sdk/client';
+import type { Fetch } from '../../sdk/request';
 import { backtestChecks } from '../../sdk/health/backtest';
 import { pastTicks } from '../../sdk/health/pastTicks';
 import { BACKTEST_PIPELINE } from '../builders/backtestWorld';

@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Fetch } from '../../sdk/request';
 import { auditEntry, type AuditRecord } from '../../domain/audit/record';
 import { signingKey } from '../../platform/secrets';
 import { ServerAudit } from '../../server/audit/audit';
@@ -32,14 +33,15 @@ function world() {
   const audit = new ServerAudit({ file, server: 'front-1', keepMs: 30 * DAY_MS, now, log });
   const asked: { readonly event: Event; readonly headers: Record<string, string>; readonly body: string }[] = [];
   const taken: Event[] = [];
-  const fetch = ((_url: string, { body, headers }: { body: string; headers: Record<string, string> }) => {
+  const fetch: Fetch = async (request) => {
+    const body = await request.text();
     const event = JSON.parse(body) as Event;
-    asked.push({ event, headers, body });
+    asked.push({ event, headers: Object.fromEntries(request.headers), body });
     const answer = state.answer(event.id);
-    if (answer instanceof Error) return Promise.reject(answer);
+    if (answer instanceof Error) throw answer;
     if (answer < 300) taken.push(event);
-    return Promise.resolve(new Response(null, { status: answer }));
-  }) as unknown as typeof globalThis.fetch;
+    return new Response(null, { status: answer });
+  };
   const sender = () => new AuditEvents({ file, url: URL, secrets: [SECRET], fetch, now, log });
   const hold = (n: number) =>
     audit.record(

@@ -1,5 +1,5 @@
 import { CONFIG } from '../../../client/http/routes';
-import { sendRequest, type HttpOptions } from '../../../client/http/send';
+import { askServer, type HttpOptions } from '../../../client/http/send';
 import { folderTree } from '../../../config/compiler/tree';
 import type { SourceList } from '../../../config/repository/looking';
 import { blobId } from '../../../config/repository/revalue';
@@ -10,7 +10,7 @@ import { checkoutOf } from './repository';
 
 /** Through a server, which has the repository, its store and the rules. */
 export async function serverDesk(server: HttpOptions, options: RepositoryOptions): Promise<Desk> {
-  const all = await sendRequest<readonly { readonly name: string }[]>(server, CONFIG.repositories);
+  const all = await askServer<readonly { readonly name: string }[]>(server, CONFIG.repositories);
   const { name } = chosenRepository(all, options);
   const params = { repository: name };
   const editsOf = async (folder: string, given: string | undefined) => {
@@ -19,16 +19,15 @@ export async function serverDesk(server: HttpOptions, options: RepositoryOptions
   };
   return {
     name,
-    changes: (limit) => sendRequest(server, CONFIG.changes, { params, query: { limit } }),
-    log: (limit) => sendRequest(server, CONFIG.log, { params, query: { limit } }),
-    value: (path, change) =>
-      sendRequest(server, CONFIG.value, { params, query: { path, change: change ?? undefined } }),
-    host: (path, host) => sendRequest(server, CONFIG.subscriber, { params, query: { path, host } }),
-    why: (path) => sendRequest(server, CONFIG.why, { params, query: { path } }),
-    diff: async (folder, base) => sendRequest(server, CONFIG.diff, { params, body: await editsOf(folder, base) }),
+    changes: (limit) => askServer(server, CONFIG.changes, { params, query: { limit } }),
+    log: (limit) => askServer(server, CONFIG.log, { params, query: { limit } }),
+    value: (path, change) => askServer(server, CONFIG.value, { params, query: { path, change: change ?? undefined } }),
+    host: (path, host) => askServer(server, CONFIG.subscriber, { params, query: { path, host } }),
+    why: (path) => askServer(server, CONFIG.why, { params, query: { path } }),
+    diff: async (folder, base) => askServer(server, CONFIG.diff, { params, body: await editsOf(folder, base) }),
     propose: async (folder, message, base) => {
       const body = { message, ...(await editsOf(folder, base)) };
-      return sendRequest(server, CONFIG.propose, { params, body, key: null });
+      return askServer(server, CONFIG.propose, { params, body, key: null });
     },
   };
 }
@@ -41,7 +40,7 @@ async function sourcesOf(
   given: string | undefined,
 ): Promise<SourceList> {
   const ask = (base: string | undefined): Promise<SourceList> =>
-    sendRequest(server, CONFIG.sources, { params: { repository }, query: { base } });
+    askServer(server, CONFIG.sources, { params: { repository }, query: { base } });
   const checkout = given ?? (await checkoutOf(folder)) ?? undefined;
   return ask(checkout).catch((error: unknown) => {
     const isElsewhere = given === undefined && error instanceof ConveyorError && error.code === 'usage';
