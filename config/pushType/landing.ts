@@ -17,7 +17,8 @@ export class Landings {
 
   /** Why a version that is to land does not yet; undefined while it does, or none is to. */
   waitOf({ repository, landing }: Service): string | undefined {
-    const change = landing?.change ?? 0;
+    const change = landing?.change;
+    if (change === undefined) return undefined;
     const before = this.ports.landBefore?.(repository, change);
     return before === undefined ? undefined : `change ${change} waits to land, after ${plural(before, 'other')}`;
   }
@@ -48,13 +49,15 @@ export class Landings {
 
   private async attempt(service: Service, landing: WantedLanding, save: () => void): Promise<void> {
     const { repository } = service;
-    landing.change ??= (await this.changeFor(service, landing)) ?? 0;
-    save();
-    if (landing.change === 0) {
+    const { version, ahead } = landing;
+    // A file of an earlier version has 0 where nothing was to land.
+    const change = landing.change || (await this.changeFor(service, landing));
+    if (change === null) {
       landing.commit = service.head ?? '';
       return;
     }
-    const { change, version, ahead } = landing;
+    landing.change = change;
+    save();
     // The change lands as it was judged, and not as somebody has replaced it.
     const commit = version.startsWith(`${change}@`) ? { commit: version.slice(`${change}@`.length) } : {};
     const landed = await this.ports.land({ repository, change, ahead, ...commit });
@@ -62,11 +65,14 @@ export class Landings {
     else landing.refused = `change ${landing.change} does not land: ${landed.refused.message}`;
   }
 
-  /** The change itself; of a version that was committed before a new one, which brings back what it was. */
+  /**
+   * The change itself; of a version that was committed before a new one, which brings back what it was, or null where nothing differs.
+   * @throws ExtensionError `unknown-version` for one whose number nobody knows
+   */
   private async changeFor(service: Service, { version, ahead }: WantedLanding): Promise<number | null> {
     const { repository, paths, commits, changes, committed } = service;
     const before = commits[version];
-    if (before === undefined) return changes[version] ?? null;
+    if (before === undefined) return changes[version] ?? unknownChange(version);
     return this.ports.changes.restore(repository, paths, before, ahead ? (changes[committed] ?? null) : null);
   }
 
@@ -76,6 +82,11 @@ export class Landings {
     const head = await this.ports.storeOf(repository).head(repository);
     return head !== undefined && this.ports.changes.contains(repository, head.commit, landing.commit);
   }
+}
+
+function unknownChange(version: string): never {
+  const text = `nobody knows which change ${version} is, so that it cannot land`;
+  throw new ExtensionError('unknown-version', text, { status: 409 });
 }
 
 /** What every unit is to be on, and is not committed, lands. */

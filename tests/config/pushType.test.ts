@@ -366,3 +366,21 @@ test('while others land first, progress shows which change waits, and after how 
   await it.settle();
   expect(await it.progress(`${DEPLOY}/9/1`)).toMatchObject([{ state: 'done' }, { state: 'done' }]);
 });
+
+test('a version of which nobody knows the change lands nothing, and says so instead of counting as committed', async () => {
+  const it = await world();
+  const { version } = await it.bench.proposeValues({ [PATH]: 2 });
+  await it.push(`${DEPLOY}/0/1`, version, { amount: { count: 2 } });
+  await it.settle();
+  const service = it.fleet.memory.state.services['flags/feed'];
+  delete service?.changes[version];
+  await it.complete(DEPLOY, version, [EU, US]);
+  expect(it.fleet.landingWait('flags/feed')).toBeUndefined();
+  await it.settle();
+  const reason = `nobody knows which change ${version} is, so that it cannot land`;
+  expect(await it.progress(`${DEPLOY}/9/1`)).toMatchObject([
+    { state: 'failed', reason },
+    { state: 'failed', reason },
+  ]);
+  expect([service?.committed, it.landed, onBranch(it)]).toEqual([it.base, [], '1']);
+});
