@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { open, readdir } from 'node:fs/promises';
+import { open, readdir, stat, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { filesIn, type Files } from '../proxy/files';
 
@@ -8,6 +8,8 @@ export interface PieceDisk extends Files {
   /** Fewer bytes where the file ends before; none where there is no file. */
   readPart(name: string, at: number, bytes: number): Promise<Buffer>;
   writePart(name: string, at: number, bytes: Uint8Array): Promise<void>;
+  /** Differs once somebody has changed the file; undefined where there is none. */
+  stampOf(name: string): Promise<string | undefined>;
   /** Names of the files that hold pieces. */
   dataFiles(): Promise<readonly string[]>;
   /** Where applications of the host find a file. */
@@ -21,16 +23,29 @@ export function pieceDiskIn(folder: string): PieceDisk {
     placeOf: place,
     dataFiles: async () => (await readdir(folder)).filter((name) => name.endsWith('.data')),
     readPart: (name, at, bytes) => readPart(place(name), at, bytes),
+    stampOf: async (name) => {
+      const found = await stat(place(name)).catch(() => undefined);
+      return found && `${found.ino} ${found.size} ${found.mtimeMs}`;
+    },
     writePart: async (name, at, bytes) => {
       // Pieces come in any order: one that is there already stays.
       const file = await open(place(name), constants.O_RDWR | constants.O_CREAT, 0o644);
       try {
-        await file.write(bytes, 0, bytes.length, at);
+        await writeWhole(file, bytes, at);
       } finally {
         await file.close();
       }
     },
   };
+}
+
+/** A disk that is nearly full takes a part, and reports no error. @throws Error, and what the disk throws */
+export async function writeWhole(file: Pick<FileHandle, 'write'>, bytes: Uint8Array, at: number): Promise<void> {
+  for (let done = 0; done < bytes.length;) {
+    const { bytesWritten } = await file.write(bytes, done, bytes.length - done, at + done);
+    if (bytesWritten === 0) throw new Error(`it took ${done} of ${bytes.length} bytes`);
+    done += bytesWritten;
+  }
 }
 
 /** Bytes of a file; fewer where it ends before, none where there is none. */

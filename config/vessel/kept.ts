@@ -43,6 +43,11 @@ export class KeptPackages {
     return this.all.get(digest)?.pieces;
   }
 
+  /** Finds what others have changed on the disk. */
+  async recheck(): Promise<void> {
+    for (const { pieces } of [...this.all.values()]) await pieces.recheck();
+  }
+
   /** Makes room for a package; what was there of it is kept. Throws where there is no room, or the disk takes nothing. */
   async hold(pack: Package): Promise<Pieces> {
     const { disk, now } = this.options;

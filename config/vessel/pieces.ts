@@ -11,6 +11,8 @@ export class Pieces {
   /** Resolves once what the disk had before is known. */
   readonly verified: Promise<void>;
   private readonly listeners = new Set<() => void>();
+  /** Of the file when all of it was known to fit. */
+  private stamp: string | undefined;
 
   constructor(
     readonly pack: Package,
@@ -54,10 +56,22 @@ export class Pieces {
     if (hasBit(this.have, piece)) return true;
     await this.disk.writePart(dataFile(this.pack.digest), piece * this.pack.pieceBytes, bytes);
     this.mark(piece, true);
+    if (this.isWhole) this.stamp = await this.currentStamp();
     return true;
   }
 
+  /** Reads all of it again where somebody else has changed the file: pieces that do not fit any more are missing from then on. */
+  async recheck(): Promise<void> {
+    const stamp = await this.currentStamp();
+    if (!this.isWhole || stamp === this.stamp) return;
+    this.stamp = stamp;
+    for (let piece = 0; piece < this.pack.pieces.length; piece += 1) await this.read(piece);
+  }
+
+  private currentStamp = (): Promise<string | undefined> => this.disk.stampOf(dataFile(this.pack.digest));
+
   private async verify(): Promise<void> {
+    this.stamp = await this.currentStamp();
     for (let piece = 0; piece < this.pack.pieces.length; piece += 1)
       if (await this.onDisk(piece).catch(() => undefined)) this.mark(piece, true);
   }

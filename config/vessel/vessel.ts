@@ -28,6 +28,8 @@ export interface VesselOptions {
   /** What this host says of a path has changed. */
   readonly onChange: (path: string) => void;
   readonly retryDiskMs?: number;
+  /** How often it is seen whether others have changed files of packages. Default a minute. */
+  readonly recheckMs?: number;
 }
 
 /** What the configuration last said of a path, and how far this host is with it. */
@@ -44,6 +46,7 @@ interface Wanted {
 }
 
 const RETRY_DISK_MS = 10_000;
+const RECHECK_MS = 60_000;
 
 /**
  * Packages of one host (docs/design/config.md#packages). The configuration says which: a value that comes later takes the place of the one
@@ -55,6 +58,7 @@ export class Vessel implements Giver {
   private readonly wanted = new Map<string, Wanted>();
   private readonly kept: KeptPackages;
   private readonly ready: Ready;
+  private readonly ending = new AbortController();
 
   constructor(private readonly options: VesselOptions) {
     const { disk, mostBytes, now, log } = options;
@@ -65,9 +69,11 @@ export class Vessel implements Giver {
   async start(): Promise<void> {
     await this.ready.load();
     await this.kept.load();
+    void this.recheck();
   }
 
   close(): void {
+    this.ending.abort();
     for (const { ending } of this.wanted.values()) ending.abort();
   }
 
@@ -147,6 +153,15 @@ export class Vessel implements Giver {
       if (!(error instanceof ConveyorError)) throw error;
       this.options.log(error.message);
       return { ...common, pack: undefined, invalid: error.message };
+    }
+  }
+
+  /** A file that others have damaged is fetched again before an application reads it. */
+  private async recheck(): Promise<void> {
+    const { signal } = this.ending;
+    while (!signal.aborted) {
+      await pause(this.options.recheckMs ?? RECHECK_MS, signal);
+      if (!signal.aborted) await this.kept.recheck();
     }
   }
 

@@ -36,6 +36,7 @@ interface HostOptions {
   readonly disk?: (disk: PieceDisk) => PieceDisk;
   readonly mostBytes?: number;
   readonly throttle?: Throttle;
+  readonly recheckMs?: number;
 }
 
 /** Proxies with packages that speak to each other over HTTP, a store in memory, and files on the disk. */
@@ -90,13 +91,13 @@ export class VesselWorld {
 
   async host(
     name: string,
-    { labels, disk = (it) => it, mostBytes = 2 ** 30, throttle }: HostOptions = {},
+    { labels, disk = (it) => it, mostBytes = 2 ** 30, throttle, recheckMs = 60_000 }: HostOptions = {},
   ): Promise<Host> {
     const log = (line: string): void => void this.notes.push(`${name}: ${line}`);
     const common = { host: name, repository: R, store: this.store, now: this.now, log, ...(labels && { labels }) };
     const folder = join(this.home, name);
     const vessel = new Vessel({
-      ...{ ...common, mostBytes, asking: askingOver(), retryDiskMs: 20 },
+      ...{ ...common, mostBytes, asking: askingOver(), retryDiskMs: 20, recheckMs },
       disk: disk(pieceDiskIn(join(folder, 'packages'))),
       onChange: (path) => proxy.acknowledge(path),
     });

@@ -1,0 +1,66 @@
+import { readFileSync, rmSync, truncateSync } from 'node:fs';
+import { writeWhole } from '../../../config/vessel/disk';
+import { eventually } from '../../system/waiting';
+import { FEED, PIECE, VesselWorld } from './vesselWorld';
+
+let world: VesselWorld;
+beforeEach(() => (world = new VesselWorld()));
+afterEach(() => world.close());
+
+test.each<[string, (file: string) => void]>([
+  ['cut off', (file) => truncateSync(file, PIECE)],
+  ['removed', (file) => rmSync(file)],
+])('a file of a package that was %s is whole again, although nobody reads it', async (_, damage) => {
+  const { pack, data } = await world.published(6 * PIECE);
+  await world.commit(pack);
+  const host = await world.host('h1', { recheckMs: 10 });
+  await host.proxy.ask(FEED);
+  await world.whole(host, pack);
+  const { file } = host.vessel.status(FEED);
+  damage(file!);
+  await eventually('it is whole again', async () => readFileSync(file!).equals(data));
+});
+
+test('a file that nobody has changed is not read again', async () => {
+  const { pack } = await world.published(6 * PIECE);
+  await world.commit(pack);
+  let reads = 0;
+  let looks = 0;
+  const host = await world.host('h1', {
+    recheckMs: 5,
+    disk: (it) => ({
+      ...it,
+      readPart: (...part) => ((reads += 1), it.readPart(...part)),
+      stampOf: (name) => ((looks += 1), it.stampOf(name)),
+    }),
+  });
+  await host.proxy.ask(FEED);
+  await world.whole(host, pack);
+  const [before, from] = [reads, looks];
+  await eventually('it was looked at', async () => looks > from + 3);
+  expect(reads).toBe(before);
+});
+
+/** A disk that takes so many bytes at a time, and none once it is full. */
+const diskOf = (atOnce: number, most: number) => {
+  const taken = Buffer.alloc(most);
+  let full = 0;
+  const write = async (bytes: Uint8Array, from: number, length: number, at: number) => {
+    const bytesWritten = Math.min(length, atOnce, most - full);
+    taken.set(bytes.subarray(from, from + bytesWritten), at);
+    full += bytesWritten;
+    return { bytesWritten, buffer: bytes };
+  };
+  return { file: { write } as unknown as Parameters<typeof writeWhole>[0], taken };
+};
+
+test('all of a piece is written, however little the disk takes at a time', async () => {
+  const { file, taken } = diskOf(3, 12);
+  await writeWhole(file, Buffer.from('0123456789'), 2);
+  expect(taken.subarray(2).toString()).toBe('0123456789');
+});
+
+test('a disk that takes only a part of a piece counts as full', async () => {
+  const { file } = diskOf(8, 8);
+  await expect(writeWhole(file, Buffer.from('0123456789'), 0)).rejects.toThrow('it took 8 of 10 bytes');
+});
