@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ConfigRepository } from '../../config/repository/repository';
 import { Lander } from '../../config/repository/land';
@@ -112,4 +112,20 @@ describe('a broken repository is refused with the reason', () => {
     const { repository } = await bench();
     await expect(repository.changesOf([7])).rejects.toMatchObject({ code: 'config-change-unknown' });
   });
+});
+
+test('a copy has a file for each of the changes that it fetched last, and one for all others', async () => {
+  const { git, origin, proposeValues, repository } = await bench();
+  const { version } = await proposeValues({ a: 1 });
+  const [, commit = ''] = version.split('@');
+  const numbers = Array.from({ length: 1000 }, (_, at) => at + 1);
+  const input = numbers.map((n) => `update refs/changes/${n} ${commit}\n`).join('');
+  execFileSync('git', ['--git-dir', origin, 'update-ref', '--stdin'], { input });
+  const folder = join(repository.git.directory, 'refs/changes');
+  const files = (): number => (existsSync(folder) ? readdirSync(folder).length : 0);
+  const fetched = async (from: number, to: number) => (await repository.changesOf(numbers.slice(from, to))).length;
+  expect([await fetched(0, 2), files()]).toEqual([2, 0]);
+  expect([await fetched(2, 500), files()]).toEqual([498, 498]);
+  expect([await fetched(500, 502), files(), await fetched(0, 502)]).toEqual([2, 0, 502]);
+  expect(git('for-each-ref', '--count=1', 'refs/changes')).toContain(commit);
 });
