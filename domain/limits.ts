@@ -321,6 +321,12 @@ export const CONFIG_LIMITS = {
   landed: cut('the landings that a strip shows', 20, 'entries', 'the repository has all of them'),
   ownedPaths: refused('the number of paths of a pipeline', 20, 'entries', 'each is asked for at every look'),
   services: refused('the number of services of configuration', 1000, 'entries', 'one file remembers all of them'),
+  formerUnits: cut(
+    'the units of a service that all hosts have left',
+    100,
+    'entries',
+    'a deploy that began before may name them',
+  ),
   leftHosts: cut('the hosts of a unit that have left', 1000, 'entries', 'one file remembers them until they are back'),
   hosts: refused('the number of hosts of an override', 2000, 'entries', 'more are a share of all hosts'),
   proxyPaths: refused(

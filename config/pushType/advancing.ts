@@ -1,4 +1,4 @@
-import { pendingSlots } from '../../sdk/updates/choose';
+import { deployOf, pendingSlots, withReverts } from '../../sdk/updates/choose';
 import type { Served } from './served';
 import { refusalOf } from './subscribers';
 
@@ -38,12 +38,29 @@ export function failRefused(served: Served, unit: string): void {
   }
 }
 
+/** Units that came after an update have its version from it, and go back with those that it meant. */
+export function takeAlong(served: Served, id: string): void {
+  const { state } = served;
+  const { updatedBy = [], units = {} } = state.updates[id] ?? {};
+  const [version, ...others] = [...new Set(Object.values(units).map((unit) => unit.version))];
+  if (updatedBy.length === 0 || version === undefined || others.length > 0) return;
+  const undone = withReverts(state, updatedBy);
+  const named = Object.entries(state.updates)
+    .filter(([other]) => undone.has(other) || deployOf(other) === deployOf(id))
+    .flatMap(([, update]) => Object.keys(update.units));
+  for (const unit of served.units.filter((one) => !named.includes(one)).map((one) => served.unit(one))) {
+    if (undone.has(unit.update ?? '')) Object.assign(unit, { version, update: id });
+    for (const slot of unit.slots)
+      if (undone.has(slot.update ?? '')) Object.assign(slot, { version, update: id, state: 'updating' });
+  }
+}
+
 /** What is for the whole unit is through once it is committed, if all units are to be on it. */
 export function finishUpdates(served: Served, unit: string): void {
   const { state, service } = served;
   for (const id of served.activeIn(unit)) {
     const update = state.updates[id]?.units[unit];
-    const isLanding = served.unit(unit).update === id && service.landing?.version === update?.version;
+    const isLanding = served.unit(unit).update === id && service.committed !== update?.version;
     if (update && !isLanding && pendingSlots(state, unit, id).length === 0) update.state = 'done';
   }
 }

@@ -122,6 +122,6 @@ export class ConfigFleet {
         if (service.head === null) throw error;
         log(`${name}: nobody knows what ${head.commit} has changed: ${String(error)}`);
       });
-    seat(name, service, state, subscribers);
+    seat(name, service, state, subscribers, this.ports.now());
   }
 }

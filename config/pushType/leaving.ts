@@ -1,8 +1,12 @@
 import { CONFIG_LIMITS } from '../../domain/limits';
 import { unfinished, unitOf } from '../../sdk/updates/choose';
+import type { UnitState } from '../../sdk/updates/memory';
 import type { ConfigState, Service } from './memory';
 
 const { max } = CONFIG_LIMITS.leftHosts;
+
+/** A unit whose hosts have all left is one for so long. */
+export const EMPTY_MS = 24 * 3_600_000;
 
 /**
  * Hosts that left keep their slots, since most of them come back; where there are too many, half of them make room. Those that an update
@@ -23,4 +27,27 @@ export function forgetLeft(service: Service, state: ConfigState, id: string): vo
     const update = units[id];
     if (update) units[id] = { ...update, slots: update.slots.flatMap((index) => places.get(index) ?? []) };
   }
+}
+
+export const isEmpty = ({ slots }: UnitState): boolean => slots.every(({ gone }) => gone);
+
+/** Units that all hosts have left for a day are none any more, unless an update under way means them, or none would stay. */
+export function forgetEmpty(service: Service, state: ConfigState, nowMs: number): void {
+  const since: Record<string, number> = {};
+  for (const id of Object.keys(service.hosts))
+    if (isEmpty(unitOf(state, id))) since[id] = service.emptySince?.[id] ?? nowMs;
+  const isOver = (id: string): boolean =>
+    nowMs - (since[id] ?? nowMs) >= EMPTY_MS && unfinished(state, id).length === 0;
+  const over = service.landing === undefined ? Object.keys(since).filter(isOver) : [];
+  for (const id of over.slice(0, Object.keys(service.hosts).length - 1)) {
+    delete service.hosts[id];
+    delete state.units[id];
+    delete since[id];
+    service.former = [...(service.former ?? []).filter((one) => one !== id), id].slice(-CONFIG_LIMITS.formerUnits.max);
+    for (const { units } of Object.values(state.updates)) {
+      const update = units[id];
+      if (update) units[id] = { ...update, slots: [] };
+    }
+  }
+  service.emptySince = since;
 }

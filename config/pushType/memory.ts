@@ -16,6 +16,10 @@ export interface Service {
   readonly changes: Record<string, number>;
   /** By unit: whose slot is whose. */
   readonly hosts: Record<string, string[]>;
+  /** By unit: since when all of its hosts are gone, in ms since the epoch. */
+  emptySince?: Readonly<Record<string, number>>;
+  /** Units that are none any more since all hosts have left; a deploy that began before may name them. */
+  former?: readonly string[];
   /** Overrides that were written, by their ids: what they say, to see whether that has changed. */
   readonly exposed: Record<string, string>;
   /** By update: the hosts of its unit that stand below this have it, also those that join. */

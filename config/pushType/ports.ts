@@ -49,4 +49,6 @@ export interface ConfigPorts {
   /** How many changes are to land before one that waits for its turn; undefined for one that does not. */
   readonly landBefore?: (repository: string, change: number) => number | undefined;
   readonly log: (line: string) => void;
+  /** ms since the epoch. */
+  readonly now: () => number;
 }

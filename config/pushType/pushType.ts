@@ -6,8 +6,9 @@ import type { JudgeRequest, JudgeResponse, UnitTasks } from '../../sdk/health';
 import type { HealthTargets } from '../../sdk/protocol/pushType';
 import { ExtensionError, servePushType, type Call, type ServeOptions } from '../../sdk/server';
 import { progressOf, reservedSlots, slotsOf } from '../../sdk/updates/choose';
-import type { Slot } from '../../sdk/updates/memory';
+import type { Slot, State } from '../../sdk/updates/memory';
 import { acceptUpdate, commandUpdate, type Verb } from '../../sdk/updates/updates';
+import { takeAlong } from './advancing';
 import type { ConfigFleet } from './fleet';
 import { asRefusal } from './refusal';
 import { refuseOutdated } from './refusing';
@@ -70,6 +71,7 @@ export const configPushType = (fleet: Deployable, judge: Judge, options?: ServeO
           const accepted = targets.map(({ unit }) => known(served, unit));
           if (asked.urgency === 'normal' && isNew) refuseOutdated(served, asked.updateId, context.fence);
           acceptUpdate(served.updatable(), { ...asked, targets });
+          takeAlong(served, asked.updateId);
           return { accepted };
         });
         wake(fleet, served.name);
@@ -84,7 +86,7 @@ export const configPushType = (fleet: Deployable, judge: Judge, options?: ServeO
         wake(fleet, name);
         const reason = fleet.landingWait(name);
         const asked = Object.keys(update.units).filter((unit) => units?.includes(unit) ?? true);
-        const progress = asked.map((unit) => progressOf(state, unit, updateId));
+        const progress = asked.map((unit) => progressOf(withUnit(state, unit), unit, updateId));
         return { units: progress.map((one) => (one.state === 'updating' && reason ? { reason, ...one } : one)) };
       },
 
@@ -100,6 +102,12 @@ export const configPushType = (fleet: Deployable, judge: Judge, options?: ServeO
   );
 
 const present = (slots: readonly Slot[]): Slot[] => slots.filter((slot) => !slot.gone);
+
+/** Of a unit that all hosts have left nothing is there any more. */
+const withUnit = (state: State, unit: string): State =>
+  state.units[unit] ? state : { ...state, units: { ...state.units, [unit]: NO_UNIT } };
+
+const NO_UNIT = { version: '', update: null, starts: [], slots: [] };
 
 /** Whoever asks also makes it continue. */
 const wake = (fleet: Deployable, name: string): void => void fleet.step(name).catch(() => undefined);
@@ -185,7 +193,7 @@ function checked(config: Config): ConfigPush {
 const prepared = (fleet: Deployable, config: Config, targets?: readonly WantedVersion[]): Promise<Served> =>
   asRefusal(() => fleet.prepare(checked(config), targets));
 
-function known({ name, units }: Served, unit: string): string {
-  if (units.includes(unit)) return unit;
-  throw new ExtensionError('unknown-unit', `nobody subscribes to ${name} under ${unit}`, { status: 404 });
+function known(served: Served, unit: string): string {
+  if (served.knows(unit)) return unit;
+  throw new ExtensionError('unknown-unit', `nobody subscribes to ${served.name} under ${unit}`, { status: 404 });
 }

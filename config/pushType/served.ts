@@ -2,7 +2,7 @@ import type { Updatable } from '../../sdk/updates/updates';
 import { unfinished, unitOf } from '../../sdk/updates/choose';
 import type { UnitState, UnitUpdate } from '../../sdk/updates/memory';
 import type { ConfigMemory, ConfigState, Service } from './memory';
-import type { Subscriber, Subscribers } from './subscribers';
+import { seatsOf, type Subscriber, type Subscribers } from './subscribers';
 
 /** One service as it stands now: what is remembered of it, and who was seen to subscribe. */
 export class Served {
@@ -30,6 +30,12 @@ export class Served {
 
   unit(id: string): UnitState {
     return unitOf(this.state, id);
+  }
+
+  /** Whether it is a unit; one that all hosts have left is one again for whoever asks for it. */
+  knows(id: string): boolean {
+    if (this.service.former?.includes(id) && !this.units.includes(id)) seatsOf(this.service, this.state, id);
+    return this.units.includes(id);
   }
 
   hostOf(unit: string, index: number): string {

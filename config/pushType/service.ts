@@ -18,7 +18,18 @@ export const serviceName = ({ repository, paths }: ConfigPush): string =>
 
 export const newService = ({ repository, paths }: ConfigPush): Service => ({
   ...{ repository, paths, committed: 'none', head: null },
-  ...{ contents: {}, commits: {}, changes: {}, hosts: {}, exposed: {}, shares: {}, replaced: {}, interrupted: [] },
+  ...{
+    contents: {},
+    commits: {},
+    changes: {},
+    hosts: {},
+    emptySince: {},
+    former: [],
+    exposed: {},
+    shares: {},
+    replaced: {},
+    interrupted: [],
+  },
 });
 
 /** @throws ExtensionError where a change goes beyond the paths of the pipeline */

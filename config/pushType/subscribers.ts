@@ -1,9 +1,10 @@
 import { placeOf } from '../../domain/config/overrides';
 import { subscriberState, type Has } from '../../domain/config/subscriber';
 import { grouped } from '../../domain/grouped';
+import { unitOf } from '../../sdk/updates/choose';
 import type { Slot, UnitState } from '../../sdk/updates/memory';
 import type { ConfigStore } from '../store/port';
-import { forgetLeft } from './leaving';
+import { forgetEmpty, forgetLeft, isEmpty } from './leaving';
 import type { ConfigState, Service } from './memory';
 
 /** A host that reads paths of a service. */
@@ -43,7 +44,14 @@ export const regionOf = (service: string, unit: string): string | undefined => {
 };
 
 /** Gives everybody who came a slot, marks those who left, and says of each whether it lives on its version. */
-export function seat(name: string, service: Service, state: ConfigState, subscribers: Subscribers): void {
+export function seat(
+  name: string,
+  service: Service,
+  state: ConfigState,
+  subscribers: Subscribers,
+  nowMs: number,
+): void {
+  alignEmpty(service, state);
   const byUnit = grouped([...subscribers.values()], ({ labels }) => unitName(name, labels['region'] ?? NOWHERE));
   if (byUnit.length === 0 && Object.keys(service.hosts).length === 0) byUnit.push([unitName(name, NOWHERE), []]);
   for (const [unit, there] of byUnit) {
@@ -67,16 +75,35 @@ export function seat(name: string, service: Service, state: ConfigState, subscri
       lookAtSlot(service, slot, isHere ? subscriber : undefined);
     });
   for (const unit of Object.keys(service.hosts)) forgetLeft(service, state, unit);
+  forgetEmpty(service, state, nowMs);
 }
 
 /** The same hosts are first in each deploy, so that a share of them is a range. */
 const hostsByPlace = (name: string, hosts: readonly string[]): string[] =>
   hosts.toSorted((one, other) => placeOf(name, one) - placeOf(name, other));
 
-function seatsOf(service: Service, state: ConfigState, unit: string): { hosts: string[]; unit: UnitState } {
+/** A unit that is new is to be on what all others are to be on, so that a version which is to land still does. */
+export function seatsOf(service: Service, state: ConfigState, unit: string): { hosts: string[]; unit: UnitState } {
+  const { version, update } = commonOf(service, state) ?? { version: service.committed, update: null };
   const hosts = (service.hosts[unit] ??= []);
-  state.units[unit] ??= { version: service.committed, update: null, starts: [], slots: [] };
+  state.units[unit] ??= { version, update, starts: [], slots: [] };
   return { hosts, unit: state.units[unit] };
+}
+
+/** A unit that all hosts have left follows the others: nobody in it has to be brought to anything. */
+function alignEmpty(service: Service, state: ConfigState): void {
+  const common = commonOf(service, state);
+  for (const unit of Object.keys(service.hosts).map((id) => unitOf(state, id)))
+    if (common && isEmpty(unit) && unit.version !== common.version) Object.assign(unit, common);
+}
+
+/** What all units that have hosts are to be on; undefined where they differ. */
+function commonOf(service: Service, state: ConfigState): Pick<UnitState, 'version' | 'update'> | undefined {
+  const units = Object.keys(service.hosts).map((id) => unitOf(state, id));
+  const there = units.filter((unit) => !isEmpty(unit));
+  const [first, ...others] = there.length > 0 ? there : units;
+  const isOne = others.every(({ version }) => version === first?.version);
+  return first && isOne ? { version: first.version, update: first.update } : undefined;
 }
 
 /** Who joins has what is committed, or has come to be for the whole unit, or stands in a share. */

@@ -62,7 +62,7 @@ export function createConfigService(options: ConfigServiceOptions): ConfigServic
     changes: gitChanges((name) => repositories.open(name), now),
     land: landing(options.land, tailers, metrics),
     landBefore: (name, change) => options.landings?.before(name, change),
-    log,
+    ...{ log, now },
   };
   const fleet = new ConfigFleet(memory, ports, new Landings(ports));
   const stepping = new Stepping(fleet, { sleep, log });

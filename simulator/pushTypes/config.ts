@@ -62,6 +62,7 @@ export class SimulatedConfig {
       changes: simulatedChanges(world),
       land: ({ repository, change }) => land(world(), repository, change),
       log: () => undefined,
+      now: () => simulation.world.now,
     };
     const memory = new ConfigMemory(null);
     Object.assign(memory.state, simulation.state.configPush ?? {});

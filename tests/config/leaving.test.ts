@@ -19,7 +19,7 @@ function world() {
       const subscribers: Subscribers = new Map(
         names.map((host) => [host, { host, labels: { region: 'eu' }, has: [] }]),
       );
-      seat(NAME, service, state, subscribers);
+      seat(NAME, service, state, subscribers, 0);
     },
     updates: (id: string, ...names: readonly string[]): void => {
       const slots = names.map((name) => (service.hosts[UNIT] ?? []).indexOf(name));

@@ -65,6 +65,7 @@ export class PushWorld {
       ),
       land: this.land,
       log: () => undefined,
+      now: () => NOW,
       ...ports,
     };
     this.fleet = new ConfigFleet(new ConfigMemory(this.memoryFile), all, new Landings(all));

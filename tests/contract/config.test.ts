@@ -63,6 +63,7 @@ async function subject(): Promise<PushTypeSubject> {
     changes: repository,
     land: repository.land,
     log: () => undefined,
+    now: () => 0,
   };
   const fleet = new ConfigFleet(new ConfigMemory(null), ports, new Landings(ports));
   const app = configPushType(fleet, (request) =>
