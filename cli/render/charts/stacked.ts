@@ -15,7 +15,8 @@ const LEAST_LABELLED = 42;
 
 /** A stackedBar for each category, cut into shares of its whole. `sizeOf` says how large the whole is. */
 export function stackedBars(says: string, rows: readonly Breakdown[], sizeOf: (row: Breakdown) => string): Chart {
-  const folded = rows.map((row) => ({ ...row, counts: foldRare(row.counts, kept(rows)) }));
+  const own = kept(rows);
+  const folded = rows.map((row) => ({ ...row, counts: foldRare(row.counts, own) }));
   const words = Object.keys(folded[0]?.counts ?? {}).filter((word) => folded.some(({ counts }) => counts[word]));
   const colors = colorsOf(words);
   const bars = folded.map((row, nth) => stackedBar(row, nth * ROW, words, colors, sizeOf(row)));
@@ -58,5 +59,5 @@ function kept(rows: readonly Breakdown[]): ReadonlySet<string> {
 function foldRare(counts: Breakdown['counts'], own: ReadonlySet<string>): Breakdown['counts'] {
   const shown = Object.entries(counts).filter(([word]) => own.has(word));
   const rest = Object.entries(counts).reduce((sum, [word, count]) => sum + (own.has(word) ? 0 : count), 0);
-  return Object.fromEntries(rest === 0 ? shown : [...shown, [OTHERS, rest]]);
+  return Object.fromEntries(own.size < Object.keys(counts).length ? [...shown, [OTHERS, rest]] : shown);
 }
