@@ -50,6 +50,7 @@ export function createApp(deps: ServerDeps): Hono {
     },
     ...{ api: new RequestGate(limits.api), strangers: new RequestGate(limits.strangers) },
     configuration: new RequestGate(limits.configuration),
+    ...{ statistics: new RequestGate(limits.statistics), strangersStatistics: new RequestGate(limits.statistics) },
   };
   const subscribers = new Subscribers(deps.index, () => deps.now());
   app.use(measureRequests(metrics, deps));
@@ -151,12 +152,14 @@ function whyNotLocal(c: Context): string | undefined {
 }
 
 /** By who asks and for what, before anything of it is read: whoever is not known takes nobody's place. */
-async function laneOf(c: Context, deps: ServerDeps): Promise<'commands' | 'api' | 'configuration' | 'strangers'> {
+async function laneOf(c: Context, deps: ServerDeps) {
   const isKnown = await callerOf(c, deps).then(
     () => true,
     () => false,
   );
-  if (!isKnown) return 'strangers';
+  const isStatistics = c.req.path === '/v1/stats';
+  if (!isKnown) return isStatistics ? 'strangersStatistics' : 'strangers';
+  if (isStatistics) return 'statistics';
   if (/^\/v1\/config(\/|$)/.test(c.req.path)) return 'configuration';
   return isRead(c) ? 'api' : 'commands';
 }

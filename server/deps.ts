@@ -54,7 +54,7 @@ export interface ServerDeps {
 }
 
 /**
- * Deliveries, commands, readers, configuration, whoever has no token, and action services have lanes of their own, so that a burst of the one never
+ * Deliveries, commands, readers, configuration, statistics, whoever has no token, and action services have lanes of their own, so that a burst of the one never
  * keeps the others waiting.
  */
 export interface ServerLimits {
@@ -65,7 +65,9 @@ export interface ServerLimits {
   readonly api: GateLimits;
   /** Of repositories of configuration, which may be slow, of whoever has a token. */
   readonly configuration: GateLimits;
-  /** Whatever comes without a token that is known. */
+  /** What reads all of the archive: for whoever has a token, and as many again for the others. */
+  readonly statistics: GateLimits;
+  /** Whatever else comes without a token that is known. */
   readonly strangers: GateLimits;
   readonly runs: GateLimits;
   /** All bodies of deliveries together. */
@@ -81,6 +83,7 @@ export const DEFAULT_LIMITS: ServerLimits = {
   commands: { inFlight: 64, waiting: 256, waitMs: 8_000 },
   api: { inFlight: 16, waiting: 256, waitMs: 8_000 },
   configuration: { inFlight: 64, waiting: 256, waitMs: 8_000 },
+  statistics: { inFlight: 2, waiting: 64, waitMs: 8_000 },
   strangers: { inFlight: 4, waiting: 256, waitMs: 8_000 },
   runs: { inFlight: 32, waiting: 1_000, waitMs: 4_000 },
   bodyBytes: 64 * 1_048_576,

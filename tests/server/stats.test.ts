@@ -1,7 +1,7 @@
 import type { Archive, StatsQuery } from '../../platform/archive/port';
 import { DAY_MS } from '../../domain/milliseconds';
 import { conveyorError } from '../../domain/errors';
-import { appOf, NOW_MS } from '../builders/serverWorld';
+import { appOf, NOW_MS, TOKEN } from '../builders/serverWorld';
 import { talliesOf } from '../builders/statsTallies';
 
 /** An archive that knows one category, and notes what it is asked. */
@@ -53,4 +53,19 @@ test('an archive that cannot be used now is a 503, and worth another try', async
 
 test('whoever is not known sees nothing where reads are not open', async () => {
   expect((await appOf(undefined, { reads: 'authenticated' }).request('/v1/stats')).status).toBe(401);
+});
+
+test.each([
+  ['with a token', { authorization: `Bearer ${TOKEN}` }],
+  ['without one', {}],
+])('slow statistics of people %s keep no other reader waiting', async (_, headers) => {
+  let free = (): void => undefined;
+  const held = new Promise<void>((resolve) => (free = resolve));
+  const { app } = given({ tallies: async () => (await held, talliesOf('regular')) });
+  const slow = Array.from({ length: 30 }, async () => (await app.request('/v1/stats', { headers })).status);
+  expect((await app.request('/v1/pipelines/kvstore', { headers })).status).toBe(200);
+  const metrics = await (await app.request('/metrics')).text();
+  expect(metrics).toMatch(/in_flight\{lane="(strangersS|s)tatistics"\} 2\n/);
+  free();
+  expect(new Set(await Promise.all(slow))).toEqual(new Set([200]));
 });
