@@ -34,7 +34,7 @@ export function startArchiving(
     while (!over.signal.aborted) {
       await wait(intervalMs, undefined, { signal: over.signal }).catch(() => undefined);
       if (over.signal.aborted) return;
-      await look().catch((error: unknown) => log.warn({ error }, 'nothing archived now; it is tried again'));
+      await look().catch((error: unknown) => log.warn({ err: error }, 'nothing archived now; it is tried again'));
     }
   };
   const running = run();

@@ -18,6 +18,7 @@ import type { Registry } from '../platform/registry';
 import { requireKeys } from '../platform/seal';
 import { startArchiving } from './archiving';
 import { createWorker } from './createWorker';
+import { createLog } from './log';
 
 /** `conveyor worker`: hosts workflows and activities until SIGTERM or Ctrl-C, then drains. Stateless: add more to go faster. */
 async function main(): Promise<void> {
@@ -47,10 +48,10 @@ async function main(): Promise<void> {
   });
   // A worker without sweeps still deploys; what finders find then waits for a notification or for the next worker.
   const swept = () =>
-    sweep(client, registry, taskQueue).catch((error: unknown) => log.error({ error }, 'no sweeps of finders'));
+    sweep(client, registry, taskQueue).catch((error: unknown) => log.error({ err: error }, 'no sweeps of finders'));
   const ticketed = () =>
     ensureTickets(client, registry, taskQueue).catch((error: unknown) =>
-      log.error({ error }, 'no daily run of tickets'),
+      log.error({ err: error }, 'no daily run of tickets'),
     );
   await Promise.all([swept(), ticketed()]);
   live.onChange(() => void Promise.all([swept(), ticketed()]));
@@ -101,7 +102,7 @@ async function ensureTickets(client: Client, { freshness, settings }: Registry, 
 
 /** Our log, and Temporal's through it, on stderr as JSON lines. */
 function installLogger(): pino.Logger {
-  const log = pino({ level: process.env['CONVEYOR_LOG_LEVEL'] ?? 'info' }, pino.destination(2));
+  const log = createLog(process.env['CONVEYOR_LOG_LEVEL'] ?? 'info', pino.destination(2));
   const level = (name: LogLevel): pino.Level => name.toLowerCase() as pino.Level;
   Runtime.install({
     logger: new DefaultLogger('INFO', ({ level: name, message, meta }) => log[level(name)](meta ?? {}, message)),
