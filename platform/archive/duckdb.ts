@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { existsSync } from 'node:fs';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { ConveyorError, conveyorError } from '../../domain/errors';
-import type { Sql, SqlRow } from './database';
+import { inTransaction, type Sql, type SqlRow } from './database';
 import type { Archive } from './port';
 import { sqlArchive } from './sql';
 
@@ -20,7 +20,7 @@ export function openEmbedded(file: string): Archive {
         const target = access === 'read' && !existsSync(file) ? ':memory:' : file;
         const { instance, connection } = await connectToFile(target, access === 'read' && target === file);
         try {
-          return await run(sqlOf(connection));
+          return await inTransaction(sqlOf(connection), ['begin'], run);
         } catch (error) {
           throw inOurWords(error, file);
         } finally {

@@ -1,7 +1,7 @@
 import type { Client } from 'pg';
 import { ConveyorError, conveyorError } from '../../domain/errors';
 import { shownUrl } from '../../domain/shownUrl';
-import type { Sql, SqlRow } from './database';
+import { inTransaction, type Sql, type SqlRow } from './database';
 import type { Archive } from './port';
 import { sqlArchive } from './sql';
 
@@ -16,9 +16,7 @@ export function openPostgres(url: string): Archive {
     use: async (access, run) => {
       const client = await connectTo(url, place);
       try {
-        // Workers write one after the other, so that none sees tables that another is making. The lock ends with the connection.
-        if (access === 'write') await client.query(`select pg_advisory_lock(hashtext('conveyor archive'))`);
-        return await run(queriesOf(client));
+        return await inTransaction(queriesOf(client), BEGIN[access], run);
       } catch (error) {
         throw inWordsOfArchive(error, place);
       } finally {
@@ -27,6 +25,12 @@ export function openPostgres(url: string): Archive {
     },
   });
 }
+
+/** Whoever reads sees one moment. Workers write one after the other, so that none sees tables that another is making. */
+const BEGIN = {
+  read: ['begin isolation level repeatable read, read only'],
+  write: ['begin', `select pg_advisory_xact_lock(hashtext('conveyor archive'))`],
+} as const;
 
 async function connectTo(url: string, place: string): Promise<Client> {
   // Only who uses it loads it.

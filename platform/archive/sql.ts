@@ -2,22 +2,8 @@ import { COLUMNS, type ArchiveRow } from '../../domain/archive/row';
 import { conveyorError } from '../../domain/errors';
 import type { Database, Sql } from './database';
 import type { Archive, Mark } from './port';
+import { column, ensureTables, hasTable } from './tables';
 import { readTallies } from './tallies';
-
-const column = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-
-const COLUMN_TYPES: Readonly<Partial<Record<keyof ArchiveRow, string>>> = {
-  ...{ key: 'text primary key', release: 'integer', parts: 'integer', progress: 'double precision' },
-  ...{ startedMs: 'bigint', endedMs: 'bigint', updateMs: 'bigint', bakeMs: 'bigint' },
-  ...{ preMs: 'bigint', postMs: 'bigint', revertMs: 'bigint' },
-};
-
-const TABLES = [
-  `create table if not exists conveyor_outcomes (${COLUMNS.map((name) => `${column(name)} ${COLUMN_TYPES[name] ?? 'text'}`).join(', ')})`,
-  // What archives of before have no room for yet.
-  `alter table conveyor_outcomes add column if not exists pattern text`,
-  `create table if not exists conveyor_mark (one integer primary key, origin text, read_until_ms bigint)`,
-];
 
 /** At most so many parameters stand in a statement of PostgreSQL. */
 const ROWS_AT_ONCE = 500;
@@ -28,21 +14,19 @@ export function sqlArchive(database: Database): Archive {
   return {
     write: (rows, mark, seen) =>
       database.use('write', async (sql) => {
-        for (const table of TABLES) await sql.all(table);
-        await inTransaction(sql, async () => {
-          await requireMark(sql, mark, seen, place);
-          for (let from = 0; from < rows.length; from += ROWS_AT_ONCE)
-            await insert(sql, rows.slice(from, from + ROWS_AT_ONCE));
-          await sql.all(
-            `insert into conveyor_mark values (1, $1, $2) on conflict (one) do update set read_until_ms = greatest(conveyor_mark.read_until_ms, excluded.read_until_ms)`,
-            [mark.origin, mark.readUntilMs],
-          );
-        });
+        await ensureTables(sql);
+        await requireMark(sql, mark, seen, place);
+        for (let from = 0; from < rows.length; from += ROWS_AT_ONCE)
+          await insert(sql, rows.slice(from, from + ROWS_AT_ONCE));
+        await sql.all(
+          `insert into conveyor_mark values (1, $1, $2) on conflict (one) do update set read_until_ms = greatest(conveyor_mark.read_until_ms, excluded.read_until_ms)`,
+          [mark.origin, mark.readUntilMs],
+        );
       }),
     mark: () => database.use('read', (sql) => readMark(sql)),
     known: (keys) =>
       database.use('read', async (sql) => {
-        if (keys.length === 0 || !(await exists(sql))) return new Set();
+        if (keys.length === 0 || !(await hasTable(sql, 'conveyor_outcomes'))) return new Set();
         const places = keys.map((_, at) => `$${at + 1}`).join(', ');
         const found = await sql.all(`select key from conveyor_outcomes where key in (${places})`, keys);
         return new Set(found.map(({ key }) => String(key)));
@@ -54,27 +38,18 @@ export function sqlArchive(database: Database): Archive {
       }),
     size: () =>
       database.use('read', async (sql) => {
-        if (!(await exists(sql))) return 0;
+        if (!(await hasTable(sql, 'conveyor_outcomes'))) return 0;
         const [row] = await sql.all('select count(*)::double precision as count from conveyor_outcomes');
         return Number(row?.['count']);
       }),
     expire: (beforeMs) =>
       database.use('write', async (sql) => {
-        if (await exists(sql)) await sql.all('delete from conveyor_outcomes where ended_ms < $1', [beforeMs]);
+        if (await hasTable(sql, 'conveyor_outcomes'))
+          await sql.all('delete from conveyor_outcomes where ended_ms < $1', [beforeMs]);
       }),
-    tallies: (span) => database.use('read', async (sql) => readTallies(sql, span, await exists(sql))),
+    tallies: (span) =>
+      database.use('read', async (sql) => readTallies(sql, span, await hasTable(sql, 'conveyor_outcomes'))),
   };
-}
-
-async function inTransaction(sql: Sql, run: () => Promise<void>): Promise<void> {
-  await sql.all('begin');
-  try {
-    await run();
-    await sql.all('commit');
-  } catch (error) {
-    await sql.all('rollback').catch(() => undefined);
-    throw error;
-  }
 }
 
 async function insert(sql: Sql, rows: readonly ArchiveRow[]): Promise<void> {
@@ -86,15 +61,8 @@ async function insert(sql: Sql, rows: readonly ArchiveRow[]): Promise<void> {
   );
 }
 
-async function exists(sql: Sql): Promise<boolean> {
-  const found = await sql.all(
-    `select 1 from information_schema.tables where table_name = 'conveyor_outcomes' and table_schema = current_schema()`,
-  );
-  return found.length > 0;
-}
-
 async function readMark(sql: Sql): Promise<Mark | null> {
-  if (!(await exists(sql))) return null;
+  if (!(await hasTable(sql, 'conveyor_mark'))) return null;
   const [row] = await sql.all('select origin, read_until_ms::double precision as until from conveyor_mark');
   return row === undefined ? null : { origin: String(row['origin']), readUntilMs: Number(row['until']) };
 }

@@ -1,0 +1,36 @@
+import { COLUMNS, type ArchiveRow } from '../../domain/archive/row';
+import type { Sql } from './database';
+
+/** What a column of a row is called in a database. */
+export const column = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+const COLUMN_TYPES: Readonly<Partial<Record<keyof ArchiveRow, string>>> = {
+  ...{ key: 'text primary key', release: 'integer', parts: 'integer', progress: 'double precision' },
+  ...{ startedMs: 'bigint', endedMs: 'bigint', updateMs: 'bigint', bakeMs: 'bigint' },
+  ...{ preMs: 'bigint', postMs: 'bigint', revertMs: 'bigint' },
+};
+
+const defined = (name: keyof ArchiveRow): string => `${column(name)} ${COLUMN_TYPES[name] ?? 'text'}`;
+
+/** Which columns there are of a table; none where it is not there. */
+async function columnsOf(sql: Sql, table: string): Promise<ReadonlySet<string>> {
+  const found = await sql.all(
+    `select column_name from information_schema.columns where table_name = $1 and table_schema = current_schema()`,
+    [table],
+  );
+  return new Set(found.map((row) => String(row['column_name'])));
+}
+
+export const hasTable = async (sql: Sql, table: 'conveyor_outcomes' | 'conveyor_mark'): Promise<boolean> =>
+  (await columnsOf(sql, table)).size > 0;
+
+/** Makes what is missing: tables, and columns that an archive of before has no room for. Readers wait for no change of a table that needs none. */
+export async function ensureTables(sql: Sql): Promise<void> {
+  if (!(await hasTable(sql, 'conveyor_mark')))
+    await sql.all(`create table conveyor_mark (one integer primary key, origin text, read_until_ms bigint)`);
+  const known = await columnsOf(sql, 'conveyor_outcomes');
+  if (known.size === 0) await sql.all(`create table conveyor_outcomes (${COLUMNS.map(defined).join(', ')})`);
+  else
+    for (const name of COLUMNS.filter((one) => !known.has(column(one))))
+      await sql.all(`alter table conveyor_outcomes add column ${defined(name)}`);
+}
