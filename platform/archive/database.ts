@@ -14,15 +14,10 @@ export interface Database {
   use<T>(access: 'read' | 'write', run: (sql: Sql) => Promise<T>): Promise<T>;
 }
 
-/** Begins with these statements, and takes everything back that was done where `run` throws. */
+/** Between these statements and a commit. Where `run` throws there is none, and whoever has the connection ends it. */
 export async function inTransaction<T>(sql: Sql, begin: readonly string[], run: (sql: Sql) => Promise<T>): Promise<T> {
-  try {
-    for (const statement of begin) await sql.all(statement);
-    const result = await run(sql);
-    await sql.all('commit');
-    return result;
-  } catch (error) {
-    await sql.all('rollback').catch(() => undefined);
-    throw error;
-  }
+  for (const statement of begin) await sql.all(statement);
+  const result = await run(sql);
+  await sql.all('commit');
+  return result;
 }

@@ -10,20 +10,28 @@ import { sqlArchive } from './sql';
 const LOCK_PATIENCE_MS = 15_000;
 const LOCK_RETRY_MS = 50;
 
+/** Longer than all statistics of ten years take; a disk of the network that hangs would take for ever. */
+const USE_MS = 120_000;
+
 /** The archive in a file of this machine. It is open only while it is used, so that worker, server and command line can share it. */
-export function openEmbedded(file: string): Archive {
+export function openEmbedded(file: string, useMs: number = USE_MS): Archive {
   return sqlArchive({
     place: file,
     use: (access, run) =>
-      inTurn(file, async () => {
+      inTurn(file, useMs + LOCK_PATIENCE_MS, async () => {
         // What was never written cannot be opened to read.
         const target = access === 'read' && !existsSync(file) ? ':memory:' : file;
         const { instance, connection } = await connectToFile(target, access === 'read' && target === file);
+        const late = AbortSignal.timeout(useMs);
+        const interrupt = (): void => connection.interrupt();
+        late.addEventListener('abort', interrupt);
         try {
-          return await inTransaction(sqlOf(connection), ['begin'], run);
+          return await inTransaction(sqlOf(connection, late), ['begin'], run);
         } catch (error) {
           throw inOurWords(error, file);
         } finally {
+          // One that is closed must not be touched any more.
+          late.removeEventListener('abort', interrupt);
           connection.closeSync();
           instance.closeSync();
         }
@@ -33,14 +41,24 @@ export function openEmbedded(file: string): Archive {
 
 const turns = new Map<string, Promise<unknown>>();
 
-/** The lock of a file keeps out other processes, and nobody in this one, where two at once would break the file. */
-function inTurn<T>(file: string, run: () => Promise<T>): Promise<T> {
-  const turn = (turns.get(file) ?? Promise.resolve()).then(run);
+/**
+ * The lock of a file keeps out other processes, and nobody in this one, where two at once would break the file. Whoever waits longer than
+ * `patienceMs` gives up, and what hangs keeps its turn.
+ */
+async function inTurn<T>(file: string, patienceMs: number, run: () => Promise<T>): Promise<T> {
+  const over = new AbortController();
+  const turn = (turns.get(file) ?? Promise.resolve()).then(() => {
+    over.signal.throwIfAborted();
+    return run();
+  });
   turns.set(
     file,
     turn.catch(() => undefined),
   );
-  return turn;
+  const patience = wait(patienceMs, undefined, { signal: over.signal }).then(() => {
+    throw conveyorError('archive-unavailable', { place: file, detail: `no answer within ${patienceMs / 1000} s` });
+  });
+  return Promise.race([turn, patience]).finally(() => over.abort());
 }
 
 async function connectToFile(file: string, readOnly: boolean) {
@@ -60,8 +78,9 @@ async function connectToFile(file: string, readOnly: boolean) {
   }
 }
 
-const sqlOf = (connection: DuckDBConnection): Sql => ({
+const sqlOf = (connection: DuckDBConnection, late: AbortSignal): Sql => ({
   all: async (sql, params = []) => {
+    late.throwIfAborted();
     const reader = await connection.runAndReadAll(sql, [...params]);
     return reader.getRowObjectsJS() as readonly SqlRow[];
   },

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import type { Client } from 'pg';
 import { ConveyorError, conveyorError } from '../../domain/errors';
 import { shownUrl } from '../../domain/shownUrl';
@@ -5,22 +6,27 @@ import { inTransaction, type Sql, type SqlRow } from './database';
 import type { Archive } from './port';
 import { sqlArchive } from './sql';
 
-const CONNECT_MS = 10_000;
-const STATEMENT_MS = 120_000;
+/** How long a server may take, ms: until it has taken a connection, for a statement, and to let go. */
+export interface PostgresPatience {
+  readonly connectMs: number;
+  readonly statementMs: number;
+  readonly endMs: number;
+}
+const PATIENCE: PostgresPatience = { connectMs: 10_000, statementMs: 120_000, endMs: 2_000 };
 
 /** The archive in a database of PostgreSQL, which workers of many machines share. Each use has a connection of its own, for a moment. */
-export function openPostgres(url: string): Archive {
+export function openPostgres(url: string, patience: PostgresPatience = PATIENCE): Archive {
   const place = shownUrl(url);
   return sqlArchive({
     place,
     use: async (access, run) => {
-      const client = await connectTo(url, place);
+      const client = await connectTo(url, place, patience);
       try {
         return await inTransaction(queriesOf(client), BEGIN[access], run);
       } catch (error) {
         throw inWordsOfArchive(error, place);
       } finally {
-        await client.end().catch(() => undefined);
+        await ended(client, patience);
       }
     },
   });
@@ -32,12 +38,14 @@ const BEGIN = {
   write: ['begin', `select pg_advisory_xact_lock(hashtext('conveyor archive'))`],
 } as const;
 
-async function connectTo(url: string, place: string): Promise<Client> {
+async function connectTo(url: string, place: string, patience: PostgresPatience): Promise<Client> {
   // Only who uses it loads it.
   const { Client: PostgresClient } = await import('pg');
   const client = new PostgresClient({
     ...{ connectionString: url, application_name: 'conveyor' },
-    ...{ connectionTimeoutMillis: CONNECT_MS, statement_timeout: STATEMENT_MS, query_timeout: STATEMENT_MS },
+    ...{ connectionTimeoutMillis: patience.connectMs, keepAlive: true },
+    // The server gives up first, and says why.
+    ...{ statement_timeout: patience.statementMs, query_timeout: patience.statementMs + patience.endMs },
   });
   // A connection that is cut between two statements is reported by the next of them.
   client.on('error', () => undefined);
@@ -45,9 +53,14 @@ async function connectTo(url: string, place: string): Promise<Client> {
     await client.connect();
     return client;
   } catch (error) {
-    await client.end().catch(() => undefined);
+    await ended(client, patience);
     throw inWordsOfArchive(error, place);
   }
+}
+
+/** Also one whose server says nothing any more. */
+async function ended(client: Client, { endMs }: PostgresPatience): Promise<void> {
+  await Promise.race([client.end().catch(() => undefined), wait(endMs, undefined, { ref: false })]);
 }
 
 const queriesOf = (client: Client): Sql => ({

@@ -55,4 +55,13 @@ describe('an archive in a file', () => {
       retryable: true,
     });
   });
+
+  test('that takes too long is interrupted, and whoever waits for it gives up; the next time it is as it was', async () => {
+    await openEmbedded(file).write(archived(1), mark(5), null);
+    const many = Array.from({ length: 3_000 }, (_, nth) => archived(nth + 2)).flat();
+    await expect(openEmbedded(file, 1).write(many, mark(6), mark(5))).rejects.toMatchObject({
+      ...{ code: 'archive-unavailable', retryable: true },
+    });
+    expect([await openEmbedded(file).mark(), await openEmbedded(file).size()]).toEqual([mark(5), 3]);
+  });
 });

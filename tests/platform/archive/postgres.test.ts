@@ -4,7 +4,9 @@ import { openEmbedded } from '../../../platform/archive/duckdb';
 import { openPostgres } from '../../../platform/archive/postgres';
 import { readStats } from '../../../platform/archive/stats';
 import { yearOfReleases, YEAR_MS } from '../../../bench/archiveYear';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { archived, HOUR_MS } from '../../builders/archiveRows';
@@ -83,5 +85,24 @@ describeWithPostgres('an archive in PostgreSQL', () => {
       .catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: 'archive-unavailable' });
     expect(String((error as Error).message)).not.toContain('secret');
+  });
+
+  test('that is locked, or accepts connections and says nothing, is given up after a while', async () => {
+    const patience = { connectMs: 200, statementMs: 200, endMs: 200 };
+    await openPostgres(server.url).write(archived(1), mark(5), null);
+    const release = await server.hold('lock table conveyor_outcomes in access exclusive mode');
+    await expect(openPostgres(server.url, patience).write(archived(2), mark(6), mark(5))).rejects.toMatchObject({
+      ...{ code: 'archive-unavailable', message: expect.stringContaining('statement timeout') },
+    });
+    await release();
+    await openPostgres(server.url).write(archived(2), mark(6), mark(5));
+
+    const silent = createServer().listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const { port } = silent.address() as AddressInfo;
+    await expect(openPostgres(`postgres://a@127.0.0.1:${port}/a`, patience).mark()).rejects.toMatchObject({
+      code: 'archive-unavailable',
+    });
+    silent.close();
   });
 });

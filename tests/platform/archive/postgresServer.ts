@@ -75,6 +75,14 @@ export class PostgresServer {
     await client.query(sql).finally(() => client.end());
   }
 
+  /** Keeps a transaction open that ran a statement, until it is released. */
+  async hold(sql: string): Promise<() => Promise<void>> {
+    const client = new Client({ connectionString: this.url });
+    await client.connect();
+    await client.query(`begin; ${sql}`);
+    return () => client.end();
+  }
+
   async close(): Promise<void> {
     await this.kill();
     rmSync(this.data, { recursive: true, force: true });

@@ -23,14 +23,15 @@ function databaseOf({ goneAt = Infinity }: { readonly goneAt?: number } = {}) {
     use: async (_access, run) => {
       const sql = {
         all: async (text: string, params: readonly (string | number | null)[] = []) => {
-          if (text !== 'rollback') {
-            if (statements.length >= goneAt) throw new Error('gone');
-            statements.push(text);
-          }
+          if (statements.length >= goneAt) throw new Error('gone');
+          statements.push(text);
           return (await connection.runAndReadAll(text, [...params])).getRowObjectsJS() as readonly SqlRow[];
         },
       };
-      return inTransaction(sql, ['begin'], run);
+      return inTransaction(sql, ['begin'], run).catch(async (error: unknown) => {
+        await connection.run('rollback').catch(() => undefined);
+        throw error;
+      });
     },
   };
   return { statements, archive: sqlArchive(database) };
