@@ -89,10 +89,7 @@ export interface StatsReport {
 export const OBJECTIVES = { worked: 0.999, badFailures: 0.005 } as const;
 
 /** The tables and figures of Conveyor §6, of what ended between two times, ms since the epoch. */
-export function statsReport(
-  tallies: Tallies,
-  { sinceMs, untilMs, readUntilMs }: { sinceMs: number; untilMs: number; readUntilMs: number | null },
-): StatsReport {
+export function statsReport(tallies: Tallies, { sinceMs, untilMs, readUntilMs }: Span): StatsReport {
   return {
     ...{ since: formatTime(sinceMs), until: formatTime(untilMs) },
     readUntil: readUntilMs === null ? null : formatTime(readUntilMs),
@@ -113,8 +110,22 @@ export function statsReport(
     deployTimes: byCategory(tallies.times),
     serviceLevel: categoriesOf(tallies.deploys).map((category) => serviceLevel(category, tallies)),
     badFailures: breakdowns(tallies.blames, ({ blame }) => blame ?? 'unknown'),
-    dora: categoriesOf(tallies.deploys).map((category) => dora(category, tallies, (untilMs - sinceMs) / DAY_MS)),
+    dora: categoriesOf(tallies.deploys).map((category) =>
+      dora(category, tallies, daysCovered(tallies, { sinceMs, untilMs, readUntilMs })),
+    ),
   };
+}
+
+interface Span {
+  readonly sinceMs: number;
+  readonly untilMs: number;
+  readonly readUntilMs: number | null;
+}
+
+/** Of a time, the days of which an archive knows: from the first that it has until it was read; a day at least, as one deploy is no rate. */
+function daysCovered({ firstMs }: Pick<Tallies, 'firstMs'>, { sinceMs, untilMs, readUntilMs }: Span): number {
+  const coveredMs = Math.min(untilMs, readUntilMs ?? untilMs) - Math.max(sinceMs, firstMs ?? sinceMs);
+  return Math.max(coveredMs, Math.min(DAY_MS, untilMs - sinceMs)) / DAY_MS;
 }
 
 const TENTHS = Array.from({ length: 10 }, (_, tenth) => `${tenth * 10}-${(tenth + 1) * 10}%`);

@@ -17,6 +17,8 @@ export interface Counted extends Of {
 
 /** What an archive counts of the rows that ended in a time; the tables are made of it. */
 export interface Tallies {
+  /** When the first of all that the archive has ended, ms since the epoch; null of nothing. */
+  readonly firstMs: number | null;
   /** Pipelines that had a release, by when they release. */
   readonly cadences: readonly (Counted & { readonly cadence: Cadence })[];
   /** Pipelines by their number of actions, as of their last release. */

@@ -1,67 +1,91 @@
 import type { HistoryRow } from '../../domain/views';
-import type { Tallies } from '../../domain/stats/tallies';
+import { UNCATEGORISED } from '../../domain/health/statistics';
+import type { Grouping, Tallies } from '../../domain/stats/tallies';
 import type { Sql, SqlRow } from './database';
 import type { StatsQuery } from './port';
 
 /** Counts in the database, where a year is a million rows; only what deployed comes out row by row. */
 export async function readTallies(sql: Sql, { sinceMs, untilMs, by }: StatsQuery, exists: boolean): Promise<Tallies> {
-  const params = [sinceMs, untilMs] as const;
-  const grouped = by === 'all' ? `'all'` : 'category';
   const ask = async <T>(text: string): Promise<readonly T[]> =>
-    exists ? ((await sql.all(`${pipelines(grouped)} ${text}`, params)).map(plain) as readonly T[]) : [];
-  const count = 'count(*)::double precision as count';
-  const from = (kind: string) =>
-    `from conveyor_outcomes join pipelines using (pipeline) where kind = '${kind}' and ended_ms >= $1 and ended_ms < $2`;
+    exists ? ((await sql.all(`${ENDED[by]} ${text}`, [sinceMs, untilMs])).map(plain) as readonly T[]) : [];
+  const [first] = exists ? await sql.all('select min(ended_ms)::double precision as first from conveyor_outcomes') : [];
   const histories = await ask<{ category: string; detail: string }>(
-    `select pipelines.category as category, detail ${from('release')} and detail is not null`,
+    `select own as category, detail from ended where kind = 'release' and detail is not null`,
   );
   return {
-    cadences: await ask(`select category, cadence, ${count} from pipelines group by 1, 2`),
-    sizes: await ask(`select category, parts as actions, ${count} from pipelines group by 1, 2`),
+    firstMs: (first?.['first'] as number | null | undefined) ?? null,
+    cadences: await ask(`select own as category, cadence, ${COUNT} from pipelines where released group by 1, 2`),
+    sizes: await ask(`select own as category, parts as actions, ${COUNT} from pipelines where released group by 1, 2`),
     actionTypes: await ask(
-      `select pipelines.category as category, type, count(distinct pipeline)::double precision as count ${from('action')} group by 1, 2`,
+      `select own as category, type, count(distinct pipeline)::double precision as count from ended where kind = 'action' and released group by 1, 2`,
     ),
-    releases: await ask(
-      `select pipelines.category as category, state, cause, ${count} ${from('release')} group by 1, 2, 3`,
-    ),
-    failures: await ask(
-      `select pipelines.category as category, type, ${count} ${from('release')} and state = 'failed' group by 1, 2`,
-    ),
-    checks: await ask(`select pipelines.category as category, type, ${count} ${from('check')} group by 1, 2`),
-    progress: await ask(
-      `select pipelines.category as category, least(9, floor(progress * 10))::integer as tenth, ${count} ${from('deploy')} and progress is not null group by 1, 2`,
-    ),
-    deploys: await ask(
-      `select pipelines.category as category, state, classification, ${count} ${from('deploy')} group by 1, 2, 3`,
-    ),
-    blames: await ask(
-      `select pipelines.category as category, cause as blame, ${count} ${from('deploy')} and classification = 'bad-failure' group by 1, 2`,
-    ),
-    patterns: await ask(
-      `select category, pattern, ${count} from (select distinct on (pipeline, name) pipelines.category as category, pattern ${from('deploy')} and pattern is not null order by pipeline, name, ended_ms desc) as last group by 1, 2`,
-    ),
-    bugs: await ask(
-      `select name as bug, ${count} ${from('release')} and cause = 'bad-package' and name is not null group by 1`,
-    ),
-    spans: await ask(
-      `select pipelines.category as category, ${['update', 'bake', 'pre', 'post'].map((span) => `coalesce(sum(${span}_ms), 0)::double precision as "${span}Ms"`).join(', ')} ${from('deploy')} group by 1`,
-    ),
-    times: await ask(
-      `select pipelines.category as category, ${count}, ${percentile(0.5, 'ended_ms - started_ms')} as "p50Ms", ${percentile(0.99, 'ended_ms - started_ms')} as "p99Ms" ${from('deploy')} and state = 'succeeded' group by 1`,
-    ),
-    leads: await ask(
-      `select category, ${count}, ${percentile(0.5, 'lead_ms')} as "p50Ms" from (select pipelines.category as category, max(o.ended_ms) - min(r.started_ms) as lead_ms from conveyor_outcomes o join conveyor_outcomes r on r.kind = 'release' and r.pipeline = o.pipeline and r.release = o.release join pipelines on pipelines.pipeline = o.pipeline where o.kind = 'deploy' and o.state = 'succeeded' and o.ended_ms >= $1 and o.ended_ms < $2 group by pipelines.category, o.pipeline, o.release) as leads group by 1`,
-    ),
-    restores: await ask(
-      `select pipelines.category as category, ${count}, ${percentile(0.5, 'coalesce(revert_ms, ended_ms - started_ms)')} as "p50Ms" from conveyor_outcomes join pipelines using (pipeline) where ended_ms >= $1 and ended_ms < $2 and ((kind = 'deploy' and state = 'reverted') or (kind = 'release' and trigger = 'rollback' and state = 'succeeded')) group by 1`,
-    ),
+    ...(await releaseTallies(ask)),
+    ...(await deployTallies(ask)),
     histories: histories.map(({ category, detail }) => ({ category, row: JSON.parse(detail) as HistoryRow })),
   };
 }
 
-/** Each pipeline as its last release knew it; one of its own spec, where there was any. */
-const pipelines = (grouped: string): string =>
-  `with pipelines as (select distinct on (pipeline) pipeline, ${grouped} as category, cadence, parts from conveyor_outcomes where kind = 'release' and ended_ms >= $1 and ended_ms < $2 order by pipeline, (trigger in ('rollback', 'emergency', 'follow-on')), ended_ms desc)`;
+type Ask = <T>(text: string) => Promise<readonly T[]>;
+
+const COUNT = 'count(*)::double precision as count';
+
+const releaseTallies = async (ask: Ask) => ({
+  releases: await ask<Tallies['releases'][number]>(
+    `select own as category, state, cause, ${COUNT} from ended where kind = 'release' group by 1, 2, 3`,
+  ),
+  failures: await ask<Tallies['failures'][number]>(
+    `select own as category, type, ${COUNT} from ended where kind = 'release' and state = 'failed' group by 1, 2`,
+  ),
+  bugs: await ask<Tallies['bugs'][number]>(
+    `select name as bug, ${COUNT} from ended where kind = 'release' and cause = 'bad-package' and name is not null group by 1`,
+  ),
+  // A release that has not ended has no row that says when it began.
+  leads: await ask<Tallies['leads'][number]>(
+    `select category, ${COUNT}, ${percentile(0.5, 'lead_ms')} as "p50Ms" from (select own as category, max(o.ended_ms) - min(r.started_ms) as lead_ms from ended o join conveyor_outcomes r on r.kind = 'release' and r.pipeline = o.pipeline and r.release = o.release where o.kind = 'deploy' and o.state = 'succeeded' group by own, o.pipeline, o.release) as leads group by 1`,
+  ),
+  restores: await ask<Tallies['restores'][number]>(
+    `select own as category, ${COUNT}, ${percentile(0.5, 'coalesce(revert_ms, ended_ms - started_ms)')} as "p50Ms" from ended where (kind = 'deploy' and state = 'reverted') or (kind = 'release' and trigger = 'rollback' and state = 'succeeded') group by 1`,
+  ),
+});
+
+const deployTallies = async (ask: Ask) => ({
+  checks: await ask<Tallies['checks'][number]>(
+    `select own as category, type, ${COUNT} from ended where kind = 'check' group by 1, 2`,
+  ),
+  progress: await ask<Tallies['progress'][number]>(
+    `select own as category, least(9, floor(progress * 10))::integer as tenth, ${COUNT} from ended where kind = 'deploy' and progress is not null group by 1, 2`,
+  ),
+  deploys: await ask<Tallies['deploys'][number]>(
+    `select own as category, state, classification, ${COUNT} from ended where kind = 'deploy' group by 1, 2, 3`,
+  ),
+  blames: await ask<Tallies['blames'][number]>(
+    `select own as category, cause as blame, ${COUNT} from ended where kind = 'deploy' and classification = 'bad-failure' group by 1, 2`,
+  ),
+  patterns: await ask<Tallies['patterns'][number]>(
+    `select category, pattern, ${COUNT} from (select distinct on (pipeline, name) own as category, pattern from ended where kind = 'deploy' and pattern is not null order by pipeline, name, ended_ms desc) as last group by 1, 2`,
+  ),
+  spans: await ask<Tallies['spans'][number]>(
+    `select own as category, ${['update', 'bake', 'pre', 'post'].map((span) => `coalesce(sum(${span}_ms), 0)::double precision as "${span}Ms"`).join(', ')} from ended where kind = 'deploy' group by 1`,
+  ),
+  times: await ask<Tallies['times'][number]>(
+    `select own as category, ${COUNT}, ${percentile(0.5, 'ended_ms - started_ms')} as "p50Ms", ${percentile(0.99, 'ended_ms - started_ms')} as "p99Ms" from ended where kind = 'deploy' and state = 'succeeded' group by 1`,
+  ),
+});
+
+/**
+ * `pipelines`: each as its last release of the time knew it, else as its last one did; one of its own spec, where there was any.
+ * `ended`: what ended in the time, also of a pipeline of which no release has ended yet.
+ */
+const withEnded = (own: string): string => {
+  const inTime = 'ended_ms >= $1 and ended_ms < $2';
+  const last = `select distinct on (pipeline) pipeline, category as own, cadence, parts, ${inTime} as released from conveyor_outcomes where kind = 'release' order by pipeline, released desc, (trigger in ('rollback', 'emergency', 'follow-on')), ended_ms desc`;
+  return `with last as (${last}), pipelines as (select pipeline, ${own} as own, cadence, parts, released from last), ended as (select o.*, ${own} as own, coalesce(released, false) as released from conveyor_outcomes o left join last using (pipeline) where ${inTime})`;
+};
+
+const ENDED: Readonly<Record<Grouping, string>> = {
+  all: withEnded(`'all'`),
+  category: withEnded(`coalesce(last.own, '${UNCATEGORISED}')`),
+};
 
 /** In whole ms, so that all databases say the same. */
 const percentile = (share: number, of: string): string =>

@@ -2,6 +2,7 @@ import type { Tallies } from '../../domain/stats/tallies';
 import { letPass, pastRelease, through } from './historyRows';
 
 export const NO_TALLIES: Tallies = {
+  firstMs: null,
   ...{ cadences: [], sizes: [], actionTypes: [], releases: [], failures: [], checks: [], progress: [] },
   ...{ blames: [], patterns: [], bugs: [] },
   ...{ deploys: [], spans: [], times: [], leads: [], restores: [], histories: [] },
@@ -11,6 +12,7 @@ export const NO_TALLIES: Tallies = {
 export const talliesOf = (category: string): Tallies => {
   const counted = { category, count: 4 };
   return {
+    firstMs: null,
     cadences: [{ ...counted, cadence: 'daily' }],
     sizes: [
       { ...counted, actions: 2 },

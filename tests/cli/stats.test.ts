@@ -10,11 +10,9 @@ import { NO_TALLIES, talliesOf } from '../builders/statsTallies';
 const SPAN = { sinceMs: NOW - 365 * DAY_MS, untilMs: NOW, readUntilMs: NOW };
 const reportOf = (...categories: readonly string[]): StatsReport => {
   const all = categories.map(talliesOf);
-  const merged = Object.keys(NO_TALLIES).map((key) => [
-    key,
-    all.flatMap((one) => [...one[key as keyof typeof NO_TALLIES]]),
-  ]);
-  return statsReport(Object.fromEntries(merged) as typeof NO_TALLIES, SPAN);
+  const { firstMs, ...none } = NO_TALLIES;
+  const merged = Object.keys(none).map((key) => [key, all.flatMap((one) => [...one[key as keyof typeof none]])]);
+  return statsReport({ ...(Object.fromEntries(merged) as typeof none), firstMs }, SPAN);
 };
 
 /** A command of a person whose commands go through a server, which answers this. */

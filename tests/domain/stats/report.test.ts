@@ -8,6 +8,27 @@ const SPAN = { sinceMs: 0, untilMs: 10 * DAY_MS, readUntilMs: null };
 const report = (tallies: Partial<Tallies>) => statsReport({ ...NO_TALLIES, ...tallies }, SPAN);
 const regular = 'regular';
 
+/** Deploys a day of ten that succeeded in ten days, of which the archive covers so much. */
+const perDay = (firstMs: number | null, readUntilMs: number | null) =>
+  statsReport(
+    {
+      ...NO_TALLIES,
+      firstMs,
+      deploys: [{ category: regular, state: 'succeeded', classification: 'success', count: 10 }],
+    },
+    { ...SPAN, readUntilMs },
+  ).dora[0]?.deploysPerDay;
+
+test.each([
+  ['all of the time', -DAY_MS, 11 * DAY_MS, 1],
+  ['the last two days', 8 * DAY_MS, 10 * DAY_MS, 5],
+  ['the first two days, since it is behind', 0, 2 * DAY_MS, 5],
+  ['an hour', 10 * DAY_MS - 3_600_000, 10 * DAY_MS, 10],
+  ['nothing that it knows of', null, null, 1],
+])('deploys a day are of the days that the archive covers: %s', (_, firstMs, readUntilMs, expected) => {
+  expect(perDay(firstMs, readUntilMs)).toBe(expected);
+});
+
 describe('the report of statistics', () => {
   test('has no rows where nothing ended, and says until when it was read', () => {
     expect(report({})).toMatchObject({ schedules: [], dora: [], readUntil: null, until: '1970-01-11T00:00:00.000Z' });

@@ -1,5 +1,5 @@
 import type { Archive } from '../../../platform/archive/port';
-import { archived } from '../../builders/archiveRows';
+import { archived, HOUR_MS } from '../../builders/archiveRows';
 
 export const ALL = { sinceMs: 0, untilMs: 1e12, by: 'category' } as const;
 export const mark = (readUntilMs: number) => ({ origin: 'default/a', readUntilMs });
@@ -45,6 +45,25 @@ export function archiveContract(open: () => Archive): void {
       { category: 'regular', updateMs: 600_000, bakeMs: 480_000, preMs: 120_000, postMs: 0 },
     ]);
     expect(early.histories.map(({ row }) => row.id).sort()).toEqual(['kvstore/1', 'kvstore/2']);
+  });
+
+  test('counts every deploy that ended, also where its release runs on, or the archive has none of its pipeline', async () => {
+    const archive = open();
+    const early = [...archived(2).slice(2), ...archived(3, { pipeline: 'search' }).slice(1)];
+    await archive.write([...archived(1), ...early], mark(5), null);
+    const { deploys, cadences, actionTypes, spans, leads } = await archive.tallies(ALL);
+    const counts = deploys.map(({ category, count }) => [category, count]).sort();
+    expect(counts).toEqual([
+      ['regular', 2],
+      ['uncategorised', 1],
+    ]);
+    expect([cadences, actionTypes].map((some) => some.map(({ count }) => count))).toEqual([[1], [1]]);
+    expect(spans).toHaveLength(2);
+    expect(leads).toMatchObject([{ category: 'regular', count: 1 }]);
+    const later = await archive.tallies({ ...ALL, sinceMs: 1.5 * HOUR_MS, by: 'all' });
+    expect([later.cadences, later.deploys]).toMatchObject([[], [{ category: 'all', count: 2 }]]);
+    const regular = await archive.tallies({ ...ALL, sinceMs: 1.5 * HOUR_MS, untilMs: 2.5 * HOUR_MS });
+    expect([regular.firstMs, regular.deploys]).toMatchObject([HOUR_MS, [{ category: 'regular', count: 1 }]]);
   });
 
   test('counts bad failures by what they failed by, deploy actions by their last pattern, and what bugs cancelled', async () => {
