@@ -8,29 +8,44 @@ import { conveyorError } from '../domain/errors';
 import { deployEndedOutside, releaseEndedOutside, type EndedOutside } from '../domain/outside';
 import type { ReleaseInput, ReleaseResult } from '../domain/release/state';
 import type { DeployStatus, DeploySummary, ReleaseStatus, ReleaseSummary } from '../domain/views';
-import { WORKER_TIMEOUT_MS, type Temporal } from './connection';
+import { isUnanswered, WORKER_TIMEOUT_MS, type Temporal } from './connection';
 import { endedOutside } from './outside';
 import { closedRuns } from './pipelineIndex';
+import { polling } from './readiness';
 import { workflowInput } from './recovery';
 
 /** A release or deploy that Temporal has closed. */
-interface Closed extends Pick<ClosedRun, 'workflowId' | 'runId'> {
+interface Closed extends ClosedRun {
   rows(): Promise<readonly ArchiveRow[]>;
   remains(): Promise<readonly ArchiveRow[]>;
 }
 
+/** For a page of a list, and for all that is asked of one run. */
+const CALL_MS = 60_000;
+
 /** What has ended, for an archive: from visibility, and from each run its input, its result and what it says of itself. */
-export function temporalEndings(temporal: Temporal, taskQueue: string) {
+export function temporalEndings(temporal: Temporal, taskQueue: string, signal?: AbortSignal) {
+  const { client } = temporal;
+  const call = <T>(ask: () => Promise<T>): Promise<T> => {
+    const inTime = () => client.withDeadline(Date.now() + CALL_MS, ask);
+    return signal === undefined ? inTime() : client.withAbortSignal(signal, inTime);
+  };
   return {
-    origin: () => originOf(temporal),
+    origin: () => call(() => originOf(temporal)),
+    polledMs: async (): Promise<number | null> => {
+      const { lastPollAt } = await call(() => polling(temporal, taskQueue));
+      return lastPollAt === null ? null : Date.parse(lastPollAt);
+    },
+    isUnanswered,
     closed: async function* (sinceMs: number, untilMs: number): AsyncGenerator<Closed> {
-      for await (const info of closedRuns(temporal.client, taskQueue, sinceMs, untilMs)) {
-        const { workflowId, runId } = info;
+      const runs = closedRuns(client, taskQueue, sinceMs, untilMs)[Symbol.asyncIterator]();
+      for (let next = await call(() => runs.next()); !next.done; next = await call(() => runs.next())) {
+        const info = next.value;
         const rows = info.type === 'release' ? endedRelease : endedDeploy;
         yield {
-          ...{ workflowId, runId },
-          rows: () => rows(temporal, info, () => statusOf(temporal, info)),
-          remains: () => rows(temporal, info, () => Promise.resolve(undefined)),
+          ...runOf(info),
+          rows: () => call(() => rows(temporal, info, () => statusOf(temporal, info))),
+          remains: () => call(() => rows(temporal, info, () => Promise.resolve(undefined))),
         };
       }
     },
@@ -54,7 +69,7 @@ const statusOf = ({ client }: Temporal, { workflowId, runId }: WorkflowExecution
 async function endedRelease(temporal: Temporal, info: WorkflowExecutionInfo, ask: Ask): Promise<readonly ArchiveRow[]> {
   const input = await inputOf<ReleaseInput>(temporal, info);
   const said = ((await ask()) ?? remembered<ReleaseSummary>(info)) as ReleaseStatus | undefined;
-  if (input === null || said === undefined) return [];
+  if (input === null || said === undefined) throw nothingKnown(info);
   const outside = await outsideOf(temporal, info);
   const whole = { ...said, actions: said.actions ?? [], commands: said.commands ?? [], timeline: said.timeline ?? [] };
   const ended: EndedRelease = {
@@ -71,7 +86,8 @@ async function endedDeploy(temporal: Temporal, info: WorkflowExecutionInfo, ask:
   const input = await inputOf<DeployInput>(temporal, info);
   const said = ((await ask()) ?? remembered<DeploySummary>(info)) as DeployStatus | undefined;
   // A canary is an action, which its release has; what it does to a few tasks is no deploy to count.
-  if (input === null || said === undefined || input.canary) return [];
+  if (input?.canary) return [];
+  if (input === null || said === undefined) throw nothingKnown(info);
   const spans = said.spans ?? (await resultOf<DeployResult>(temporal, info))?.spans ?? NO_TIME;
   const [outside, none] = [await outsideOf(temporal, info), { phases: [], health: [], commands: [], timeline: [] }];
   const whole = { ...none, ...said, revert: said.revert ?? null, spans };
@@ -82,6 +98,9 @@ async function endedDeploy(temporal: Temporal, info: WorkflowExecutionInfo, ask:
   };
   return deployRows(ended);
 }
+
+const nothingKnown = ({ workflowId }: WorkflowExecutionInfo): Error =>
+  new Error(`nothing is known of ${workflowId} but that it ended`);
 
 const remembered = <T>({ memo }: WorkflowExecutionInfo): T | undefined => memo?.['summary'] as T | undefined;
 

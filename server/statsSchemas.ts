@@ -11,7 +11,7 @@ const breakdowns = z.array(
 );
 
 export const statsAnswer = z.looseObject({
-  ...{ since: z.string(), until: z.string(), readUntil: z.string().nullable() },
+  ...{ since: z.string(), until: z.string(), readUntil: z.string().nullable(), unread: z.number() },
   ...{ schedules: breakdowns, endStates: breakdowns, spans: breakdowns, failedActions: breakdowns },
   ...{ failedChecks: breakdowns, progress: breakdowns, pipelineSizes: breakdowns, actionTypes: breakdowns },
 });

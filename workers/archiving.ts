@@ -4,12 +4,13 @@ import type { Temporal } from '../client/connection';
 import { temporalEndings } from '../client/endings';
 import { collect } from '../platform/archive/collect';
 import type { OpenArchive } from '../platform/archive/open';
+import type { AskCounts } from '../platform/archive/runReader';
 import type { ArchiveSettings } from '../platform/archive/settings';
 import { DAY_MS } from '../domain/milliseconds';
 
 /**
  * Brings the archive up to date now and then, beside the workflows and never in one: whatever becomes of the archive, deploys continue, and
- * what could not be written is read again. `stop` waits for what is being written.
+ * what could not be written is read again. `stop` waits for what is being written, and nothing more is read.
  */
 export function startArchiving(
   temporal: Temporal,
@@ -18,23 +19,27 @@ export function startArchiving(
   { keepMs, intervalMs }: Pick<ArchiveSettings, 'keepMs' | 'intervalMs'>,
   log: Pick<Logger, 'info' | 'warn'>,
 ): { stop(): Promise<void> } {
-  const endings = temporalEndings(temporal, taskQueue);
   const over = new AbortController();
+  const { signal } = over;
+  const endings = temporalEndings(temporal, taskQueue, signal);
+  const asked: AskCounts = new Map();
   let expiredMs = 0;
   const look = async (): Promise<void> => {
-    const nowMs = Date.now();
-    const { rows, unanswered } = await collect(archive, endings, nowMs);
+    const { rows, unanswered, unread, readUntilMs } = await collect(archive, endings, Date.now(), { signal, asked });
     if (unanswered.length > 0) log.warn({ unanswered }, 'archived without what no worker could say');
+    if (unread.length > 0) log.warn({ unread }, 'could not be read; statistics count them as such');
     if (rows > 0) log.info({ rows, place }, 'archived');
-    if (nowMs - expiredMs < DAY_MS) return;
-    await archive.expire(nowMs - keepMs);
-    expiredMs = nowMs;
+    if (readUntilMs - expiredMs < DAY_MS) return;
+    await archive.expire(readUntilMs - keepMs);
+    expiredMs = readUntilMs;
   };
   const run = async (): Promise<void> => {
-    while (!over.signal.aborted) {
-      await wait(intervalMs, undefined, { signal: over.signal }).catch(() => undefined);
-      if (over.signal.aborted) return;
-      await look().catch((error: unknown) => log.warn({ err: error }, 'nothing archived now; it is tried again'));
+    for (;;) {
+      await wait(intervalMs, undefined, { signal }).catch(() => undefined);
+      if (signal.aborted) return;
+      await look().catch((error: unknown) => {
+        if (!signal.aborted) log.warn({ err: error }, 'nothing archived now; it is tried again');
+      });
     }
   };
   const running = run();

@@ -59,6 +59,8 @@ async function main(): Promise<void> {
   const archiving =
     registry.archive &&
     startArchiving(temporal, taskQueue, await openArchive(registry.archive, process.env), registry.archive, log);
+  // Before the worker drains: from then on it answers for no run.
+  for (const signal of SHUTDOWN_SIGNALS) process.once(signal, () => void archiving?.stop());
   if (registry.scripts.enabled) void logIsolation(runner, log);
   for (const warning of registry.warnings) log.warn({ file: registry.file }, warning);
   process.stdout.write(
@@ -100,13 +102,15 @@ async function ensureTickets(client: Client, { freshness, settings }: Registry, 
   await ensureDailyTickets(client, taskQueue, { heartbeatTimeoutMs: settings.heartbeatTimeoutMs });
 }
 
+const SHUTDOWN_SIGNALS = ['SIGTERM', 'SIGINT'] as const;
+
 /** Our log, and Temporal's through it, on stderr as JSON lines. */
 function installLogger(): pino.Logger {
   const log = createLog(process.env['CONVEYOR_LOG_LEVEL'] ?? 'info', pino.destination(2));
   const level = (name: LogLevel): pino.Level => name.toLowerCase() as pino.Level;
   Runtime.install({
     logger: new DefaultLogger('INFO', ({ level: name, message, meta }) => log[level(name)](meta ?? {}, message)),
-    shutdownSignals: ['SIGTERM', 'SIGINT'],
+    shutdownSignals: [...SHUTDOWN_SIGNALS],
   });
   return log;
 }

@@ -18,7 +18,7 @@ export const archiveCommand: Register = (program, cli) => {
     .helpCommand(false);
   group
     .command('rebuild')
-    .description('empty the archive and read it again from Temporal, as far back as that keeps histories')
+    .description('read again what Temporal still has, and replace it in the archive; the rest stays')
     .addHelpText('after', examples('conveyor archive rebuild'))
     .action(cli.handle(rebuild));
 };
@@ -29,17 +29,26 @@ async function rebuild({ io, output, connect }: CommandCall<object>): Promise<nu
   const { collect } = await import('../../platform/archive/collect');
   const temporal = await connectTemporal({ ...connect, seal: registry.seal });
   try {
-    await archive.clear();
     const endings = temporalEndings(temporal, taskQueueOf({ ...connect }));
-    const { unanswered } = await collect(archive, endings, io.now());
-    // A worker may have read some of them meanwhile.
+    const { unanswered, unread } = await collect(archive, endings, io.now(), { again: true });
+    // What Temporal keeps no longer is among them.
     const rows = await archive.size();
-    const rebuilt = { place, rows, unanswered };
-    emit(io, output, rebuilt, {
-      text: () =>
-        `${plural(rows, 'row')} in ${place}${unanswered.length === 0 ? '' : `; no worker could say more of ${plural(unanswered.length, 'run')} than that they ended`}`,
-      name: [place],
-    });
+    emit(
+      io,
+      output,
+      { place, rows, unanswered, unread },
+      {
+        text: () =>
+          [
+            `${plural(rows, 'row')} in ${place}`,
+            ...(unanswered.length === 0
+              ? []
+              : [`no worker could say more of ${plural(unanswered.length, 'run')} than that they ended`]),
+            ...(unread.length === 0 ? [] : [`${plural(unread.length, 'run')} could not be read`]),
+          ].join('; '),
+        name: [place],
+      },
+    );
     return EXIT.ok;
   } finally {
     await temporal.connection.close();

@@ -1,6 +1,6 @@
 import type { StatsReport } from '../../domain/stats/report';
 import { paint, table, type View } from './paint';
-import { statsTables } from './statsTables';
+import { statsTables, unreadWords } from './statsTables';
 import { minuteWords } from './words';
 
 /** The tables of `stats`, as those of Conveyor §6: categories are rows. */
@@ -12,6 +12,7 @@ export function statsText(report: StatsReport, view: View): string {
     ...(readUntil === null
       ? [colors.yellow('nothing is archived yet: workers that have an archive look now and then')]
       : [colors.dim(`archived until ${minuteWords(readUntil)}`)]),
+    ...(report.unread ? [colors.yellow(unreadWords(report))] : []),
     ...statsTables(report).map(({ title, headings, rows }) =>
       ['', colors.bold(title), table(['CATEGORY', ...headings], rows, 'none', view)].join('\n'),
     ),

@@ -2,7 +2,7 @@ import { escapeXml } from '../../domain/markup';
 import type { StatsReport } from '../../domain/stats/report';
 import { statsCharts, type Figure } from './statsCharts';
 import { STATS_STYLE } from './statsStyle';
-import { statsTables, type StatsTable } from './statsTables';
+import { statsTables, unreadWords, type StatsTable } from './statsTables';
 import { minuteWords } from './words';
 
 /** The statistics as one page with plots, and the tables below them, which needs nothing from anywhere. */
@@ -11,6 +11,7 @@ export function statsPage(report: StatsReport): string {
   const cards = statsTables(report).map((table) => card(table, charts[table.id]));
   const { since, until, readUntil } = report;
   const read = readUntil === null ? 'nothing is archived yet' : `archived until ${minuteWords(readUntil)}`;
+  const about = [`what ended from ${minuteWords(since)} to ${minuteWords(until)}`, read, unreadWords(report)];
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -24,7 +25,7 @@ export function statsPage(report: StatsReport): string {
 <body>
 <header>
 <h1>Releases and deploys</h1>
-<p>${escapeXml(`what ended from ${minuteWords(since)} to ${minuteWords(until)}; ${read}`)}</p>
+<p>${escapeXml(about.filter((words) => words !== '').join('; '))}</p>
 </header>
 <main>
 ${cards.join('\n')}

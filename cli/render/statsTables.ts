@@ -1,9 +1,9 @@
 import { quantile } from '../../domain/health/series';
 import { OBJECTIVES, type Breakdown, type BugImpact, type StatsReport } from '../../domain/stats/report';
-import { formatDuration } from '../../domain/text';
+import { formatDuration, plural } from '../../domain/text';
 import { percent, shareWords } from './words';
 
-export type StatsTableId = Exclude<keyof StatsReport, 'since' | 'until' | 'readUntil'>;
+export type StatsTableId = Exclude<keyof StatsReport, 'since' | 'until' | 'readUntil' | 'unread'>;
 
 /** One table of the statistics. */
 export interface StatsTable {
@@ -12,6 +12,10 @@ export interface StatsTable {
   readonly headings: readonly string[];
   readonly rows: readonly (readonly string[])[];
 }
+
+/** What the tables lack; empty where they lack nothing. An older server does not say. */
+export const unreadWords = ({ unread }: Partial<Pick<StatsReport, 'unread'>>): string =>
+  unread ? `without ${plural(unread, 'end')} of releases and deploys that could not be read` : '';
 
 /** How well it works, then the tables of Conveyor §6: categories are rows. */
 export const statsTables = (report: StatsReport): readonly StatsTable[] => [

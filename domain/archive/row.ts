@@ -1,8 +1,8 @@
 import type { Pattern } from '../deploy/pattern';
 import type { Classification } from '../views';
 
-/** What is archived, each once, when it has ended. */
-type RowKind = 'release' | 'action' | 'deploy' | 'phase' | 'check' | 'command';
+/** What is archived, each once, when it has ended; `unread` stands for a release or deploy that cannot be read. */
+type RowKind = 'release' | 'action' | 'deploy' | 'phase' | 'check' | 'command' | 'unread';
 
 /** When a pipeline releases (Conveyor §6.2, Table 1). */
 export const CADENCES = ['continuous', 'daily', 'weekly', 'biweekly/monthly', 'manual-pick'] as const;
@@ -20,7 +20,7 @@ export interface ArchiveRow {
   /** Type of an action, push type of a deploy, kind of a check; of a failed release the type of the first action that failed. */
   readonly type: string | null;
   readonly state: string;
-  /** Why a release was cancelled; what a deploy that is a bad failure failed by. */
+  /** Why a release was cancelled; what a deploy that is a bad failure failed by; why something cannot be read. */
   readonly cause: string | null;
   /** How a release began. */
   readonly trigger: string | null;

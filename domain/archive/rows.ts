@@ -1,5 +1,7 @@
 import { bugIn } from '../bugs/bug';
 import { UNCATEGORISED } from '../health/statistics';
+import { onOneLine } from '../plainText';
+import { cutText } from '../size';
 import { deployRow } from '../pipeline/recordOutcome';
 import type { DeployInput } from '../deploy/state';
 import type { DeployEnded, ReleaseInput } from '../release/state';
@@ -100,6 +102,16 @@ export function deployRows(ended: EndedDeploy): readonly ArchiveRow[] {
     ...checkRows(ended, { ...of, endedMs }),
     ...commandRows(ended, { ...of, endedMs }),
   ];
+}
+
+/** A place for what ended and cannot be read, so that it is counted, and not asked for again. */
+export function unreadRow(run: ClosedRun, why: string): ArchiveRow {
+  const [, pipeline = '', number = ''] = run.workflowId.split('/');
+  const of = { pipeline, release: Number.parseInt(number, 10) || 0, endedMs: run.closedMs };
+  return {
+    ...blankRow({ key: rowKey(run), kind: 'unread', state: 'unread', ...of }),
+    cause: cutText(onOneLine(why), 300),
+  };
 }
 
 /** Which bug ended a release: what it was cancelled with names it. */

@@ -51,6 +51,8 @@ export interface StatsReport {
   readonly until: string;
   /** Until when everything that ended is in the archive; null while nothing was read yet. */
   readonly readUntil: string | null;
+  /** How many releases and deploys ended that could not be read: they are in no table. */
+  readonly unread: number;
   /** Table 1. */
   readonly schedules: readonly Breakdown[];
   /** Table 2; a cancelled release counts as `cancelled (superseded)` and so on. */
@@ -93,6 +95,7 @@ export function statsReport(tallies: Tallies, { sinceMs, untilMs, readUntilMs }:
   return {
     ...{ since: formatTime(sinceMs), until: formatTime(untilMs) },
     readUntil: readUntilMs === null ? null : formatTime(readUntilMs),
+    unread: sumOf(tallies.unread),
     schedules: breakdowns(tallies.cadences, ({ cadence }) => cadence, CADENCES),
     endStates: breakdowns(tallies.releases, ({ state, cause }) => (cause === null ? state : `${state} (${cause})`)),
     checkErrors: checkErrors(tallies),

@@ -19,6 +19,8 @@ export interface Counted extends Of {
 export interface Tallies {
   /** When the first of all that the archive has ended, ms since the epoch; null of nothing. */
   readonly firstMs: number | null;
+  /** Releases and deploys that ended and cannot be read. */
+  readonly unread: readonly Counted[];
   /** Pipelines that had a release, by when they release. */
   readonly cadences: readonly (Counted & { readonly cadence: Cadence })[];
   /** Pipelines by their number of actions, as of their last release. */

@@ -20,18 +20,17 @@ export interface StatsQuery {
  */
 export interface Archive {
   /**
-   * Rows, and how far they bring the archive, in one transaction. A row whose key is there stays as it is: whoever is not sure that
-   * rows were written writes them again. The mark never goes back. `seen` is the mark from which the caller continues.
+   * Rows, and how far they bring the archive, in one transaction. A row whose key is there stays as it is, unless it is to be replaced:
+   * whoever is not sure that rows were written writes them again. `seen` is the mark from which the caller continues; it goes back only
+   * if it is still that.
    * @throws `archive-foreign` where another namespace writes; `archive-unavailable` where the archive has less than `seen`, since it was
    * emptied meanwhile: what is missing would never be read again
    */
-  write(rows: readonly ArchiveRow[], mark: Mark, seen: Mark | null): Promise<void>;
+  write(rows: readonly ArchiveRow[], mark: Mark, seen: Mark | null, how?: 'keep' | 'replace'): Promise<void>;
   /** Null while nothing was written. */
   mark(): Promise<Mark | null>;
   /** Which of these keys there are. */
   known(keys: readonly string[]): Promise<ReadonlySet<string>>;
-  /** Makes it as empty as a new one. */
-  clear(): Promise<void>;
   /** How many rows it has. */
   size(): Promise<number>;
   /** Drops what ended before. */

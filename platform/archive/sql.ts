@@ -12,15 +12,17 @@ const ROWS_AT_ONCE = 500;
 export function sqlArchive(database: Database): Archive {
   const { place } = database;
   return {
-    write: (rows, mark, seen) =>
+    write: (rows, mark, seen, how = 'keep') =>
       database.use('write', async (sql) => {
         await ensureTables(sql);
-        await requireMark(sql, mark, seen, place);
-        for (let from = 0; from < rows.length; from += ROWS_AT_ONCE)
-          await insert(sql, rows.slice(from, from + ROWS_AT_ONCE));
+        const found = await requireMark(sql, mark, seen, place);
+        // One statement replaces no row twice.
+        const each = [...new Map(rows.map((row) => [row.key, row])).values()];
+        for (let from = 0; from < each.length; from += ROWS_AT_ONCE)
+          await insert(sql, each.slice(from, from + ROWS_AT_ONCE), how);
         await sql.all(
-          `insert into conveyor_mark values (1, $1, $2) on conflict (one) do update set read_until_ms = greatest(conveyor_mark.read_until_ms, excluded.read_until_ms)`,
-          [mark.origin, mark.readUntilMs],
+          `insert into conveyor_mark values (1, $1, $2) on conflict (one) do update set read_until_ms = excluded.read_until_ms`,
+          [mark.origin, seen?.readUntilMs === found ? mark.readUntilMs : Math.max(mark.readUntilMs, found ?? 0)],
         );
       }),
     mark: () => database.use('read', (sql) => readMark(sql)),
@@ -30,11 +32,6 @@ export function sqlArchive(database: Database): Archive {
         const places = keys.map((_, at) => `$${at + 1}`).join(', ');
         const found = await sql.all(`select key from conveyor_outcomes where key in (${places})`, keys);
         return new Set(found.map(({ key }) => String(key)));
-      }),
-    clear: () =>
-      database.use('write', async (sql) => {
-        await sql.all('drop table if exists conveyor_mark');
-        await sql.all('drop table if exists conveyor_outcomes');
       }),
     size: () =>
       database.use('read', async (sql) => {
@@ -52,14 +49,18 @@ export function sqlArchive(database: Database): Archive {
   };
 }
 
-async function insert(sql: Sql, rows: readonly ArchiveRow[]): Promise<void> {
+async function insert(sql: Sql, rows: readonly ArchiveRow[], how: 'keep' | 'replace'): Promise<void> {
   const tuple = (_row: ArchiveRow, nth: number) =>
     `(${COLUMNS.map((_name, at) => `$${nth * COLUMNS.length + at + 1}`).join(', ')})`;
   await sql.all(
-    `insert into conveyor_outcomes (${COLUMNS.map(column).join(', ')}) values ${rows.map(tuple).join(', ')} on conflict do nothing`,
+    `insert into conveyor_outcomes (${COLUMNS.map(column).join(', ')}) values ${rows.map(tuple).join(', ')} on conflict ${how === 'keep' ? 'do nothing' : REPLACE}`,
     rows.flatMap((row) => COLUMNS.map((name) => row[name])),
   );
 }
+
+const REPLACE = `(key) do update set ${COLUMNS.filter((name) => name !== 'key')
+  .map((name) => `${column(name)} = excluded.${column(name)}`)
+  .join(', ')}`;
 
 async function readMark(sql: Sql): Promise<Mark | null> {
   if (!(await hasTable(sql, 'conveyor_mark'))) return null;
@@ -67,11 +68,15 @@ async function readMark(sql: Sql): Promise<Mark | null> {
   return row === undefined ? null : { origin: String(row['origin']), readUntilMs: Number(row['until']) };
 }
 
-/** Two that write to one archive would count each other's pipelines as their own; and one that was emptied is read from the beginning. */
-async function requireMark(sql: Sql, { origin }: Mark, seen: Mark | null, place: string): Promise<void> {
+/**
+ * Two that write to one archive would count each other's pipelines as their own; and one that was emptied is read from the beginning.
+ * @returns how far the archive has been read
+ */
+async function requireMark(sql: Sql, { origin }: Mark, seen: Mark | null, place: string): Promise<number | undefined> {
   const mark = await readMark(sql);
   if (mark !== null && mark.origin !== origin)
     throw conveyorError('archive-foreign', { place, origin: mark.origin, own: origin });
   if (seen !== null && (mark === null || mark.readUntilMs < seen.readUntilMs))
-    throw conveyorError('archive-unavailable', { place, detail: 'it was emptied meanwhile' });
+    throw conveyorError('archive-unavailable', { place, detail: 'it was emptied, or is read again, meanwhile' });
+  return mark?.readUntilMs;
 }

@@ -14,6 +14,7 @@ export async function readTallies(sql: Sql, { sinceMs, untilMs, by }: StatsQuery
   );
   return {
     firstMs: (first?.['first'] as number | null | undefined) ?? null,
+    unread: await ask(`select own as category, ${COUNT} from ended where kind = 'unread' group by 1`),
     cadences: await ask(`select own as category, cadence, ${COUNT} from pipelines where released group by 1, 2`),
     sizes: await ask(`select own as category, parts as actions, ${COUNT} from pipelines where released group by 1, 2`),
     actionTypes: await ask(

@@ -4,7 +4,7 @@ import { letPass, pastRelease, through } from './historyRows';
 export const NO_TALLIES: Tallies = {
   firstMs: null,
   ...{ cadences: [], sizes: [], actionTypes: [], releases: [], failures: [], checks: [], progress: [] },
-  ...{ blames: [], patterns: [], bugs: [] },
+  ...{ unread: [], blames: [], patterns: [], bugs: [] },
   ...{ deploys: [], spans: [], times: [], leads: [], restores: [], histories: [] },
 };
 
@@ -13,6 +13,7 @@ export const talliesOf = (category: string): Tallies => {
   const counted = { category, count: 4 };
   return {
     firstMs: null,
+    unread: [counted],
     cadences: [{ ...counted, cadence: 'daily' }],
     sizes: [
       { ...counted, actions: 2 },

@@ -35,6 +35,7 @@ test('every table has a title, and a row for each category', async () => {
   expect(code).toBe(0);
   expect(asked.at(-1)).toContain('/v1/stats?since=2025-11-20T14%3A02%3A10.000Z&by=category');
   expect(out).toMatch(/^what ended from 2025-11-20 14:02 UTC to 2026-11-20 14:02 UTC\narchived until/);
+  expect(out).toContain('\nwithout 8 ends of releases and deploys that could not be read\n');
   const rows = out.split('\n').map((line) => line.replace(/ {2,}/g, '  ').trimEnd());
   expect(rows).toContain('large  5  4 (80.0 %, 37.6–96.4 %)  0 (0.0 %, 0.0–43.4 %)  1 (20.0 %, 3.6–62.4 %)  no');
   expect(rows).toContain('regular  4  0%  0%  0%  0%  100%  0%');
@@ -45,6 +46,7 @@ test('every table has a title, and a row for each category', async () => {
 test('without anything archived it says so, and that there is nothing of each', async () => {
   const { out } = await stats(statsReport(NO_TALLIES, { ...SPAN, readUntilMs: null }));
   expect(out).toContain('nothing is archived yet');
+  expect(out).not.toContain('could not be read');
   expect(out.match(/^none$/gm)).toHaveLength(15);
 });
 
@@ -54,6 +56,7 @@ test('the page has a plot and a table of each, and needs nothing from elsewhere'
   const page = readFileSync(file, 'utf8');
   expect(page.match(/<svg /g)).toHaveLength(15);
   expect(page.match(/<table>/g)).toHaveLength(15);
+  expect(page).toContain('; without 8 ends of releases and deploys that could not be read</p>');
   expect(page).toContain('prefers-color-scheme:dark');
   expect(page).not.toMatch(/<script|<link|<img|src=|url\(|@import|https?:/);
   expect(page).not.toMatch(/NaN|Infinity|undefined/);

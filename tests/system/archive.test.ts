@@ -55,6 +55,16 @@ test('deploys continue while the archive is broken or its worker is killed, and 
   await hasArchived(2);
 });
 
+test('an end that cannot be read keeps no other from the archive, and statistics count it', async () => {
+  const { taskQueue, temporal } = stack;
+  const broken = await temporal.workflow.start('release', { taskQueue, workflowId: 'release/nobody/1' });
+  await broken.terminate('it has no input');
+  await eventually('its end is counted', async () => (await stack.json<StatsReport>(['stats'])).unread === 1);
+  await shop.ships(4);
+  await shop.ended(3);
+  await hasArchived(3);
+});
+
 test('an archive that is rebuilt says what it said before', async () => {
   const counted = async () => {
     const {
@@ -75,7 +85,7 @@ test('an archive that is rebuilt says what it said before', async () => {
 test('a server shows the same as the file, and commands go through it', async () => {
   const front = await startFront(stack, 0, {});
   const { status, body } = await ask<StatsReport>(front, 'GET', '/v1/stats?by=all');
-  expect([status, body.endStates[0]?.counts['succeeded']]).toEqual([200, 2]);
+  expect([status, body.endStates[0]?.counts['succeeded']]).toEqual([200, 3]);
   const { code, stdout } = await stack.conveyor(['stats'], { CONVEYOR_SERVER: front.url });
   expect([code, stdout]).toEqual([0, expect.stringContaining('Service level')]);
 });

@@ -1,11 +1,15 @@
+import { unreadRow } from '../../../domain/archive/rows';
 import type { Archive } from '../../../platform/archive/port';
 import { archived, HOUR_MS } from '../../builders/archiveRows';
 
 export const ALL = { sinceMs: 0, untilMs: 1e12, by: 'category' } as const;
 export const mark = (readUntilMs: number) => ({ origin: 'default/a', readUntilMs });
 
-/** What everybody may rely on of an archive, wherever it is. `open` opens the same one again, empty at the beginning of each test. */
-export function archiveContract(open: () => Archive): void {
+/**
+ * What everybody may rely on of an archive, wherever it is. `open` opens the same one again, empty at the beginning of each test; `lose`
+ * makes it as if it had never been.
+ */
+export function archiveContract(open: () => Archive, lose: () => Promise<void>): void {
   test('is empty before anything was written, and reading is no error', async () => {
     const archive = open();
     expect(await archive.mark()).toBeNull();
@@ -66,6 +70,23 @@ export function archiveContract(open: () => Archive): void {
     expect([regular.firstMs, regular.deploys]).toMatchObject([HOUR_MS, [{ category: 'regular', count: 1 }]]);
   });
 
+  test('counts what could not be read apart, and in nothing else', async () => {
+    const archive = open();
+    const run = { workflowId: 'deploy/kvstore/2/deploy/1', runId: 'run', closedMs: HOUR_MS };
+    await archive.write(
+      [...archived(1), unreadRow(run, 'no input'), unreadRow({ ...run, workflowId: 'else' }, '')],
+      mark(5),
+      null,
+    );
+    const { unread, releases, deploys } = await archive.tallies(ALL);
+    const counts = unread.map(({ category, count }) => [category, count]).sort();
+    expect(counts).toEqual([
+      ['regular', 1],
+      ['uncategorised', 1],
+    ]);
+    expect([releases, deploys]).toMatchObject([[{ count: 1 }], [{ count: 1 }]]);
+  });
+
   test('counts bad failures by what they failed by, deploy actions by their last pattern, and what bugs cancelled', async () => {
     const archive = open();
     const deploys = [
@@ -86,13 +107,21 @@ export function archiveContract(open: () => Archive): void {
     expect(bugs).toEqual([{ bug: 'bug/7', count: 2 }]);
   });
 
-  test('drops what is too old, and all of it when it is made anew', async () => {
+  test('drops what is too old', async () => {
     const archive = open();
     await archive.write([...archived(1), ...archived(9)], mark(5), null);
     await archive.expire(5 * 3_600_000);
     expect((await archive.tallies(ALL)).histories.map(({ row }) => row.number)).toEqual([9]);
-    await archive.clear();
-    expect(await archive.mark()).toBeNull();
+  });
+
+  test('replaces a row where it is to, and leaves it alone else', async () => {
+    const archive = open();
+    await archive.write([...archived(1, { state: 'failed' }), ...archived(2)], mark(5), null);
+    await archive.write(archived(1), mark(6), mark(5));
+    const states = async () => (await archive.tallies(ALL)).releases.map(({ state }) => state).sort();
+    expect(await states()).toEqual(['failed', 'succeeded']);
+    await archive.write([...archived(1, { state: 'failed' }), ...archived(1)], mark(7), mark(6), 'replace');
+    expect([await states(), await archive.size()]).toEqual([['succeeded'], 6]);
   });
 
   test('takes nothing of another namespace, and is as it was', async () => {
@@ -106,12 +135,14 @@ export function archiveContract(open: () => Archive): void {
     expect((await archive.tallies(ALL)).histories).toHaveLength(1);
   });
 
-  test('refuses what continues from a mark that it has lost, and its mark never goes back', async () => {
+  test('refuses what continues from a mark that it has lost; its mark goes back only for who has seen it as it is', async () => {
     const archive = open();
-    await archive.write(archived(1), mark(5), null);
-    await archive.write([], mark(4), mark(5));
+    await archive.write(archived(1), mark(6), null);
+    for (const seen of [null, mark(5)]) await archive.write([], mark(4), seen);
+    expect(await archive.mark()).toEqual(mark(6));
+    await archive.write([], mark(5), mark(6));
     expect(await archive.mark()).toEqual(mark(5));
-    await archive.clear();
+    await lose();
     await expect(archive.write(archived(2), mark(6), mark(5))).rejects.toMatchObject({ code: 'archive-unavailable' });
     await archive.write([], mark(4), null);
     await expect(archive.write(archived(2), mark(6), mark(5))).rejects.toMatchObject({ code: 'archive-unavailable' });

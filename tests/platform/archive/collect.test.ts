@@ -1,6 +1,7 @@
 import type { ArchiveRow } from '../../../domain/archive/row';
 import { DAY_MS, MINUTE_MS } from '../../../domain/milliseconds';
-import { collect, type Closed, type Endings } from '../../../platform/archive/collect';
+import { collect } from '../../../platform/archive/collect';
+import type { Closed, Endings } from '../../../platform/archive/endings';
 import type { Archive, Mark } from '../../../platform/archive/port';
 import { archived, HOUR_MS } from '../../builders/archiveRows';
 
@@ -17,12 +18,12 @@ class MemoryArchive implements Pick<Archive, 'write' | 'mark' | 'known'> {
 
   mark = () => Promise.resolve(this.at);
   known = (keys: readonly string[]) => Promise.resolve(new Set(keys.filter((key) => this.rows.has(key))));
-  write = (rows: readonly ArchiveRow[], mark: Mark) => {
+  write = (rows: readonly ArchiveRow[], mark: Mark, _seen: Mark | null, how: string = 'keep') => {
     if (this.isDown) return Promise.reject(new Error('no space left'));
     this.times += 1;
     for (const row of rows) {
       this.writes.push(row.key);
-      if (!this.rows.has(row.key)) this.rows.set(row.key, row);
+      if (how === 'replace' || !this.rows.has(row.key)) this.rows.set(row.key, row);
     }
     this.at = mark;
     return Promise.resolve();
@@ -34,28 +35,35 @@ interface Ended {
   readonly closedMs: number;
   /** How often nobody answers. */
   failures?: number;
+  /** What is left of it cannot be read either. */
+  readonly isGone?: boolean;
 }
 
-function endingsOf(ended: readonly Ended[]): Endings {
+class NoAnswer extends Error {}
+
+/** What ended, where a worker polled last at `polledMs`; null where there is none. */
+function endingsOf(ended: readonly Ended[], polledMs: number | null = null, failure: Error = new NoAnswer('silence')) {
   const closed = (one: Ended): Closed => {
     const { number, closedMs } = one;
     const rows = archived(number, { endedMs: closedMs }).filter(({ kind }) => kind !== 'deploy');
     return {
-      ...{ workflowId: `release/kvstore/${number}`, runId: 'run' },
+      ...{ workflowId: `release/kvstore/${number}`, runId: 'run', closedMs },
       rows: () => {
         if ((one.failures ?? 0) === 0) return Promise.resolve(rows);
         one.failures = (one.failures ?? 0) - 1;
-        return Promise.reject(new Error('no worker'));
+        return Promise.reject(failure);
       },
-      remains: () => Promise.resolve(rows.slice(0, 1)),
+      remains: () => (one.isGone ? Promise.reject(new Error('no\0 input')) : Promise.resolve(rows.slice(0, 1))),
     };
   };
   return {
     origin: () => Promise.resolve({ name: 'default/a', retentionMs: 7 * DAY_MS }),
+    polledMs: () => Promise.resolve(polledMs),
+    isUnanswered: (error) => error instanceof NoAnswer,
     closed: async function* (sinceMs, untilMs) {
       for (const one of ended) if (one.closedMs >= sinceMs && one.closedMs < untilMs) yield closed(one);
     },
-  };
+  } satisfies Endings;
 }
 
 const archiveOf = (memory: MemoryArchive) => memory as unknown as Archive;
@@ -70,7 +78,7 @@ describe('bringing an archive up to date', () => {
       closedMs: NOW_MS - (nth + 1) * HOUR_MS,
     }));
     const first = await collect(archiveOf(memory), endingsOf(ended), NOW_MS);
-    expect(first).toEqual({ rows: 300, unanswered: [], readUntilMs: NOW_MS });
+    expect(first).toEqual({ rows: 300, unanswered: [], unread: [], readUntilMs: NOW_MS });
     expect(releases(memory)).toHaveLength(150);
     expect(await collect(archiveOf(memory), endingsOf(ended), NOW_MS + MINUTE_MS)).toMatchObject({ rows: 0 });
     expect(memory.writes).toHaveLength(300);
@@ -95,20 +103,109 @@ describe('bringing an archive up to date', () => {
     memory.isDown = true;
     await expect(collect(archiveOf(memory), endingsOf([]), NOW_MS)).rejects.toThrow('no space left');
     memory.isDown = false;
-    await expect(collect(archiveOf(memory), endingsOf(ended), NOW_MS)).rejects.toThrow('no worker');
+    await expect(collect(archiveOf(memory), endingsOf(ended), NOW_MS)).rejects.toThrow('silence');
     expect(releases(memory)).toEqual([]);
     await collect(archiveOf(memory), endingsOf(ended), NOW_MS + DAY_MS);
     expect(releases(memory)).toEqual([1]);
   });
 
-  test('is not kept from the others by one that nobody can answer for: of that it has what is left', async () => {
+  test('is not kept from the others by one that nobody can read: of that it has what is left, or a place for it', async () => {
     const memory = new MemoryArchive();
     const ended: Ended[] = [
       { number: 1, closedMs: NOW_MS - HOUR_MS, failures: 9 },
       { number: 2, closedMs: NOW_MS - HOUR_MS },
+      { number: 3, closedMs: NOW_MS - HOUR_MS, failures: 9, isGone: true },
     ];
-    const collected = await collect(archiveOf(memory), endingsOf(ended), NOW_MS);
-    expect(collected).toMatchObject({ rows: 3, unanswered: ['release/kvstore/1'] });
-    expect(releases(memory).sort()).toEqual([1, 2]);
+    const endings = endingsOf(ended, NOW_MS, new Error('nondeterminism'));
+    expect(await collect(archiveOf(memory), endings, NOW_MS)).toMatchObject({
+      ...{ rows: 4, unanswered: ['release/kvstore/1'], unread: ['release/kvstore/3'], readUntilMs: NOW_MS },
+    });
+    expect(memory.rows.get('release/kvstore/3@run')).toMatchObject({
+      ...{ kind: 'unread', pipeline: 'kvstore', release: 3, endedMs: NOW_MS - HOUR_MS, cause: 'no\\u0000 input' },
+    });
+    expect(await collect(archiveOf(memory), endings, NOW_MS + 1)).toMatchObject({ rows: 0, unread: [] });
+  });
+
+  test('waits for the only one that ended and does not answer, and after five times has what is left of it', async () => {
+    const memory = new MemoryArchive();
+    const ended: Ended[] = [{ number: 1, closedMs: NOW_MS - HOUR_MS, failures: 99 }];
+    const asked = new Map<string, number>();
+    const look = () => collect(archiveOf(memory), endingsOf(ended, NOW_MS), NOW_MS, { asked });
+    for (let nth = 1; nth < 5; nth += 1) await expect(look()).rejects.toThrow('silence');
+    expect(releases(memory)).toEqual([]);
+    expect(await look()).toMatchObject({ unanswered: ['release/kvstore/1'], readUntilMs: NOW_MS });
+  });
+
+  test('gives up on none while no worker is there, however often it looks', async () => {
+    const memory = new MemoryArchive();
+    const endings = endingsOf([{ number: 1, closedMs: NOW_MS - HOUR_MS, failures: 99 }]);
+    const asked = new Map<string, number>();
+    for (let nth = 1; nth < 9; nth += 1)
+      await expect(collect(archiveOf(memory), endings, NOW_MS, { asked })).rejects.toThrow('silence');
+    expect(memory.rows.size).toBe(0);
+  });
+
+  test('loses nothing for a worker whose clock is ahead: its mark is of Temporal', async () => {
+    const memory = new MemoryArchive();
+    await collect(archiveOf(memory), endingsOf([], NOW_MS), NOW_MS + 5 * DAY_MS);
+    expect(await memory.mark()).toMatchObject({ readUntilMs: NOW_MS });
+    const ended = [{ number: 1, closedMs: NOW_MS + HOUR_MS }];
+    await collect(archiveOf(memory), endingsOf(ended, NOW_MS + DAY_MS), NOW_MS + DAY_MS);
+    expect(releases(memory)).toEqual([1]);
+  });
+
+  test('reads all that Temporal has where its mark is ahead of the present', async () => {
+    const memory = new MemoryArchive();
+    await memory.write([], { origin: 'default/a', readUntilMs: NOW_MS + 5 * DAY_MS }, null);
+    const ended = [{ number: 1, closedMs: NOW_MS - DAY_MS }];
+    expect(await collect(archiveOf(memory), endingsOf(ended, NOW_MS), NOW_MS)).toMatchObject({ rows: 2 });
+    expect(await memory.mark()).toMatchObject({ readUntilMs: NOW_MS });
+  });
+
+  test('ends between two runs when its worker shuts down, and continues there', async () => {
+    const memory = new MemoryArchive();
+    const over = new AbortController();
+    const ended = [1, 2, 3].map((number) => ({ number, closedMs: NOW_MS - number * 7 * HOUR_MS }));
+    const { closed, ...endings } = endingsOf([...ended].reverse());
+    const cut: Endings = {
+      ...endings,
+      closed: async function* (...span) {
+        for await (const one of closed(...span)) {
+          if (one.workflowId.endsWith('2')) over.abort(new Error('shut down'));
+          yield one;
+        }
+      },
+    };
+    const { signal } = over;
+    await expect(collect(archiveOf(memory), cut, NOW_MS, { signal })).rejects.toThrow('shut down');
+    expect(releases(memory)).toEqual([3]);
+    await collect(archiveOf(memory), endingsOf(ended), NOW_MS);
+    expect(releases(memory).sort()).toEqual([1, 2, 3]);
+  });
+});
+
+describe('reading an archive again', () => {
+  test('replaces what Temporal still has, and keeps the rest; where Temporal is gone it keeps all', async () => {
+    const memory = new MemoryArchive();
+    const [old, wrong, lost] = [30, 1, 2].map((number) =>
+      archived(number, { endedMs: 5, state: 'failed' }).slice(0, 1),
+    );
+    await memory.write(
+      [...(old ?? []), ...(wrong ?? []), ...(lost ?? [])],
+      { origin: 'default/a', readUntilMs: NOW_MS },
+      null,
+    );
+    const before = [...memory.rows.values()];
+    const gone = { ...endingsOf([]), origin: () => Promise.reject(new Error('Temporal is gone')) };
+    await expect(collect(archiveOf(memory), gone, NOW_MS, { again: true })).rejects.toThrow('gone');
+    expect([...memory.rows.values()]).toEqual(before);
+    const ended = [
+      { number: 1, closedMs: NOW_MS - DAY_MS },
+      { number: 2, closedMs: NOW_MS - DAY_MS, failures: 9, isGone: true },
+    ];
+    const collected = await collect(archiveOf(memory), endingsOf(ended, NOW_MS), NOW_MS, { again: true });
+    expect(collected).toMatchObject({ unread: ['release/kvstore/2'] });
+    const states = [30, 1, 2].map((number) => memory.rows.get(`release/kvstore/${number}@run`)?.state);
+    expect(states).toEqual(['failed', 'succeeded', 'failed']);
   });
 });

@@ -14,7 +14,10 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('an archive in a file', () => {
-  archiveContract(() => openEmbedded(file));
+  archiveContract(
+    () => openEmbedded(file),
+    async () => rmSync(file),
+  );
 
   test('reading makes no file', async () => {
     await openEmbedded(file).mark();

@@ -1,5 +1,6 @@
 import { DAY_MS } from '../../../domain/milliseconds';
-import { collect, type Endings } from '../../../platform/archive/collect';
+import { collect } from '../../../platform/archive/collect';
+import type { Endings } from '../../../platform/archive/endings';
 import { openEmbedded } from '../../../platform/archive/duckdb';
 import { openPostgres } from '../../../platform/archive/postgres';
 import { readStats } from '../../../platform/archive/stats';
@@ -18,10 +19,12 @@ const NOW_MS = 10 * DAY_MS;
 /** A release that ended each hour. */
 const endings: Endings = {
   origin: () => Promise.resolve({ name: 'default/a', retentionMs: 30 * DAY_MS }),
+  polledMs: () => Promise.resolve(null),
+  isUnanswered: () => true,
   closed: async function* (sinceMs, untilMs) {
     for (let number = Math.max(1, Math.ceil(sinceMs / HOUR_MS)); number * HOUR_MS < untilMs; number += 1) {
       const rows = () => Promise.resolve(archived(number));
-      yield { workflowId: `release/kvstore/${number}`, runId: 'run', rows, remains: rows };
+      yield { workflowId: `release/kvstore/${number}`, runId: 'run', closedMs: number * HOUR_MS, rows, remains: rows };
     }
   },
 };
@@ -32,9 +35,10 @@ describeWithPostgres('an archive in PostgreSQL', () => {
     server = await PostgresServer.open();
   }, 60_000);
   afterAll(() => server.close());
-  beforeEach(() => openPostgres(server.url).clear());
+  const lose = () => server.query('drop table if exists conveyor_mark, conveyor_outcomes');
+  beforeEach(lose);
 
-  archiveContract(() => openPostgres(server.url));
+  archiveContract(() => openPostgres(server.url), lose);
 
   test('that is gone for a day gets later what ended meanwhile, once', async () => {
     const archive = openPostgres(server.url);

@@ -11,6 +11,8 @@ void collect(
   openEmbedded(file),
   {
     origin: () => Promise.resolve({ name: 'default/a', retentionMs: NOW_MS + DAY_MS }),
+    polledMs: () => Promise.resolve(null),
+    isUnanswered: () => true,
     closed: async function* (sinceMs, untilMs) {
       for (let number = 1; number <= Number(releases); number += 1) {
         if (number * HOUR_MS < sinceMs || number * HOUR_MS >= untilMs) continue;
@@ -18,7 +20,8 @@ void collect(
           process.stdout.write(`read ${number}\n`);
           return Promise.resolve(archived(number));
         };
-        yield { workflowId: `release/kvstore/${number}`, runId: 'run', rows: read, remains: read };
+        const run = { workflowId: `release/kvstore/${number}`, runId: 'run', closedMs: number * HOUR_MS };
+        yield { ...run, rows: read, remains: read };
       }
     },
   },

@@ -1,0 +1,94 @@
+import type { ArchiveRow } from '../../domain/archive/row';
+import { rowKey, unreadRow } from '../../domain/archive/rows';
+import type { Closed, Endings } from './endings';
+
+/** By the keys of runs, how often nobody answered for them. */
+export type AskCounts = Map<string, number>;
+
+/** One that nobody answers for so often, though there are workers, never will be. */
+const MAX_ASKED = 5;
+
+interface Read {
+  readonly rows: readonly ArchiveRow[];
+  /** Of runs of which no more can be read than that they ended. */
+  readonly poor: readonly ArchiveRow[];
+  /** Why some have to be read another time. */
+  readonly late: readonly unknown[];
+}
+
+/** Reads runs. One that cannot be read keeps none of the others. */
+export class RunReader {
+  /** Of which no worker could say more than that they ended, … */
+  readonly unanswered: string[] = [];
+  /** … and of which nobody could say even that. */
+  readonly unread: string[] = [];
+  private answers = 0;
+
+  /** @param asked in vain by earlier readers; without it whoever does not answer is asked twice, if anybody answers at all */
+  constructor(
+    private readonly endings: Endings,
+    private readonly asked: AskCounts | undefined,
+    private readonly signal: AbortSignal | undefined,
+  ) {}
+
+  /** @throws what a run threw, where no worker is there; and what the signal was aborted with */
+  async read(group: readonly Closed[]): Promise<Read> {
+    const [rows, poor, late]: [ArchiveRow[], ArchiveRow[], unknown[]] = [[], [], []];
+    const failed: Closed[] = [];
+    for (const one of group) {
+      try {
+        rows.push(...(await this.answerOf(one)));
+      } catch (error) {
+        if (failed.length === 0) await this.requireWorker(error);
+        failed.push(one);
+      }
+    }
+    for (const one of failed) {
+      try {
+        rows.push(...(await this.answerOf(one)));
+      } catch (error) {
+        await this.requireWorker(error);
+        if (this.mayAnswer(one, error)) late.push(error);
+        else poor.push(...(await this.remainsOf(one, late)));
+      }
+    }
+    return { rows, poor, late };
+  }
+
+  private async answerOf(one: Closed): Promise<readonly ArchiveRow[]> {
+    this.signal?.throwIfAborted();
+    const rows = await one.rows();
+    this.answers += 1;
+    return rows;
+  }
+
+  private async remainsOf(one: Closed, late: unknown[]): Promise<readonly ArchiveRow[]> {
+    try {
+      const rows = await one.remains();
+      this.unanswered.push(one.workflowId);
+      return rows;
+    } catch (error) {
+      await this.requireWorker(error);
+      if (this.mayAnswer(one, error)) {
+        late.push(error);
+        return [];
+      }
+      this.unread.push(one.workflowId);
+      return [unreadRow(one, error instanceof Error ? error.message : String(error))];
+    }
+  }
+
+  /** Where Temporal or all workers are away, no run is to blame. */
+  private async requireWorker(error: unknown): Promise<void> {
+    this.signal?.throwIfAborted();
+    if ((await this.endings.polledMs()) === null) throw error;
+  }
+
+  private mayAnswer(one: Closed, error: unknown): boolean {
+    if (!this.endings.isUnanswered(error)) return false;
+    if (this.asked === undefined) return this.answers === 0;
+    const times = (this.asked.get(rowKey(one)) ?? 0) + 1;
+    this.asked.set(rowKey(one), times);
+    return times < MAX_ASKED;
+  }
+}
