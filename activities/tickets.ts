@@ -3,6 +3,7 @@ import { ConveyorError } from '../domain/errors';
 import { roundAgain, roundFrom, withEvent, type RoundEvent, type TicketRound } from '../domain/freshness/round';
 import type { OpenTicket } from '../domain/freshness/ticket';
 import { afterStep, reopens, ticketStep, withDue, type TicketStep } from '../domain/freshness/tickets';
+import { MINUTE_MS } from '../domain/milliseconds';
 import type { PipelineIndex } from '../domain/pipeline/pipelineIndex';
 import { cutText } from '../domain/size';
 import type { PipelineSummary } from '../domain/views';
@@ -24,6 +25,8 @@ export type TicketActivities = ReturnType<typeof createTicketActivities>;
 
 /** Calls that are under way at the same time. */
 const CALLS_AT_ONCE = 5;
+/** A service that is slow is asked for no longer, so that an activity ends with what it has before it is given up (`workflows/proxies.ts`). */
+const MAX_TENDING_MS = 60 * MINUTE_MS;
 /** A service that does not answer so many of a run is not asked for the rest. */
 const MAX_UNANSWERED = 10;
 
@@ -63,7 +66,7 @@ async function tend(ports: TicketPorts, round: TicketRound): Promise<TicketRound
   const service = ticketServiceOf(ports, ports.registry.find('tickets', freshness.tickets), round.at);
   const [pipelines, now] = [await pipelinesByName(ports), await ports.clock.now()];
   const steps = round.open.map((ticket) => ticketStep(ticket, pipelines.get(ticket.pipeline), freshness, now));
-  const desk = new TicketDesk(service);
+  const desk = new TicketDesk(service, async () => (await ports.clock.now()) - now >= MAX_TENDING_MS);
   const taken = new Map<TicketStep, StepTaken>();
   await atOnce(CALLS_AT_ONCE, steps, async (step) => void taken.set(step, await desk.take(step)));
   const all = steps.flatMap((step) => taken.get(step) ?? []);
@@ -87,7 +90,10 @@ class TicketDesk {
   private silent = 0;
   private silence: string | null = null;
 
-  constructor(private readonly service: TicketService) {}
+  constructor(
+    private readonly service: TicketService,
+    private readonly isOver: () => Promise<boolean>,
+  ) {}
 
   /** Why the service took nothing at all; null where it took something, or was asked nothing. */
   get outage(): string | null {
@@ -97,6 +103,7 @@ class TicketDesk {
   async take(step: TicketStep): Promise<StepTaken> {
     if (step.kind === 'keep') return { ticket: step.ticket };
     if (this.silent >= MAX_UNANSWERED) return missed(step, 'late', this.silence ?? '');
+    if (await this.isOver()) return missed(step, 'late', 'its service did not come to it within an hour');
     try {
       const taken = await this.ask(step);
       this.heard();

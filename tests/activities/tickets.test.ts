@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type { TrackedTicket } from '../../simulator/state';
+import { MINUTE_MS } from '../../domain/milliseconds';
 import { viaApp } from '../../sdk/client';
 import type { Fetch } from '../../sdk/request';
 import { expectNoViolations, givenFleet, type TestFleet } from '../builders/simulatorFleet';
@@ -70,6 +71,21 @@ test('a service that is silent costs a run a few calls, however many tickets are
   expect(round.problem).toBe('tracker did not answer openTicket: no answer within 200 ms (http://simulator/…)');
   expect(round.said).toHaveLength(20);
   expect(calls.length).toBeLessThan(20);
+});
+
+test('a service that takes a minute for each ticket is asked for an hour, and keeps what it took', async () => {
+  for (let n = 0; n < 300; n += 1) world.deployed(`p${n}`, 42);
+  const slow: Fetch = (request, init) => {
+    world.now += MINUTE_MS;
+    return viaApp(fleet.app)(request, init);
+  };
+  world = Object.assign(new TicketWorld(slow), { pipelines: world.pipelines });
+  const first = await world.tend(await world.due());
+  expect(first.opened).toBeGreaterThanOrEqual(60);
+  expect(first.opened).toBeLessThan(70);
+  expect(first).toMatchObject({ late: 300 - first.opened, problem: null });
+  expect(first.said[0]).toContain('within an hour');
+  expect((await world.tend(first)).opened).toBeGreaterThan(first.opened + 50);
 });
 
 const silent: Fetch = (request, init) => {

@@ -127,3 +127,14 @@ test('of more than there is room for the worst have one, the others wait and are
   expect(jsonBytes(full)).toBeLessThan(STATE_LIMITS.state.max);
   expect(withDue(open.slice(1), many, POLICY, NOW).unticketed).toBe(unticketed);
 });
+
+test.each([
+  [TICKET_LIMITS.open.max, TICKET_LIMITS.open.max, 0],
+  [TICKET_LIMITS.open.max + 1, TICKET_LIMITS.open.max, 1],
+])('of %d pipelines that are too old %d have a ticket and %d wait, also the next day', (old, open, waiting) => {
+  const many = Array.from({ length: old }, (_, n) => pipeline(50, { id: `p${n}` }));
+  const first = due(...many);
+  expect([first.open.length, first.unticketed]).toEqual([open, waiting]);
+  const next = withDue(first.open, many, POLICY, NOW);
+  expect([next.open.length, next.unticketed]).toEqual([open, waiting]);
+});
