@@ -23,6 +23,12 @@ export interface GlobalOptions {
   readonly taskQueue?: string;
 }
 
+/** What `-o` may be besides the formats of all commands, which the handler finds in its options: any file, or these formats. */
+interface OwnOutput {
+  readonly toFile?: boolean;
+  readonly formats?: readonly string[];
+}
+
 /** Adds one command (or some) to the program. */
 export type Register = (program: Command, cli: Cli) => void;
 
@@ -31,8 +37,7 @@ export interface Cli {
   /** Makes a commander action of a handler that returns the exit code. */
   handle<O, A extends unknown[] = []>(
     handler: (call: CommandCall<O>, ...args: A) => Promise<number>,
-    /** `-o` may name a file, which the handler finds in its options, rather than a format. */
-    more?: { readonly toFile: boolean },
+    more?: OwnOutput,
   ): (...raw: unknown[]) => Promise<void>;
 }
 
@@ -42,12 +47,13 @@ export function makeCli(io: Io, finish: (code: number) => void): Cli {
     handle:
       <O, A extends unknown[]>(
         handler: (call: CommandCall<O>, ...args: A) => Promise<number>,
-        { toFile = false } = {},
+        { toFile = false, formats = [] }: OwnOutput = {},
       ) =>
       async (...raw: unknown[]) => {
         const command = raw.at(-1) as Command;
         const options = command.optsWithGlobals<O & GlobalOptions>();
-        const output = parseOutput(io, toFile && !isFormat(options.output) ? { ...options, output: 'table' } : options);
+        const isOwn = toFile ? !isFormat(options.output) : formats.includes(options.output ?? '');
+        const output = parseOutput(io, isOwn ? { ...options, output: 'table' } : options);
         const call = { io, options, output, connect: connectOptions(options) };
         finish(await handler(call, ...(raw.slice(0, -2) as A)));
       },

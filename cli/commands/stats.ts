@@ -20,6 +20,8 @@ interface StatsOptions {
   readonly since?: string;
   readonly by: Grouping;
   readonly html?: string;
+  /** `html` besides the formats of all commands. */
+  readonly output?: string;
 }
 
 export const statsCommand: Register = (program, cli) => {
@@ -32,33 +34,34 @@ export const statsCommand: Register = (program, cli) => {
         .choices(GROUPINGS)
         .default('category'),
     )
-    .option('--html <file>', 'write them there as one page with plots, and print its name')
+    .option('--html <file>', 'write them there as one page with plots, and print its name (-o html prints the page)')
     .addHelpText(
       'after',
       examples(
         'conveyor stats',
         'conveyor stats --since 90d --by all',
         'conveyor stats --since 365d --html stats.html',
+        'conveyor stats --since 365d -o html > stats.html',
       ),
     )
-    .action(
-      cli.handle<StatsOptions>(async (call) => {
-        const { io, output, options } = call;
-        const report = await loadReport(call);
-        if (options.html !== undefined) {
-          const [file, page] = [options.html, statsPage(allOnOneLine(report))];
-          writing('--html', file, () => writeFileSync(file, page));
-          emit(io, output, { file }, { text: () => file, name: [file] });
-          return EXIT.ok;
-        }
-        emit(io, output, report, {
-          text: (view, shown) => statsText(shown, view),
-          name: report.dora.map(({ category }) => category),
-        });
-        return EXIT.ok;
-      }),
-    );
+    .action(cli.handle<StatsOptions>(showStats, { formats: ['html'] }));
 };
+
+async function showStats(call: CommandCall<StatsOptions>): Promise<number> {
+  const { io, output, options } = call;
+  const report = await loadReport(call);
+  if (options.html !== undefined) {
+    const [file, page] = [options.html, statsPage(allOnOneLine(report))];
+    writing('--html', file, () => writeFileSync(file, page));
+    emit(io, output, { file }, { text: () => file, name: [file] });
+  } else if (options.output === 'html') io.stdout.write(statsPage(allOnOneLine(report)));
+  else
+    emit(io, output, report, {
+      text: (view, shown) => statsText(shown, view),
+      name: report.dora.map(({ category }) => category),
+    });
+  return EXIT.ok;
+}
 
 const DEFAULT_MS = 21 * DAY_MS;
 

@@ -62,6 +62,14 @@ test('the page has a plot and a table of each, and needs nothing from elsewhere'
   expect(page).not.toMatch(/NaN|Infinity|undefined/);
 });
 
+test('-o html prints the page that --html writes', async () => {
+  const file = join(folder, 'stats.html');
+  const report = reportOf('large');
+  await stats(report, '--html', file);
+  expect(await stats(report, '-o', 'html')).toMatchObject({ code: 0, out: readFileSync(file, 'utf8'), err: '' });
+  expect((await run(['list', 'pipelines', '-o', 'html'])).err).toContain('there is no output format html');
+});
+
 test('the page says of what there is nothing, and nothing is drawn', async () => {
   const file = join(folder, 'stats.html');
   await stats(statsReport(NO_TALLIES, SPAN), '--html', file);
