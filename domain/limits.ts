@@ -12,7 +12,7 @@ export interface Limit {
   readonly max: number;
   readonly unit: 'bytes' | 'entries';
   /** What happens to more. */
-  readonly more: 'refused' | 'cut' | 'shortened' | 'waits' | 'holds';
+  readonly more: 'refused' | 'cut' | 'shortened' | 'waits' | 'holds' | 'joined';
   readonly why: string;
 }
 
@@ -389,4 +389,8 @@ export const BUG_LIMITS = {
 /** What is kept of releases and deploys that have ended. */
 export const ARCHIVE_LIMITS = {
   days: refused('the days for which an archive keeps rows', 3650, 'entries', 'statistics of all of it read all of it'),
+  categories: {
+    ...cut('the categories that statistics name', 100, 'entries', 'people read their tables'),
+    more: 'joined',
+  },
 } as const satisfies Record<string, Limit>;

@@ -6,6 +6,9 @@ import type { HistoryRow } from '../views';
 export const GROUPINGS = ['category', 'all'] as const;
 export type Grouping = (typeof GROUPINGS)[number];
 
+/** What categories are counted as that have the fewest pipelines, where there are more than `ARCHIVE_LIMITS.categories`. */
+export const OTHER_CATEGORIES = 'others';
+
 /** Of one group. */
 export interface Of {
   readonly category: string;

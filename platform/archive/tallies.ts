@@ -1,6 +1,7 @@
 import type { HistoryRow } from '../../domain/views';
 import { UNCATEGORISED } from '../../domain/health/statistics';
-import type { Grouping, Tallies } from '../../domain/stats/tallies';
+import { ARCHIVE_LIMITS } from '../../domain/limits';
+import { OTHER_CATEGORIES, type Grouping, type Tallies } from '../../domain/stats/tallies';
 import type { Sql, SqlRow } from './database';
 import type { StatsQuery } from './port';
 
@@ -77,15 +78,21 @@ const deployTallies = async (ask: Ask) => ({
  * `pipelines`: each as its last release of the time knew it, else as its last one did; one of its own spec, where there was any.
  * `ended`: what ended in the time, also of a pipeline of which no release has ended yet.
  */
-const withEnded = (own: string): string => {
+const withEnded = (own: string, unknown: string): string => {
   const inTime = 'ended_ms >= $1 and ended_ms < $2';
-  const last = `select distinct on (pipeline) pipeline, category as own, cadence, parts, ${inTime} as released from conveyor_outcomes where kind = 'release' order by pipeline, released desc, (trigger in ('rollback', 'emergency', 'follow-on')), ended_ms desc`;
-  return `with last as (${last}), pipelines as (select pipeline, ${own} as own, cadence, parts, released from last), ended as (select o.*, ${own} as own, coalesce(released, false) as released from conveyor_outcomes o left join last using (pipeline) where ${inTime})`;
+  const last = `select distinct on (pipeline) pipeline, coalesce(category, '${UNCATEGORISED}') as own, cadence, parts, ${inTime} as released from conveyor_outcomes where kind = 'release' order by pipeline, released desc, (trigger in ('rollback', 'emergency', 'follow-on')), ended_ms desc`;
+  const named = `select own from last group by own order by count(*) filter (where released) desc, own limit ${ARCHIVE_LIMITS.categories.max}`;
+  const pipelines = `select pipeline, ${own} as own, cadence, parts, released from last`;
+  const ended = `select o.*, coalesce(pipelines.own, '${unknown}') as own, coalesce(released, false) as released from conveyor_outcomes o left join pipelines using (pipeline) where ${inTime}`;
+  return `with last as (${last}), named as (${named}), pipelines as (${pipelines}), ended as (${ended})`;
 };
 
 const ENDED: Readonly<Record<Grouping, string>> = {
-  all: withEnded(`'all'`),
-  category: withEnded(`coalesce(last.own, '${UNCATEGORISED}')`),
+  all: withEnded(`'all'`, 'all'),
+  category: withEnded(
+    `case when own in (select own from named) then own else '${OTHER_CATEGORIES}' end`,
+    UNCATEGORISED,
+  ),
 };
 
 /** In whole ms, so that all databases say the same. */

@@ -173,6 +173,7 @@ const MORE = {
   cut: 'cut, the oldest first',
   shortened: 'shortened',
   waits: 'made to wait',
+  joined: 'counted together',
   holds: 'a reason to hold the pipeline',
 };
 

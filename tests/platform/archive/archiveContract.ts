@@ -1,4 +1,5 @@
 import { unreadRow } from '../../../domain/archive/rows';
+import { ARCHIVE_LIMITS } from '../../../domain/limits';
 import type { Archive } from '../../../platform/archive/port';
 import { archived, HOUR_MS } from '../../builders/archiveRows';
 
@@ -68,6 +69,29 @@ export function archiveContract(open: () => Archive, lose: () => Promise<void>):
     expect([later.cadences, later.deploys]).toMatchObject([[], [{ category: 'all', count: 2 }]]);
     const regular = await archive.tallies({ ...ALL, sinceMs: 1.5 * HOUR_MS, untilMs: 2.5 * HOUR_MS });
     expect([regular.firstMs, regular.deploys]).toMatchObject([HOUR_MS, [{ category: 'regular', count: 1 }]]);
+  });
+
+  test('names as many categories as the limit lets, those with the most pipelines, and counts the others together', async () => {
+    const archive = open();
+    const { max } = ARCHIVE_LIMITS.categories;
+    const names = Array.from({ length: max + 2 }, (_, nth) => `c${nth}`.padStart(5, 'a'));
+    const of = (category: string, pipeline: string) => archived(1, { category, pipeline });
+    const twice = [...names]
+      .reverse()
+      .slice(0, max)
+      .map((category) => of(category, `second-${category}`));
+    const once = names.map((category) => of(category, `first-${category}`));
+    await archive.write([...once, ...twice].flat(), mark(5), null);
+    const { releases, deploys } = await archive.tallies(ALL);
+    for (const rows of [releases, deploys]) {
+      expect(rows).toHaveLength(max + 1);
+      expect(rows.filter(({ count }) => count !== 2)).toEqual([]);
+      expect(rows.filter(({ category }) => category === 'others')).toHaveLength(1);
+      expect(rows.filter(({ category }) => category === names[0])).toEqual([]);
+    }
+    expect((await archive.tallies({ ...ALL, by: 'all' })).releases).toMatchObject([
+      { category: 'all', count: 2 * max + 2 },
+    ]);
   });
 
   test('counts what could not be read apart, and in nothing else', async () => {
