@@ -4,7 +4,7 @@ import { hitWords, isInForce, type Bug, type BugRecords } from '../domain/bugs/b
 import { builtFrom, hitAmong, type Affected, type ArtifactHit } from '../domain/bugs/hits';
 import { workflowIds } from '../domain/ids';
 import { affectedBy, graphsOf, isRefusal, type GraphPorts } from './dependencyGraphs';
-import { affectedBySboms, hitIn, readingOnce, sbomOf, sbomsIn, sbomStoresOf, type ReadSbom } from './sboms';
+import { affectedBySboms, hitIn, sbomOf, sbomStoresOf, type SbomHits } from './sboms';
 
 /**
  * Which bug in force some artifacts contain, in words; undefined where none. Where neither a graph nor a store of SBOMs could answer, nobody is asked.
@@ -17,27 +17,30 @@ export async function bugIn(ports: GraphPorts, artifacts: readonly Artifact[]): 
   if (!hasGraph && !hasSbom) return undefined;
   const bugs = (await knownBugs(ports.client)).filter(isInForce);
   const asked = bugs.filter(({ advisory }) => (advisory === undefined ? hasGraph : hasSbom));
-  const read = readingOnce(sbomsIn(ports));
+  const advisories = asked.flatMap(({ advisory }) => advisory ?? []);
+  const sboms = advisories.length === 0 ? NO_HITS : affectedBySboms(ports, advisories, artifacts);
   const found = await Promise.all(
     asked.map(async (bug) => {
-      const hit = await hitOf(ports, read, bug, artifacts);
+      const hit = await hitOf(ports, sboms, bug, artifacts);
       return hit && hitWords(bug, hit);
     }),
   );
   return found.find((words) => words !== undefined);
 }
 
+const NO_HITS: SbomHits = { chains: new Map(), unreadable: new Map() };
+
 async function hitOf(
   ports: GraphPorts,
-  read: ReadSbom,
+  sboms: SbomHits | Promise<SbomHits>,
   bug: Bug,
   artifacts: readonly Artifact[],
 ): Promise<ArtifactHit | undefined> {
   if (bug.advisory === undefined)
     return hitAmong(artifacts, await affectedBy(ports, bug, builtFrom(artifacts)).catch(unlessRefused));
-  const hits = await affectedBySboms(read, bug.advisory, artifacts);
+  const hits = await sboms;
   const [problem] = hits.unreadable.values();
-  const hit = hitIn(hits, artifacts);
+  const hit = hitIn(hits, bug.advisory, artifacts);
   if (hit === undefined && problem !== undefined) throw problem;
   return hit;
 }

@@ -15,7 +15,7 @@ import { atOnce } from './atOnce';
 import { beating, type Clock } from './clock';
 import { knownBugs } from './bugIn';
 import { affectedBy, graphsOf, type GraphPorts } from './dependencyGraphs';
-import { affectedBySboms, hitIn, sbomsIn, sbomStoresOf } from './sboms';
+import { affectedBySboms, hitIn, sbomStoresOf } from './sboms';
 
 export interface BugPorts extends GraphPorts {
   readonly clock: Clock;
@@ -83,16 +83,17 @@ interface Answers {
 
 async function answersAbout(ports: BugPorts, bug: Bug, listed: readonly IndexedRelease[]): Promise<Answers> {
   const artifacts = listed.flatMap((release) => release.artifacts);
-  if (bug.advisory === undefined) {
+  const { advisory } = bug;
+  if (advisory === undefined) {
     const affected = await affectedBy(ports, bug, builtFrom(artifacts));
     return { hitOf: (some) => hitAmong(some, affected), unread: {} };
   }
-  const hits = await affectedBySboms(sbomsIn(ports), bug.advisory, artifacts);
+  const hits = await affectedBySboms(ports, [advisory], artifacts);
   const [first] = hits.unreadable.values();
   const unread = first
     ? { unread: { count: hits.unreadable.size, why: cutText(first.message, BUG_LIMITS.path.max) } }
     : {};
-  return { hitOf: (some) => hitIn(hits, some), unread };
+  return { hitOf: (some) => hitIn(hits, advisory, some), unread };
 }
 
 /** Releases under way, and of each pipeline the newest that succeeded. */

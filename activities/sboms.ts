@@ -9,7 +9,7 @@ import { downloadSbom } from '../platform/osv/download';
 import { SEMANTIC_ORDER } from '../platform/osv/versions';
 import type { Registry } from '../platform/registry';
 import type { Fetch } from '../sdk/request';
-import { atOnce } from './atOnce';
+import { atOnce, inTurns } from './atOnce';
 
 /** Reading what artifacts are made of, as their SBOMs list it. */
 export interface SbomPorts {
@@ -23,66 +23,59 @@ export const sbomStoresOf = ({ registry }: SbomPorts): readonly ExtensionRef[] =
 /** Where in a store the SBOM of an artifact is; undefined of one that names none. */
 export const sbomOf = ({ metadata }: Pick<Artifact, 'metadata'>): string | undefined => metadata['sbom'];
 
-/** So many SBOMs are in memory at the same time, and the others wait their turn. */
+/** So many SBOMs are in the memory of a worker at the same time, whatever asks for them; the others wait their turn. */
 const SBOMS_AT_ONCE = 4;
+const inTurn = inTurns(SBOMS_AT_ONCE);
+
+/** By the place of its SBOM, the chain by which an artifact has a package that is affected. */
+type Chains = ReadonlyMap<string, string>;
 
 /** What advisories affect in some artifacts. */
 export interface SbomHits {
-  /** By the place of its SBOM, the chain by which an artifact has a package that is affected. */
-  readonly chains: ReadonlyMap<string, string>;
+  readonly chains: ReadonlyMap<Advisory, Chains>;
   /** Why SBOMs cannot be read, by their places. */
   readonly unreadable: ReadonlyMap<string, ConveyorError>;
 }
 
-/** Reads an SBOM, given its place. */
-export type ReadSbom = (place: string) => Promise<Sbom>;
-
-/** From the first store that has it, each time anew. @throws ConveyorError `sbom-unreadable`, or `extension-unavailable` */
-export const sbomsIn =
-  (ports: SbomPorts): ReadSbom =>
-  (place) =>
-    fetchSbom(ports, place);
-
-/** Keeps what it has read, for those that several advisories are held against. */
-export function readingOnce(read: ReadSbom): ReadSbom {
-  const known = new Map<string, Promise<Sbom>>();
-  return (place) => {
-    const sbom = known.get(place) ?? read(place);
-    known.set(place, sbom);
-    return sbom;
-  };
-}
-
-/** Reads each SBOM once. @throws ConveyorError `extension-unavailable` while a store does not answer */
+/** Reads each SBOM once, holds all advisories against it, and drops it. @throws ConveyorError `extension-unavailable` while a store does not answer */
 export async function affectedBySboms(
-  read: ReadSbom,
-  advisory: Advisory,
+  ports: SbomPorts,
+  advisories: readonly Advisory[],
   artifacts: readonly Artifact[],
 ): Promise<SbomHits> {
   const places = new Set(artifacts.flatMap((artifact) => sbomOf(artifact) ?? []));
-  const chains = new Map<string, string>();
+  const chains = new Map(advisories.map((advisory) => [advisory, new Map<string, string>()]));
   const unreadable = new Map<string, ConveyorError>();
-  await atOnce(SBOMS_AT_ONCE, [...places], async (place) => {
+  const look = async (place: string): Promise<void> => {
     try {
-      const chain = chainToAffected(await read(place), advisory, SEMANTIC_ORDER);
-      if (chain !== undefined) chains.set(place, pathText(chain));
+      const sbom = await fetchSbom(ports, place);
+      for (const [advisory, found] of chains) {
+        const chain = chainToAffected(sbom, advisory, SEMANTIC_ORDER);
+        if (chain !== undefined) found.set(place, pathText(chain));
+      }
     } catch (error) {
       if (!(error instanceof ConveyorError) || error.retryable) throw error;
       unreadable.set(place, error);
     }
-  });
+  };
+  await atOnce(SBOMS_AT_ONCE, [...places], (place) => inTurn(() => look(place)));
   return { chains, unreadable };
 }
 
 /** The first artifact that has what an advisory affects; undefined where none does. */
-export function hitIn({ chains }: Pick<SbomHits, 'chains'>, artifacts: readonly Artifact[]): ArtifactHit | undefined {
+export function hitIn(
+  { chains }: Pick<SbomHits, 'chains'>,
+  advisory: Advisory,
+  artifacts: readonly Artifact[],
+): ArtifactHit | undefined {
   for (const artifact of artifacts) {
-    const path = chains.get(sbomOf(artifact) ?? '');
+    const path = chains.get(advisory)?.get(sbomOf(artifact) ?? '');
     if (path !== undefined) return { artifact: identityOf(artifact), path };
   }
   return undefined;
 }
 
+/** From the first store that has it. @throws ConveyorError `sbom-unreadable`, or `extension-unavailable` */
 async function fetchSbom(ports: SbomPorts, sbom: string): Promise<Sbom> {
   const unreadable = (why: string): ConveyorError => conveyorError('sbom-unreadable', { sbom, why });
   const path = pathIn(sbom);

@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { bugIn } from '../../activities/bugIn';
-import { affectedBySboms, sbomsIn } from '../../activities/sboms';
+import { affectedBySboms } from '../../activities/sboms';
 import type { Artifact } from '../../domain/artifact';
 import { reportOfAdvisory, type Bug } from '../../domain/bugs/bug';
 import { BUG_LIMITS } from '../../domain/limits';
@@ -93,8 +93,8 @@ test.each<[string, string, Answer, RegExp]>([
     ...{ code: 'sbom-unreadable', retryable: false, message: expect.stringMatching(why) },
   });
   expect(await bugIn(ports, [artifact('ok.json')])).toBeUndefined();
-  const hits = await affectedBySboms(sbomsIn(ports), ADVISORY, [artifact(sbom), artifact('ok.json')]);
-  expect([hits.chains.size, [...hits.unreadable.keys()]]).toEqual([0, [sbom]]);
+  const hits = await affectedBySboms(ports, [ADVISORY], [artifact(sbom), artifact('ok.json')]);
+  expect([hits.chains.get(ADVISORY)?.size, [...hits.unreadable.keys()]]).toEqual([0, [sbom]]);
 });
 
 test('of an SBOM of 200 MB no more is read than the limit, but for a piece on its way', () => {
@@ -124,7 +124,7 @@ test.each<[string, Parameters<typeof given>, Artifact]>([
 
 test('artifacts that share an SBOM have it read once', async () => {
   const { ports, asked } = given({ boms: { 'kv/3.json': says(sbomOfRpc('1.0.0')) } });
-  await affectedBySboms(sbomsIn(ports), ADVISORY, [artifact('kv/3.json'), artifact('kv/3.json')]);
+  await affectedBySboms(ports, [ADVISORY], [artifact('kv/3.json'), artifact('kv/3.json')]);
   expect(asked).toHaveLength(1);
 });
 
@@ -136,4 +136,20 @@ test('an SBOM is read once at a grant, however many advisories are in force', as
   const { ports, asked } = given({ boms: { 'kv/3.json': says(sbomOfRpc('1.0.1')) } }, [BUG, ...others]);
   expect(await bugIn(ports, [artifact('kv/3.json')])).toBeUndefined();
   expect(asked).toHaveLength(1);
+});
+
+test('of releases that are granted together a worker reads four SBOMs at a time, each once for all advisories', async () => {
+  let [under, most] = [0, 0];
+  const slowly: Answer = async () => {
+    most = Math.max(most, ++under);
+    await new Promise((resolve) => setTimeout(resolve, 2));
+    under -= 1;
+    return new Response(sbomOfRpc('1.0.1'));
+  };
+  const names = Array.from({ length: 12 }, (_, nth) => `kv/${nth}.json`);
+  const boms = Object.fromEntries(names.map((name) => [name, slowly]));
+  const { ports, asked } = given({ boms }, [BUG, { ...BUG, id: 'bug/2' }]);
+  const grants = Array.from({ length: 5 }, async () => bugIn(ports, names.map(artifact)));
+  expect(await Promise.all(grants)).toEqual(grants.map(() => undefined));
+  expect([most, asked.length]).toEqual([4, 5 * names.length]);
 });
