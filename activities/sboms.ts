@@ -25,7 +25,7 @@ export const sbomOf = ({ metadata }: Pick<Artifact, 'metadata'>): string | undef
 
 /** So many SBOMs are in the memory of a worker at the same time, whatever asks for them; the others wait their turn. */
 const SBOMS_AT_ONCE = 4;
-const inTurn = inTurns(SBOMS_AT_ONCE);
+const asOneOfFew = inTurns(SBOMS_AT_ONCE);
 
 /** By the place of its SBOM, the chain by which an artifact has a package that is affected. */
 type Chains = ReadonlyMap<string, string>;
@@ -58,7 +58,7 @@ export async function affectedBySboms(
       unreadable.set(place, error);
     }
   };
-  await atOnce(SBOMS_AT_ONCE, [...places], (place) => inTurn(() => look(place)));
+  await atOnce(SBOMS_AT_ONCE, [...places], (place) => asOneOfFew(() => look(place)));
   return { chains, unreadable };
 }
 

@@ -26,7 +26,7 @@ export function openPostgres(url: string, patience: PostgresPatience = PATIENCE)
       } catch (error) {
         throw inWordsOfArchive(error, place);
       } finally {
-        await ended(client, patience);
+        await letGo(client, patience);
       }
     },
   });
@@ -53,13 +53,13 @@ async function connectTo(url: string, place: string, patience: PostgresPatience)
     await client.connect();
     return client;
   } catch (error) {
-    await ended(client, patience);
+    await letGo(client, patience);
     throw inWordsOfArchive(error, place);
   }
 }
 
 /** Also one whose server says nothing any more. */
-async function ended(client: Client, { endMs }: PostgresPatience): Promise<void> {
+async function letGo(client: Client, { endMs }: PostgresPatience): Promise<void> {
   await Promise.race([client.end().catch(() => undefined), wait(endMs, undefined, { ref: false })]);
 }
 
