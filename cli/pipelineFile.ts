@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { conveyorError } from '../domain/errors';
-import { parsePipeline, parsePipelineValue } from '../domain/spec/parse';
+import { parsePipeline, parsePipelineValue, type PipelineRules } from '../domain/spec/parse';
 import type { PipelineSpec } from '../domain/spec/pipeline';
 import type { Problem } from '../domain/spec/problem';
 import { calendarsBeside } from './calendarFiles';
@@ -16,22 +16,27 @@ export interface PipelineFile extends CheckedFile {
  * Reads YAML, or runs TypeScript and JavaScript that export `definePipeline({…})`, unless `exec` is false: then such a file is a
  * problem. Throws `file-unreadable`.
  */
-export async function readPipelineFile(file: string, nowMs: number, { exec = true } = {}): Promise<PipelineFile> {
+export async function readPipelineFile(
+  file: string,
+  nowMs: number,
+  { exec = true, rules }: { readonly exec?: boolean; readonly rules?: PipelineRules } = {},
+): Promise<PipelineFile> {
   const text = readText(file);
   const calendars = calendarsBeside(file, nowMs);
-  if (!/\.[cm]?[jt]s$/.test(file)) return { file, ...parsePipeline(text, calendars) };
+  if (!/\.[cm]?[jt]s$/.test(file)) return { file, ...parsePipeline(text, calendars, rules) };
   if (!exec) return { file, spec: null, problems: [NOT_RUN] };
   const loaded = await loadModule(file);
   if ('failure' in loaded) return { file, spec: null, problems: [notLoadable(loaded.failure)] };
-  return { file, ...parsePipelineValue(loaded.value, calendars) };
+  return { file, ...parsePipelineValue(loaded.value, calendars, rules) };
 }
 
 /** As `readPipelineFile`, for commands that need the spec: throws `invalid-file` when there is none. */
 export async function requirePipelineFile(
   file: string,
   nowMs: number,
+  rules?: PipelineRules,
 ): Promise<PipelineFile & { readonly spec: PipelineSpec }> {
-  const read = await readPipelineFile(file, nowMs);
+  const read = await readPipelineFile(file, nowMs, rules === undefined ? {} : { rules });
   if (read.spec !== null) return { ...read, spec: read.spec };
   throw conveyorError('invalid-file', {
     file,

@@ -1,3 +1,4 @@
+import { adviseCommand } from './advise';
 import { applyCommand } from './apply';
 import { archiveCommand } from './archive';
 import { artifactCommand } from './artifact';
@@ -35,7 +36,10 @@ import { whoamiCommand } from './whoami';
 
 /** In the order of the help: from the first pipeline to operating it, then the processes. */
 export const COMMAND_GROUPS: readonly { readonly heading: string; readonly commands: readonly Register[] }[] = [
-  { heading: 'Pipelines:', commands: [initCommand, lintCommand, planCommand, applyCommand, pipelineCommand] },
+  {
+    heading: 'Pipelines:',
+    commands: [initCommand, lintCommand, adviseCommand, planCommand, applyCommand, pipelineCommand],
+  },
   {
     heading: 'Releases:',
     commands: [

@@ -1,20 +1,14 @@
 import { writeFileSync } from 'node:fs';
 import { Option } from 'commander';
-import { STATS } from '../../client/http/routes';
-import { askServer } from '../../client/http/send';
-import { DAY_MS } from '../../domain/milliseconds';
 import { allOnOneLine } from '../../domain/plainText';
-import type { StatsReport } from '../../domain/stats/report';
 import { GROUPINGS, type Grouping } from '../../domain/stats/tallies';
-import { httpOf, resolveDoor } from '../door';
 import { EXIT } from '../exit';
 import { emit } from '../output';
 import { writing } from '../plots';
 import { statsText } from '../render/stats';
 import { statsPage } from '../render/statsPage';
-import { configuredArchive } from './archive';
 import { examples, type CommandCall, type Register } from './command';
-import { sinceOption } from './times';
+import { loadStats } from './statsReport';
 
 interface StatsOptions {
   readonly since?: string;
@@ -49,7 +43,7 @@ export const statsCommand: Register = (program, cli) => {
 
 async function showStats(call: CommandCall<StatsOptions>): Promise<number> {
   const { io, output, options } = call;
-  const report = await loadReport(call);
+  const report = await loadStats(call, options);
   if (options.html !== undefined) {
     const [file, page] = [options.html, statsPage(allOnOneLine(report))];
     writing('--html', file, () => writeFileSync(file, page));
@@ -61,20 +55,4 @@ async function showStats(call: CommandCall<StatsOptions>): Promise<number> {
       name: report.dora.map(({ category }) => category),
     });
   return EXIT.ok;
-}
-
-const DEFAULT_MS = 21 * DAY_MS;
-
-/** From the server, where commands go to one; else from the archive that the configuration of this machine names. */
-async function loadReport({ io, connect, options }: CommandCall<StatsOptions>): Promise<StatsReport> {
-  const untilMs = io.now();
-  const sinceMs = sinceOption('--since', options.since, untilMs) ?? untilMs - DEFAULT_MS;
-  const door = resolveDoor(io.env, connect);
-  if (door.kind === 'server')
-    return askServer<StatsReport>(httpOf(io, door), STATS, {
-      query: { since: new Date(sinceMs).toISOString(), by: options.by },
-    });
-  const { archive } = await configuredArchive(io.env);
-  const { readStats } = await import('../../platform/archive/stats');
-  return readStats(archive, { sinceMs, untilMs, by: options.by });
 }

@@ -16,8 +16,18 @@ export interface ParsedPipeline {
   readonly problems: readonly Problem[];
 }
 
-/** Reads the text of a pipeline file, and `calendars` what it names. Never throws: whatever is wrong is a problem, and all of them are reported at once. */
-export function parsePipeline(text: string, calendars?: CalendarReader): ParsedPipeline {
+/** What is found in a pipeline that the schema takes. */
+export type PipelineRules = (spec: PipelineSpec) => readonly Finding[];
+
+/**
+ * Reads the text of a pipeline file, `calendars` what it names, and `rules` find in it what lint does, or something else. Never throws:
+ * whatever is wrong is a problem, and all of them are reported at once.
+ */
+export function parsePipeline(
+  text: string,
+  calendars?: CalendarReader,
+  rules: PipelineRules = lintPipeline,
+): ParsedPipeline {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, merge: true });
   const syntax = [...document.errors, ...document.warnings].map((error) => syntaxProblem(error, lines));
@@ -30,14 +40,18 @@ export function parsePipeline(text: string, calendars?: CalendarReader): ParsedP
   if (unreadable) return result(null, [...syntax, ...dangling]);
   const value = toValue(document);
   if (!value.ok) return result(null, [...syntax, problem(errorAt([], 'syntax', value.why, SYNTAX_HINT), TOP_OF_FILE)]);
-  const { spec, findings } = check(value.value, calendars);
+  const { spec, findings } = check(value.value, calendars, rules);
   const placed = findings.map((finding) => problem(finding, locate(document, lines, finding)));
   return result(spec, [...syntax, ...placed]);
 }
 
 /** As `parsePipeline`, for what a TypeScript file exports: there is no text to point into, so every problem is at 1:1. */
-export function parsePipelineValue(value: unknown, calendars?: CalendarReader): ParsedPipeline {
-  const { spec, findings } = check(value, calendars);
+export function parsePipelineValue(
+  value: unknown,
+  calendars?: CalendarReader,
+  rules: PipelineRules = lintPipeline,
+): ParsedPipeline {
+  const { spec, findings } = check(value, calendars, rules);
   return result(
     spec,
     findings.map((finding) => problem(finding, TOP_OF_FILE)),
@@ -49,21 +63,21 @@ interface Checked {
   readonly findings: readonly Finding[];
 }
 
-function check(value: unknown, calendars: CalendarReader | undefined): Checked {
+function check(value: unknown, calendars: CalendarReader | undefined, rules: PipelineRules): Checked {
   if (value === null || value === undefined) {
     const hint = 'conveyor init writes a first pipeline.yaml';
     return { spec: null, findings: [errorAt([], 'empty-file', 'the file describes no pipeline', hint)] };
   }
   const expansion = expandActions(value);
   const dated = withCalendars(expansion.value, calendars);
-  const { spec, findings } = checkExpanded(dated.value, expansion);
+  const { spec, findings } = checkExpanded(dated.value, expansion, rules);
   const made = [...dated.findings, ...findings.map(dated.placed)];
   return { spec, findings: [...expansion.findings, ...placedFindings(made, expansion.originOf)] };
 }
 
-function checkExpanded(value: unknown, { isWhole }: Expansion): Checked {
+function checkExpanded(value: unknown, { isWhole }: Expansion, rules: PipelineRules): Checked {
   const parsed = pipelineSchema.safeParse(value, { error: knownKeys });
-  if (parsed.success) return { spec: parsed.data, findings: isWhole ? lintPipeline(parsed.data) : [] };
+  if (parsed.success) return { spec: parsed.data, findings: isWhole ? rules(parsed.data) : [] };
   const findings = explainIssues(parsed.error.issues, value);
   return { spec: null, findings: [...findings, ...(isWhole ? lintTheRest(value, findings) : [])] };
 }

@@ -67,6 +67,7 @@ export default {
           page('The audit', '/docs/guides/audit'),
           page('Bugs', '/docs/guides/bugs'),
           page('Statistics', '/docs/guides/stats'),
+          page('Advice', '/docs/guides/advise'),
           page('Configuration on a host', '/docs/guides/config-proxy'),
           page('Models', '/docs/guides/models'),
           page('Who may do what', '/docs/access'),

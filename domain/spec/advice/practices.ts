@@ -1,0 +1,85 @@
+import type { PhaseSpec } from '../deploy';
+import { deployActionsOf, type NamedDeploy } from '../deployActions';
+import type { PipelineSpec } from '../pipeline';
+import { warningAt, type Finding } from '../problem';
+import type { WindowSpec } from '../times';
+
+/** What the paper recommends, and lint has no doubt about. */
+type Practice = (spec: PipelineSpec) => Finding[];
+
+const deploysOf =
+  (adviceOn: (deploy: NamedDeploy, spec: PipelineSpec) => Finding[]): Practice =>
+  (spec) =>
+    deployActionsOf(spec).flatMap((deploy) => adviceOn(deploy, spec));
+
+/** Phases that reach equal shares, or less than the one before, are safe or fast, and not both. */
+const growingPhases = deploysOf(([name, { with: deploy }]) => {
+  const shares = stepsOf(deploy.phases ?? []);
+  const slower = shares.findIndex((share, index) => index > 0 && share <= (shares[index - 1] ?? 0));
+  if (slower < 0) return [];
+  const path = ['actions', name, 'with', 'phases', Math.min(slower, (deploy.phases ?? []).length - 1), 'amount'];
+  const reason = `step ${slower + 1} of ${shares.length} reaches ${percentWords(shares[slower])}, the one before it ${percentWords(shares[slower - 1])}: steps that grow find a fault while it is small, and take the fewest (Conveyor §6.5.4, super-linear)`;
+  return [
+    warningAt(path, 'grow-phases', 'let each phase reach more than the one before, such as 1%, 10%, 40%', reason),
+  ];
+});
+
+/** The default phases are of the whole fleet. */
+const wholeRegions = deploysOf(([name, { with: deploy }]) => {
+  if (deploy.phases !== undefined) return [];
+  const what = 'where the fleet has several regions, write phases, one in the middle with all of a region';
+  const reason =
+    'without phases 1%, 10% and 100% of every region are updated: what shows at the scale of a region shows in all of them (Conveyor §6.5.4)';
+  return [warningAt(['actions', name, 'with', 'phases'], 'no-whole-region', what, reason)];
+});
+
+/** Whoever deploys at any hour trusts checks and tests. */
+const morningHours = deploysOf(([name, action], spec) => {
+  const windows = [action.window ?? []].flat();
+  const path = ['actions', name, 'window'];
+  if (windows.length > 0)
+    return windows.flatMap((window, index) =>
+      isAfternoon(window)
+        ? [
+            warningAt(
+              [...path, ...(Array.isArray(action.window) ? [index] : []), 'from'],
+              'mornings',
+              MORNING,
+              AFTERNOON,
+            ),
+          ]
+        : [],
+    );
+  if (spec.schedule.mode !== 'continuous' || isTrusted(action.with.healthChecks.length > 0, spec)) return [];
+  const what =
+    'add window: { days: [mon, tue, wed, thu], from: "09:00", to: "12:00", timezone: … } until health checks and tests have matured';
+  const reason =
+    'it deploys at any hour, and there is no test or no health check to rely on: in the morning people have the day to look into it (Conveyor §6.5.4)';
+  return [warningAt(path, 'mornings', what, reason)];
+});
+
+export const practiceRules: readonly Practice[] = [growingPhases, wholeRegions, morningHours];
+
+/** The shares that each phase adds, in percent, where all are of the whole fleet; none where that cannot be known without it. */
+function stepsOf(phases: readonly PhaseSpec[]): readonly number[] {
+  const reached = [...phases.map(percentOf), 100];
+  if (phases.length === 0 || reached.some((percent) => percent === null)) return [];
+  return reached.map((percent, index) => (percent ?? 0) - (reached[index - 1] ?? 0)).filter((step) => step > 0);
+}
+
+function percentOf(phase: PhaseSpec): number | null {
+  if ('forEach' in phase || phase.scope !== '*' || 'units' in phase.amount) return null;
+  if ('all' in phase.amount) return 100;
+  return 'percent' in phase.amount ? phase.amount.percent : null;
+}
+
+const percentWords = (percent: number | undefined): string => `${Math.round((percent ?? 0) * 10) / 10}%`;
+
+const isAfternoon = ({ from }: WindowSpec): boolean => from >= '12:00';
+const MORNING = 'let the window open in the morning';
+const AFTERNOON = 'people who deploy in the afternoon have no full day to look into what fails (Conveyor §6.5.4)';
+
+/** A person who picks, or a test before, besides health checks. */
+const isTrusted = (hasChecks: boolean, { actions }: PipelineSpec): boolean =>
+  Object.values(actions).some(({ type }) => type === 'manual-pick') ||
+  (hasChecks && Object.values(actions).some(({ type }) => ['integr-test', 'perf-test', 'canary'].includes(type)));
