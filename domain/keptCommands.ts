@@ -2,6 +2,9 @@ import { STATE_LIMITS } from './limits';
 import { newestWithin } from './size';
 import type { CommandRecord } from './verbs';
 
+/** How many a release or a deploy keeps. */
+export const RUN_COMMANDS = 200;
+
 /**
  * The commands that a workflow keeps, oldest first: the newest that were taken, and apart from them the newest that were not. Whoever may not
  * command can have as many refused as they like, and pushes out nothing that an owner did.

@@ -1,14 +1,11 @@
 import { STATS } from '../../client/http/routes';
 import { askServer } from '../../client/http/send';
-import { DAY_MS } from '../../domain/milliseconds';
 import type { StatsReport } from '../../domain/stats/report';
-import type { Grouping } from '../../domain/stats/tallies';
+import { STATS_MS, type Grouping } from '../../domain/stats/tallies';
 import { httpOf, resolveDoor } from '../door';
 import { configuredArchive } from './archive';
 import type { CommandCall } from './command';
 import { sinceOption } from './times';
-
-const DEFAULT_MS = 21 * DAY_MS;
 
 /** From the server, where commands go to one; else from the archive that the configuration of this machine names. */
 export async function loadStats(
@@ -16,7 +13,7 @@ export async function loadStats(
   { since, by }: { readonly since?: string; readonly by: Grouping },
 ): Promise<StatsReport> {
   const untilMs = io.now();
-  const sinceMs = sinceOption('--since', since, untilMs) ?? untilMs - DEFAULT_MS;
+  const sinceMs = sinceOption('--since', since, untilMs) ?? untilMs - STATS_MS;
   const door = resolveDoor(io.env, connect);
   if (door.kind === 'server')
     return askServer<StatsReport>(httpOf(io, door), STATS, {

@@ -1,6 +1,10 @@
+import { DAY_MS } from '../milliseconds';
 import type { Cadence } from '../archive/row';
 import type { Pattern } from '../deploy/pattern';
 import type { HistoryRow } from '../views';
+
+/** How far back statistics go where nobody says. */
+export const STATS_MS = 21 * DAY_MS;
 
 /** What pipelines are put together by: their label `category`, or all of them. */
 export const GROUPINGS = ['category', 'all'] as const;

@@ -1,12 +1,10 @@
 import { Hono } from 'hono';
 import { conveyorError } from '../../domain/errors';
-import { DAY_MS } from '../../domain/milliseconds';
+import { STATS_MS } from '../../domain/stats/tallies';
 import { readStats } from '../../platform/archive/stats';
 import { queryOf } from '../body';
 import type { ServerDeps } from '../deps';
 import { statsQuery } from '../statsSchemas';
-
-const DEFAULT_MS = 21 * DAY_MS;
 
 /** `/v1/stats`: for whoever may look. */
 export function statsRoutes({ archive, now }: Pick<ServerDeps, 'archive' | 'now'>): Hono {
@@ -16,7 +14,7 @@ export function statsRoutes({ archive, now }: Pick<ServerDeps, 'archive' | 'now'
       throw conveyorError('not-found', { what: 'archive: conveyor.config.yaml of the server has no archive section' });
     const { since, by } = queryOf(c, statsQuery);
     const untilMs = now();
-    const sinceMs = since === undefined ? untilMs - DEFAULT_MS : Date.parse(since);
+    const sinceMs = since === undefined ? untilMs - STATS_MS : Date.parse(since);
     return c.json(await readStats(archive, { sinceMs, untilMs, by }));
   });
   return app;

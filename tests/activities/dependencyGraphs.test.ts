@@ -6,7 +6,7 @@ import type { Artifact } from '../../domain/artifact';
 import type { Bug } from '../../domain/bugs/bug';
 import { ExtensionError, serveDependencyGraph } from '../../sdk/server';
 import { parseRegistry } from '../../platform/registry';
-import type { Fetch } from '../../sdk/client';
+import type { Fetch } from '../../sdk/request';
 import { newBug } from '../builders/bugs';
 import { silentFetch } from '../builders/silentFetch';
 

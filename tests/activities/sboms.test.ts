@@ -5,7 +5,7 @@ import type { Artifact } from '../../domain/artifact';
 import { reportOfAdvisory, type Bug } from '../../domain/bugs/bug';
 import { BUG_LIMITS } from '../../domain/limits';
 import { parseRegistry } from '../../platform/registry';
-import type { Fetch } from '../../sdk/client';
+import type { Fetch } from '../../sdk/request';
 import { newBug } from '../builders/bugs';
 import { silentFetch } from '../builders/silentFetch';
 

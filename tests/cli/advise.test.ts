@@ -68,7 +68,9 @@ test('programs get the same, each with a rule, a place, a recommendation and a r
 });
 
 test('without an archive the file is enough, and that is said', async () => {
-  const { code, out, err } = await run(['advise', file], { env: {} });
+  const config = join(folder, 'conveyor.config.yaml');
+  writeFileSync(config, 'extensions: []\n');
+  const { code, out, err } = await run(['advise', file], { env: { CONVEYOR_CONFIG: config } });
   expect(code).toBe(0);
   expect(err).toMatch(/^note: without what the archive knows: /);
   expect(out).toMatch(/\n2 recommendations by the file alone\n$/);

@@ -10,7 +10,7 @@ import {
 } from '../../domain/deploy/control';
 import { change, situationOf } from '../../domain/deploy/state';
 import { deployStatus } from '../../domain/deploy/view';
-import { keptCommands } from '../../domain/keptCommands';
+import { keptCommands, RUN_COMMANDS } from '../../domain/keptCommands';
 import { frozenWords } from '../../domain/pipeline/freeze';
 import { mayCommand } from '../../domain/principals';
 import { withReason } from '../../domain/text';
@@ -64,11 +64,9 @@ function takeCommand(run: DeploySession, verb: DeployVerb, command: CommandInput
 }
 
 function recordCommand(run: DeploySession, command: CommandRecord): void {
-  run.patch({ commands: keptCommands([...run.record.commands, command], MAX_COMMANDS) });
+  run.patch({ commands: keptCommands([...run.record.commands, command], RUN_COMMANDS) });
   run.note(command.accepted ? 'command' : 'ignored', commandText(command));
 }
-
-const MAX_COMMANDS = 200;
 
 /** Temporal's own cancel request means the verb; while reverting it is recorded and ignored (docs/design/deploy.md#verbs). */
 function cancelRequested(run: DeploySession): void {

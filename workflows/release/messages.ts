@@ -1,7 +1,7 @@
 import { CancellationScope, getExternalWorkflowHandle, setHandler } from '@temporalio/workflow';
 import { isBugNotice, verbOfBug, type BugNotice } from '../../domain/bugs/consequence';
 import { SYSTEM, type Overtaken } from '../../domain/deploy/control';
-import { keptCommands } from '../../domain/keptCommands';
+import { keptCommands, RUN_COMMANDS } from '../../domain/keptCommands';
 import { REQUEST_LIMITS } from '../../domain/limits';
 import { frozenWords } from '../../domain/pipeline/freeze';
 import { mayCommand, type Policy } from '../../domain/principals';
@@ -42,9 +42,9 @@ export function handleMessages(run: ReleaseSession): void {
   setHandler(statusQuery, () => releaseStatus(run.record, input));
   setHandler(recollectionQuery, () => recollectionOf(input, run.previous, run.record));
   onSignal(policySignal, (policy) => changeOwners(run, policy));
-  onSignal(frozenSignal, (frozen) => freezeOrThaw(run, frozen));
+  onSignal(frozenSignal, (frozen) => passFreezeOn(run, frozen));
   onSignal(bugSignal, (bug) => meetBug(run, bug));
-  onSignal(overtakenSignal, (overtaken) => makeWay(run, overtaken));
+  onSignal(overtakenSignal, (overtaken) => passOvertakingOn(run, overtaken));
   onSignal(admissionSignal, ({ action, admission }) => run.admitted(action, admission));
   onSignal(waitingSignal, ({ action, why, untilMs }) => run.waits(action, why, untilMs));
   // In a scope of its own, as all that handlers send: nothing can be sent from the root scope once Temporal has cancelled it.
@@ -53,15 +53,15 @@ export function handleMessages(run: ReleaseSession): void {
   );
   openInbox<ReleaseVerb>({
     verbs: RELEASE_VERBS,
-    permit: (actor, verb, command) => whyForbidden(run, actor, verb, command),
+    permit: (actor, verb, command) => whyNotPermitted(run, actor, verb, command),
     whyNot: (verb, command) => whyNotRelease(run.control, run.record, verb, command),
-    take: (verb, command) => takeCommand(run, verb, command),
-    record: (command) => recordCommand(run, command),
+    take: (verb, command) => takeVerb(run, verb, command),
+    record: (command) => keepCommand(run, command),
     proofs: () => run.record.proofs,
     believe: (proofs) => run.set({ ...run.record, proofs }),
     unknownSignal: (name) => run.log('ignored', `ignored the unknown signal ${name}`),
   });
-  const cancelled = () => CancellationScope.nonCancellable(() => Promise.resolve(cancelRequested(run)));
+  const cancelled = () => CancellationScope.nonCancellable(() => Promise.resolve(takeCancelRequest(run)));
   CancellationScope.current().cancelRequested.catch(cancelled);
 }
 
@@ -70,7 +70,7 @@ function changeOwners(run: ReleaseSession, policy: Policy): void {
   run.deploys.forward('who owns it', (deployId) => getExternalWorkflowHandle(deployId).signal(policySignal, policy));
 }
 
-function makeWay(run: ReleaseSession, overtaken: Overtaken): void {
+function passOvertakingOn(run: ReleaseSession, overtaken: Overtaken): void {
   run.overtaken = overtaken;
   const { why, by } = overtaken;
   run.deploys.forward(`that it is ${why} by ${by}`, (deployId) =>
@@ -79,7 +79,7 @@ function makeWay(run: ReleaseSession, overtaken: Overtaken): void {
 }
 
 /** A rollback is a revert, which a freeze does not stop. */
-function freezeOrThaw(run: ReleaseSession, { by }: Frozen): void {
+function passFreezeOn(run: ReleaseSession, { by }: Frozen): void {
   if (run.input.trigger.kind === 'rollback') return;
   run.control = { ...run.control, frozen: by };
   run.log(by ? 'frozen' : 'unfrozen', by ? `${frozenWords(by)}: ${by.reason}` : 'the pipeline is frozen no more');
@@ -98,20 +98,20 @@ function meetBug(run: ReleaseSession, bug: BugNotice): void {
   const why = whyNotRelease(run.control, run.record, verb, command);
   if (why === undefined) {
     if (verb === 'cancel') run.because('bad-package');
-    takeCommand(run, verb, command);
+    takeVerb(run, verb, command);
   }
-  recordCommand(run, commandRecord(verb, command, why));
+  keepCommand(run, commandRecord(verb, command, why));
 }
 
 /** Temporal is no owner: its request is handed on as its request, not as a person's verb. */
-function cancelRequested(run: ReleaseSession): void {
+function takeCancelRequest(run: ReleaseSession): void {
   const why = whyNotRelease(run.control, run.record, 'cancel');
   if (why === undefined)
-    takeCommand(run, 'cancel', TEMPORAL_CANCEL, (deployId) => getExternalWorkflowHandle(deployId).cancel());
-  recordCommand(run, commandRecord('cancel', TEMPORAL_CANCEL, why));
+    takeVerb(run, 'cancel', TEMPORAL_CANCEL, (deployId) => getExternalWorkflowHandle(deployId).cancel());
+  keepCommand(run, commandRecord('cancel', TEMPORAL_CANCEL, why));
 }
 
-function takeCommand(
+function takeVerb(
   run: ReleaseSession,
   verb: ReleaseVerb,
   command: CommandInput,
@@ -135,7 +135,7 @@ const isForDeploys = (verb: ReleaseVerb, { action }: CommandInput): boolean =>
   verb === 'skip-window' ? action === undefined : verb !== 'pick' && verb !== 'retry';
 
 /** Owners may command; at a pick those whom it names, if it names any. */
-function whyForbidden(
+function whyNotPermitted(
   { input, policy }: ReleaseSession,
   actor: string,
   verb: ReleaseVerb,
@@ -149,9 +149,7 @@ function whyForbidden(
     : `${actor} is not an owner of ${input.spec.pipeline}`;
 }
 
-function recordCommand(run: ReleaseSession, command: CommandRecord): void {
-  run.set({ ...run.record, commands: keptCommands([...run.record.commands, command], MAX_COMMANDS) });
+function keepCommand(run: ReleaseSession, command: CommandRecord): void {
+  run.set({ ...run.record, commands: keptCommands([...run.record.commands, command], RUN_COMMANDS) });
   run.log(command.accepted ? 'command' : 'ignored', commandText(command));
 }
-
-const MAX_COMMANDS = 200;

@@ -7,14 +7,14 @@ import type { WindowSpec } from '../times';
 /** What the paper recommends, and lint has no doubt about. */
 type Practice = (spec: PipelineSpec) => Finding[];
 
-const deploysOf =
+const eachDeploy =
   (adviceOn: (deploy: NamedDeploy, spec: PipelineSpec) => Finding[]): Practice =>
   (spec) =>
     deployActionsOf(spec).flatMap((deploy) => adviceOn(deploy, spec));
 
 /** Phases that reach equal shares, or less than the one before, are safe or fast, and not both. */
-const growingPhases = deploysOf(([name, { with: deploy }]) => {
-  const shares = stepsOf(deploy.phases ?? []);
+const growingPhases = eachDeploy(([name, { with: deploy }]) => {
+  const shares = addedShares(deploy.phases ?? []);
   const slower = shares.findIndex((share, index) => index > 0 && share <= (shares[index - 1] ?? 0));
   if (slower < 0) return [];
   const path = ['actions', name, 'with', 'phases', Math.min(slower, (deploy.phases ?? []).length - 1), 'amount'];
@@ -25,7 +25,7 @@ const growingPhases = deploysOf(([name, { with: deploy }]) => {
 });
 
 /** The default phases are of the whole fleet. */
-const wholeRegions = deploysOf(([name, { with: deploy }]) => {
+const wholeRegions = eachDeploy(([name, { with: deploy }]) => {
   if (deploy.phases !== undefined) return [];
   const what = 'where the fleet has several regions, write phases, one in the middle with all of a region';
   const reason =
@@ -34,7 +34,7 @@ const wholeRegions = deploysOf(([name, { with: deploy }]) => {
 });
 
 /** Whoever deploys at any hour trusts checks and tests. */
-const morningHours = deploysOf(([name, action], spec) => {
+const morningHours = eachDeploy(([name, action], spec) => {
   const windows = [action.window ?? []].flat();
   const path = ['actions', name, 'window'];
   if (windows.length > 0)
@@ -61,13 +61,13 @@ const morningHours = deploysOf(([name, action], spec) => {
 export const practiceRules: readonly Practice[] = [growingPhases, wholeRegions, morningHours];
 
 /** The shares that each phase adds, in percent, where all are of the whole fleet; none where that cannot be known without it. */
-function stepsOf(phases: readonly PhaseSpec[]): readonly number[] {
-  const reached = [...phases.map(percentOf), 100];
+function addedShares(phases: readonly PhaseSpec[]): readonly number[] {
+  const reached = [...phases.map(shareOfFleet), 100];
   if (phases.length === 0 || reached.some((percent) => percent === null)) return [];
   return reached.map((percent, index) => (percent ?? 0) - (reached[index - 1] ?? 0)).filter((step) => step > 0);
 }
 
-function percentOf(phase: PhaseSpec): number | null {
+function shareOfFleet(phase: PhaseSpec): number | null {
   if ('forEach' in phase || phase.scope !== '*' || 'units' in phase.amount) return null;
   if ('all' in phase.amount) return 100;
   return 'percent' in phase.amount ? phase.amount.percent : null;
