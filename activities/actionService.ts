@@ -59,7 +59,7 @@ export interface ActionStop {
 
 export type ActionActivities = ReturnType<typeof createActionActivities>;
 
-/** The action service port (docs/protocols.md#action-service; Conveyor §5.1: `startRun`, then `getRunProgress` until it ends). */
+/** The action service port (docs/reference/protocols.md#action-service; Conveyor §5.1: `startRun`, then `getRunProgress` until it ends). */
 export function createActionActivities(ports: PushPorts) {
   return {
     /**

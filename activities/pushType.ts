@@ -12,7 +12,7 @@ import { createUpdateActivities } from './updates';
 export type PushTypeActivities = ReturnType<typeof createPushTypeActivities>;
 export type { HealthReport, HealthWatch, Watched, HealthCheck };
 
-/** The push type port (docs/protocols.md#push-type): what a deploy knows of its units, its updates, its revert and its health. */
+/** The push type port (docs/reference/protocols.md#push-type): what a deploy knows of its units, its updates, its revert and its health. */
 export function createPushTypeActivities(ports: PushPorts) {
   const invoke = invoker(ports);
   return {

@@ -5,7 +5,7 @@ import type { Io } from './io';
 import { paint, safe, type View } from './render/paint';
 import { asTyped } from './typed';
 
-/** How a command prints its data: `-o` (docs/cli.md#output). */
+/** How a command prints its data: `-o` (docs/reference/cli.md#output). */
 export const OUTPUT_FORMATS = ['table', 'wide', 'json', 'jsonl', 'yaml', 'name'] as const;
 export const isFormat = (text: string | undefined): boolean => OUTPUT_FORMATS.some((format) => format === text);
 export type OutputFormat = (typeof OUTPUT_FORMATS)[number];

@@ -2,7 +2,7 @@ import { conveyorError } from '../domain/errors';
 import { rootCause } from '../domain/rootCause';
 import { sendRequest } from '../sdk/request';
 
-/** The simulated fleet of an ordinary development stack, by its control API (docs/fleet.md). */
+/** The simulated fleet of an ordinary development stack, by its control API (docs/reference/fleet.md). */
 
 /** How many times faster than real a simulated world runs, unless somebody says otherwise. */
 export const SIMULATED_SPEED = 60;

@@ -1,4 +1,4 @@
-/** A value that flows through a pipeline (docs/protocols.md#artifact). Identity is `name@version`, plus the digest when present. */
+/** A value that flows through a pipeline (docs/reference/protocols.md#artifact). Identity is `name@version`, plus the digest when present. */
 export interface Artifact {
   readonly name: string;
   readonly kind: string;

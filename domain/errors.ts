@@ -10,7 +10,7 @@ interface ErrorEntry<P> {
   readonly message: (params: P) => string;
   readonly hint: (params: P) => string;
   readonly retryable: boolean;
-  /** docs/cli.md#exit-codes: 1 error, 2 usage or invalid input, 4 not found or not permitted. */
+  /** docs/reference/cli.md#exit-codes: 1 error, 2 usage or invalid input, 4 not found or not permitted. */
   readonly exit: 1 | 2 | 4;
 }
 
@@ -180,7 +180,7 @@ export const ERRORS = {
   'scripts-off': entry<{ command: string }>({
     message: ({ command }) => `the script ${command} was not run: this worker runs no scripts`,
     hint: () =>
-      'scripts: { enabled: true } in the conveyor.config.yaml of the workers allows them, once you trust whoever may apply (docs/scripts.md)',
+      'scripts: { enabled: true } in the conveyor.config.yaml of the workers allows them, once you trust whoever may apply (docs/reference/scripts.md)',
     retryable: false,
     exit: 1,
   }),
@@ -369,7 +369,7 @@ export const ERRORS = {
   'over-limit': entry<{ what: string; size: string; limit: string }>({
     message: ({ what, size, limit }) => `${what} is ${size}, more than ${limit}`,
     hint: () =>
-      'put what is large where a uri or a link leads to; docs/limits.md lists every limit and why it is there',
+      'put what is large where a uri or a link leads to; docs/reference/limits.md lists every limit and why it is there',
     retryable: false,
     exit: 2,
   }),

@@ -63,6 +63,6 @@ export function workflowOfRun(runId: string): string | undefined {
   return parts.length > 5 && parts[0] === 'deploy' ? parts.slice(0, 5).join('/') : undefined;
 }
 
-/** `<deploy workflow id>/<phase | revert>/<try>`: what a push type knows an update by (docs/protocols.md#executeupdates). */
+/** `<deploy workflow id>/<phase | revert>/<try>`: what a push type knows an update by (docs/reference/protocols.md#executeupdates). */
 export const updateId = (deployWorkflowId: string, phase: number | 'revert', attempt: number): string =>
   `${deployWorkflowId}/${phase}/${attempt}`;

@@ -5,15 +5,15 @@
 export const GUARANTEES = {
   environment: {
     keepsFrom: "reading the worker's environment",
-    fix: 'let the worker make namespaces (docs/scripts.md), or run it as root so that scripts get another user',
+    fix: 'let the worker make namespaces (docs/reference/scripts.md), or run it as root so that scripts get another user',
   },
   network: {
     keepsFrom: 'reaching the network and Temporal',
-    fix: 'let the worker make namespaces (docs/scripts.md), and leave out network: host under scripts',
+    fix: 'let the worker make namespaces (docs/reference/scripts.md), and leave out network: host under scripts',
   },
   files: {
     keepsFrom: 'writing files of this machine',
-    fix: 'let the worker make namespaces (docs/scripts.md)',
+    fix: 'let the worker make namespaces (docs/reference/scripts.md)',
   },
   user: {
     keepsFrom: "reading what only the worker's user may read",
@@ -21,7 +21,7 @@ export const GUARANTEES = {
   },
   leftovers: {
     keepsFrom: 'leaving processes behind',
-    fix: 'let the worker make namespaces (docs/scripts.md)',
+    fix: 'let the worker make namespaces (docs/reference/scripts.md)',
   },
   processes: {
     keepsFrom: 'starting processes without limit',
@@ -33,7 +33,7 @@ export const GUARANTEES = {
   },
   total: {
     keepsFrom: 'using up the machine with many processes at once',
-    fix: 'give the worker a control group of its own (cgroup v2), by Delegate=yes of its service (docs/scripts.md)',
+    fix: 'give the worker a control group of its own (cgroup v2), by Delegate=yes of its service (docs/reference/scripts.md)',
   },
 } as const;
 

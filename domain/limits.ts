@@ -4,7 +4,7 @@ import { FLEET_LIMITS } from './fleet/limits';
  * Everything that comes in through a door, or grows in a pipeline's workflow, and how large it may be. A workflow carries its
  * whole state from one history to the next in one payload, of which Temporal takes 2 MB and warns from 512 kB; a pipeline
  * that outgrew that could neither continue nor answer, for ever. Limits of what comes in are refused at the door, those of what a
- * pipeline remembers cut the oldest. `docs/limits.md` is made of this table, and a test fills all of it.
+ * pipeline remembers cut the oldest. `docs/reference/limits.md` is made of this table, and a test fills all of it.
  */
 export interface Limit {
   /** As a refusal names it. */

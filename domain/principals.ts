@@ -1,4 +1,4 @@
-/** `user:alice`, `group:storage`, `service:ci` (docs/access.md). */
+/** `user:alice`, `group:storage`, `service:ci` (docs/reference/access.md). */
 export type Principal = string;
 
 export const PRINCIPAL = /^(user|group|service):[A-Za-z0-9._@-]+$/;

@@ -4,7 +4,7 @@ import type { CommandRecord } from './verbs';
 import type { Verdict } from './health/verdict';
 import type { SoakSpec } from './spec/pipeline';
 
-/** What people and scripts see (docs/cli.md#json): the JSON of `status` and `list`. Times ISO-8601 UTC, durations in ms. */
+/** What people and scripts see (docs/reference/cli.md#json): the JSON of `status` and `list`. Times ISO-8601 UTC, durations in ms. */
 
 export type ReleaseState = 'queued' | 'running' | 'paused' | 'succeeded' | 'failed' | 'cancelled';
 export type ReleaseCause = 'superseded' | 'bad-package' | 'operator' | 'parent-failed' | 'preempted' | 'expired';

@@ -18,12 +18,12 @@ async function buildSdk(into = PACKAGE) {
   for (const [file, as] of [
     ['sdk/package.json', 'package.json'],
     ['LICENSE', 'LICENSE'],
-    ['docs/protocols', 'docs/protocols'],
+    ['docs/reference/protocols', 'docs/reference/protocols'],
   ])
     fs.cpSync(path.join(ROOT, file), path.join(into, as), { recursive: true });
   for (const [page, as] of [
     ['sdk/README.md', 'README.md'],
-    ['docs/protocols.md', 'docs/protocols.md'],
+    ['docs/reference/protocols.md', 'docs/reference/protocols.md'],
   ])
     fs.writeFileSync(path.join(into, as), fs.readFileSync(path.join(ROOT, page), 'utf8').replace(LINK, '$1'));
 }

@@ -16,7 +16,7 @@ import {
 import { ticketProtocol, type TicketProtocol } from './protocol/tickets';
 import { openApi } from './openapi';
 
-/** Bodies of extension calls are at most this many bytes (docs/protocols.md#rules-for-all). */
+/** Bodies of extension calls are at most this many bytes (docs/reference/protocols.md#rules-for-all). */
 const MAX_BODY_BYTES = MIB;
 
 /** What every call carries besides its request. */
@@ -46,7 +46,7 @@ export type Implementation<P extends Protocol> = {
 export interface ServeOptions {
   /** When given, every call must carry `Authorization: Bearer <token>`. */
   readonly token?: string;
-  /** Default 1 MiB, which is the most that Conveyor sends (docs/protocols.md#rules-for-all). */
+  /** Default 1 MiB, which is the most that Conveyor sends (docs/reference/protocols.md#rules-for-all). */
   readonly maxBodyBytes?: number;
 }
 

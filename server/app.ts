@@ -34,7 +34,7 @@ import { Turns } from './turns';
 import { webhookRoutes } from './webhooks/routes';
 
 /**
- * The front end (docs/api.md): webhooks, the API, health and metrics. What it remembers only saves work; it can
+ * The front end (docs/reference/api.md): webhooks, the API, health and metrics. What it remembers only saves work; it can
  * be called in-process, killed at any moment, and run more than once.
  */
 export function createApp(deps: ServerDeps): Hono {

@@ -47,7 +47,7 @@ export const canRequest = z.strictObject({
     .min(1)
     .max(256)
     .describe('a principal such as user:alice; of start-child the pipeline that is the parent'),
-  verb: z.string().min(1).max(64).describe('an operation, as docs/access-matrix.md lists them'),
+  verb: z.string().min(1).max(64).describe('an operation, as docs/reference/access-matrix.md lists them'),
   what: z
     .string()
     .max(1_024)

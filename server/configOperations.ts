@@ -17,7 +17,7 @@ export const CONFIG_OPERATIONS: readonly HttpOperation[] = [
       403: 'Not an owner of the repository',
       404: REFUSED[404],
       409: 'Nothing would change, somebody else changed a file since the base, or the key was used for something else',
-      413: 'Larger than docs/limits.md has it',
+      413: 'Larger than docs/reference/limits.md has it',
       422: 'A program, a schema or the owner of a schema refuses it',
       503: 'The repository does not answer: try again after Retry-After',
     },
@@ -26,7 +26,11 @@ export const CONFIG_OPERATIONS: readonly HttpOperation[] = [
     ...{ method: 'post', path: '/v1/config/{repository}/diff', status: 200, security: 'token' },
     summary: 'Which values other sources would change, as `conveyor config diff` shows it; changes nothing',
     ...{ request: config.diffRequest, answer: config.diffAnswer },
-    also: { 403: 'Not an owner of the repository', 404: REFUSED[404], 413: 'Larger than docs/limits.md has it' },
+    also: {
+      403: 'Not an owner of the repository',
+      404: REFUSED[404],
+      413: 'Larger than docs/reference/limits.md has it',
+    },
   },
   getOperation(
     '/v1/config/{repository}/changes',

@@ -25,7 +25,7 @@ const changeOperation = (method: 'put' | 'post', path: string, summary: string, 
   security: 'token',
   request,
   answer: changes.appliedAnswer,
-  also: { ...REFUSED, 413: 'Larger than docs/limits.md has it' },
+  also: { ...REFUSED, 413: 'Larger than docs/reference/limits.md has it' },
 });
 
 const commandOperation = (path: string, of: string): HttpOperation => ({

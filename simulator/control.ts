@@ -21,7 +21,7 @@ import { MSBS_PER_DATACENTRE, parsePlace, type FaultPlace } from './twine/topolo
 /** A world of 500,000 tasks is some tens of MB as text. */
 const MAX_SNAPSHOT_BYTES = 512 * 1024 * 1024;
 
-/** The control API of the simulated world (docs/fleet.md#control-api): what scripts and tests set up and look at. */
+/** The control API of the simulated world (docs/reference/fleet.md#control-api): what scripts and tests set up and look at. */
 export function controlApi(simulation: Simulation): Hono {
   const app = new Hono();
   app.onError((error, c) => {

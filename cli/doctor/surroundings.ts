@@ -34,7 +34,8 @@ export function checkConfig(env: Env): DoctorCheck[] {
 export function checkWebhooks(env: Env): DoctorCheck[] {
   const sources = scopelessSources(env);
   if (sources.length === 0) return [];
-  const how = 'list what it may say: repositories, finders, with, pipelines (docs/pipelines.md#what-a-source-may-say)';
+  const how =
+    'list what it may say: repositories, finders, with, pipelines (docs/reference/pipelines.md#what-a-source-may-say)';
   return [{ name: 'webhooks', state: 'warning', found: `${sources.join(', ')} without a scope`, how }];
 }
 

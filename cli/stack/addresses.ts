@@ -2,7 +2,7 @@ import { isLoopback } from '../../domain/loopback';
 import type { Env } from '../../platform/env';
 import { freePorts } from './ports';
 
-/** Where the parts of a stack are (docs/cli.md#the-development-stack). */
+/** Where the parts of a stack are (docs/reference/cli.md#the-development-stack). */
 export interface Addresses {
   /** host:port */
   readonly temporal: string;

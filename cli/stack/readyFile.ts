@@ -3,7 +3,7 @@ import type { ConfigStack } from './configuration';
 import type { PartName } from './parts';
 import type { Stack } from './stack';
 
-/** The ready file (docs/cli.md#the-development-stack). */
+/** The ready file (docs/reference/cli.md#the-development-stack). */
 export interface Ready {
   readonly temporal: string;
   readonly webUi: string;

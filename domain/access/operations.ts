@@ -63,7 +63,7 @@ type Name =
   | 'run-scripts'
   | 'start-child';
 
-/** Every operation, once. What is not in here cannot be asked for: the guard, `conveyor can` and docs/access-matrix.md are made of it. */
+/** Every operation, once. What is not in here cannot be asked for: the guard, `conveyor can` and docs/reference/access-matrix.md are made of it. */
 export const OPERATIONS: Readonly<Record<Name, Operation>> = {
   read: read('platform', 'lists, status, history, logs, statistics, the spec and the records'),
   'read-audit': { of: 'pipeline', needs: 'auditor', doors: ['api'], does: 'what is on record of a pipeline' },

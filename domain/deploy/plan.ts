@@ -32,7 +32,7 @@ export interface DeployPlan {
   readonly phases: readonly PhasePlan[];
 }
 
-/** What one phase asks of one unit (docs/protocols.md#push-type). */
+/** What one phase asks of one unit (docs/reference/protocols.md#push-type). */
 export interface PlannedTarget {
   readonly unit: string;
   readonly version: string;

@@ -50,7 +50,7 @@ export interface DeployInput {
   readonly followOn?: { readonly units: readonly string[] };
   /** What deploys that were overtaken or cancelled left behind: a revert goes back to what was before. */
   readonly inherited?: Inheritance;
-  /** A canary: a few tasks of each unit for a while, always undone at its end (docs/pipelines.md#canaries). */
+  /** A canary: a few tasks of each unit for a while, always undone at its end (docs/reference/pipelines.md#canaries). */
   readonly canary?: CanaryInput;
   /** Its release wants its pauses reported. */
   readonly tellsPauses?: true;

@@ -5,7 +5,7 @@ import type { DeployPlan, PhasePlan } from './plan';
 import { partOf, type Selection, type Snapshot } from './snapshot';
 import type { DeployInput, DeployRecord, DeployResult, StepToUndo } from './state';
 
-/** Steps run before the updates of a phase (`pre`) and after its bake (`post`): docs/pipelines.md#before-and-after-a-phase. */
+/** Steps run before the updates of a phase (`pre`) and after its bake (`post`): docs/reference/pipelines.md#before-and-after-a-phase. */
 export type StepTime = 'pre' | 'post';
 
 /** A step of a phase, or its undoing, as it is to be run. */

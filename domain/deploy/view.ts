@@ -26,7 +26,7 @@ export const deploySummary = (record: DeployRecord, input: Identity): DeploySumm
   endedAt: record.endedAtMs === null ? null : formatTime(record.endedAtMs),
 });
 
-/** `status DEPLOY -o json` (docs/cli.md#a-deploy), but for the address of the Web UI, which only a client knows. */
+/** `status DEPLOY -o json` (docs/reference/cli.md#a-deploy), but for the address of the Web UI, which only a client knows. */
 export function deployStatus(record: DeployRecord, input: Identity, nowMs: number): Omit<DeployStatus, 'webUi'> {
   const summary = deploySummary(record, input);
   const { id } = summary;

@@ -12,7 +12,7 @@ export const LISTS: ReadonlySet<string> = new Set(['paths']);
 /** So many texts a list may have. */
 const { max: MOST } = CONFIG_LIMITS.ownedPaths;
 
-/** The standard artifact finders and what their `with` holds: one of these sets of keys (docs/pipelines.md#finders). */
+/** The standard artifact finders and what their `with` holds: one of these sets of keys (docs/reference/pipelines.md#finders). */
 export const STANDARD_FINDERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   [MANUAL]: [[]],
   commits: [['repository', 'branch']],

@@ -2,7 +2,7 @@ import { formatDuration } from '../text';
 import type { HealthCheck } from '../spec/health';
 import type { Verdict } from './verdict';
 
-/** How long or how often a check has to say the same before it counts: `for` and `passes` of a check (docs/health.md#how-long-it-has-to-last). */
+/** How long or how often a check has to say the same before it counts: `for` and `passes` of a check (docs/reference/health.md#how-long-it-has-to-last). */
 
 /** What is remembered of a check of a unit from one evaluation to the next. */
 export interface Remembered {

@@ -3,7 +3,7 @@ import type { DeploySpec } from '../spec/deploy';
 import type { DeployStatus, HistoryRow, PhaseView } from '../views';
 import type { Truth } from './truth';
 
-/** A deploy that is over, with what a push type needs to judge it again (docs/protocols.md#runhealthchecks). */
+/** A deploy that is over, with what a push type needs to judge it again (docs/reference/protocols.md#runhealthchecks). */
 export interface PastDeploy {
   /** `kvstore/12/deploy` */
   readonly id: string;

@@ -3,7 +3,7 @@ import type { RankTest } from './mannWhitney';
 /** Four outcomes, never two (docs/design/deploy.md#verdicts): an error is not a verdict about the change, and missing data is not health. */
 export type Verdict = 'healthy' | 'inconclusive' | 'errored' | 'unhealthy';
 
-/** One check of one unit or of the deploy, with what it rests on (docs/protocols.md#runhealthchecks). */
+/** One check of one unit or of the deploy, with what it rests on (docs/reference/protocols.md#runhealthchecks). */
 export interface CheckEvidence {
   readonly name: string;
   readonly verdict: Verdict;

@@ -24,7 +24,7 @@ export function releaseSummary(record: ReleaseRecord, input: ReleaseInput): Rele
   };
 }
 
-/** `status RELEASE -o json` (docs/cli.md#a-release), but for the address of the Web UI. */
+/** `status RELEASE -o json` (docs/reference/cli.md#a-release), but for the address of the Web UI. */
 export function releaseStatus(
   record: ReleaseRecord,
   input: ReleaseInput,

@@ -5,7 +5,7 @@ import { healthCheckInFile } from './health';
 import { SPEC_LIMITS } from '../limits';
 import { amount, duration, listOf, phaseAmount, text } from './scalars';
 
-/** The `with` of a `deploy` action (docs/pipelines.md, docs/design/deploy.md). Durations become ms, amounts `Amount`. */
+/** The `with` of a `deploy` action (docs/reference/pipelines.md, docs/design/deploy.md). Durations become ms, amounts `Amount`. */
 
 const serviceCall = z.strictObject({ service: text(), with: z.record(text(), z.unknown()).default({}) });
 const commandCall = z.strictObject({ command: listOf(text(SPEC_LIMITS.argument), SPEC_LIMITS.arguments).min(1) });

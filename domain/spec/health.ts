@@ -8,7 +8,7 @@ import { suggest } from './problem';
 import { duration, wireDuration } from './scalars';
 import { STANDARD_CHECKS } from './standardChecks';
 
-/** Health checks as people write them and as services get them (docs/health.md). */
+/** Health checks as people write them and as services get them (docs/reference/health.md). */
 
 const LONGEST_LOOKBACK_MS = SPEC_LIMITS.lookback.max * 60_000;
 

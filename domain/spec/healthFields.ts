@@ -5,7 +5,7 @@ import { SPEC_LIMITS } from '../limits';
 import { ANY_AMOUNT } from './expressible';
 import { AMOUNT_TEXT, listOf, text, type duration, type wireDuration } from './scalars';
 
-/** The fields of a health check (docs/health.md), one by one; what goes together is in health.ts. */
+/** The fields of a health check (docs/reference/health.md), one by one; what goes together is in health.ts. */
 const CHANGE = 'expected a percentage such as 10% or an absolute number';
 
 /** A change: `10%` relative, or an absolute number. */
@@ -69,7 +69,7 @@ const transformWith = (time: DurationField) =>
 
 const DEFAULT_CONFIDENCE = 0.98;
 
-/** How the two sides of a comparison are distinguished (docs/health.md#what-to-compare-with). */
+/** How the two sides of a comparison are distinguished (docs/reference/health.md#what-to-compare-with). */
 const comparisonMethod = z
   .union(
     [

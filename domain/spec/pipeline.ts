@@ -20,7 +20,7 @@ import { blackouts, window } from './times';
 /** How long an emergency waits for approvals. */
 const DEFAULT_APPROVAL_TIMEOUT_MS = 3_600_000;
 
-/** The pipeline file (docs/pipelines.md). One schema for YAML, TypeScript, editors and the code; unknown keys are errors. */
+/** The pipeline file (docs/reference/pipelines.md). One schema for YAML, TypeScript, editors and the code; unknown keys are errors. */
 
 /** What every action may have. */
 const common = {

@@ -1,4 +1,4 @@
-/** Something about a pipeline file that its author should know (docs/cli.md#lint-and-plan, `lint -o json`). Lines and columns count from 1. */
+/** Something about a pipeline file that its author should know (docs/reference/cli.md#lint-and-plan, `lint -o json`). Lines and columns count from 1. */
 export interface Problem {
   readonly severity: 'error' | 'warning';
   /** A kebab-case word. */

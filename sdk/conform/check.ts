@@ -5,7 +5,7 @@ import { Conversation, type Exchange, type Reachable } from './conversation';
 export interface ConformCheck<S extends Reachable> {
   /** The rule, as a sentence. */
   readonly title: string;
-  /** The method that it is about: a section of docs/protocols.md. */
+  /** The method that it is about: a section of docs/reference/protocols.md. */
   readonly method: string;
   /** What an author does whose service breaks it. */
   readonly advice: string;
@@ -65,7 +65,7 @@ export async function tryCheck<S extends Reachable>(
 }
 
 /** The section of the documents in which the protocol states a method. */
-export const sectionOf = (method: string): string => `docs/protocols.md#${method.toLowerCase()}`;
+export const sectionOf = (method: string): string => `docs/reference/protocols.md#${method.toLowerCase()}`;
 
 export function demand(holds: boolean, otherwise: string): void {
   if (!holds) throw new Broken(otherwise);

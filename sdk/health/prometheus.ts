@@ -31,7 +31,7 @@ const DEFAULT_SKEW_MS = 30_000;
 const REQUESTS_AT_ONCE = 8;
 
 /**
- * A data source that reads from Prometheus, or from what speaks its API (docs/health.md). `metric` is the name of a metric,
+ * A data source that reads from Prometheus, or from what speaks its API (docs/reference/health.md). `metric` is the name of a metric,
  * or an expression with `$selector` where the matchers of the tasks belong. Rejects with one sentence that says what is
  * wrong and where, so that the check is `errored`: on any answer that is not whole, and when the clocks disagree.
  */

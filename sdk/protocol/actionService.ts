@@ -10,7 +10,7 @@ const callbackSchema = z.object({ url: z.string(), key: z.string() });
 export type RunCallback = z.infer<typeof callbackSchema>;
 
 /**
- * The action service protocol (docs/protocols.md#action-service; Conveyor §5.1, `startRun` and `getRunProgress`). `cancelRun` is asked until it is
+ * The action service protocol (docs/reference/protocols.md#action-service; Conveyor §5.1, `startRun` and `getRunProgress`). `cancelRun` is asked until it is
  * answered, also of runs that are over and of those that were never begun: neither is an error.
  */
 export const actionServiceProtocol = {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { artifactSchema, MIB, type Protocol } from './common';
 
-/** One call serves a page of at most this many subscriptions (docs/protocols.md#artifact-finder). */
+/** One call serves a page of at most this many subscriptions (docs/reference/protocols.md#artifact-finder). */
 export const MAX_SUBSCRIPTIONS = 1_000;
 
 /** What one artifact of one pipeline should be looked for by; `with` is the finder's own business. */
@@ -13,7 +13,7 @@ const subscriptionSchema = z.object({
 export type Subscription = z.infer<typeof subscriptionSchema>;
 
 /**
- * The artifact finder protocol (docs/protocols.md#artifact-finder; Conveyor §5.1, `getArtifacts`). `found` holds, for each subscription that
+ * The artifact finder protocol (docs/reference/protocols.md#artifact-finder; Conveyor §5.1, `getArtifacts`). `found` holds, for each subscription that
  * has something newer than `cursor`, the newest; without a cursor the newest of each that has any. Looking uses nothing
  * up: until something new is made, the same cursor gives the same answer. The answered cursor stands for the moment of
  * the call, whatever was asked for; a cursor that the finder does not know (any more) is treated as none. A subscription

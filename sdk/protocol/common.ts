@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Artifact } from '../../domain/artifact';
 
-/** Shapes that every extension protocol shares (docs/protocols.md#rules-for-all). */
+/** Shapes that every extension protocol shares (docs/reference/protocols.md#rules-for-all). */
 export const artifactSchema = z.object({
   name: z.string(),
   kind: z.string(),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { MIB, type Protocol } from './common';
 
-/** The health data source protocol (docs/protocols.md#data-source). Times are ms since the epoch, `step` is ms. */
+/** The health data source protocol (docs/reference/protocols.md#data-source). Times are ms since the epoch, `step` is ms. */
 export const seriesSchema = z.object({
   labels: z.record(z.string(), z.string()),
   points: z.array(z.tuple([z.number(), z.number()])),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { MIB, type Protocol } from './common';
 
-/** One call is about at most this many built targets (docs/protocols.md#dependency-graph). */
+/** One call is about at most this many built targets (docs/reference/protocols.md#dependency-graph). */
 export const MAX_BUILT_TARGETS = 1_000;
 /** The longest chain of dependencies that is ever asked for. */
 export const MAX_DEPTH = 100;
@@ -26,7 +26,7 @@ const affectedTargetSchema = z.object({
 export type AffectedTarget = z.infer<typeof affectedTargetSchema>;
 
 /**
- * The dependency graph protocol (docs/protocols.md#dependency-graph; Conveyor §3.2): which of some built targets contain another target
+ * The dependency graph protocol (docs/reference/protocols.md#dependency-graph; Conveyor §3.2): which of some built targets contain another target
  * at a revision from `revisions.from` until before `revisions.to`. Who answers knows the order of revisions and the graph at each of them.
  * It is asked about what Conveyor would deploy and never for all dependents, so that no answer is larger than its question.
  */

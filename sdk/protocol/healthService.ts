@@ -5,7 +5,7 @@ import { backtestMethod } from './backtest';
 import { MIB, type Protocol } from './common';
 import { pushTypeProtocol } from './pushType';
 
-/** The Health Check Service (docs/protocols.md#health-check-service): what `runHealthChecks` takes, with targets resolved to task identifiers. */
+/** The Health Check Service (docs/reference/protocols.md#health-check-service): what `runHealthChecks` takes, with targets resolved to task identifiers. */
 export const unitTasksSchema = z.object({
   id: z.string(),
   fresh: z.array(z.string()),

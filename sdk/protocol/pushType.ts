@@ -3,7 +3,7 @@ import type { Unit, UnitProgress } from '../../domain/fleet/unit';
 import { healthCheckSchema } from '../../domain/spec/health';
 import { artifactSchema, emptySchema, MIB, type Protocol } from './common';
 
-/** The push type protocol (docs/protocols.md#push-type; Conveyor §5.2, Push article "Push Types"). */
+/** The push type protocol (docs/reference/protocols.md#push-type; Conveyor §5.2, Push article "Push Types"). */
 export const amountSchema = z.union([
   z.object({ count: z.number().int().positive() }).strict(),
   z.object({ percent: z.number().positive().max(100) }).strict(),

@@ -23,7 +23,7 @@ export const advanceNoticeSchema = z.object({
 export type AdvanceNotice = z.infer<typeof advanceNoticeSchema>;
 
 /**
- * The task controller protocol (docs/protocols.md#task-controller; Twine §2.5). The cluster manager calls it, never Conveyor, so requests
+ * The task controller protocol (docs/reference/protocols.md#task-controller; Twine §2.5). The cluster manager calls it, never Conveyor, so requests
  * carry no context. `request` lists what waits for approval now: what is in it is not under way, whatever was answered
  * before. `completed` lists what was approved, perhaps in an answer that was lost, and is over or not wanted any more, until
  * a call that named it was answered. An answer approves any subset of `request`; no answer, an error or a slow answer

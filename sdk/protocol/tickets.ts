@@ -20,7 +20,7 @@ const ticketSchema = z.object({
 export type Ticket = z.infer<typeof ticketSchema>;
 
 /**
- * The protocol of services that keep tickets for people (docs/protocols.md#tickets; Push4Push, Conveyor §2.1). Tickets go by the key that
+ * The protocol of services that keep tickets for people (docs/reference/protocols.md#tickets; Push4Push, Conveyor §2.1). Tickets go by the key that
  * Conveyor gives them, so that an answer which is lost loses no ticket.
  */
 export const ticketProtocol = {

@@ -29,7 +29,7 @@ const LABELS: Readonly<Record<Exclude<keyof MethodWords, 'summary'>, string>> = 
   how: 'In practice',
 };
 
-/** As a list, for `docs/protocols.md` and OpenAPI. */
+/** As a list, for `docs/reference/protocols.md` and OpenAPI. */
 export function wordsText(words: MethodWords): string {
   const rows = Object.entries(LABELS).flatMap(([field, label]) => {
     const text = words[field as keyof MethodWords];

@@ -29,7 +29,7 @@ const MAX_JUDGE_BODY_BYTES = 64 * 1_048_576;
 const SOURCE_GRACE_MS = 500;
 
 /**
- * The Health Check Service (docs/protocols.md#health-check-service): `POST /evaluate`, `POST /backtest`, `/openapi.json`, `/metrics`, `/healthz`. It keeps
+ * The Health Check Service (docs/reference/protocols.md#health-check-service): `POST /evaluate`, `POST /backtest`, `/openapi.json`, `/metrics`, `/healthz`. It keeps
  * nothing: every request says what is to be judged, data sources and Temporal have the rest.
  */
 export function createHealthService({ sources, now, token, past, fetch, configState }: HealthServiceOptions): Hono {

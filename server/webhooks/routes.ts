@@ -45,7 +45,7 @@ interface SignedDelivery {
 
 type WebhookDeps = Pick<ServerDeps, 'audit' | 'config' | 'now' | 'log'> & Delivering & Bounds;
 
-/** `POST /v1/webhooks/github` and `/standard` (docs/pipelines.md#webhooks-and-ci): verified over the raw body before anything of it is parsed. */
+/** `POST /v1/webhooks/github` and `/standard` (docs/reference/pipelines.md#webhooks-and-ci): verified over the raw body before anything of it is parsed. */
 export function webhookRoutes(deps: WebhookDeps): Hono {
   const app = new Hono();
   const recent = new Recent<Delivered | null>(REMEMBERED_DELIVERIES, () => deps.now());

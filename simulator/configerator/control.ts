@@ -15,7 +15,7 @@ import { branchOf, commitValues, landNow, proposeChange } from './repository';
 import { addGroup, countReaders, type GroupSpec } from './subscribers';
 import { valueBehaviourSchema, whenSchema } from './valueBehaviour';
 
-/** The part of the control API that is about configuration (docs/fleet.md#configuration). */
+/** The part of the control API that is about configuration (docs/reference/fleet.md#configuration). */
 export function addConfigRoutes(app: Hono, simulation: Simulation): void {
   addSubscriberRoutes(app, simulation);
   addValueRoutes(app, simulation);

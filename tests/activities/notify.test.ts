@@ -15,7 +15,7 @@ import { slack } from '../../domain/notify/slack';
 import type { Notifications } from '../../platform/notifications';
 import { parseRegistry } from '../../platform/registry';
 
-const PIPELINES = join(__dirname, '../../docs/pipelines.md');
+const PIPELINES = join(__dirname, '../../docs/reference/pipelines.md');
 
 const NOTICE: Notice = {
   id: 'deploy/kvstore/12/deploy/1/reverted/1',
@@ -242,7 +242,7 @@ describe('a notification is delivered', () => {
     expect(given(2)).toBeUndefined();
   });
 
-  test('signed as docs/pipelines.md says that a receiver finds out its key', () => {
+  test('signed as docs/reference/pipelines.md says that a receiver finds out its key', () => {
     const [, line = ''] = /^ *(printf .*openssl base64)$/m.exec(readFileSync(PIPELINES, 'utf8')) ?? [];
     const env = { ...process.env, CONVEYOR_NOTIFY_SECRET: SECOND };
     const printed = execFileSync('sh', ['-c', line], { env, encoding: 'utf8' }).trim();

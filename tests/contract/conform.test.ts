@@ -94,7 +94,7 @@ describe('a push type that breaks a rule fails with the rule and its own answer'
   ])('%s', async (_, only, method, change) => {
     const { report } = await tried(change(), only);
     const [failure] = failures(report);
-    expect(failure).toMatchObject({ method, section: `docs/protocols.md#${method.toLowerCase()}` });
+    expect(failure).toMatchObject({ method, section: `docs/reference/protocols.md#${method.toLowerCase()}` });
     expect(failure?.title).toContain(only);
     expect(failure?.reason).not.toBe('');
     expect(failure?.advice).not.toBe('');
@@ -238,7 +238,7 @@ describe('conveyor conform', () => {
         '✖ a config that names its units has no problems, and one that names none has',
         '    problems of the config {} is [], expected at least one',
         '    → answer every mistake in context.config as { path, message }, and [] when there is none',
-        '    the rule: docs/protocols.md#validateconfig',
+        '    the rule: docs/reference/protocols.md#validateconfig',
         '    POST validateConfig  {}',
         '      = 200  {"problems":[]}',
         '    POST validateConfig  {}',
@@ -304,8 +304,8 @@ describe('conveyor conform', () => {
   });
 });
 
-test('every check leads to a heading of docs/protocols.md, and no two have the same title', () => {
-  const page = readFileSync(join(__dirname, '../../docs/protocols.md'), 'utf8');
+test('every check leads to a heading of docs/reference/protocols.md, and no two have the same title', () => {
+  const page = readFileSync(join(__dirname, '../../docs/reference/protocols.md'), 'utf8');
   const headings = [...page.matchAll(/^### (\w+)$/gm)].map(([, name = '']) => sectionOf(name));
   for (const checks of [
     PUSH_TYPE_CHECKS,

@@ -24,10 +24,11 @@ const cited = (pattern: RegExp): Citation[] =>
     [...read(file).matchAll(pattern)].map(([text], index) => ({ where: `${file} (${index + 1})`, text })),
   );
 
-/** From the root, as code cites; beside the file, as documents link; or in docs/, as they name each other. */
+/** From the root, as code cites; beside the file, as documents link; or in docs/ and its reference, as they name each other. */
 function pageOf(where: string, path: string): string | undefined {
   const [file = ''] = where.split(' ');
-  return [path, join(dirname(file), path), join('docs', path)].map(normalize).find((it) => existsSync(join(ROOT, it)));
+  const places = [path, join(dirname(file), path), join('docs', path), join('docs/reference', path)];
+  return places.map(normalize).find((it) => existsSync(join(ROOT, it)));
 }
 
 function isBroken({ where, text }: Citation): boolean {

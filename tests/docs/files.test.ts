@@ -60,8 +60,8 @@ describe('what is shown', () => {
     (page) => expect(read(page)).not.toMatch(/npx (?!--no-install )[^\n`]*\bconveyor\b/),
   );
 
-  test('docs/cli.md lists every command of the command line', async () => {
-    const page = read('docs/cli.md');
+  test('docs/reference/cli.md lists every command of the command line', async () => {
+    const page = read('docs/reference/cli.md');
     const table = page.slice(page.indexOf('## All commands'), page.indexOf('## Output'));
     const { out } = await run(['--help']);
     const named = [...out.matchAll(/^ {2}([a-z][a-z-]+)(?: [<[].*)? {2,}\S/gm)].map(([, name = '']) => name);
@@ -82,7 +82,7 @@ describe('what is shown', () => {
   });
 
   test('the pipeline of the tutorial lints without a word', () => {
-    const [text = ''] = blocks(read('docs/tutorial.md'), 'yaml');
+    const [text = ''] = blocks(read('docs/tutorial/service.md'), 'yaml');
     expect(parsePipeline(text).problems).toEqual([]);
   });
 

@@ -4,8 +4,8 @@ import { METRICS } from '../../simulator/metrics/series';
 import { createSimulator } from '../../simulator/app';
 import { givenFleet, START, type TestFleet } from '../builders/simulatorFleet';
 
-/** docs/fleet.md is the reference of the control API: its table has every route, and says what each takes and answers. */
-const PAGE = readFileSync(join(__dirname, '../../docs/fleet.md'), 'utf8');
+/** docs/reference/fleet.md is the reference of the control API: its table has every route, and says what each takes and answers. */
+const PAGE = readFileSync(join(__dirname, '../../docs/reference/fleet.md'), 'utf8');
 const ROWS = [...PAGE.matchAll(/^\| `([A-Z]+) (\/control\S+)` \|(.*)\|$/gm)].map(
   ([, method = '', path = '', rest = '']) => {
     const [body = '', answer = ''] = rest.split('|').map((cell) => cell.trim());

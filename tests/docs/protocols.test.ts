@@ -7,11 +7,11 @@ import { PROTOCOLS } from '../../sdk/protocol/protocols';
 import { wordsText } from '../../sdk/protocol/words';
 
 const DOCS = join(__dirname, '../../docs');
-const PAGE = join(DOCS, 'protocols.md');
+const PAGE = join(DOCS, 'reference/protocols.md');
 const KINDS = Object.keys(PROTOCOLS) as (keyof typeof PROTOCOLS)[];
 
 const BEGIN = '<!-- The rest is made of sdk/protocol/words: UPDATE_DOCS=1 npx jest tests/docs/protocols -->\n';
-const fileOf = (kind: string): string => join(DOCS, 'protocols', `${kind}.openapi.yaml`);
+const fileOf = (kind: string): string => join(DOCS, 'reference/protocols', `${kind}.openapi.yaml`);
 const update = process.env['UPDATE_DOCS'] === '1';
 
 const marks = ({ mutates, optional, maxAnswerBytes }: Method): string =>
@@ -29,14 +29,14 @@ function section(kind: keyof typeof PROTOCOLS): string {
   return `## ${title}\n\n${methods.join('\n')}`;
 }
 
-test('docs/protocols.md has every method in the words that services answer at /openapi.json', () => {
+test('docs/reference/protocols.md has every method in the words that services answer at /openapi.json', () => {
   const written = `${BEGIN}\n${KINDS.map(section).join('\n')}`;
   const [head = ''] = readFileSync(PAGE, 'utf8').split(BEGIN);
   if (update) writeFileSync(PAGE, head + written);
   expect(readFileSync(PAGE, 'utf8')).toBe(head + written);
 });
 
-test.each(KINDS)('docs/protocols/%s.openapi.yaml is what such a service answers at /openapi.json', (kind) => {
+test.each(KINDS)('docs/reference/protocols/%s.openapi.yaml is what such a service answers at /openapi.json', (kind) => {
   const { title, protocol } = PROTOCOLS[kind];
   const text = stringify(openApi(protocol, title), { aliasDuplicateObjects: false, lineWidth: 140 });
   if (update) writeFileSync(fileOf(kind), text);

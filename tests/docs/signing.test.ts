@@ -90,7 +90,7 @@ test('a statement of the size that it names fits, with a signature', () => {
   expect(unfitArtifact({ name: 'a', kind: 'a', version: '1', metadata: { attestation } })).toBeUndefined();
 });
 
-test('the configuration of docs/access.md loads, with its keys', () => {
-  const given = parse(blocks(read('access.md'), 'yaml')[0] ?? '') as object;
+test('the configuration of docs/reference/access.md loads, with its keys', () => {
+  const given = parse(blocks(read('reference/access.md'), 'yaml')[0] ?? '') as object;
   expect(parseRegistry(given, {}).signingKeys.map(({ name }) => name)).toEqual(['ci-2026', 'security']);
 });

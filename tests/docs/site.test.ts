@@ -33,10 +33,10 @@ test('a README becomes an index, and the examples that pages link come along', (
   expect(existsSync(join(folder, 'public/examples/minimal/pipeline.yaml'))).toBe(true);
   const home = readFileSync(join(folder, 'index.md'), 'utf8');
   expect(home).toContain('(/examples/minimal/pipeline.yaml)');
-  expect(home).toContain('(docs/tutorial.md)');
+  expect(home).toContain('(docs/tutorial/service.md)');
   expect(home).not.toContain('README.md');
 });
 
 test('braces that the generator would take for a value stay as they are written', () => {
-  expect(readFileSync(join(folder, 'docs/health.md'), 'utf8')).toContain('<code v-pre>{{ target }}</code>');
+  expect(readFileSync(join(folder, 'docs/reference/health.md'), 'utf8')).toContain('<code v-pre>{{ target }}</code>');
 });

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ALL_VERBS, inputRow, verbRow, type Verb } from '../../domain/verbs';
 
-const FILE = join(__dirname, '../../docs/cli.md');
+const FILE = join(__dirname, '../../docs/reference/cli.md');
 
 /** `<id>` as the documents write it: `ID`; words that stand for themselves stay. */
 const inCapitals = (usage: string): string =>
@@ -16,7 +16,7 @@ function rowOf(verb: Verb): string {
   return `| \`${usage}\` | ${[help, ...options].join('; ')} |`;
 }
 
-test('docs/cli.md has a row for each verb, in the words of its help', () => {
+test('docs/reference/cli.md has a row for each verb, in the words of its help', () => {
   const docs = readFileSync(FILE, 'utf8');
   const lines = docs.split('\n');
   const isVerb = (line: string) =>

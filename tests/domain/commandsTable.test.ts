@@ -8,7 +8,7 @@ import { deployWith } from '../../domain/spec/deploy';
 import { DEPLOY_VERBS, type DeployVerb } from '../../domain/verbs';
 import type { DeployState, Pause } from '../../domain/views';
 
-const FILE = join(__dirname, '../../docs/commands.md');
+const FILE = join(__dirname, '../../docs/reference/commands.md');
 const WRITTEN = readFileSync(FILE, 'utf8');
 const NOW = Date.parse('2026-11-23T17:00:00Z');
 const ALICE = { actor: 'user:alice', reason: 'r' };
@@ -123,7 +123,7 @@ const cellsOf = (line: string): string[] =>
     .map((cell) => cell.trim());
 const [header = [], , ...rows] = DOCS.slice(DOCS.indexOf('| While it is')).split('\n\n')[0]!.split('\n').map(cellsOf);
 
-test('the table of docs/commands.md has a column for each verb and a row for each state, in this order', () => {
+test('the table of docs/reference/commands.md has a column for each verb and a row for each state, in this order', () => {
   expect(header.slice(1)).toEqual(DEPLOY_VERBS.map((verb) => `\`${verb}\``));
   expect(rows.map(([state]) => state)).toEqual(Object.keys(STATES));
 });

@@ -34,7 +34,12 @@ describe('at the doors of the server', () => {
     const response = await appOf(pipelines).request(path, request);
     expect([response.status, await response.json()]).toEqual([
       413,
-      { error: expect.objectContaining({ code: 'over-limit', hint: expect.stringContaining('docs/limits.md') }) },
+      {
+        error: expect.objectContaining({
+          code: 'over-limit',
+          hint: expect.stringContaining('docs/reference/limits.md'),
+        }),
+      },
     ]);
     expect([pipelines.submissions, pipelines.calls]).toEqual([[], []]);
   });

@@ -138,7 +138,7 @@ test('there is no list in the state of a pipeline without a limit', () => {
   expect(Object.values(BOUND_BY).every(({ max }) => max > 0)).toBe(true);
 });
 
-const FILE = join(__dirname, '../../docs/limits.md');
+const FILE = join(__dirname, '../../docs/reference/limits.md');
 
 const TABLES = [
   ['An artifact', ARTIFACT_LIMITS],
@@ -177,7 +177,7 @@ const MORE = {
   holds: 'a reason to hold the pipeline',
 };
 
-test('docs/limits.md has the limits that the code has (UPDATE_DOCS=1 writes its tables anew)', () => {
+test('docs/reference/limits.md has the limits that the code has (UPDATE_DOCS=1 writes its tables anew)', () => {
   const text = readFileSync(FILE, 'utf8');
   const intro = text.slice(0, text.indexOf('\n## '));
   const page = [intro.trimEnd(), ...TABLES.map(([title, limits]) => `## ${title}\n\n${tableOf(limits)}`)].join('\n\n');

@@ -41,7 +41,7 @@ export const CITED: readonly Cited[] = [
     paper: '14.5 s: 5 to commit, 5 until the tailer has it, 4.5 to all',
     ours: 'the same three times in the simulated tree; with a real etcd nothing is measured yet',
     is: 'input',
-    from: '[the simulated fleet](fleet.md#configuration)',
+    from: '[the simulated fleet](reference/fleet.md#configuration)',
   },
   {
     what: 'Deployments of services that depend on each other (µs, Figure 10)',

@@ -162,8 +162,8 @@ test('it describes itself, says that it lives, and counts verdicts, time and fai
   expect(lines.join()).not.toContain('made-up');
 });
 
-test('the request in docs/health.md is one', async () => {
-  const text = readFileSync(join(__dirname, '../../docs/health.md'), 'utf8');
+test('the request in docs/reference/health.md is one', async () => {
+  const text = readFileSync(join(__dirname, '../../docs/reference/health.md'), 'utf8');
   const [, body] = /```json\n([^]*?)```/.exec(text.slice(text.indexOf('## The Health Check Service'))) ?? [];
   const answer = await service(0, [{ ...metrics, name: 'prometheus' }]).request('/evaluate', { method: 'POST', body });
   expect(await answer.json()).toMatchObject({ units: [{ id: 'kvstore-x', checks: [{ verdict: 'healthy' }] }] });

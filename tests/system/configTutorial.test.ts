@@ -6,7 +6,7 @@ import { cleanEnv, Processes, ROOT, type Env, type Running } from './process';
 import { eventually } from './waiting';
 import { wordsOf } from './words';
 
-const PAGE = readFileSync(join(ROOT, 'docs/guides/config-tutorial.md'), 'utf8');
+const PAGE = readFileSync(join(ROOT, 'docs/tutorial/configuration.md'), 'utf8');
 
 /** A line to type, or a file to save, in the order of the page. */
 type Step = { readonly line: string } | { readonly file: string; readonly text: string };
@@ -25,7 +25,7 @@ const STEPS: readonly Step[] = [
 const titleOf = (step: Step): string =>
   'line' in step ? step.line : `${step.file}: ${step.text.trim().split('\n').at(-1)}`;
 
-describeWithEtcd('every command of docs/guides/config-tutorial.md works, in this order', () => {
+describeWithEtcd('every command of docs/tutorial/configuration.md works, in this order', () => {
   const processes = new Processes();
   const home = mkdtempSync(join(tmpdir(), 'conveyor-config-tutorial-'));
   let near: Env = {};

@@ -34,8 +34,8 @@ describe('every command of the README works, in this order', () => {
   });
 });
 
-describe('every command of docs/tutorial.md works, in this order', () => {
-  const { pipeline, jobs } = follow('docs/tutorial.md', linesOf('docs/tutorial.md'));
+describe('every command of docs/tutorial/service.md works, in this order', () => {
+  const { pipeline, jobs } = follow('docs/tutorial/service.md', linesOf('docs/tutorial/service.md'));
 
   test('at the end the fleet is back on the first version, and two versions are known to be bad', async () => {
     const { held, knownBad, releases } = await pipeline('web');

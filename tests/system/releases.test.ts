@@ -141,7 +141,7 @@ const deployAction = (jobs: readonly string[]): PipelineSource['actions'][string
   with: { pushType: 'twine', config: { jobs: [...jobs] }, phases: [{ scope: '*', amount: 2, bake: '0s' }] },
 });
 
-/** `status RELEASE -o json` of a release that succeeded, whole (docs/cli.md#a-release). */
+/** `status RELEASE -o json` of a release that succeeded, whole (docs/reference/cli.md#a-release). */
 const releaseOf = (name: string, version: string): object => ({
   id: `${name}/1`,
   kind: 'release',
@@ -177,7 +177,7 @@ const releaseOf = (name: string, version: string): object => ({
   webUi: expect.stringMatching(new RegExp(`/namespaces/default/workflows/release%2F${name}%2F1$`)),
 });
 
-/** `status DEPLOY -o json` of a deploy that succeeded, whole (docs/cli.md#a-deploy). */
+/** `status DEPLOY -o json` of a deploy that succeeded, whole (docs/reference/cli.md#a-deploy). */
 const deployOf = (name: string, version: string): object => ({
   id: `${name}/1/deploy`,
   kind: 'deploy',

@@ -4,7 +4,7 @@ import type { Stage } from '../demo';
 import { demoSources } from './sources';
 import { HOSTS_EACH, MOST, PATH, REGIONS, REPOSITORY, type ConfigWorld, type HostCounts } from './world';
 
-/** The store and the hosts of the simulated world (docs/fleet.md), where this machine has no etcd. */
+/** The store and the hosts of the simulated world (docs/reference/fleet.md), where this machine has no etcd. */
 export async function openSimulated({ stack }: Stage): Promise<ConfigWorld> {
   const call = (method: string, path: string, body?: unknown): Promise<unknown> =>
     control(stack.addresses.simulator, method, `/control/config/${path}`, body);

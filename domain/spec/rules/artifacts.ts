@@ -100,7 +100,7 @@ const finders: Rule = (spec) =>
     }
     const why = whyCannotFind(finder, wanted);
     if (why !== undefined) {
-      const hint = 'docs/pipelines.md lists what each finder takes';
+      const hint = 'docs/reference/pipelines.md lists what each finder takes';
       if (finder === MANUAL)
         return [warningAt(path, 'finder-with', why, 'remove with: nothing looks for this artifact')];
       return [errorAt(path, 'finder-with', why, hint)];

@@ -13,7 +13,7 @@ import { errorAt, type Finding, type Path } from '../problem';
 const finding = (path: Path, excess: Excess | undefined, hint: string): Finding[] =>
   excess ? [errorAt(path, 'over-limit', excessText(excess), hint)] : [];
 
-const LEAVE_OUT = 'take some out; docs/limits.md says why there is a limit';
+const LEAVE_OUT = 'take some out; docs/reference/limits.md says why there is a limit';
 const ELSEWHERE = 'put it where its service can read it, and write here where that is';
 
 const count = (path: Path, limit: Limit, mapping: object): Finding[] =>

@@ -1,6 +1,6 @@
 """A push type in Python, with nothing but its standard library: `python3 push_type.py --help`.
 
-The contract is docs/protocols.md; its fields are docs/protocols/push-type.openapi.yaml.
+The contract is docs/reference/protocols.md; its fields are docs/reference/protocols/push-type.openapi.yaml.
 """
 
 import argparse

@@ -180,9 +180,9 @@ owner* is a member; *service owner* owns a unit that the deploy holds. What a ru
 
 A webhook is known by its signature and the end of a run by its key, whoever sends them: there each program is as good as its secret.`;
 
-const FILE = join(__dirname, '../../../docs/access-matrix.md');
+const FILE = join(__dirname, '../../../docs/reference/access-matrix.md');
 
-test('docs/access-matrix.md says of each role, operation and door what the guard says (UPDATE_DOCS=1 writes it anew)', async () => {
+test('docs/reference/access-matrix.md says of each role, operation and door what the guard says (UPDATE_DOCS=1 writes it anew)', async () => {
   const tables = await Promise.all(DOORS.map(async (door) => `## ${TITLES[door]}\n\n${await tableOf(door)}`));
   const needs = Object.entries(OPERATIONS).map(([name, { needs: need }]) => row([`\`${name}\``, NEEDS[need]]));
   const page = [

@@ -373,7 +373,7 @@ describe('for all data', () => {
   });
 });
 
-/** What docs/health.md says of transforms and `reduce`, written down without any regard to speed. */
+/** What docs/reference/health.md says of transforms and `reduce`, written down without any regard to speed. */
 describe('fast or slow, the numbers are the same to the last digit', () => {
   type Step = HealthCheck['transform'][number];
   const SPAN = { start: END - 10 * MINUTE, end: END };

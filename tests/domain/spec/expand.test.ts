@@ -205,7 +205,7 @@ test('a pipeline in TypeScript may have templates and matrices', () => {
 });
 
 test('the example of the documentation is what it says', () => {
-  const page = readFileSync(join(__dirname, '../../../docs/pipelines.md'), 'utf8');
+  const page = readFileSync(join(__dirname, '../../../docs/reference/pipelines.md'), 'utf8');
   const section = page.slice(page.indexOf('## Templates and matrices'));
   const [, example = ''] = /```yaml\n([^]*?)```/.exec(section) ?? [];
   const { spec, problems } = parsePipelineValue({ ...BASE, ...(parseYaml(example) as object) });
