@@ -5,7 +5,7 @@ import { formatDuration } from '../../domain/text';
 import { barPanels, type BarPanel } from './charts/barPanels';
 import { columnPanels } from './charts/columns';
 import { distribution } from './charts/distribution';
-import { shareMatrix } from './charts/matrix';
+import { MOST_WORDS, shareMatrix } from './charts/matrix';
 import { ranges, type RangeMark } from './charts/ranges';
 import { linearScale, logScale } from './charts/scale';
 import { stackedBars } from './charts/stacked';
@@ -46,7 +46,7 @@ export const statsCharts = (report: StatsReport): Readonly<Record<StatsTableId, 
       return `mean ${mean.toFixed(1)}`;
     },
   ),
-  actionTypes: { svg: shareMatrix('types of actions', report.actionTypes), note: 'share of pipelines that have one' },
+  actionTypes: typesFigure(report.actionTypes),
   deployPatterns: stackedFigure(report.deployPatterns, 'deploy actions, as of their last deploy'),
   serviceLevel: objectiveRanges(report),
   badFailures: stackedFigure(report.badFailures, 'what counts against the service level'),
@@ -71,6 +71,12 @@ const panelFigure = (rows: readonly Breakdown[], note: string, of: (row: Breakdo
   svg: columnPanels(note, rows, of),
   note,
 });
+
+function typesFigure(rows: readonly Breakdown[]): Figure {
+  const types = Object.keys(rows[0]?.counts ?? {}).length;
+  const cut = types > MOST_WORDS ? `, of the ${MOST_WORDS} types that are met most; the table has all ${types}` : '';
+  return { svg: shareMatrix('types of actions', rows), note: `share of pipelines that have one${cut}` };
+}
 
 function impactCurve({ bugImpact: { bugs: found, cancelled } }: StatsReport): Figure {
   const counts = found.map((one) => one.count);

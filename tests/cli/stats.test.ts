@@ -92,3 +92,11 @@ test('a page that cannot be written is refused with the place', async () => {
   expect(code).toBe(2);
   expect(err).toMatch(/cannot write .*gone\/stats\.html: ENOENT[^]*give --html a place that you may write to/);
 });
+
+test('the page says where a plot leaves types of actions out, which the table has', async () => {
+  const types = Array.from({ length: 13 }, (_, nth) => ({ category: 'large', type: `type-${nth}`, count: nth + 1 }));
+  const tallies = { ...NO_TALLIES, cadences: talliesOf('large').cadences, actionTypes: types };
+  const { out } = await stats(statsReport(tallies, SPAN), '-o', 'html');
+  expect(out).toContain('of the 12 types that are met most; the table has all 13</p>');
+  expect((await stats(reportOf('large'), '-o', 'html')).out).toContain('share of pipelines that have one</p>');
+});

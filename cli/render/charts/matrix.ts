@@ -3,7 +3,8 @@ import { percent } from '../words';
 import { element, hint, LEFT, nameAt, svg, textAt, WIDTH } from './svg';
 
 const [HEAD, ROW, FOOT] = [74, 34, 4] as const;
-const MOST_WORDS = 12;
+/** So many columns are wide enough for their numbers. */
+export const MOST_WORDS = 12;
 
 /** A cell for each category and word, the darker the larger its share; of many words those that are met most. */
 export function shareMatrix(says: string, rows: readonly Breakdown[]): string {
