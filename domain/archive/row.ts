@@ -90,3 +90,18 @@ export const blankRow = (
   ...{ postMs: null, revertMs: null, detail: null },
   ...row,
 });
+
+/** Why a database would refuse a row, and with it all that is written beside it; undefined of one that it takes. */
+export function whyUnsound(row: ArchiveRow): string | undefined {
+  const unsound = COLUMNS.find((name) => {
+    const value = row[name];
+    if (typeof value === 'string') return value.includes('\0');
+    if (value === null || name === 'progress') return value !== null && !Number.isFinite(value);
+    return !Number.isSafeInteger(value) || (SMALL.has(name) && Math.abs(value) > MAX_SMALL);
+  });
+  return unsound && `${row.key} cannot be archived: ${unsound} is ${JSON.stringify(row[unsound])}`;
+}
+
+/** Columns of four bytes. */
+const SMALL: ReadonlySet<string> = new Set<keyof ArchiveRow>(['release', 'parts']);
+const MAX_SMALL = 2 ** 31 - 1;

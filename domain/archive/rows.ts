@@ -107,7 +107,7 @@ export function deployRows(ended: EndedDeploy): readonly ArchiveRow[] {
 /** A place for what ended and cannot be read, so that it is counted, and not asked for again. */
 export function unreadRow(run: ClosedRun, why: string): ArchiveRow {
   const [, pipeline = '', number = ''] = run.workflowId.split('/');
-  const of = { pipeline, release: Number.parseInt(number, 10) || 0, endedMs: run.closedMs };
+  const of = { pipeline, release: /^\d{1,9}$/.test(number) ? Number(number) : 0, endedMs: run.closedMs };
   return {
     ...blankRow({ key: rowKey(run), kind: 'unread', state: 'unread', ...of }),
     cause: cutText(onOneLine(why), 300),

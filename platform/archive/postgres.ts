@@ -6,7 +6,7 @@ import { inTransaction, type Sql, type SqlRow } from './database';
 import type { Archive } from './port';
 import { sqlArchive } from './sql';
 
-/** How long a server may take, ms: until it has taken a connection, for a statement, and to let go. */
+/** How long a server may take, ms: until it has taken a connection, for all statements of a use, and to let go. */
 export interface PostgresPatience {
   readonly connectMs: number;
   readonly statementMs: number;
@@ -22,7 +22,7 @@ export function openPostgres(url: string, patience: PostgresPatience = PATIENCE)
     use: async (access, run) => {
       const client = await connectTo(url, place, patience);
       try {
-        return await inTransaction(queriesOf(client), BEGIN[access], run);
+        return await inTransaction(queriesOf(client, AbortSignal.timeout(patience.statementMs)), BEGIN[access], run);
       } catch (error) {
         throw inWordsOfArchive(error, place);
       } finally {
@@ -63,8 +63,9 @@ async function letGo(client: Client, { endMs }: PostgresPatience): Promise<void>
   await Promise.race([client.end().catch(() => undefined), wait(endMs, undefined, { ref: false })]);
 }
 
-const queriesOf = (client: Client): Sql => ({
+const queriesOf = (client: Client, late: AbortSignal): Sql => ({
   all: async (sql, params = []) => {
+    late.throwIfAborted();
     const { rows } = await client.query<SqlRow>(sql, [...params]);
     return rows;
   },

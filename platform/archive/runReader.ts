@@ -1,4 +1,4 @@
-import type { ArchiveRow } from '../../domain/archive/row';
+import { whyUnsound, type ArchiveRow } from '../../domain/archive/row';
 import { rowKey, unreadRow } from '../../domain/archive/rows';
 import type { Closed, Endings } from './endings';
 
@@ -59,12 +59,12 @@ export class RunReader {
     this.signal?.throwIfAborted();
     const rows = await one.rows();
     this.answers += 1;
-    return rows;
+    return sound(rows);
   }
 
   private async remainsOf(one: Closed, late: unknown[]): Promise<readonly ArchiveRow[]> {
     try {
-      const rows = await one.remains();
+      const rows = sound(await one.remains());
       this.unanswered.push(one.workflowId);
       return rows;
     } catch (error) {
@@ -91,4 +91,13 @@ export class RunReader {
     this.asked.set(rowKey(one), times);
     return times < MAX_ASKED;
   }
+}
+
+/** @throws Error where one of them would keep all others of its transaction from a database */
+function sound(rows: readonly ArchiveRow[]): readonly ArchiveRow[] {
+  for (const row of rows) {
+    const why = whyUnsound(row);
+    if (why !== undefined) throw new Error(why);
+  }
+  return rows;
 }

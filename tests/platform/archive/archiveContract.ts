@@ -98,7 +98,11 @@ export function archiveContract(open: () => Archive, lose: () => Promise<void>):
     const archive = open();
     const run = { workflowId: 'deploy/kvstore/2/deploy/1', runId: 'run', closedMs: HOUR_MS };
     await archive.write(
-      [...archived(1), unreadRow(run, 'no input'), unreadRow({ ...run, workflowId: 'else' }, '')],
+      [
+        ...archived(1),
+        unreadRow(run, 'no input'),
+        unreadRow({ ...run, workflowId: 'release/search/99999999999' }, 'a\0b'),
+      ],
       mark(5),
       null,
     );

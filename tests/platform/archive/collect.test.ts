@@ -126,6 +126,30 @@ describe('bringing an archive up to date', () => {
     expect(await collect(archiveOf(memory), endings, NOW_MS + 1)).toMatchObject({ rows: 0, unread: [] });
   });
 
+  test.each<[string, Partial<ArchiveRow>]>([
+    ['a time that is none', { startedMs: NaN }],
+    ['half a millisecond', { startedMs: 0.5 }],
+    ['a number that is too large', { parts: 2 ** 31 }],
+    ['a text with a null character', { category: 'a\0b' }],
+  ])('keeps a place for one with %s, which would keep all others from a database', async (_, patch) => {
+    const memory = new MemoryArchive();
+    const { closed, ...endings } = endingsOf(
+      [1, 2].map((number) => ({ number, closedMs: NOW_MS - HOUR_MS })),
+      NOW_MS,
+    );
+    const unsound: Endings = {
+      ...endings,
+      closed: async function* (...span) {
+        for await (const one of closed(...span)) {
+          const rows = async () => archived(1, patch);
+          yield one.workflowId.endsWith('/1') ? { ...one, rows, remains: rows } : one;
+        }
+      },
+    };
+    expect(await collect(archiveOf(memory), unsound, NOW_MS)).toMatchObject({ unread: ['release/kvstore/1'] });
+    expect(releases(memory)).toEqual([2]);
+  });
+
   test('waits for the only one that ended and does not answer, and after five times has what is left of it', async () => {
     const memory = new MemoryArchive();
     const ended: Ended[] = [{ number: 1, closedMs: NOW_MS - HOUR_MS, failures: 99 }];
