@@ -1,7 +1,7 @@
-import { connectTemporal } from '../../client/connection';
+import { connectTemporal, translate } from '../../client/connection';
 import { taskQueueOf } from '../../client/apply';
 import { temporalEndings } from '../../client/endings';
-import { conveyorError } from '../../domain/errors';
+import { conveyorError, type ConveyorError } from '../../domain/errors';
 import { plural } from '../../domain/text';
 import type { Env } from '../../platform/env';
 import { openArchive, type OpenArchive } from '../../platform/archive/open';
@@ -30,29 +30,39 @@ async function rebuild({ io, output, connect }: CommandCall<object>): Promise<nu
   const temporal = await connectTemporal({ ...connect, seal: registry.seal });
   try {
     const endings = temporalEndings(temporal, taskQueueOf({ ...connect }));
-    const { unanswered, unread } = await collect(archive, endings, io.now(), { again: true });
-    // What Temporal keeps no longer is among them.
-    const rows = await archive.size();
-    emit(
-      io,
-      output,
-      { place, rows, unanswered, unread },
-      {
-        text: () =>
-          [
-            `${plural(rows, 'row')} in ${place}`,
-            ...(unanswered.length === 0
-              ? []
-              : [`no worker could say more of ${plural(unanswered.length, 'run')} than that they ended`]),
-            ...(unread.length === 0 ? [] : [`${plural(unread.length, 'run')} could not be read`]),
-          ].join('; '),
-        name: [place],
+    const { unanswered, unread } = await collect(archive, endings, io.now(), { again: true }).catch(
+      (error: unknown) => {
+        throw inWordsOfTemporal(error, temporal.address);
       },
     );
+    // What Temporal keeps no longer is among them.
+    const rows = await archive.size();
+    emit(io, output, { place, rows, unanswered, unread }, { text: (_, shown) => rebuiltText(shown), name: [place] });
     return EXIT.ok;
   } finally {
     await temporal.connection.close();
   }
+}
+
+interface Rebuilt {
+  readonly place: string;
+  readonly rows: number;
+  readonly unanswered: readonly string[];
+  readonly unread: readonly string[];
+}
+
+function rebuiltText({ place, rows, unanswered, unread }: Rebuilt): string {
+  const [poor, lost] = [plural(unanswered.length, 'run'), plural(unread.length, 'run')];
+  return [
+    `${plural(rows, 'row')} in ${place}`,
+    ...(unanswered.length === 0 ? [] : [`no worker could say more of ${poor} than that they ended`]),
+    ...(unread.length === 0 ? [] : [`${lost} could not be read`]),
+  ].join('; ');
+}
+
+function inWordsOfTemporal(error: unknown, address: string): ConveyorError {
+  const internal = (): ConveyorError => conveyorError('internal', { detail: 'what ended cannot be read' });
+  return translate(error, { id: 'the last that ended', address, notFound: internal, refused: internal });
 }
 
 /** @throws ConveyorError `usage` where none is configured */

@@ -8,6 +8,9 @@ export type AskCounts = Map<string, number>;
 /** One that nobody answers for so often, though there are workers, never will be. */
 const MAX_ASKED = 5;
 
+/** So many at the beginning of a reading that nobody answers for are enough to see that nobody will. */
+const MAX_SILENT = 3;
+
 interface Read {
   readonly rows: readonly ArchiveRow[];
   /** Of runs of which no more can be read than that they ended. */
@@ -41,6 +44,7 @@ export class RunReader {
       } catch (error) {
         if (failed.length === 0) await this.requireWorker(error);
         failed.push(one);
+        if (this.isAlone(failed.length, error)) throw error;
       }
     }
     for (const one of failed) {
@@ -82,6 +86,12 @@ export class RunReader {
   private async requireWorker(error: unknown): Promise<void> {
     this.signal?.throwIfAborted();
     if ((await this.endings.polledMs()) === null) throw error;
+  }
+
+  /** The last worker has gone, though Temporal remembers it: each run would be waited for. */
+  private isAlone(failures: number, error: unknown): boolean {
+    const isFirst = this.asked === undefined && this.answers === 0;
+    return isFirst && failures >= MAX_SILENT && this.endings.isUnanswered(error);
   }
 
   private mayAnswer(one: Closed, error: unknown): boolean {

@@ -232,4 +232,13 @@ describe('reading an archive again', () => {
     const states = [30, 1, 2].map((number) => memory.rows.get(`release/kvstore/${number}@run`)?.state);
     expect(states).toEqual(['failed', 'succeeded', 'failed']);
   });
+
+  test('ends soon where the last worker has just gone: each run would be waited for', async () => {
+    const ended = Array.from({ length: 40 }, (_, nth) => ({ number: nth + 1, closedMs: NOW_MS - DAY_MS, failures: 9 }));
+    const memory = new MemoryArchive();
+    const again = collect(archiveOf(memory), endingsOf(ended, NOW_MS), NOW_MS, { again: true });
+    await expect(again).rejects.toThrow('silence');
+    expect(ended.filter(({ failures }) => failures < 9)).toHaveLength(3);
+    expect(memory.times).toBe(0);
+  });
 });
