@@ -14,11 +14,13 @@ const eachDeploy =
 
 /** Phases that reach equal shares, or less than the one before, are safe or fast, and not both. */
 const growingPhases = eachDeploy(([name, { with: deploy }]) => {
-  const shares = addedShares(deploy.phases ?? []);
-  const slower = shares.findIndex((share, index) => index > 0 && share <= (shares[index - 1] ?? 0));
-  if (slower < 0) return [];
-  const path = ['actions', name, 'with', 'phases', Math.min(slower, (deploy.phases ?? []).length - 1), 'amount'];
-  const reason = `step ${slower + 1} of ${shares.length} reaches ${percentWords(shares[slower])}, the one before it ${percentWords(shares[slower - 1])}: steps that grow find a fault while it is small, and take the fewest (Conveyor §6.5.4, super-linear)`;
+  const phases = deploy.phases ?? [];
+  const steps = addedShares(phases);
+  const at = steps.findIndex(({ share }, index) => index > 0 && share <= (steps[index - 1]?.share ?? 0));
+  const [before, slower] = [steps[at - 1], steps[at]];
+  if (before === undefined || slower === undefined) return [];
+  const path = ['actions', name, 'with', 'phases', Math.min(slower.phase, phases.length - 1), 'amount'];
+  const reason = `step ${at + 1} of ${steps.length} reaches ${percentWords(slower.share)}, the one before it ${percentWords(before.share)}: steps that grow find a fault while it is small, and take the fewest (Conveyor §6.5.4, super-linear)`;
   return [
     warningAt(path, 'grow-phases', 'let each phase reach more than the one before, such as 1%, 10%, 40%', reason),
   ];
@@ -33,38 +35,35 @@ const wholeRegions = eachDeploy(([name, { with: deploy }]) => {
   return [warningAt(['actions', name, 'with', 'phases'], 'no-whole-region', what, reason)];
 });
 
-/** Whoever deploys at any hour trusts checks and tests. */
-const morningHours = eachDeploy(([name, action], spec) => {
-  const windows = [action.window ?? []].flat();
-  const path = ['actions', name, 'window'];
-  if (windows.length > 0)
-    return windows.flatMap((window, index) =>
-      isAfternoon(window)
-        ? [
-            warningAt(
-              [...path, ...(Array.isArray(action.window) ? [index] : []), 'from'],
-              'mornings',
-              MORNING,
-              AFTERNOON,
-            ),
-          ]
-        : [],
-    );
-  if (spec.schedule.mode !== 'continuous' || isTrusted(action.with.healthChecks.length > 0, spec)) return [];
+const afternoons = eachDeploy(([name, { window }]) =>
+  [window ?? []].flat().flatMap((each, index) => {
+    const path = ['actions', name, 'window', ...(Array.isArray(window) ? [index] : []), 'from'];
+    return isAfternoon(each) ? [warningAt(path, 'mornings', MORNING, AFTERNOON)] : [];
+  }),
+);
+
+/** Whoever deploys at any hour trusts checks and tests. Once: the first deploy holds the others up. */
+const anyHour: Practice = (spec) => {
+  const [first] = deployActionsOf(spec);
+  if (first === undefined || spec.schedule.mode !== 'continuous') return [];
+  const [name, action] = first;
+  if (action.window !== undefined || isTrusted(action.with.healthChecks.length > 0, spec)) return [];
   const what =
     'add window: { days: [mon, tue, wed, thu], from: "09:00", to: "12:00", timezone: … } until health checks and tests have matured';
   const reason =
     'it deploys at any hour, and there is no test or no health check to rely on: in the morning people have the day to look into it (Conveyor §6.5.4)';
-  return [warningAt(path, 'mornings', what, reason)];
-});
+  return [warningAt(['actions', name, 'window'], 'mornings', what, reason)];
+};
 
-export const practiceRules: readonly Practice[] = [growingPhases, wholeRegions, morningHours];
+export const practiceRules: readonly Practice[] = [growingPhases, wholeRegions, afternoons, anyHour];
 
-/** The shares that each phase adds, in percent, where all are of the whole fleet; none where that cannot be known without it. */
-function addedShares(phases: readonly PhaseSpec[]): readonly number[] {
+/** The share that each phase adds, in percent, of those that add any, where all are of the whole fleet; none where that cannot be known without it. */
+function addedShares(phases: readonly PhaseSpec[]): readonly { readonly phase: number; readonly share: number }[] {
   const reached = [...phases.map(shareOfFleet), 100];
   if (phases.length === 0 || reached.some((percent) => percent === null)) return [];
-  return reached.map((percent, index) => (percent ?? 0) - (reached[index - 1] ?? 0)).filter((step) => step > 0);
+  return reached
+    .map((percent, phase) => ({ phase, share: (percent ?? 0) - Math.max(0, ...reached.slice(0, phase).map(Number)) }))
+    .filter(({ share }) => share > 0);
 }
 
 function shareOfFleet(phase: PhaseSpec): number | null {
@@ -73,7 +72,7 @@ function shareOfFleet(phase: PhaseSpec): number | null {
   return 'percent' in phase.amount ? phase.amount.percent : null;
 }
 
-const percentWords = (percent: number | undefined): string => `${Math.round((percent ?? 0) * 10) / 10}%`;
+const percentWords = (percent: number): string => `${Math.round(percent * 10) / 10}%`;
 
 const isAfternoon = ({ from }: WindowSpec): boolean => from >= '12:00';
 const MORNING = 'let the window open in the morning';

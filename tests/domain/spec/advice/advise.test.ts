@@ -69,6 +69,18 @@ test('nor where people start every release', () => {
   expect(told(pipeline({}, { window: undefined }, {}, { schedule: { mode: 'manual' } }))).toEqual([]);
 });
 
+test('of several deploys the first is to have hours, once', () => {
+  const { deploy } = pipeline({}, { window: undefined }).actions;
+  const spec = { ...pipeline(), actions: { first: deploy, second: deploy } } as ReturnType<typeof pipeline>;
+  expect(told(spec)).toEqual(['mornings actions.first.window']);
+});
+
+test('a phase that adds nothing is no step', () => {
+  expect(told(pipeline(sharesOf('5%', '5%', '20%', '25%')))).toContain(
+    'grow-phases actions.deploy.with.phases[3].amount',
+  );
+});
+
 test('steps of a part of the fleet are not compared: how large they are only the fleet knows', () => {
   const phases = [{ scope: 'region:a', amount: '50%', bake: '5m' }, REGION];
   expect(told(pipeline({ phases }))).not.toContainEqual(expect.stringContaining('grow-phases'));
