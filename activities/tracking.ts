@@ -49,10 +49,17 @@ export interface TrackedUpdate extends Counted {
   readonly missing: number;
   /** Tasks whose start failed. */
   readonly failed: number;
+  /** Why it does not advance, and how many go first, where it waits for its turn. */
+  readonly waits?: Waits;
   /** Some task is still to be updated. */
   readonly unfinished: boolean;
   /** Units of which the push type says nothing, least of all that they are updated. */
   readonly unheard: Named;
+}
+
+interface Waits {
+  readonly reason: string;
+  readonly ahead: number;
 }
 
 export async function trackUpdates(
@@ -97,7 +104,9 @@ export async function updateProgress(
 }
 
 function trackedOf(units: readonly UnitProgress[], unheard: readonly string[], progress: Progress) {
+  const waits = waitsOf(units);
   return {
+    ...(waits ? { waits } : {}),
     progress,
     late: judgeTimeout(units),
     missing: units.reduce((sum, unit) => sum + missingOf(unit), 0),
@@ -105,6 +114,12 @@ function trackedOf(units: readonly UnitProgress[], unheard: readonly string[], p
     unfinished: units.some(isUnfinished),
     unheard: named(unheard, FLEET_LIMITS.leftOut),
   };
+}
+
+/** Of the unit before which most go. */
+function waitsOf(units: readonly UnitProgress[]): Waits | undefined {
+  const all = units.flatMap(({ reason = '', ahead }) => (ahead === undefined ? [] : [{ reason, ahead }]));
+  return all.sort((one, other) => other.ahead - one.ahead)[0];
 }
 
 const isUnfinished = ({ state, targeted, gone, live }: UnitProgress): boolean =>

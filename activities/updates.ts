@@ -94,11 +94,12 @@ export function createUpdateActivities(ports: PushPorts, invoke: Invoke) {
 
     /** Looks once and heartbeats the counts; answers with the last ones once the fate of the phase is clear. */
     followUpdates: (call: DeployCall, following: Following): Promise<TrackedUpdate> =>
-      look<TrackedUpdate, Counted>({ clock: ports.clock, ...following }, async () => {
+      look<TrackedUpdate, Counted & Pick<TrackedUpdate, 'waits'>>({ clock: ports.clock, ...following }, async () => {
         const tracked = await track(call, following);
-        const { units, totals, progress } = tracked;
+        const { units, totals, waits, progress } = tracked;
         if (progress.kind !== 'going') return { done: tracked };
-        return { seen: { units, totals }, message: `${totals.live} of ${plural(totals.targeted, 'task')} live` };
+        const message = `${totals.live} of ${plural(totals.targeted, 'task')} live`;
+        return { seen: { units, totals, ...(waits ? { waits } : {}) }, message };
       }),
 
     ...steering(ports, invoke),

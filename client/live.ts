@@ -82,9 +82,11 @@ type LiveDeploy = Omit<DeployStatus, 'webUi'>;
 export function mergeDeploy(status: LiveDeploy, pending: readonly Pending[]): LiveDeploy {
   const known = { ...status, paused: status.paused && withNow(status.paused, pending) };
   return pending.reduce((merged, { activity, heartbeat, failure, attempt }) => {
-    const seen = heartbeat as Partial<Counted & { rows: readonly HealthRow[] }> | undefined;
+    const seen = heartbeat as
+      Partial<Counted & { rows: readonly HealthRow[]; waits: { reason: string; ahead: number } }> | undefined;
     const { units, totals } = seen ?? {};
-    const shown = activity === 'followUpdates' && units && totals ? withUnits(merged, { units, totals }) : merged;
+    const counted = activity === 'followUpdates' && units && totals ? withUnits(merged, { units, totals }) : merged;
+    const shown = seen?.waits ? withTurn(counted, seen.waits) : counted;
     const judged = activity === 'watchHealth' && seen?.rows ? { ...shown, health: seen.rows } : shown;
     // How a dependency is that it is paused for is said with the pause.
     return failure === null || known.paused?.now
@@ -114,6 +116,11 @@ interface HealthSeen {
   readonly verdict: Verdict;
   readonly rows: readonly HealthRow[];
 }
+
+const withTurn = (status: LiveDeploy, { reason, ahead }: { reason: string; ahead: number }): LiveDeploy => ({
+  ...{ ...status, ahead },
+  summary: `${status.summary}; ${reason}`,
+});
 
 function withUnits(status: LiveDeploy, counted: Counted): LiveDeploy {
   if (status.state === 'reverting' && status.revert)

@@ -316,6 +316,8 @@ export interface DeployStatus extends DeploySummary {
   /** What it waits for before it continues, and until when; null while it waits for nothing, or nobody knows. */
   readonly blockedBy?: string | null;
   readonly until?: string | null;
+  /** How many others go first, where its change waits for its turn to land. */
+  readonly ahead?: number;
   /** As of an action. */
   readonly lock?: string | null;
   readonly heldBy?: Holder;

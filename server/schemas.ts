@@ -227,12 +227,13 @@ export const deployAnswer = z.looseObject({
   outcome: z.enum(['succeeded', 'reverted', 'failed', 'cancelled', 'revert-failed']).nullable(),
   version: z.string(),
   summary: z.string(),
+  ahead: z.number().int().optional().describe('how many others go first, where its change waits for its turn to land'),
   heldBy: lockHolder,
   phases: z.array(z.looseObject({ index: z.number().int(), name: z.string(), state: z.string() })),
 });
 
 export const releasesAnswer = z.array(z.looseObject(releaseFields));
-export const deploysAnswer = z.array(deployAnswer.omit({ summary: true, heldBy: true, phases: true }));
+export const deploysAnswer = z.array(deployAnswer.omit({ summary: true, ahead: true, heldBy: true, phases: true }));
 
 export const logsAnswer = z.object({
   ...{ id: z.string(), attempt: z.number().int() },

@@ -59,7 +59,7 @@ export class ConfigFleet {
   }
 
   /** Why what all of a service is to be on does not land yet, while others go first. */
-  landingWait(name: string): string | undefined {
+  landingWait(name: string): ReturnType<Landings['waitOf']> {
     const { service } = this.servedOf(name);
     return this.landings.waitOf(service);
   }

@@ -5,6 +5,11 @@ import type { WantedLanding, PathCommit, Service } from './memory';
 import type { ConfigPorts } from './ports';
 import type { Served } from './served';
 
+interface LandingWait {
+  readonly reason: string;
+  readonly ahead: number;
+}
+
 /** Versions on their way to the branch. What was begun here continues until it is answered; who comes after a crash begins it again. */
 export class Landings {
   private readonly underWay = new Map<string, Promise<void>>();
@@ -15,12 +20,14 @@ export class Landings {
     return this.underWay.has(name);
   }
 
-  /** Why a version that is to land does not yet; undefined while it does, or none is to. */
-  waitOf({ repository, landing }: Service): string | undefined {
+  /** Why a version that is to land does not yet, and how many go first; undefined while it does, or none is to. */
+  waitOf({ repository, landing }: Service): LandingWait | undefined {
     const change = landing?.change;
     if (change === undefined) return undefined;
-    const before = this.ports.landBefore?.(repository, change);
-    return before === undefined ? undefined : `change ${change} waits to land, after ${plural(before, 'other')}`;
+    const ahead = this.ports.landBefore?.(repository, change);
+    return ahead === undefined
+      ? undefined
+      : { ahead, reason: `change ${change} waits to land, after ${plural(ahead, 'other')}` };
   }
 
   /** Resolves once nothing is on its way. */

@@ -84,10 +84,10 @@ export const configPushType = (fleet: Deployable, judge: Judge, options?: ServeO
         if (!update) throw new ExtensionError('unknown-update', `there is no update ${updateId}`, { status: 404 });
         const name = serviceName(checked(context.config));
         wake(fleet, name);
-        const reason = fleet.landingWait(name);
+        const wait = fleet.landingWait(name);
         const asked = Object.keys(update.units).filter((unit) => units?.includes(unit) ?? true);
         const progress = asked.map((unit) => progressOf(withUnit(state, unit), unit, updateId));
-        return { units: progress.map((one) => (one.state === 'updating' && reason ? { reason, ...one } : one)) };
+        return { units: progress.map((one) => (one.state === 'updating' && wait ? { ...wait, ...one } : one)) };
       },
 
       ...commands(fleet),

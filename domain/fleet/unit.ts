@@ -25,4 +25,6 @@ export interface UnitProgress {
   /** Targeted tasks that no longer exist; they leave the denominator. */
   readonly gone: number;
   readonly reason?: string;
+  /** How many others go first, where it waits for its turn. */
+  readonly ahead?: number;
 }

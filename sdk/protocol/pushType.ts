@@ -74,6 +74,7 @@ export const unitProgressSchema = z.object({
   unreachable: z.number().int().nonnegative(),
   gone: z.number().int().nonnegative(),
   reason: z.string().optional(),
+  ahead: z.number().int().nonnegative().optional(),
 }) satisfies z.ZodType<UnitProgress>;
 
 export const verdictSchema = z.enum(['healthy', 'inconclusive', 'errored', 'unhealthy']);

@@ -121,3 +121,18 @@ describe('a pause for a dependency, of which the reason is of minutes ago,', () 
     expect(logLines(after, after)).toEqual([]);
   });
 });
+
+test('a deploy whose change waits to land says after how many others, also in JSON', () => {
+  const reason = 'change 7 waits to land, after 12 others';
+  const counted = { units: [], totals: { units: 0, targeted: 0, updated: 0, live: 0 } };
+  const running = deploy({ state: 'updating', outcome: null, endedAt: null });
+  const seen = (waits?: object): Pending => ({
+    ...said({ ...counted, ...(waits && { waits }) }),
+    activity: 'followUpdates',
+  });
+  const status = mergeDeploy(running, [seen({ reason, ahead: 12 })]);
+  expect(status).toMatchObject({ ahead: 12, summary: `${running.summary}; ${reason}` });
+  const view = { width: 400, color: false, now: NOW, timeZone: 'UTC' };
+  expect(renderDeploy({ ...status, webUi: '' }, view)).toContain(reason);
+  expect(mergeDeploy(running, [seen()])).not.toHaveProperty('ahead');
+});

@@ -361,7 +361,10 @@ test('while others land first, progress shows which change waits, and after how 
   await it.complete(DEPLOY, version, [EU, US]);
   await it.fleet.step('flags/feed');
   const reason = `change ${change} waits to land, after 12 others`;
-  expect(await it.progress(`${DEPLOY}/9/1`)).toMatchObject([{ reason }, { reason }]);
+  expect(await it.progress(`${DEPLOY}/9/1`)).toMatchObject([
+    { reason, ahead: 12 },
+    { reason, ahead: 12 },
+  ]);
   before = undefined;
   await it.settle();
   expect(await it.progress(`${DEPLOY}/9/1`)).toMatchObject([{ state: 'done' }, { state: 'done' }]);
