@@ -92,73 +92,70 @@ export class EtcdApi {
   async watch(ranges: readonly KeyRange[], from: number, onChange: () => void, signal: AbortSignal): Promise<never> {
     const create = (range: KeyRange) =>
       JSON.stringify({ create_request: { ...keyOf(range), start_revision: String(from) } });
-    const response = await this.stream('/v3/watch', ranges.map(create).join('\n'), signal);
+    const { url } = this;
+    const response = await this.stream(url, ranges.map(create).join('\n'), signal);
     if (!response.ok || response.body === null)
-      throw this.refused(response.status, (await textUpTo(response, MOST_WORDS)) ?? '');
+      throw this.refused(url, response.status, (await textUpTo(response, MOST_WORDS)) ?? '');
     try {
       for await (const line of readLines(response.body)) {
         const { result, error } = JSON.parse(line) as WatchLine;
-        if (error) throw this.refused(response.status, JSON.stringify(error));
+        if (error) throw this.refused(url, response.status, JSON.stringify(error));
         if (result?.compact_revision !== undefined) throw new EtcdWatchEnd('compacted');
-        if (result?.canceled) throw this.unavailable(result.cancel_reason ?? 'it ended a watch');
+        if (result?.canceled) throw unavailable(url, result.cancel_reason ?? 'it ended a watch');
         if (result?.events) onChange();
       }
     } catch (error) {
-      throw error instanceof TypeError ? this.unavailable(rootCause(error)) : error;
+      throw error instanceof TypeError ? unavailable(url, rootCause(error)) : error;
     }
-    throw this.unavailable('it ended a watch');
+    throw unavailable(url, 'it ended a watch');
   }
 
   private async ask<T>(path: string, body: object): Promise<T> {
     const { timeoutMs = TIMEOUT_MS, fetch } = this.options;
+    const { url } = this;
     const init = { method: 'POST', headers: JSON_TYPE, body: JSON.stringify(body) };
     const sending = { fetch, timeoutMs, maxBytes: MOST_ANSWER };
-    const { status, ok, text } = await sendRequest(`${this.url}${path}`, init, sending).catch((error: unknown) => {
-      throw this.turnFrom(rootCause(error));
+    const { status, ok, text } = await sendRequest(`${url}${path}`, init, sending).catch((error: unknown) => {
+      throw this.turnFrom(url, rootCause(error));
     });
     if (text === undefined)
       throw conveyorError('store-refused', {
-        store: this.url,
+        store: url,
         detail: `it answers with more than ${MOST_ANSWER} bytes`,
       });
-    if (!ok) throw this.refused(status, text);
+    if (!ok) throw this.refused(url, status, text);
     try {
       return JSON.parse(text) as T;
     } catch {
-      throw conveyorError('store-refused', { store: this.url, detail: 'the answer is no JSON' });
+      throw conveyorError('store-refused', { store: url, detail: 'the answer is no JSON' });
     }
   }
 
   /** The answer to a watch, which ends with the signal. */
-  private async stream(path: string, body: string, signal: AbortSignal): Promise<Response> {
+  private async stream(url: string, body: string, signal: AbortSignal): Promise<Response> {
     const headers = { ...JSON_TYPE, 'grpc-metadata-hasleader': 'true' };
     try {
-      const request = new Request(`${this.url}${path}`, { method: 'POST', body, signal, headers });
+      const request = new Request(`${url}/v3/watch`, { method: 'POST', body, signal, headers });
       return await (this.options.fetch ?? fetch)(request, { signal });
     } catch (error) {
       // Whoever gave up did so for reasons of their own.
-      throw (error as Error).name === 'AbortError' ? error : this.turnFrom(rootCause(error));
+      throw (error as Error).name === 'AbortError' ? error : this.turnFrom(url, rootCause(error));
     }
   }
 
-  private refused(status: number, text: string): Error {
+  private refused(url: string, status: number, text: string): Error {
     const detail = detailOf(text) || `HTTP status ${status}`;
     if (detail.includes('has been compacted')) return new EtcdWatchEnd('compacted');
     if (detail.includes('lease not found')) return new EtcdWatchEnd('no-lease');
-    if (detail.includes('space exceeded')) return conveyorError('store-full', { store: this.url });
-    if (status >= 500 || PASSING.test(detail)) return this.turnFrom(detail);
-    return conveyorError('store-refused', { store: this.url, detail });
+    if (detail.includes('space exceeded')) return conveyorError('store-full', { store: url });
+    if (status >= 500 || PASSING.test(detail)) return this.turnFrom(url, detail);
+    return conveyorError('store-refused', { store: url, detail });
   }
 
-  /** The next request goes to the next member. */
-  private turnFrom(detail: string): ConveyorError {
-    const trouble = this.unavailable(detail);
-    this.at = (this.at + 1) % this.urls.length;
-    return trouble;
-  }
-
-  private unavailable(detail: string): ConveyorError {
-    return conveyorError('store-unavailable', { store: this.url, detail });
+  /** The next request goes to the next member; of several that fail at once the first turns. */
+  private turnFrom(url: string, detail: string): ConveyorError {
+    if (url === this.url) this.at = (this.at + 1) % this.urls.length;
+    return unavailable(url, detail);
   }
 
   /** Of the member that answered last. */
@@ -166,6 +163,9 @@ export class EtcdApi {
     return this.urls[this.at] ?? '';
   }
 }
+
+const unavailable = (url: string, detail: string): ConveyorError =>
+  conveyorError('store-unavailable', { store: url, detail });
 
 /** What a cluster says that is between leaders, overloaded or going down. */
 const PASSING = /no leader|leader changed|timed out|too many requests|stopped|deadline|unavailable|not capable/i;
