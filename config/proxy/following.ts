@@ -8,18 +8,22 @@ interface Follower {
   readonly onAway: (error: unknown) => void;
 }
 
+/** So many paths are read at once: a store that is slow is not asked for all of them. */
+const READS = 16;
 /** How soon what could not be read is read again. */
 const RETRY_MS = 500;
 
 /**
  * One watch for all paths of a host, which begins anew when paths are added. What a path was before it was added is read: the watch
- * continues where it was, and would not repeat it.
+ * continues where it was before that, and repeats what has come since.
  */
 export class Following {
   private readonly paths = new Set<string>();
   /** Added, and not read yet. */
   private readonly unread = new Set<string>();
   private position: string | undefined;
+  /** Where it was before the paths were read that the present watch does not follow yet. */
+  private before: string | undefined;
   private current: { readonly ending: AbortController; readonly ended: Promise<void> } | undefined;
   private readonly reading = new Loop(
     () => this.unread.size > 0 && !this.isClosed,
@@ -65,13 +69,25 @@ export class Following {
   private async read(): Promise<void> {
     clearTimeout(this.retrying);
     this.confirmationsBefore = this.confirmations;
+    this.before ??= this.position;
     const added = [...this.unread];
     // A watch that begins at the beginning says everything itself.
-    const read = this.position === undefined ? [] : await Promise.all(added.map((path) => this.stateOf(path)));
-    for (const path of added) this.unread.delete(path);
-    for (const event of read.flat()) this.follower.take(event);
-    if (read.length > 0) this.follower.onHere(added);
+    if (this.before === undefined) this.unread.clear();
+    else for (let at = 0; at < added.length; at += READS) await this.readSome(added.slice(at, at + READS));
     await this.restart();
+  }
+
+  /** Those that were read are not read again when another one fails. */
+  private async readSome(paths: readonly string[]): Promise<void> {
+    const readOne = async (path: string): Promise<void> => {
+      const events = await this.stateOf(path);
+      this.unread.delete(path);
+      for (const event of events) this.follower.take(event);
+      this.follower.onHere([path]);
+    };
+    const done = await Promise.allSettled(paths.map(readOne));
+    const failed = done.find((one) => one.status === 'rejected');
+    if (failed?.status === 'rejected') throw failed.reason;
   }
 
   private async stateOf(path: string): Promise<StoreEvent[]> {
@@ -105,8 +121,10 @@ export class Following {
       this.follower.onHere(paths.filter((path) => !this.unread.has(path)));
       this.reading.wake();
     };
+    const from = this.before ?? this.position;
+    this.before = undefined;
     const ended = this.store
-      .watch(this.repository, paths, this.position, on, ending.signal, onAway, onHere)
+      .watch(this.repository, paths, from, on, ending.signal, onAway, onHere)
       .catch(this.follower.onAway);
     this.current = { ending, ended };
   }

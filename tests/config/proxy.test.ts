@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { filesIn } from '../../config/proxy/files';
 import type { AgedAnswer } from '../../config/proxy/proxy';
+import type { ConfigStore } from '../../config/store/port';
 import { cacheFile, parseCached } from '../../sdk/configCache';
 import { eventually } from '../system/waiting';
 import { FakeDisk, ProxyWorld } from './proxyWorld';
@@ -13,6 +14,10 @@ const R = 'flags';
 let world: ProxyWorld;
 beforeEach(() => (world = new ProxyWorld()));
 afterEach(() => world.close());
+
+/** The store, but for some of what it does. */
+const storeWith = (changed: Partial<ConfigStore>): ConfigStore =>
+  Object.assign(Object.create(world.store) as ConfigStore, changed);
 
 describe('a proxy', () => {
   test('answers with what is committed, and follows a path from the first question on', async () => {
@@ -68,6 +73,51 @@ describe('a proxy', () => {
       const values = (await Promise.all(asked)).map(({ value }) => value);
       expect({ moments, values }).toEqual({ moments, values: ['1', '1'] });
     }
+  });
+
+  test('of a path that was added has what came while it was read, whatever else changed meanwhile', async () => {
+    await world.commit({ a: '1', b: '1' });
+    const store = storeWith({
+      overrides: async (repository, path) => {
+        const found = await world.store.overrides(repository, path);
+        if (path === 'b') {
+          await world.commit({ b: '2' });
+          await world.commit({ a: '2' });
+        }
+        return found;
+      },
+    });
+    const proxy = await world.proxy('h1', new FakeDisk(), { store });
+    await proxy.ask('a');
+    await proxy.ask('b');
+    await eventually('it has both', async () => {
+      const values = [(await proxy.ask('a')).value, (await proxy.ask('b')).value];
+      if (values.join() !== '2,2') throw new Error(values.join());
+      return true;
+    });
+  });
+
+  test('reads a few paths at a time of those that are added together, and none again that it has', async () => {
+    const paths = Array.from({ length: 40 }, (_, at) => `p/${at}`);
+    await world.commit(Object.fromEntries(['a', ...paths].map((path) => [path, '1'])));
+    const reads = new Map<string, number>();
+    let [atOnce, most, failures] = [0, 0, 3];
+    const store = storeWith({
+      read: async (repository, path) => {
+        reads.set(path, (reads.get(path) ?? 0) + 1);
+        most = Math.max(most, (atOnce += 1));
+        await new Promise((resolve) => setImmediate(resolve));
+        atOnce -= 1;
+        if (path === 'p/39' && (failures -= 1) >= 0) throw new Error('it took too long');
+        return world.store.read(repository, path);
+      },
+    });
+    const proxy = await world.proxy('h1', new FakeDisk(), { store });
+    await proxy.ask('a');
+    for (const path of paths) proxy.listen([path], () => undefined);
+    await eventually('all are there', async () => proxy.health().unconfirmed === 0);
+    expect(most).toBeLessThanOrEqual(16);
+    expect([...reads].filter(([path, count]) => path !== 'p/39' && count > 1)).toEqual([]);
   });
 
   test('has an override when it is meant, and goes back to the committed value when that is removed', async () => {
