@@ -71,6 +71,8 @@ const REMEMBERED = 1000;
 /** The memory of a push type: a file that is written whole before anything that depends on it is done or answered. */
 export class Memory {
   readonly state: State;
+  /** Something is not on the disk, which took nothing. */
+  private isDue = false;
 
   /** Without a file it ends with the process. */
   constructor(private readonly file: string | null) {
@@ -82,8 +84,10 @@ export class Memory {
 
   save(): void {
     if (this.file === null) return;
+    this.isDue = true;
     writeFileSync(`${this.file}.new`, JSON.stringify(this.state));
     renameSync(`${this.file}.new`, this.file);
+    this.isDue = false;
   }
 
   /**
@@ -95,6 +99,8 @@ export class Memory {
     const id = `${method} ${key}`;
     const asked = JSON.stringify(request);
     const known = calls[id];
+    // Nobody is answered by what a crash would forget.
+    if (known && this.isDue) this.save();
     if (known?.asked === asked) return known.answer as A;
     if (known) throw new ExtensionError('key-reused', `the key ${key} was used for another ${method}`, { status: 409 });
     const answer = perform();
