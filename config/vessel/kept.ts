@@ -23,7 +23,13 @@ export class KeptPackages {
   async load(): Promise<void> {
     const { disk, log, now } = this.options;
     let before = Promise.resolve();
-    for (const name of await disk.list().catch(() => [])) {
+    const names = await disk.list().catch((error: unknown) => {
+      log(`packages on the disk are left out: ${(error as Error).message}`);
+      return undefined;
+    });
+    // Their data is found again once they are wanted.
+    if (names === undefined) return;
+    for (const name of names) {
       const digest = name.replace(/\.json$/, '');
       if (!digestOf(digest)) continue;
       try {

@@ -1,5 +1,5 @@
 import { readFileSync, rmSync, truncateSync } from 'node:fs';
-import { writeWhole } from '../../../config/vessel/disk';
+import { writeWhole, type PieceDisk } from '../../../config/vessel/disk';
 import { eventually } from '../../system/waiting';
 import { FEED, PIECE, VesselWorld } from './vesselWorld';
 
@@ -63,4 +63,24 @@ test('all of a piece is written, however little the disk takes at a time', async
 test('a disk that takes only a part of a piece counts as full', async () => {
   const { file } = diskOf(8, 8);
   await expect(writeWhole(file, Buffer.from('0123456789'), 0)).rejects.toThrow('it took 8 of 10 bytes');
+});
+
+test('a disk that says nothing at the start loses no package', async () => {
+  const { pack, data, stop } = await world.published(6 * PIECE);
+  await world.commit(pack);
+  const first = await world.host('h1');
+  await first.proxy.ask(FEED);
+  await world.whole(first, pack);
+  await first.close();
+  stop();
+  let failures = 1;
+  const list = async (it: PieceDisk): Promise<readonly string[]> => {
+    if ((failures -= 1) >= 0) throw new Error('EMFILE: too many open files');
+    return it.list();
+  };
+  const host = await world.host('h1', { disk: (it) => ({ ...it, list: () => list(it) }) });
+  await host.proxy.ask(FEED);
+  await world.whole(host, pack);
+  expect(readFileSync(host.vessel.status(FEED).file!).equals(data)).toBe(true);
+  expect(world.notes.join()).toContain('EMFILE');
 });
