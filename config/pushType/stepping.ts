@@ -1,3 +1,4 @@
+import { concurrencyGate } from '../../sdk/concurrency';
 import type { ConfigFleet } from './fleet';
 
 export interface SteppingPorts {
@@ -7,6 +8,8 @@ export interface SteppingPorts {
 }
 
 const EVERY_MS = 500;
+/** One whose store is slow waits for that alone. */
+const AT_ONCE = 16;
 
 /** Steps what moves, also when nobody asks for it: after a restart, and once a deploy has been given up. */
 export class Stepping {
@@ -22,10 +25,18 @@ export class Stepping {
   async run(signal: AbortSignal): Promise<void> {
     let due: readonly string[] = this.fleet.services;
     while (!signal.aborted) {
-      for (const name of due) await this.step(name);
+      const turn = concurrencyGate(AT_ONCE);
+      await Promise.all(due.map((name) => turn(() => this.step(name))));
       await this.ports.sleep(EVERY_MS, signal);
+      this.forget();
       due = [...new Set([...this.fleet.moving, ...this.troubles.keys()])];
     }
+  }
+
+  /** Nothing is to be done for a service that has made room for another. */
+  private forget(): void {
+    const known = new Set(this.fleet.services);
+    for (const name of this.troubles.keys()) if (!known.has(name)) this.troubles.delete(name);
   }
 
   private async step(name: string): Promise<void> {
