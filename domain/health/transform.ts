@@ -83,7 +83,7 @@ function collapse(how: 'max' | 'min' | 'sum', points: readonly Point[], end: num
 function trailing(points: readonly Point[], over: number, summary: (points: readonly Point[]) => number): Point[] {
   let first = 0;
   return points.map(([at], index): Point => {
-    while ((points[first]?.[0] ?? at) <= at - over) first += 1;
+    while (first < index && (points[first]?.[0] ?? at) <= at - over) first += 1;
     return [at, summary(points.slice(first, index + 1))];
   });
 }

@@ -3,7 +3,7 @@ import { boundsOf, CHANGES, LIMITS, refusesAll } from '../health/threshold';
 import { reachOf } from '../health/transform';
 import { SPEC_LIMITS } from '../limits';
 import { formatDuration, listed } from '../text';
-import { checkFields, type CheckFields } from './healthFields';
+import { checkFields, stretch, wireStretch, type CheckFields } from './healthFields';
 import { suggest } from './problem';
 import { duration, wireDuration } from './scalars';
 import { STANDARD_CHECKS } from './standardChecks';
@@ -34,7 +34,7 @@ function coherent(check: CheckFields, context: z.RefinementCtx): void {
 }
 
 /** A check between services: durations are ms, or text as in a file. */
-export const healthCheckSchema = z.strictObject(checkFields(wireDuration)).superRefine(coherent);
+export const healthCheckSchema = z.strictObject(checkFields(wireDuration, wireStretch)).superRefine(coherent);
 
 export type HealthCheck = z.output<typeof healthCheckSchema>;
 
@@ -44,7 +44,7 @@ const STANDARD_NAMES = Object.keys(STANDARD_CHECKS).map((name) => PREFIX + name)
 
 /** What a file may write. */
 export const writtenCheck = z
-  .strictObject({ uses: z.enum(STANDARD_NAMES).optional(), ...checkFields(duration) })
+  .strictObject({ uses: z.enum(STANDARD_NAMES).optional(), ...checkFields(duration, stretch) })
   .superRefine(coherent);
 
 type Written = z.input<typeof writtenCheck>;

@@ -3,7 +3,7 @@ import { parseAmount } from '../fleet/amount';
 import { CHANGES, LIMITS, type Threshold, type ThresholdKind, type ThresholdValues } from '../health/threshold';
 import { SPEC_LIMITS } from '../limits';
 import { ANY_AMOUNT } from './expressible';
-import { AMOUNT_TEXT, listOf, text, type duration, type wireDuration } from './scalars';
+import { AMOUNT_TEXT, listOf, positiveDuration, text, type duration, type wireDuration } from './scalars';
 
 /** The fields of a health check (docs/reference/health.md), one by one; what goes together is in health.ts. */
 const CHANGE = 'expected a percentage such as 10% or an absolute number';
@@ -56,7 +56,12 @@ const TRANSFORMS = 'rate, max, min, sum, { average: 3m }, { percentile: { q: 99,
 
 type DurationField = typeof duration | typeof wireDuration;
 
-const transformWith = (time: DurationField) =>
+/** How far something looks back: over nothing there is no data. */
+export const stretch = positiveDuration('there is no data of no time; look back 3m, say');
+export const wireStretch = z.union([z.number().positive(), stretch]);
+type StretchField = typeof stretch | typeof wireStretch;
+
+const transformWith = (time: StretchField) =>
   z.union(
     [
       z.enum(['rate', 'max', 'min', 'sum']),
@@ -97,12 +102,12 @@ const failuresWithin = z
   })
   .refine(({ failures, within }) => failures <= within, { error: 'more failures than evaluations can never be' });
 
-/** @param time how durations are written */
-export const checkFields = (time: DurationField) => ({
+/** @param time how durations are written; @param back how those are that have to be longer than nothing */
+export const checkFields = (time: DurationField, back: StretchField) => ({
   name: text().min(1),
   metric: text(SPEC_LIMITS.argument).min(1),
   source: text().optional(),
-  transform: listOf(transformWith(time), SPEC_LIMITS.transforms).default([]),
+  transform: listOf(transformWith(back), SPEC_LIMITS.transforms).default([]),
   reduce: reduce.default('mean'),
   threshold,
   compare: z
@@ -110,7 +115,7 @@ export const checkFields = (time: DurationField) => ({
       error: 'expected control, before or { version }',
     })
     .optional(),
-  lookback: time.optional(),
+  lookback: back.optional(),
   minSamples: z.number().int().positive().optional(),
   /** How many of the updated tasks have to report for a healthy verdict; text, so that services get what files say. */
   reporting: z

@@ -206,6 +206,8 @@ test('the simulated fleet has its tasks judged by the service where it has one',
 test.each([
   ['a look back over thousands of years', [{ ...check(), lookback: 1e15 }], 'a check looks back 7d at most'],
   ['an average over as much', [{ ...check(), transform: [{ average: 1e15 }] }], 'a check looks back 7d at most'],
+  ['a look back over nothing', [{ ...check(), lookback: 0 }], 'lookback'],
+  ['an average over nothing', [{ ...check(), transform: [{ average: 0 }] }], 'transform'],
   ['two checks of one name', [check(), check()], 'two checks have the same name'],
   ['more checks than a deploy may have', Array.from({ length: 65 }, (_, nth) => check({ name: `c${nth}` })), '64'],
 ])('a request for %s is refused before anything is read', async (_title, checks, words) => {

@@ -214,6 +214,12 @@ describe('transforms and reduce', () => {
     }
   });
 
+  test('an average over nothing, of a pipeline from before that was refused, comes to an end', () => {
+    const old = { ...check({}), transform: [{ average: 0 }] };
+    const fresh = side([[1, 2, 3]], 1, END - 1);
+    expect(evaluateCheck({ check: old, fresh, control: none, before: none, window, baseline }).observed).toBe(2);
+  });
+
   test('fill zero does not make health of a metric that nobody reports', () => {
     expect(evaluate({ transform: [{ fill: 'zero' }] }, side([], 3)).verdict).toBe('inconclusive');
   });

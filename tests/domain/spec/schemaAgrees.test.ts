@@ -141,6 +141,12 @@ describe('the JSON schema and lint', () => {
     ['a limit that compares', checked({ threshold: { above: 1 }, compare: 'control' })],
     ['a change from nothing', checked({ threshold: { increase: '1%' } })],
     ['ranks of a limit', checked({ threshold: { above: 1 }, method: 'mann-whitney' })],
+    ['a look back over nothing', checked({ threshold: { above: 1 }, lookback: '0s' })],
+    ['an average over nothing', checked({ threshold: { above: 1 }, transform: [{ average: '0m' }] })],
+    [
+      'a percentile over nothing',
+      checked({ threshold: { above: 1 }, transform: [{ percentile: { q: 99, over: '0.0s' } }] }),
+    ],
     ['a blackout without a zone', { ...WHOLE, blackouts: [{ from: '12-24', to: '12-26', reason: 'x' }] }],
     [
       'a blackout of two kinds',
