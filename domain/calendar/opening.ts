@@ -1,4 +1,4 @@
-import { spanAt, type Blackout } from './blackout';
+import { endKind, spanAt, type Blackout } from './blackout';
 import { windowAt, type Window, type WindowState } from './window';
 
 /** Whether something may begin or continue at a moment: the one rule for actions, deploys and plans. */
@@ -15,7 +15,14 @@ const MOST_AHEAD_MS = 21 * 86_400_000;
 const MOST_STEPS = 1_000;
 
 /** How it stands, and until when that stays so; of what a blackout keeps closed also the reason of that. */
-export function openingAt({ windows, blackouts = [] }: Openings, nowMs: number): WindowState {
+export const openingAt = (times: Openings, nowMs: number): WindowState => foundAt(times, nowMs).state;
+
+/** `isEndless`: nothing was found that ends its being closed. */
+function foundAt(
+  { windows, blackouts = [] }: Openings,
+  nowMs: number,
+): { readonly state: WindowState; readonly isEndless: boolean } {
+  let isEndless = true;
   let atMs = nowMs;
   let why: string | undefined;
   for (let step = 0; step < MOST_STEPS; step += 1) {
@@ -25,18 +32,21 @@ export function openingAt({ windows, blackouts = [] }: Openings, nowMs: number):
       why ??= blackout.reason;
       atMs = spanAt(blackout, atMs)?.toMs ?? atMs;
     } else if (!window.open) atMs = window.opensAtMs;
-    else if (atMs > nowMs) break;
-    else
-      return { open: true, closesAtMs: Math.min(window.closesAtMs, ...blackouts.map((each) => beginOf(each, nowMs))) };
+    else if (atMs > nowMs) {
+      isEndless = false;
+      break;
+    } else {
+      const closesAtMs = Math.min(window.closesAtMs, ...blackouts.map((each) => beginOf(each, nowMs)));
+      return { state: { open: true, closesAtMs }, isEndless: false };
+    }
   }
-  return { open: false, opensAtMs: atMs, ...(why === undefined ? {} : { why }) };
+  return { state: { open: false, opensAtMs: atMs, ...(why === undefined ? {} : { why }) }, isEndless };
 }
 
 /** Whether there is a time at which it is open; dates that pass keep nothing closed for ever. */
 export function everOpens({ windows, blackouts = [] }: Openings, nowMs: number): boolean {
-  const recurring = blackouts.filter(({ days }) => days !== undefined);
-  const state = openingAt({ windows, blackouts: recurring }, nowMs);
-  return state.open || state.opensAtMs < nowMs + MOST_AHEAD_MS;
+  const recurring = blackouts.filter(({ from, days }) => days !== undefined || endKind(from) === 'yearly');
+  return !foundAt({ windows, blackouts: recurring }, nowMs).isEndless;
 }
 
 /** Those that keep something closed between two moments. */
