@@ -13,6 +13,7 @@ import { PlanError } from '../domain/deploy/planLimits';
 import { cumulativeShares, patternOf } from '../domain/deploy/pattern';
 import { asBefore, versionOfAll, withoutPast, type Inheritance, type RevertRules } from '../domain/deploy/planRevert';
 import { named, type Named, type Snapshot, type SnapshotUnit } from '../domain/deploy/snapshot';
+import { ranEach } from '../domain/deploy/ranEach';
 import type { CanaryInput, Fleet } from '../domain/deploy/state';
 import { concerned, unavailable } from '../domain/deploy/unavailable';
 import { FLEET_LIMITS, SHOWN_UNITS } from '../domain/fleet/limits';
@@ -82,11 +83,13 @@ export function createFleetActivities(ports: PushPorts, invoke: Invoke) {
         await Promise.all([allowDeploy(ports, call, units), allowSources(ports, call, request.spec)]);
         const plan = planOf(units, request);
         const before = await past(units, request.inherited);
+        const each = ranEach(before, request.rules);
         const fleet: Fleet = {
           ...{ units: units.length, tasks: units.reduce((sum, { size }) => sum + size, 0), inPages },
           snapshot: await snapshots.write(call.deployId, before),
           withoutPast: withoutPast(before, request.rules).slice(0, SHOWN_UNITS),
           ran: versionOfAll(before),
+          ...(each === undefined ? {} : { ranEach: each }),
           shares: cumulativeShares(plan, units),
           pattern: patternOf(plan, units),
         };

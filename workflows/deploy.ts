@@ -79,8 +79,9 @@ function withProgress(run: DeploySession, result: DeployResult): DeployResult {
 
 /** What the first release is taken back to, once it has ended, is what the fleet ran before. */
 function withBefore(run: DeploySession, result: DeployResult): DeployResult {
-  const ran = run.record.fleet?.ran ?? null;
+  const { ran = null, ranEach } = run.record.fleet ?? {};
   const isFirst = result.outcome === 'succeeded' && run.input.lastGood === null && !run.input.canary;
+  if (isFirst && ranEach !== undefined) return { ...result, beforeEach: ranEach };
   return isFirst && ran !== null && ran !== run.input.version ? { ...result, before: ran } : result;
 }
 

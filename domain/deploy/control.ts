@@ -1,4 +1,4 @@
-import { formatTime } from '../text';
+import { formatTime, withReason } from '../text';
 import { UNKNOWN_ACTOR, type CommandInput, type DeployVerb } from '../verbs';
 import type { Pause } from '../views';
 
@@ -78,6 +78,8 @@ export interface DeploySituation {
   /** The completion phase is under way or over. */
   readonly completing: boolean;
   readonly checks: readonly string[];
+  /** Where units go back to several versions, which go where. */
+  readonly ranEach?: string;
 }
 
 /** Why a verb cannot be taken now; undefined when it can (docs/design/deploy.md#verbs). */
@@ -166,7 +168,7 @@ const VERBS: Readonly<Record<DeployVerb, VerbOfDeploy>> = {
     effect: (situation) =>
       isReverting(situation)
         ? 'it is reverting already; nothing changes'
-        : 'every task that it updated goes back to what it ran before',
+        : withReason('every task that it updated goes back to what it ran before', situation.ranEach ?? ''),
   },
   'skip-phase': {
     refuse: (situation, input) => {

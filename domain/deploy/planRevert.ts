@@ -81,7 +81,7 @@ export interface RevertRules {
  * What a unit goes back to: its version before; when it ran several, or none, the last good one of this action, unless that is
  * the one to get rid of. Null: nobody knows.
  */
-const versionBefore = (unit: Unit, { lastGood, deployed }: RevertRules): string | null =>
+export const versionBefore = (unit: Unit, { lastGood, deployed }: RevertRules): string | null =>
   (unit.mixed ? null : unit.version) ?? (lastGood === deployed ? null : lastGood);
 
 /** The one version that units run; null where they run several, or none. */

@@ -89,6 +89,8 @@ export interface DeployResult {
   readonly leaves?: Inheritance;
   /** Of the first that succeeded: the one version that the fleet ran before, where it was one. */
   readonly before?: string;
+  /** Of the same: which units ran which, where they ran several. */
+  readonly beforeEach?: string;
   /** Checks that a person let pass although they were unhealthy. */
   readonly overridden?: readonly Override[];
   /** Of a bad failure: what it failed by. */
@@ -106,6 +108,8 @@ export interface Fleet {
   readonly withoutPast: readonly SnapshotUnit[];
   /** The one version that all units ran; null where there were several, or none. */
   readonly ran?: string | null;
+  /** Where units go back to several versions, which go where. */
+  readonly ranEach?: string;
   /** How much of all tasks is on the version after each phase, from 0 to 1. */
   readonly shares: readonly number[];
   readonly pattern?: Pattern;
@@ -280,6 +284,7 @@ export function situationOf(record: DeployRecord, spec: Pick<DeploySpec, 'health
     atWindow: record.stage === 'waiting-window',
     completing: record.plan?.phases[record.cursor]?.kind === 'completion',
     checks: spec.healthChecks.map((check) => check.name),
+    ...(record.fleet?.ranEach === undefined ? {} : { ranEach: record.fleet.ranEach }),
   };
 }
 

@@ -120,6 +120,7 @@ function withDeploy(
   const entry: GoodDeploy = {
     ...{ release: release.number, version: versionOf(whole), artifacts: whole },
     since: standsSince(earlier?.at(-1), deploy) ?? formatTime(nowMs),
+    ...(earlier !== undefined || result.beforeEach === undefined ? {} : { over: result.beforeEach }),
   };
   const before = earlier === undefined ? ranBefore(whole, result.before) : madeWay(earlier, release, deploy, nowMs);
   return { ...good, [action]: [...before, entry].slice(-STATE_LIMITS.goodPerAction.max) };

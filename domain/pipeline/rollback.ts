@@ -28,13 +28,21 @@ export function rollbackOf(
   if (!newest.includes(number) && !isLeftOver(state, number))
     return { impossible: `release ${Math.max(...newest)} is what runs now; revert that one` };
   const before = inProduction.map((good) => good.filter((deploy) => isStillGood(state, good, deploy, number)));
-  if (before.some((good) => good.length === 0)) return { impossible: 'nothing that ran before it is known to be good' };
+  if (before.some((good) => good.length === 0))
+    return { impossible: `nothing that ran before it is known to be good${severalBefore(inProduction)}` };
   const moments = before.flatMap((good) => good.map(({ release }) => release)).sort((a, b) => b - a);
   for (const moment of moments) {
     const artifacts = productionAt(before, moment);
     if (artifacts !== undefined) return artifacts;
   }
   return { impossible: 'no earlier version is known to be good for all of its deploys' };
+}
+
+/** A rollback brings one version to all units; where they ran several, a person has to choose. */
+function severalBefore(inProduction: readonly (readonly GoodDeploy[])[]): string {
+  const first = inProduction.flat().find(({ over }) => over !== undefined);
+  if (first?.over === undefined) return '';
+  return `: before release ${first.release} units ran several versions (${first.over}); release the one that all of them should run`;
 }
 
 /** The release that undoes another already; undefined when none does. */

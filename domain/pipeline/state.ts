@@ -133,6 +133,8 @@ export interface GoodDeploy {
   readonly since?: string | null;
   /** The longest that it ran so before, in ms. */
   readonly ranMs?: number;
+  /** Of the first: which units ran which version before it, where they ran several. */
+  readonly over?: string;
 }
 
 export interface KnownBad {

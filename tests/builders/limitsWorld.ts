@@ -93,6 +93,7 @@ export const largeResult = (outcome: DeployResult['outcome'], n: number): Deploy
   reverted: outcome === 'reverted' ? { by: 'health', bad: true } : null,
   spans: NO_TIME,
   skipped: units(500, 'skipped'),
+  beforeEach: long(STATE_LIMITS.ranEach.max),
   overridden: range(20).map((check) => ({
     check: `check-${check}`,
     actor: 'user:alice',

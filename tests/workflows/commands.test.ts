@@ -232,6 +232,17 @@ describe('a person reverts', () => {
   });
 });
 
+test('where the units ran several versions before the first release, people read which goes back to which', async () => {
+  await world.control('DELETE', '/control/jobs/kvstore-y');
+  await world.job('kvstore-y', 'y', 6, { version: 'kv:0' });
+  const each = 'kv:1 in kvstore-x; kv:0 in kvstore-y';
+  await begin();
+  await world.ended('kvstore', 1);
+  await expect(world.rollBack('kvstore', 1, { actor: 'user:alice', reason: 'too slow' })).rejects.toMatchObject({
+    cause: { message: expect.stringContaining(`before release 1 units ran several versions (${each})`) as string },
+  });
+});
+
 test('a revert that is under way can be paused and resumed, and not cancelled', async () => {
   await world.job('kvstore-slow', 'x', 40, {
     nSmall: 2,

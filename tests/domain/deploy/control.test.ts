@@ -252,6 +252,9 @@ describe('what a verb leaves behind', () => {
     const effects = DEPLOY_VERBS.map((verb) => effectOf(verb, situation()));
     expect(new Set(effects).size).toBe(DEPLOY_VERBS.length);
     expect(effectOf('skip-bake', situation())).toBe('phase first continues without baking');
+    expect(effectOf('revert', situation({}, { ranEach: 'kv:1 in x; kv:0 in y' }))).toBe(
+      'every task that it updated goes back to what it ran before: kv:1 in x; kv:0 in y',
+    );
     expect(effectOf('pause', situation({}, { reverting: true }))).toBe('the revert starts no further update');
   });
 

@@ -9,6 +9,7 @@ import {
   withoutPast,
   withSent,
 } from '../../../domain/deploy/planRevert';
+import { ranEach } from '../../../domain/deploy/ranEach';
 import type { DeployPlan, PhasePlan } from '../../../domain/deploy/plan';
 import { selected } from '../../../domain/deploy/snapshot';
 import type { Unit } from '../../../domain/fleet/unit';
@@ -41,6 +42,24 @@ describe('where a unit goes back to', () => {
     ['nobody knows, when the last good version is the one that is reverted', unit('x', 'kv:1', true), 'kv:2', null],
     ['nobody knows, when a new unit has only the version that is reverted', unit('x', null), 'kv:2', null],
   ])('is %s', (_, before, lastGood, version) => check(before, lastGood, version));
+});
+
+describe('where units go back to several versions, people read', () => {
+  const many = Array.from({ length: 7 }, (_, nth) => unit(`u${nth}`, 'kv:1'));
+  const each = Array.from({ length: 7 }, (_, nth) => unit(`u${nth}`, `kv:${nth}`));
+  test.each<[string, Unit[], string | null, string | undefined]>([
+    ['which go where', [unit('x', 'kv:1'), unit('y', 'kv:0'), unit('z', 'kv:1')], null, 'kv:1 in x and z; kv:0 in y'],
+    ['nothing, where all go to one', [unit('x', 'kv:1'), unit('y', 'kv:1')], null, undefined],
+    ['nothing, where all go to the last good one', [unit('x', 'kv:1', true), unit('y', null)], 'kv:0', undefined],
+    [
+      'of which none is known',
+      [unit('x', 'kv:1', true), unit('y', 'kv:0')],
+      null,
+      'none that is known in x; kv:0 in y',
+    ],
+    ['the first units', [...many, unit('x', 'kv:0')], null, 'kv:1 in u0, u1, u2, u3, u4 and 2 more; kv:0 in x'],
+    ['the first versions', each, null, 'kv:0 in u0; kv:1 in u1; kv:2 in u2; kv:3 in u3; kv:4 in u4; 2 more versions'],
+  ])('%s', (_, units, lastGood, words) => expect(ranEach(units, rules(lastGood))).toBe(words));
 });
 
 test('a revert is one phase over everything at once, without a bake, for the tasks of these updates', () => {

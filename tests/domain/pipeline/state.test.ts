@@ -161,9 +161,10 @@ describe('a rollback goes back to', () => {
     );
 
   const NOTHING_BEFORE = 'nothing that ran before it is known to be good';
-  const firstOver = (before: string | undefined, ...more: Artifact[]) => {
+  const firstOver = (before: string | undefined, more: Artifact[] = [], beforeEach?: string) => {
     const { result, ...deploy } = deployed('deploy', 'succeeded', artifact('kv:1'), ...more);
-    return released(pipelineOf(), { ...deploy, result: { ...result, ...(before === undefined ? {} : { before }) } });
+    const ran = { ...(before && { before }), ...(beforeEach && { beforeEach }) };
+    return released(pipelineOf(), { ...deploy, result: { ...result, ...ran } });
   };
   const three = ['kv:1', 'kv:2', 'kv:3'].reduce((state, version) => good(state, version), pipelineOf());
   test.each<[string, PipelineState, number, string | string[]]>([
@@ -172,7 +173,19 @@ describe('a rollback goes back to', () => {
     ['nothing, when something newer runs', three, 2, 'release 3 is what runs now; revert that one'],
     ['what the fleet ran before the first', firstOver('kv:0'), 1, ['executable@kv:0']],
     ['what a fleet ran in several versions, not', firstOver(undefined), 1, NOTHING_BEFORE],
-    ['what a deploy of several artifacts ran, not', firstOver('a@1+b@1', artifact('b:1', 'b')), 1, NOTHING_BEFORE],
+    [
+      'which units ran which version before the first is said',
+      firstOver(undefined, [], 'kv:0 in x; kv:9 in y'),
+      1,
+      `${NOTHING_BEFORE}: before release 1 units ran several versions (kv:0 in x; kv:9 in y); release the one that all of them should run`,
+    ],
+    [
+      'also after a second one was undone',
+      rollBack(good(firstOver(undefined, [], 'kv:0 in x; kv:9 in y'), 'kv:2'), 2),
+      1,
+      expect.stringContaining('(kv:0 in x; kv:9 in y)'),
+    ],
+    ['what a deploy of several artifacts ran, not', firstOver('a@1+b@1', [artifact('b:1', 'b')]), 1, NOTHING_BEFORE],
     ['another version, when the release before had the same', good(three, 'kv:3'), 4, ['executable@kv:2']],
     ['a version that is not known-bad', markKnownBad(three, [artifact('kv:2')], 'r', NOW), 3, ['executable@kv:1']],
     [

@@ -1,0 +1,31 @@
+import type { Unit } from '../fleet/unit';
+import { STATE_LIMITS } from '../limits';
+import { cutText } from '../size';
+import { listed } from '../text';
+import { versionBefore, type RevertRules } from './planRevert';
+
+/** Of the versions, and of the units of each, the first; the others are counted. */
+const SHOWN = 5;
+
+/**
+ * Where units go back to several versions, which go where: `kv:1 in kvstore-x and kvstore-y; kv:0 in kvstore-z`. Undefined where all of them
+ * go back to one, or nobody knows to which.
+ */
+export function ranEach(units: readonly Unit[], rules: RevertRules): string | undefined {
+  const places = new Map<string | null, string[]>();
+  for (const unit of units) {
+    const version = versionBefore(unit, rules);
+    const ids = places.get(version);
+    if (ids) ids.push(unit.id);
+    else places.set(version, [unit.id]);
+  }
+  if (places.size < 2) return undefined;
+  const words = [...places].map(([version, ids]) => `${version ?? 'none that is known'} in ${firstOf(ids)}`);
+  const more = words.length > SHOWN ? [`${words.length - SHOWN} more versions`] : [];
+  return cutText([...words.slice(0, SHOWN), ...more].join('; '), STATE_LIMITS.ranEach.max);
+}
+
+function firstOf(ids: readonly string[]): string {
+  const more = ids.length - SHOWN;
+  return listed(more > 0 ? [...ids.slice(0, SHOWN), `${more} more`] : ids, 'and');
+}
