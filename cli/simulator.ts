@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { conveyorError } from '../domain/errors';
 import { rootCause } from '../domain/rootCause';
 import { sendRequest } from '../sdk/request';
@@ -63,6 +64,23 @@ export async function control(simulator: string, method: string, path: string, b
   });
   if (text === undefined)
     throw conveyorError('extension-protocol', { ...simulated, field: 'body', detail: 'it is larger than 64 MiB' });
-  if (!ok) throw conveyorError('extension-rejected', { ...simulated, status, detail: text.slice(0, 200) });
+  if (status === INVALID)
+    throw conveyorError('usage', {
+      text: `the simulator refuses it: ${refusalIn(text)}`,
+      hint: 'see docs/reference/fleet.md',
+    });
+  if (!ok) throw conveyorError('extension-rejected', { ...simulated, status, detail: refusalIn(text) });
   return text === '' ? null : (JSON.parse(text) as unknown);
+}
+
+const INVALID = 400;
+const refusalSchema = z.object({ error: z.object({ message: z.string() }) });
+
+/** The sentence of an answer that is an error; of any other its beginning. */
+function refusalIn(text: string): string {
+  try {
+    return refusalSchema.parse(JSON.parse(text)).error.message;
+  } catch {
+    return text.slice(0, 200);
+  }
 }

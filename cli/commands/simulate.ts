@@ -112,7 +112,7 @@ const bad: Register = (group, cli) => {
     .action(
       cli.handle<BadOptions, [string]>(async ({ io, output, options }, version) => {
         const behaviour = versionBehaviour(options);
-        if (Object.keys(behaviour).every((key) => key === 'onlyRegion' || key === 'afterMs'))
+        if (Object.entries(behaviour).every(([key, value]) => changesNothing(key, value)))
           throw conveyorError('usage', {
             text: `nothing is said to be wrong with ${version}`,
             hint: `conveyor simulate bad ${version} --error-ratio 0.2`,
@@ -150,6 +150,10 @@ const good: Register = (group, cli) => {
       }),
     );
 };
+
+/** Where and when say nothing of what is wrong, nor does a factor of one, or no more of anything. */
+const changesNothing = (key: string, value: unknown): boolean =>
+  key === 'onlyRegion' || key === 'afterMs' || value === (key.endsWith('Factor') ? 1 : 0);
 
 /** As `POST /control/versions` takes it, which says what is out of bounds. */
 function versionBehaviour({ errorRatio, latencyFactor, cpuFactor, memoryLeak, after, ...options }: BadOptions) {

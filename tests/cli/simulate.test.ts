@@ -48,8 +48,15 @@ test.each([
     ['bad', 'web:2', '--only-region', 'x'],
     /nothing is said to be wrong with web:2[^]*--error-ratio/,
   ],
+  ['no more errors than before', ['bad', 'web:2', '--error-ratio', '0'], /nothing is said to be wrong with web:2/],
+  ['as much CPU as before', ['bad', 'web:2', '--cpu-factor', '1'], /nothing is said to be wrong with web:2/],
   ['what is no number', ['bad', 'web:2', '--cpu-factor', 'much'], /much is no number/],
-  ['what is out of bounds', ['bad', 'web:2', '--error-ratio', '7'], /errorRatio/],
+  [
+    'what is out of bounds',
+    ['bad', 'web:2', '--error-ratio', '7'],
+    /^error: usage: the simulator refuses it: behaviour.errorRatio: Too big[^{]*\nhint: see docs\/fleet.md\n$/,
+  ],
+  ['a job without a version', ['job', 'api', '--runs', ''], /^error: usage: the simulator refuses it: version: /],
 ])('%s is refused, and the command says why', async (_what, words, says) => {
   const { code, err } = await simulate(...words);
   expect(code).not.toBe(0);
