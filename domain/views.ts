@@ -3,6 +3,7 @@ import type { Pattern } from './deploy/pattern';
 import type { CommandRecord } from './verbs';
 import type { Verdict } from './health/verdict';
 import type { SoakSpec } from './spec/pipeline';
+import type { BlackoutSpec, WindowSpec } from './spec/times';
 
 /** What people and scripts see (docs/reference/cli.md#json): the JSON of `status` and `list`. Times ISO-8601 UTC, durations in ms. */
 
@@ -469,6 +470,10 @@ export interface PlanView {
   readonly soak?: SoakSpec;
   /** A release that waits in the queue for longer is cancelled; missing where none is. */
   readonly expireAfterMs?: number;
+  /** When it may update; missing where that is always. */
+  readonly windows?: readonly WindowSpec[];
+  /** Those that it meets. */
+  readonly blackouts?: readonly BlackoutSpec[];
   readonly phases: readonly {
     readonly index: number;
     readonly name: string;

@@ -1,11 +1,12 @@
 import { isRealDate } from '../../domain/calendar/blackout';
-import { openingAt } from '../../domain/calendar/opening';
+import { blackoutsWithin, openingAt } from '../../domain/calendar/opening';
 import { planView, type PlanTimes } from '../../domain/deploy/planView';
 import { ConveyorError, conveyorError } from '../../domain/errors';
 import type { Unit } from '../../domain/fleet/unit';
 import { deployActionsOf, type NamedDeploy } from '../../domain/spec/deployActions';
 import { openTimesOf, withBlackouts } from '../../domain/release/openTimes';
 import type { DeployAction, PipelineSpec } from '../../domain/spec/pipeline';
+import type { PlanView } from '../../domain/views';
 import { askPushType, asPlanImpossible } from '../fleet';
 import { fleetBeside, readUnits } from '../fleetFile';
 import type { Io } from '../io';
@@ -59,14 +60,32 @@ export const planCommand: Register = (program, cli) => {
         const beginning = await whenThereIsRoom(io, connect, spec, [name, action], nowMs);
         const times = { ...beginning, openingAt, ...(await updateTime(call, givenMs, spec.pipeline, name)) };
         const planned = await asPlanImpossible(() => planView(spec, name, units, times));
-        emit(io, output, planned, {
-          text: (view, shown) => renderPlan(shown, { ...view, now: nowMs }, openTimesOf(withBlackouts(spec, action))),
-          name: planned.phases.map((phase) => phase.name),
-        });
+        emit(
+          io,
+          output,
+          { ...planned, ...timesMet(spec, action, nowMs, planned.finishesAt) },
+          {
+            text: (view, shown) => renderPlan(shown, { ...view, now: nowMs }),
+            name: planned.phases.map((phase) => phase.name),
+          },
+        );
         return 0;
       }),
     );
 };
+
+/** The windows, and the blackouts that come before it finishes. */
+function timesMet(
+  spec: PipelineSpec,
+  action: DeployAction,
+  fromMs: number,
+  finishesAt: string | null,
+): Pick<PlanView, 'windows' | 'blackouts'> {
+  const times = openTimesOf(withBlackouts(spec, action));
+  if (times === undefined) return {};
+  const toMs = finishesAt === null ? fromMs : Date.parse(finishesAt);
+  return { windows: times.windows, blackouts: blackoutsWithin(times.blackouts, fromMs, toMs) };
+}
 
 /** As given, else as in the past, else assumed. */
 async function updateTime(

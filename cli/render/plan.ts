@@ -1,5 +1,4 @@
-import { blackoutsWithin } from '../../domain/calendar/opening';
-import { onCloseOf, type OpenTimes } from '../../domain/release/openTimes';
+import { onCloseOf } from '../../domain/release/openTimes';
 import type { WindowSpec } from '../../domain/spec/times';
 import { formatDuration, plural } from '../../domain/text';
 import type { PlanView } from '../../domain/views';
@@ -10,8 +9,8 @@ import { alignRows, paint, widthOf, wrap, type Colors, type View } from './paint
 const UNITS_SHOWN = 4;
 
 /** What each phase of a deploy would reach, and when: in the zone of its first window, where it has one. */
-export function renderPlan(plan: PlanView, reader: View, times?: OpenTimes): string {
-  const timeZone = times?.windows[0]?.timezone;
+export function renderPlan(plan: PlanView, reader: View): string {
+  const timeZone = plan.windows?.[0]?.timezone;
   const view = timeZone === undefined ? reader : { ...reader, timeZone };
   const colors = paint(view.color);
   const heading = ['PHASE', 'SCOPE', 'AMOUNT', 'REACHES', 'TASKS', 'STARTS', 'UPDATED', 'BAKED', 'UNITS'].map(
@@ -38,8 +37,8 @@ export function renderPlan(plan: PlanView, reader: View, times?: OpenTimes): str
         `${colors.bold(`${plan.pipeline} ${plan.action}`)}  ${plan.pattern}, ${plural(plan.phases.length, 'phase')}, ${finish}`,
         ...soakWords(plan),
         ...expiryWords(plan),
-        ...windowWords(times),
-        ...(times ? blackoutWords(times, view.now, plan.finishesAt) : []),
+        ...windowWords(plan),
+        ...blackoutWords(plan),
       ],
       alignRows([heading, ...rows]),
       checkRows(plan.checks, view, colors),
@@ -70,13 +69,13 @@ const expiryWords = ({ expireAfterMs: afterMs }: PlanView): string[] =>
     ? []
     : [`a release that waits in the queue for longer than ${formatDuration(afterMs)} is cancelled`];
 
-function windowWords(times: OpenTimes | undefined): string[] {
-  const [first, ...others] = times?.windows ?? [];
-  if (times === undefined || first === undefined) return [];
+function windowWords({ windows = [] }: PlanView): string[] {
+  const [first, ...others] = windows;
+  if (first === undefined) return [];
   const zoned = ({ timezone, ...window }: WindowSpec): string =>
     `${openWords(window)}${timezone === first.timezone ? '' : ` ${timezone}`}`;
   const or = others.map((window) => ` or ${zoned(window)}`).join('');
-  return [`window ${openWords(first)}${or}, ${CLOSING[onCloseOf(times)]}; times in ${first.timezone}`];
+  return [`window ${openWords(first)}${or}, ${CLOSING[onCloseOf({ windows })]}; times in ${first.timezone}`];
 }
 
 const CLOSING: Readonly<Record<WindowSpec['onClose'], string>> = {
@@ -85,14 +84,11 @@ const CLOSING: Readonly<Record<WindowSpec['onClose'], string>> = {
   finish: 'a deploy that has begun is finished',
 };
 
-/** Those that the plan meets. */
-function blackoutWords({ blackouts }: OpenTimes, fromMs: number, finishesAt: string | null): string[] {
-  const toMs = finishesAt === null ? fromMs : Date.parse(finishesAt);
-  return blackoutsWithin(blackouts, fromMs, toMs).map(({ days = [], from, to, timezone, reason }) => {
+const blackoutWords = ({ blackouts = [] }: PlanView): string[] =>
+  blackouts.map(({ days = [], from, to, timezone, reason }) => {
     const when = `${days.length > 0 ? `${days.join(', ')} ` : ''}${from}–${to}`;
     return `blackout ${when}${timezone === undefined ? '' : ` ${timezone}`}: ${reason}`;
   });
-}
 
 const openWords = ({ days, from, to, maxDeploys }: Omit<WindowSpec, 'timezone' | 'onClose'>): string =>
   `${days.join(', ')} ${from}–${to}${maxDeploys === undefined ? '' : ` (${plural(maxDeploys, 'deploy')} at most)`}`;

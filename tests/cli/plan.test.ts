@@ -293,4 +293,7 @@ test('the blackouts that it meets are named, and nothing begins in them', async 
   expect(out).toContain('\nblackout 2026-11-23T10:00–2026-11-25 America/Los_Angeles: the network is moved\n');
   expect(out).not.toContain('Christmas');
   expect(out).toMatch(/\n2 two-jobs .*Thu 26 Nov 09:00 /);
+  const { windows, blackouts: met } = JSON.parse((await run([...argv, '-o', 'json'], { env: ALONE })).out) as PlanView;
+  expect(met).toEqual([expect.objectContaining({ reason: 'the network is moved', timezone: 'America/Los_Angeles' })]);
+  expect(windows).toMatchObject([{ timezone: 'America/Los_Angeles', onClose: expect.any(String) as string }]);
 });
