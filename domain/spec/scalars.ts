@@ -3,7 +3,7 @@ import { ZONE_PATTERN } from '../calendar/zoneName';
 import { NAME } from '../ids';
 import { SPEC_LIMITS, type Limit } from '../limits';
 import { PRINCIPAL } from '../principals';
-import { DURATION, toMs } from './duration';
+import { DURATION, isShortEnough, toMs } from './duration';
 import { ANY_AMOUNT, MORE_THAN_NOTHING, NOT_RESERVED } from './expressible';
 import { parseAmount, type Amount } from '../fleet/amount';
 
@@ -22,7 +22,8 @@ const durationText = () =>
   z
     .string({ error: 'expected a duration such as 90s, 10m, 8h or 14d' })
     .max(SPEC_LIMITS.word.max)
-    .regex(DURATION, { error: 'expected a duration such as 90s, 10m, 8h or 14d', abort: true });
+    .regex(DURATION, { error: 'expected a duration such as 90s, 10m, 8h or 14d', abort: true })
+    .refine(isShortEnough, { error: `a duration is ${SPEC_LIMITS.duration.max}d at most`, abort: true });
 
 /** `90s`, `10m`, `8h`, `14d` → ms. No bare numbers. */
 export const duration = durationText().transform(toMs);

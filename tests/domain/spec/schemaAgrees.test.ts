@@ -58,6 +58,7 @@ const BEYOND_WORDS = [
   /^no action heeds the blackouts/,
   /^every value is above the one limit or below the other/,
   /^a check looks back/,
+  /a duration is \d+d at most/,
   /more failures than evaluations/,
 ];
 
