@@ -94,7 +94,10 @@ function fill(how: 'zero' | 'last' | 'drop', points: readonly Point[], window: T
   if (how === 'drop') return good;
   const filled: Point[] = [];
   let next = 0;
-  for (let at = window.start + stepMs; at <= window.end + 1e-6; at += stepMs) {
+  // Counted, since so far from 1970 as numbers have no milliseconds a step leads nowhere.
+  const steps = Math.floor((window.end - window.start + 1e-6) / stepMs);
+  for (let step = 1; step <= steps; step += 1) {
+    const at = window.start + step * stepMs;
     const from = next;
     while ((good[next]?.[0] ?? Infinity) <= at) next += 1;
     if (next > from) filled.push(...good.slice(from, next));

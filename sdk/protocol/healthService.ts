@@ -26,7 +26,11 @@ export const healthServiceProtocol = {
         .max(SPEC_LIMITS.healthChecks.max)
         .refine(haveOwnNames, { error: 'two checks have the same name' }),
       /** Least lookback of checks that do not say theirs; Conveyor always writes it out. */
-      intervalMs: z.number().positive().optional(),
+      intervalMs: z
+        .number()
+        .positive()
+        .max(SPEC_LIMITS.lookback.max * 60_000)
+        .optional(),
       /** The data source of checks that name none: the store of the fleet that the targets belong to. */
       source: z.string().optional(),
     }),

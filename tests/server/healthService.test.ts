@@ -203,6 +203,19 @@ test('the simulated fleet has its tasks judged by the service where it has one',
   expect(await (await hcs.request('/metrics')).text()).toContain('conveyor_health_checks_total{verdict="healthy"} 1');
 });
 
+test.each<[string, Partial<JudgeRequest>]>([
+  ['a moment that no clock shows', { now: 1e300, baseline: { start: 0, end: 1e300 } }],
+  ['an interval of thousands of years', { intervalMs: 1e15 }],
+])('%s is answered or refused at once, and does not keep the service from others', async (_title, request) => {
+  const { lookback: _none, ...filling } = check({ transform: [{ fill: 'zero' }] });
+  const response = await service().request('/evaluate', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ ...wanted({ checks: [filling], ...request }), context }),
+  });
+  expect(await response.text()).not.toContain('"healthy"');
+});
+
 test.each([
   ['a look back over thousands of years', [{ ...check(), lookback: 1e15 }], 'a check looks back 7d at most'],
   ['an average over as much', [{ ...check(), transform: [{ average: 1e15 }] }], 'a check looks back 7d at most'],
