@@ -6,6 +6,8 @@ import type { Address } from './fetchAt';
 const LINK_LOCAL = new BlockList();
 LINK_LOCAL.addSubnet('169.254.0.0', 16);
 LINK_LOCAL.addSubnet('fe80::', 10, 'ipv6');
+// What a gateway makes of IPv4 (NAT64); as `::ffff:` the list knows it itself.
+LINK_LOCAL.addSubnet('64:ff9b::a9fe:0', 112, 'ipv6');
 LINK_LOCAL.addAddress('100.100.100.200');
 LINK_LOCAL.addAddress('fd00:ec2::254', 'ipv6');
 

@@ -282,6 +282,8 @@ describe('a notification is delivered', () => {
     ['another private network', 'http://[fd12::1]/', false, /is internal/],
     ['the cloud, whatever is allowed', 'http://169.254.169.254/latest/meta-data', true, /of its cloud/],
     ['the cloud in IPv6', 'http://[fe80::1]/', true, /of its cloud/],
+    ['the cloud in IPv4 within IPv6', 'http://[::ffff:169.254.169.254]/', true, /of its cloud/],
+    ['the cloud through a gateway of IPv6', 'http://[64:ff9b::169.254.169.254]/', true, /of its cloud/],
     ['the cloud by name', 'http://metadata.google.internal/', true, /of its cloud|ENOTFOUND|EAI_AGAIN/],
   ])('never to %s, where the platform does not allow it', async (_, url, internal, message) => {
     const said = expect.stringMatching(message) as string;

@@ -335,6 +335,8 @@ test.each([
   ['http://metadata.google.internal/', ['internal-address']],
   ['http://[fe80::1]/', ['internal-address']],
   ['http://[fd00:ec2::254]/', ['internal-address']],
+  ['http://[::ffff:169.254.169.254]/', ['internal-address']],
+  ['http://[64:ff9b::169.254.169.254]/', ['internal-address']],
   ['http://127.0.0.1:9/', []],
   ['https://example.org/hook', []],
   ['${HOOKS}/storage', []],
