@@ -32,7 +32,8 @@ export function withBlackouts<A extends ActionSpec>({ blackouts = [] }: Pick<Pip
 }
 
 /** What becomes of updates at closing: the same for all windows of an action, as `lint` sees to. */
-export const onCloseOf = ({ windows }: Pick<OpenTimes, 'windows'>): WindowSpec['onClose'] => windows[0]?.onClose ?? 'pause';
+export const onCloseOf = ({ windows }: Pick<OpenTimes, 'windows'>): WindowSpec['onClose'] =>
+  windows[0]?.onClose ?? 'pause';
 
 /** What waits says which blackout it waits for: `its window is closed (blackout: Christmas)`. */
 export const withBlackout = (text: string, why: string): string => (why === '' ? text : `${text} (blackout: ${why})`);
