@@ -27,9 +27,12 @@ export async function expose(served: Served, { storeOf }: ConfigPorts): Promise<
   takeIntoShares(served);
   const store = storeOf(repository);
   const wanted = new Map(grouped(overrides, ({ id }) => id));
+  const slots = served.units.flatMap((unit) => served.unit(unit).slots);
+  const awaited = new Set(slots.flatMap(({ state, update }) => (state === 'updating' ? [update] : [])));
   for (const [id, ours] of wanted) {
     const text = JSON.stringify(ours.map(({ path, version, hosts, below }) => [path, version, hosts, below]));
-    if (exposed[id] === text) continue;
+    // Where hosts do not have it, the store may have lost it, and takes no change for what it has.
+    if (exposed[id] === text && !awaited.has(updateOf(id))) continue;
     // Put down first: what was written by a process that died is found again.
     exposed[id] ??= '';
     served.save();
@@ -42,6 +45,9 @@ export async function expose(served: Served, { storeOf }: ConfigPorts): Promise<
     delete exposed[id];
   }
 }
+
+/** An override is called by its update, and where it is. */
+const updateOf = (id: string): string => id.slice(0, id.indexOf('#'));
 
 /** A share takes in who stands in it. */
 function takeIntoShares(served: Served): void {

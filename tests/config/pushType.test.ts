@@ -387,3 +387,17 @@ test('a version of which nobody knows the change lands nothing, and says so inst
   ]);
   expect([service?.committed, it.landed, onBranch(it)]).toEqual([it.base, [], '1']);
 });
+
+test('a store that was put back to an older state gets what is exposed again', async () => {
+  const it = await world();
+  const { version } = await it.bench.proposeValues({ [PATH]: 2 });
+  await it.push(`${DEPLOY}/0/1`, version, { amount: { count: 2 } });
+  await it.settle();
+  expect(await counts(it)).toEqual({ 1: 18, 2: 2 });
+  const [lost] = await it.store.overrides('flags', PATH);
+  await it.store.removeOverrides('flags', lost?.id ?? '');
+  await it.hosts.look();
+  expect(await counts(it)).toEqual({ 1: 20 });
+  await it.settle();
+  expect(await counts(it)).toEqual({ 1: 18, 2: 2 });
+});
