@@ -1,9 +1,11 @@
+import { existsSync } from 'node:fs';
 import { advise } from '../../domain/spec/advice/advise';
 import { categoryOf } from '../../domain/spec/advice/experience';
 import { ConveyorError } from '../../domain/errors';
 import type { PipelineSpec } from '../../domain/spec/pipeline';
-import type { Finding, Problem } from '../../domain/spec/problem';
+import { formatPath, type Finding, type Problem } from '../../domain/spec/problem';
 import type { StatsReport } from '../../domain/stats/report';
+import { withClient } from '../door';
 import { EXIT } from '../exit';
 import { emit, printNote } from '../output';
 import { readPipelineFile, requirePipelineFile } from '../pipelineFile';
@@ -18,21 +20,30 @@ interface AdviseOptions {
 
 export const adviseCommand: Register = (program, cli) => {
   program
-    .command('advise <file>')
-    .description('what would make a pipeline safer or faster, each with its reason and its line; changes nothing')
+    .command('advise <pipeline>')
+    .description(
+      'what would make a pipeline, by its name or its file, safer or faster, each with its reason and the line of the file; changes nothing',
+    )
     .option('--since <time>', 'what ended since in its category: so long ago, or a time', '90d')
     .addHelpText(
       'after',
-      examples('conveyor advise pipeline.yaml', 'conveyor advise pipeline.yaml --since 365d -o json'),
+      examples(
+        'conveyor advise kvstore',
+        'conveyor advise pipeline.yaml',
+        'conveyor advise pipeline.yaml --since 365d -o json',
+      ),
     )
     .action(
-      cli.handle<AdviseOptions, [string]>(async (call, file) => {
-        const { io, output } = call;
-        const { spec } = await requirePipelineFile(file, io.now());
+      cli.handle<AdviseOptions, [string]>(async (call, given) => {
+        const { io, output, connect } = call;
+        const file = isFile(given) ? given : null;
+        const spec = file
+          ? (await requirePipelineFile(file, io.now())).spec
+          : await withClient(io, connect, (client) => client.spec(given));
         const stats = await statsIfAny(call);
         const report: AdviceReport = {
-          ...{ file, category: categoryOf(spec), since: stats?.since ?? null },
-          advice: await adviceIn(file, io.now(), stats),
+          ...{ pipeline: spec.pipeline, file, category: categoryOf(spec), since: stats?.since ?? null },
+          advice: file ? await adviceIn(file, io.now(), stats) : advise(spec, stats).map(withoutLine),
         };
         emit(io, output, report, {
           text: (view, shown) => adviceText(shown, view),
@@ -42,6 +53,9 @@ export const adviseCommand: Register = (program, cli) => {
       }),
     );
 };
+
+/** No name of a pipeline has a dot or a slash. */
+const isFile = (given: string): boolean => /[./\\]/.test(given) || existsSync(given);
 
 /** Each where it stands in the file. */
 async function adviceIn(file: string, nowMs: number, stats: StatsReport | null): Promise<readonly Advice[]> {
@@ -56,7 +70,11 @@ const toAdvice = ({ code, line, column, path, message, hint }: Problem): Advice 
   ...{ rule: code, line, column, path, recommendation: message, reason: hint },
 });
 
-/** The file is enough to say something. @throws ConveyorError `usage` of a time that is none */
+const withoutLine = ({ code, path, message, hint }: Finding): Advice => ({
+  ...{ rule: code, line: null, column: null, path: formatPath(path), recommendation: message, reason: hint },
+});
+
+/** The pipeline is enough to say something. @throws ConveyorError `usage` of a time that is none */
 async function statsIfAny({
   io,
   connect,

@@ -1,6 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parsePipeline } from '../../domain/spec/parse';
+import type { PipelineSpec } from '../../domain/spec/pipeline';
 import { statsReport } from '../../domain/stats/report';
 import { NOW } from '../builders/cliSamples';
 import { run } from '../builders/cliWorld';
@@ -65,6 +67,19 @@ test('programs get the same, each with a rule, a place, a recommendation and a r
     ...{ rule: 'canary', line: 7, column: 3, path: 'actions', reason: '5 of 10 pipelines of regular have one' },
     recommendation: 'try a version on a few tasks first: add a canary before the deploy',
   });
+});
+
+test('a pipeline that was applied is known by its name, and has paths instead of lines', async () => {
+  const config = join(folder, 'conveyor.config.yaml');
+  writeFileSync(config, 'extensions: []\n');
+  const spec = parsePipeline(FILE).spec as PipelineSpec;
+  const world = { env: { CONVEYOR_CONFIG: config }, client: { spec: () => Promise.resolve(spec) } };
+  const { code, out } = await run(['advise', 'kvstore'], world);
+  expect(code).toBe(0);
+  expect(out).toContain('kvstore: late-in-the-week actions.deploy.window.days: deploy in the mornings');
+  expect(out).toMatch(/\n2 recommendations by its spec alone\n$/);
+  const { advice } = JSON.parse((await run(['advise', 'kvstore', '-o', 'json'], world)).out) as { advice: object[] };
+  expect(advice).toContainEqual(expect.objectContaining({ line: null, path: 'actions.deploy.window.days' }));
 });
 
 test('without an archive the file is enough, and that is said', async () => {
