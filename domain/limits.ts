@@ -120,7 +120,7 @@ export const SPEC_LIMITS = {
     'entries',
     'it reads a point a minute of every task',
   ),
-  duration: refused('the days of a duration', 3650, 'entries', 'it has to end on a day that there is'),
+  duration: refused('the days of a duration', 36500, 'entries', 'it has to end on a day that there is'),
   evaluations: refused('the evaluations that a check counts', 50, 'entries', 'a heartbeat carries what they said'),
   arguments: refused('the number of arguments of a command', 64, 'entries', IN_SPEC),
   argument: refused('an argument of a command', 1 * KB, 'bytes', IN_SPEC),

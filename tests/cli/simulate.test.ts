@@ -54,7 +54,7 @@ test.each([
   [
     'what is out of bounds',
     ['bad', 'web:2', '--error-ratio', '7'],
-    /^error: usage: the simulator refuses it: behaviour.errorRatio: Too big[^{]*\nhint: see docs\/fleet.md\n$/,
+    /^error: usage: the simulator refuses it: behaviour.errorRatio: Too big[^{]*\nhint: see docs\/reference\/fleet.md\n$/,
   ],
   ['a job without a version', ['job', 'api', '--runs', ''], /^error: usage: the simulator refuses it: version: /],
 ])('%s is refused, and the command says why', async (_what, words, says) => {
