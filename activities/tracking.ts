@@ -104,7 +104,7 @@ export async function updateProgress(
 }
 
 function trackedOf(units: readonly UnitProgress[], unheard: readonly string[], progress: Progress) {
-  const waits = waitsOf(units);
+  const waits = landingWaits(units);
   return {
     ...(waits ? { waits } : {}),
     progress,
@@ -117,7 +117,7 @@ function trackedOf(units: readonly UnitProgress[], unheard: readonly string[], p
 }
 
 /** Of the unit before which most go. */
-function waitsOf(units: readonly UnitProgress[]): Waits | undefined {
+function landingWaits(units: readonly UnitProgress[]): Waits | undefined {
   const all = units.flatMap(({ reason = '', ahead }) => (ahead === undefined ? [] : [{ reason, ahead }]));
   return all.sort((one, other) => other.ahead - one.ahead)[0];
 }

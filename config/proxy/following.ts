@@ -9,7 +9,7 @@ interface Follower {
 }
 
 /** So many paths are read at once: a store that is slow is not asked for all of them. */
-const READS = 16;
+const READS_AT_ONCE = 16;
 /** How soon what could not be read is read again. */
 const RETRY_MS = 500;
 
@@ -73,7 +73,8 @@ export class Following {
     const added = [...this.unread];
     // A watch that begins at the beginning says everything itself.
     if (this.before === undefined) this.unread.clear();
-    else for (let at = 0; at < added.length; at += READS) await this.readSome(added.slice(at, at + READS));
+    else
+      for (let at = 0; at < added.length; at += READS_AT_ONCE) await this.readSome(added.slice(at, at + READS_AT_ONCE));
     await this.restart();
   }
 

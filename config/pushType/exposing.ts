@@ -32,7 +32,7 @@ export async function expose(served: Served, { storeOf }: ConfigPorts): Promise<
   for (const [id, ours] of wanted) {
     const text = JSON.stringify(ours.map(({ path, version, hosts, below }) => [path, version, hosts, below]));
     // Where hosts do not have it, the store may have lost it, and takes no change for what it has.
-    if (exposed[id] === text && !awaited.has(updateOf(id))) continue;
+    if (exposed[id] === text && !awaited.has(updateNamedBy(id))) continue;
     // Put down first: what was written by a process that died is found again.
     exposed[id] ??= '';
     served.save();
@@ -47,7 +47,7 @@ export async function expose(served: Served, { storeOf }: ConfigPorts): Promise<
 }
 
 /** An override is called by its update, and where it is. */
-const updateOf = (id: string): string => id.slice(0, id.indexOf('#'));
+const updateNamedBy = (id: string): string => id.slice(0, id.indexOf('#'));
 
 /** A share takes in who stands in it. */
 function takeIntoShares(served: Served): void {

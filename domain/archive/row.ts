@@ -97,11 +97,11 @@ export function whyUnsound(row: ArchiveRow): string | undefined {
     const value = row[name];
     if (typeof value === 'string') return value.includes('\0');
     if (value === null || name === 'progress') return value !== null && !Number.isFinite(value);
-    return !Number.isSafeInteger(value) || (SMALL.has(name) && Math.abs(value) > MAX_SMALL);
+    return !Number.isSafeInteger(value) || (SMALL_INTEGER.has(name) && Math.abs(value) > MAX_SMALL);
   });
   return unsound && `${row.key} cannot be archived: ${unsound} is ${JSON.stringify(row[unsound])}`;
 }
 
 /** Columns of four bytes. */
-const SMALL: ReadonlySet<string> = new Set<keyof ArchiveRow>(['release', 'parts']);
+const SMALL_INTEGER: ReadonlySet<string> = new Set<keyof ArchiveRow>(['release', 'parts']);
 const MAX_SMALL = 2 ** 31 - 1;

@@ -5,7 +5,7 @@ import { listed } from '../text';
 import { versionBefore, type RevertRules } from './planRevert';
 
 /** Of the versions, and of the units of each, the first; the others are counted. */
-const SHOWN = 5;
+const NAMED_AT_MOST = 5;
 
 /**
  * Where units go back to several versions, which go where: `kv:1 in kvstore-x and kvstore-y; kv:0 in kvstore-z`. Undefined where all of them
@@ -21,11 +21,11 @@ export function ranEach(units: readonly Unit[], rules: RevertRules): string | un
   }
   if (places.size < 2) return undefined;
   const words = [...places].map(([version, ids]) => `${version ?? 'none that is known'} in ${firstOf(ids)}`);
-  const more = words.length > SHOWN ? [`${words.length - SHOWN} more versions`] : [];
-  return cutText([...words.slice(0, SHOWN), ...more].join('; '), STATE_LIMITS.ranEach.max);
+  const more = words.length > NAMED_AT_MOST ? [`${words.length - NAMED_AT_MOST} more versions`] : [];
+  return cutText([...words.slice(0, NAMED_AT_MOST), ...more].join('; '), STATE_LIMITS.ranEach.max);
 }
 
 function firstOf(ids: readonly string[]): string {
-  const more = ids.length - SHOWN;
-  return listed(more > 0 ? [...ids.slice(0, SHOWN), `${more} more`] : ids, 'and');
+  const more = ids.length - NAMED_AT_MOST;
+  return listed(more > 0 ? [...ids.slice(0, NAMED_AT_MOST), `${more} more`] : ids, 'and');
 }

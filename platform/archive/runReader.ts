@@ -9,7 +9,7 @@ export type AskCounts = Map<string, number>;
 const MAX_ASKED = 5;
 
 /** So many at the beginning of a reading that nobody answers for are enough to see that nobody will. */
-const MAX_SILENT = 3;
+const SILENT_RUNS = 3;
 
 interface Read {
   readonly rows: readonly ArchiveRow[];
@@ -91,7 +91,7 @@ export class RunReader {
   /** The last worker has gone, though Temporal remembers it: each run would be waited for. */
   private isAlone(failures: number, error: unknown): boolean {
     const isFirst = this.asked === undefined && this.answers === 0;
-    return isFirst && failures >= MAX_SILENT && this.endings.isUnanswered(error);
+    return isFirst && failures >= SILENT_RUNS && this.endings.isUnanswered(error);
   }
 
   private mayAnswer(one: Closed, error: unknown): boolean {
