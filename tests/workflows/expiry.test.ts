@@ -38,6 +38,8 @@ test('an expiry in the queue is notified, and a receiver that is gone holds noth
       [3, 'expired'],
     ]),
   );
+  // A query knows what a history has not got yet.
+  await world.settled();
   const told = (await notices()).map(({ event }) => [event.on, event.release, event.artifacts[0]?.version]);
   expect(told.at(-1)).toEqual(['expired', 'kvstore/3', 'kv:4']);
   await world.release('kvstore', 'kv:5');
