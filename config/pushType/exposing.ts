@@ -31,7 +31,7 @@ export async function expose(served: Served, { storeOf }: ConfigPorts): Promise<
   const awaited = new Set(slots.flatMap(({ state, update }) => (state === 'updating' ? [update] : [])));
   for (const [id, ours] of wanted) {
     const text = JSON.stringify(ours.map(({ path, version, hosts, below }) => [path, version, hosts, below]));
-    // Where hosts do not have it, the store may have lost it, and takes no change for what it has.
+    // Hosts that still lack it may lack it because the store lost it; writing it again changes nothing otherwise.
     if (exposed[id] === text && !awaited.has(updateNamedBy(id))) continue;
     // Put down first: what was written by a process that died is found again.
     exposed[id] ??= '';
