@@ -8,8 +8,9 @@ import type { ExtensionRef } from '../platform/extensions';
 import { downloadSbom } from '../platform/osv/download';
 import { SEMANTIC_ORDER } from '../platform/osv/versions';
 import type { Registry } from '../platform/registry';
+import { concurrencyGate } from '../sdk/concurrency';
 import type { Fetch } from '../sdk/request';
-import { atOnce, inTurns } from './atOnce';
+import { atOnce } from './atOnce';
 
 /** Reading what artifacts are made of, as their SBOMs list it. */
 export interface SbomPorts {
@@ -25,7 +26,7 @@ export const sbomOf = ({ metadata }: Pick<Artifact, 'metadata'>): string | undef
 
 /** So many SBOMs are in the memory of a worker at the same time, whatever asks for them; the others wait their turn. */
 const SBOMS_AT_ONCE = 4;
-const asOneOfFew = inTurns(SBOMS_AT_ONCE);
+const turn = concurrencyGate(SBOMS_AT_ONCE);
 
 /** By the place of its SBOM, the chain by which an artifact has a package that is affected. */
 type Chains = ReadonlyMap<string, string>;
@@ -58,7 +59,7 @@ export async function affectedBySboms(
       unreadable.set(place, error);
     }
   };
-  await atOnce(SBOMS_AT_ONCE, [...places], (place) => asOneOfFew(() => look(place)));
+  await atOnce(SBOMS_AT_ONCE, [...places], (place) => turn(() => look(place)));
   return { chains, unreadable };
 }
 
