@@ -14,7 +14,7 @@ export interface ChildSpec {
   readonly logFile: string;
   /** Asked again and again until it says yes. `log` is what the process wrote so far. */
   isReady(log: string): boolean | Promise<boolean>;
-  /** Whether it ended, before it was ready, for what is over when it is started again. */
+  /** Whether it ended before it was ready for a reason that it hardly ever meets twice. */
   endedByChance?(log: string): boolean;
 }
 
