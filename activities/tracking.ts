@@ -12,7 +12,7 @@ import {
 import { named, type Named, type Selection } from '../domain/deploy/snapshot';
 import { FLEET_LIMITS, SHOWN_UNITS } from '../domain/fleet/limits';
 import type { Amount } from '../domain/fleet/amount';
-import type { UnitProgress } from '../domain/fleet/unit';
+import type { TurnWait, UnitProgress } from '../domain/fleet/unit';
 import { isNonRetryable } from './failure';
 import { stillThere } from './fetchUnits';
 import { eachChunk, type DeployCall, type Invoke, type PushPorts } from './pushCalls';
@@ -49,17 +49,11 @@ export interface TrackedUpdate extends Counted {
   readonly missing: number;
   /** Tasks whose start failed. */
   readonly failed: number;
-  /** Why it does not advance, and how many go first, where it waits for its turn. */
-  readonly waits?: Waits;
+  readonly waits?: TurnWait;
   /** Some task is still to be updated. */
   readonly unfinished: boolean;
   /** Units of which the push type says nothing, least of all that they are updated. */
   readonly unheard: Named;
-}
-
-interface Waits {
-  readonly reason: string;
-  readonly ahead: number;
 }
 
 export async function trackUpdates(
@@ -117,7 +111,7 @@ function trackedOf(units: readonly UnitProgress[], unheard: readonly string[], p
 }
 
 /** Of the unit before which most go. */
-function landingWaits(units: readonly UnitProgress[]): Waits | undefined {
+function landingWaits(units: readonly UnitProgress[]): TurnWait | undefined {
   const all = units.flatMap(({ reason = '', ahead }) => (ahead === undefined ? [] : [{ reason, ahead }]));
   return all.sort((one, other) => other.ahead - one.ahead)[0];
 }

@@ -2,6 +2,7 @@ import type { WorkflowHandle } from '@temporalio/client';
 import { defaultPayloadConverter } from '@temporalio/common';
 import { withRevertCounts, type Counted } from '../domain/deploy/counts';
 import { continuesByItself } from '../domain/deploy/view';
+import type { TurnWait } from '../domain/fleet/unit';
 import type { Verdict } from '../domain/health/verdict';
 import { looksSince, STILL_WAITING } from '../domain/looks';
 import { formatTime } from '../domain/text';
@@ -82,8 +83,7 @@ type LiveDeploy = Omit<DeployStatus, 'webUi'>;
 export function mergeDeploy(status: LiveDeploy, pending: readonly Pending[]): LiveDeploy {
   const known = { ...status, paused: status.paused && withNow(status.paused, pending) };
   return pending.reduce((merged, { activity, heartbeat, failure, attempt }) => {
-    const seen = heartbeat as
-      Partial<Counted & { rows: readonly HealthRow[]; waits: { reason: string; ahead: number } }> | undefined;
+    const seen = heartbeat as Partial<Counted & { rows: readonly HealthRow[]; waits: TurnWait }> | undefined;
     const { units, totals } = seen ?? {};
     const counted = activity === 'followUpdates' && units && totals ? withUnits(merged, { units, totals }) : merged;
     const shown = seen?.waits ? withTurn(counted, seen.waits) : counted;
@@ -117,7 +117,7 @@ interface HealthSeen {
   readonly rows: readonly HealthRow[];
 }
 
-const withTurn = (status: LiveDeploy, { reason, ahead }: { reason: string; ahead: number }): LiveDeploy => ({
+const withTurn = (status: LiveDeploy, { reason, ahead }: TurnWait): LiveDeploy => ({
   ...{ ...status, ahead },
   summary: `${status.summary}; ${reason}`,
 });

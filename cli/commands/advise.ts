@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { advise } from '../../domain/spec/advice/advise';
-import { categoryOf } from '../../domain/spec/advice/experience';
+import { categoryOf } from '../../domain/health/statistics';
 import { ConveyorError } from '../../domain/errors';
 import type { PipelineSpec } from '../../domain/spec/pipeline';
 import { formatPath, type Finding, type Problem } from '../../domain/spec/problem';

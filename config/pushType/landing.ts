@@ -1,14 +1,10 @@
+import type { TurnWait } from '../../domain/fleet/unit';
 import { plural } from '../../domain/text';
 import { ExtensionError } from '../../sdk/server';
 import { keepCommitted } from './committed';
 import type { WantedLanding, PathCommit, Service } from './memory';
 import type { ConfigPorts } from './ports';
 import type { Served } from './served';
-
-interface LandingWait {
-  readonly reason: string;
-  readonly ahead: number;
-}
 
 /** Versions on their way to the branch. What was begun here continues until it is answered; who comes after a crash begins it again. */
 export class Landings {
@@ -21,7 +17,7 @@ export class Landings {
   }
 
   /** Why a version that is to land does not yet, and how many go first; undefined while it does, or none is to. */
-  waitOf({ repository, landing }: Service): LandingWait | undefined {
+  waitOf({ repository, landing }: Service): TurnWait | undefined {
     const change = landing?.change;
     if (change === undefined) return undefined;
     const ahead = this.ports.landBefore?.(repository, change);

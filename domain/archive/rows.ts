@@ -1,5 +1,5 @@
 import { bugIn } from '../bugs/bug';
-import { UNCATEGORISED } from '../health/statistics';
+import { categoryOf } from '../health/statistics';
 import { onOneLine } from '../plainText';
 import { cutText } from '../size';
 import { deployRow } from '../pipeline/recordOutcome';
@@ -64,7 +64,7 @@ export function releaseRows(ended: EndedRelease): readonly ArchiveRow[] {
     type: status.state === 'failed' ? (failed?.type ?? null) : null,
     cause: status.cause,
     trigger: trigger.kind,
-    category: spec.labels['category'] ?? UNCATEGORISED,
+    category: categoryOf(spec),
     cadence: ended.cadence,
     parts: Object.keys(spec.actions).length,
     startedMs: at(status.startedAt),

@@ -28,3 +28,6 @@ export interface UnitProgress {
   /** How many others go first, where it waits for its turn. */
   readonly ahead?: number;
 }
+
+/** Why a unit does not advance that waits for its turn, and how many others go first. */
+export type TurnWait = Required<Pick<UnitProgress, 'reason' | 'ahead'>>;

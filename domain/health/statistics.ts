@@ -54,6 +54,8 @@ export function statisticsOf(pasts: readonly Past[], sinceMs: number = 0): Stati
 
 export const UNCATEGORISED = 'uncategorised';
 
+export const categoryOf = ({ labels }: Pick<Past, 'labels'>): string => labels['category'] ?? UNCATEGORISED;
+
 function pipelineCounts({ pipeline, labels, history }: Past, sinceMs: number): PipelineCounts {
   const truths = truthsOf(history);
   const releases = history
@@ -71,7 +73,7 @@ function pipelineCounts({ pipeline, labels, history }: Past, sinceMs: number): P
   });
   return {
     pipeline,
-    category: labels['category'] ?? UNCATEGORISED,
+    category: categoryOf({ labels }),
     falsePositives: share(wrong.length, deploys.length),
     falseNegatives: share(missed.length, succeeded.length),
     suspects: [...wrong.map(({ id, truth }): Suspect => ({ id, kind: 'false-positive', why: truth.why })), ...missed],

@@ -1,4 +1,4 @@
-import { UNCATEGORISED } from '../../health/statistics';
+import { categoryOf } from '../../health/statistics';
 import { deployActionsOf } from '../deployActions';
 import type { PipelineSpec } from '../pipeline';
 import { warningAt, type Finding } from '../problem';
@@ -11,8 +11,6 @@ type Lesson = (spec: PipelineSpec, stats: StatsReport) => Finding[];
 const MIN_SAMPLES = 10;
 /** As Conveyor §6.4.2 has it, checks are wrong in less than one of twenty. */
 const TOLERABLE_ERRORS = 0.05;
-
-export const categoryOf = ({ labels }: Pick<PipelineSpec, 'labels'>): string => labels['category'] ?? UNCATEGORISED;
 
 const ofCategory = <T extends { readonly category: string }>(rows: readonly T[], spec: PipelineSpec): T | undefined =>
   rows.find(({ category }) => category === categoryOf(spec));
