@@ -2,13 +2,14 @@ import { existsSync } from 'node:fs';
 import { advise } from '../../domain/spec/advice/advise';
 import { categoryOf } from '../../domain/health/statistics';
 import { ConveyorError } from '../../domain/errors';
+import { lintPipeline } from '../../domain/spec/lint';
 import type { PipelineSpec } from '../../domain/spec/pipeline';
 import { formatPath, type Finding, type Problem } from '../../domain/spec/problem';
 import type { StatsReport } from '../../domain/stats/report';
 import { withClient } from '../door';
 import { EXIT } from '../exit';
 import { emit, printNote } from '../output';
-import { readPipelineFile, requirePipelineFile } from '../pipelineFile';
+import { requirePipelineFile } from '../pipelineFile';
 import { adviceText, type Advice, type AdviceReport } from '../render/advice';
 import { examples, type CommandCall, type Register } from './command';
 import { loadStats } from './statsReport';
@@ -17,6 +18,8 @@ import { sinceOption } from './times';
 interface AdviseOptions {
   readonly since: string;
 }
+
+type AdviseCall = CommandCall<AdviseOptions>;
 
 export const adviseCommand: Register = (program, cli) => {
   program
@@ -35,15 +38,14 @@ export const adviseCommand: Register = (program, cli) => {
     )
     .action(
       cli.handle<AdviseOptions, [string]>(async (call, given) => {
-        const { io, output, connect } = call;
-        const file = isFile(given) ? given : null;
-        const spec = file
-          ? (await requirePipelineFile(file, io.now())).spec
-          : await withClient(io, connect, (client) => client.spec(given));
-        const stats = await statsIfAny(call);
+        const { io, output } = call;
+        const { stats, lacking } = await statsIfAny(call);
+        const advised = isFile(given) ? await adviseOnFile(call, given, stats) : await adviseByName(call, given, stats);
+        if (lacking !== null) printNote(io, `note: without what the archive knows: ${lacking}`);
+        const { spec, ...rest } = advised;
         const report: AdviceReport = {
-          ...{ pipeline: spec.pipeline, file, category: categoryOf(spec), since: stats?.since ?? null },
-          advice: file ? await adviceIn(file, io.now(), stats) : advise(spec, stats).map(withoutLine),
+          ...{ pipeline: spec.pipeline, category: categoryOf(spec), since: stats?.since ?? null },
+          ...rest,
         };
         emit(io, output, report, {
           text: (view, shown) => adviceText(shown, view),
@@ -57,13 +59,24 @@ export const adviseCommand: Register = (program, cli) => {
 /** No name of a pipeline has a dot or a slash. */
 const isFile = (given: string): boolean => /[./\\]/.test(given) || existsSync(given);
 
-/** Each where it stands in the file. */
-async function adviceIn(file: string, nowMs: number, stats: StatsReport | null): Promise<readonly Advice[]> {
+interface Advised extends Pick<AdviceReport, 'file' | 'advice'> {
+  readonly spec: PipelineSpec;
+}
+
+/** Each where it stands in the file. @throws ConveyorError `invalid-file` of one that cannot be applied */
+async function adviseOnFile({ io }: AdviseCall, file: string, stats: StatsReport | null): Promise<Advised> {
   let found: readonly Finding[] = [];
-  const rules = (spec: PipelineSpec) => (found = advise(spec, stats));
-  const { problems } = await readPipelineFile(file, nowMs, { rules });
+  const { spec, problems } = await requirePipelineFile(file, io.now(), (parsed) => {
+    const errors = lintPipeline(parsed).filter(({ severity }) => severity === 'error');
+    return errors.length > 0 ? errors : (found = advise(parsed, stats));
+  });
   const codes = new Set(found.map(({ code }) => code));
-  return problems.filter(({ code }) => codes.has(code)).map(toAdvice);
+  return { spec, file, advice: problems.filter(({ code }) => codes.has(code)).map(toAdvice) };
+}
+
+async function adviseByName({ io, connect }: AdviseCall, name: string, stats: StatsReport | null): Promise<Advised> {
+  const spec = await withClient(io, connect, (client) => client.spec(name));
+  return { spec, file: null, advice: advise(spec, stats).map(withoutLine) };
 }
 
 const toAdvice = ({ code, line, column, path, message, hint }: Problem): Advice => ({
@@ -74,18 +87,16 @@ const withoutLine = ({ code, path, message, hint }: Finding): Advice => ({
   ...{ rule: code, line: null, column: null, path: formatPath(path), recommendation: message, reason: hint },
 });
 
-/** The pipeline is enough to say something. @throws ConveyorError `usage` of a time that is none */
-async function statsIfAny({
-  io,
-  connect,
-  options: { since },
-}: CommandCall<AdviseOptions>): Promise<StatsReport | null> {
+/** The pipeline is enough to say something; `lacking` is why there is no more. @throws ConveyorError `usage` of a time that is none */
+async function statsIfAny({ io, connect, options: { since } }: AdviseCall): Promise<{
+  readonly stats: StatsReport | null;
+  readonly lacking: string | null;
+}> {
   sinceOption('--since', since, io.now());
   try {
-    return await loadStats({ io, connect }, { since, by: 'category' });
+    return { stats: await loadStats({ io, connect }, { since, by: 'category' }), lacking: null };
   } catch (error) {
     if (!(error instanceof ConveyorError)) throw error;
-    printNote(io, `note: without what the archive knows: ${error.message}`);
-    return null;
+    return { stats: null, lacking: error.message };
   }
 }
