@@ -138,7 +138,7 @@ function expanded(
   const reason = eventReason(master);
   const own = spanOf(master, undefined, zones, reason);
   checkRule(master);
-  const event = new ICAL.Event(master, { exceptions: [...exceptions] });
+  const event = new ICAL.Event(recurring(master), { exceptions: [...exceptions] });
   const spans: EventSpan[] = [];
   const isMiscounted = miscountedIn(master);
   // Those of long ago are not looked at one by one, but where one of them may have been moved to now.
@@ -172,6 +172,14 @@ function expanded(
   }
 }
 
+/** ical.js leaves out days (EXDATE) only of what recurs, so that what comes once gets a rule for that. */
+function recurring(event: Component): Component {
+  const has = (name: string): boolean => event.getFirstProperty(name) !== null;
+  if (has('exdate') && !has('rrule') && !has('rdate') && !has('recurrence-id'))
+    event.addPropertyWithValue('rrule', ICAL.Recur.fromString('FREQ=DAILY;COUNT=1'));
+  return event;
+}
+
 /** ical.js takes the 30th of February for the 2nd of March, or looks for it for ever. */
 function checkRule(event: Component): void {
   for (const property of event.getAllProperties('rrule')) {
@@ -185,6 +193,8 @@ function checkRule(event: Component): void {
     );
     if (never !== undefined)
       throw new CalendarFault(`its rule names a day that does not come (${rule})`, 'correct the day');
+    if (property.jCal[3] !== null && (property.jCal[3] as { count?: number }).count === 0)
+      throw new CalendarFault('its rule lets it come no time (COUNT=0)', 'remove the event, or its COUNT');
     const often = /FREQ=(SECONDLY|MINUTELY|HOURLY)/.exec(rule);
     if (often) throw new CalendarFault('it recurs more often than each day', 'let it last for the whole time instead');
   }

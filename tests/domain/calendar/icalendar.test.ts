@@ -101,6 +101,14 @@ describe('an event of a calendar is a dated blackout', () => {
       ]);
   });
 
+  test('but not when it is left out itself', () => {
+    const out = event('SUMMARY:x', 'DTSTART;VALUE=DATE:20270101', 'EXDATE;VALUE=DATE:20270101');
+    const timed = ['DTSTART;TZID=Europe/Berlin:20261224T120000', 'DURATION:PT1H'];
+    const outOnce = event('SUMMARY:x', ...timed, 'EXDATE;TZID=Europe/Berlin:20261224T120000');
+    const stays = event('SUMMARY:y', 'DTSTART;VALUE=DATE:20270101', 'EXDATE;VALUE=DATE:20270102');
+    expect(read(calendar(out, outOnce, stays))).toEqual(['2027-01-01 – 2027-01-01 Europe/Berlin: y']);
+  });
+
   test('but not once it is over, nor twice', () => {
     const past = event('SUMMARY:x', 'DTSTART;VALUE=DATE:20240101');
     const day = event('SUMMARY:x', 'DTSTART;VALUE=DATE:20270101');
@@ -125,6 +133,10 @@ describe('what cannot be understood is said of the event that it is about', () =
     [
       ['DTSTART:20261224T120000Z', 'DURATION:PT1H', 'RRULE:FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30'],
       'its rule names a day that does not come (FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30)',
+    ],
+    [
+      ['DTSTART:20261224T120000Z', 'DURATION:PT1H', 'RRULE:FREQ=DAILY;COUNT=0'],
+      'its rule lets it come no time (COUNT=0)',
     ],
   ])('%j', (lines, expected) => {
     expect(faults(calendar(event('SUMMARY:Party', ...lines)))).toEqual([`event Party (uid 7@x): ${expected}`]);
