@@ -12,7 +12,7 @@ import { reportSchema, takeReport } from './metrics/reported';
 import { metricWorld, STEP_MS } from './metrics/series';
 import { queryMetrics } from './metrics/store';
 import { addTargetRoutes } from './monorepo/targets';
-import type { Simulation } from './simulation';
+import { SPEED_RANGE, type Simulation } from './simulation';
 import { addTicketRoutes } from './tickets/tickets';
 import { addFault, liftFault } from './twine/faults';
 import { announceMaintenance } from './twine/maintenance';
@@ -153,7 +153,7 @@ function addWorldRoutes(app: Hono, simulation: Simulation): void {
     const { kernel } = simulation.world;
     const schema = resetSchema.extend({
       seed: z.number().int().default(kernel.seed),
-      speed: z.number().positive().default(kernel.speed),
+      speed: z.number().min(SPEED_RANGE.min).max(SPEED_RANGE.max).default(kernel.speed),
     });
     const { pace, regions, ...options } = parseInput(schema, await body(c.req.raw));
     simulation.reset(options);

@@ -4,6 +4,7 @@ import { conveyorError, type ConveyorError } from '../domain/errors';
 import { LOOPBACK_ADDRESS } from '../domain/loopback';
 import { localOnly } from '../sdk/localOnly';
 import { createSimulator } from './app';
+import { SPEED_RANGE } from './simulation';
 
 /** The simulator as a process: `--port 4400 --seed 1 --speed 1`. One line when it is ready, nothing after it. */
 
@@ -47,7 +48,7 @@ function readOptions(): { port: number; seed: number; speed: number } {
     return {
       port: parseNumberOption('port', values.port, (value) => Number.isInteger(value) && value >= 0 && value < 65_536),
       seed: parseNumberOption('seed', values.seed, Number.isInteger),
-      speed: parseNumberOption('speed', values.speed, (value) => value > 0 && Number.isFinite(value)),
+      speed: parseNumberOption('speed', values.speed, (value) => value >= SPEED_RANGE.min && value <= SPEED_RANGE.max),
     };
   } catch (error) {
     return exitWithFailure(

@@ -23,6 +23,9 @@ import { onTaskStarted, schedule } from './twine/scheduler';
 import type { RunCallback } from '../sdk/protocol/actionService';
 import type { MutatingCall } from '../sdk/server';
 
+/** How much faster than real; beyond, a duration divided by it is nothing, or never ends. */
+export const SPEED_RANGE = { min: 0.001, max: 1_000_000 } as const;
+
 export interface SimulationOptions {
   readonly seed: number;
   /** Divides every simulated duration. */

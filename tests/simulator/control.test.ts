@@ -50,6 +50,7 @@ test.each([
   ['metrics of no job', 'GET', '/metrics?metric=system.cpu', undefined, 'job: '],
   ['a ledger since noon', 'GET', '/ledger?since=noon', undefined, 'since: '],
   ['a speed of 0', 'POST', '/reset', { speed: 0 }, 'speed: '],
+  ['a speed at which nothing lasts', 'POST', '/reset', { speed: 1e308 }, 'speed: '],
   [
     'more datacentres than switch boards',
     'POST',
