@@ -1,19 +1,17 @@
 import { existsSync } from 'node:fs';
 import { advise } from '../../domain/spec/advice/advise';
 import { categoryOf } from '../../domain/health/statistics';
-import { ConveyorError } from '../../domain/errors';
 import { lintPipeline } from '../../domain/spec/lint';
 import type { PipelineSpec } from '../../domain/spec/pipeline';
 import { formatPath, type Finding, type Problem } from '../../domain/spec/problem';
 import type { StatsReport } from '../../domain/stats/report';
 import { withClient } from '../door';
 import { EXIT } from '../exit';
-import { emit, printNote } from '../output';
+import { emit } from '../output';
 import { requirePipelineFile } from '../pipelineFile';
 import { adviceText, type Advice, type AdviceReport } from '../render/advice';
 import { examples, type CommandCall, type Register } from './command';
-import { loadStats } from './statsReport';
-import { sinceOption } from './times';
+import { EXPERIENCE_SINCE, noteLacking, statsIfAny } from './statsReport';
 
 interface AdviseOptions {
   readonly since: string;
@@ -27,7 +25,7 @@ export const adviseCommand: Register = (program, cli) => {
     .description(
       'what would make a pipeline, by its name or its file, safer or faster, each with its reason and the line of the file; changes nothing',
     )
-    .option('--since <time>', 'what ended since in its category: so long ago, or a time', '90d')
+    .option('--since <time>', 'what ended since in its category: so long ago, or a time', EXPERIENCE_SINCE)
     .addHelpText(
       'after',
       examples(
@@ -39,9 +37,9 @@ export const adviseCommand: Register = (program, cli) => {
     .action(
       cli.handle<AdviseOptions, [string]>(async (call, given) => {
         const { io, output } = call;
-        const { stats, lacking } = await statsIfAny(call);
+        const { stats, lacking } = await statsIfAny(call, call.options.since);
         const advised = isFile(given) ? await adviseOnFile(call, given, stats) : await adviseByName(call, given, stats);
-        if (lacking !== null) printNote(io, `note: without what the archive knows: ${lacking}`);
+        noteLacking(io, lacking);
         const { spec, ...rest } = advised;
         const report: AdviceReport = {
           ...{ pipeline: spec.pipeline, category: categoryOf(spec), since: stats?.since ?? null },
@@ -86,17 +84,3 @@ const toAdvice = ({ code, line, column, path, message, hint }: Problem): Advice 
 const withoutLine = ({ code, path, message, hint }: Finding): Advice => ({
   ...{ rule: code, line: null, column: null, path: formatPath(path), recommendation: message, reason: hint },
 });
-
-/** The pipeline is enough to say something; `lacking` is why there is no more. @throws ConveyorError `usage` of a time that is none */
-async function statsIfAny({ io, connect, options: { since } }: AdviseCall): Promise<{
-  readonly stats: StatsReport | null;
-  readonly lacking: string | null;
-}> {
-  sinceOption('--since', since, io.now());
-  try {
-    return { stats: await loadStats({ io, connect }, { since, by: 'category' }), lacking: null };
-  } catch (error) {
-    if (!(error instanceof ConveyorError)) throw error;
-    return { stats: null, lacking: error.message };
-  }
-}

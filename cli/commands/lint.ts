@@ -3,17 +3,37 @@ import { emit } from '../output';
 import { hasErrors, renderProblems } from '../render/problems';
 import { noteScriptsOff } from '../scriptsAllowed';
 import { EXIT } from '../exit';
-import { examples, type Register } from './command';
+import { lintPipeline } from '../../domain/spec/lint';
+import { experienceFindings } from '../../domain/spec/advice/experience';
+import type { PipelineRules } from '../../domain/spec/parse';
+import { examples, type CommandCall, type Register } from './command';
+import { EXPERIENCE_SINCE, loadStats } from './statsReport';
+
+interface LintOptions {
+  readonly exec: boolean;
+  readonly archive?: true;
+}
 
 export const lintCommand: Register = (program, cli) => {
   program
     .command('lint <files...>')
     .description('find mistakes and risks in pipeline files; needs no server. A TypeScript file is run to read it')
+    .option('--archive', 'also by how deploys of the same category went, of which the archive knows; may need a server')
     .option('--no-exec', 'run no file: one in TypeScript or JavaScript is an error; for files of strangers')
-    .addHelpText('after', examples('conveyor lint pipeline.yaml', 'conveyor lint pipelines/*.yaml -o json'))
+    .addHelpText(
+      'after',
+      examples(
+        'conveyor lint pipeline.yaml',
+        'conveyor lint pipelines/*.yaml -o json',
+        'conveyor lint pipeline.yaml --archive',
+      ),
+    )
     .action(
-      cli.handle<{ readonly exec: boolean }, [string[]]>(async ({ io, output, options: { exec } }, files) => {
-        const checked = await Promise.all(files.map((file) => readPipelineFile(file, io.now(), { exec })));
+      cli.handle<LintOptions, [string[]]>(async (call, files) => {
+        const { io, output, options } = call;
+        const rules = options.archive === true ? await rulesOfArchive(call) : lintPipeline;
+        const { exec } = options;
+        const checked = await Promise.all(files.map((file) => readPipelineFile(file, io.now(), { exec, rules })));
         const report = { files: checked.map(({ file, problems }) => ({ file, problems })) };
         emit(io, output, report, {
           text: (view, shown) => renderProblems(shown.files, view),
@@ -24,3 +44,9 @@ export const lintCommand: Register = (program, cli) => {
       }),
     );
 };
+
+/** Whoever asks for the archive is not content without. @throws ConveyorError as `loadStats` */
+async function rulesOfArchive(call: CommandCall<LintOptions>): Promise<PipelineRules> {
+  const stats = await loadStats(call, { since: EXPERIENCE_SINCE, by: 'category' });
+  return (spec) => [...lintPipeline(spec), ...experienceFindings(spec, stats)];
+}

@@ -3,6 +3,8 @@ import { blackoutsWithin, openingAt } from '../../domain/calendar/opening';
 import { planView, type PlanTimes } from '../../domain/deploy/planView';
 import { ConveyorError, conveyorError } from '../../domain/errors';
 import type { Unit } from '../../domain/fleet/unit';
+import { categoryOf } from '../../domain/health/statistics';
+import { experienceOf } from '../../domain/stats/experience';
 import { deployActionsOf, type NamedDeploy } from '../../domain/spec/deployActions';
 import { openTimesOf, withBlackouts } from '../../domain/release/openTimes';
 import type { DeployAction, PipelineSpec } from '../../domain/spec/pipeline';
@@ -14,9 +16,10 @@ import { emit, printNote } from '../output';
 import { pastUpdateMs } from '../pastDeploys';
 import { requirePipelineFile } from '../pipelineFile';
 import { noteScriptsOff } from '../scriptsAllowed';
-import { renderPlan } from '../render/plan';
+import { renderPlan, type PlanReport } from '../render/plan';
 import { whenThereIsRoom } from '../windowRoom';
 import { durationOption, examples, type CommandCall, type Register } from './command';
+import { EXPERIENCE_SINCE, noteLacking, statsIfAny } from './statsReport';
 
 interface PlanOptions {
   readonly action?: string;
@@ -63,7 +66,7 @@ export const planCommand: Register = (program, cli) => {
         emit(
           io,
           output,
-          { ...planned, ...timesMet(spec, action, nowMs, planned.finishesAt) },
+          { ...planned, ...timesMet(spec, action, nowMs, planned.finishesAt), ...(await experience(call, spec)) },
           {
             text: (view, shown) => renderPlan(shown, { ...view, now: nowMs }),
             name: planned.phases.map((phase) => phase.name),
@@ -96,6 +99,13 @@ async function updateTime(
 ): Promise<Pick<PlanTimes, 'updateTimeMs' | 'assumed'>> {
   const knownMs = givenMs ?? (await pastUpdateMs(io, connect, pipeline, action));
   return knownMs === null ? { updateTimeMs: ASSUMED_UPDATE_TIME_MS, assumed: true } : { updateTimeMs: knownMs };
+}
+
+/** An archive that cannot be asked is no reason for a plan to fail; where there is none, nobody expects it to say anything. */
+async function experience(call: CommandCall<PlanOptions>, spec: PipelineSpec): Promise<Pick<PlanReport, 'experience'>> {
+  const { stats, lacking } = await statsIfAny(call, EXPERIENCE_SINCE);
+  if (lacking?.code !== 'usage') noteLacking(call.io, lacking);
+  return stats === null ? {} : { experience: experienceOf(stats, categoryOf(spec)) };
 }
 
 function deployActionOf(spec: PipelineSpec, wanted: string | undefined): NamedDeploy {

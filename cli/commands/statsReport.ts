@@ -1,11 +1,36 @@
 import { STATS } from '../../client/http/routes';
 import { askServer } from '../../client/http/send';
+import { ConveyorError } from '../../domain/errors';
 import type { StatsReport } from '../../domain/stats/report';
 import { STATS_MS, type Grouping } from '../../domain/stats/tallies';
 import { httpOf, resolveDoor } from '../door';
 import { configuredArchive } from './archive';
+import type { Io } from '../io';
+import { printNote } from '../output';
 import type { CommandCall } from './command';
 import { sinceOption } from './times';
+
+/** For how long back the past is a lesson, where nobody says. */
+export const EXPERIENCE_SINCE = '90d';
+
+/** For what works without as well: `lacking` is why nobody could be asked. @throws ConveyorError `usage` of a time that is none */
+export async function statsIfAny(
+  { io, connect }: Pick<CommandCall<unknown>, 'io' | 'connect'>,
+  since: string,
+): Promise<{ readonly stats: StatsReport | null; readonly lacking: ConveyorError | null }> {
+  sinceOption('--since', since, io.now());
+  try {
+    const stats = await loadStats({ io, connect }, { since, by: 'category' });
+    return { stats, lacking: null };
+  } catch (error) {
+    if (!(error instanceof ConveyorError)) throw error;
+    return { stats: null, lacking: error };
+  }
+}
+
+export function noteLacking(io: Io, lacking: ConveyorError | null): void {
+  if (lacking !== null) printNote(io, `note: without what the archive knows: ${lacking.message}`);
+}
 
 /** From the server, where commands go to one; else from the archive that the configuration of this machine names. */
 export async function loadStats(

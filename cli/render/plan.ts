@@ -1,5 +1,6 @@
 import { onCloseOf } from '../../domain/release/openTimes';
 import type { WindowSpec } from '../../domain/spec/times';
+import { experienceWords, type Experience } from '../../domain/stats/experience';
 import { formatDuration, plural } from '../../domain/text';
 import type { PlanView } from '../../domain/views';
 import { joinSections } from './deploy';
@@ -8,8 +9,14 @@ import { alignRows, paint, widthOf, wrap, type Colors, type View } from './paint
 
 const UNITS_SHOWN = 4;
 
+/** `conveyor plan -o json`. */
+export interface PlanReport extends PlanView {
+  /** How the deploys of its category went; missing where no archive could be asked. */
+  readonly experience?: Experience;
+}
+
 /** What each phase of a deploy would reach, and when: in the zone of its first window, where it has one. */
-export function renderPlan(plan: PlanView, reader: View): string {
+export function renderPlan(plan: PlanReport, reader: View): string {
   const timeZone = plan.windows?.[0]?.timezone;
   const view = timeZone === undefined ? reader : { ...reader, timeZone };
   const colors = paint(view.color);
@@ -42,6 +49,7 @@ export function renderPlan(plan: PlanView, reader: View): string {
       ],
       alignRows([heading, ...rows]),
       checkRows(plan.checks, view, colors),
+      experienceRows(plan, view, colors),
       plan.warnings.map((warning) => `${colors.yellow('⚠')} ${warning.code}: ${warning.message}`),
     ],
     view,
@@ -56,6 +64,13 @@ function checkRows(checks: PlanView['checks'], view: View, colors: Colors): stri
     wrap(rule, room).map((line, index) => [index === 0 ? `  ${name}` : '', line]),
   );
   return [colors.bold('Unhealthy'), ...alignRows(rows)];
+}
+
+function experienceRows({ experience }: PlanReport, view: View, colors: Colors): string[] {
+  const words = experience === undefined ? [] : experienceWords(experience);
+  if (experience === undefined || words.length === 0) return [];
+  const heading = `In ${experience.category} since ${formatDay(experience.since, view)}`;
+  return [colors.bold(heading), ...words.map((sentence) => `  ${sentence}`)];
 }
 
 function soakWords({ soak }: PlanView): string[] {

@@ -37,15 +37,18 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Whose server has an archive in which half of ten pipelines of the category have a canary. */
-const advise = (...args: readonly string[]) => {
-  const cadences = [{ category: 'regular', cadence: 'daily' as const, count: 10 }];
-  const tallies = { ...NO_TALLIES, cadences, actionTypes: [{ category: 'regular', type: 'canary', count: 5 }] };
-  const report = statsReport(tallies, { sinceMs: NOW - 1, untilMs: NOW, readUntilMs: NOW });
-  return run(['advise', file, ...args], {
-    env: { CONVEYOR_SERVER: 'http://127.0.0.1:8080' },
-    fetch: () => Promise.resolve(Response.json(report)),
-  });
-};
+const withArchive =
+  (command: string) =>
+  (...args: readonly string[]) => {
+    const cadences = [{ category: 'regular', cadence: 'daily' as const, count: 10 }];
+    const tallies = { ...NO_TALLIES, cadences, actionTypes: [{ category: 'regular', type: 'canary', count: 5 }] };
+    const report = statsReport(tallies, { sinceMs: NOW - 1, untilMs: NOW, readUntilMs: NOW });
+    return run([command, file, ...args], {
+      env: { CONVEYOR_SERVER: 'http://127.0.0.1:8080' },
+      fetch: () => Promise.resolve(Response.json(report)),
+    });
+  };
+const [advise, lint] = [withArchive('advise'), withArchive('lint')];
 
 test('each recommendation has its line, what to do and why, by the file and by the archive', async () => {
   const { code, out, err } = await advise();
@@ -80,6 +83,19 @@ test('a pipeline that was applied is known by its name, and has paths instead of
   expect(out).toMatch(/\n2 recommendations by its spec alone\n$/);
   const { advice } = JSON.parse((await run(['advise', 'kvstore', '-o', 'json'], world)).out) as { advice: object[] };
   expect(advice).toContainEqual(expect.objectContaining({ line: null, path: 'actions.deploy.window.days' }));
+});
+
+test('lint --archive warns of what the archive teaches, and is refused where there is none', async () => {
+  const { code, out } = await lint('--archive');
+  expect(code).toBe(0);
+  expect(out).toContain(`${file}:7:3: warning canary: actions: try a version on a few tasks first`);
+  expect((await lint()).out).not.toContain('canary');
+  const config = join(folder, 'conveyor.config.yaml');
+  writeFileSync(config, 'extensions: []\n');
+  expect(await run(['lint', file, '--archive'], { env: { CONVEYOR_CONFIG: config } })).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('there is no archive'),
+  });
 });
 
 test('without an archive the file is enough, and that is said', async () => {

@@ -4,13 +4,16 @@ import { join } from 'node:path';
 import { conveyorError } from '../../domain/errors';
 import type { DeployStatus, HistoryRow, PipelineStatus, PlanView } from '../../domain/views';
 import { examplePath } from '../setup/examples';
+import type { PlanReport } from '../../cli/render/plan';
+import { statsReport } from '../../domain/stats/report';
 import { run } from '../builders/cliWorld';
+import { talliesOf } from '../builders/statsTallies';
 
 const folder = mkdtempSync(join(tmpdir(), 'conveyor-plan-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Nobody listens there. */
-const ALONE = { CONVEYOR_SIMULATOR_URL: 'http://127.0.0.1:9' };
+/** Nobody listens there, and nothing has ended. */
+const ALONE = { CONVEYOR_SIMULATOR_URL: 'http://127.0.0.1:9', CONVEYOR_ARCHIVE_FILE: join(folder, 'none.duckdb') };
 const STORAGE = examplePath('storage/pipeline.yaml');
 const MONDAY = ['--now', '2026-11-23T09:00-08:00'];
 
@@ -109,6 +112,40 @@ describe('the plan of examples/storage', () => {
     const fleet = examplePath('storage/fleet.yaml');
     const { out, err } = await planned('--units', fleet);
     expect([err, out]).toEqual(['', expect.stringContaining('finishes Tue 24 Nov 16:35')]);
+  });
+});
+
+describe('what the archive knows of the category', () => {
+  const tallies = { ...talliesOf('uncategorised'), progress: [{ category: 'uncategorised', tenth: 7, count: 3 }] };
+  const report = statsReport(tallies, { sinceMs: 0, untilMs: 1, readUntilMs: 1 });
+  const planned = (answer: () => Promise<Response>, ...more: string[]) =>
+    run(['plan', STORAGE, '--units', examplePath('storage/fleet.yaml'), ...MONDAY, '--update-time', '25m', ...more], {
+      env: { ...ALONE, CONVEYOR_SERVER: 'http://127.0.0.1:8080' },
+      fetch: answer,
+    });
+
+  test('is said with the plan: how long its deploys took, how often a check stopped a good version, and how late it was', async () => {
+    const { out } = await planned(() => Promise.resolve(Response.json(report)));
+    expect(out).toContain(
+      [
+        '\nIn uncategorised since Wed 31 Dec',
+        '  4 deploys succeeded, half of them within 10m, 99% within 2h',
+        '  people let 1 of 2 deploys continue in spite of a check',
+        '  people took back 0 of 2 releases that had succeeded',
+        '  3 of 3 failed deploys had updated half of their tasks before\n',
+      ].join('\n'),
+    );
+    const { experience } = JSON.parse(
+      (await planned(() => Promise.resolve(Response.json(report)), '-o', 'json')).out,
+    ) as PlanReport;
+    expect(experience).toMatchObject({ category: 'uncategorised', late: { count: 3, of: 3 } });
+  });
+
+  test('is missing, which is noted, where nobody can be asked; the plan is there all the same', async () => {
+    const { code, out, err } = await planned(() => Promise.reject(new Error('connect ECONNREFUSED')));
+    expect([code, out]).toEqual([0, expect.stringContaining('finishes Tue 24 Nov 16:35')]);
+    expect(err).toContain('note: without what the archive knows: ');
+    expect(out).not.toContain('In uncategorised since');
   });
 });
 

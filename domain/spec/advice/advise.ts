@@ -2,7 +2,7 @@ import { lintPipeline } from '../lint';
 import type { PipelineSpec } from '../pipeline';
 import { warningAt, type Finding } from '../problem';
 import type { StatsReport } from '../../stats/report';
-import { experienceRules } from './experience';
+import { experienceFindings } from './experience';
 import { practiceRules } from './practices';
 
 /** Warnings of lint that are among the recommendations of the paper. */
@@ -19,5 +19,5 @@ export function advise(spec: PipelineSpec, stats: StatsReport | null): Finding[]
     .filter(({ code }) => OF_LINT.includes(code))
     .map(({ path, code, message, hint }) => warningAt(path, code, hint, `${message} (Conveyor §6.5.4)`));
   const own = practiceRules.flatMap((rule) => rule(spec));
-  return [...doubts, ...own, ...(stats === null ? [] : experienceRules.flatMap((rule) => rule(spec, stats)))];
+  return [...doubts, ...own, ...(stats === null ? [] : experienceFindings(spec, stats))];
 }
