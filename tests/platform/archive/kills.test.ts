@@ -3,20 +3,21 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openEmbedded } from '../../../platform/archive/duckdb';
 import { archived, HOUR_MS } from '../../builders/archiveRows';
+import { ROOT } from '../../setup/sources';
+import { archiveAt } from './archiveAt';
+import { describeWithPostgres, PostgresServer } from './postgresServer';
 
 /** `CONVEYOR_KILLS=1000 npx jest tests/platform/archive/kills` kills that often. */
 const KILLS = Number(process.env['CONVEYOR_KILLS'] ?? 10);
 const RELEASES = KILLS * 15;
-const ROOT = join(__dirname, '../../..');
 
 /** Starts a writer and kills it as soon as it has read a few, while it writes them; false when it came to its end. */
-async function wasKilled(file: string, afterLines: number): Promise<boolean> {
+async function wasKilled(place: string, afterLines: number): Promise<boolean> {
   const script = join(__dirname, 'writer.ts');
   const writer = spawn(
     process.execPath,
-    [join(ROOT, 'node_modules/jiti/lib/jiti-cli.mjs'), script, file, String(RELEASES)],
+    [join(ROOT, 'node_modules/jiti/lib/jiti-cli.mjs'), script, place, String(RELEASES)],
     {
       stdio: ['ignore', 'pipe', 'inherit'],
     },
@@ -30,23 +31,34 @@ async function wasKilled(file: string, afterLines: number): Promise<boolean> {
   return !text.includes('done');
 }
 
-test(
-  `whoever writes is killed ${KILLS} times, and every row is in the archive once`,
-  async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'conveyor-kills-'));
-    const file = join(folder, 'archive.duckdb');
-    try {
-      for (let kill = 0; kill < KILLS; kill += 1) expect(await wasKilled(file, 1 + (kill % 13))).toBe(true);
-      expect(await wasKilled(file, Infinity)).toBe(false);
-      const archive = openEmbedded(file);
+function survivesKills(place: () => string): void {
+  test(
+    `has every row once after whoever writes was killed ${KILLS} times`,
+    async () => {
+      for (let kill = 0; kill < KILLS; kill += 1) expect(await wasKilled(place(), 1 + (kill % 13))).toBe(true);
+      expect(await wasKilled(place(), Infinity)).toBe(false);
+      const archive = archiveAt(place());
       const all = Array.from({ length: RELEASES }, (_, nth) => archived(nth + 1)).flat();
       expect(await archive.known(all.map(({ key }) => key))).toEqual(new Set(all.map(({ key }) => key)));
       expect(await archive.size()).toBe(all.length);
       const span = { sinceMs: 0, untilMs: (RELEASES + 1) * HOUR_MS, by: 'category' } as const;
       expect((await archive.tallies(span)).deploys).toMatchObject([{ count: RELEASES }]);
-    } finally {
-      rmSync(folder, { recursive: true, force: true });
-    }
-  },
-  60_000 + KILLS * 10_000,
-);
+    },
+    60_000 + KILLS * 10_000,
+  );
+}
+
+describe('an archive in a file', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'conveyor-kills-'));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  survivesKills(() => join(folder, 'archive.duckdb'));
+});
+
+describeWithPostgres('an archive in PostgreSQL', () => {
+  let server: PostgresServer;
+  beforeAll(async () => {
+    server = await PostgresServer.open();
+  }, 60_000);
+  afterAll(() => server.close());
+  survivesKills(() => server.url);
+});

@@ -1,14 +1,14 @@
 import { collect } from '../../../platform/archive/collect';
-import { openEmbedded } from '../../../platform/archive/duckdb';
+import { archiveAt } from './archiveAt';
 import { DAY_MS } from '../../../domain/milliseconds';
 import { archived, HOUR_MS } from '../../builders/archiveRows';
 
 /** A process of its own that brings an archive up to date, and prints a line for each release that it reads. Whoever started it may kill it. */
-const [file = '', releases = '0'] = process.argv.slice(2);
+const [place = '', releases = '0'] = process.argv.slice(2);
 const NOW_MS = (Number(releases) + 2) * HOUR_MS;
 
 void collect(
-  openEmbedded(file),
+  archiveAt(place),
   {
     origin: () => Promise.resolve({ name: 'default/a', retentionMs: NOW_MS + DAY_MS }),
     polledMs: () => Promise.resolve(null),
