@@ -85,7 +85,8 @@ export class Memory {
   save(): void {
     if (this.file === null) return;
     this.isDue = true;
-    writeFileSync(`${this.file}.new`, JSON.stringify(this.state));
+    // On the disk before its name is, so that a loss of power leaves the one or the other whole.
+    writeFileSync(`${this.file}.new`, JSON.stringify(this.state), { flush: true });
     renameSync(`${this.file}.new`, this.file);
     this.isDue = false;
   }
