@@ -63,6 +63,7 @@ export class RunReader {
     this.signal?.throwIfAborted();
     const rows = await one.rows();
     this.answers += 1;
+    this.asked?.delete(rowKey(one));
     return sound(rows);
   }
 
@@ -70,6 +71,7 @@ export class RunReader {
     try {
       const rows = sound(await one.remains());
       this.unanswered.push(one.workflowId);
+      this.asked?.delete(rowKey(one));
       return rows;
     } catch (error) {
       await this.requireWorker(error);
@@ -78,6 +80,7 @@ export class RunReader {
         return [];
       }
       this.unread.push(one.workflowId);
+      this.asked?.delete(rowKey(one));
       return [unreadRow(one, error instanceof Error ? error.message : String(error))];
     }
   }

@@ -157,7 +157,9 @@ describe('bringing an archive up to date', () => {
     const look = () => collect(archiveOf(memory), endingsOf(ended, NOW_MS), NOW_MS, { asked });
     for (let nth = 1; nth < 5; nth += 1) await expect(look()).rejects.toThrow('silence');
     expect(releases(memory)).toEqual([]);
+    expect(asked.size).toBe(1);
     expect(await look()).toMatchObject({ unanswered: ['release/kvstore/1'], readUntilMs: NOW_MS });
+    expect(asked.size).toBe(0);
   });
 
   test('gives up on none while no worker is there, however often it looks', async () => {
