@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import type { PlannedTarget } from '../domain/deploy/plan';
+import type { Canary } from '../domain/mutex';
 import { FLEET_LIMITS } from '../domain/fleet/limits';
 import { workflowIds } from '../domain/ids';
 import { callExtension } from '../sdk/client';
@@ -75,15 +76,21 @@ export const invoker =
     );
   };
 
-/** The updates of other canaries on the service, whose tasks are theirs alone. */
-export async function reservedUpdates(
+/** Other canaries on the service. */
+export async function otherCanaries(
   { canaries }: CallPorts,
   { pushType, service, deployId }: DeployCall,
-): Promise<string[]> {
+): Promise<readonly Canary[]> {
   if (canaries === undefined || !service) return [];
   const present = await canaries(workflowIds.serviceLock(pushType, service));
-  return present.filter(({ requester }) => requester !== deployId).flatMap(({ updates }) => updates);
+  return present.filter(({ requester }) => requester !== deployId);
 }
+
+/** The updates of canaries, whose tasks are theirs alone. */
+export const updatesOf = (canaries: readonly Canary[]): string[] => canaries.flatMap(({ updates }) => updates);
+
+export const reservedUpdates = async (ports: CallPorts, call: DeployCall): Promise<string[]> =>
+  updatesOf(await otherCanaries(ports, call));
 
 /** Calls a method that a push type need not have. */
 export async function offered(call: () => Promise<unknown>): Promise<boolean> {

@@ -2,8 +2,9 @@ import type { Counted } from '../domain/deploy/counts';
 import { counted, type TaskCounts } from '../domain/deploy/lockstep';
 import { targetsFor, type PhasePlan, type PlannedTarget } from '../domain/deploy/plan';
 import { missingOf } from '../domain/deploy/progress';
-import { named, type Named, type Selection } from '../domain/deploy/snapshot';
+import { named, NONE_NAMED, type Named, type Selection } from '../domain/deploy/snapshot';
 import { FLEET_LIMITS } from '../domain/fleet/limits';
+import { canariesOn } from '../domain/mutex';
 import type { UnitProgress } from '../domain/fleet/unit';
 import { plural } from '../domain/text';
 import { look } from './look';
@@ -11,11 +12,13 @@ import {
   eachChunk,
   pushRequestKey,
   offered,
+  otherCanaries,
   reservedUpdates,
   sendEach,
   toWire,
   unitNeeds,
   unitOf,
+  updatesOf,
   type DeployCall,
   type Invoke,
   type PushPorts,
@@ -33,6 +36,8 @@ export interface PhaseWork {
 export interface UpdateRequest extends PhaseWork {
   readonly updateId: string;
   readonly wholeUnit: boolean;
+  /** Nothing is sent while a canary is on one of the units; missing: its tasks are left alone. */
+  readonly awaitsCanaries?: true;
   /** Lockstep: so many tasks of these units, and no others. */
   readonly counts?: TaskCounts;
 }
@@ -55,6 +60,8 @@ export interface SentUpdates {
   readonly updateIds: readonly string[];
   readonly count: number;
   readonly refused: Named;
+  /** Nothing was sent, as they are in the way. */
+  readonly canaries?: readonly string[];
 }
 
 /** The updates of a phase: thin calls, keyed so that a repetition changes nothing, and one that watches. */
@@ -72,16 +79,8 @@ export function createUpdateActivities(ports: PushPorts, invoke: Invoke) {
       return { units: targets.length, outdated: units.reduce((sum, { outdated }) => sum + outdated, 0) };
     },
 
-    executeUpdates: async (call: DeployCall, { updateId, wholeUnit, ...work }: UpdateRequest): Promise<SentUpdates> => {
-      const targets = await targetsOf(work);
-      const exclude = await reservedUpdates(ports, call);
-      const name = pushRequestKey(`${updateId}/execute`, exclude);
-      const accepted = await eachChunk(call, targets, unitOf, async ({ items, key }) => {
-        const request = { updateId, wholeUnit, urgency: 'normal' as const, ...toWire(call, items, exclude) };
-        return (await invoke(call, 'executeUpdates', request, key(name))).accepted;
-      });
-      return { updateIds: [updateId], count: targets.length, refused: missingUnits(targets.map(unitOf), accepted) };
-    },
+    executeUpdates: async (call: DeployCall, request: UpdateRequest): Promise<SentUpdates> =>
+      sendUpdates(ports, invoke, call, request, await targetsOf(request)),
 
     trackUpdates: track,
 
@@ -130,6 +129,28 @@ export function createUpdateActivities(ports: PushPorts, invoke: Invoke) {
     },
   };
 }
+
+async function sendUpdates(
+  ports: PushPorts,
+  invoke: Invoke,
+  call: DeployCall,
+  { updateId, wholeUnit, awaitsCanaries }: UpdateRequest,
+  targets: readonly PlannedTarget[],
+): Promise<SentUpdates> {
+  const present = await otherCanaries(ports, call);
+  const inTheWay = awaitsCanaries ? canariesOn(present, targets.map(unitOf)) : [];
+  if (inTheWay.length > 0)
+    return { ...NOT_SENT, count: targets.length, canaries: inTheWay.map(({ requester }) => requester) };
+  const exclude = updatesOf(present);
+  const name = pushRequestKey(`${updateId}/execute`, exclude);
+  const accepted = await eachChunk(call, targets, unitOf, async ({ items, key }) => {
+    const request = { updateId, wholeUnit, urgency: 'normal' as const, ...toWire(call, items, exclude) };
+    return (await invoke(call, 'executeUpdates', request, key(name))).accepted;
+  });
+  return { updateIds: [updateId], count: targets.length, refused: missingUnits(targets.map(unitOf), accepted) };
+}
+
+const NOT_SENT = { updateIds: [], refused: NONE_NAMED } as const;
 
 /** Those of the wanted ids that are not among the others. */
 function missingUnits(wanted: readonly string[], ids: readonly string[]): Named {

@@ -50,6 +50,19 @@ interface Asked {
   readonly context: { readonly deployId: string };
 }
 
+/** No update of a deploy is taken until the answer is called. */
+function holding(deployId: string): () => void {
+  const { app } = world.simulator;
+  const real = app.fetch.bind(app);
+  app.fetch = async (request, ...rest) => {
+    const { context } = request.url.endsWith('/executeUpdates') ? ((await request.clone().json()) as Asked) : {};
+    return context?.deployId === deployId ? new Response('busy', { status: 503 }) : real(request, ...rest);
+  };
+  return () => {
+    app.fetch = real;
+  };
+}
+
 /** Something that receives the messages of a kept canary to its release. */
 const givenRelease = (number: number) =>
   world.client.workflow.start('pipeline', {
@@ -161,6 +174,21 @@ describe('a deploy while a canary runs', () => {
     const result = await deploy.ended();
     expect(result.outcome).toBe('succeeded');
     expect(result.spans.lockWaitMs).toBeGreaterThanOrEqual(2 * HOUR);
+    expect(await versions()).toEqual(everywhere({ 'kv:3': 6 }));
+  });
+
+  test('waits before its completion also for one that begins while the push type takes no update of it', async () => {
+    const letIn = holding('deploy/kvstore/3/deploy/1');
+    const deploy = await deploying(world, { release: 3 }, { phases: [] });
+    await deploy.reaches(({ state }) => state === 'updating');
+    const first = await canary(2);
+    await isBaking(first);
+    letIn();
+    const { summary } = await deploy.reaches(({ state }) => state === 'waiting-lock');
+    expect(summary).toBe('waiting until no canary is left on its units: kvstore/2/canary/1');
+    expect(await versions()).toEqual(everywhere({ 'kv:1': 4, 'kv:2': 2 }));
+    expect(await first.ended()).toMatchObject({ outcome: 'succeeded' });
+    expect(await deploy.ended()).toMatchObject({ outcome: 'succeeded' });
     expect(await versions()).toEqual(everywhere({ 'kv:3': 6 }));
   });
 

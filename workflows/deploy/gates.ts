@@ -88,6 +88,12 @@ export async function joinAsCanary(run: DeploySession, updateId: string): Promis
   await holders(run.isUrgent).joinLock(run.lockId, guest, settings);
 }
 
+/** Of a completion that has begun: a canary joined before the push type had taken an update of it. */
+export async function untilNoCanary(run: DeploySession): Promise<void> {
+  while (!run.isLeft() && (await untilCanariesLeft(run, run.isLeft)));
+  if (!run.isLeft() && run.record.stage === 'waiting-lock') run.enter('updating');
+}
+
 /**
  * A completion leaves no task behind, so it waits until no canary is left on the units (docs/design/deploy.md#phases).
  * @returns whether it had to wait.

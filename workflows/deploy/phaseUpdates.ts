@@ -8,7 +8,7 @@ import { change, withPhase } from '../../domain/deploy/state';
 import { updateId } from '../../domain/ids';
 import { retryAfterMs } from '../../domain/settings';
 import { formatTime, plural, withReason } from '../../domain/text';
-import { joinAsCanary, whileHalted } from './gates';
+import { joinAsCanary, untilNoCanary, whileHalted } from './gates';
 import { isEmpty, Strides, unitsOfPart, type StridePart } from './lockstep';
 import { runGuarded, untilNoGroupPaused } from './parallel';
 import { whilePaused } from './pause';
@@ -94,7 +94,8 @@ function phaseOrder(
 ): UpdateOrder {
   const { counts, isLast } = part;
   const wholeUnit = kind === 'completion' && isLast;
-  const request = { ...work, updateId: id, wholeUnit, ...(counts ? { counts } : {}) };
+  const awaitsCanaries = wholeUnit && !run.input.canary ? { awaitsCanaries: true as const } : {};
+  const request = { ...work, updateId: id, wholeUnit, ...awaitsCanaries, ...(counts ? { counts } : {}) };
   return {
     ...{ updateId: id, selection: unitsOfPart(work.selection, part) },
     send: (push, options) => push.executeUpdates.executeWithOptions(options, [run.call, request]),
@@ -137,6 +138,7 @@ async function afterFailure(
   }
   if (end.kind === 'not-live' && !end.late && (await cameUp(run, phase, id, failures))) return;
   const reason = `${phase.name}: ${end.reason}`;
+  if (end.kind === 'refused' && end.byCanaries) return untilNoCanary(run);
   if (end.kind === 'refused') {
     if (!run.input.canary) return pauseRefused(run, reason);
     run.pauseOn(reason);

@@ -14,7 +14,8 @@ export type UpdateEnd =
   /** `unfinished`: some task of it is still to be updated; `missing`: how many do not live on the version. */
   | { readonly kind: 'met'; readonly unfinished: boolean; readonly missing: number }
   | { readonly kind: 'left' }
-  | { readonly kind: 'refused'; readonly reason: string }
+  /** `byCanaries`: nothing was sent, since a completion waits until none is left on its units. */
+  | { readonly kind: 'refused'; readonly reason: string; readonly byCanaries?: true }
   | (Exclude<Progress, { kind: 'going' | 'met' }> & { /** The time was up. */ readonly late?: true });
 
 /** What a deploy knows of its updates beside its record: which one the push type has not taken yet, and which one has a rest. */
