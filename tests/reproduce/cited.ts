@@ -39,9 +39,9 @@ export const CITED: readonly Cited[] = [
   {
     what: 'A change until all hosts have it (Configerator §6.3)',
     paper: '14.5 s: 5 to commit, 5 until the tailer has it, 4.5 to all',
-    ours: 'the same three times in the simulated tree; with a real etcd nothing is measured yet',
-    is: 'input',
-    from: '[the simulated fleet](reference/fleet.md#configuration)',
+    ours: 'the same three times in the simulated tree, which are input; through git and a real etcd, 1,000 hosts on one machine have it after 1.6 s (p99 1.9 s)',
+    is: 'outcome',
+    from: '`bench/config.ts`',
   },
   {
     what: 'Deployments of services that depend on each other (µs, Figure 10)',
