@@ -15,6 +15,7 @@ const REVERTS = Number(process.argv[3] ?? 10);
 const INTERVAL = process.argv[4] ?? '1m';
 const NAMES = Array.from({ length: DEPLOYS }, (_, index) => `store-${index + 1}`);
 const IDLE_MS = 120_000;
+const PORTION = 200;
 
 async function main(): Promise<void> {
   await onStack(240, DEFAULT_SETTINGS, async (bench) => {
@@ -37,12 +38,17 @@ async function main(): Promise<void> {
 
 async function allBake(bench: Bench): Promise<number> {
   const from = Date.now();
-  await each(NAMES, 20, async (name) => {
-    await addService(bench, name, { first: '6h', healthInterval: INTERVAL });
-    await release(bench, name, 1);
-  });
   const query = `WorkflowType='deploy' AND ConveyorState='baking'`;
-  while ((await bench.temporal.workflow.count(query)).count < DEPLOYS) await delay(500);
+  // In portions, so that what began is not behind what is to begin.
+  for (let begun = 0; begun < DEPLOYS; begun += PORTION) {
+    const portion = NAMES.slice(begun, begun + PORTION);
+    await each(portion, 20, async (name) => {
+      await addService(bench, name, { first: '12h', healthInterval: INTERVAL });
+      await release(bench, name, 1);
+    });
+    while ((await bench.temporal.workflow.count(query)).count < begun + portion.length) await delay(500);
+    process.stderr.write(`${begun + portion.length} bake\n`);
+  }
   return Date.now() - from;
 }
 

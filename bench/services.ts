@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Client, Connection } from '@temporalio/client';
 import { createClient, type ConveyorClient } from '../client';
+import { ConveyorError } from '../domain/errors';
 import type { Settings } from '../domain/settings';
 import { pipelineSchema, type PipelineSource } from '../domain/spec/pipeline';
 import { startStack, type Ready } from './stack';
@@ -67,8 +68,15 @@ export async function addService({ ready, client }: Bench, name: string, bakes: 
 /** @returns the number of the release, which deploys `NAME:NTH`. */
 export async function release({ client }: Bench, name: string, nth: number): Promise<number> {
   const artifact = { name: 'executable', kind: 'executable', version: `${name}:${nth}`, metadata: {} };
-  const { number } = await client.release(name, [artifact], { kind: 'manual', actor: OWNER, key: null });
-  return number;
+  // A worker that is busy may answer late: the key makes another try the same release.
+  const key = `${name}-${nth}`;
+  for (;;) {
+    try {
+      return (await client.release(name, [artifact], { kind: 'manual', actor: OWNER, key })).number;
+    } catch (error) {
+      if (!(error instanceof ConveyorError && error.retryable)) throw error;
+    }
+  }
 }
 
 /** Lets a version answer with errors, from now on and wherever it runs. */

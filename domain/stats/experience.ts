@@ -1,4 +1,4 @@
-import type { Share } from '../health/quality';
+import { share, type Share } from '../health/quality';
 import { plural, formatDuration } from '../text';
 import type { Breakdown, StatsReport } from './report';
 
@@ -30,7 +30,7 @@ export function experienceOf(stats: StatsReport, category: string): Experience {
   };
 }
 
-const NONE: Share = { of: 0, count: 0, share: null, low: 0, high: 1 };
+const NONE = share(0, 0);
 
 /** A fault that is found late has reached most of the fleet. */
 function lateOf(progress: Breakdown | undefined): Experience['late'] {
