@@ -1,4 +1,5 @@
 import { Context } from '@temporalio/activity';
+import { listed } from '../domain/text';
 import { conveyorError } from '../domain/errors';
 import type { Format } from '../domain/notify/format';
 import { FORMAT_NAMES, formatFor, type FormatName } from '../domain/notify/formats';
@@ -94,7 +95,7 @@ function addressOf(url: string, { variables }: Notifications): URL {
 function formatOf(url: string, { hostname }: URL, name: FormatName | undefined): Format {
   const format = formatFor(hostname, name);
   if (format !== undefined) return format;
-  const detail = `this worker does not know the format ${name}, only ${FORMAT_NAMES.join(' and ')}`;
+  const detail = `this worker does not know the format ${name}, only ${listed(FORMAT_NAMES, 'and')}`;
   throw conveyorError('notification-refused', { url, detail });
 }
 

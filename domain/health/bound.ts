@@ -38,7 +38,10 @@ export interface Bound {
   readonly scale: 1 | -1;
   /** No change of less than this distance can be written. */
   readonly lowest: number;
-  /** How far it may be from what it is compared with; undefined of a bound that compares with nothing. */
+  /**
+   * How far it may be from what it is compared with, in proportion to `written`, by which ranks are tuned; undefined of a bound that
+   * compares with nothing.
+   */
   readonly allowed: ChangeAmount | undefined;
   /** `whom` names what it is compared with: "the 3 tasks not yet updated". */
   judge(measured: Measured, whom: string): Judgement;

@@ -204,7 +204,7 @@ export const pipelineSchema = z.strictObject({
     z.strictObject({
       on: listOf(z.enum(NOTIFY_ON), SPEC_LIMITS.events).min(1),
       url: text(SPEC_LIMITS.url),
-      /** Without one the host decides: those of Slack get its messages, all others CloudEvents. */
+      /** Without one the host decides (`hosts` of a format), and any other gets CloudEvents. */
       format: z.enum(FORMAT_NAMES).optional(),
     }),
     SPEC_LIMITS.notify,

@@ -14,6 +14,7 @@ import { releaseStatus } from '../../domain/release/view';
 import { cutText } from '../../domain/size';
 import {
   commandText,
+  DEPLOY_VERBS,
   RELEASE_VERBS,
   type CommandInput,
   type CommandRecord,
@@ -132,7 +133,7 @@ function recordAfter({ record, input }: ReleaseSession, verb: ReleaseVerb, comma
 
 /** Verbs that running deploys have as well; with an action that is no deploy they are for that alone. */
 const isForDeploys = (verb: ReleaseVerb, { action }: CommandInput): boolean =>
-  verb === 'skip-window' ? action === undefined : verb !== 'pick' && verb !== 'retry';
+  DEPLOY_VERBS.some((one) => one === verb) && (verb !== 'skip-window' || action === undefined);
 
 /** Owners may command; at a pick those whom it names, if it names any. */
 function whyNotPermitted(

@@ -58,7 +58,7 @@ const SITUATIONS = {
   ended: situation({}, { ended: true }),
 } satisfies Record<string, DeploySituation>;
 
-/** Which verbs each situation takes, of all seven. */
+/** Which verbs each situation takes, of all. */
 const TAKEN: Record<keyof typeof SITUATIONS, DeployVerb[]> = {
   running: ['pause', 'cancel', 'revert', 'skip-phase', 'skip-bake', 'skip-health-check'],
   planning: ['pause', 'cancel', 'revert', 'skip-health-check'],

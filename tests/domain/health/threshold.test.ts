@@ -30,8 +30,9 @@ describe.each(KINDS)('the threshold %s', (kind) => {
     fc.assert(
       fc.property(numbers, numbers, (written, other) => {
         for (const bound of boundsIn({ [kind]: WRITTEN[kind](written) })) {
-          const [again] = boundsIn(parse(bound.rewrite(other)) as object);
-          expect(again?.written).toBe(other);
+          const possible = Math.max(other, bound.lowest);
+          const [again] = boundsIn(parse(bound.rewrite(possible)) as object);
+          expect(again?.written).toBe(possible);
         }
       }),
     ));
@@ -47,6 +48,14 @@ describe.each(KINDS)('the threshold %s', (kind) => {
       expect(bound.describe('others')).toMatch(/\d/);
     }
   });
+});
+
+test.each(CHANGES)('the threshold %s tolerates twice as much where twice as much is written', (kind) => {
+  const amount = (written: number): number => {
+    const [bound] = boundsIn({ [kind]: WRITTEN[kind](written) });
+    return Object.values(bound?.allowed ?? {})[0] as number;
+  };
+  expect(amount(20) / amount(10)).toBeCloseTo(2);
 });
 
 test('limits go with limits and changes with changes, in any number but none', () => {
