@@ -39,9 +39,10 @@ test('an expiry in the queue is notified, and a receiver that is gone holds noth
     ]),
   );
   // A query knows what a history has not got yet.
-  await world.settled();
-  const told = (await notices()).map(({ event }) => [event.on, event.release, event.artifacts[0]?.version]);
-  expect(told.at(-1)).toEqual(['expired', 'kvstore/3', 'kv:4']);
+  await world.until('the last that expired is announced', async () => {
+    const told = (await notices()).map(({ event }) => [event.on, event.release, event.artifacts[0]?.version]);
+    return told.at(-1)?.join() === 'expired,kvstore/3,kv:4';
+  });
   await world.release('kvstore', 'kv:5');
   await world.ended('kvstore', 4, { withinMs: 12 * HOUR });
 });
