@@ -47,7 +47,7 @@ export async function expose(served: Served, { storeOf }: ConfigPorts): Promise<
 }
 
 /** An override is called by its update, and where it is. */
-const updateNamedBy = (id: string): string => id.slice(0, id.indexOf('#'));
+export const updateNamedBy = (id: string): string => id.slice(0, id.indexOf('#'));
 
 /** A share takes in who stands in it. */
 function takeIntoShares(served: Served): void {

@@ -1,25 +1,39 @@
 import { ExtensionError } from '../../sdk/server';
 import { deployOf } from '../../sdk/updates/choose';
+import { updateNamedBy } from './exposing';
 import type { ConfigPorts } from './ports';
 import type { Served } from './served';
 
 /** Why an update is not taken on. */
 
-/** @throws ExtensionError `path-busy`, worth another try, while another pipeline exposes a change of the same path */
+/**
+ * What an update that is over had exposed comes back with an old backup of the store: it is taken away.
+ * @throws ExtensionError `path-busy`, worth another try, while another pipeline exposes a change of the same path
+ */
 export async function refuseBusyPaths(
-  { service: { repository, contents, exposed } }: Served,
+  served: Served,
   { storeOf }: ConfigPorts,
   version: string,
   updateId: string,
 ): Promise<void> {
+  const { repository, contents, exposed } = served.service;
+  const store = storeOf(repository);
   for (const path of Object.keys(contents[version] ?? {})) {
-    const others = await storeOf(repository).overrides(repository, path);
+    const all = await store.overrides(repository, path);
+    const past = new Set(all.map(({ id }) => id).filter((id) => isPast(served, id)));
+    for (const id of past) await store.removeOverrides(repository, id);
+    const others = all.filter(({ id }) => !past.has(id));
     const other = others.find(({ id }) => exposed[id] === undefined && deployOf(id) !== deployOf(updateId));
     if (other === undefined) continue;
     const text = `${path} is being changed by ${deployOf(other.id)}, which exposes ${other.revision}; it has to end first`;
     throw new ExtensionError('path-busy', text, { retryable: true, status: 409 });
   }
 }
+
+/** Of an update that is remembered, and that exposes nothing any more. */
+const isPast = ({ state }: Served, id: string): boolean =>
+  state.updates[updateNamedBy(id)] !== undefined &&
+  Object.values(state.services).every(({ exposed }) => exposed[id] === undefined);
 
 /** A deploy that lost its service without knowing, or in which somebody else has changed the paths, goes no further. @throws ExtensionError */
 export function refuseOutdated({ name, service }: Served, updateId: string, fence: number | undefined): void {

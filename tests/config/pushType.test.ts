@@ -388,6 +388,22 @@ test('a version of which nobody knows the change lands nothing, and says so inst
   expect([service?.committed, it.landed, onBranch(it)]).toEqual([it.base, [], '1']);
 });
 
+test('an override that comes back with an old backup of the store, of a deploy that has ended, keeps nobody from its path', async () => {
+  const it = await world();
+  const { version } = await it.bench.proposeValues({ [PATH]: 2 });
+  await it.push(`${DEPLOY}/0/1`, version, { amount: { count: 2 } });
+  await it.settle();
+  const backup = await it.store.overrides('flags', PATH);
+  await it.revert(DEPLOY, it.base, [`${DEPLOY}/0/1`], [EU]);
+  await it.settle();
+  expect(await it.store.overrides('flags', PATH)).toEqual([]);
+  await it.store.putOverrides('flags', backup);
+  const next = await it.bench.proposeValues({ [PATH]: 3 });
+  await it.push('deploy/flags/2/deploy/1/0/1', next.version, { amount: { count: 2 } });
+  await it.settle();
+  expect(await counts(it)).toEqual({ 1: 18, 3: 2 });
+});
+
 test('a store that was put back to an older state gets what is exposed again', async () => {
   const it = await world();
   const { version } = await it.bench.proposeValues({ [PATH]: 2 });
