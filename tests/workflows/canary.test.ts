@@ -189,6 +189,8 @@ describe('a deploy while a canary runs', () => {
     expect(await versions()).toEqual(everywhere({ 'kv:1': 4, 'kv:2': 2 }));
     expect(await first.ended()).toMatchObject({ outcome: 'succeeded' });
     expect(await deploy.ended()).toMatchObject({ outcome: 'succeeded' });
+    // A wait is no try, so that none is missing when tasks fail to start.
+    expect((await deploy.status()).updates).toEqual(['deploy/kvstore/3/deploy/1/0/1']);
     expect(await versions()).toEqual(everywhere({ 'kv:3': 6 }));
   });
 

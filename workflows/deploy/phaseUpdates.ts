@@ -82,7 +82,13 @@ async function sendPart(
   if (isEmpty(part)) return { kind: 'met', unfinished: false, missing: 0 };
   sending(run, phase, order.updateId);
   await joinAsCanary(run, order.updateId);
-  return runGuarded(run, phase, order, control);
+  for (;;) {
+    const end = await runGuarded(run, phase, order, control);
+    if (end.kind !== 'refused' || !end.byCanaries) return end;
+    await untilNoCanary(run);
+    await control.hold();
+    if (run.isLeft()) return giveUp(run, [order.updateId]);
+  }
 }
 
 function phaseOrder(
@@ -138,7 +144,6 @@ async function afterFailure(
   }
   if (end.kind === 'not-live' && !end.late && (await cameUp(run, phase, id, failures))) return;
   const reason = `${phase.name}: ${end.reason}`;
-  if (end.kind === 'refused' && end.byCanaries) return untilNoCanary(run);
   if (end.kind === 'refused') {
     if (!run.input.canary) return pauseRefused(run, reason);
     run.pauseOn(reason);
