@@ -74,7 +74,7 @@ export async function release({ client }: Bench, name: string, nth: number): Pro
     try {
       return (await client.release(name, [artifact], { kind: 'manual', actor: OWNER, key })).number;
     } catch (error) {
-      if (!(error instanceof ConveyorError && error.retryable)) throw error;
+      if (!(error instanceof ConveyorError && error.code === 'no-worker')) throw error;
     }
   }
 }

@@ -1,33 +1,37 @@
 import { ExtensionError } from '../../sdk/server';
 import { deployOf } from '../../sdk/updates/choose';
 import { updateNamedBy } from './exposing';
+import type { Override } from '../store/port';
 import type { ConfigPorts } from './ports';
 import type { Served } from './served';
 
 /** Why an update is not taken on. */
 
-/**
- * What an update that is over had exposed comes back with an old backup of the store: it is taken away.
- * @throws ExtensionError `path-busy`, worth another try, while another pipeline exposes a change of the same path
- */
+/** @throws ExtensionError `path-busy`, worth another try, while another pipeline exposes a change of the same path */
 export async function refuseBusyPaths(
   served: Served,
-  { storeOf }: ConfigPorts,
+  ports: ConfigPorts,
   version: string,
   updateId: string,
 ): Promise<void> {
-  const { repository, contents, exposed } = served.service;
-  const store = storeOf(repository);
+  const { contents, exposed } = served.service;
   for (const path of Object.keys(contents[version] ?? {})) {
-    const all = await store.overrides(repository, path);
-    const past = new Set(all.map(({ id }) => id).filter((id) => isPast(served, id)));
-    for (const id of past) await store.removeOverrides(repository, id);
-    const others = all.filter(({ id }) => !past.has(id));
+    const others = await presentOverrides(served, ports, path);
     const other = others.find(({ id }) => exposed[id] === undefined && deployOf(id) !== deployOf(updateId));
     if (other === undefined) continue;
     const text = `${path} is being changed by ${deployOf(other.id)}, which exposes ${other.revision}; it has to end first`;
     throw new ExtensionError('path-busy', text, { retryable: true, status: 409 });
   }
+}
+
+/** Without those of updates that are over: they come back with an old backup of the store, and are taken away. */
+async function presentOverrides(served: Served, { storeOf }: ConfigPorts, path: string): Promise<readonly Override[]> {
+  const { repository } = served.service;
+  const store = storeOf(repository);
+  const all = await store.overrides(repository, path);
+  const past = new Set(all.map(({ id }) => id).filter((id) => isPast(served, id)));
+  for (const id of past) await store.removeOverrides(repository, id);
+  return all.filter(({ id }) => !past.has(id));
 }
 
 /** Of an update that is remembered, and that exposes nothing any more. */

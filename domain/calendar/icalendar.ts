@@ -194,7 +194,7 @@ function checkRule(event: Component): void {
     if (never !== undefined)
       throw new CalendarFault(`its rule names a day that does not come (${rule})`, 'correct the day');
     if (Object(property.jCal[3]).count === 0)
-      throw new CalendarFault('its rule lets it come no time (COUNT=0)', 'remove the event, or its COUNT');
+      throw new CalendarFault('it never comes: its rule has COUNT=0', 'remove the event, or its COUNT');
     const often = /FREQ=(SECONDLY|MINUTELY|HOURLY)/.exec(rule);
     if (often) throw new CalendarFault('it recurs more often than each day', 'let it last for the whole time instead');
   }

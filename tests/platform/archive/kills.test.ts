@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { archived, HOUR_MS } from '../../builders/archiveRows';
 import { ROOT } from '../../setup/sources';
 import { archiveAt } from './archiveAt';
-import { describeWithPostgres, PostgresServer } from './postgresServer';
+import { describeWithPostgres } from './postgresServer';
 
 /** `CONVEYOR_KILLS=1000 npx jest tests/platform/archive/kills` kills that often. */
 const KILLS = Number(process.env['CONVEYOR_KILLS'] ?? 10);
@@ -54,11 +54,6 @@ describe('an archive in a file', () => {
   survivesKills(() => join(folder, 'archive.duckdb'));
 });
 
-describeWithPostgres('an archive in PostgreSQL', () => {
-  let server: PostgresServer;
-  beforeAll(async () => {
-    server = await PostgresServer.open();
-  }, 60_000);
-  afterAll(() => server.close());
+describeWithPostgres('an archive in PostgreSQL', (server) => {
   survivesKills(() => server.url);
 });

@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { archived, HOUR_MS } from '../../builders/archiveRows';
 import { archiveContract, mark } from './archiveContract';
-import { describeWithPostgres, PostgresServer } from './postgresServer';
+import { describeWithPostgres } from './postgresServer';
 
 const NOW_MS = 10 * DAY_MS;
 
@@ -29,12 +29,7 @@ const endings: Endings = {
   },
 };
 
-describeWithPostgres('an archive in PostgreSQL', () => {
-  let server: PostgresServer;
-  beforeAll(async () => {
-    server = await PostgresServer.open();
-  }, 60_000);
-  afterAll(() => server.close());
+describeWithPostgres('an archive in PostgreSQL', (server) => {
   const lose = () => server.query('drop table if exists conveyor_mark, conveyor_outcomes');
   beforeEach(lose);
 

@@ -14,31 +14,34 @@ const folder = ((): string | undefined => {
   return found.status === 0 ? found.stdout.trim() : undefined;
 })();
 
-/** `describe` where there is PostgreSQL, else a skip with its reason. */
-export const describeWithPostgres: (name: string, tests: () => void) => void =
-  folder === undefined
-    ? (name, tests) => {
-        process.stderr.write(`skipped, since there is no PostgreSQL here (scripts/postgres.sh gets it): ${name}\n`);
-        describe.skip(name, tests);
-      }
-    : describe;
+/** `describe` with a server for its tests where there is PostgreSQL, else a skip with its reason. */
+export function describeWithPostgres(name: string, tests: (server: PostgresServer) => void): void {
+  const server = new PostgresServer();
+  if (folder === undefined) {
+    process.stderr.write(`skipped, since there is no PostgreSQL here (scripts/postgres.sh gets it): ${name}\n`);
+    return describe.skip(name, () => tests(server));
+  }
+  describe(name, () => {
+    beforeAll(() => server.open(), 60_000);
+    afterAll(() => server.close());
+    tests(server);
+  });
+}
 
 /** PostgreSQL refuses to run as root: then somebody without rights runs it. */
 const NOBODY = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : undefined;
 
 /** A server on a port of its own; what it holds outlives its process. */
-export class PostgresServer {
-  private readonly data = mkdtempSync(join(tmpdir(), 'conveyor-postgres-'));
+class PostgresServer {
+  private data = '';
+  private port = 0;
   private running: ChildProcess | undefined;
 
-  private constructor(private readonly port: number) {}
-
-  static async open(): Promise<PostgresServer> {
-    const [port = 0] = await freePorts(1);
-    const server = new PostgresServer(port);
-    server.initialise();
-    await server.start();
-    return server;
+  async open(): Promise<void> {
+    [this.port = 0] = await freePorts(1);
+    this.data = mkdtempSync(join(tmpdir(), 'conveyor-postgres-'));
+    this.initialise();
+    await this.start();
   }
 
   get url(): string {
