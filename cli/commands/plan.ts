@@ -60,13 +60,17 @@ export const planCommand: Register = (program, cli) => {
           options.units === undefined
             ? await fleetOf(io, file, spec, name, action)
             : readUnits(options.units, action.with.config);
-        const beginning = await whenThereIsRoom(io, connect, spec, [name, action], nowMs);
-        const times = { ...beginning, openingAt, ...(await updateTime(call, givenMs, spec.pipeline, name)) };
+        const [beginning, update, past] = await Promise.all([
+          whenThereIsRoom(io, connect, spec, [name, action], nowMs),
+          updateTime(call, givenMs, spec.pipeline, name),
+          statsIfAny(call, EXPERIENCE_SINCE),
+        ]);
+        const times = { ...beginning, openingAt, ...update };
         const planned = await asPlanImpossible(() => planView(spec, name, units, times));
         emit(
           io,
           output,
-          { ...planned, ...timesMet(spec, action, nowMs, planned.finishesAt), ...(await experience(call, spec)) },
+          { ...planned, ...timesMet(spec, action, nowMs, planned.finishesAt), ...experience(io, spec, past) },
           {
             text: (view, shown) => renderPlan(shown, { ...view, now: nowMs }),
             name: planned.phases.map((phase) => phase.name),
@@ -102,9 +106,12 @@ async function updateTime(
 }
 
 /** An archive that cannot be asked is no reason for a plan to fail; where there is none, nobody expects it to say anything. */
-async function experience(call: CommandCall<PlanOptions>, spec: PipelineSpec): Promise<Pick<PlanReport, 'experience'>> {
-  const { stats, lacking } = await statsIfAny(call, EXPERIENCE_SINCE);
-  if (lacking?.code !== 'usage') noteLacking(call.io, lacking);
+function experience(
+  io: Io,
+  spec: PipelineSpec,
+  { stats, lacking }: Awaited<ReturnType<typeof statsIfAny>>,
+): Pick<PlanReport, 'experience'> {
+  if (lacking?.code !== 'usage') noteLacking(io, lacking);
   return stats === null ? {} : { experience: experienceOf(stats, categoryOf(spec)) };
 }
 
