@@ -62,6 +62,7 @@ export const REQUEST_LIMITS = {
   reason: refused('a reason', 1000, 'bytes', ON_RECORD),
   word: refused('a name in a command', 640, 'bytes', 'an artifact as name@version#digest fits'),
   workflowId: refused('a workflow id', 255, 'bytes', 'Temporal takes no longer one'),
+  answer: refused('the answer of a server', 64 * 1024 * KB, 'bytes', 'the command line keeps all of it in memory'),
   rows: refused('the rows of a list over HTTP', 1000, 'entries', 'a server answers them at once'),
   groups: refused('the members of the groups that may command', 12 * KB, 'bytes', SENT_ALONG),
 } as const satisfies Record<string, Limit>;

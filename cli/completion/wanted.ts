@@ -70,6 +70,12 @@ const VALUES_OF_OPTIONS: Readonly<Record<string, CandidateKind | 'files' | reado
   '--file': 'files',
   '--units': 'files',
   '--ready-file': 'files',
+  '--html': 'files',
+};
+
+/** What more than in other commands an option takes in a command. */
+const MORE_VALUES: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+  stats: { '--output': ['html'] },
 };
 
 /** `release` and `releases` are the same. */
@@ -148,7 +154,9 @@ function optionValue(
   prefix: string,
 ): Completion {
   const values = long === '--state' ? statesOfKind(operands[0]) : VALUES_OF_OPTIONS[long];
-  return values === undefined ? NO_COMPLETION : asWanted(values, operands[0] ?? '', prefix);
+  const more = MORE_VALUES[command?.name ?? '']?.[long] ?? [];
+  if (values === undefined) return NO_COMPLETION;
+  return asWanted(Array.isArray(values) ? [...values, ...more] : values, operands[0] ?? '', prefix);
 }
 
 /** What stands next after these operands; undefined when the command takes no more. */

@@ -3,6 +3,9 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { conveyorError } from '../../domain/errors';
 import { rootCause } from '../../domain/rootCause';
 import { isJsonObject } from '../../domain/json';
+import { REQUEST_LIMITS } from '../../domain/limits';
+import { formatBytes } from '../../domain/size';
+import { textUpTo } from '../../sdk/bodyLimit';
 import { failureIn } from './failure';
 import { methodOf, pathOf, type RouteParams, type RouteQuery, type Route } from './routes';
 
@@ -27,6 +30,7 @@ export interface RequestParts {
 /** Longer than a server waits for its turn and then for a worker. */
 const REQUEST_TIMEOUT_MS = 60_000;
 const RETRY_DELAYS_MS = [250, 1_000];
+const MOST_ANSWER = REQUEST_LIMITS.answer.max;
 /** What a proxy answers whose server is gone for a moment. */
 const GATEWAY: readonly number[] = [502, 503, 504];
 
@@ -86,7 +90,9 @@ export async function attemptRequest(
       redirect: 'manual',
       signal: AbortSignal.timeout(withinMs),
     });
-    return answerIn(response.status, await response.text());
+    const text = await textUpTo(response, MOST_ANSWER);
+    if (text !== undefined) return answerIn(response.status, text);
+    return { detail: `its answer is larger than ${formatBytes(MOST_ANSWER)}`, isWorthAnother: false };
   } catch (error) {
     if (error instanceof Error && error.name === 'TimeoutError')
       return { detail: `no answer within ${withinMs / 1_000} s`, isWorthAnother: false };

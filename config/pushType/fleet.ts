@@ -10,6 +10,7 @@ import type { ConfigPorts } from './ports';
 import { refuseBusyPaths } from './refusing';
 import { Served } from './served';
 import { newService, serviceName, type ConfigPush } from './service';
+import { sweepOverrides } from './stale';
 import { seat, subscribersOf } from './subscribers';
 import { learnVersions, type WantedVersion } from './versions';
 
@@ -56,6 +57,11 @@ export class ConfigFleet {
     const step = this.stepOnce(this.servedOf(name)).finally(() => this.stepping.delete(name));
     this.stepping.set(name, step);
     return step;
+  }
+
+  /** Hosts lose what an old backup of the store brought back, also where nothing is deployed any more. */
+  sweep(name: string): Promise<void> {
+    return sweepOverrides(this.servedOf(name), this.ports);
   }
 
   /** Why what all of a service is to be on does not land yet, while others go first. */

@@ -1,9 +1,8 @@
 import { ExtensionError } from '../../sdk/server';
 import { deployOf } from '../../sdk/updates/choose';
-import { updateNamedBy } from './exposing';
-import type { Override } from '../store/port';
 import type { ConfigPorts } from './ports';
 import type { Served } from './served';
+import { presentOverrides } from './stale';
 
 /** Why an update is not taken on. */
 
@@ -23,21 +22,6 @@ export async function refuseBusyPaths(
     throw new ExtensionError('path-busy', text, { retryable: true, status: 409 });
   }
 }
-
-/** Without those of updates that are over: they come back with an old backup of the store, and are taken away. */
-async function presentOverrides(served: Served, { storeOf }: ConfigPorts, path: string): Promise<readonly Override[]> {
-  const { repository } = served.service;
-  const store = storeOf(repository);
-  const all = await store.overrides(repository, path);
-  const past = new Set(all.map(({ id }) => id).filter((id) => isPast(served, id)));
-  for (const id of past) await store.removeOverrides(repository, id);
-  return all.filter(({ id }) => !past.has(id));
-}
-
-/** Of an update that is remembered, and that exposes nothing any more. */
-const isPast = ({ state }: Served, id: string): boolean =>
-  state.updates[updateNamedBy(id)] !== undefined &&
-  Object.values(state.services).every(({ exposed }) => exposed[id] === undefined);
 
 /** A deploy that lost its service without knowing, or in which somebody else has changed the paths, goes no further. @throws ExtensionError */
 export function refuseOutdated({ name, service }: Served, updateId: string, fence: number | undefined): void {

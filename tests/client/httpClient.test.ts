@@ -52,6 +52,22 @@ describe('where no server answers', () => {
     expect(await client.listFinders()).toEqual([]);
   });
 
+  test('an answer without end is read up to its limit, and not asked for again', async () => {
+    let sentBytes = 0;
+    const endless = new ReadableStream<Uint8Array>({
+      pull: (controller) => {
+        sentBytes += 1024 * 1024;
+        controller.enqueue(new Uint8Array(1024 * 1024));
+      },
+    });
+    const options = { url: URL, token: TOKEN, fetch: () => Promise.resolve(new Response(endless)) };
+    await expect(createHttpClient(options).listFinders()).rejects.toMatchObject({
+      code: 'server-unreachable',
+      message: `no Conveyor server answers at ${URL} (its answer is larger than 65536 kB)`,
+    });
+    expect(sentBytes).toBeLessThan(80 * 1024 * 1024);
+  });
+
   test('a command and an apply are sent once: they may have been taken', async () => {
     const { client, sent } = answering(refused);
     await expect(client.command('kvstore/1', 'pause', { reason: 'r' })).rejects.toThrow('no Conveyor server');

@@ -404,6 +404,21 @@ test('an override that comes back with an old backup of the store, of a deploy t
   expect(await counts(it)).toEqual({ 1: 18, 3: 2 });
 });
 
+test('hosts lose what an old backup of the store brings back, of a deploy that has ended, without another deploy', async () => {
+  const it = await world();
+  const { version } = await it.bench.proposeValues({ [PATH]: 2 });
+  await it.push(`${DEPLOY}/0/1`, version, { amount: { count: 2 } });
+  await it.settle();
+  const backup = await it.store.overrides('flags', PATH);
+  await it.fleet.sweep(it.fleet.services[0] ?? '');
+  expect(await it.store.overrides('flags', PATH)).toEqual(backup);
+  await it.revert(DEPLOY, it.base, [`${DEPLOY}/0/1`], [EU]);
+  await it.settle();
+  await it.store.putOverrides('flags', backup);
+  await it.fleet.sweep(it.fleet.services[0] ?? '');
+  expect(await it.store.overrides('flags', PATH)).toEqual([]);
+});
+
 test('a store that was put back to an older state gets what is exposed again', async () => {
   const it = await world();
   const { version } = await it.bench.proposeValues({ [PATH]: 2 });
