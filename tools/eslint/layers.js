@@ -54,7 +54,7 @@ const LAYERS = {
     why: 'the client speaks to workflows by their messages; it runs nothing itself',
   },
   'client/http': {
-    from: ['domain'],
+    from: ['domain', 'sdk'],
     types: ['client', 'domain/spec'],
     packages: ['node:crypto', 'node:timers'],
     why: 'whoever goes through a server needs nothing of Temporal, which takes half a second to load',
