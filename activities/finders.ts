@@ -19,6 +19,7 @@ import {
 } from '../domain/finder/sweep';
 import { sweepId, workflowIds } from '../domain/ids';
 import type { PipelineIndex, PipelineSubscriptions } from '../domain/pipeline/pipelineIndex';
+import { measure, sweepMeasure } from '../domain/metrics';
 import { callExtension } from '../sdk/client';
 import type { Fetch } from '../sdk/request';
 import { artifactFinderProtocol, MAX_SUBSCRIPTIONS } from '../sdk/protocol/artifactFinder';
@@ -65,15 +66,22 @@ export function createFinderActivities(parts: FinderParts) {
     /** Doing it twice is harmless, since a submission that came before makes no release. */
     sweep: async ({ lasting, ...order }: SweepInput): Promise<SweepOutcome | SweptAgain> => {
       const { finder, memory, heartbeatTimeoutMs } = order;
-      if (lasting) return sweepAgain(parts, { ...order, lasting }, (before) => sweepOnce(parts, finder, before));
+      if (lasting) return sweepAgain(parts, { ...order, lasting }, (before) => sweepMeasured(parts, finder, before));
       const context = Context.current();
       return beating(
         heartbeatTimeoutMs / 3,
         () => context.heartbeat(),
-        () => sweepOnce(parts, finder, memory),
+        () => sweepMeasured(parts, finder, memory),
       );
     },
   };
+}
+
+async function sweepMeasured(parts: FinderParts, finder: string, memory: SweepMemory | null): Promise<SweepOutcome> {
+  const beganMs = await parts.clock.now();
+  const outcome = await sweepOnce(parts, finder, memory);
+  measure(Context.current().metricMeter, [sweepMeasure(finder, (await parts.clock.now()) - beganMs)]);
+  return outcome;
 }
 
 /**

@@ -14,6 +14,15 @@ export interface ServiceEndpoint {
   readonly token?: string;
   /** ms that one call may take. */
   readonly timeoutMs: number;
+  /** Called with each call once it is over, for metrics. */
+  readonly observe?: (call: ObservedCall) => void;
+}
+
+export interface ObservedCall {
+  readonly method: string;
+  /** The status of the answer; `none` where no answer came, or the caller gave up. */
+  readonly code: string;
+  readonly tookMs: number;
 }
 
 export interface ExtensionCall<P extends Protocol, M extends keyof P & string> {
@@ -102,11 +111,17 @@ async function sendCall<P extends Protocol, M extends keyof P & string>(call: Ex
   const { service, method, signal, fetch: send } = call;
   const { timeoutMs } = service;
   const sending = { fetch: send, timeoutMs, signal, maxBytes: answerLimit(call) };
+  const sentMs = performance.now();
+  let code = 'none';
   try {
-    return await sendRequest(`${service.url.replace(/\/+$/, '')}/${method}`, initOf(call), sending);
+    const answer = await sendRequest(`${service.url.replace(/\/+$/, '')}/${method}`, initOf(call), sending);
+    code = String(answer.status);
+    return answer;
   } catch (error) {
     if (!(error instanceof NoAnswer)) throw error;
     throw extensionUnavailable(call, `${withShownUrls(error.message)} (${shownUrl(service.url)})`);
+  } finally {
+    service.observe?.({ method, code, tookMs: performance.now() - sentMs });
   }
 }
 

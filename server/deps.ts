@@ -1,4 +1,5 @@
 import type { ConveyorClient } from '../client/api';
+import type { OpenCount } from '../domain/metrics';
 import type { PipelineIndex } from '../domain/pipeline/pipelineIndex';
 import type { Archive } from '../platform/archive/port';
 import type { ReadPolicy } from '../platform/access';
@@ -36,6 +37,8 @@ export interface ServerDeps {
   /** As which deliveries of webhooks ask; the same one unless given. */
   readonly deliveries?: FrontClient;
   readonly index: Pick<PipelineIndex, 'subscriptions'>;
+  /** For metrics: what runs, by its state. Without it they do not say. */
+  openCounts?(): Promise<readonly OpenCount[]>;
   /** Whether whoever only looks needs a token, where the configuration does not say. */
   readonly reads: ReadPolicy;
   /** Missing where the configuration names no file for it. */

@@ -4,6 +4,7 @@ import { audited } from '../client/audited';
 import { connectTemporal } from '../client/connection';
 import { guardClient } from '../client/guard';
 import type { Decided } from '../client/permissionGate';
+import { openCounts } from '../client/openCounts';
 import { frontIndex } from '../client/pipelineIndex';
 import { copiesFolder } from '../config/repository/repository';
 import type { Door } from '../domain/access/operations';
@@ -56,6 +57,7 @@ async function startServer(): Promise<void> {
     ),
     as: (who) => through('api', who),
     index: frontIndex(temporal),
+    openCounts: () => openCounts(temporal),
     reads,
     devLogin,
     ...(audit === undefined ? {} : { audit }),

@@ -1,3 +1,4 @@
+import type { OpenCount } from '../domain/metrics';
 import type { FinderView } from '../domain/views';
 import type { ConfigState } from '../platform/liveRegistry';
 import type { AuditState } from './audit/audit';
@@ -21,6 +22,8 @@ export interface Lane {
 interface ServerFacts {
   /** The share of pipelines that deployed within a week; null where none ever did, or nobody knows. */
   readonly weekly: number | null;
+  /** Empty where nobody knows. */
+  readonly open: readonly OpenCount[];
   readonly uptimeMs: number;
   /** Missing where there is none. */
   readonly audit?: AuditState;
@@ -57,7 +60,7 @@ export class Metrics {
   text(
     lanes: readonly Lane[],
     finders: readonly FinderView[],
-    { uptimeMs, audit, config, weekly }: ServerFacts,
+    { uptimeMs, audit, config, weekly, open }: ServerFacts,
   ): string {
     return [
       family('conveyor_http_requests_total', 'counter', 'Requests by route and status.', this.requestRows()),
@@ -82,6 +85,7 @@ export class Metrics {
         'Deliveries that said what their source may not.',
         this.beyond.rows(),
       ),
+      ...openFamilies(open),
       family(
         'conveyor_finder_failing',
         'gauge',
@@ -111,6 +115,16 @@ export class Metrics {
     return [...this.times].flatMap(([route, time]) => time.rows({ route }));
   }
 }
+
+const openFamilies = (open: readonly OpenCount[]): string[] => {
+  const of = (kind: OpenCount['kind']): MetricRow[] =>
+    open.filter((one) => one.kind === kind).map(({ state, count }) => row(kind === 'pipeline' ? {} : { state }, count));
+  return [
+    family('conveyor_pipelines', 'gauge', 'Pipelines that are applied.', of('pipeline')),
+    family('conveyor_releases', 'gauge', 'Releases that run, by state.', of('release')),
+    family('conveyor_deploys', 'gauge', 'Deploys that run, by state.', of('deploy')),
+  ];
+};
 
 const secondsRow = (ms: number): MetricRow[] => [row({}, ms / 1000)];
 

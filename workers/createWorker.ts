@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import { Worker, type NativeConnection, type WorkerOptions, type WorkerStatus } from '@temporalio/worker';
+import { Runtime, Worker, type NativeConnection, type WorkerOptions, type WorkerStatus } from '@temporalio/worker';
 import { createActionActivities } from '../activities/actionService';
 import { createApprovalActivities } from '../activities/approvals';
 import { createBugActivities } from '../activities/bugs';
@@ -21,8 +21,11 @@ import { createWaitForActivities } from '../activities/waitFor';
 import { createWindowRoomActivities } from '../activities/windowRoom';
 import { copiesFolder } from '../config/repository/repository';
 import { sealing } from '../client/seal';
+import type { Registry } from '../platform/registry';
+import type { ObservedCall } from '../sdk/client';
 import type { Runner } from '../runner/runner';
 import type { PipelineIndex } from '../domain/pipeline/pipelineIndex';
+import { callMeasure, measure, type Meter } from '../domain/metrics';
 import { SIDE_QUEUES, sideQueue } from '../domain/taskQueues';
 
 /** What a worker is made of; tests give it a virtual clock, an embedded simulator and a short heartbeat. */
@@ -85,7 +88,8 @@ export async function createWorker(parts: WorkerParts): Promise<ConveyorWorker> 
   return asOne(await Promise.all([main, ...beside]));
 }
 
-function activitiesOf({ client, index, taskQueue, runner, ...ports }: WorkerParts): object {
+function activitiesOf({ client, index, taskQueue, runner, ...unmeasured }: WorkerParts): object {
+  const ports = { ...unmeasured, registry: measuredCalls(unmeasured.registry, Runtime.instance().metricMeter) };
   const snapshots = createSnapshotStore({ client, taskQueue });
   const canaries = createCanaryReader(client);
   return {
@@ -106,6 +110,15 @@ function activitiesOf({ client, index, taskQueue, runner, ...ports }: WorkerPart
     ...createLandingActivities({ ...ports, copies: copiesFolder(process.env) }),
     ...createNotifyActivities(ports),
   };
+}
+
+/** Calls of what it finds are timed. It stays the one that counts now. */
+function measuredCalls(registry: Registry, meter: Meter): Registry {
+  const find: Registry['find'] = (kind, name) => ({
+    ...registry.find(kind, name),
+    observe: ({ method, code, tookMs }: ObservedCall) => measure(meter, [callMeasure(name, method, code, tookMs)]),
+  });
+  return new Proxy(registry, { get: (_, part) => (part === 'find' ? find : registry[part as keyof Registry]) });
 }
 
 function asOne(workers: readonly Worker[]): ConveyorWorker {

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
-import { DefaultLogger, NativeConnection, Runtime, type LogLevel } from '@temporalio/worker';
+import { DefaultLogger, NativeConnection, Runtime, type LogLevel, type RuntimeOptions } from '@temporalio/worker';
 import pino from 'pino';
 import { wallClock } from '../activities/clock';
 import { createPipelineIndex } from '../client/pipelineIndex';
@@ -19,10 +19,11 @@ import { requireKeys } from '../platform/seal';
 import { startArchiving } from './archiving';
 import { createWorker } from './createWorker';
 import { createLog } from './log';
+import { explainListening, METRICS_ADDRESS, telemetryOf } from './telemetry';
 
 /** `conveyor worker`: hosts workflows and activities until SIGTERM or Ctrl-C, then drains. Stateless: add more to go faster. */
 async function main(): Promise<void> {
-  const log = installLogger();
+  const log = installRuntime();
   const live = new LiveRegistry(process.env, (line) => log.warn(line), {
     atStart: ['seal', 'scripts', 'slots', 'archive'],
   });
@@ -104,14 +105,17 @@ async function ensureTickets(client: Client, { freshness, settings }: Registry, 
 
 const SHUTDOWN_SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 
-/** Our log, and Temporal's through it, on stderr as JSON lines. */
-function installLogger(): pino.Logger {
+/** Our log, and Temporal's through it, on stderr as JSON lines; and the metrics of both. */
+function installRuntime(): pino.Logger {
   const log = createLog(process.env['CONVEYOR_LOG_LEVEL'] ?? 'info', pino.destination(2));
   const level = (name: LogLevel): pino.Level => name.toLowerCase() as pino.Level;
-  Runtime.install({
+  const metrics = process.env[METRICS_ADDRESS];
+  const options: RuntimeOptions = {
     logger: new DefaultLogger('INFO', ({ level: name, message, meta }) => log[level(name)](meta ?? {}, message)),
     shutdownSignals: [...SHUTDOWN_SIGNALS],
-  });
+    ...telemetryOf(metrics),
+  };
+  explainListening(metrics, () => Runtime.install(options));
   return log;
 }
 

@@ -5,6 +5,7 @@ import { inheritanceOf } from '../domain/deploy/planRevert';
 import { change, note, type DeployInput, type DeployRecord, type DeployResult } from '../domain/deploy/state';
 import { withRemains } from '../domain/deploy/steps';
 import { releaseId } from '../domain/ids';
+import { deployMeasures } from '../domain/metrics';
 import { performCanary } from './deploy/canary';
 import { checkBaseline, passGates } from './deploy/gates';
 import { pushAll } from './deploy/phase';
@@ -14,6 +15,7 @@ import { handleMessages } from './deploy/messages';
 import { DeploySession } from './deploy/session';
 import { undoReverted, undoStopped } from './deploy/undo';
 import { releaseLockSignal } from './lock';
+import { measure } from './measure';
 import { holders } from './proxies';
 import { retag } from './tags';
 import { versioned } from './versioning';
@@ -66,6 +68,7 @@ async function finishDeploy(run: DeploySession, ending: Ending): Promise<DeployR
     note(change(record, now, { stage: 'ended', result, endedAtMs: now }), now, result.outcome, result.reason),
   );
   retag({ ConveyorState: 'ended', ConveyorOutcome: result.outcome });
+  measure(...deployMeasures(result));
   if (run.record.service !== null) await releaseLock(run);
   await run.drained();
   return result;

@@ -10,9 +10,11 @@ import { carriedOver } from '../domain/release/rerun';
 import { releaseState, statesOf, type ReleaseInput, type ReleaseResult } from '../domain/release/state';
 import { formatTime, withReason } from '../domain/text';
 import { workflowIds } from '../domain/ids';
+import { releaseMeasures } from '../domain/metrics';
 import type { ActionSpec, CanaryAction } from '../domain/spec/pipeline';
 import { childOverSignal, releaseOverSignal, rollBackSignal } from './messages';
 import { messageOf } from './deploy/calls';
+import { measure } from './measure';
 import { startChildren } from './release/children';
 import { actionArtifacts, runCanaryAction } from './release/canaryAction';
 import { runDeployAction } from './release/deployAction';
@@ -127,6 +129,7 @@ async function finishRelease(run: ReleaseSession): Promise<ReleaseResult> {
     deploys: run.record.deploys,
     endedAt: formatTime(Date.now()),
   };
+  measure(...releaseMeasures(result, Date.now() - run.record.startedAtMs));
   await run.workEnded();
   await startChildren(run);
   await report(run, result);

@@ -12,6 +12,10 @@ interface ProcessOptions extends GlobalOptions {
   readonly speed?: string;
 }
 
+interface WorkerOptions extends GlobalOptions {
+  readonly metrics?: string;
+}
+
 interface ConfigServiceOptions extends ProcessOptions {
   readonly state?: string;
 }
@@ -33,8 +37,13 @@ export const processCommands: Register = (program, cli) => {
   program
     .command('worker')
     .description('run a worker; add more to go faster')
-    .addHelpText('after', examples('conveyor worker', 'conveyor worker --address temporal.internal:7233'))
-    .action(cli.handle<ProcessOptions>((call) => runProcess(call, 'workers/main.js', [])));
+    .option('--metrics <host:port>', 'where it answers /metrics (default: CONVEYOR_METRICS, else nowhere)')
+    .addHelpText('after', examples('conveyor worker', 'conveyor worker --metrics 127.0.0.1:9464'))
+    .action(
+      cli.handle<WorkerOptions>((call) =>
+        runProcess(call, 'workers/main.js', [], flagged('CONVEYOR_METRICS', call.options.metrics)),
+      ),
+    );
   program
     .command('server')
     .description('run the HTTP front end')
@@ -125,12 +134,17 @@ const place = ({ options: { port, host } }: CommandCall<ProcessOptions>): string
 const flags = (values: Readonly<Record<string, string | undefined>>): string[] =>
   Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [`--${name}`, value]));
 
+const flagged = (name: string, value: string | undefined): Record<string, string> =>
+  value === undefined ? {} : { [name]: value };
+
 function runProcess(
   { io, connect }: CommandCall<GlobalOptions>,
   path: string,
   args: readonly string[],
+  more: Readonly<Record<string, string>> = {},
 ): Promise<never> {
   const env = {
+    ...more,
     ...(connect.address ? { TEMPORAL_ADDRESS: connect.address } : {}),
     ...(connect.namespace ? { TEMPORAL_NAMESPACE: connect.namespace } : {}),
     ...(connect.taskQueue ? { CONVEYOR_TASK_QUEUE: connect.taskQueue } : {}),

@@ -7,7 +7,9 @@ import type { HealthFold } from '../../domain/health/fold';
 import { longestLookback, withLookback } from '../../domain/health/lookback';
 import { pastRows } from '../../domain/health/recent';
 import type { Verdict } from '../../domain/health/verdict';
+import { verdictMeasure } from '../../domain/metrics';
 import type { HealthCheck } from '../../domain/spec/health';
+import { measure } from '../measure';
 import { unboundedPushWatchers, pushWatchers } from '../proxies';
 import type { Waited } from '../waiting';
 import { isRefusal, messageOf } from './calls';
@@ -114,7 +116,9 @@ async function evaluate(
 }
 
 function recordReport(run: DeploySession, { verdict, rows, paused = [] }: HealthReport, inGroups: boolean): void {
-  run.set((record) => withHealth(record, paused.length > 0 ? 'unhealthy' : verdict, rows));
+  const counted = paused.length > 0 ? 'unhealthy' : verdict;
+  run.set((record) => withHealth(record, counted, rows));
+  measure(verdictMeasure(counted));
   if (!inGroups) return;
   const before = run.record.pausedGroups;
   run.set((record, now) => withPausedGroups(record, now, paused));

@@ -22,6 +22,7 @@ import { isActionOfRelease, isOver, isReady, isResult } from '../../domain/pipel
 import { restored, type PipelineState, type ReadyAction } from '../../domain/pipeline/state';
 import { pipelineDetails, pipelineStatus, listedSummary } from '../../domain/pipeline/view';
 import type { Proofs } from '../../domain/proof';
+import { neverStartedMeasures } from '../../domain/metrics';
 import { mayCommand } from '../../domain/principals';
 import { PIPELINE_VERBS, type CommandRecord, type PipelineVerb } from '../../domain/verbs';
 import { commandRecord, onSignal, openInbox, TEMPORAL_CANCEL } from '../inbox';
@@ -42,6 +43,7 @@ import {
   waitingSignal,
   type ActionOver,
 } from '../messages';
+import { measure } from '../measure';
 import { MemoSummary } from '../summary';
 import { BackgroundTasks } from '../waiting';
 
@@ -120,8 +122,10 @@ export class PipelineRun {
 
   /** What the loop decided itself, and continues with. */
   decided(step: (state: PipelineState, nowMs: number) => PipelineState): void {
-    if (this.state === null) return;
-    this.state = fitted(step(this.state, Date.now()), this.state);
+    const before = this.state;
+    if (before === null) return;
+    this.state = fitted(step(before, Date.now()), before);
+    measure(...neverStartedMeasures(before.history, this.state.history));
     this.show();
   }
 

@@ -2,6 +2,7 @@ import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { ParentClosePolicy, startChild } from '@temporalio/workflow';
 import { identityOf } from '../../domain/artifact';
 import { releaseId, workflowIds } from '../../domain/ids';
+import { queueMeasure } from '../../domain/metrics';
 import { lastRanOn } from '../../domain/pipeline/recordOutcome';
 import { inFull } from '../../domain/pipeline/kept';
 import { badOutputs } from '../../domain/pipeline/knownBad';
@@ -13,6 +14,7 @@ import { isUrgent } from '../../domain/release/urgent';
 import type { PipelineSpec } from '../../domain/spec/pipeline';
 import { summaryOf } from '../../domain/markdown';
 import type { release } from '../release';
+import { measure } from '../measure';
 import { summaryMemo } from '../summary';
 import { tagPairs } from '../tags';
 import type { PipelineRun } from './run';
@@ -26,6 +28,7 @@ export async function startRelease(run: PipelineRun, queued: ActiveRelease): Pro
   const input = inputOf(state, queued);
   // Before the server has it: nobody may take a release from the queue that is on its way.
   run.decided((current) => started(current, queued.number));
+  measure(queueMeasure(Date.now() - Date.parse(queued.createdAt)));
   const identities = queued.artifacts.map(identityOf).join(', ');
   try {
     await startChild<typeof release>('release', {

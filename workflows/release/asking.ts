@@ -1,9 +1,11 @@
 import { condition, getExternalWorkflowHandle } from '@temporalio/workflow';
 import { workflowIds } from '../../domain/ids';
+import { admissionMeasure } from '../../domain/metrics';
 import type { Admission } from '../../domain/release/admission';
 import type { ReadyAction } from '../../domain/pipeline/state';
 import { actionOverSignal, actionReadySignal, deployOverSignal, deployReadySignal, type ActionOver } from '../messages';
 import { messageOf } from '../deploy/calls';
+import { measure } from '../measure';
 import type { ReleaseSession } from './session';
 
 export type Asking = Required<Pick<ReadyAction, 'kind'>> & Pick<ReadyAction, 'artifacts' | 'mutex' | 'later'>;
@@ -15,10 +17,13 @@ export async function admitted(
   asking: Asking,
   givesUp = (): boolean => run.control.ending !== null,
 ): Promise<Admission | undefined> {
+  const askedMs = Date.now();
   signalReady(run, name, asking);
   await condition(() => run.admissions.has(name) || givesUp() || run.unreachable !== null);
   assertReachable(run);
-  return run.admissions.get(name);
+  const admission = run.admissions.get(name);
+  if (admission !== undefined) measure(admissionMeasure(asking.kind, Date.now() - askedMs));
+  return admission;
 }
 
 /** Signals the pipeline that an action is ready. Whatever it answered to an earlier attempt counts no more. */

@@ -1,0 +1,29 @@
+import type { OpenCount } from '../domain/metrics';
+import type { DeployState } from '../domain/views';
+import type { Temporal } from './connection';
+
+const DEPLOYS: readonly Exclude<DeployState, 'ended'>[] = [
+  'planning',
+  'waiting-lock',
+  'waiting-window',
+  'preprocessing',
+  'updating',
+  'baking',
+  'postprocessing',
+  'reverting',
+];
+
+/** What runs, by its state, from Temporal's lists: a dozen counts, however many there are. A deploy that is paused counts as that alone. */
+export function openCounts({ client }: Pick<Temporal, 'client'>): Promise<OpenCount[]> {
+  const count = async (kind: OpenCount['kind'], state: string, condition: string): Promise<OpenCount> => {
+    const query = `WorkflowType = '${kind}' AND ExecutionStatus = 'Running'${condition}`;
+    return { kind, state, count: (await client.workflow.count(query)).count };
+  };
+  const isState = (state: string): string => ` AND ConveyorState = '${state}'`;
+  return Promise.all([
+    count('pipeline', '', ''),
+    ...['running', 'paused'].map((state) => count('release', state, isState(state))),
+    ...DEPLOYS.map((state) => count('deploy', state, isState(state))),
+    count('deploy', 'paused', ` AND ConveyorState STARTS_WITH 'paused'`),
+  ]);
+}

@@ -1,0 +1,139 @@
+import type { DeployResult } from './deploy/state';
+import type { Verdict } from './health/verdict';
+import type { PipelineState } from './pipeline/state';
+import type { ReleaseSummary, Spans } from './views';
+
+/**
+ * What workers count and time beside what Temporal's SDK does (docs/guides/operate.md#metrics). Labels come from the code and the
+ * configuration, never from pipelines, so that their number stays bounded.
+ */
+interface Metric {
+  readonly kind: 'counter' | 'seconds';
+  /** The SDK adds `_total` to a counter and `_seconds` to a time. */
+  readonly name: string;
+  readonly help: string;
+}
+
+export const METRICS = {
+  releases: { kind: 'counter', name: 'conveyor_releases_ended', help: 'Releases that ended.' },
+  releaseTime: { kind: 'seconds', name: 'conveyor_release_duration', help: 'From the start of a release to its end.' },
+  queueTime: { kind: 'seconds', name: 'conveyor_release_queue', help: 'From a release in the queue to its start.' },
+  admissionTime: {
+    kind: 'seconds',
+    name: 'conveyor_admission_wait',
+    help: 'How long an action waited until its pipeline let it begin.',
+  },
+  deploys: { kind: 'counter', name: 'conveyor_deploys_ended', help: 'Deploys that ended.' },
+  spanTime: { kind: 'seconds', name: 'conveyor_deploy_span', help: 'What the time of a deploy that ended went to.' },
+  verdicts: { kind: 'counter', name: 'conveyor_deploy_verdicts', help: 'Verdicts on what a deploy had updated.' },
+  reverts: { kind: 'counter', name: 'conveyor_deploy_reverts', help: 'Deploys that were reverted.' },
+  calls: { kind: 'seconds', name: 'conveyor_extension_request', help: 'Requests to extensions until their answer.' },
+  sweepTime: { kind: 'seconds', name: 'conveyor_sweep_duration', help: 'Sweeps of finders, until they had an answer.' },
+} as const satisfies Record<string, Metric>;
+
+export interface Measure {
+  readonly of: keyof typeof METRICS;
+  /** A number of events, or ms. */
+  readonly value: number;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+/** How many workflows of a kind run in a state; that of pipelines is empty. */
+export interface OpenCount {
+  readonly kind: 'pipeline' | 'release' | 'deploy';
+  readonly state: string;
+  readonly count: number;
+}
+
+const once = (of: Measure['of'], labels: Measure['labels']): Measure => ({ of, value: 1, labels });
+
+/** Of a release that ended: whether it was taken up, and after how many ms. */
+export const releaseMeasures = (
+  { state, cause }: Pick<ReleaseSummary, 'state' | 'cause'>,
+  tookMs: number | null,
+): Measure[] => [
+  once('releases', { state, cause: cause ?? '' }),
+  ...(tookMs === null ? [] : [{ of: 'releaseTime', value: tookMs, labels: { state } } as const]),
+];
+
+/** Of releases that ended in the queue, which have no workflow of their own. */
+export function neverStartedMeasures(before: PipelineState['history'], now: PipelineState['history']): Measure[] {
+  if (before === now) return [];
+  const known = new Set(before.map(({ number }) => number));
+  return now
+    .filter(({ number, neverStarted }) => neverStarted && !known.has(number))
+    .flatMap((row) => releaseMeasures(row, null));
+}
+
+const SPANS: Readonly<Record<keyof Spans, string>> = {
+  lockWaitMs: 'lock-wait',
+  windowWaitMs: 'window-wait',
+  pausedMs: 'paused',
+  dependencyWaitMs: 'dependency-wait',
+  preMs: 'pre',
+  updateMs: 'update',
+  bakeMs: 'bake',
+  postMs: 'post',
+  revertMs: 'revert',
+  overheadMs: 'overhead',
+};
+
+export const deployMeasures = ({
+  outcome,
+  classification,
+  reverted,
+  spans,
+}: Pick<DeployResult, 'outcome' | 'classification' | 'reverted' | 'spans'>): Measure[] => [
+  once('deploys', { outcome, classification: classification ?? '' }),
+  ...(reverted === null ? [] : [once('reverts', { by: reverted.by === 'health' ? 'health' : 'person' })]),
+  ...(Object.keys(SPANS) as (keyof Spans)[])
+    .filter((span) => spans[span] > 0)
+    .map((span): Measure => ({ of: 'spanTime', value: spans[span], labels: { span: SPANS[span] } })),
+];
+
+export const verdictMeasure = (verdict: Verdict): Measure => once('verdicts', { verdict });
+
+export const queueMeasure = (waitedMs: number): Measure => ({ of: 'queueTime', value: waitedMs, labels: {} });
+
+export const admissionMeasure = (kind: 'deploy' | 'exclusive' | 'pick', waitedMs: number): Measure => ({
+  of: 'admissionTime',
+  value: waitedMs,
+  labels: { kind },
+});
+
+export const sweepMeasure = (finder: string, tookMs: number): Measure => ({
+  of: 'sweepTime',
+  value: tookMs,
+  labels: { finder },
+});
+
+/** `code` is the status of the answer; `none` where none came. */
+export const callMeasure = (extension: string, method: string, code: string, tookMs: number): Measure => ({
+  of: 'calls',
+  value: tookMs,
+  labels: { extension, method, code },
+});
+
+/** That of Temporal's SDK, in a workflow, an activity or a worker. */
+export interface Meter {
+  createCounter(
+    name: string,
+    unit?: string,
+    help?: string,
+  ): { add(value: number, labels: Record<string, string>): void };
+  createHistogram(
+    name: string,
+    type: 'float',
+    unit?: string,
+    help?: string,
+  ): { record(value: number, labels: Record<string, string>): void };
+}
+
+/** A clock that was put back makes no time negative. */
+export function measure(meter: Meter, measures: readonly Measure[]): void {
+  for (const { of, value, labels } of measures) {
+    const { kind, name, help } = METRICS[of];
+    if (kind === 'counter') meter.createCounter(name, undefined, help).add(value, labels);
+    else meter.createHistogram(name, 'float', 'seconds', help).record(Math.max(0, value) / 1000, labels);
+  }
+}

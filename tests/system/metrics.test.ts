@@ -1,0 +1,100 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { freePorts } from '../../cli/stack/ports';
+import { METRICS } from '../../domain/metrics';
+import { startFront, type Front } from './front';
+import { ROOT } from './process';
+import { given } from './service';
+import { Stack } from './stack';
+import { eventually } from './waiting';
+
+/** What operators see of a worker and a server: real processes, scraped as Prometheus does. */
+let stack: Stack;
+let front: Front;
+let workerUrl: string;
+beforeAll(async () => {
+  const [port] = await freePorts(1);
+  const address = `127.0.0.1:${port}`;
+  workerUrl = `http://${address}/metrics`;
+  stack = await Stack.open({ env: { CONVEYOR_METRICS: address } });
+  front = await startFront(stack);
+});
+afterEach(() => stack.checkInvariants());
+afterAll(() => stack.close());
+
+const scraped = async (url: string): Promise<string> => (await fetch(url)).text();
+
+test('a good release and a bad one are in the metrics of the worker that carried them, by outcome, span, verdict and extension', async () => {
+  const shop = await given(stack);
+  const release = (version: number) =>
+    stack.conveyor(['release', shop.name, '--artifact', `executable=${shop.version(version)}`, '--wait']);
+  expect(await release(2)).toMatchObject({ code: 0 });
+  await shop.behaves(3, { errorRatio: 0.5 });
+  expect(await release(3)).toMatchObject({ code: 3 });
+  const text = await scraped(workerUrl);
+  for (const line of [
+    /^conveyor_releases_ended_total\{.*state="succeeded".*\} 1$/m,
+    /^conveyor_deploys_ended_total\{.*outcome="succeeded".*\} 1$/m,
+    /^conveyor_deploys_ended_total\{.*outcome="reverted".*\} 1$/m,
+    /^conveyor_deploy_reverts_total\{.*by="health".*\} 1$/m,
+    /^conveyor_deploy_verdicts_total\{.*verdict="unhealthy".*\} [1-9]/m,
+    /^conveyor_deploy_span_seconds_count\{.*span="bake".*\} 2$/m,
+    /^conveyor_release_queue_seconds_count\{.*\} 2$/m,
+    /^conveyor_extension_request_seconds_count\{.*code="200".*extension="twine".*\} [1-9]/m,
+    /^temporal_worker_task_slots_used\{.*\} \d/m,
+  ])
+    expect(text).toMatch(line);
+});
+
+test('what runs is in the metrics of the server, by kind and state', async () => {
+  await eventually('the server has counted the pipeline', async () =>
+    /^conveyor_pipelines [1-9]/m.test(await scraped(`${front.url}/metrics`)),
+  );
+  const text = await scraped(`${front.url}/metrics`);
+  expect(text).toMatch(/^conveyor_releases\{state="running"\} \d+$/m);
+  for (const state of ['baking', 'reverting', 'paused'])
+    expect(text).toMatch(new RegExp(`^conveyor_deploys\\{state="${state}"\\} \\d+$`, 'm'));
+});
+
+test('every metric that alerts and the dashboard ask for exists', async () => {
+  const asked = ['operations/prometheus/alerts.yaml', 'operations/grafana/conveyor.json'].flatMap((file) => [
+    ...readFileSync(join(ROOT, file), 'utf8').matchAll(/\b(?:conveyor|temporal)_\w+/g),
+  ]);
+  const names = new Set(asked.map(([name]) => name.replace(/_(?:bucket|sum|count)$/, '')));
+  const ofWorkers = Object.values(METRICS).map(({ kind, name }) => `${name}_${kind === 'counter' ? 'total' : kind}`);
+  const shown = `${await scraped(workerUrl)}${await scraped(`${front.url}/metrics`)}`;
+  const missing = [...names].filter((name) => !ofWorkers.includes(name) && !shown.includes(`# TYPE ${name} `));
+  // Those that are there only once something has failed, or where there is such a service.
+  expect(missing.sort()).toEqual([
+    'conveyor_audit_lag_seconds',
+    'conveyor_audit_lost_total',
+    'conveyor_config_tailer_age_seconds',
+    'temporal_workflow_task_execution_failed_total',
+  ]);
+});
+
+const promtool = ['/usr/bin/promtool'].find((path) => {
+  try {
+    execFileSync(path, ['--version'], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+});
+if (promtool === undefined)
+  process.stderr.write(
+    '\nSKIPPED: nothing proves here that Prometheus takes the alerts: /usr/bin/promtool is missing.\n\n',
+  );
+
+(promtool === undefined ? test.skip : test)('Prometheus takes the alerts, and what the dashboard asks', () => {
+  const checked = (...args: string[]): string => execFileSync(promtool ?? '', ['check', ...args], { encoding: 'utf8' });
+  expect(checked('config', join(ROOT, 'operations/prometheus/prometheus.yaml'))).toContain('SUCCESS');
+  const { panels } = JSON.parse(readFileSync(join(ROOT, 'operations/grafana/conveyor.json'), 'utf8')) as {
+    panels: { targets?: { expr: string }[] }[];
+  };
+  const exprs = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr.replace('$__rate_interval', '5m')));
+  const rules = exprs.map((expr, index) => ({ record: `dashboard:${index}`, expr }));
+  const file = stack.file('dashboard.yaml', { groups: [{ name: 'dashboard', rules }] });
+  expect(checked('rules', file)).toContain(`${exprs.length} rules found`);
+});
