@@ -1,13 +1,8 @@
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { serve } from '@hono/node-server';
-import { parse, stringify } from 'yaml';
 import { DEFAULT_SETTINGS } from '../domain/settings';
-import { pipelineSchema, type PipelineSource } from '../domain/spec/pipeline';
+import { pipelineSchema } from '../domain/spec/pipeline';
 import { runEnded, serveActionService } from '../sdk';
+import { chainOf, configWith, listenAnywhere, median } from './actions';
 import { spread } from './reverts';
 import { onStack, OWNER, type Bench } from './services';
 import { print, run } from './stack';
@@ -53,9 +48,7 @@ class Chain {
       getRunProgress: ({ runId }) => ({ state: this.ends.has(runId) ? 'succeeded' : 'running' }),
       cancelRun: () => ({}),
     });
-    return new Promise((resolve) => {
-      serve({ fetch: app.fetch, port: 0 }, ({ port }: AddressInfo) => resolve(`http://127.0.0.1:${port}`));
-    });
+    return listenAnywhere(app);
   }
 
   async measure(name: 'told' | 'asked', actions: number, pollMs: number): Promise<readonly number[]> {
@@ -73,25 +66,5 @@ class Chain {
     return [...this.gaps];
   }
 }
-
-function chainOf(pipeline: string, actions: number): PipelineSource {
-  const names = Array.from({ length: actions }, (_, nth) => `run-${nth}`);
-  const chained = names.map((name, nth) => [
-    name,
-    { type: 'custom' as const, needs: names.slice(Math.max(0, nth - 1), nth), with: { service: 'chain' } },
-  ]);
-  return { pipeline, owners: [OWNER], actions: Object.fromEntries(chained) as PipelineSource['actions'] };
-}
-
-/** The configuration of this checkout, with the service of the benchmark. */
-function configWith(url: string): string {
-  const config = parse(readFileSync(join(__dirname, '../conveyor.config.yaml'), 'utf8')) as { extensions: object[] };
-  const file = join(mkdtempSync(join(tmpdir(), 'conveyor-bench-')), 'conveyor.config.yaml');
-  const extensions = [...config.extensions, { name: 'chain', kind: 'action-service', url }];
-  writeFileSync(file, stringify({ ...config, extensions }));
-  return file;
-}
-
-const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[values.length >> 1] ?? NaN;
 
 run(main);

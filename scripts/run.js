@@ -1,4 +1,4 @@
-// `npm run demo | dev | build | chaos | reproduce | docs | sdk` and `npm test`: everything that a fresh clone lacks, then the thing itself.
+// `npm run demo | dev | build | bench | chaos | reproduce | docs | sdk` and `npm test`: everything that a fresh clone lacks, then the thing itself.
 // Plain Node without dependencies, because it runs before there are any.
 'use strict';
 
@@ -8,6 +8,7 @@ const { ensureBuild } = require('./build');
 const { ensureTemporal } = require('./servers');
 const { runConveyor } = require('./conveyor');
 const { runTests } = require('./test');
+const { runBench } = require('./bench');
 const { runChaos } = require('./chaos');
 const { runReproduce } = require('./reproduce');
 const { runDocs } = require('./docs');
@@ -18,6 +19,7 @@ const VERBS = {
   demo: async (args) => runStack('demo', args),
   dev: async (args) => runStack('dev', args),
   test: async (args) => runTests(args),
+  bench: async (args) => runBench(args),
   chaos: async (args) => runChaos(args),
   reproduce: async (args) => runReproduce(args),
   docs: async (args) => runDocs(args),

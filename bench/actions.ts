@@ -1,0 +1,41 @@
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { serve } from '@hono/node-server';
+import { parse, stringify } from 'yaml';
+import type { PipelineSource } from '../domain/spec/pipeline';
+import type { serveActionService } from '../sdk';
+import { OWNER } from './services';
+
+/** What the benchmarks of actions share: pipelines of custom actions, and the service that runs them. */
+
+/** So many actions, one after the other, each a run of the action service. */
+export function chainOf(pipeline: string, actions: number): PipelineSource {
+  const names = Array.from({ length: actions }, (_, nth) => `run-${nth}`);
+  const chained = names.map((name, nth) => [
+    name,
+    { type: 'custom' as const, needs: names.slice(Math.max(0, nth - 1), nth), with: { service: CHAIN_SERVICE } },
+  ]);
+  return { pipeline, owners: [OWNER], actions: Object.fromEntries(chained) as PipelineSource['actions'] };
+}
+
+const CHAIN_SERVICE = 'chain';
+
+/** The address at which an action service listens from now on. */
+export const listenAnywhere = (app: ReturnType<typeof serveActionService>): Promise<string> =>
+  new Promise((resolve) => {
+    serve({ fetch: app.fetch, port: 0 }, ({ port }: AddressInfo) => resolve(`http://127.0.0.1:${port}`));
+  });
+
+/** The configuration of this checkout with that service, as a file. */
+export function configWith(url: string): string {
+  const config = parse(readFileSync(join(__dirname, '../conveyor.config.yaml'), 'utf8')) as { extensions: object[] };
+  const file = join(mkdtempSync(join(tmpdir(), 'conveyor-bench-')), 'conveyor.config.yaml');
+  const extensions = [...config.extensions, { name: CHAIN_SERVICE, kind: 'action-service', url }];
+  writeFileSync(file, stringify({ ...config, extensions }));
+  return file;
+}
+
+export const median = (values: readonly number[]): number =>
+  [...values].sort((a, b) => a - b)[values.length >> 1] ?? NaN;

@@ -1,0 +1,37 @@
+import { join } from 'node:path';
+import { NativeConnection, Worker } from '@temporalio/worker';
+import { activityInfo } from '@temporalio/activity';
+
+/** The two calls that a run of an action service is. */
+export async function runTwoCalls(url: string, action: string): Promise<void> {
+  const runId = `${activityInfo().workflowExecution?.workflowId}/${action}`;
+  const call = async (method: string): Promise<void> => {
+    const headers = { 'content-type': 'application/json', 'idempotency-key': runId };
+    const context = { pipeline: 'bare', release: 1, deployId: runId, actor: 'user:bench', config: {} };
+    const asked = { runId, pipeline: 'bare', release: 1, action, attempt: 1, inputs: [], with: {}, context };
+    const body = JSON.stringify(asked);
+    const answer = await fetch(`${url}/${method}`, { method: 'POST', headers, body });
+    if (!answer.ok) throw new Error(`${method}: ${answer.status} ${await answer.text()}`);
+    await answer.json();
+  };
+  await call('startRun');
+  await call('getRunProgress');
+}
+
+/** `worker.ts ADDRESS`: a worker of its own process, with the slots of ours; sends `ready`. */
+async function main(address: string): Promise<void> {
+  const worker = await Worker.create({
+    connection: await NativeConnection.connect({ address }),
+    taskQueue: 'bare',
+    workflowsPath: join(__dirname, 'bare.ts'),
+    activities: { runTwoCalls },
+    maxConcurrentWorkflowTaskExecutions: 120,
+    workflowTaskPollerBehavior: { type: 'autoscaling' },
+    activityTaskPollerBehavior: { type: 'autoscaling' },
+  });
+  process.send?.('ready');
+  await worker.run();
+}
+
+const [, , address] = process.argv;
+if (address !== undefined && process.argv[1]?.includes('overhead')) void main(address);
