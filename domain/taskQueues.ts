@@ -7,3 +7,6 @@ export type SideQueue = (typeof SIDE_QUEUES)[number];
 
 /** The name of a task queue beside the main one. */
 export const sideQueue = (main: string, side: SideQueue): string => `${main}-${side}`;
+
+/** What Temporal calls all workers of Conveyor together, where they are versioned. */
+export const DEPLOYMENT = 'conveyor';

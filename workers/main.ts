@@ -17,6 +17,7 @@ import { LiveRegistry } from '../platform/liveRegistry';
 import type { Registry } from '../platform/registry';
 import { requireKeys } from '../platform/seal';
 import { startArchiving } from './archiving';
+import { buildOptions, WORKER_BUILD } from './build';
 import { createWorker } from './createWorker';
 import { createLog } from './log';
 import { explainListening, METRICS_ADDRESS, telemetryOf } from './telemetry';
@@ -32,6 +33,7 @@ async function main(): Promise<void> {
   const { connectionOptions, namespace = 'default' } = loadClientConnectConfig({});
   const address = connectionOptions.address ?? 'localhost:7233';
   const taskQueue = process.env['CONVEYOR_TASK_QUEUE'] ?? 'conveyor';
+  const build = process.env[WORKER_BUILD];
   const [connection, clientConnection] = await connect(address, connectionOptions);
   const client = new Client({ connection: clientConnection, namespace, ...sealing(registry.seal) });
   const runner = createRunner(registry.scripts);
@@ -46,6 +48,7 @@ async function main(): Promise<void> {
     registry,
     platform: () => registry,
     clock: wallClock,
+    options: buildOptions(build),
   });
   // A worker without sweeps still deploys; what finders find then waits for a notification or for the next worker.
   const swept = () =>
@@ -65,7 +68,7 @@ async function main(): Promise<void> {
   if (registry.scripts.enabled) void logIsolation(runner, log);
   for (const warning of registry.warnings) log.warn({ file: registry.file }, warning);
   process.stdout.write(
-    `conveyor worker ready: ${address}, namespace ${namespace}, task queue ${taskQueue}, extensions from ${registry.file}\n`,
+    `conveyor worker ready: ${address}, namespace ${namespace}, task queue ${taskQueue}, ${build ? `build ${build}, ` : ''}extensions from ${registry.file}\n`,
   );
   await worker.run();
   await archiving?.stop();

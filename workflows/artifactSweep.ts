@@ -1,8 +1,9 @@
-import { setCurrentDetails, workflowInfo } from '@temporalio/workflow';
+import { setCurrentDetails, setWorkflowOptions, workflowInfo } from '@temporalio/workflow';
 import type { SweepOrder, SweepReport } from '../domain/finder/lasting';
 import { memoryAfter, type SweepMemory } from '../domain/finder/memory';
 import { sweepDetails, type SweepOutcome } from '../domain/finder/sweep';
 import { sweepers } from './proxies';
+import { versioned } from './versioning';
 
 /**
  * The looks of one finder for all its pipelines, one after the other. What it must know of the sweep before comes with the Schedule, as the
@@ -21,6 +22,7 @@ export async function artifactSweep(order: SweepOrder): Promise<SweepReport | nu
   if (report !== null) setCurrentDetails(sweepDetails(finder, report));
   return report;
 }
+setWorkflowOptions(versioned('AUTO_UPGRADE'), artifactSweep);
 
 function sweepReport(
   memory: SweepMemory | null,

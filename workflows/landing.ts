@@ -9,6 +9,7 @@ import {
   defineUpdate,
   setCurrentDetails,
   setHandler,
+  setWorkflowOptions,
   workflowInfo,
 } from '@temporalio/workflow';
 import {
@@ -24,6 +25,7 @@ import {
 import { list, marked, sections } from '../domain/markdown';
 import { rootCause } from '../domain/rootCause';
 import { landers } from './proxies';
+import { versioned } from './versioning';
 
 export interface LandingOrder {
   readonly repository: string;
@@ -47,6 +49,7 @@ export async function landing(order: LandingOrder): Promise<void> {
   scope.cancelRequested.catch(() => undefined);
   return CancellationScope.nonCancellable(() => keep(order));
 }
+setWorkflowOptions(versioned('AUTO_UPGRADE'), landing);
 
 async function keep(order: LandingOrder): Promise<void> {
   let strip = EMPTY_STRIP;

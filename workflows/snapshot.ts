@@ -1,7 +1,8 @@
-import { sleep } from '@temporalio/workflow';
+import { setWorkflowOptions, sleep } from '@temporalio/workflow';
 import type { SnapshotPage } from '../activities/snapshots';
 import { lookers } from './proxies';
 import { WEEK_MS } from '../domain/milliseconds';
+import { versioned } from './versioning';
 
 /** A deploy that came to nothing may leave its units to the next for as long as that. */
 const WEEKS_AFTER = 5;
@@ -17,3 +18,4 @@ export async function snapshot({ deployId }: Pick<SnapshotPage, 'deployId'>): Pr
     weeksOver = running === undefined ? weeksOver + 1 : 0;
   }
 }
+setWorkflowOptions(versioned('AUTO_UPGRADE'), snapshot);

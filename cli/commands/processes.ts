@@ -14,6 +14,7 @@ interface ProcessOptions extends GlobalOptions {
 
 interface WorkerOptions extends GlobalOptions {
   readonly metrics?: string;
+  readonly build?: string;
 }
 
 interface ConfigServiceOptions extends ProcessOptions {
@@ -38,10 +39,17 @@ export const processCommands: Register = (program, cli) => {
     .command('worker')
     .description('run a worker; add more to go faster')
     .option('--metrics <host:port>', 'where it answers /metrics (default: CONVEYOR_METRICS, else nowhere)')
-    .addHelpText('after', examples('conveyor worker', 'conveyor worker --metrics 127.0.0.1:9464'))
+    .option('--build <id>', 'its build, where workers are versioned (default: CONVEYOR_WORKER_BUILD, else none)')
+    .addHelpText(
+      'after',
+      examples('conveyor worker', 'conveyor worker --metrics 127.0.0.1:9464', 'conveyor worker --build 0.3.0'),
+    )
     .action(
       cli.handle<WorkerOptions>((call) =>
-        runProcess(call, 'workers/main.js', [], flagged('CONVEYOR_METRICS', call.options.metrics)),
+        runProcess(call, 'workers/main.js', [], {
+          ...flagged('CONVEYOR_METRICS', call.options.metrics),
+          ...flagged('CONVEYOR_WORKER_BUILD', call.options.build),
+        }),
       ),
     );
   program

@@ -1,0 +1,77 @@
+import { workflowIds } from '../../domain/ids';
+import type { Running } from './process';
+import { given, PATIENT } from './service';
+import { Stack } from './stack';
+import { eventually } from './waiting';
+
+/** Workers are upgraded while deploys are under way: two builds side by side, as docs/guides/cluster.md#upgrades says. */
+let stack: Stack;
+beforeAll(async () => {
+  stack = await Stack.open({ env: { CONVEYOR_WORKER_BUILD: 'one' } });
+  await makeCurrent('one');
+});
+afterEach(() => stack.checkInvariants());
+afterAll(() => stack.close());
+
+/** Temporal takes a build for current once it has seen a worker of it. */
+const makeCurrent = (build: string): Promise<unknown> =>
+  eventually(`${build} is the current build`, () =>
+    stack
+      .temporalCli([
+        ...['worker', 'deployment', 'set-current-version', '--yes'],
+        ...['--deployment-name', 'conveyor', '--build-id', build],
+      ])
+      .catch(() => undefined),
+  );
+
+async function startWorker(build: string): Promise<Running> {
+  const worker = stack.processes.node('dist/workers/main.js', [], { ...stack.env, CONVEYOR_WORKER_BUILD: build });
+  await worker.said(new RegExp(`^conveyor worker ready.*build ${build}`, 'm'));
+  return worker;
+}
+
+async function buildOf(workflow: string): Promise<string | undefined> {
+  const { raw } = await stack.temporal.workflow.getHandle(workflow).describe();
+  const info = raw.workflowExecutionInfo?.versioningInfo;
+  return info?.deploymentVersion?.buildId ?? undefined;
+}
+
+async function behaviourOf(workflow: string): Promise<string> {
+  const { raw } = await stack.temporal.workflow.getHandle(workflow).describe();
+  // Of temporal.api.enums.v1.VersioningBehavior.
+  const names = ['', 'PINNED', 'AUTO_UPGRADE'];
+  return names[Number(raw.workflowExecutionInfo?.versioningInfo?.behavior)] ?? '';
+}
+
+test('a deploy ends on the build that it began on, whatever is current; pipelines and what is new go to the current one', async () => {
+  const old = await given(stack, PATIENT);
+  const first = await old.ships(2);
+  await old.isIn(1, 'baking');
+  await startWorker('two');
+  await makeCurrent('two');
+
+  const fresh = await given(stack);
+  expect(
+    await stack.conveyor(['release', fresh.name, '--artifact', `executable=${fresh.version(2)}`, '--wait']),
+  ).toMatchObject({ code: 0 });
+  expect(await buildOf(`release/${fresh.name}/1`)).toBe('two');
+  expect(await buildOf(`deploy/${fresh.name}/1/deploy/1`)).toBe('two');
+  expect(await buildOf(`deploy/${first}/deploy/1`)).toBe('one');
+
+  await stack.killWorker();
+  await stack.startWorker();
+  const reverted = await stack.conveyor(['revert', `${first}/deploy`, '--reason', 'the upgrade is through']);
+  expect(reverted).toMatchObject({ code: 0 });
+  expect(await old.isIn(1, 'ended')).toMatchObject({ outcome: 'reverted' });
+  expect(await buildOf(`deploy/${first}/deploy/1`)).toBe('one');
+  expect(await buildOf(`pipeline/${old.name}`)).toBe('two');
+});
+
+test('every type of workflow that may outlive a build of workers says that it follows the current one', async () => {
+  const shop = await given(stack);
+  const id = await shop.ships(2);
+  await shop.isIn(1, 'baking');
+  expect(await behaviourOf(workflowIds.serviceLock('twine', shop.name))).toBe('AUTO_UPGRADE');
+  expect(await behaviourOf(`pipeline/${shop.name}`)).toBe('AUTO_UPGRADE');
+  expect(await behaviourOf(`release/${id}`)).toBe('PINNED');
+});
