@@ -6,30 +6,7 @@ set -euo pipefail
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 . "$ROOT/scripts/common.sh"
 . "$ROOT/scripts/temporal-cli.sh"
-
-# domain/searchAttributes.ts lists the same; a test keeps the two equal. An attribute that is not registered would make
-# every workflow that sets it fail its task and try again for ever.
-SEARCH_ATTRIBUTES='
-  ConveyorPipeline=Keyword
-  ConveyorRelease=Keyword
-  ConveyorState=Keyword
-  ConveyorOutcome=Keyword
-  ConveyorPhase=Keyword
-  ConveyorPushType=Keyword
-  ConveyorArtifact=Keyword
-  ConveyorOwners=KeywordList
-  ConveyorLabels=KeywordList
-  ConveyorFinders=KeywordList
-'
-
-# One history shard polls twenty times a second and rounds timers to a second unless it is told otherwise: 105 ms for an
-# activity instead of 11. Fairness keeps one pipeline's releases from starving the others'.
-DYNAMIC_CONFIG='
-  history.transferProcessorMaxPollRPS=2000
-  history.timerProcessorMaxPollRPS=2000
-  history.timerProcessorMaxTimeShift="1ms"
-  matching.enableFairness=true
-'
+. "$ROOT/scripts/temporal-settings.sh"
 
 usage() {
   cat <<'TEXT'

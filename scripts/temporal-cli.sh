@@ -141,7 +141,7 @@ build_temporal() {
     'install the Temporal CLI 1.4 or newer (https://docs.temporal.io/cli) or Go 1.21 or newer (https://go.dev/dl), or set TEMPORAL_CLI to a temporal binary'
   say "Building the Temporal server $TEMPORAL_VERSION with $(go env GOVERSION): four to eight minutes on two cores, once for this machine"
   (
-    cd "$ROOT/tools/temporal-cli" && CGO_ENABLED=0 exec go build -v -mod=readonly -o "$made" \
+    cd "$ROOT/tools/temporal" && CGO_ENABLED=0 exec go build -v -mod=readonly -o "$made" \
       -ldflags "-s -w -X github.com/temporalio/cli/internal/temporalcli.Version=$TEMPORAL_VERSION" \
       github.com/temporalio/cli/cmd/temporal
   ) >"$log" 2>&1 &

@@ -152,7 +152,7 @@ describe('what must agree does', () => {
   });
 
   test('the development server registers exactly the search attributes that workflows set', () => {
-    const script = readFileSync(path.join(ROOT, 'temporal-dev.sh'), 'utf8');
+    const script = readFileSync(path.join(ROOT, 'scripts', 'temporal-settings.sh'), 'utf8');
     const block = /^SEARCH_ATTRIBUTES='([^']*)'/m.exec(script)?.[1] ?? '';
     const registered = Object.fromEntries(
       block
@@ -170,9 +170,9 @@ describe('what must agree does', () => {
     const named = /^TEMPORAL_VERSION=(.+)$/m.exec(
       readFileSync(path.join(ROOT, 'scripts/temporal-cli.sh'), 'utf8'),
     )?.[1];
-    const module = readFileSync(path.join(ROOT, 'tools/temporal-cli/go.mod'), 'utf8');
+    const module = readFileSync(path.join(ROOT, 'tools/temporal/go.mod'), 'utf8');
     expect(/github\.com\/temporalio\/cli v(\S+)/.exec(module)?.[1]).toBe(named);
-    expect(existsSync(path.join(ROOT, 'tools/temporal-cli/go.sum'))).toBe(true);
+    expect(existsSync(path.join(ROOT, 'tools/temporal/go.sum'))).toBe(true);
   });
 });
 

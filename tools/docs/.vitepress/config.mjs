@@ -64,6 +64,7 @@ export default {
         text: 'Run it',
         items: [
           page('Operating', '/docs/guides/operate'),
+          page('A cluster', '/docs/guides/cluster'),
           page('Securing', '/docs/guides/secure'),
           page('Signed artifacts', '/docs/guides/signing'),
           page('Freshness', '/docs/guides/freshness'),
