@@ -1,42 +1,22 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { QueryNotRegisteredError, WorkflowNotFoundError, type Client } from '@temporalio/client';
-import type { Canary } from '../domain/mutex';
+import { CANARIES_MEMO, type Canary } from '../domain/mutex';
 
 /** The running canaries on the service of a lock. @throws lock-silent when the lock does not answer in time; whoever needs to know asks again. */
 export type ReadCanaries = (lockId: string) => Promise<readonly Canary[]>;
 
 const LOCK_TIMEOUT_MS = 5_000;
-/** Locks that a worker remembers: as many as deploys may bake at once. */
-const KEPT_LOCKS = 10_000;
-
-/** What a lock said, and how long its history was then. */
-interface LockAnswer {
-  readonly runId: string;
-  readonly length: number;
-  readonly canaries: readonly Canary[];
-}
 
 /**
- * Every look at health asks, and nearly always there are none. A lock changes only by an event of its history, so while that is as
- * long as it was when the lock was last asked, the server answers alone: no task, no worker, no replay.
+ * Every look at health asks, and nearly always there are none. A lock keeps in its memo how many there are, so that the server answers
+ * alone: no task, no worker, no replay. While a task of it is under way, the memo may be of before that.
  */
 export function createCanaryReader(client: Client): ReadCanaries {
-  const kept = new Map<string, LockAnswer>();
-  const keep = (lockId: string, answer: LockAnswer): void => {
-    kept.delete(lockId);
-    kept.set(lockId, answer);
-    const [oldest = ''] = kept.keys();
-    if (kept.size > KEPT_LOCKS) kept.delete(oldest);
-  };
   const read = async (lockId: string): Promise<readonly Canary[]> => {
     const handle = client.workflow.getHandle(lockId);
-    const { runId, historyLength: length, raw } = await handle.describe();
-    const before = kept.get(lockId);
-    if (before?.runId === runId && before.length === length) return before.canaries;
-    const canaries = await handle.query<readonly Canary[]>('guests');
-    // Signals that come during a task are in the history only after it.
-    if (!raw.pendingWorkflowTask) keep(lockId, { runId, length, canaries });
-    return canaries;
+    const { memo, raw } = await handle.describe();
+    if (memo?.[CANARIES_MEMO] === 0 && !raw.pendingWorkflowTask) return [];
+    return handle.query<readonly Canary[]>('guests');
   };
   return (lockId) =>
     client

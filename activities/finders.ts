@@ -19,7 +19,7 @@ import {
 } from '../domain/finder/sweep';
 import { sweepId, workflowIds } from '../domain/ids';
 import type { PipelineIndex, PipelineSubscriptions } from '../domain/pipeline/pipelineIndex';
-import { measure, sweepMeasure } from '../domain/metrics';
+import { recordMeasures, sweepMeasure } from '../domain/metrics';
 import { callExtension } from '../sdk/client';
 import type { Fetch } from '../sdk/request';
 import { artifactFinderProtocol, MAX_SUBSCRIPTIONS } from '../sdk/protocol/artifactFinder';
@@ -80,7 +80,7 @@ export function createFinderActivities(parts: FinderParts) {
 async function sweepMeasured(parts: FinderParts, finder: string, memory: SweepMemory | null): Promise<SweepOutcome> {
   const beganMs = await parts.clock.now();
   const outcome = await sweepOnce(parts, finder, memory);
-  measure(Context.current().metricMeter, [sweepMeasure(finder, (await parts.clock.now()) - beganMs)]);
+  recordMeasures(Context.current().metricMeter, [sweepMeasure(finder, (await parts.clock.now()) - beganMs)]);
   return outcome;
 }
 

@@ -1,7 +1,7 @@
 import { log } from '@temporalio/activity';
 import { QueryNotRegisteredError, WorkflowNotFoundError, type Client } from '@temporalio/client';
 import { decideUse } from '../domain/access/usage';
-import type { Canary, LockRequest, Mutex } from '../domain/mutex';
+import { CANARIES_MEMO, canariesOf, FREE_MUTEX, type Canary, type LockRequest, type Mutex } from '../domain/mutex';
 import { parseId } from '../domain/ids';
 import type { ReleaseEnd } from '../domain/pipeline/reconcile';
 import type { Settings } from '../domain/settings';
@@ -20,10 +20,12 @@ type HolderParts = CallPorts & { readonly client: Client; readonly taskQueue: st
 export function createHolderActivities({ taskQueue, ...parts }: HolderParts) {
   const { client } = parts;
   const toLock = async (lockId: string, settings: Settings, signal: string, message: object): Promise<void> => {
+    const lost = await lostMutex(client, lockId);
     await client.workflow.signalWithStart('lock', {
       workflowId: lockId,
       taskQueue,
-      args: [settings, await lostMutex(client, lockId)],
+      args: [settings, lost],
+      memo: { [CANARIES_MEMO]: canariesOf(lost ?? FREE_MUTEX).length },
       signal,
       signalArgs: [message],
       staticSummary: summaryOf(`one release at a time on ${lockId.slice('lock/'.length)}`),

@@ -2,7 +2,7 @@ import type { OpenCount } from '../domain/metrics';
 import type { DeployState } from '../domain/views';
 import type { Temporal } from './connection';
 
-const DEPLOYS: readonly Exclude<DeployState, 'ended'>[] = [
+const DEPLOY_STATES: readonly Exclude<DeployState, 'ended'>[] = [
   'planning',
   'waiting-lock',
   'waiting-window',
@@ -23,7 +23,7 @@ export function openCounts({ client }: Pick<Temporal, 'client'>): Promise<OpenCo
   return Promise.all([
     count('pipeline', '', ''),
     ...['running', 'paused'].map((state) => count('release', state, isState(state))),
-    ...DEPLOYS.map((state) => count('deploy', state, isState(state))),
+    ...DEPLOY_STATES.map((state) => count('deploy', state, isState(state))),
     count('deploy', 'paused', ` AND ConveyorState STARTS_WITH 'paused'`),
   ]);
 }

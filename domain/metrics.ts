@@ -14,7 +14,7 @@ interface Metric {
   readonly help: string;
 }
 
-export const METRICS = {
+export const WORKER_METRICS = {
   releases: { kind: 'counter', name: 'conveyor_releases_ended', help: 'Releases that ended.' },
   releaseTime: { kind: 'seconds', name: 'conveyor_release_duration', help: 'From the start of a release to its end.' },
   queueTime: { kind: 'seconds', name: 'conveyor_release_queue', help: 'From a release in the queue to its start.' },
@@ -31,8 +31,8 @@ export const METRICS = {
   sweepTime: { kind: 'seconds', name: 'conveyor_sweep_duration', help: 'Sweeps of finders, until they had an answer.' },
 } as const satisfies Record<string, Metric>;
 
-export interface Measure {
-  readonly of: keyof typeof METRICS;
+export interface MeasuredValue {
+  readonly of: keyof typeof WORKER_METRICS;
   /** A number of events, or ms. */
   readonly value: number;
   readonly labels: Readonly<Record<string, string>>;
@@ -45,19 +45,19 @@ export interface OpenCount {
   readonly count: number;
 }
 
-const once = (of: Measure['of'], labels: Measure['labels']): Measure => ({ of, value: 1, labels });
+const event = (of: MeasuredValue['of'], labels: MeasuredValue['labels']): MeasuredValue => ({ of, value: 1, labels });
 
 /** Of a release that ended: whether it was taken up, and after how many ms. */
 export const releaseMeasures = (
   { state, cause }: Pick<ReleaseSummary, 'state' | 'cause'>,
   tookMs: number | null,
-): Measure[] => [
-  once('releases', { state, cause: cause ?? '' }),
+): MeasuredValue[] => [
+  event('releases', { state, cause: cause ?? '' }),
   ...(tookMs === null ? [] : [{ of: 'releaseTime', value: tookMs, labels: { state } } as const]),
 ];
 
 /** Of releases that ended in the queue, which have no workflow of their own. */
-export function neverStartedMeasures(before: PipelineState['history'], now: PipelineState['history']): Measure[] {
+export function neverStartedMeasures(before: PipelineState['history'], now: PipelineState['history']): MeasuredValue[] {
   if (before === now) return [];
   const known = new Set(before.map(({ number }) => number));
   return now
@@ -83,32 +83,32 @@ export const deployMeasures = ({
   classification,
   reverted,
   spans,
-}: Pick<DeployResult, 'outcome' | 'classification' | 'reverted' | 'spans'>): Measure[] => [
-  once('deploys', { outcome, classification: classification ?? '' }),
-  ...(reverted === null ? [] : [once('reverts', { by: reverted.by === 'health' ? 'health' : 'person' })]),
+}: Pick<DeployResult, 'outcome' | 'classification' | 'reverted' | 'spans'>): MeasuredValue[] => [
+  event('deploys', { outcome, classification: classification ?? '' }),
+  ...(reverted === null ? [] : [event('reverts', { by: reverted.by === 'health' ? 'health' : 'person' })]),
   ...(Object.keys(SPANS) as (keyof Spans)[])
     .filter((span) => spans[span] > 0)
-    .map((span): Measure => ({ of: 'spanTime', value: spans[span], labels: { span: SPANS[span] } })),
+    .map((span): MeasuredValue => ({ of: 'spanTime', value: spans[span], labels: { span: SPANS[span] } })),
 ];
 
-export const verdictMeasure = (verdict: Verdict): Measure => once('verdicts', { verdict });
+export const verdictMeasure = (verdict: Verdict): MeasuredValue => event('verdicts', { verdict });
 
-export const queueMeasure = (waitedMs: number): Measure => ({ of: 'queueTime', value: waitedMs, labels: {} });
+export const queueMeasure = (waitedMs: number): MeasuredValue => ({ of: 'queueTime', value: waitedMs, labels: {} });
 
-export const admissionMeasure = (kind: 'deploy' | 'exclusive' | 'pick', waitedMs: number): Measure => ({
+export const admissionMeasure = (kind: 'deploy' | 'exclusive' | 'pick', waitedMs: number): MeasuredValue => ({
   of: 'admissionTime',
   value: waitedMs,
   labels: { kind },
 });
 
-export const sweepMeasure = (finder: string, tookMs: number): Measure => ({
+export const sweepMeasure = (finder: string, tookMs: number): MeasuredValue => ({
   of: 'sweepTime',
   value: tookMs,
   labels: { finder },
 });
 
 /** `code` is the status of the answer; `none` where none came. */
-export const callMeasure = (extension: string, method: string, code: string, tookMs: number): Measure => ({
+export const callMeasure = (extension: string, method: string, code: string, tookMs: number): MeasuredValue => ({
   of: 'calls',
   value: tookMs,
   labels: { extension, method, code },
@@ -130,9 +130,9 @@ export interface Meter {
 }
 
 /** A clock that was put back makes no time negative. */
-export function measure(meter: Meter, measures: readonly Measure[]): void {
+export function recordMeasures(meter: Meter, measures: readonly MeasuredValue[]): void {
   for (const { of, value, labels } of measures) {
-    const { kind, name, help } = METRICS[of];
+    const { kind, name, help } = WORKER_METRICS[of];
     if (kind === 'counter') meter.createCounter(name, undefined, help).add(value, labels);
     else meter.createHistogram(name, 'float', 'seconds', help).record(Math.max(0, value) / 1000, labels);
   }

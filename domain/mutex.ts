@@ -62,6 +62,12 @@ export const welcome = (mutex: Mutex, canary: Canary): Mutex => ({
   guests: [...canariesOf(mutex).filter(({ requester }) => requester !== canary.requester), canary],
 });
 
+/** Where a lock keeps the number of its canaries, as a memo. Locks that began before have none. */
+export const CANARIES_MEMO = 'canaries';
+
+/** Somebody is kept waiting by whoever holds, or keeps tasks for a canary: both need to know that those still run. */
+export const isWaitedFor = (mutex: Mutex): boolean => mutex.queue.length > 0 || canariesOf(mutex).length > 0;
+
 export const canariesOf = ({ guests }: Mutex): readonly Canary[] => guests ?? [];
 
 /** Canaries on some of these units; all of them, where these or those are too many to name. */

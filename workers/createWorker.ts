@@ -25,7 +25,7 @@ import type { Registry } from '../platform/registry';
 import type { ObservedCall } from '../sdk/client';
 import type { Runner } from '../runner/runner';
 import type { PipelineIndex } from '../domain/pipeline/pipelineIndex';
-import { callMeasure, measure, type Meter } from '../domain/metrics';
+import { callMeasure, recordMeasures, type Meter } from '../domain/metrics';
 import { SIDE_QUEUES, sideQueue } from '../domain/taskQueues';
 
 /** What a worker is made of; tests give it a virtual clock, an embedded simulator and a short heartbeat. */
@@ -116,7 +116,8 @@ function activitiesOf({ client, index, taskQueue, runner, ...unmeasured }: Worke
 function measuredCalls(registry: Registry, meter: Meter): Registry {
   const find: Registry['find'] = (kind, name) => ({
     ...registry.find(kind, name),
-    observe: ({ method, code, tookMs }: ObservedCall) => measure(meter, [callMeasure(name, method, code, tookMs)]),
+    observe: ({ method, code, tookMs }: ObservedCall) =>
+      recordMeasures(meter, [callMeasure(name, method, code, tookMs)]),
   });
   return new Proxy(registry, { get: (_, part) => (part === 'find' ? find : registry[part as keyof Registry]) });
 }

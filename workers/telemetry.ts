@@ -1,15 +1,15 @@
 import { isIP } from 'node:net';
 import type { RuntimeOptions } from '@temporalio/worker';
 import { conveyorError } from '../domain/errors';
-import { METRICS } from '../domain/metrics';
+import { WORKER_METRICS } from '../domain/metrics';
 
 /** Where a worker answers `/metrics`: `host:port`, the host as an address. */
 export const METRICS_ADDRESS = 'CONVEYOR_METRICS';
 
 /** Bakes take hours, and what waits for a person a week. */
-const LONG = [1, 10, 60, 600, 3_600, 21_600, 86_400, 604_800];
-const SHORT = [0.005, 0.025, 0.1, 0.5, 2.5, 10, 30];
-const QUICK: readonly string[] = [METRICS.calls.name, METRICS.sweepTime.name];
+const LONG_BUCKETS = [1, 10, 60, 600, 3_600, 21_600, 86_400, 604_800];
+const QUICK_BUCKETS = [0.005, 0.025, 0.1, 0.5, 2.5, 10, 30];
+const QUICK_METRICS: readonly string[] = [WORKER_METRICS.calls.name, WORKER_METRICS.sweepTime.name];
 
 /**
  * The metrics of a worker and of Temporal's SDK, in the conventions of Prometheus; without an address there are none.
@@ -17,13 +17,13 @@ const QUICK: readonly string[] = [METRICS.calls.name, METRICS.sweepTime.name];
  */
 export function telemetryOf(address: string | undefined): Pick<RuntimeOptions, 'telemetryOptions'> {
   if (address === undefined || address === '') return {};
-  if (!isAddress(address))
+  if (!isBindAddress(address))
     throw conveyorError('usage', {
       text: `${METRICS_ADDRESS} ${address} is no address and port`,
       hint: `write it as 127.0.0.1:9464, 0.0.0.0:9464 or [::1]:9464`,
     });
-  const times = Object.values(METRICS).filter(({ kind }) => kind === 'seconds');
-  const buckets = times.map(({ name }) => [name, QUICK.includes(name) ? SHORT : LONG]);
+  const times = Object.values(WORKER_METRICS).filter(({ kind }) => kind === 'seconds');
+  const buckets = times.map(({ name }) => [name, QUICK_METRICS.includes(name) ? QUICK_BUCKETS : LONG_BUCKETS]);
   const prometheus = {
     bindAddress: address,
     countersTotalSuffix: true,
@@ -34,7 +34,7 @@ export function telemetryOf(address: string | undefined): Pick<RuntimeOptions, '
   return { telemetryOptions: { metrics: { prometheus, attachServiceName: false } } };
 }
 
-function isAddress(text: string): boolean {
+function isBindAddress(text: string): boolean {
   const [, bracketed, plain, port] = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(text) ?? [];
   return isIP(bracketed ?? plain ?? '') === (bracketed === undefined ? 4 : 6) && Number(port) <= 65_535;
 }

@@ -1,18 +1,22 @@
 import {
   CancellationScope,
   condition,
-  continueAsNew,
   defineQuery,
   defineSignal,
   getExternalWorkflowHandle,
+  makeContinueAsNewFunc,
   setCurrentDetails,
   setHandler,
+  setWorkflowOptions,
+  upsertMemo,
   workflowInfo,
 } from '@temporalio/workflow';
 import {
-  freeFrom,
+  CANARIES_MEMO,
   canariesOf,
+  freeFrom,
   isIdle,
+  isWaitedFor,
   releaseMutex,
   request,
   withHeldSince,
@@ -27,6 +31,7 @@ import type { Settings } from '../domain/settings';
 import { formatTime } from '../domain/text';
 import { onSignal } from './inbox';
 import { lookers } from './proxies';
+import { versioned } from './versioning';
 
 /** Signals, since whoever asks is a workflow or starts the lock with its request. */
 const requestLockSignal = defineSignal<[LockRequest]>('request-lock');
@@ -49,9 +54,10 @@ export interface LockGrant {
 }
 
 /**
- * Mutual exclusion across pipelines: one grant at a time, in the order of asking. It lives while somebody wants it, and
- * checks now and then that the holder still runs, since a terminated one can say nothing. A Temporal
- * cancel request does not end it: whoever holds would lose what it holds without knowing.
+ * Mutual exclusion across pipelines: one grant at a time, in the order of asking. It lives while somebody wants it. Once somebody waits,
+ * it checks at once, and then now and then, that the holder still runs, since a terminated one can say nothing; while nobody does it
+ * costs nothing, however long it is held. A Temporal cancel request does not end it: whoever holds would lose what it holds without
+ * knowing.
  */
 export async function lock(settings: Settings, carried: Mutex | null = null): Promise<void> {
   let ignored = 0;
@@ -59,16 +65,24 @@ export async function lock(settings: Settings, carried: Mutex | null = null): Pr
   scope.cancelRequested.catch(() => void (ignored += 1));
   return CancellationScope.nonCancellable(() => keepLock(settings, carried ?? freeFrom(Date.now()), () => ignored));
 }
+setWorkflowOptions(versioned('AUTO_UPGRADE'), lock);
 
 async function keepLock(settings: Settings, carried: Mutex, ignored: () => number): Promise<void> {
   let mutex = carried;
   let shown = 0;
+  const canaries = new CanaryCount();
   const grants: (LockRequest & { waited: boolean })[] = [];
   const take = (next: Grants, waited: boolean): void => {
     mutex = withHeldSince(next.mutex, mutex, Date.now());
     grants.push(...next.granted.map((granted) => ({ ...granted, waited })));
+    canaries.show(mutex);
   };
-  onSignal(requestLockSignal, (wanted) => take(request(mutex, wanted), false));
+  let hasNewcomer = false;
+  onSignal(requestLockSignal, (wanted) => {
+    const waiting = mutex.queue.length;
+    take(request(mutex, wanted), false);
+    hasNewcomer ||= canaries.areShown && mutex.queue.length > waiting;
+  });
   const left: string[] = [];
   const leave = (requester: string): void => {
     if (canariesOf(mutex).some((canary) => canary.requester === requester)) left.push(requester);
@@ -76,7 +90,10 @@ async function keepLock(settings: Settings, carried: Mutex, ignored: () => numbe
   };
   setHandler(canariesQuery, () => canariesOf(mutex));
   setHandler(mutexQuery, () => mutex);
-  onSignal(joinLockSignal, (canary) => void (mutex = welcome(mutex, canary)));
+  onSignal(joinLockSignal, (canary) => {
+    mutex = welcome(mutex, canary);
+    canaries.show(mutex);
+  });
   onSignal(releaseLockSignal, leave);
   do {
     for (let next = grants.shift(); next; next = grants.shift()) {
@@ -86,16 +103,21 @@ async function keepLock(settings: Settings, carried: Mutex, ignored: () => numbe
     shown = ignored();
     setCurrentDetails(describe(mutex, shown));
     if (workflowInfo().continueAsNewSuggested && grants.length + left.length === 0)
-      await continueAsNew<typeof lock>(settings, mutex);
-    const changed = await condition(
-      () => grants.length + left.length > 0 || isIdle(mutex) || ignored() > shown,
-      settings.reconcileIntervalMs,
-      {
-        summary: 'check that the holder still runs',
-      },
-    );
-    if (!changed) await dropDead();
+      await makeContinueAsNewFunc<typeof lock>(canaries.carried(mutex))(settings, mutex);
+    await untilDue();
   } while (!isIdle(mutex) || grants.length + left.length > 0);
+
+  async function untilDue(): Promise<void> {
+    const isWatched = (): boolean => !canaries.areShown || isWaitedFor(mutex);
+    const watched = isWatched();
+    const isDue = (): boolean =>
+      grants.length + left.length > 0 || isIdle(mutex) || ignored() > shown || hasNewcomer || isWatched() !== watched;
+    const patienceMs = watched ? settings.reconcileIntervalMs : undefined;
+    const changed = await waitUntil(isDue, patienceMs, 'check that the holder still runs');
+    const isNewlyWaited = hasNewcomer && mutex.queue.length > 0;
+    hasNewcomer = false;
+    if (!changed || isNewlyWaited) await dropDead();
+  }
 
   async function dropDead(): Promise<void> {
     const known = [...(mutex.holder?.requesters ?? []), ...canariesOf(mutex).map(({ requester }) => requester)];
@@ -110,6 +132,31 @@ async function keepLock(settings: Settings, carried: Mutex, ignored: () => numbe
         .catch(() => undefined),
     );
     await Promise.all(sent);
+  }
+}
+
+/** @returns false once the time is up. */
+const waitUntil = async (isDue: () => boolean, patienceMs: number | undefined, summary: string): Promise<boolean> =>
+  patienceMs === undefined ? condition(isDue).then(() => true) : condition(isDue, patienceMs, { summary });
+
+/** How many canaries there are, for everybody who looks (activities/canaryReader.ts). A lock that began without says nothing. */
+class CanaryCount {
+  private shown = workflowInfo().memo?.[CANARIES_MEMO];
+
+  get areShown(): boolean {
+    return this.shown !== undefined;
+  }
+
+  show(mutex: Mutex): void {
+    const { length } = canariesOf(mutex);
+    if (!this.areShown || this.shown === length) return;
+    this.shown = length;
+    upsertMemo({ [CANARIES_MEMO]: length });
+  }
+
+  /** The server takes no memo along. */
+  carried(mutex: Mutex): { readonly memo?: Record<string, unknown> } {
+    return this.areShown ? { memo: { [CANARIES_MEMO]: canariesOf(mutex).length } } : {};
   }
 }
 

@@ -73,13 +73,18 @@ function stillStarts({ state }: PipelineRun, { number }: ActiveRelease): boolean
 }
 
 /** A busy pipeline never waits as long as it takes to look after its releases. */
-function isOverdue({ state, lookedAtMs }: PipelineRun): boolean {
-  return state !== null && hasRunning(state) && Date.now() >= lookedAtMs + 2 * lookIntervalMs(state);
+function isOverdue({ state, lookedAtMs, followsAll }: PipelineRun): boolean {
+  return state !== null && hasRunning(state) && Date.now() >= lookedAtMs + 2 * lookIntervalMs(state, followsAll);
 }
 
-/** What a release left behind is over before long, and others may wait for it. */
-const lookIntervalMs = ({ active, settings: { waitIntervalMs, reconcileIntervalMs } }: PipelineState): number =>
-  active.some(({ gone }) => gone) ? Math.min(waitIntervalMs, reconcileIntervalMs) : reconcileIntervalMs;
+/** What a release left behind is over before long, and others may wait for it. Where Temporal says when releases end, looks are seldom. */
+function lookIntervalMs({ active, settings }: PipelineState, followsAll: boolean): number {
+  const { waitIntervalMs, reconcileIntervalMs } = settings;
+  if (active.some(({ gone }) => gone)) return Math.min(waitIntervalMs, reconcileIntervalMs);
+  return followsAll ? SELDOM_FACTOR * reconcileIntervalMs : reconcileIntervalMs;
+}
+
+const SELDOM_FACTOR = 6;
 
 const hasRunning = ({ active }: PipelineState): boolean => active.some((release) => release.state === 'running');
 
@@ -88,7 +93,7 @@ async function waitForChange(run: PipelineRun): Promise<void> {
   const wakesAtMs = state === null ? undefined : nextWake(state, Date.now());
   const active = state !== null && hasRunning(state);
   if (state === null || (!active && wakesAtMs === undefined)) return condition(() => run.changed);
-  const lookMs = lookIntervalMs(state);
+  const lookMs = lookIntervalMs(state, run.followsAll);
   const untilMs = wakesAtMs === undefined ? Infinity : wakesAtMs - Date.now();
   if (!active || untilMs <= lookMs) {
     await condition(() => run.changed, untilMs, { summary: 'wait for what is due next' });

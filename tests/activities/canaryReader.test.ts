@@ -1,6 +1,6 @@
 import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import { createCanaryReader } from '../../activities/canaryReader';
-import type { Canary } from '../../domain/mutex';
+import { CANARIES_MEMO, type Canary } from '../../domain/mutex';
 
 const LOCK = 'lock/twine/kvstore';
 const canary: Canary = { owner: 'kvstore/2', requester: 'deploy/kvstore/2/canary/1', updates: ['one'] };
@@ -8,8 +8,8 @@ const canary: Canary = { owner: 'kvstore/2', requester: 'deploy/kvstore/2/canary
 /** A lock as the server shows it. */
 class Lock {
   canaries: readonly Canary[] = [];
-  length = 5;
-  runId = 'first';
+  /** One that began before locks had any. */
+  hasMemo = true;
   /** A task of it is with a worker. */
   isBusy = false;
   asked = 0;
@@ -23,13 +23,12 @@ class Lock {
 
   joined(): void {
     this.canaries = [canary];
-    this.length += 3;
   }
 
   private async describe() {
     if (this.failure) throw this.failure;
-    const { runId, length: historyLength } = this;
-    return Promise.resolve({ runId, historyLength, raw: { pendingWorkflowTask: this.isBusy ? {} : null } });
+    const memo = this.hasMemo ? { [CANARIES_MEMO]: this.canaries.length } : undefined;
+    return Promise.resolve({ memo, raw: { pendingWorkflowTask: this.isBusy ? {} : null } });
   }
 
   private answer() {
@@ -38,36 +37,27 @@ class Lock {
   }
 }
 
-test('a lock is asked again only when its history has grown, or it is another', async () => {
+test('a lock without canaries is never asked: the server has their number', async () => {
   const lock = new Lock();
   const canaries = createCanaryReader(lock.client);
   for (let look = 0; look < 3; look += 1) expect(await canaries(LOCK)).toEqual([]);
-  expect(lock.asked).toBe(1);
+  expect(lock.asked).toBe(0);
   lock.joined();
-  for (let look = 0; look < 3; look += 1) expect(await canaries(LOCK)).toEqual([canary]);
-  expect(lock.asked).toBe(2);
-  lock.runId = 'second';
-  await canaries(LOCK);
-  expect(lock.asked).toBe(3);
-});
-
-test('an answer during a task is not kept, since a canary that joins then is not in its history yet', async () => {
-  const lock = new Lock();
-  const canaries = createCanaryReader(lock.client);
-  lock.isBusy = true;
-  expect(await canaries(LOCK)).toEqual([]);
-  lock.canaries = [canary];
   expect(await canaries(LOCK)).toEqual([canary]);
 });
 
-test('only so many locks are remembered', async () => {
+test('during a task the lock itself is asked, since a canary that joins then is not counted yet', async () => {
   const lock = new Lock();
-  const canaries = createCanaryReader(lock.client);
-  for (let nth = 0; nth <= 10_000; nth += 1) await canaries(`lock/twine/store-${nth}`);
-  await canaries('lock/twine/store-10000');
-  expect(lock.asked).toBe(10_001);
-  await canaries('lock/twine/store-0');
-  expect(lock.asked).toBe(10_002);
+  lock.isBusy = true;
+  expect(await createCanaryReader(lock.client)(LOCK)).toEqual([]);
+  expect(lock.asked).toBe(1);
+});
+
+test('a lock that began before canaries were counted is asked', async () => {
+  const lock = new Lock();
+  lock.hasMemo = false;
+  lock.joined();
+  expect(await createCanaryReader(lock.client)(LOCK)).toEqual([canary]);
 });
 
 test('a lock that does not answer is asked again, and whoever waits says for whom', async () => {

@@ -2,17 +2,17 @@ import { NO_TIME } from '../../domain/deploy/spans';
 import {
   callMeasure,
   deployMeasures,
-  measure,
+  recordMeasures,
   neverStartedMeasures,
   queueMeasure,
   releaseMeasures,
-  type Measure,
+  type MeasuredValue,
   type Meter,
 } from '../../domain/metrics';
 import type { HistoryRow } from '../../domain/views';
 import { pastRelease } from '../builders/historyRows';
 
-const shown = (measures: readonly Measure[]): string[] =>
+const shown = (measures: readonly MeasuredValue[]): string[] =>
   measures.map(({ of, value, labels }) => `${of} ${Object.values(labels).join(',')} ${value}`);
 
 test('a deploy that health reverted counts by its outcome, as one revert, and by what its time went to', () => {
@@ -56,7 +56,7 @@ test('times go out in seconds, those of a clock that was put back as none, and c
       record: (value, labels) => void seen.push([name, type, unit, value, labels]),
     }),
   };
-  measure(meter, [
+  recordMeasures(meter, [
     ...releaseMeasures({ state: 'failed', cause: null }, null),
     callMeasure('twine', 'pushUpdates', '200', 1_500),
     queueMeasure(-20),

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePorts } from '../../cli/stack/ports';
-import { METRICS } from '../../domain/metrics';
+import { WORKER_METRICS } from '../../domain/metrics';
 import { startFront, type Front } from './front';
 import { ROOT } from './process';
 import { given } from './service';
@@ -47,7 +47,7 @@ test('a good release and a bad one are in the metrics of the worker that carried
     expect(text).toMatch(line);
 });
 
-test('what runs is in the metrics of the server, by kind and state', async () => {
+test('the metrics of the server count everything that runs, by kind and state', async () => {
   await eventually('the server has counted the pipeline', async () =>
     /^conveyor_pipelines [1-9]/m.test(await scraped(`${front.url}/metrics`)),
   );
@@ -62,7 +62,9 @@ test('every metric that alerts and the dashboard ask for exists', async () => {
     ...readFileSync(join(ROOT, file), 'utf8').matchAll(/\b(?:conveyor|temporal)_\w+/g),
   ]);
   const names = new Set(asked.map(([name]) => name.replace(/_(?:bucket|sum|count)$/, '')));
-  const ofWorkers = Object.values(METRICS).map(({ kind, name }) => `${name}_${kind === 'counter' ? 'total' : kind}`);
+  const ofWorkers = Object.values(WORKER_METRICS).map(
+    ({ kind, name }) => `${name}_${kind === 'counter' ? 'total' : kind}`,
+  );
   const shown = `${await scraped(workerUrl)}${await scraped(`${front.url}/metrics`)}`;
   const missing = [...names].filter((name) => !ofWorkers.includes(name) && !shown.includes(`# TYPE ${name} `));
   // Those that are there only once something has failed, or where there is such a service.

@@ -1,14 +1,16 @@
 import type { BacktestReport } from '../../cli/render/backtest';
 import type { StatisticsReport } from '../../cli/render/statistics';
 import type { Backtest } from '../../domain/health/backtest';
+import { workflowIds } from '../../domain/ids';
 import type { DeployStatus, ReleaseStatus } from '../../domain/views';
 import type { PipelineSource } from '../../domain/spec/pipeline';
-import { given } from './service';
+import { given, PATIENT } from './service';
 import { Stack } from './stack';
 
 let stack: Stack;
 beforeAll(async () => {
-  stack = await Stack.open();
+  // What a terminated release leaves behind is over before that.
+  stack = await Stack.open({ settings: { waitInterval: '1s' } });
 });
 afterEach(() => stack.checkInvariants());
 afterAll(() => stack.close());
@@ -24,6 +26,14 @@ const HEALTHY = {
   samples: expect.any(Number),
   reason: expect.any(String),
 };
+
+test('the end of a release that somebody terminates is on record at once: its pipeline looks only once an hour, and is sent the news', async () => {
+  const shop = await given(stack, PATIENT);
+  await shop.ships(2);
+  await shop.isIn(1, 'baking');
+  await stack.temporal.workflow.getHandle(workflowIds.release(shop.name, 1)).terminate('a test');
+  expect(await shop.ended(1)).toMatchObject({ state: 'failed' });
+});
 
 describe('a good version', () => {
   test('goes from apply to the whole fleet with three commands, and release --wait says so with exit code 0', async () => {

@@ -1,4 +1,4 @@
-import { METRICS } from '../../domain/metrics';
+import { WORKER_METRICS } from '../../domain/metrics';
 import { explainListening, telemetryOf } from '../../workers/telemetry';
 
 interface Exporter {
@@ -12,7 +12,7 @@ test('without an address there are no metrics', () => {
 test.each(['127.0.0.1:9464', '0.0.0.0:9464', '[::1]:9464'])('a worker answers /metrics at %s', (address) => {
   const { prometheus } = telemetryOf(address).telemetryOptions?.metrics as unknown as Exporter;
   expect(prometheus.bindAddress).toBe(address);
-  const times = Object.values(METRICS).filter(({ kind }) => kind === 'seconds');
+  const times = Object.values(WORKER_METRICS).filter(({ kind }) => kind === 'seconds');
   expect(Object.keys(prometheus.histogramBucketOverrides)).toEqual(times.map(({ name }) => name));
 });
 

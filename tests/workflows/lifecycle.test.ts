@@ -65,6 +65,33 @@ describe('a Temporal cancel request', () => {
   });
 });
 
+describe('nobody who bakes costs anything but its looks, and nobody who is gone keeps others waiting', () => {
+  test('while a deploy bakes for half a day its lock has no event, and its pipeline a look every hour', async () => {
+    await world.apply(kvstore({ ...PATIENT, completion: { bake: '24h' } }), SOON);
+    await world.release('kvstore', 'kv:2');
+    await baking('kvstore');
+    const lengths = () =>
+      Promise.all([LOCK, 'pipeline/kvstore'].map(async (id) => (await workflow(id).describe()).historyLength));
+    const before = await lengths();
+    await world.sleep(12 * HOUR);
+    const [lock = 0, pipeline = 0] = (await lengths()).map((length, index) => length - (before[index] ?? 0));
+    expect(lock).toBe(0);
+    // A timer, an activity and two tasks.
+    expect(pipeline).toBeLessThanOrEqual(12 * 11);
+  });
+
+  test('whoever comes to wait for a holder that was terminated has the service at once', async () => {
+    const seldom = { ...CALM, reconcileIntervalMs: 10 * HOUR };
+    await world.apply(kvstore(PATIENT), seldom);
+    await world.apply({ ...kvstore(PATIENT), pipeline: 'hotfix' }, seldom);
+    await world.release('kvstore', 'kv:2');
+    await baking('kvstore');
+    await workflow('deploy/kvstore/1/deploy/1').terminate('a test');
+    await world.release('hotfix', 'kv:3');
+    await world.reaches('hotfix', 1, ({ state }) => state === 'baking', { withinMs: HOUR });
+  });
+});
+
 describe('a lock that was terminated', () => {
   test('is asked again by whoever waits, and the new one does not give away what somebody holds', async () => {
     await oneBakesAndOneWaits();
@@ -181,7 +208,7 @@ describe('a release that was terminated', () => {
     const timings = { fetchMs: 1_000, stopMs: 1_000, startMs: 20 * MINUTE };
     await world.job('slow-x', 'x', 6, { service: 'slow', timings });
     await world.describeVersion('kv:2', { errorRatio: 0.2 });
-    await world.apply(kvstore({ config: { jobs: ['slow-x'] } }), SOON);
+    await world.apply(kvstore({ config: { jobs: ['slow-x'] } }), { ...CALM, reconcileIntervalMs: 2 * MINUTE });
     await world.release('kvstore', 'kv:2');
     await world.reaches('kvstore', 1, ({ state }) => state === 'reverting');
     await terminate('1');

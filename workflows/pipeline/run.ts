@@ -2,6 +2,7 @@ import {
   ApplicationFailure,
   CancellationScope,
   getExternalWorkflowHandle,
+  patched,
   setCurrentDetails,
   setHandler,
 } from '@temporalio/workflow';
@@ -47,6 +48,9 @@ import { measure } from '../measure';
 import { MemoSummary } from '../summary';
 import { BackgroundTasks } from '../waiting';
 
+/** A pipeline seldom looks after releases whose end is an event of its history. */
+const FOLLOWS = 'the end of a release is an event';
+
 /** A pipeline's state and its inbox. There is none before the first `apply`; everything else is refused till then. */
 export class PipelineRun {
   changed = true;
@@ -58,6 +62,7 @@ export class PipelineRun {
   /** Messages on their way that nobody waits for. */
   private readonly outgoing = new BackgroundTasks();
   private notices = 0;
+  private readonly followed = new Set<number>();
 
   state: PipelineState | null;
 
@@ -94,6 +99,25 @@ export class PipelineRun {
       unknownSignal: () => undefined,
     });
     if (this.state) this.show();
+  }
+
+  /** Of a release that this run has started Temporal says when it ends, however it does. */
+  follow(release: number, end: Promise<unknown>): void {
+    this.followed.add(release);
+    const ended = (): void => {
+      if (this.isRunning(release) && patched(FOLLOWS)) this.lookNow();
+    };
+    void end.then(ended, ended);
+  }
+
+  /** Not those that a run before this one has started, of which only they themselves say that they end. */
+  get followsAll(): boolean {
+    const running = this.state?.active.filter(({ state }) => state === 'running') ?? [];
+    return running.every(({ number }) => this.followed.has(number)) && patched(FOLLOWS);
+  }
+
+  private isRunning(release: number): boolean {
+    return this.state?.active.some(({ number, state }) => number === release && state === 'running') ?? false;
   }
 
   /** Somebody saw that a release has ended without a word. */

@@ -31,7 +31,7 @@ export async function startRelease(run: PipelineRun, queued: ActiveRelease): Pro
   measure(queueMeasure(Date.now() - Date.parse(queued.createdAt)));
   const identities = queued.artifacts.map(identityOf).join(', ');
   try {
-    await startChild<typeof release>('release', {
+    const child = await startChild<typeof release>('release', {
       workflowId: workflowIds.release(pipeline, queued.number),
       args: [input],
       ...summaryMemo(releaseSummary(newRelease(input, Date.now()), input)),
@@ -45,6 +45,7 @@ export async function startRelease(run: PipelineRun, queued: ActiveRelease): Pro
         ConveyorOwners: state.spec.owners,
       }),
     });
+    run.follow(queued.number, child.result());
   } catch (error) {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
   }
