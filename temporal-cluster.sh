@@ -35,8 +35,7 @@ main() {
   trap 'exit 130' INT TERM
   start_postgres
   set_up_schema
-  local index
-  for index in $(seq 0 $((servers - 1))); do start_server "$index"; done
+  start_server 0
   until_ready
   keep_running
 }
@@ -58,7 +57,7 @@ read_arguments() {
     esac
     shift
   done
-  [[ $port =~ ^[0-9]{1,5}$ ]] && [ "$port" -ge 1024 ] && [ "$port" -le 65000 ] || wrong_usage "--port needs a number from 1024 to 65000, not $port"
+  [[ $port =~ ^[0-9]{1,5}$ ]] && [ "$port" -ge 1024 ] && [ "$port" -le 32500 ] || wrong_usage "--port needs a number from 1024 to 32500, since the store of Temporal takes no higher one, not $port"
   [[ $servers =~ ^[1-9]$ ]] || wrong_usage "--servers needs a number from 1 to 9, not $servers"
   [[ $shards =~ ^[0-9]{1,5}$ ]] && [ "$shards" -ge 1 ] && [ "$shards" -le 16384 ] || wrong_usage "--shards needs a number from 1 to 16384, not $shards"
   [[ $retention =~ ^[0-9]+[dh]$ ]] || wrong_usage "--retention needs days or hours such as 90d, not $retention"
@@ -168,20 +167,23 @@ YAML
 
 # Namespace and search attributes are made once; asked again they stay.
 until_ready() {
-  local deadline=$((SECONDS + 90)) word
+  local deadline=$((SECONDS + 90)) word index attributes=()
   until ask operator cluster health; do
-    [ $SECONDS -lt $deadline ] || fail "the Temporal server at 127.0.0.1:$port does not answer" "its log is $data/server-0.log"
+    kill -0 "${server_pids[0]}" 2>/dev/null && [ $SECONDS -lt $deadline ] ||
+      fail "the Temporal server at 127.0.0.1:$port does not answer" "its log is $data/server-0.log"
     sleep 0.3
   done
+  # Not before: of two that are new at the same moment one fails.
+  for index in $(seq 1 $((servers - 1))); do start_server "$index"; done
   ask operator namespace describe --namespace default || ask operator namespace create --namespace default --retention "$retention" ||
     fail 'the namespace could not be made' "the log of the server is $data/server-0.log"
   ask operator namespace update --namespace default --retention "$retention" || true
-  for word in $SEARCH_ATTRIBUTES; do
-    ask operator search-attribute create --namespace default --name "${word%=*}" --type "${word#*=}" || true
-  done
-  until ask workflow count --namespace default --query "ConveyorPipeline = 'none'"; do
+  # All at once: a server forgets one that it is given just before another.
+  for word in $SEARCH_ATTRIBUTES; do attributes+=(--name "${word%=*}" --type "${word#*=}"); done
+  until ask workflow count --namespace default --query "ConveyorPipeline = 'none' AND ConveyorFinders = 'none'"; do
     [ $SECONDS -lt $deadline ] || fail 'the search attributes could not be made' "the log of the server is $data/server-0.log"
-    sleep 0.3
+    ask operator search-attribute create --namespace default "${attributes[@]}" || true
+    sleep 0.5
   done
   printf 'Temporal ready at 127.0.0.1:%s (%s, PostgreSQL at 127.0.0.1:%s, data: %s)\n' "$port" "$(counted "$servers" server)" "$postgres_port" "$data"
 }

@@ -3,6 +3,7 @@
 'use strict';
 
 const { spawn } = require('node:child_process');
+const { chmodSync, mkdtempSync } = require('node:fs');
 const { createServer } = require('node:net');
 const path = require('node:path');
 const { ensureBundle } = require('../../scripts/bundle');
@@ -17,7 +18,7 @@ module.exports = async () => {
 
 /** It takes other ports besides, and somebody may have taken one meanwhile: then others do. */
 async function startOnFreePort(tries = 3) {
-  const port = await freePort();
+  const port = process.env.CONVEYOR_TEST_CLUSTER ? clusterPort() : await freePort();
   try {
     globalThis.conveyorDevServer = await start(port);
     return `127.0.0.1:${port}`;
@@ -27,16 +28,29 @@ async function startOnFreePort(tries = 3) {
   }
 }
 
+/** With CONVEYOR_TEST_CLUSTER the real servers, on PostgreSQL, in place of the development server. */
+const scriptOf = (port) =>
+  process.env.CONVEYOR_TEST_CLUSTER
+    ? ['temporal-cluster.sh', '--servers', '2', '--data', clusterFolder(), '--port', port]
+    : ['temporal-dev.sh', '--ephemeral', '--headless', '--port', port, '--log-level', 'never'];
+
+/** The store of a cluster takes no port above 32,767. */
+const clusterPort = () => 12_000 + 300 * Math.floor(Math.random() * 60);
+
+/** PostgreSQL is nobody where these tests are root, and has to pass through. */
+function clusterFolder() {
+  const folder = mkdtempSync('/var/tmp/conveyor-cluster-');
+  chmodSync(folder, 0o755);
+  globalThis.conveyorClusterFolder = folder;
+  return folder;
+}
+
 /** Resolves once the script says that the server is ready. */
 function start(port) {
-  const child = spawn(
-    'bash',
-    [path.join(ROOT, 'temporal-dev.sh'), '--ephemeral', '--headless', '--port', String(port), '--log-level', 'never'],
-    {
-      stdio: ['ignore', 'pipe', 2],
-    },
-  );
-  process.once('exit', () => child.kill('SIGKILL'));
+  const [script, ...args] = scriptOf(String(port));
+  const child = spawn('bash', [path.join(ROOT, script), ...args], { stdio: ['ignore', 'pipe', 2] });
+  // A cluster stops its own processes.
+  process.once('exit', () => child.kill(process.env.CONVEYOR_TEST_CLUSTER ? 'SIGTERM' : 'SIGKILL'));
   return new Promise((resolve, reject) => {
     child.stdout.on('data', (chunk) => String(chunk).includes('Temporal ready') && resolve(child));
     child.once('exit', (code) => reject(new Error(`the Temporal server ended with ${code} before it was ready`)));

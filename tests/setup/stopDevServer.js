@@ -1,6 +1,7 @@
 // After system tests: stops the server that devServer.js started, and waits until it is gone.
 'use strict';
 
+const { rmSync } = require('node:fs');
 const { once } = require('node:events');
 
 module.exports = async () => {
@@ -11,4 +12,6 @@ module.exports = async () => {
   const impatience = setTimeout(() => child.kill('SIGKILL'), 5_000);
   await gone;
   clearTimeout(impatience);
+  const folder = globalThis.conveyorClusterFolder;
+  if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
 };
