@@ -6,7 +6,7 @@ import { resolveDoor, httpOf, type CommandDoor } from '../door';
 import type { ConnectOptions, Io } from '../io';
 import { usualAddresses } from '../stack/addresses';
 import type { DoctorCheck } from './check';
-import { checkFinders, checkTemporal, finderChecks } from './surroundings';
+import { checkAttributes, checkFinders, checkTemporal, finderChecks } from './surroundings';
 
 const DOOR_CHECK = 'door';
 
@@ -19,7 +19,8 @@ export async function checkDoor(
   try {
     const door = resolveDoor(env, connect);
     if (door.kind === 'server') return await throughServer(door, { ...io, env });
-    return [directly(env, connect, door), await checkTemporal(env), ...(await checkFinders(env))];
+    const looks = await Promise.all([checkTemporal(env), checkAttributes(env), checkFinders(env)]);
+    return [directly(env, connect, door), ...looks.flat()];
   } catch (error) {
     if (!(error instanceof ConveyorError)) throw error;
     return [{ name: DOOR_CHECK, state: 'missing', found: error.message, how: error.hint }];

@@ -1,3 +1,4 @@
+import type { Connection } from '@temporalio/client';
 import { listPage } from '../../client/webUi';
 import { ConveyorError } from '../../domain/errors';
 import type { FinderView } from '../../domain/views';
@@ -6,6 +7,7 @@ import type { Env } from '../../platform/env';
 import { loadRegistry } from '../../platform/registry';
 import { hostOf, isLocal, portOf, usualAddresses } from '../stack/addresses';
 import { accepts, respondsOk } from '../stack/ports';
+import { attributeChecks } from './attributes';
 import type { DoctorCheck } from './check';
 
 /** What is around: configuration, and what runs or could run at our addresses. */
@@ -57,6 +59,14 @@ export async function checkTemporal(env: Env): Promise<DoctorCheck> {
     ? 'start one with ./temporal-dev.sh or conveyor dev'
     : 'check TEMPORAL_ADDRESS and the network, or unset it and use ./temporal-dev.sh';
   return { name, state: 'warning', found: `nothing answers at ${temporal}`, how };
+}
+
+export async function checkAttributes(env: Env): Promise<DoctorCheck[]> {
+  const namespace = env.TEMPORAL_NAMESPACE || 'default';
+  const listed = await askTemporal(usualAddresses(env, {}).temporal, ({ operatorService }) =>
+    operatorService.listSearchAttributes({ namespace }),
+  );
+  return listed === undefined ? [] : attributeChecks(namespace, listed.customAttributes);
 }
 
 /** Whether the finders answer that the workers of this Temporal server ask. */
@@ -126,7 +136,14 @@ async function checkPort(
 
 const DOCTOR_CONNECT_TIMEOUT_MS = 2000;
 
-async function serverVersion(address: string): Promise<string | undefined> {
+const serverVersion = (address: string): Promise<string | undefined> =>
+  askTemporal(address, async ({ workflowService }) => {
+    const { serverVersion: version } = await workflowService.getSystemInfo({});
+    return version || 'of an unknown version';
+  });
+
+/** Undefined where no Temporal server answers. */
+async function askTemporal<T>(address: string, ask: (connection: Connection) => Promise<T>): Promise<T | undefined> {
   // A refused connection is reported at once; the client would keep trying.
   if (!(await accepts(hostOf(address), portOf(address)))) return undefined;
   try {
@@ -140,8 +157,7 @@ async function serverVersion(address: string): Promise<string | undefined> {
       connectTimeout: DOCTOR_CONNECT_TIMEOUT_MS,
     });
     try {
-      const { serverVersion: version } = await connection.workflowService.getSystemInfo({});
-      return version || 'of an unknown version';
+      return await ask(connection);
     } finally {
       await connection.close();
     }

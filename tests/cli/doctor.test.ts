@@ -3,6 +3,8 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
+import { attributeChecks } from '../../cli/doctor/attributes';
+import { SEARCH_ATTRIBUTES } from '../../domain/searchAttributes';
 import type { DoctorCheck } from '../../cli/doctor/check';
 import { runChecks } from '../../cli/doctor/checks';
 import { scriptChecks } from '../../cli/doctor/scripts';
@@ -84,6 +86,32 @@ test('a port that another program holds is distinguished from one that is free a
     found: 'taken by something that is not the server',
   });
   expect(checks[`port ${ours}`]).toMatchObject({ state: 'ok', found: 'the simulator answers' });
+});
+
+describe('the search attributes of a namespace', () => {
+  const [KEYWORD, KEYWORD_LIST] = [2, 7];
+  const all = Object.entries(SEARCH_ATTRIBUTES).map(([name, type]) => [
+    name,
+    type === 'KEYWORD' ? KEYWORD : KEYWORD_LIST,
+  ]);
+
+  test('are in order where workflows find all that they set', () => {
+    expect(attributeChecks('default', Object.fromEntries(all) as Record<string, number>)).toEqual([
+      { name: 'search attributes', state: 'ok', found: 'all 10 in default', how: null },
+    ]);
+  });
+
+  test('that are missing, or of another type, are named with the command that registers them', () => {
+    const registered = { ...(Object.fromEntries(all.slice(1)) as Record<string, number>), ConveyorOwners: KEYWORD };
+    expect(attributeChecks('prod', registered)).toEqual([
+      {
+        name: 'search attributes',
+        state: 'missing',
+        found: 'prod lacks ConveyorPipeline, ConveyorOwners; of another type: ConveyorOwners',
+        how: 'temporal operator search-attribute create --namespace prod --name ConveyorPipeline --type Keyword --name ConveyorOwners --type KeywordList',
+      },
+    ]);
+  });
 });
 
 test('scripts that are off need nothing', async () => {
