@@ -22,6 +22,9 @@ export async function startStack(speed: number): Promise<{ stack: ChildProcess; 
   const stack = spawn(process.execPath, [join(__dirname, '../bin/conveyor.js'), ...args], {
     stdio: ['ignore', 'ignore', 'inherit'],
   });
+  // A benchmark that is killed leaves nobody behind who works on.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
+  process.once('exit', () => stack.kill('SIGTERM'));
   const readyOrOver = (): boolean => existsSync(file) || stack.exitCode !== null;
   while (!readyOrOver()) await delay(200);
   return { stack, ready: JSON.parse(readFileSync(file, 'utf8')) as Ready };
