@@ -73,15 +73,19 @@ function stillStarts({ state }: PipelineRun, { number }: ActiveRelease): boolean
 }
 
 /** A busy pipeline never waits as long as it takes to look after its releases. */
-function isOverdue({ state, lookedAtMs, followsAll }: PipelineRun): boolean {
-  return state !== null && hasRunning(state) && Date.now() >= lookedAtMs + 2 * lookIntervalMs(state, followsAll);
+function isOverdue(run: PipelineRun): boolean {
+  const { state, lookedAtMs } = run;
+  return state !== null && hasRunning(state) && Date.now() >= lookedAtMs + 2 * lookIntervalMs(run, state);
 }
 
-/** What a release left behind is over before long, and others may wait for it. Where Temporal says when releases end, looks are seldom. */
-function lookIntervalMs({ active, settings }: PipelineState, followsAll: boolean): number {
+/**
+ * Of a pipeline whose releases run. What a release left behind is over before long, and others may wait for it. Where Temporal says when
+ * releases end, looks are seldom.
+ */
+function lookIntervalMs(run: PipelineRun, { active, settings }: PipelineState): number {
   const { waitIntervalMs, reconcileIntervalMs } = settings;
   if (active.some(({ gone }) => gone)) return Math.min(waitIntervalMs, reconcileIntervalMs);
-  return followsAll ? SELDOM_FACTOR * reconcileIntervalMs : reconcileIntervalMs;
+  return run.followsAll() ? SELDOM_FACTOR * reconcileIntervalMs : reconcileIntervalMs;
 }
 
 const SELDOM_FACTOR = 6;
@@ -93,9 +97,9 @@ async function waitForChange(run: PipelineRun): Promise<void> {
   const wakesAtMs = state === null ? undefined : nextWake(state, Date.now());
   const active = state !== null && hasRunning(state);
   if (state === null || (!active && wakesAtMs === undefined)) return condition(() => run.changed);
-  const lookMs = lookIntervalMs(state, run.followsAll);
+  const lookMs = active ? lookIntervalMs(run, state) : Infinity;
   const untilMs = wakesAtMs === undefined ? Infinity : wakesAtMs - Date.now();
-  if (!active || untilMs <= lookMs) {
+  if (untilMs <= lookMs) {
     await condition(() => run.changed, untilMs, { summary: 'wait for what is due next' });
     return;
   }

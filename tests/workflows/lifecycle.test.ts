@@ -80,6 +80,14 @@ describe('nobody who bakes costs anything but its looks, and nobody who is gone 
     expect(pipeline).toBeLessThanOrEqual(12 * 11);
   });
 
+  test('a pipeline that was applied and never released has no marker in its history', async () => {
+    await world.apply(kvstore(PATIENT), SOON);
+    await world.settled();
+    const { events } = await world.pipeline('kvstore').fetchHistory();
+    expect(events?.length).toBeGreaterThan(3);
+    expect(events?.filter(({ markerRecordedEventAttributes: marker }) => marker)).toEqual([]);
+  });
+
   test('whoever comes to wait for a holder that was terminated has the service at once', async () => {
     const seldom = { ...CALM, reconcileIntervalMs: 10 * HOUR };
     await world.apply(kvstore(PATIENT), seldom);

@@ -110,8 +110,11 @@ export class PipelineRun {
     void end.then(ended, ended);
   }
 
-  /** Not those that a run before this one has started, of which only they themselves say that they end. */
-  get followsAll(): boolean {
+  /**
+   * Whether this run has started all releases that run: of those before it only they themselves say that they end. Asking leaves a marker
+   * in the history, once, so that nobody asks for a pipeline at rest.
+   */
+  followsAll(): boolean {
     const running = this.state?.active.filter(({ state }) => state === 'running') ?? [];
     return running.every(({ number }) => this.followed.has(number)) && patched(FOLLOWS);
   }
