@@ -27,6 +27,11 @@ TEXT
 
 main() {
   read_arguments "$@"
+  if [ "$mode" = run ]; then
+    # Whoever answers there already would be taken for ours, and get the namespace.
+    require_free_port "$port" --port
+    require_free_port "$postgres_port" --port PostgreSQL
+  fi
   install_server
   postgres=$("$ROOT/scripts/postgres.sh")
   temporal=$(install_temporal)
@@ -60,14 +65,8 @@ read_arguments() {
   [[ $port =~ ^[0-9]{1,5}$ ]] && [ "$port" -ge 1024 ] && [ "$port" -le 32500 ] || wrong_usage "--port needs a number from 1024 to 32500, since the store of Temporal takes no higher one, not $port"
   [[ $servers =~ ^[1-9]$ ]] || wrong_usage "--servers needs a number from 1 to 9, not $servers"
   [[ $shards =~ ^[0-9]{1,5}$ ]] && [ "$shards" -ge 1 ] && [ "$shards" -le 16384 ] || wrong_usage "--shards needs a number from 1 to 16384, not $shards"
-  [[ $retention =~ ^[0-9]+[dh]$ ]] || wrong_usage "--retention needs days or hours such as 90d, not $retention"
+  check_retention "$retention"
   postgres_port=$((port + 200))
-}
-
-wrong_usage() {
-  say "error: usage: $1"
-  say 'hint: ./temporal-cluster.sh --help lists the options'
-  exit 2
 }
 
 # PostgreSQL refuses to be root.
@@ -107,7 +106,7 @@ run_postgres() {
 set_up_schema() {
   local database of
   for database in temporal temporal_visibility; do
-    of=${database#temporal_} of=${of:-temporal}
+    of=${database#temporal_}
     if [ ! -e "$data/$database.made" ]; then
       sql "$database" create-database
       sql "$database" setup-schema --version 0.0
@@ -123,7 +122,7 @@ sql() {
   "$sql_tool" --plugin postgres12 --endpoint 127.0.0.1 --port "$postgres_port" --user temporal --password temporal --database "$database" "$@" \
     >>"$data/schema.log" 2>&1 || {
     tail -n 5 "$data/schema.log" >&2
-    fail "the tables of $database could not be set up; the whole log is $data/schema.log" 'it has the reason'
+    fail "the tables of $database could not be set up; the whole log is $data/schema.log" "it has the reason; what is half made is made anew once $data is removed"
   }
 }
 

@@ -61,18 +61,12 @@ read_arguments() {
   check_port --port "$port"
   ui_port=${ui_port:-$((port + 1000))}
   check_port --ui-port "$ui_port"
-  [[ $retention =~ ^[0-9]+[dh]$ ]] || wrong_usage "--retention needs days or hours such as 90d, not $retention"
+  check_retention "$retention"
 }
 
 check_port() {
   case $2 in '' | *[!0-9]*) wrong_usage "$1 needs a number, not $2" ;; esac
   [ "$2" -ge 1 ] && [ "$2" -le 65535 ] || wrong_usage "$1 needs a number from 1 to 65535, not $2"
-}
-
-wrong_usage() {
-  say "error: usage: $1"
-  say 'hint: ./temporal-dev.sh --help lists the options'
-  exit 2
 }
 
 run_server() {
@@ -93,13 +87,6 @@ run_server() {
   # The server replaces this shell, so that whoever started the script can stop the server by the same process id.
   announce "$binary" $$ &
   exec "$binary" "${arguments[@]}" >/dev/null
-}
-
-# Loopback connects answer at once; nothing else is needed to know whether somebody listens.
-require_free_port() {
-  ! (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null ||
-    fail "port-in-use: port $1 is taken, so the Temporal server cannot listen on it" \
-      "stop what listens there (it may be a Temporal server already: http://localhost:8233), or choose another with $2"
 }
 
 # Waits until the server answers, sets the retention (its namespace is born with one day, which would lose histories,

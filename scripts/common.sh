@@ -57,3 +57,10 @@ follow() {
 progress() {
   if [ -t 2 ]; then printf '\r\033[K  %s' "$1" >&2; else say "  $1"; fi
 }
+
+# Of the script that is run.
+wrong_usage() {
+  say "error: usage: $1"
+  say "hint: ./${0##*/} --help lists the options"
+  exit 2
+}

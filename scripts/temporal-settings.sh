@@ -1,4 +1,4 @@
-# How Conveyor wants its Temporal server, be it for development or a cluster; sourced.
+# What the scripts that run Temporal share: how Conveyor wants its server, be it for development or a cluster, and what they check; sourced.
 
 # domain/searchAttributes.ts lists the same; a test keeps the two equal. An attribute that is not registered would make
 # every workflow that sets it fail its task and try again for ever.
@@ -29,3 +29,12 @@ settings_file() {
   local word
   for word in $DYNAMIC_CONFIG; do printf '%s:\n  - value: %s\n' "${word%%=*}" "${word#*=}"; done
 }
+
+# Loopback connects answer at once; nothing else is needed to know whether somebody listens.
+require_free_port() {
+  ! (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null ||
+    fail "port-in-use: port $1 is taken, so ${3:-the Temporal server} cannot listen on it" \
+      "stop what listens there (it may be a Temporal server already: http://localhost:8233), or choose another with $2"
+}
+
+check_retention() { [[ $1 =~ ^[0-9]+[dh]$ ]] || wrong_usage "--retention needs days or hours such as 90d, not $1"; }

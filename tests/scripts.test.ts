@@ -5,6 +5,7 @@ import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
+import { freePorts } from '../cli/stack/ports';
 import { ROOT } from './setup/sources';
 
 interface Report {
@@ -289,4 +290,36 @@ test('the tests are set up also where Node gives its own modules as getters, as 
     if (hooks.AsyncLocalStorage === AsyncLocalStorage) throw new Error('what is left behind is not known');`;
   const { status, stderr } = spawnSync(process.execPath, ['-e', script], { cwd: ROOT, encoding: 'utf8' });
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+});
+
+describe('temporal-cluster.sh', () => {
+  const run = (...args: string[]) =>
+    spawnSync('bash', [path.join(ROOT, 'temporal-cluster.sh'), ...args], { encoding: 'utf8' });
+
+  test.each([
+    ['its server', 0, 'the Temporal server'],
+    ['PostgreSQL', 200, 'PostgreSQL'],
+  ])(
+    'refuses a port that somebody else has where %s would listen, before it takes that for its own',
+    async (_what, above, who) => {
+      // The highest that it takes is 32500.
+      const port = Math.min(...(await freePorts(5)));
+      const holder = createServer().listen(port, '127.0.0.1');
+      await new Promise((resolve) => holder.once('listening', resolve));
+      const ended = run('--port', String(port - above));
+      expect([ended.status, ended.stderr]).toEqual([
+        1,
+        expect.stringContaining(`error: port-in-use: port ${port} is taken, so ${who} cannot listen on it`),
+      ]);
+      await new Promise((resolve) => holder.close(resolve));
+    },
+  );
+
+  test.each(['--ports', '--port', '--port 32501', '--servers 0', '--shards many', '--retention long'])(
+    'refuses %s as wrong usage, with the script to ask for help',
+    (line) => {
+      const { status, stderr } = run(...line.split(' '));
+      expect([status, stderr]).toEqual([2, expect.stringContaining('hint: ./temporal-cluster.sh --help')]);
+    },
+  );
 });

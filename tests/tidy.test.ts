@@ -173,6 +173,8 @@ describe('what must agree does', () => {
     const module = readFileSync(path.join(ROOT, 'tools/temporal/go.mod'), 'utf8');
     expect(/github\.com\/temporalio\/cli v(\S+)/.exec(module)?.[1]).toBe(named);
     expect(existsSync(path.join(ROOT, 'tools/temporal/go.sum'))).toBe(true);
+    const cluster = readFileSync(path.join(ROOT, 'scripts/temporal-server.sh'), 'utf8');
+    expect(/^SERVER_VERSION=(.+)$/m.exec(cluster)?.[1]).toBe(/go\.temporal\.io\/server v(\S+)/.exec(module)?.[1]);
   });
 });
 
