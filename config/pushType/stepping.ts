@@ -8,8 +8,6 @@ export interface SteppingPorts {
 }
 
 const EVERY_MS = 500;
-/** Once a minute. */
-const STEPS_PER_SWEEP = 120;
 /** One whose store is slow waits for that alone. */
 const AT_ONCE = 16;
 
@@ -19,27 +17,20 @@ export class Stepping {
   readonly troubles = new Map<string, string>();
 
   constructor(
-    private readonly fleet: Pick<ConfigFleet, 'services' | 'moving' | 'step' | 'sweep'>,
+    private readonly fleet: Pick<ConfigFleet, 'services' | 'moving' | 'step'>,
     private readonly ports: SteppingPorts,
   ) {}
 
   /** Resolves once the signal is aborted. */
   async run(signal: AbortSignal): Promise<void> {
     let due: readonly string[] = this.fleet.services;
-    for (let step = 1; !signal.aborted; step += 1) {
-      await this.each(due, (name) => this.step(name));
-      // What keeps a sweep from its store is said by whatever needs it; the next one comes in a minute.
-      if (step % STEPS_PER_SWEEP === 0)
-        await this.each(this.fleet.services, (name) => this.fleet.sweep(name).catch(() => undefined));
+    while (!signal.aborted) {
+      const turn = concurrencyGate(AT_ONCE);
+      await Promise.all(due.map((name) => turn(() => this.step(name))));
       await this.ports.sleep(EVERY_MS, signal);
       this.forget();
       due = [...new Set([...this.fleet.moving, ...this.troubles.keys()])];
     }
-  }
-
-  private async each(names: readonly string[], work: (name: string) => Promise<void>): Promise<void> {
-    const turn = concurrencyGate(AT_ONCE);
-    await Promise.all(names.map((name) => turn(() => work(name))));
   }
 
   /** Nothing is to be done for a service that has made room for another. */

@@ -8,6 +8,7 @@ import type { ConfigMemory } from '../../config/pushType/memory';
 import type { ConfigPorts, Land } from '../../config/pushType/ports';
 import { configPushType, type Judge } from '../../config/pushType/pushType';
 import { Stepping } from '../../config/pushType/stepping';
+import { sweepEveryMinute } from '../../config/pushType/sweeping';
 import { Tailer } from '../../config/tailer/tailer';
 import { tail } from '../../config/tailer/tail';
 import { modelsOnly } from '../../config/vessel/modelsOnly';
@@ -75,7 +76,8 @@ export function createConfigService(options: ConfigServiceOptions): ConfigServic
   return {
     app,
     run: async (signal) => {
-      await Promise.all([stepping.run(signal), ...tailers.map((one) => one.run(signal))]);
+      const steps = [stepping.run(signal), sweepEveryMinute(fleet, { sleep }, signal)];
+      await Promise.all([...steps, ...tailers.map((one) => one.run(signal))]);
       await fleet.idle();
     },
   };

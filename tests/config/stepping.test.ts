@@ -8,7 +8,6 @@ test('after a start every service makes a step, then those alone that move or co
   const fleet = {
     services: ['flags/feed', 'flags/ads', 'flags/old'],
     moving: ['flags/ads'],
-    sweep: () => Promise.resolve(),
     step: async (name: string) => {
       steps.push(name);
       if (name === 'flags/feed' && isGone) throw new Error('etcd does not answer');
@@ -41,7 +40,6 @@ test('a service whose store is slow keeps no other one waiting', async () => {
   const fleet = {
     services: ['flags/slow', 'flags/ads'],
     moving: [],
-    sweep: () => Promise.resolve(),
     step: (name: string) => {
       steps.push(name);
       return name === 'flags/slow' ? slow : Promise.resolve();
@@ -65,7 +63,6 @@ test('a service that was forgotten is in no trouble any more', async () => {
   const fleet = {
     services,
     moving: [],
-    sweep: () => Promise.resolve(),
     step: (name: string) => {
       steps.push(name);
       return Promise.reject(new Error('etcd does not answer'));
@@ -81,32 +78,6 @@ test('a service that was forgotten is in no trouble any more', async () => {
   services.pop();
   await sleeps.pass();
   expect([steps, stepping.troubles.size]).toEqual([['flags/old'], 0]);
-  ending.abort();
-  await running;
-});
-
-test('every service is swept once a minute, also one at rest, and one that cannot be keeps no other from it', async () => {
-  const swept: string[] = [];
-  const fleet = {
-    services: ['flags/feed', 'flags/ads'],
-    moving: [],
-    step: () => Promise.resolve(),
-    sweep: (name: string) => {
-      swept.push(name);
-      return name === 'flags/feed' ? Promise.reject(new Error('etcd does not answer')) : Promise.resolve();
-    },
-  };
-  const sleeps = new Sleeps();
-  const stepping = new Stepping(fleet, { sleep: sleeps.sleep, log: () => undefined });
-  const ending = new AbortController();
-  const next = sleeps.next();
-  const running = stepping.run(ending.signal);
-  await next;
-  for (let half = 1; half < 119; half += 1) await sleeps.pass();
-  expect(swept).toEqual([]);
-  await sleeps.pass();
-  expect(swept).toEqual(fleet.services);
-  expect(stepping.troubles.size).toBe(0);
   ending.abort();
   await running;
 });

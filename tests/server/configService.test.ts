@@ -77,9 +77,9 @@ function started(options: ConfigServiceOptions) {
   return { end, ask, look };
 }
 
-/** Resolves once everybody who runs sleeps: a tailer and whoever steps. */
+/** Resolves once everybody who runs sleeps: a tailer, whoever steps and whoever sweeps. */
 async function allAsleep(sleeps: Sleeps): Promise<void> {
-  while (sleeps.waiting.length < 2) await sleeps.next();
+  while (sleeps.waiting.length < 3) await sleeps.next();
 }
 
 const pushed = (version: string, update = 'executeUpdates') =>
