@@ -1,17 +1,8 @@
+import { DEPLOY_STATES } from '../domain/deploy/spans';
 import type { OpenCount } from '../domain/metrics';
-import type { DeployState } from '../domain/views';
 import type { Temporal } from './connection';
 
-const DEPLOY_STATES: readonly Exclude<DeployState, 'ended'>[] = [
-  'planning',
-  'waiting-lock',
-  'waiting-window',
-  'preprocessing',
-  'updating',
-  'baking',
-  'postprocessing',
-  'reverting',
-];
+const RUNNING = DEPLOY_STATES.filter((state) => state !== 'ended');
 
 /** What runs, by its state, from Temporal's lists: a dozen counts, however many there are. A deploy that is paused counts as that alone. */
 export function openCounts({ client }: Pick<Temporal, 'client'>): Promise<OpenCount[]> {
@@ -23,7 +14,7 @@ export function openCounts({ client }: Pick<Temporal, 'client'>): Promise<OpenCo
   return Promise.all([
     count('pipeline', '', ''),
     ...['running', 'paused'].map((state) => count('release', state, isState(state))),
-    ...DEPLOY_STATES.map((state) => count('deploy', state, isState(state))),
+    ...RUNNING.map((state) => count('deploy', state, isState(state))),
     count('deploy', 'paused', ` AND ConveyorState STARTS_WITH 'paused'`),
   ]);
 }

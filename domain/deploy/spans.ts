@@ -26,6 +26,9 @@ const ACCOUNT: Readonly<Record<DeployState, keyof Spans>> = {
   ended: 'overheadMs',
 };
 
+/** All states of a deploy, in the order in which it passes them. */
+export const DEPLOY_STATES = Object.keys(ACCOUNT) as readonly DeployState[];
+
 interface Accountable {
   readonly stage: DeployState;
   readonly accountedMs: number;

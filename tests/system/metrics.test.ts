@@ -1,10 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { freePorts } from '../../cli/stack/ports';
 import { WORKER_METRICS } from '../../domain/metrics';
 import { startFront, type Front } from './front';
 import { ROOT } from './process';
+import { findPrometheus } from './processes';
 import { given } from './service';
 import { Stack } from './stack';
 import { eventually } from './waiting';
@@ -76,17 +77,11 @@ test('every metric that alerts and the dashboard ask for exists', async () => {
   ]);
 });
 
-const promtool = ['/usr/bin/promtool'].find((path) => {
-  try {
-    execFileSync(path, ['--version'], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-});
+const prometheus = findPrometheus(process.env);
+const promtool = prometheus && join(dirname(prometheus), 'promtool');
 if (promtool === undefined)
   process.stderr.write(
-    '\nSKIPPED: nothing proves here that Prometheus takes the alerts: /usr/bin/promtool is missing.\n\n',
+    '\nSKIPPED: nothing proves here that Prometheus takes the alerts: this machine has no Prometheus.\n\n',
   );
 
 (promtool === undefined ? test.skip : test)('Prometheus takes the alerts, and what the dashboard asks', () => {
