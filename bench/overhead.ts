@@ -1,6 +1,8 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import { workflowIds } from '../domain/ids';
 import { DEFAULT_SETTINGS } from '../domain/settings';
 import { pipelineSchema } from '../domain/spec/pipeline';
@@ -51,8 +53,20 @@ async function withConveyor({ client, temporal }: Bench, name: string, nth: numb
   const from = Date.now();
   await client.release(name, [], { kind: 'manual', actor: OWNER, key: null });
   const takenMs = Date.now() - from;
-  await temporal.workflow.getHandle(workflowIds.release(name, nth)).result();
+  await releaseEnded(temporal, workflowIds.release(name, nth));
   return { takenMs, endedMs: Date.now() - from };
+}
+
+/** A release that was taken may have no workflow yet. */
+async function releaseEnded(temporal: Client, id: string): Promise<void> {
+  for (;;) {
+    try {
+      return void (await temporal.workflow.getHandle(id).result());
+    } catch (error) {
+      if (!(error instanceof WorkflowNotFoundError)) throw error;
+      await delay(10);
+    }
+  }
 }
 
 async function withTemporalAlone(
@@ -122,7 +136,7 @@ async function deployEvents(bench: Bench): Promise<readonly [string, string]> {
   await addService(bench, 'store', { first: '8s', completion: '8s' });
   await release(bench, 'store', 1);
   const id = workflowIds.deploy('store', 1, 'deploy', 1);
-  await bench.temporal.workflow.getHandle(workflowIds.release('store', 1)).result();
+  await releaseEnded(bench.temporal, workflowIds.release('store', 1));
   return ['events of a deploy of two phases, bakes of 8 s', String(await eventsOf(bench, id))];
 }
 

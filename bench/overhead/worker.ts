@@ -18,7 +18,7 @@ export async function runTwoCalls(url: string, action: string): Promise<void> {
   await call('getRunProgress');
 }
 
-/** `worker.ts ADDRESS`: a worker of its own process, with the slots of ours; sends `ready`. */
+/** `worker.ts ADDRESS`: a worker of its own process, with the slots of ours; sends `ready`, and ends with whoever started it. */
 async function main(address: string): Promise<void> {
   const worker = await Worker.create({
     connection: await NativeConnection.connect({ address }),
@@ -29,6 +29,7 @@ async function main(address: string): Promise<void> {
     workflowTaskPollerBehavior: { type: 'autoscaling' },
     activityTaskPollerBehavior: { type: 'autoscaling' },
   });
+  process.once('disconnect', () => process.exit());
   process.send?.('ready');
   await worker.run();
 }
