@@ -1,15 +1,20 @@
+import assert from 'node:assert/strict';
 import { rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ArchiveRow } from '../domain/archive/row';
 import { DAY_MS } from '../domain/milliseconds';
+import type { StatsReport } from '../domain/stats/report';
 import { openEmbedded } from '../platform/archive/duckdb';
+import type { Archive } from '../platform/archive/port';
+import { openPostgres } from '../platform/archive/postgres';
 import { readStats } from '../platform/archive/stats';
 import { YEAR_MS, yearOfReleases } from './archiveYear';
 
 /**
- * How long a year of outcomes takes: npx jiti bench/archive.ts [releases] [file]. With a file it is kept there, and ends now, so that
- * `conveyor stats --since 365d` shows it.
+ * How long a year of outcomes takes: npx jiti bench/archive.ts [releases] [where]. With a file the year is kept there, and ends now, so that
+ * `conveyor stats --since 365d` shows it. With the address of a PostgreSQL, postgres://…, whose database is empty, both stores have the
+ * year, and it fails if their statistics differ.
  */
 
 const PIPELINES = 3_000;
@@ -17,15 +22,47 @@ const BATCH = 10_000;
 
 async function main(): Promise<void> {
   const releases = Number(process.argv[2] ?? 165_000);
-  const kept = process.argv[3];
+  const where = process.argv[3];
+  const url = where?.startsWith('postgres') ? where : undefined;
+  const kept = url === undefined ? where : undefined;
   const file = kept ?? join(tmpdir(), `conveyor-bench-${process.pid}.duckdb`);
   const beganMs = kept === undefined ? 0 : Date.now() - YEAR_MS;
+  const embedded = await measured(openEmbedded(file), releases, beganMs);
+  process.stdout.write(`${(statSync(file).size / 1e6).toFixed(0)} MB\n`);
+  if (kept === undefined) rmSync(file, { force: true });
+  if (url === undefined) return;
+  process.stdout.write('PostgreSQL:\n');
+  assert.deepEqual(await measured(openPostgres(url, PATIENT), releases, beganMs), embedded);
+  process.stdout.write('its statistics are the same\n');
+}
+
+const PATIENT = { connectMs: 10_000, statementMs: 600_000, endMs: 2_000 };
+
+/** Writes the year, prints how long that and its statistics took, and resolves to these. */
+async function measured(archive: Archive, releases: number, beganMs: number): Promise<readonly StatsReport[]> {
   const untilMs = beganMs + YEAR_MS;
-  const archive = openEmbedded(file);
-  let [rows, began] = [0, performance.now()];
+  let began = performance.now();
+  const report = (what: string): void => {
+    process.stdout.write(`${what}: ${((performance.now() - began) / 1000).toFixed(2)} s\n`);
+    began = performance.now();
+  };
+  report(`${await written(archive, releases, beganMs)} rows written`);
+  const found: StatsReport[] = [];
+  for (const by of ['category', 'all', 'category'] as const) {
+    found.push(await readStats(archive, { sinceMs: beganMs, untilMs, by }));
+    report(`every statistic of the year, by ${by}`);
+  }
+  found.push(await readStats(archive, { sinceMs: untilMs - 21 * DAY_MS, untilMs, by: 'category' }));
+  report('every statistic of 21 days');
+  return found;
+}
+
+/** @returns how many rows there are. */
+async function written(archive: Archive, releases: number, beganMs: number): Promise<number> {
+  let rows = 0;
   let batch: ArchiveRow[] = [];
   const write = async (): Promise<void> => {
-    await archive.write(batch, { origin: 'bench', readUntilMs: untilMs }, null);
+    await archive.write(batch, { origin: 'bench', readUntilMs: beganMs + YEAR_MS }, null);
     rows += batch.length;
     batch = [];
   };
@@ -40,19 +77,7 @@ async function main(): Promise<void> {
     if (batch.length >= BATCH) await write();
   }
   await write();
-  const report = (what: string): void => {
-    process.stdout.write(`${what}: ${((performance.now() - began) / 1000).toFixed(2)} s\n`);
-    began = performance.now();
-  };
-  report(`${rows} rows written`);
-  for (const by of ['category', 'all', 'category'] as const) {
-    await readStats(archive, { sinceMs: beganMs, untilMs, by });
-    report(`every statistic of the year, by ${by}`);
-  }
-  await readStats(archive, { sinceMs: untilMs - 21 * DAY_MS, untilMs, by: 'category' });
-  report('every statistic of 21 days');
-  process.stdout.write(`${(statSync(file).size / 1e6).toFixed(0)} MB\n`);
-  if (kept === undefined) rmSync(file, { force: true });
+  return rows;
 }
 
 void main();
