@@ -22,6 +22,8 @@ export interface Settings {
   readonly sweepIntervalMs: number;
   /** How much later than its time a sweep may begin, so that not all finders are asked at once. */
   readonly sweepJitterMs: number;
+  /** How much later than its calendar says a pipeline may begin, each by a share of its own, so that not all begin at once. */
+  readonly calendarSpreadMs: number;
 }
 
 export const DEFAULT_SETTINGS: Settings = {
@@ -36,6 +38,7 @@ export const DEFAULT_SETTINGS: Settings = {
   cancelGraceMs: 86_400_000,
   sweepIntervalMs: 60_000,
   sweepJitterMs: 15_000,
+  calendarSpreadMs: 0,
 };
 
 const MAX_RETRY_FACTOR = 12;

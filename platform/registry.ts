@@ -173,6 +173,7 @@ const configSchema = z.strictObject({
       cancelGrace: duration,
       sweepInterval: duration,
       sweepJitter: duration,
+      calendarSpread: duration,
     })
     .partial()
     .default({}),
