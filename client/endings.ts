@@ -10,7 +10,7 @@ import type { ReleaseInput, ReleaseResult } from '../domain/release/state';
 import type { DeployStatus, DeploySummary, ReleaseStatus, ReleaseSummary } from '../domain/views';
 import { isUnanswered, WORKER_TIMEOUT_MS, type Temporal } from './connection';
 import { endedOutside } from './outside';
-import { closedRuns } from './pipelineIndex';
+import { closedRuns } from './visibility';
 import { polling } from './readiness';
 import { workflowInput } from './recovery';
 

@@ -7,9 +7,11 @@ import type { DeploySummary, FinderView, PipelineSummary, ReleaseSummary } from 
 import { formatTime, lastPollWords } from '../domain/text';
 import type { ListQuery } from './api';
 import { findersHealth } from './finders';
+import { stateCondition } from './stateCondition';
 import { withPauses } from './pauses';
-import { hasClosed, index, listedPipeline, memoSummary } from './pipelineIndex';
+import { listedPipeline, memoSummary } from './pipelineIndex';
 import { pollingWithin } from './readiness';
+import { hasClosed, index } from './visibility';
 import type { Workflows } from './workflows';
 
 /**
@@ -88,7 +90,11 @@ async function listWorkflows<T extends { readonly state: string }>(
 ): Promise<T[]> {
   const found: { readonly info: WorkflowExecutionInfo; readonly row: T }[] = [];
   const { client, address } = workflows.temporal;
-  const listing = index(client, kind, pipeline);
+  const listing = index(client, kind, {
+    ...(pipeline === undefined ? {} : { pipeline }),
+    ...(state === undefined ? {} : { condition: stateCondition(kind, state) }),
+    pageSize: Math.min(MAX_PAGE, limit + RATHER_MORE),
+  });
   const notFound = () => conveyorError('internal', { detail: `a ${kind} vanished while it was listed` });
   const read = async (): Promise<void> => {
     for await (const info of listing) {
@@ -111,6 +117,11 @@ async function listWorkflows<T extends { readonly state: string }>(
     return problem === undefined ? row : { ...row, problem };
   });
 }
+
+/** As the server has it. */
+const MAX_PAGE = 1_000;
+/** Earlier runs and attempts are found besides. */
+const RATHER_MORE = 10;
 
 const SWEEPS = sweepId('');
 /** Who asks for finders has nothing else to wait for. */

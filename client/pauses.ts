@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import type { DeploySummary, ReleaseSummary } from '../domain/views';
-import { runningDeploys } from './pipelineIndex';
+import { runningDeploys } from './visibility';
 
 /** Beside the point, and not waited for long. */
 const PAUSES_TIMEOUT_MS = 2_000;

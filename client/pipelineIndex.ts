@@ -10,6 +10,7 @@ import type {
 import type { PipelineState } from '../domain/pipeline/state';
 import type { PipelineSummary, ReleaseSummary } from '../domain/views';
 import { translate, type Temporal } from './connection';
+import { hasClosed, index } from './visibility';
 
 /** How long a pipeline without a memo may take to say what it wants. */
 const SUBSCRIPTION_TIMEOUT_MS = 2_000;
@@ -36,73 +37,6 @@ export function frontIndex({ client, address }: Temporal): Pick<PipelineIndex, '
       }
     },
   };
-}
-
-/**
- * Finds workflows through Temporal's visibility, newest first; this file is the only place that lists any
- * (docs/design/workflows.md#finding-pipelines). A later attempt of a deploy stands for the earlier ones.
- */
-export async function* index(
-  client: Client,
-  kind: 'pipeline' | 'release' | 'deploy',
-  pipeline: string | undefined,
-): AsyncGenerator<WorkflowExecutionInfo> {
-  const seen = new Set<string>();
-  for await (const info of listing(client, kind, pipeline)) {
-    const { workflowId } = info;
-    const key = kind === 'deploy' ? workflowId.slice(0, workflowId.lastIndexOf('/')) : workflowId;
-    if (seen.has(key)) continue;
-    seen.add(key);
-    yield info;
-  }
-}
-
-/** Numbers of the newest releases of a pipeline that visibility knows, running or not. */
-export async function newestReleases(client: Client, pipeline: string): Promise<number[]> {
-  const numbers: number[] = [];
-  for await (const { workflowId } of listing(client, 'release', pipeline)) {
-    numbers.push(Number(workflowId.split('/').at(-1)));
-    if (numbers.length >= NEWEST) break;
-  }
-  return numbers.sort((a, b) => a - b);
-}
-
-/** As many as a pipeline keeps in its records. */
-const NEWEST = 100;
-
-const listing = (client: Client, kind: string, pipeline: string | undefined) => {
-  const ofPipeline = pipeline === undefined ? '' : ` AND ConveyorPipeline = '${pipeline.replace(/['"\\]/g, '')}'`;
-  return client.workflow.list({ query: `WorkflowType = '${kind}'${ofPipeline}` });
-};
-
-/** Deploys of these releases, by their ids, that run now. */
-export async function* runningDeploys(
-  client: Client,
-  releases: readonly string[],
-): AsyncGenerator<WorkflowExecutionInfo> {
-  for (let at = 0; at < releases.length; at += ASKED_AT_ONCE) {
-    const ids = releases.slice(at, at + ASKED_AT_ONCE).map((id) => `'${id.replace(/['"\\]/g, '')}'`);
-    const query = `WorkflowType = 'deploy' AND ExecutionStatus = 'Running' AND ConveyorRelease IN (${ids.join(', ')})`;
-    yield* client.workflow.list({ query });
-  }
-}
-
-/** So many ids fit into a query. */
-const ASKED_AT_ONCE = 50;
-
-/** Runs of releases and deploys that Temporal closed in a time, ms since the epoch, the end excluded; of one task queue, whose workers know them. */
-export function closedRuns(
-  client: Client,
-  taskQueue: string,
-  sinceMs: number,
-  untilMs: number,
-): AsyncIterable<WorkflowExecutionInfo> {
-  const [since, until] = [sinceMs, untilMs].map((atMs) => new Date(atMs).toISOString());
-  const over = `ExecutionStatus != 'Running' AND ExecutionStatus != 'ContinuedAsNew'`;
-  const when = `CloseTime >= '${since}' AND CloseTime < '${until}'`;
-  return client.workflow.list({
-    query: `WorkflowType IN ('release', 'deploy') AND TaskQueue = '${taskQueue.replace(/['"\\]/g, '')}' AND ${over} AND ${when}`,
-  });
 }
 
 const OWNERS = defineSearchAttributeKey('ConveyorOwners', 'KEYWORD_LIST');
@@ -157,7 +91,7 @@ async function* releases(client: Client): AsyncGenerator<IndexedRelease> {
 }
 
 async function* everyPipeline(client: Client): AsyncGenerator<PipelineSummary> {
-  for await (const info of index(client, 'pipeline', undefined)) {
+  for await (const info of index(client, 'pipeline')) {
     const summary = listedPipeline(info);
     if (summary !== undefined) yield summary;
   }
@@ -171,9 +105,6 @@ export function listedPipeline(info: WorkflowExecutionInfo): PipelineSummary | u
 
 export const memoSummary = <T>({ memo }: Pick<WorkflowExecutionInfo, 'memo'>): T | undefined =>
   memo?.['summary'] as T | undefined;
-
-export const hasClosed = ({ status }: WorkflowExecutionInfo): boolean =>
-  status.name !== 'RUNNING' && status.name !== 'CONTINUED_AS_NEW';
 
 /** Each running pipeline once that has all of these words under an attribute. */
 async function* pipelinesWith(

@@ -7,7 +7,7 @@ import type { ActiveRelease, PipelineState } from '../domain/pipeline/state';
 import type { ReleaseInput } from '../domain/release/state';
 import { formatTime } from '../domain/text';
 import { WORKER_TIMEOUT_MS, isUnanswered } from './connection';
-import { newestReleases } from './pipelineIndex';
+import { newestReleases } from './visibility';
 
 /** What is left of a pipeline whose workflow has ended. */
 export interface Left {

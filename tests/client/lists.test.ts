@@ -5,6 +5,10 @@ import type { Workflows } from '../../client/workflows';
 import { conveyorError } from '../../domain/errors';
 import { deploy, NOW, pipeline, release } from '../builders/cliSamples';
 
+/** What visibility was asked. */
+const queries: string[] = [];
+beforeEach(() => void (queries.length = 0));
+
 /** What visibility has of workflows, the newest first; asking any of them fails the test. */
 function visible(
   ...rows: readonly { id: string; summary: object; problems?: string[]; status?: string; tag?: string }[]
@@ -18,12 +22,13 @@ function polledBy(
   ...rows: readonly { id: string; summary: object; problems?: string[]; status?: string; tag?: string }[]
 ): Workflows {
   const list = async function* ({ query }: { query: string }) {
+    queries.push(query);
     const kind = /WorkflowType = '(\w+)'/.exec(query)?.[1];
     for (const { id, summary, problems = [], status = 'RUNNING', tag } of rows.filter((row) =>
       row.id.startsWith(`${kind}/`),
     ))
       yield {
-        workflowId: id,
+        ...{ workflowId: id, runId: `run of ${id}` },
         memo: { summary },
         taskQueue: 'conveyor',
         status: { name: status },
@@ -103,6 +108,29 @@ describe('a list', () => {
       tag: 'paused (baking)',
     };
     expect(await listDeploys(visible(baking), { limit: 9, state: 'baking' })).toMatchObject([{ state: 'baking' }]);
+  });
+
+  test('of those in one state asks for these alone, however many others there are', async () => {
+    const held = { id: 'pipeline/shop', summary: pipeline({ id: 'shop', state: 'held' }) };
+    const rows = await listPipelines(visible(held), { limit: 9, state: 'held' });
+    expect(rows.map(({ id }) => id)).toEqual(['shop']);
+    expect(queries).toEqual([expect.stringContaining(`ConveyorState IN ('held')`)]);
+  });
+
+  test('of deploys that have ended does not show an attempt after which another one runs', async () => {
+    const first = deploy({ endedAt: new Date(NOW).toISOString() });
+    const attempts = [
+      { id: 'deploy/kvstore/13/deploy/2', summary: deploy({ outcome: null, endedAt: null }), tag: 'baking' },
+      { id: 'deploy/kvstore/13/deploy/1', summary: first, tag: 'ended', status: 'COMPLETED' },
+    ];
+    const workflows = visible(...attempts);
+    // Visibility finds only what is in that state, if it is asked for one.
+    const { list } = workflows.temporal.client.workflow;
+    workflows.temporal.client.workflow.list = async function* (options: { query: string }) {
+      for await (const info of list(options))
+        if (!options.query.includes('ConveyorState IN') || info.workflowId.endsWith('/1')) yield info;
+    } as unknown as typeof list;
+    expect(await listDeploys(workflows, { limit: 9, state: 'ended' })).toEqual([]);
   });
 
   test('says of what has not ended that no worker polls for it, and since when', async () => {

@@ -4,6 +4,7 @@ import { startFront, TOKEN, type Front } from './front';
 import type { Ended } from './process';
 import { given } from './service';
 import { Stack } from './stack';
+import { eventually } from './waiting';
 
 let stack: Stack;
 let front: Front;
@@ -81,6 +82,23 @@ test('the server shows the same as Temporal itself', async () => {
   for (const id of ['nobody', 'nobody/1', `${name}/99`, `${name}/1/nothing`]) {
     const [through, directly] = await Promise.all([http, stack.client].map((one) => errorOf(one.status(id))));
     expect(through).toEqual(directly);
+  }
+});
+
+test('lists know a pipeline, a release and a deploy by their state, also one that a revert has held', async () => {
+  const listed = async (kind: 'pipelines' | 'releases' | 'deploys', state: string): Promise<readonly string[]> =>
+    (await seen<{ id: string }[]>(`list ${kind} -p ${name} --state ${state}`)).map(({ id }) => id);
+  expect(await listed('releases', 'succeeded')).toEqual([`${name}/3`, `${name}/2`, `${name}/1`]);
+  expect(await listed('releases', 'failed')).toEqual([]);
+  expect(await listed('deploys', 'ended')).toContain(`${name}/1/deploy`);
+  expect(await listed('deploys', 'baking')).toEqual([]);
+  for (const [verb, now, before] of [
+    ['unhold', 'active', 'held'],
+    ['hold', 'held', 'active'],
+  ] as const) {
+    await works(`${verb} ${name} --reason r`);
+    await eventually(`visibility knows it is ${now}`, async () => (await listed('pipelines', now)).includes(name));
+    expect(await listed('pipelines', before)).toEqual([]);
   }
 });
 

@@ -120,6 +120,7 @@ function adopted(run: PipelineRun, next: PipelineState, found: Found | undefined
   run.adopt(found ? continuing(next, found) : next);
   retag({
     ConveyorPipeline: spec.pipeline,
+    ConveyorState: run.tagged,
     ConveyorOwners: spec.owners,
     ConveyorLabels: labelWords(spec),
     ConveyorFinders: [...new Set(Object.values(spec.artifacts).map(({ finder }) => finder))],

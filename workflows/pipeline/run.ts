@@ -5,7 +5,9 @@ import {
   patched,
   setCurrentDetails,
   setHandler,
+  workflowInfo,
 } from '@temporalio/workflow';
+import { defineSearchAttributeKey } from '@temporalio/common';
 import { SYSTEM } from '../../domain/deploy/control';
 import { workflowIds } from '../../domain/ids';
 import { keptCommands } from '../../domain/keptCommands';
@@ -46,10 +48,13 @@ import {
 } from '../messages';
 import { measure } from '../measure';
 import { MemoSummary } from '../summary';
+import { retag } from '../tags';
 import { BackgroundTasks } from '../waiting';
 
 /** A pipeline seldom looks after releases whose end is an event of its history. */
 const FOLLOWS = 'the end of a release is an event';
+
+const STATE_TAG = defineSearchAttributeKey('ConveyorState', 'KEYWORD');
 
 /** A pipeline's state and its inbox. There is none before the first `apply`; everything else is refused till then. */
 export class PipelineRun {
@@ -63,6 +68,8 @@ export class PipelineRun {
   private readonly outgoing = new BackgroundTasks();
   private notices = 0;
   private readonly followed = new Set<number>();
+  /** Its search attribute; also `active` without. */
+  tagged = workflowInfo().typedSearchAttributes.get(STATE_TAG) ?? 'active';
 
   state: PipelineState | null;
 
@@ -217,9 +224,14 @@ export class PipelineRun {
     for (const { number, state } of this.known().active) if (state === 'running') this.inPassing(number, send);
   }
 
-  /** What lists show: once for all that happened since the last step. */
+  /** What lists show, and are asked for: once for all that happened since the last step. */
   summarise(): void {
-    if (this.state) this.summary.show(listedSummary(this.state));
+    if (this.state === null) return;
+    const summary = listedSummary(this.state);
+    this.summary.show(summary);
+    if (summary.state === this.tagged || !patched('its state is a search attribute')) return;
+    this.tagged = summary.state;
+    retag({ ConveyorState: summary.state });
   }
 
   /** All messages on their way have arrived: a history that ends before would take them along unsent. */

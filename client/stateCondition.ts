@@ -1,0 +1,30 @@
+/**
+ * The condition under which visibility finds what is in a state, and hardly more: whoever asks holds the rows against the state once more
+ * (client/lists.ts). A state that nobody knows finds nothing.
+ */
+export function stateCondition(kind: 'pipeline' | 'release' | 'deploy', state: string): string {
+  const { tags, or = [] } = OF_STATES[kind](state.replace(/['"\\]/g, ''));
+  return `(${[`ConveyorState IN (${tags.map((tag) => `'${tag}'`).join(', ')})`, ...or].join(' OR ')})`;
+}
+
+interface Condition {
+  readonly tags: readonly string[];
+  readonly or?: readonly string[];
+}
+
+/** One that was ended from outside, or is of a time before it said so, has no such tag. */
+const ENDED_FROM_OUTSIDE = `ExecutionStatus IN ('Terminated', 'TimedOut', 'Failed', 'Canceled')`;
+const WITHOUT_TAG = 'ConveyorState IS NULL';
+
+const OF_STATES: Readonly<Record<'pipeline' | 'release' | 'deploy', (state: string) => Condition>> = {
+  pipeline: (state) => ({ tags: [state], or: [WITHOUT_TAG] }),
+  release: (state) => ({
+    tags: state === 'paused' ? ['paused', 'running'] : [state],
+    ...(state === 'failed' ? { or: [ENDED_FROM_OUTSIDE] } : {}),
+  }),
+  deploy: (state) => ({
+    tags: [state, `paused (${state})`],
+    ...(state === 'planning' ? { or: [WITHOUT_TAG] } : {}),
+    ...(state === 'ended' ? { or: [ENDED_FROM_OUTSIDE] } : {}),
+  }),
+};

@@ -1,0 +1,130 @@
+import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
+
+/**
+ * What Temporal's visibility finds of Conveyor's workflows (docs/design/workflows.md#finding-pipelines). What was changed in the last
+ * seconds may be missing.
+ */
+
+/**
+ * Pipelines, releases or deploys as Temporal's visibility has them, newest first; all of them, or those under a condition of its query
+ * language. A later attempt of a deploy stands for the earlier ones.
+ */
+export async function* index(
+  client: Client,
+  kind: Listed,
+  {
+    pipeline,
+    condition,
+    pageSize,
+  }: { readonly pipeline?: string; readonly condition?: string; readonly pageSize?: number } = {},
+): AsyncGenerator<WorkflowExecutionInfo> {
+  const seen = new Set<string>();
+  // Those before a run that continues as new are nothing of their own, and may differ from it.
+  const wanted = condition === undefined ? '' : ` AND ${condition} AND ExecutionStatus != 'ContinuedAsNew'`;
+  const found = listing(client, kind, pipeline, wanted, pageSize);
+  for await (const info of condition === undefined ? found : withoutEarlier(client, kind, found)) {
+    const key = listedKey(kind, info);
+    if (seen.has(key)) continue;
+    seen.add(key);
+    yield info;
+  }
+}
+
+type Listed = 'pipeline' | 'release' | 'deploy';
+
+const listedKey = (kind: Listed, { workflowId }: WorkflowExecutionInfo): string =>
+  kind === 'deploy' ? workflowId.slice(0, workflowId.lastIndexOf('/')) : workflowId;
+
+/** Under a condition an earlier run, or attempt, may be found without what came after it, which counts. */
+async function* withoutEarlier(
+  client: Client,
+  kind: Listed,
+  found: AsyncIterable<WorkflowExecutionInfo>,
+): AsyncGenerator<WorkflowExecutionInfo> {
+  for await (const some of inPortions(found, ASKED_AT_ONCE)) {
+    const newest = new Map<string, string>();
+    const closed = some.filter(hasClosed);
+    const ids = new Set(closed.map(({ workflowId }) => (kind === 'deploy' ? releaseOfDeploy(workflowId) : workflowId)));
+    const among = ` AND ${kind === 'deploy' ? 'ConveyorRelease' : 'WorkflowId'} IN (${queryWords(ids)})`;
+    if (closed.length > 0)
+      for await (const info of listing(client, kind, undefined, among))
+        if (!newest.has(listedKey(kind, info))) newest.set(listedKey(kind, info), info.runId);
+    yield* some.filter((info) => !hasClosed(info) || newest.get(listedKey(kind, info)) === info.runId);
+  }
+}
+
+async function* inPortions<T>(items: AsyncIterable<T>, size: number): AsyncGenerator<readonly T[]> {
+  let portion: T[] = [];
+  for await (const item of items) {
+    portion.push(item);
+    if (portion.length < size) continue;
+    yield portion;
+    portion = [];
+  }
+  if (portion.length > 0) yield portion;
+}
+
+/** `deploy/PIPELINE/NUMBER/ACTION/ATTEMPT` is one of `PIPELINE/NUMBER`. */
+const releaseOfDeploy = (workflowId: string): string => workflowId.split('/').slice(1, -2).join('/');
+
+/** Numbers of the newest releases of a pipeline that visibility knows, running or not. */
+export async function newestReleases(client: Client, pipeline: string): Promise<number[]> {
+  const numbers: number[] = [];
+  for await (const { workflowId } of listing(client, 'release', pipeline)) {
+    numbers.push(Number(workflowId.split('/').at(-1)));
+    if (numbers.length >= NEWEST) break;
+  }
+  return numbers.sort((a, b) => a - b);
+}
+
+/** As many as a pipeline keeps in its records. */
+const NEWEST = 100;
+
+function listing(
+  client: Client,
+  kind: Listed,
+  pipeline: string | undefined,
+  condition = '',
+  pageSize?: number,
+): AsyncIterable<WorkflowExecutionInfo> {
+  const ofPipeline = pipeline === undefined ? '' : ` AND ConveyorPipeline = ${queryWords([pipeline])}`;
+  const query = `WorkflowType = '${kind}'${ofPipeline}${condition}`;
+  return client.workflow.list({ query, ...(pageSize === undefined ? {} : { pageSize }) });
+}
+
+/** For a query, as words of a list. */
+const queryWords = (words: Iterable<string>): string =>
+  [...words].map((word) => `'${word.replace(/['"\\]/g, '')}'`).join(', ');
+
+/** Deploys of these releases, by their ids, that run now. */
+export async function* runningDeploys(
+  client: Client,
+  releases: readonly string[],
+): AsyncGenerator<WorkflowExecutionInfo> {
+  for (let at = 0; at < releases.length; at += ASKED_AT_ONCE) {
+    const ids = queryWords(releases.slice(at, at + ASKED_AT_ONCE));
+    const query = `WorkflowType = 'deploy' AND ExecutionStatus = 'Running' AND ConveyorRelease IN (${ids})`;
+    yield* client.workflow.list({ query });
+  }
+}
+
+/** So many ids fit into a query. */
+const ASKED_AT_ONCE = 50;
+
+/** Runs of releases and deploys that Temporal closed in a time, ms since the epoch, the end excluded; of one task queue, whose workers know them. */
+export function closedRuns(
+  client: Client,
+  taskQueue: string,
+  sinceMs: number,
+  untilMs: number,
+): AsyncIterable<WorkflowExecutionInfo> {
+  const [since, until] = [sinceMs, untilMs].map((atMs) => new Date(atMs).toISOString());
+  const over = `ExecutionStatus != 'Running' AND ExecutionStatus != 'ContinuedAsNew'`;
+  const when = `CloseTime >= '${since}' AND CloseTime < '${until}'`;
+  return client.workflow.list({
+    query: `WorkflowType IN ('release', 'deploy') AND TaskQueue = ${queryWords([taskQueue])} AND ${over} AND ${when}`,
+  });
+}
+
+export const hasClosed = ({ status }: WorkflowExecutionInfo): boolean =>
+  status.name !== 'RUNNING' && status.name !== 'CONTINUED_AS_NEW';
