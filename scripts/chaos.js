@@ -1,6 +1,7 @@
 // `npm run chaos -- --seeds N --from S`: stories from N seeds, beginning with S, in virtual time. The same seed is the same story.
 // With `--configuration` each deploys configuration; with `--planted`, whether they find defects of our own (planted.js).
-// `--kills N --from S`: real processes of configuration are killed N times while changes land, at moments that the seed S names.
+// `--kills N --from S --within MS`: real processes of configuration are killed N times while changes land, at moments that the seed S names; the next
+// within so many ms.
 'use strict';
 
 const { parseArgs } = require('node:util');
@@ -10,8 +11,8 @@ const { runPlanted } = require('./planted');
 const { ensureEtcd, ensureTemporal, ensureTestServer } = require('./servers');
 
 async function runChaos(args) {
-  const { seeds, from, planted, configuration, kills } = parse(args);
-  if (kills > 0) return runKills(kills, from);
+  const { seeds, from, planted, configuration, kills, within } = parse(args);
+  if (kills > 0) return runKills(kills, from, within);
   await ensureTestServer();
   await ensureBuild();
   if (planted) return runPlanted({ seeds, from });
@@ -22,12 +23,12 @@ async function runChaos(args) {
   });
 }
 
-async function runKills(kills, from) {
+async function runKills(kills, from, within) {
   await ensureTemporal();
   await ensureEtcd();
   await ensureBuild();
   const jest = ['node_modules/jest/bin/jest.js', 'tests/system/configKills.test.ts'];
-  return handOver(process.execPath, jest, { CONVEYOR_CONFIG_KILLS: `${from}:${kills}` });
+  return handOver(process.execPath, jest, { CONVEYOR_CONFIG_KILLS: `${from}:${kills}:${within}` });
 }
 
 function parse(args) {
@@ -37,17 +38,21 @@ function parse(args) {
     planted: { type: 'boolean', default: false },
     configuration: { type: 'boolean', default: false },
     kills: { type: 'string', default: '0' },
+    within: { type: 'string', default: '600' },
   };
   try {
     const { values } = parseArgs({ args, options });
     const { planted, configuration } = values;
-    const [seeds, from, kills] = [values.seeds, values.from, values.kills].map(Number);
-    if ([seeds, from, kills + 1].every((it) => Number.isInteger(it) && it > 0))
-      return { seeds, from, planted, configuration, kills };
+    const [seeds, from, kills, within] = [values.seeds, values.from, values.kills, values.within].map(Number);
+    if ([seeds, from, kills + 1, within].every((it) => Number.isInteger(it) && it > 0))
+      return { seeds, from, planted, configuration, kills, within };
   } catch {
     // Says what it takes, below.
   }
-  throw new Failed('usage: npm run chaos -- [--seeds N] [--from S] [--configuration | --planted | --kills N]', 2);
+  throw new Failed(
+    'usage: npm run chaos -- [--seeds N] [--from S] [--configuration | --planted | --kills N [--within MS]]',
+    2,
+  );
 }
 
 module.exports = { runChaos };

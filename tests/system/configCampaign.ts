@@ -18,8 +18,8 @@ interface Victim {
 
 /** Somebody waits as long as it takes: several of those who are needed may be dead at once. */
 const PATIENCE_MS = 300_000;
-/** The longest time between two deaths, and until who died is started again. */
-const [BETWEEN_MS, DEAD_MS] = [600, 400];
+/** The longest time until who died is started again. */
+const DEAD_MS = 400;
 /** One proposal in so many never lands. */
 const NEVER_LANDS = 4;
 
@@ -43,6 +43,8 @@ export class ConfigCampaign {
     private readonly paths: readonly string[],
     private readonly hosts: readonly HostSpec[],
     seed: number,
+    /** The longest time between two deaths, ms. */
+    private readonly betweenMs: number,
   ) {
     this.dice = openStream(seed, 'kills');
     const victim = (name: string, rest: number, does: Pick<Victim, 'kill' | 'start'>): Victim => {
@@ -64,7 +66,7 @@ export class ConfigCampaign {
     const looking = this.hosts.map((host) => this.look(host));
     const starting: Promise<void>[] = [];
     for (let left = kills; left > 0;) {
-      await pause(this.below(BETWEEN_MS));
+      await pause(this.below(this.betweenMs));
       const victim = this.choose();
       if (victim === undefined) continue;
       left -= 1;

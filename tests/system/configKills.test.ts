@@ -2,8 +2,9 @@ import { describeWithEtcd } from '../config/etcd';
 import { ConfigCampaign } from './configCampaign';
 import { ConfigWorld } from './configWorld';
 
-/** `npm run chaos -- --kills N --from SEED`, by hand; as part of the tests a few. */
-const [SEED = 1, KILLS = 10] = (process.env['CONVEYOR_CONFIG_KILLS'] ?? '1:10').split(':').map(Number);
+/** `npm run chaos -- --kills N --from SEED --within MS`, by hand; as part of the tests a few. */
+const ASKED = process.env['CONVEYOR_CONFIG_KILLS'] ?? '1:10:600';
+const [SEED = 1, KILLS = 10, WITHIN_MS = 600] = ASKED.split(':').map(Number);
 
 describeWithEtcd('proxies, tailer, worker and etcd are killed at any moment while changes land', () => {
   let world: ConfigWorld;
@@ -20,7 +21,7 @@ describeWithEtcd('proxies, tailer, worker and etcd are killed at any moment whil
       const paths = ['kills/one', 'kills/two'];
       const hosts = (await Promise.all(paths.map((path) => world.proxied(2, 'eu', path)))).flat();
       await world.run(hosts);
-      const campaign = new ConfigCampaign(world, paths, hosts, SEED);
+      const campaign = new ConfigCampaign(world, paths, hosts, SEED, WITHIN_MS);
       await campaign.run(KILLS);
       expect(await campaign.judge()).toEqual([]);
       expect(campaign.acknowledged.length).toBeGreaterThan(0);
