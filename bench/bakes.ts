@@ -1,8 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { DEFAULT_SETTINGS } from '../domain/settings';
 import { deployOf, revertSent, spread } from './reverts';
-import { addService, onStack, OWNER, release, residentMb, spoil, type Bench } from './services';
+import { addService, cpuMs, onStack, OWNER, release, residentMb, spoil, type Bench } from './services';
 import { each, print, run, seconds } from './stack';
 
 /**
@@ -66,12 +65,6 @@ async function idleCost({ ready: { pids }, temporal }: Bench) {
     memory: `${residentMb(worker)} MB`,
     events: (await last.describe()).historyLength - events,
   };
-}
-
-/** User and system time of a process of Linux, whose clock ticks a hundred times a second. */
-function cpuMs(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
-  return (Number(fields[11]) + Number(fields[12])) * 10;
 }
 
 async function revertedByPerson({ client, temporal }: Bench, names: readonly string[]): Promise<number[]> {

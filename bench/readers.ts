@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { parse, stringify } from 'yaml';
 import { pipelineSchema } from '../domain/spec/pipeline';
 import { createClient } from '../client';
-import { each, print, run, startStack } from './stack';
+import { each, p50p99, print, quantile, run, startStack } from './stack';
 
 /**
  * `npx jiti bench/readers.ts [readers] [commands]`: how long commands over HTTP take on a development stack of its own while nobody reads,
@@ -38,8 +38,8 @@ async function main(): Promise<void> {
     reading.isOver = true;
     await Promise.all(readers);
     print([
-      ['commands while nobody reads: p50, p99', spread(quiet)],
-      [`… while ${READERS} read`, spread(busy)],
+      ['commands while nobody reads: p50, p99', p50p99(quiet)],
+      [`… while ${READERS} read`, p50p99(busy)],
       ['ratio of p50, p99', `${ratio(busy, quiet, 0.5)}, ${ratio(busy, quiet, 0.99)}`],
       ['reads answered, sent away a second', `${rate(reading.ok - before.ok)}, ${rate(reading.away - before.away)}`],
     ]);
@@ -84,12 +84,8 @@ async function read(server: string, n: number, reading: Reading): Promise<void> 
   }
 }
 
-const at = (times: readonly number[], share: number): number =>
-  [...times].sort((a, b) => a - b)[Math.min(times.length - 1, Math.floor(times.length * share))] ?? 0;
-const spread = (times: readonly number[]): string =>
-  `${at(times, 0.5).toFixed(0)} ms, ${at(times, 0.99).toFixed(0)} ms`;
 const ratio = (a: readonly number[], b: readonly number[], share: number): string =>
-  (at(a, share) / at(b, share)).toFixed(1);
+  (quantile(a, share) / quantile(b, share)).toFixed(1);
 
 /** The ordinary configuration, and a token. */
 function configWithToken(): string {

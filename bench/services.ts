@@ -83,7 +83,7 @@ export async function release({ client }: Bench, name: string, nth: number): Pro
 export const spoil = ({ ready }: Bench, version: string): Promise<void> =>
   control(ready, '/control/versions', { version, behaviour: { errorRatio: 0.5 } });
 
-async function control({ simulator }: Ready, path: string, body: object): Promise<void> {
+export async function control({ simulator }: Ready, path: string, body: object): Promise<void> {
   const request = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
   const response = await fetch(`${simulator}${path}`, request);
   if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
@@ -91,3 +91,9 @@ async function control({ simulator }: Ready, path: string, body: object): Promis
 
 export const residentMb = (pid = 0): number =>
   Math.round(Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024);
+
+/** User and system time of a process of Linux, whose clock ticks a hundred times a second. */
+export function cpuMs(pid = 0): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+  return (Number(fields[11]) + Number(fields[12])) * 10;
+}

@@ -43,6 +43,13 @@ export async function each<T, R>(items: readonly T[], atOnce: number, work: (ite
 
 export const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
 
+/** 0.5 is the median. */
+export const quantile = (values: readonly number[], share: number): number =>
+  [...values].sort((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))] ?? 0;
+
+export const p50p99 = (ms: readonly number[]): string =>
+  `${quantile(ms, 0.5).toFixed(0)} ms, ${quantile(ms, 0.99).toFixed(0)} ms`;
+
 export const print = (rows: readonly (readonly [string, string])[]): void => {
   process.stdout.write(`${rows.map(([name, value]) => `| ${name} | ${value} |`).join('\n')}\n`);
 };
