@@ -23,6 +23,9 @@ export interface ObservedCall {
   /** The status of the answer; `none` where no answer came, or the caller gave up. */
   readonly code: string;
   readonly tookMs: number;
+  /** As it was sent. */
+  readonly traceparent: string;
+  readonly context: CallContext | null;
 }
 
 export interface ExtensionCall<P extends Protocol, M extends keyof P & string> {
@@ -108,25 +111,32 @@ function answerLimit<P extends Protocol, M extends keyof P & string>(
 }
 
 async function sendCall<P extends Protocol, M extends keyof P & string>(call: ExtensionCall<P, M>): Promise<RawAnswer> {
-  const { service, method, signal, fetch: send } = call;
+  const { service, method, signal, fetch: send, context, traceparent = traceparentOf(context) } = call;
   const { timeoutMs } = service;
   const sending = { fetch: send, timeoutMs, signal, maxBytes: answerLimit(call) };
   const sentMs = performance.now();
   let code = 'none';
   try {
-    const answer = await sendRequest(`${service.url.replace(/\/+$/, '')}/${method}`, initOf(call), sending);
+    const answer = await sendRequest(
+      `${service.url.replace(/\/+$/, '')}/${method}`,
+      initOf(call, traceparent),
+      sending,
+    );
     code = String(answer.status);
     return answer;
   } catch (error) {
     if (!(error instanceof NoAnswer)) throw error;
     throw extensionUnavailable(call, `${withShownUrls(error.message)} (${shownUrl(service.url)})`);
   } finally {
-    service.observe?.({ method, code, tookMs: performance.now() - sentMs });
+    service.observe?.({ method, code, tookMs: performance.now() - sentMs, traceparent, context });
   }
 }
 
-function initOf<P extends Protocol, M extends keyof P & string>(call: ExtensionCall<P, M>): RequestInit {
-  const { service, key, runId, context, traceparent = traceparentOf(context) } = call;
+function initOf<P extends Protocol, M extends keyof P & string>(
+  call: ExtensionCall<P, M>,
+  traceparent: string,
+): RequestInit {
+  const { service, key, runId } = call;
   return {
     method: 'POST',
     headers: {

@@ -1,4 +1,4 @@
-import { hash } from '../domain/hash';
+import { traceIdOf } from '../domain/trace';
 import type { CallContext } from './protocol/common';
 
 /**
@@ -6,13 +6,9 @@ import type { CallContext } from './protocol/common';
  * release. A call that is about no release is a trace of its own.
  */
 export function traceparentOf(context: Pick<CallContext, 'pipeline' | 'release'> | null): string {
-  const trace =
-    context !== null && context.release > 0 ? traceId(`release/${context.pipeline}/${context.release}`) : randomHex(16);
+  const isOfRelease = context !== null && context.release > 0;
+  const trace = isOfRelease ? traceIdOf(context.pipeline, context.release) : randomHex(16);
   return `00-${trace}-${randomHex(8)}-01`;
 }
-
-/** 128 bits, of four hashes. */
-const traceId = (release: string): string =>
-  [0, 1, 2, 3].map((part) => hash(`${part} ${release}`).toString(16).padStart(8, '0')).join('');
 
 const randomHex = (bytes: number): string => Buffer.from(crypto.getRandomValues(new Uint8Array(bytes))).toString('hex');

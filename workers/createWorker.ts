@@ -27,6 +27,7 @@ import type { Runner } from '../runner/runner';
 import type { PipelineIndex } from '../domain/pipeline/pipelineIndex';
 import { callMeasure, recordMeasures, type Meter } from '../domain/metrics';
 import { SIDE_QUEUES, sideQueue } from '../domain/taskQueues';
+import { NOT_TRACED, sinksOf, type Tracing } from './tracing';
 
 /** What a worker is made of; tests give it a virtual clock, an embedded simulator and a short heartbeat. */
 export interface WorkerParts extends CallPorts {
@@ -37,6 +38,8 @@ export interface WorkerParts extends CallPorts {
   readonly runner: Runner;
   readonly namespace: string;
   readonly taskQueue: string;
+  /** Left out where nobody wants traces. */
+  readonly tracing?: Tracing;
   /** The workflow bundle, made once by the build. */
   readonly codePath: string;
   readonly options?: Partial<WorkerOptions>;
@@ -57,7 +60,7 @@ export interface ConveyorWorker {
  * What holds its slot for long, comes by the thousand or must not wait has slots of its own (domain/taskQueues.ts).
  */
 export async function createWorker(parts: WorkerParts): Promise<ConveyorWorker> {
-  const { connection, namespace, taskQueue, codePath, options, registry } = parts;
+  const { connection, namespace, taskQueue, codePath, options, registry, tracing = NOT_TRACED } = parts;
   const common: Omit<WorkerOptions, 'taskQueue'> = {
     connection,
     namespace,
@@ -71,6 +74,7 @@ export async function createWorker(parts: WorkerParts): Promise<ConveyorWorker> 
     ...common,
     taskQueue,
     workflowBundle: { codePath },
+    sinks: sinksOf(tracing),
     stickyQueueScheduleToStartTimeout: '1s',
     maxConcurrentWorkflowTaskExecutions: 120,
     maxConcurrentActivityTaskExecutions: slots.effects,
@@ -88,8 +92,8 @@ export async function createWorker(parts: WorkerParts): Promise<ConveyorWorker> 
   return asOne(await Promise.all([main, ...beside]));
 }
 
-function activitiesOf({ client, index, taskQueue, runner, ...unmeasured }: WorkerParts): object {
-  const ports = { ...unmeasured, registry: measuredCalls(unmeasured.registry, Runtime.instance().metricMeter) };
+function activitiesOf({ client, index, taskQueue, runner, tracing = NOT_TRACED, ...unmeasured }: WorkerParts): object {
+  const ports = { ...unmeasured, registry: observedCalls(unmeasured.registry, tracing) };
   const snapshots = createSnapshotStore({ client, taskQueue });
   const canaries = createCanaryReader(client);
   return {
@@ -112,12 +116,15 @@ function activitiesOf({ client, index, taskQueue, runner, ...unmeasured }: Worke
   };
 }
 
-/** Calls of what it finds are timed. It stays the one that counts now. */
-function measuredCalls(registry: Registry, meter: Meter): Registry {
+/** Calls of what it finds are timed and traced. It stays the one that counts now. */
+function observedCalls(registry: Registry, tracing: Tracing): Registry {
+  const meter: Meter = Runtime.instance().metricMeter;
   const find: Registry['find'] = (kind, name) => ({
     ...registry.find(kind, name),
-    observe: ({ method, code, tookMs }: ObservedCall) =>
-      recordMeasures(meter, [callMeasure(name, method, code, tookMs)]),
+    observe: (call: ObservedCall) => {
+      recordMeasures(meter, [callMeasure(name, call.method, call.code, call.tookMs)]);
+      tracing.called(name, call);
+    },
   });
   return new Proxy(registry, { get: (_, part) => (part === 'find' ? find : registry[part as keyof Registry]) });
 }

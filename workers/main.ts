@@ -21,6 +21,7 @@ import { buildOptions, WORKER_BUILD } from './build';
 import { createWorker } from './createWorker';
 import { createLog } from './log';
 import { explainListening, METRICS_ADDRESS, telemetryOf } from './telemetry';
+import { openTracing } from './tracing';
 
 /** `conveyor worker`: hosts workflows and activities until SIGTERM or Ctrl-C, then drains. Stateless: add more to go faster. */
 async function main(): Promise<void> {
@@ -37,6 +38,7 @@ async function main(): Promise<void> {
   const [connection, clientConnection] = await connect(address, connectionOptions);
   const client = new Client({ connection: clientConnection, namespace, ...sealing(registry.seal) });
   const runner = createRunner(registry.scripts);
+  const tracing = await openTracing(process.env);
   const worker = await createWorker({
     connection,
     client,
@@ -46,6 +48,7 @@ async function main(): Promise<void> {
     taskQueue,
     codePath: bundlePath(),
     registry,
+    tracing,
     platform: () => registry,
     clock: wallClock,
     options: buildOptions(build),
@@ -72,6 +75,7 @@ async function main(): Promise<void> {
   );
   await worker.run();
   await archiving?.stop();
+  await tracing.close();
   await connection.close();
   await clientConnection.close();
   log.info('drained');

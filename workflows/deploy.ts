@@ -6,6 +6,8 @@ import { change, note, type DeployInput, type DeployRecord, type DeployResult } 
 import { withRemains } from '../domain/deploy/steps';
 import { releaseId } from '../domain/ids';
 import { deployMeasures } from '../domain/metrics';
+import { deployTrace } from '../domain/trace';
+import { deployStatus } from '../domain/deploy/view';
 import { performCanary } from './deploy/canary';
 import { checkBaseline, passGates } from './deploy/gates';
 import { pushAll } from './deploy/phase';
@@ -18,6 +20,7 @@ import { releaseLockSignal } from './lock';
 import { measure } from './measure';
 import { holders } from './proxies';
 import { retag } from './tags';
+import { traceEnded } from './trace';
 import { versioned } from './versioning';
 
 /**
@@ -69,6 +72,7 @@ async function finishDeploy(run: DeploySession, ending: Ending): Promise<DeployR
   );
   retag({ ConveyorState: 'ended', ConveyorOutcome: result.outcome });
   measure(...deployMeasures(result));
+  traceEnded(deployTrace(deployStatus(run.record, run.input, Date.now())));
   if (run.record.service !== null) await releaseLock(run);
   await run.drained();
   return result;

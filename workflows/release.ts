@@ -11,6 +11,8 @@ import { releaseState, statesOf, type ReleaseInput, type ReleaseResult } from '.
 import { formatTime, withReason } from '../domain/text';
 import { workflowIds } from '../domain/ids';
 import { releaseMeasures } from '../domain/metrics';
+import { releaseTrace } from '../domain/trace';
+import { releaseStatus } from '../domain/release/view';
 import type { ActionSpec, CanaryAction } from '../domain/spec/pipeline';
 import { childOverSignal, releaseOverSignal, rollBackSignal } from './messages';
 import { messageOf } from './deploy/calls';
@@ -30,6 +32,7 @@ import { runServiceAction } from './release/serviceAction';
 import { soaked } from './release/soak';
 import { runWaitAction } from './release/waitAction';
 import { retag } from './tags';
+import { traceEnded } from './trace';
 import { versioned } from './versioning';
 
 /**
@@ -130,6 +133,7 @@ async function finishRelease(run: ReleaseSession): Promise<ReleaseResult> {
     endedAt: formatTime(Date.now()),
   };
   measure(...releaseMeasures(result, Date.now() - run.record.startedAtMs));
+  traceEnded(releaseTrace(releaseStatus(run.record, input)));
   await run.workEnded();
   await startChildren(run);
   await report(run, result);

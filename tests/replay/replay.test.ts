@@ -1,5 +1,6 @@
 import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
 import { DeterminismViolationError } from '@temporalio/workflow';
+import { NOT_TRACED, sinksOf } from '../../workers/tracing';
 import * as workflows from '../../workflows';
 import { files, read, startOf, withoutMachine, type Recorded } from './histories';
 
@@ -11,10 +12,12 @@ Runtime.install({
 
 const bundle = { codePath: process.env['CONVEYOR_TEST_BUNDLE'] ?? '' };
 
+const sinks = sinksOf(NOT_TRACED);
+
 async function problems(histories: readonly { name: string; history: Recorded }[]): Promise<object> {
   const found: Record<string, Error> = {};
   const named = histories.map(({ name, history }) => ({ workflowId: startOf(history).workflowId, history, name }));
-  for await (const { workflowId, error } of Worker.runReplayHistories({ workflowBundle: bundle }, named))
+  for await (const { workflowId, error } of Worker.runReplayHistories({ workflowBundle: bundle, sinks }, named))
     if (error) found[named.find((it) => it.workflowId === workflowId)?.name ?? workflowId] = error;
   return found;
 }

@@ -1,6 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { serve } from '@hono/node-server';
+import { Hono } from 'hono';
 import { freePorts } from '../../cli/stack/ports';
 import { WORKER_METRICS } from '../../domain/metrics';
 import { startFront, type Front } from './front';
@@ -18,11 +20,39 @@ beforeAll(async () => {
   const [port] = await freePorts(1);
   const address = `127.0.0.1:${port}`;
   workerUrl = `http://${address}/metrics`;
-  stack = await Stack.open({ env: { CONVEYOR_METRICS: address } });
+  stack = await Stack.open({ env: { CONVEYOR_METRICS: address, OTEL_EXPORTER_OTLP_ENDPOINT: await startCollector() } });
   front = await startFront(stack);
 });
 afterEach(() => stack.checkInvariants());
 afterAll(() => stack.close());
+afterAll(() => collector?.close());
+
+interface Span {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly parentSpanId?: string;
+  readonly name: string;
+  readonly startTimeUnixNano: string;
+  readonly endTimeUnixNano: string;
+  readonly status?: { readonly code?: number };
+}
+const collected: Span[] = [];
+let collector: ReturnType<typeof serve> | undefined;
+
+/** What an OpenTelemetry collector does with OTLP over HTTP, as JSON. */
+function startCollector(): Promise<string> {
+  const app = new Hono();
+  app.post('/v1/traces', async (c) => {
+    const { resourceSpans } = await c.req.json<{ resourceSpans: { scopeSpans: { spans: Span[] }[] }[] }>();
+    collected.push(...resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap(({ spans }) => spans)));
+    return c.json({});
+  });
+  return new Promise((resolve) => {
+    collector = serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }, ({ port }) =>
+      resolve(`http://127.0.0.1:${port}`),
+    );
+  });
+}
 
 const scraped = async (url: string): Promise<string> => (await fetch(url)).text();
 
@@ -46,6 +76,24 @@ test('a good release and a bad one are in the metrics of the worker that carried
     /^temporal_worker_task_slots_used\{.*\} \d/m,
   ])
     expect(text).toMatch(line);
+});
+
+test('both are traces, in which the requests to extensions are within the action that they are for', async () => {
+  const roots = await eventually('both releases have been sent', async () => {
+    const found = collected.filter(({ name, parentSpanId }) => name.startsWith('RUN shop') && !parentSpanId);
+    return found.length === 2 && found;
+  });
+  for (const { traceId, spanId } of roots) {
+    const of = collected.filter((span) => span.traceId === traceId);
+    const ids = new Set(of.map((span) => span.spanId));
+    expect(of.filter(({ parentSpanId }) => parentSpanId && !ids.has(parentSpanId))).toEqual([]);
+    const deploy = of.find(({ name }) => name === 'deploy');
+    expect(deploy?.parentSpanId).toBe(spanId);
+    const within = of.filter(({ parentSpanId }) => parentSpanId === deploy?.spanId).map(({ name }) => name);
+    expect(within).toEqual(expect.arrayContaining(['update first', 'twine fetchDeployUnits', 'twine executeUpdates']));
+    for (const span of of) expect(BigInt(span.endTimeUnixNano) >= BigInt(span.startTimeUnixNano)).toBe(true);
+  }
+  expect(collected.filter(({ name }) => name === 'revert')).toHaveLength(1);
 });
 
 test('the metrics of the server count everything that runs, by kind and state', async () => {

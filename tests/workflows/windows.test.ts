@@ -1,6 +1,7 @@
 import { Worker } from '@temporalio/worker';
 import { windowAt, type Window } from '../../domain/calendar/window';
 import type { DeployInput } from '../../domain/deploy/state';
+import { NOT_TRACED, sinksOf } from '../../workers/tracing';
 import { deploying, EACH_MINUTE, type LoneDeploy } from './deploys';
 import { HOUR, MINUTE, VirtualWorld, type JobView } from './world';
 
@@ -252,7 +253,11 @@ test('a worker that takes over while it waits, or later, comes to the same steps
   await deploy.reaches(({ state }) => state === 'waiting-window', { stepMs: 10 * MINUTE });
   const takeOver = async () => {
     const workflowBundle = { codePath: process.env['CONVEYOR_TEST_BUNDLE'] ?? '' };
-    await Worker.runReplayHistory({ workflowBundle }, await deploy.handle.fetchHistory(), deploy.handle.workflowId);
+    await Worker.runReplayHistory(
+      { workflowBundle, sinks: sinksOf(NOT_TRACED) },
+      await deploy.handle.fetchHistory(),
+      deploy.handle.workflowId,
+    );
   };
   await expect(takeOver()).resolves.toBeUndefined();
   expect((await deploy.ended(COARSE)).outcome).toBe('succeeded');

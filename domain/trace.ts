@@ -1,0 +1,95 @@
+import { hash } from './hash';
+import { releaseId } from './ids';
+import type { DeployStatus, ReleaseStatus } from './views';
+
+/**
+ * A release as a trace: it, its actions, the phases of its deploys and the calls of extensions, each within the one before it. Ids are made
+ * from those of Conveyor, so that workers which know nothing of each other write parts of the same trace, and the same part twice is one.
+ */
+export interface TraceSpan {
+  /** 32 hexadecimal hexOf. */
+  readonly trace: string;
+  /** 16 of them. */
+  readonly id: string;
+  readonly parent: string | null;
+  readonly name: string;
+  readonly startMs: number;
+  readonly endMs: number;
+  readonly failed: boolean;
+  readonly attributes: Readonly<Record<string, string | number>>;
+}
+
+const hexOf = (words: number, text: string): string =>
+  Array.from({ length: words }, (_, part) => hash(`${part} ${text}`).toString(16).padStart(8, '0')).join('');
+
+export const traceIdOf = (pipeline: string, release: number): string =>
+  hexOf(4, `release/${releaseId(pipeline, release)}`);
+
+const spanIdOf = (what: string): string => hexOf(2, what);
+
+/** Within what a call was made for a deploy, or for a run of an action service: its action, else its release. */
+export function parentOfCall({ pipeline, release, deployId }: Called): string {
+  const parts = deployId.split('/');
+  const action = parts[0] === 'deploy' ? parts[3] : parts.length === 4 ? parts[2] : undefined;
+  const of = releaseId(pipeline, release);
+  return spanIdOf(action === undefined ? of : `${of}/${action}`);
+}
+
+export interface Called {
+  readonly pipeline: string;
+  readonly release: number;
+  /** Of a deploy, or of a run: `kvstore/12/build/1`. */
+  readonly deployId: string;
+}
+
+/** One that has ended, and its actions that began. */
+export function releaseTrace(release: Pick<ReleaseStatus, ReleasePart>): TraceSpan[] {
+  const { id, pipeline, number, state, startedAt, endedAt } = release;
+  const trace = traceIdOf(pipeline, number);
+  const run = { 'cicd.pipeline.name': pipeline, 'cicd.pipeline.run.id': id };
+  const endMs = endedAt === null ? Date.parse(startedAt) : Date.parse(endedAt);
+  const times = { startMs: Date.parse(startedAt), endMs };
+  const result = { 'cicd.pipeline.result': CICD_RESULTS[state] ?? 'error', 'conveyor.trigger': release.trigger.kind };
+  const root = { trace, id: spanIdOf(id), parent: null, name: `RUN ${pipeline}`, ...times };
+  return [
+    { ...root, failed: state === 'failed', attributes: { ...run, ...result } },
+    ...release.actions.flatMap(({ name, type, ...action }): TraceSpan[] => {
+      if (action.startedAt === null) return [];
+      const attributes = {
+        ...{ ...run, 'cicd.pipeline.task.name': name, 'cicd.pipeline.task.run.id': `${id}/${name}/${action.attempt}` },
+        ...{ 'cicd.pipeline.task.run.result': CICD_RESULTS[action.state] ?? 'skip', 'conveyor.action.type': type },
+      };
+      const ended = action.endedAt === null ? endMs : Date.parse(action.endedAt);
+      const span = { trace, id: spanIdOf(`${id}/${name}`), parent: root.id, name, attributes };
+      return [{ ...span, startMs: Date.parse(action.startedAt), endMs: ended, failed: action.state === 'failed' }];
+    }),
+  ];
+}
+
+type ReleasePart = 'id' | 'pipeline' | 'number' | 'state' | 'startedAt' | 'endedAt' | 'trigger' | 'actions';
+
+/** In the words of OpenTelemetry's conventions for CI and CD. */
+const CICD_RESULTS: Readonly<Record<string, string>> = {
+  ...{ succeeded: 'success', failed: 'failure', cancelled: 'cancellation', skipped: 'skip' },
+};
+
+/** The phases that a deploy has begun, which update and then bake, and its revert. */
+export function deployTrace(deploy: Pick<DeployStatus, 'id' | 'phases' | 'revert' | 'endedAt'>): TraceSpan[] {
+  const [pipeline = '', number] = deploy.id.split('/');
+  const trace = traceIdOf(pipeline, Number(number));
+  const endMs = Date.parse(deploy.endedAt ?? '') || 0;
+  const span = (name: string, from: string | null, to: string | null, attributes = {}): TraceSpan[] => {
+    if (from === null) return [];
+    const startMs = Date.parse(from);
+    const times = { startMs, endMs: Math.max(startMs, to === null ? endMs : Date.parse(to)) };
+    const of = { trace, id: spanIdOf(`${deploy.id}/${name}`), parent: spanIdOf(deploy.id) };
+    return [{ ...of, name, ...times, failed: false, attributes: { 'cicd.pipeline.name': pipeline, ...attributes } }];
+  };
+  return [
+    ...deploy.phases.flatMap(({ name, startedAt, updatedAt, bakedAt, totals }) => [
+      ...span(`update ${name}`, startedAt, updatedAt, totals ? { 'conveyor.tasks': totals.targeted } : {}),
+      ...span(`bake ${name}`, updatedAt, bakedAt),
+    ]),
+    ...(deploy.revert === null ? [] : span('revert', deploy.revert.startedAt, deploy.revert.endedAt)),
+  ];
+}

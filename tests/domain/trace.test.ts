@@ -1,0 +1,44 @@
+import { deployTrace, parentOfCall, releaseTrace, traceIdOf } from '../../domain/trace';
+import { traceparentOf } from '../../sdk/trace';
+import { deploy, release as sample } from '../builders/cliSamples';
+
+const release = sample();
+const spans = releaseTrace(release);
+const root = spans[0]!;
+const named = (name: string) => [...spans, ...deployTrace(deploy())].find((span) => span.name === name);
+
+describe('the trace of a release', () => {
+  test('is one tree: the release, its actions, the phases of its deploys', () => {
+    expect(root).toMatchObject({ name: `RUN ${release.pipeline}`, parent: null });
+    const all = [...spans, ...deployTrace(deploy())];
+    expect(new Set(all.map(({ trace }) => trace))).toEqual(new Set([root.trace]));
+    const ids = all.map(({ id }) => id);
+    expect(new Set(ids).size).toBe(ids.length);
+    for (const { name, parent } of all.slice(1)) expect([name, ids.includes(parent ?? '')]).toEqual([name, true]);
+  });
+
+  test('has the ids that calls of extensions have in their traceparent, and within which action they are', () => {
+    const { pipeline, number } = release;
+    const [, trace] = traceparentOf({ pipeline, release: number }).split('-');
+    expect([trace, root.trace]).toEqual([traceIdOf(pipeline, number), traceIdOf(pipeline, number)]);
+    const parent = (deployId: string) => parentOfCall({ pipeline, release: number, deployId });
+    const deploy = named('deploy')?.id;
+    expect(parent(`deploy/${pipeline}/${number}/deploy/1`)).toBe(deploy);
+    expect(parent(`deploy/${pipeline}/${number}/deploy/1/0/pre/0/1`)).toBe(deploy);
+    expect(parent(`${pipeline}/${number}/deploy/1`)).toBe(deploy);
+    expect(parent('anything else')).toBe(root.id);
+  });
+
+  test('has ids as W3C wants them, and others for another release', () => {
+    expect(root.trace).toMatch(/^[0-9a-f]{32}$/);
+    expect(root.id).toMatch(/^[0-9a-f]{16}$/);
+    expect(traceIdOf('kvstore', 1)).not.toBe(traceIdOf('kvstore', 2));
+  });
+
+  test('leaves out what never began, and says what failed', () => {
+    const began = release.actions.filter(({ startedAt }) => startedAt !== null);
+    expect(spans).toHaveLength(1 + began.length);
+    const failed = releaseTrace({ ...release, state: 'failed' })[0];
+    expect([failed?.failed, failed?.attributes['cicd.pipeline.result']]).toEqual([true, 'failure']);
+  });
+});

@@ -1,0 +1,95 @@
+import { SpanKind, SpanStatusCode, TraceFlags, type HrTime } from '@opentelemetry/api';
+import type { ReadableSpan, SpanProcessor } from '@opentelemetry/sdk-trace';
+import type { InjectedSinks } from '@temporalio/worker';
+import { parentOfCall, type TraceSpan } from '../domain/trace';
+import type { ObservedCall } from '../sdk/client';
+import type { TraceSinks } from '../workflows/trace';
+
+/** Where a worker sends its traces, by OTLP over HTTP. */
+const TRACES_ADDRESSES = ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT'] as const;
+
+/** What becomes of what has ended. A collector that is gone or slow delays nobody: it is sent in the background, or dropped. */
+export interface Tracing {
+  readonly ended: (spans: readonly TraceSpan[]) => void;
+  readonly called: (extension: string, call: ObservedCall) => void;
+  /** Sends what is left. */
+  readonly close: () => Promise<void>;
+}
+
+export const NOT_TRACED: Tracing = {
+  ended: () => undefined,
+  called: () => undefined,
+  close: () => Promise.resolve(),
+};
+
+/**
+ * By the variables of OpenTelemetry (`OTEL_EXPORTER_OTLP_…`, `OTEL_BSP_…`, `OTEL_SERVICE_NAME`); without an address nothing is traced,
+ * and nothing of it is loaded.
+ */
+export async function openTracing(env: Readonly<Record<string, string | undefined>>): Promise<Tracing> {
+  if (!TRACES_ADDRESSES.some((name) => env[name])) return NOT_TRACED;
+  const { BatchSpanProcessor } = await import('@opentelemetry/sdk-trace');
+  const { OTLPTraceExporter } = await import('@opentelemetry/exporter-trace-otlp-http');
+  const { resourceFromAttributes } = await import('@opentelemetry/resources');
+  const resource = resourceFromAttributes({ 'service.name': env['OTEL_SERVICE_NAME'] ?? 'conveyor' });
+  return tracingTo(new BatchSpanProcessor({ exporter: new OTLPTraceExporter() }), resource);
+}
+
+function tracingTo(processor: SpanProcessor, resource: ReadableSpan['resource']): Tracing {
+  return {
+    ended: (spans) => {
+      for (const span of spans) processor.onEnd(readable(span, resource, SpanKind.INTERNAL));
+    },
+    called: (extension, call) => {
+      const span = spanOfCall(extension, call);
+      if (span !== undefined) processor.onEnd(readable(span, resource, SpanKind.CLIENT));
+    },
+    close: () => processor.shutdown().catch(() => undefined),
+  };
+}
+
+/** Undefined of a call that is for no release, of which there is no trace. */
+export function spanOfCall(extension: string, call: ObservedCall): TraceSpan | undefined {
+  const { context, traceparent, method, code, tookMs } = call;
+  const [, trace, id] = traceparent.split('-');
+  if (context === null || context.release === 0 || trace === undefined || id === undefined) return undefined;
+  const endMs = Date.now();
+  const attributes = { 'conveyor.extension': extension, 'rpc.method': method, 'http.response.status_code': code };
+  const failed = !code.startsWith('2');
+  const parent = parentOfCall(context);
+  return { trace, id, parent, name: `${extension} ${method}`, startMs: endMs - tookMs, endMs, failed, attributes };
+}
+
+const TIME_OF_NOTHING = { events: [], links: [], ended: true, droppedAttributesCount: 0, droppedEventsCount: 0 };
+
+/** As the SDK of OpenTelemetry has it. */
+function readable(span: TraceSpan, resource: ReadableSpan['resource'], kind: SpanKind): ReadableSpan {
+  const context = (spanId: string) => ({ traceId: span.trace, spanId, traceFlags: TraceFlags.SAMPLED });
+  return {
+    ...TIME_OF_NOTHING,
+    droppedLinksCount: 0,
+    name: span.name,
+    kind: span.parent === null ? SpanKind.SERVER : kind,
+    spanContext: () => context(span.id),
+    ...(span.parent === null ? {} : { parentSpanContext: context(span.parent) }),
+    startTime: hrTime(span.startMs),
+    endTime: hrTime(span.endMs),
+    // A clock that was put back makes no time negative.
+    duration: hrTime(Math.max(0, span.endMs - span.startMs)),
+    status: { code: span.failed ? SpanStatusCode.ERROR : SpanStatusCode.UNSET },
+    attributes: span.attributes,
+    resource,
+    instrumentationScope: { name: 'conveyor' },
+  };
+}
+
+/** Seconds and nanoseconds. */
+function hrTime(ms: number): HrTime {
+  const micros = Math.round(ms * 1_000);
+  return [Math.floor(micros / 1_000_000), (micros % 1_000_000) * 1_000];
+}
+
+/** What workflows hand over. */
+export const sinksOf = ({ ended }: Tracing): InjectedSinks<TraceSinks> => ({
+  traces: { ended: { fn: (_workflow, spans) => ended(spans), callDuringReplay: false } },
+});
