@@ -22,7 +22,7 @@ import { recordModel, recordRerun } from './recordModel';
 /**
  * Records the histories that replay.test.ts replays, from real runs on real servers. By hand, when there is a new kind of
  * run, after `npm run build`:
- *   TEMPORAL_CLI=$(./temporal-dev.sh --install-only) npx jiti tests/replay/record.ts [fan-out|sweeps|model|rerun|deploys|large|continued|landing|bugs|freshness]
+ *   TEMPORAL_CLI=$(./temporal-dev.sh --install-only) npx jiti tests/replay/record.ts [fan-out|held|paused-shown|sweeps|model|rerun|deploys|large|continued|landing|bugs|freshness]
  * What was recorded once is kept as it is for ever: a file that exists is never written again.
  */
 const PATIENT: Given['deploy'] = {
@@ -132,6 +132,16 @@ async function record(stack: Stack, name: string, scenario: Recording): Promise<
   await save(stack, `pipeline-${name}`, workflowIds.pipeline(shop.name));
 }
 
+/** A pipeline whose state is a search attribute, which changes as it is held. */
+async function recordHeld(stack: Stack): Promise<void> {
+  const shop = await given(stack, { name: 'shop-held', deploy: { phases: [], completion: { bake: '0s' } } });
+  for (const command of ['hold', 'unhold']) await say(shop, command, shop.name);
+  await shop.ships(2);
+  await shop.ended(1);
+  await say(shop, 'freeze', shop.name);
+  await save(stack, 'pipeline-held', workflowIds.pipeline(shop.name));
+}
+
 /** A release that ended is undone by another. */
 async function recordRollback(stack: Stack): Promise<void> {
   const shop = await given(stack, { name: 'shop-rollback', deploy: { phases: [], completion: { bake: '0s' } } });
@@ -215,6 +225,7 @@ async function recordContinued(stack: Stack): Promise<void> {
 
 async function recordAll(stack: Stack, folder: string): Promise<void> {
   for (const [name, scenario] of Object.entries(SCENARIOS)) await record(stack, name, scenario);
+  await recordHeld(stack);
   await recordRollback(stack);
   await recordLock(stack);
   await recordFanOut('family')(stack);
@@ -238,6 +249,7 @@ type Play = (stack: Stack, folder: string) => Promise<void>;
 /** What can be recorded by itself. */
 const PARTS: Readonly<Record<string, Play>> = {
   'fan-out': recordFanOut('family'),
+  held: recordHeld,
   'paused-shown': (stack) => record(stack, 'paused-shown', PAUSED_SHOWN),
   sweeps: recordSweeps,
   model: (stack) => recordModel(stack, save),
