@@ -1,7 +1,7 @@
 import { Context } from '@temporalio/activity';
 import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import type { Artifact } from '../domain/artifact';
-import { hitWords, isInForce, type Bug, type BugHit, type BugSearch } from '../domain/bugs/bug';
+import { hitWords, isFoundAnew, isInForce, type Bug, type BugHit, type BugSearch } from '../domain/bugs/bug';
 import type { BugNotice } from '../domain/bugs/consequence';
 import { builtFrom, hitAmong, type ArtifactHit } from '../domain/bugs/hits';
 import { ConveyorError } from '../domain/errors';
@@ -61,6 +61,7 @@ async function search(ports: BugPorts, bug: Bug, again: boolean): Promise<BugSea
     const { hitOf, unread } = await answersAbout(ports, bug, listed);
     const hits = hitsIn(listed, hitOf);
     const [running, deployed] = [hits.filter(({ runs }) => runs), hits.filter(({ runs }) => !runs)];
+    const anew = (some: readonly ReleaseHit[]) => some.filter((one) => isFoundAnew(bug.search, one));
     // Closed meanwhile, it would end releases that were made because it is over.
     const now = (await knownBugs(ports.client)).find(({ id }) => id === bug.id);
     // Only those that are not in force are forgotten.
@@ -68,8 +69,9 @@ async function search(ports: BugPorts, bug: Bug, again: boolean): Promise<BugSea
     if (now.to !== bug.to || isInForce(now) !== isInForce(bug)) return await search(ports, now, again);
     await notifyAll(ports, bug, running);
     const first = (some: readonly ReleaseHit[]): BugHit[] => some.slice(0, BUG_LIMITS.shown.max).map(({ hit }) => hit);
-    const counts = { asked: listed.length, affected: running.length, exposed: deployed.length };
-    return { ...nothing, ...counts, releases: first(running), deployed: first(deployed), ...unread };
+    const asked = listed.filter((one) => isFoundAnew(bug.search, one)).length;
+    const counts = { asked, affected: anew(running).length, exposed: anew(deployed).length };
+    return { ...nothing, ...counts, releases: first(anew(running)), deployed: first(anew(deployed)), ...unread };
   } catch (error) {
     if (!(error instanceof ConveyorError) || error.retryable) throw error;
     return { ...nothing, problem: error.message };
@@ -109,17 +111,18 @@ async function listedReleases({ index }: BugPorts, { at }: Bug, again: boolean):
   return listed;
 }
 
-interface ReleaseHit {
+interface ReleaseHit extends Pick<IndexedRelease, 'id' | 'startedAt'> {
   readonly hit: BugHit;
   readonly runs: boolean;
   readonly workflowId: string;
 }
 
 const hitsIn = (listed: readonly IndexedRelease[], hitOf: Answers['hitOf']): readonly ReleaseHit[] =>
-  listed.flatMap(({ id, pipeline, number, artifacts, owners, runs }) => {
+  listed.flatMap(({ id, pipeline, number, artifacts, owners, runs, startedAt }) => {
     const hit = hitOf(artifacts);
     if (hit === undefined) return [];
-    return [{ hit: { release: id, owners, ...hit }, runs, workflowId: workflowIds.release(pipeline, number) }];
+    const workflowId = workflowIds.release(pipeline, number);
+    return [{ id, startedAt, hit: { release: id, owners, ...hit }, runs, workflowId }];
   });
 
 async function notifyAll({ client, registry }: BugPorts, bug: Bug, running: readonly ReleaseHit[]): Promise<void> {

@@ -74,21 +74,27 @@ async function withTemporalAlone(
   url: string,
   workflowId: string,
   actions: number,
+  ofActivities?: string,
 ): Promise<number> {
   const from = Date.now();
-  await temporal.workflow.execute('bareRelease', { workflowId, taskQueue: 'bare', args: [url, actions] });
+  const args = [url, actions, ...(ofActivities === undefined ? [] : [ofActivities])];
+  await temporal.workflow.execute('bareRelease', { workflowId, taskQueue: 'bare', args });
   return Date.now() - from;
 }
 
 /** One release of many actions, one after the other. */
 async function chains(bench: Bench, url: string): Promise<(readonly [string, string])[]> {
   await applyChain(bench, 'chain', CHAIN_ACTIONS);
-  const [mine, other]: [number[], number[]] = [[], []];
+  const [mine, other, apart]: [number[], number[], number[]] = [[], [], []];
   for (let round = 0; round <= ROUND_COUNT; round += 1) {
     const { endedMs } = await withConveyor(bench, 'chain', round + 1);
     const bareMs = await withTemporalAlone(bench, url, `chain/${round}`, CHAIN_ACTIONS);
+    const apartMs = await withTemporalAlone(bench, url, `apart/${round}`, CHAIN_ACTIONS, 'bare-looks');
     // The first fills caches.
-    if (round > 0) [mine, other].forEach((list, index) => list.push((index === 0 ? endedMs : bareMs) / CHAIN_ACTIONS));
+    if (round === 0) continue;
+    mine.push(endedMs / CHAIN_ACTIONS);
+    other.push(bareMs / CHAIN_ACTIONS);
+    apart.push(apartMs / CHAIN_ACTIONS);
   }
   const events = await eventsOf(bench, workflowIds.release('chain', 2));
   const pipeline = (await eventsOf(bench, workflowIds.pipeline('chain'))) / (ROUND_COUNT + 1);
@@ -98,6 +104,8 @@ async function chains(bench: Bench, url: string): Promise<(readonly [string, str
       `${medianAndSpan(mine)}, ${medianAndSpan(other)}`,
     ],
     ['ratio of medians', (median(mine) / median(other)).toFixed(2)],
+    ['Temporal alone with slots of their own for actions, as ours have', medianAndSpan(apart)],
+    ['ratio to that', (median(mine) / median(apart)).toFixed(2)],
     [
       `events of a release of ${CHAIN_ACTIONS} actions, ours and Temporal alone`,
       `${events}, ${await eventsOf(bench, 'chain/1')}`,

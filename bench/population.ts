@@ -178,7 +178,16 @@ async function bug({ client, temporal, ready }: Bench): Promise<PrintRow[]> {
     const artifact = { ...executable, builtFrom: builtFrom(nth) };
     return client.release(name, [artifact], { kind: 'manual', actor: OWNER, key: null });
   });
-  await until(async () => (await count('running')) >= held.length);
+  // Each has had its first task, so that it waits for the person.
+  await each(held, AT_ONCE, (name) =>
+    until(async () => {
+      const info = await temporal.workflow
+        .getHandle(workflowIds.release(name, 1))
+        .describe()
+        .catch(() => undefined);
+      return info !== undefined && info.historyLength > 4;
+    }),
+  );
   process.stderr.write(`${held.length} releases wait, after ${seconds(Date.now() - began)}\n`);
   const reportedMs = Date.now();
   const { id } = await client.reportBug({ target: LIBRARY, from: '3', to: null, reason: 'a benchmark' }, OWNER);
@@ -210,7 +219,7 @@ async function until<T>(found: () => Promise<T | undefined | false>): Promise<T>
   for (;;) {
     const it = await found();
     if (it !== undefined && it !== false) return it;
-    await delay(200);
+    await delay(500);
   }
 }
 

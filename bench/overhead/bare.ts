@@ -1,9 +1,14 @@
 import { proxyActivities } from '@temporalio/workflow';
 import type { runTwoCalls } from './worker';
 
-const activities = proxyActivities<{ runTwoCalls: typeof runTwoCalls }>({ startToCloseTimeout: '1m' });
-
-/** What a release of so many actions is with Temporal alone: one workflow, and one activity for each action. */
-export async function bareRelease(url: string, actions: number): Promise<void> {
+/**
+ * What a release of so many actions is with Temporal alone: one workflow, and one activity for each action. On a queue of their own, as
+ * ours are so that looks take no slot of effects, activities are not begun with the task that asks for them.
+ */
+export async function bareRelease(url: string, actions: number, taskQueue?: string): Promise<void> {
+  const activities = proxyActivities<{ runTwoCalls: typeof runTwoCalls }>({
+    startToCloseTimeout: '1m',
+    ...(taskQueue === undefined ? {} : { taskQueue }),
+  });
   for (let nth = 0; nth < actions; nth += 1) await activities.runTwoCalls(url, `run-${nth}`);
 }

@@ -20,18 +20,23 @@ export async function runTwoCalls(url: string, action: string): Promise<void> {
 
 /** `worker.ts ADDRESS`: a worker of its own process, with the slots of ours; sends `ready`, and ends with whoever started it. */
 async function main(address: string): Promise<void> {
+  const connection = await NativeConnection.connect({ address });
+  const common = {
+    connection,
+    activities: { runTwoCalls },
+    activityTaskPollerBehavior: { type: 'autoscaling' },
+  } as const;
   const worker = await Worker.create({
-    connection: await NativeConnection.connect({ address }),
+    ...common,
     taskQueue: 'bare',
     workflowsPath: join(__dirname, 'bare.ts'),
-    activities: { runTwoCalls },
     maxConcurrentWorkflowTaskExecutions: 120,
     workflowTaskPollerBehavior: { type: 'autoscaling' },
-    activityTaskPollerBehavior: { type: 'autoscaling' },
   });
+  const beside = await Worker.create({ ...common, taskQueue: 'bare-looks' });
   process.once('disconnect', () => process.exit());
   process.send?.('ready');
-  await worker.run();
+  await Promise.all([worker.run(), beside.run()]);
 }
 
 const [, , address] = process.argv;

@@ -205,6 +205,19 @@ export function searched(records: BugRecords, done: SearchDue, found: BugSearch)
   return { ...records, due: records.due.filter((one) => one !== done), bugs };
 }
 
+/**
+ * Whether a search found it and the one before did not: that saw whatever had begun before it, but for what visibility did not know
+ * yet. It lists only the first of what it found.
+ */
+export function isFoundAnew(
+  before: BugSearch | null,
+  { id, startedAt }: { readonly id: string; readonly startedAt: string },
+): boolean {
+  if (before === null || before.problem !== null || Date.parse(startedAt) >= Date.parse(before.at)) return true;
+  const listed = [...before.releases, ...before.deployed];
+  return listed.length === before.affected + before.exposed && !listed.some(({ release }) => release === id);
+}
+
 function besides(before: BugSearch | null, found: BugSearch): BugSearch {
   if (before === null || before.problem !== null) return found;
   if (found.problem !== null) return before;

@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { createBugActivities } from '../../activities/bugs';
-import type { Bug } from '../../domain/bugs/bug';
+import type { Bug, BugSearch } from '../../domain/bugs/bug';
 import type { IndexedRelease } from '../../domain/pipeline/pipelineIndex';
 import { newBug } from '../builders/bugs';
 import { parseRegistry } from '../../platform/registry';
@@ -23,7 +23,7 @@ const running = (revision: string): IndexedRelease => ({
 });
 
 /** A search for the bug as it was reported, while the workflow of bugs has it as `now`; which releases get a notice. */
-async function searchedWhile(now: Bug) {
+async function searchedWhile(now: Bug, before: Bug['search'] = null) {
   const noticed: string[] = [];
   const client = {
     workflow: {
@@ -49,8 +49,8 @@ async function searchedWhile(now: Bug) {
       },
     },
   });
-  const order = { bug: BUG, again: false, heartbeatTimeoutMs: 60_000 };
-  const search = await new MockActivityEnvironment().run(searchBug, order);
+  const order = { bug: { ...BUG, search: before }, again: before !== null, heartbeatTimeoutMs: 60_000 };
+  const search = (await new MockActivityEnvironment().run(searchBug, order)) as BugSearch;
   return { noticed, search };
 }
 
@@ -69,4 +69,22 @@ test('a bug that is closed while it is searched for ends no release', async () =
 test('a fix that is known while a bug is searched for counts at once', async () => {
   const { noticed } = await searchedWhile({ ...BUG, to: '5', closed: CLOSED });
   expect(noticed).toEqual(['release/kvstore/3']);
+});
+
+describe('a second search', () => {
+  const later = new Date(Date.parse(BUG.at) + 5_000).toISOString();
+
+  test('sends its notices once more, and counts no release that the first has counted', async () => {
+    const { search: first } = await searchedWhile(BUG);
+    const { noticed, search } = await searchedWhile(BUG, { ...first, at: later });
+    expect(noticed).toEqual(['release/kvstore/3', 'release/kvstore/5']);
+    expect(search).toMatchObject({ asked: 0, affected: 0, releases: [] });
+  });
+
+  test('counts one that the first did not see yet, and one that began after it', async () => {
+    const { search: first } = await searchedWhile(BUG);
+    const missed = { ...first, at: later, affected: 1, releases: first.releases.slice(0, 1) };
+    expect((await searchedWhile(BUG, missed)).search).toMatchObject({ affected: 1 });
+    expect((await searchedWhile(BUG, { ...first, at: BUG.at })).search).toMatchObject({ asked: 2, affected: 2 });
+  });
 });
