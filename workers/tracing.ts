@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { SpanKind, SpanStatusCode, TraceFlags, type HrTime } from '@opentelemetry/api';
 import type { ReadableSpan, SpanProcessor } from '@opentelemetry/sdk-trace';
 import type { InjectedSinks } from '@temporalio/worker';
@@ -24,7 +25,7 @@ export const NOT_TRACED: Tracing = {
 
 /**
  * By the variables of OpenTelemetry (`OTEL_EXPORTER_OTLP_…`, `OTEL_BSP_…`, `OTEL_SERVICE_NAME`); without an address nothing is traced,
- * and nothing of it is loaded.
+ * and its SDK is not loaded.
  */
 export async function openTracing(env: Readonly<Record<string, string | undefined>>): Promise<Tracing> {
   if (!TRACES_ADDRESSES.some((name) => env[name])) return NOT_TRACED;
@@ -35,6 +36,9 @@ export async function openTracing(env: Readonly<Record<string, string | undefine
   return tracingTo(new BatchSpanProcessor({ exporter: new OTLPTraceExporter() }), resource);
 }
 
+/** A collector that is silent keeps no worker from ending. */
+const LAST_WORDS_MS = 5_000;
+
 function tracingTo(processor: SpanProcessor, resource: ReadableSpan['resource']): Tracing {
   return {
     ended: (spans) => {
@@ -44,7 +48,8 @@ function tracingTo(processor: SpanProcessor, resource: ReadableSpan['resource'])
       const span = spanOfCall(extension, call);
       if (span !== undefined) processor.onEnd(readable(span, resource, SpanKind.CLIENT));
     },
-    close: () => processor.shutdown().catch(() => undefined),
+    close: () =>
+      Promise.race([processor.shutdown().catch(() => undefined), wait(LAST_WORDS_MS, undefined, { ref: false })]),
   };
 }
 
@@ -54,20 +59,23 @@ export function spanOfCall(extension: string, call: ObservedCall): TraceSpan | u
   const [, trace, id] = traceparent.split('-');
   if (context === null || context.release === 0 || trace === undefined || id === undefined) return undefined;
   const endMs = Date.now();
-  const attributes = { 'conveyor.extension': extension, 'rpc.method': method, 'http.response.status_code': code };
+  const status: TraceSpan['attributes'] = code === 'none' ? {} : { 'http.response.status_code': Number(code) };
+  const attributes = { 'conveyor.extension': extension, 'rpc.method': method, ...status };
   const failed = !code.startsWith('2');
   const parent = parentOfCall(context);
   return { trace, id, parent, name: `${extension} ${method}`, startMs: endMs - tookMs, endMs, failed, attributes };
 }
 
-const TIME_OF_NOTHING = { events: [], links: [], ended: true, droppedAttributesCount: 0, droppedEventsCount: 0 };
+const NOTHING_BESIDES = {
+  ...{ events: [], links: [], ended: true },
+  ...{ droppedAttributesCount: 0, droppedEventsCount: 0, droppedLinksCount: 0 },
+};
 
 /** As the SDK of OpenTelemetry has it. */
 function readable(span: TraceSpan, resource: ReadableSpan['resource'], kind: SpanKind): ReadableSpan {
   const context = (spanId: string) => ({ traceId: span.trace, spanId, traceFlags: TraceFlags.SAMPLED });
   return {
-    ...TIME_OF_NOTHING,
-    droppedLinksCount: 0,
+    ...NOTHING_BESIDES,
     name: span.name,
     kind: span.parent === null ? SpanKind.SERVER : kind,
     spanContext: () => context(span.id),
