@@ -7,7 +7,7 @@ import type { DeployStatus, ReleaseStatus } from './views';
  * from those of Conveyor, so that workers which know nothing of each other write parts of the same trace, and the same part twice is one.
  */
 export interface TraceSpan {
-  /** 32 hexadecimal hexOf. */
+  /** 32 hexadecimal digits. */
   readonly trace: string;
   /** 16 of them. */
   readonly id: string;

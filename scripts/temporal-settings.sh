@@ -16,12 +16,14 @@ SEARCH_ATTRIBUTES='
 '
 
 # One history shard polls twenty times a second and rounds timers to a second unless it is told otherwise: 105 ms for an
-# activity instead of 11. Fairness keeps one pipeline's releases from starving the others'.
+# activity instead of 11. Fairness keeps one pipeline's releases from starving the others'. Ten lists a second are few
+# for people, finders, metrics and the archive together.
 DYNAMIC_CONFIG='
   history.transferProcessorMaxPollRPS=2000
   history.timerProcessorMaxPollRPS=2000
   history.timerProcessorMaxTimeShift="1ms"
   matching.enableFairness=true
+  frontend.namespaceRPS.visibility=100
 '
 
 # For a server that reads its settings from a file.

@@ -51,9 +51,10 @@ export async function collect(
   const reader = new RunReader(endings, asked, signal);
   let readUntilMs = beginning(again ? null : seen, presentMs, presentMs - retentionMs - DAY_MS);
   let count = 0;
+  let stretchMs = STRETCH_MS;
   do {
-    const isLast = readUntilMs + STRETCH_MS >= presentMs;
-    const untilMs = isLast ? presentMs : readUntilMs + STRETCH_MS;
+    const isLast = readUntilMs + stretchMs >= presentMs;
+    const untilMs = isLast ? presentMs : readUntilMs + stretchMs;
     let isEmpty = true;
     // The last poll was a while ago.
     const closed = endings.closed(readUntilMs - OVERLAP_MS, isLast ? presentMs + OVERLAP_MS : untilMs);
@@ -67,6 +68,8 @@ export async function collect(
       isEmpty = false;
     }
     readUntilMs = Math.max(readUntilMs, untilMs);
+    // A server answers ten lists a second; nothing of ninety days is not worth 360 of them.
+    stretchMs = isEmpty ? 2 * stretchMs : STRETCH_MS;
     // Opening an archive takes longer than reading a stretch in which nothing closed.
     if (!isEmpty || isLast) await write([], readUntilMs, 'keep');
   } while (readUntilMs < presentMs);

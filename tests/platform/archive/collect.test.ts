@@ -188,10 +188,20 @@ describe('bringing an archive up to date', () => {
     expect(await memory.mark()).toMatchObject({ readUntilMs: NOW_MS });
   });
 
+  test('asks a server a few times for all the days in which nothing ended, and not four times for each of them', async () => {
+    const memory = new MemoryArchive();
+    const { closed, ...endings } = endingsOf([{ number: 1, closedMs: NOW_MS - HOUR_MS }], NOW_MS);
+    const asked: [number, number][] = [];
+    const counted: Endings = { ...endings, closed: (...span) => (asked.push(span), closed(...span)) };
+    expect(await collect(archiveOf(memory), counted, NOW_MS)).toMatchObject({ rows: 2, readUntilMs: NOW_MS });
+    expect(asked.length).toBeLessThanOrEqual(8);
+    for (const [nth, [from]] of asked.entries()) if (nth > 0) expect(from).toBeLessThan(asked[nth - 1]![1]);
+  });
+
   test('ends between two runs when its worker shuts down, and continues there', async () => {
     const memory = new MemoryArchive();
     const over = new AbortController();
-    const ended = [1, 2, 3].map((number) => ({ number, closedMs: NOW_MS - number * 7 * HOUR_MS }));
+    const ended = [1, 2, 3].map((number) => ({ number, closedMs: NOW_MS - number * 2 * DAY_MS }));
     const { closed, ...endings } = endingsOf([...ended].reverse());
     const cut: Endings = {
       ...endings,
