@@ -1,5 +1,5 @@
-import { hash } from './hash';
 import { releaseId } from './ids';
+import { spanIdOf, traceIdOf } from './traceIds';
 import type { DeployStatus, ReleaseStatus } from './views';
 
 /**
@@ -18,14 +18,6 @@ export interface TraceSpan {
   readonly failed: boolean;
   readonly attributes: Readonly<Record<string, string | number>>;
 }
-
-const hexOf = (words: number, text: string): string =>
-  Array.from({ length: words }, (_, part) => hash(`${part} ${text}`).toString(16).padStart(8, '0')).join('');
-
-export const traceIdOf = (pipeline: string, release: number): string =>
-  hexOf(4, `release/${releaseId(pipeline, release)}`);
-
-const spanIdOf = (what: string): string => hexOf(2, what);
 
 /** Within what a call was made for a deploy, or for a run of an action service: its action, else its release. */
 export function parentOfCall({ pipeline, release, deployId }: Called): string {

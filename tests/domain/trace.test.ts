@@ -1,4 +1,5 @@
-import { deployTrace, parentOfCall, releaseTrace, traceIdOf } from '../../domain/trace';
+import { deployTrace, parentOfCall, releaseTrace } from '../../domain/trace';
+import { traceIdOf } from '../../domain/traceIds';
 import { traceparentOf } from '../../sdk/trace';
 import { deploy, release as sample } from '../builders/cliSamples';
 

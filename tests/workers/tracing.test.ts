@@ -1,4 +1,4 @@
-import { traceIdOf } from '../../domain/trace';
+import { traceIdOf } from '../../domain/traceIds';
 import { openTracing, spanOfCall } from '../../workers/tracing';
 
 const context = {
