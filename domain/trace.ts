@@ -27,7 +27,7 @@ export function parentOfCall({ pipeline, release, deployId }: Called): string {
   return spanIdOf(action === undefined ? of : `${of}/${action}`);
 }
 
-export interface Called {
+interface Called {
   readonly pipeline: string;
   readonly release: number;
   /** Of a deploy, or of a run: `kvstore/12/build/1`. */
@@ -65,8 +65,10 @@ const CICD_RESULTS: Readonly<Record<string, string>> = {
   ...{ succeeded: 'success', failed: 'failure', cancelled: 'cancellation', skipped: 'skip' },
 };
 
-/** The phases that a deploy has begun, which update and then bake, and its revert. */
-export function deployTrace(deploy: Pick<DeployStatus, 'id' | 'phases' | 'revert' | 'endedAt'>): TraceSpan[] {
+/** The phases that an attempt of a deploy has begun, which update and then bake, and its revert. */
+export function deployTrace(
+  deploy: Pick<DeployStatus, 'id' | 'attempt' | 'phases' | 'revert' | 'endedAt'>,
+): TraceSpan[] {
   const [pipeline = '', number] = deploy.id.split('/');
   const trace = traceIdOf(pipeline, Number(number));
   const endMs = Date.parse(deploy.endedAt ?? '') || 0;
@@ -74,7 +76,7 @@ export function deployTrace(deploy: Pick<DeployStatus, 'id' | 'phases' | 'revert
     if (from === null) return [];
     const startMs = Date.parse(from);
     const times = { startMs, endMs: Math.max(startMs, to === null ? endMs : Date.parse(to)) };
-    const of = { trace, id: spanIdOf(`${deploy.id}/${name}`), parent: spanIdOf(deploy.id) };
+    const of = { trace, id: spanIdOf(`${deploy.id}/${deploy.attempt}/${name}`), parent: spanIdOf(deploy.id) };
     return [{ ...of, name, ...times, failed: false, attributes: { 'cicd.pipeline.name': pipeline, ...attributes } }];
   };
   return [

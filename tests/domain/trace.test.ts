@@ -30,6 +30,12 @@ describe('the trace of a release', () => {
     expect(parent('anything else')).toBe(root.id);
   });
 
+  test('has the phases of each attempt of a deploy, all within its action', () => {
+    const [first, second] = [1, 2].map((attempt) => deployTrace(deploy({ attempt })));
+    expect(second?.map(({ name, parent }) => [name, parent])).toEqual(first?.map(({ name, parent }) => [name, parent]));
+    expect(second?.filter(({ id }) => first?.some((one) => one.id === id))).toEqual([]);
+  });
+
   test('has ids as W3C wants them, and others for another release', () => {
     expect(root.trace).toMatch(/^[0-9a-f]{32}$/);
     expect(root.id).toMatch(/^[0-9a-f]{16}$/);
