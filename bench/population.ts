@@ -10,7 +10,7 @@ import { each, p50p99, print, run, seconds } from './stack';
 
 /**
  * `npx jiti bench/population.ts [pipelines] [minutes] [held]`: as many pipelines as a whole company has, of four actions and with the
- * schedules of Conveyor's Table 1, on an ordinary development stack: what applying them takes, what they cost while nothing happens, how
+ * schedules of Conveyor's Table 1, but for those whose releases are to wait for a person, on an ordinary development stack: what applying them takes, what they cost while nothing happens, how
  * long lists and a status take, releases at the paper's rate for so many minutes, and a bug that so many releases contain which wait for a person.
  */
 const PIPELINES = Number(process.argv[2] ?? 30_000);
