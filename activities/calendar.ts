@@ -6,7 +6,7 @@ import type { Window, WindowState } from '../domain/calendar/window';
 import type { Settings } from '../domain/settings';
 import type { Clock } from './clock';
 
-export interface CalendarPorts {
+interface CalendarPorts {
   readonly clock: Clock;
   readonly registry: { readonly settings: Pick<Settings, 'calendarSpreadMs'> };
 }

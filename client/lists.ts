@@ -7,11 +7,11 @@ import type { DeploySummary, FinderView, PipelineSummary, ReleaseSummary } from 
 import { formatTime, lastPollWords } from '../domain/text';
 import type { ListQuery } from './api';
 import { findersHealth } from './finders';
-import { stateCondition } from './stateCondition';
 import { withPauses } from './pauses';
 import { listedPipeline, memoSummary } from './pipelineIndex';
 import { pollingWithin } from './readiness';
-import { hasClosed, index } from './visibility';
+import { stateCondition } from './stateCondition';
+import { hasClosed, index, type Listed } from './visibility';
 import type { Workflows } from './workflows';
 
 /**
@@ -84,7 +84,7 @@ async function queueProblem(temporal: Workflows['temporal'], queue: string): Pro
 
 async function listWorkflows<T extends { readonly state: string }>(
   workflows: Workflows,
-  kind: 'pipeline' | 'release' | 'deploy',
+  kind: Listed,
   { pipeline, state, limit }: ListQuery,
   rowOf: (info: WorkflowExecutionInfo) => T | undefined,
 ): Promise<T[]> {

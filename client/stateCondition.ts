@@ -1,10 +1,12 @@
+import { queryWords, type Listed } from './visibility';
+
 /**
  * The condition under which visibility finds what is in a state, and hardly more: whoever asks holds the rows against the state once more
  * (client/lists.ts). A state that nobody knows finds nothing.
  */
-export function stateCondition(kind: 'pipeline' | 'release' | 'deploy', state: string): string {
-  const { tags, or = [] } = OF_STATES[kind](state.replace(/['"\\]/g, ''));
-  return `(${[`ConveyorState IN (${tags.map((tag) => `'${tag}'`).join(', ')})`, ...or].join(' OR ')})`;
+export function stateCondition(kind: Listed, state: string): string {
+  const { tags, or = [] } = OF_STATES[kind](state);
+  return `(${[`ConveyorState IN (${queryWords(tags)})`, ...or].join(' OR ')})`;
 }
 
 interface Condition {
@@ -16,7 +18,7 @@ interface Condition {
 const ENDED_FROM_OUTSIDE = `ExecutionStatus IN ('Terminated', 'TimedOut', 'Failed', 'Canceled')`;
 const WITHOUT_TAG = 'ConveyorState IS NULL';
 
-const OF_STATES: Readonly<Record<'pipeline' | 'release' | 'deploy', (state: string) => Condition>> = {
+const OF_STATES: Readonly<Record<Listed, (state: string) => Condition>> = {
   pipeline: (state) => ({ tags: [state], or: [WITHOUT_TAG] }),
   release: (state) => ({
     tags: state === 'paused' ? ['paused', 'running'] : [state],

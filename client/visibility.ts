@@ -1,4 +1,5 @@
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
+import { portionsOf } from '../domain/portions';
 
 /**
  * What Temporal's visibility finds of Conveyor's workflows (docs/design/workflows.md#finding-pipelines). What was changed in the last
@@ -30,7 +31,7 @@ export async function* index(
   }
 }
 
-type Listed = 'pipeline' | 'release' | 'deploy';
+export type Listed = 'pipeline' | 'release' | 'deploy';
 
 const listedKey = (kind: Listed, { workflowId }: WorkflowExecutionInfo): string =>
   kind === 'deploy' ? workflowId.slice(0, workflowId.lastIndexOf('/')) : workflowId;
@@ -41,7 +42,7 @@ async function* withoutEarlier(
   kind: Listed,
   found: AsyncIterable<WorkflowExecutionInfo>,
 ): AsyncGenerator<WorkflowExecutionInfo> {
-  for await (const some of inPortions(found, ASKED_AT_ONCE)) {
+  for await (const some of portionsOf(found, ASKED_AT_ONCE)) {
     const newest = new Map<string, string>();
     const closed = some.filter(hasClosed);
     const ids = new Set(closed.map(({ workflowId }) => (kind === 'deploy' ? releaseOfDeploy(workflowId) : workflowId)));
@@ -51,17 +52,6 @@ async function* withoutEarlier(
         if (!newest.has(listedKey(kind, info))) newest.set(listedKey(kind, info), info.runId);
     yield* some.filter((info) => !hasClosed(info) || newest.get(listedKey(kind, info)) === info.runId);
   }
-}
-
-async function* inPortions<T>(items: AsyncIterable<T>, size: number): AsyncGenerator<readonly T[]> {
-  let portion: T[] = [];
-  for await (const item of items) {
-    portion.push(item);
-    if (portion.length < size) continue;
-    yield portion;
-    portion = [];
-  }
-  if (portion.length > 0) yield portion;
 }
 
 /** `deploy/PIPELINE/NUMBER/ACTION/ATTEMPT` is one of `PIPELINE/NUMBER`. */
@@ -93,7 +83,7 @@ function listing(
 }
 
 /** For a query, as words of a list. */
-const queryWords = (words: Iterable<string>): string =>
+export const queryWords = (words: Iterable<string>): string =>
   [...words].map((word) => `'${word.replace(/['"\\]/g, '')}'`).join(', ');
 
 /** Deploys of these releases, by their ids, that run now. */

@@ -2,7 +2,7 @@ import { hash } from '../hash';
 import { nextTick } from './ticks';
 
 /** A calendar, and whose it is among all those that would fire with it. */
-export interface SpreadCalendar {
+interface SpreadCalendar {
   readonly calendar: string;
   readonly timezone: string;
   readonly of: string;

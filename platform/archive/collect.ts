@@ -1,5 +1,6 @@
 import type { ArchiveRow } from '../../domain/archive/row';
 import { rowKey } from '../../domain/archive/rows';
+import { portionsOf } from '../../domain/portions';
 import { DAY_MS, MINUTE_MS } from '../../domain/milliseconds';
 import type { Closed, Endings } from './endings';
 import type { Archive, Mark } from './port';
@@ -26,6 +27,8 @@ export interface CollectOptions {
 const OVERLAP_MS = 10 * MINUTE_MS;
 /** The mark moves after each in which something closed, so that whoever was killed has little to read again. */
 const STRETCH_MS = DAY_MS / 4;
+/** Of one that follows on others in which nothing closed. */
+const LONGEST_STRETCH_MS = 4 * DAY_MS;
 const RUNS_AT_ONCE = 50;
 
 /**
@@ -58,8 +61,8 @@ export async function collect(
     let isEmpty = true;
     // The last poll was a while ago.
     const closed = endings.closed(readUntilMs - OVERLAP_MS, isLast ? presentMs + OVERLAP_MS : untilMs);
-    for await (const group of inGroups(closed)) {
-      const { rows, poor, late } = await reader.read(again ? group : await unknownOf(archive, group));
+    for await (const portion of portionsOf(closed, RUNS_AT_ONCE)) {
+      const { rows, poor, late } = await reader.read(again ? portion : await unknownOf(archive, portion));
       // As far as before: the rest of the stretch is not written yet.
       await write(rows, readUntilMs, again ? 'replace' : 'keep');
       if (poor.length > 0) await write(poor, readUntilMs, 'keep');
@@ -69,7 +72,7 @@ export async function collect(
     }
     readUntilMs = Math.max(readUntilMs, untilMs);
     // A server answers ten lists a second; nothing of ninety days is not worth 360 of them.
-    stretchMs = isEmpty ? 2 * stretchMs : STRETCH_MS;
+    stretchMs = isEmpty ? Math.min(2 * stretchMs, LONGEST_STRETCH_MS) : STRETCH_MS;
     // Opening an archive takes longer than reading a stretch in which nothing closed.
     if (!isEmpty || isLast) await write([], readUntilMs, 'keep');
   } while (readUntilMs < presentMs);
@@ -86,15 +89,4 @@ function beginning(mark: Mark | null, presentMs: number, oldestMs: number): numb
 async function unknownOf(archive: Archive, group: readonly Closed[]): Promise<readonly Closed[]> {
   const known = await archive.known(group.map((one) => rowKey(one)));
   return group.filter((one) => !known.has(rowKey(one)));
-}
-
-async function* inGroups(closed: AsyncIterable<Closed>): AsyncGenerator<readonly Closed[]> {
-  let group: Closed[] = [];
-  for await (const one of closed) {
-    group.push(one);
-    if (group.length < RUNS_AT_ONCE) continue;
-    yield group;
-    group = [];
-  }
-  if (group.length > 0) yield group;
 }

@@ -1,0 +1,11 @@
+/** Items as they come, so many together; the last portion may be smaller. */
+export async function* portionsOf<T>(items: AsyncIterable<T>, size: number): AsyncGenerator<readonly T[]> {
+  let portion: T[] = [];
+  for await (const item of items) {
+    portion.push(item);
+    if (portion.length < size) continue;
+    yield portion;
+    portion = [];
+  }
+  if (portion.length > 0) yield portion;
+}
