@@ -1,7 +1,8 @@
-import { setCurrentDetails, setWorkflowOptions, workflowInfo } from '@temporalio/workflow';
+import { setWorkflowOptions, workflowInfo } from '@temporalio/workflow';
 import type { SweepOrder, SweepReport } from '../domain/finder/lasting';
 import { memoryAfter, type SweepMemory } from '../domain/finder/memory';
 import { sweepDetails, type SweepOutcome } from '../domain/finder/sweep';
+import { showDetails } from './details';
 import { sweepers } from './proxies';
 import { versioned } from './versioning';
 
@@ -15,11 +16,11 @@ export async function artifactSweep(order: SweepOrder): Promise<SweepReport | nu
   const { lastResult, startTime } = workflowInfo();
   const last = (lastResult as SweepReport | null | undefined) ?? null;
   const memory = last && { cursor: last.cursor, beganMs: last.beganMs, again: last.again };
-  setCurrentDetails(sweepDetails(finder, null, lasting?.intervalMs));
+  let report: SweepReport | null = null;
+  showDetails(() => (report ? sweepDetails(finder, report) : sweepDetails(finder, null, lasting?.intervalMs)));
   const swept = await sweepers(order).sweep({ ...order, memory });
   // Workers that know one sweep a workflow make one, whatever the order.
-  const report = 'report' in swept ? (swept.report ?? last) : sweepReport(memory, startTime.getTime(), swept);
-  if (report !== null) setCurrentDetails(sweepDetails(finder, report));
+  report = 'report' in swept ? (swept.report ?? last) : sweepReport(memory, startTime.getTime(), swept);
   return report;
 }
 setWorkflowOptions(versioned('AUTO_UPGRADE'), artifactSweep);

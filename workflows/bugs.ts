@@ -6,7 +6,6 @@ import {
   continueAsNew,
   defineQuery,
   defineUpdate,
-  setCurrentDetails,
   setHandler,
   setWorkflowOptions,
   workflowInfo,
@@ -29,6 +28,7 @@ import {
 } from '../domain/bugs/bug';
 import { list, marked, sections } from '../domain/markdown';
 import { whyNotBelieved, withProof, type Proven } from '../domain/proof';
+import { showDetails } from './details';
 import { bugSearchers } from './proxies';
 import { versioned } from './versioning';
 
@@ -64,6 +64,7 @@ class BugRun {
 
   constructor(private readonly order: BugsOrder) {
     this.records = order.records ?? NO_BUGS;
+    showDetails(() => describe(this.records));
     setHandler(bugsQuery, () => this.records);
     setHandler(reportUpdate, (input) => this.report(input), {
       validator: (input) => this.refuse('report-bug', input, whyNotReport(this.records, input, input.actor)),
@@ -75,7 +76,6 @@ class BugRun {
 
   async keep(): Promise<never> {
     for (;;) {
-      setCurrentDetails(describe(this.records));
       const due = nextSearch(this.records);
       if (workflowInfo().continueAsNewSuggested && allHandlersFinished())
         await continueAsNew<typeof bugs>({ ...this.order, records: this.records });

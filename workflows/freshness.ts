@@ -1,5 +1,6 @@
-import { setCurrentDetails, setWorkflowOptions, sleep, workflowInfo } from '@temporalio/workflow';
+import { setWorkflowOptions, sleep, workflowInfo } from '@temporalio/workflow';
 import { ASK_REST_AFTER_MS, roundDetails, type FreshnessOrder, type TicketRound } from '../domain/freshness/round';
+import { showDetails } from './details';
 import { ticketKeepers } from './proxies';
 import { versioned } from './versioning';
 
@@ -12,16 +13,15 @@ export async function freshness(order: FreshnessOrder): Promise<TicketRound> {
   const last = (workflowInfo().lastResult as TicketRound | null | undefined) ?? null;
   const { heartbeatTimeoutMs } = order;
   const { dueTickets, tendTickets } = ticketKeepers(order);
-  setCurrentDetails(roundDetails(null));
+  let round: TicketRound | null = null;
+  showDetails(() => roundDetails(round));
   const due = await dueTickets({ open: last?.open ?? [], heartbeatTimeoutMs });
-  let round = await tendTickets({ round: due, heartbeatTimeoutMs });
+  round = await tendTickets({ round: due, heartbeatTimeoutMs });
   for (const ms of ASK_REST_AFTER_MS) {
-    setCurrentDetails(roundDetails(round));
     if (round.late === 0) break;
     await sleep(ms, { summary: `until the service of tickets is asked again for ${round.late}` });
     round = await tendTickets({ round, heartbeatTimeoutMs });
   }
-  setCurrentDetails(roundDetails(round));
   return round;
 }
 setWorkflowOptions(versioned('PINNED'), freshness);

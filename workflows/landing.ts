@@ -7,7 +7,6 @@ import {
   continueAsNew,
   defineQuery,
   defineUpdate,
-  setCurrentDetails,
   setHandler,
   setWorkflowOptions,
   workflowInfo,
@@ -24,6 +23,7 @@ import {
 } from '../domain/config/landing';
 import { list, marked, sections } from '../domain/markdown';
 import { rootCause } from '../domain/rootCause';
+import { showDetails } from './details';
 import { landers } from './proxies';
 import { versioned } from './versioning';
 
@@ -64,8 +64,8 @@ async function keep(order: LandingOrder): Promise<void> {
     },
     { validator: (request) => refuse(strip, request) },
   );
+  showDetails(() => describe(order, strip));
   for (;;) {
-    setCurrentDetails(describe(order, strip));
     await condition(() => strip.waiting.length > 0 || (workflowInfo().continueAsNewSuggested && allHandlersFinished()));
     const next = nextToLand(strip);
     if (next.length === 0) await continueAsNew<typeof landing>(order);

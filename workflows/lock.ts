@@ -5,7 +5,6 @@ import {
   defineSignal,
   getExternalWorkflowHandle,
   makeContinueAsNewFunc,
-  setCurrentDetails,
   setHandler,
   setWorkflowOptions,
   upsertMemo,
@@ -29,6 +28,7 @@ import {
 import { list, marked, NO_MARKDOWN, sections } from '../domain/markdown';
 import type { Settings } from '../domain/settings';
 import { formatTime } from '../domain/text';
+import { showDetails } from './details';
 import { onSignal } from './inbox';
 import { lookers } from './proxies';
 import { versioned } from './versioning';
@@ -69,7 +69,9 @@ setWorkflowOptions(versioned('AUTO_UPGRADE'), lock);
 
 async function keepLock(settings: Settings, carried: Mutex, ignored: () => number): Promise<void> {
   let mutex = carried;
-  let shown = 0;
+  showDetails(() => describe(mutex, ignored()));
+  // Histories have a timer after each request that was ignored.
+  let seen = 0;
   const canaries = new CanaryCount();
   const grants: (LockRequest & { waited: boolean })[] = [];
   const take = (next: Grants, waited: boolean): void => {
@@ -100,8 +102,7 @@ async function keepLock(settings: Settings, carried: Mutex, ignored: () => numbe
       if (!(await sendGrant(next.requester, mutex.fence, next.waited))) take(releaseMutex(mutex, next.requester), true);
     }
     for (let canary = left.shift(); canary !== undefined; canary = left.shift()) await notifyHolders(canary);
-    shown = ignored();
-    setCurrentDetails(describe(mutex, shown));
+    seen = ignored();
     if (workflowInfo().continueAsNewSuggested && grants.length + left.length === 0)
       await makeContinueAsNewFunc<typeof lock>(canaries.carried(mutex))(settings, mutex);
     await untilDue();
@@ -111,7 +112,7 @@ async function keepLock(settings: Settings, carried: Mutex, ignored: () => numbe
     const isWatched = (): boolean => !canaries.areShown || isWaitedFor(mutex);
     const watched = isWatched();
     const isDue = (): boolean =>
-      grants.length + left.length > 0 || isIdle(mutex) || ignored() > shown || hasNewcomer || isWatched() !== watched;
+      grants.length + left.length > 0 || isIdle(mutex) || ignored() > seen || hasNewcomer || isWatched() !== watched;
     const patienceMs = watched ? settings.reconcileIntervalMs : undefined;
     const changed = await waitUntil(isDue, patienceMs, 'check that the holder still runs');
     const isNewlyWaited = hasNewcomer && mutex.queue.length > 0;

@@ -1,4 +1,4 @@
-import { condition, getExternalWorkflowHandle, patched, setCurrentDetails, workflowInfo } from '@temporalio/workflow';
+import { condition, getExternalWorkflowHandle, patched, workflowInfo } from '@temporalio/workflow';
 import type { Behalf } from '../../activities/behalf';
 import type { DeployCall } from '../../activities/pushCalls';
 import { deployDetails } from '../../domain/deploy/details';
@@ -13,6 +13,7 @@ import { workflowIds } from '../../domain/ids';
 import type { Policy } from '../../domain/principals';
 import { openTimesOf } from '../../domain/release/openTimes';
 import type { DeployState, Pause, PausedGroup } from '../../domain/views';
+import { showDetails } from '../details';
 import { deployPausedSignal } from '../messages';
 import { MemoSummary } from '../summary';
 import { retag } from '../tags';
@@ -55,6 +56,7 @@ export class DeploySession {
     this.record = carried ?? newDeploy(Date.now());
     this.isHolding = carried !== undefined;
     this.policy = input.policy;
+    showDetails(() => deployDetails(deployStatus(this.record, input, Date.now())));
     const times = input.rollback || input.emergency ? undefined : openTimesOf(input);
     this.window = times ? new DeployWindow(times, () => this.record.control.skipWindow !== undefined) : null;
   }
@@ -110,13 +112,12 @@ export class DeploySession {
     return rollback || emergency !== undefined || this.stop()?.kind === 'revert' || this.record.stage === 'reverting';
   }
 
-  /** Replaces the record by what `step` makes of it, and shows it in the Web UI. */
+  /** Replaces the record by what `step` makes of it, and shows it in lists. */
   set(step: (record: DeployRecord, nowMs: number) => DeployRecord): void {
     const wasPaused = this.paused !== null;
     this.record = withOverrides(step(this.record, Date.now()), this.input.spec);
     if (!wasPaused && this.paused !== null) this.reportPause(this.paused);
     if (wasPaused !== (this.paused !== null)) this.tagPause();
-    setCurrentDetails(deployDetails(deployStatus(this.record, this.input, Date.now())));
     // The state is a search attribute, which changes more often.
     this.summary.show({ ...deploySummary(this.record, this.input), state: null });
   }

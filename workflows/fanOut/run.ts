@@ -1,4 +1,4 @@
-import { getExternalWorkflowHandle, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow';
+import { getExternalWorkflowHandle, setHandler, workflowInfo } from '@temporalio/workflow';
 import {
   cancelledFanOut,
   shardLost,
@@ -17,6 +17,7 @@ import { mayCommand } from '../../domain/principals';
 import type { CommandInput, CommandRecord } from '../../domain/verbs';
 import { commandRecord, onSignal, openInbox, TEMPORAL_CANCEL } from '../inbox';
 import { policySignal, statusQuery } from '../messages';
+import { showDetails } from '../details';
 import { childActivities } from '../proxies';
 import { shardReportSignal, stopSignal } from './messages';
 
@@ -31,6 +32,8 @@ export class FanOutRun {
     public state: FanOutState,
   ) {
     this.policy = input.policy;
+    const { workflowId } = workflowInfo();
+    showDetails(() => childrenDetails(workflowId, childrenView(this.state), nextForChildren(input, this.state)));
     setHandler(statusQuery, () => childrenView(this.state));
     onSignal(policySignal, (policy) => void (this.policy = policy));
     onSignal(shardReportSignal, ({ index, report, over }) =>
@@ -46,7 +49,6 @@ export class FanOutRun {
       believe: (proofs) => this.set((state) => ({ ...state, proofs })),
       unknownSignal: () => undefined,
     });
-    this.show();
   }
 
   takeChange(): boolean {
@@ -60,7 +62,6 @@ export class FanOutRun {
     if (next === this.state) return;
     this.state = next;
     this.changed = true;
-    this.show();
   }
 
   /** Temporal's own cancel request means the verb. */
@@ -116,11 +117,6 @@ export class FanOutRun {
 
   private record(command: CommandRecord): void {
     this.set((state) => ({ ...state, commands: keptCommands([...state.commands, command], KEPT_COMMANDS) }));
-  }
-
-  private show(): void {
-    const next = nextForChildren(this.input, this.state);
-    setCurrentDetails(childrenDetails(workflowInfo().workflowId, childrenView(this.state), next));
   }
 }
 

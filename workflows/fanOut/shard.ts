@@ -3,7 +3,6 @@ import {
   condition,
   continueAsNew,
   getExternalWorkflowHandle,
-  setCurrentDetails,
   setHandler,
   setWorkflowOptions,
   workflowInfo,
@@ -27,6 +26,7 @@ import {
 } from '../../domain/children/window';
 import type { Settings } from '../../domain/settings';
 import { messageOf } from '../deploy/calls';
+import { showDetails } from '../details';
 import { onSignal } from '../inbox';
 import { childOverSignal, statusQuery } from '../messages';
 import { childActivities, childStarts } from '../proxies';
@@ -91,7 +91,10 @@ class ShardRun {
   ) {
     this.reported = { atMs: Date.now(), window };
     this.lookAtMs = Date.now() + input.settings.reconcileIntervalMs;
-    setHandler(statusQuery, () => shardView(shardReport(this.window)));
+    const { workflowId } = workflowInfo();
+    const view = () => shardView(shardReport(this.window));
+    showDetails(() => childrenDetails(workflowId, view(), []));
+    setHandler(statusQuery, view);
     onSignal(childOverSignal, (end) => this.recordEnd(end));
     onSignal(stopSignal, () => this.stop());
   }
@@ -193,7 +196,6 @@ class ShardRun {
     if (window === this.window) return;
     this.window = window;
     this.changed = true;
-    setCurrentDetails(childrenDetails(workflowInfo().workflowId, shardView(shardReport(window)), []));
   }
 
   private track(work: Promise<void>): void {

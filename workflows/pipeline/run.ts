@@ -3,7 +3,6 @@ import {
   CancellationScope,
   getExternalWorkflowHandle,
   patched,
-  setCurrentDetails,
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
@@ -46,6 +45,7 @@ import {
   waitingSignal,
   type ActionOver,
 } from '../messages';
+import { showDetails } from '../details';
 import { measure } from '../measure';
 import { MemoSummary } from '../summary';
 import { retag } from '../tags';
@@ -76,6 +76,7 @@ export class PipelineRun {
   /** @param answer registers what programs may ask, among the other handlers */
   constructor(carried: PipelineState | null, answer: (run: PipelineRun) => void) {
     this.state = carried && fitted(restored(carried));
+    showDetails(() => (this.state ? pipelineDetails(this.state, Date.now()) : ''));
     setHandler(statusQuery, () => this.state && pipelineStatus(this.state, Date.now()));
     setHandler(pipelineQuery, () => this.state);
     answer(this);
@@ -105,7 +106,6 @@ export class PipelineRun {
       believe: (proofs) => this.believe(proofs),
       unknownSignal: () => undefined,
     });
-    if (this.state) this.show();
   }
 
   /** Of a release that this run has started Temporal says when it ends, however it does. */
@@ -140,7 +140,6 @@ export class PipelineRun {
   adopt(state: PipelineState): void {
     this.state = fitted(state);
     this.changed = true;
-    this.show();
   }
 
   /** Something happened: the loop decides again, even while it is still acting on what it decided before. */
@@ -160,7 +159,6 @@ export class PipelineRun {
     if (before === null) return;
     this.state = fitted(step(before, Date.now()), before);
     measure(...neverStartedMeasures(before.history, this.state.history));
-    this.show();
   }
 
   /** Sends a release its admission; a release that is gone releases what it was given. */
@@ -213,10 +211,6 @@ export class PipelineRun {
   known(): PipelineState {
     if (this.state) return this.state;
     throw ApplicationFailure.nonRetryable('it was never applied', 'unknown-pipeline');
-  }
-
-  private show(): void {
-    if (this.state) setCurrentDetails(pipelineDetails(this.state, Date.now()));
   }
 
   /** To every release that runs; whoever has ended is none of our business. */

@@ -1,4 +1,4 @@
-import { patched, setCurrentDetails } from '@temporalio/workflow';
+import { patched } from '@temporalio/workflow';
 import type { Behalf } from '../../activities/behalf';
 import { identityOf, type Artifact } from '../../domain/artifact';
 import { SYSTEM, type Overtaken } from '../../domain/deploy/control';
@@ -21,6 +21,7 @@ import {
 import { releaseStatus, releaseSummary } from '../../domain/release/view';
 import { formatTime, withReason } from '../../domain/text';
 import type { ActionState, ReleaseCause } from '../../domain/views';
+import { showDetails } from '../details';
 import { MemoSummary } from '../summary';
 import { retag } from '../tags';
 import { BackgroundTasks } from '../waiting';
@@ -65,6 +66,12 @@ export class ReleaseSession {
     this.record = newRelease(input, Date.now());
     this.policy = input.policy;
     this.control = { ...RELEASE_FREE, frozen: input.frozen ?? null };
+    showDetails(() => this.details());
+  }
+
+  private details(): string {
+    const reverted = this.record.deploys.some(({ result }) => result.outcome === 'reverted');
+    return releaseDetails(releaseStatus(this.record, this.input), reverted);
   }
 
   /** What the release before ran on; of a rerun what that compared with. */
@@ -93,8 +100,6 @@ export class ReleaseSession {
   set(record: ReleaseRecord): void {
     this.record = record;
     this.changed = true;
-    const reverted = record.deploys.some(({ result }) => result.outcome === 'reverted');
-    setCurrentDetails(releaseDetails(releaseStatus(record, this.input), reverted));
   }
 
   patch(action: string, patch: Partial<ActionRecord>): void {
