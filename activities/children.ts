@@ -10,13 +10,22 @@ import type { PipelineIndex } from '../domain/pipeline/pipelineIndex';
 import type { PipelineState } from '../domain/pipeline/state';
 import type { ReleaseResult } from '../domain/release/state';
 import type { ReadPlatform } from './behalf';
-import { beating } from './clock';
+import { beating, type Clock } from './clock';
 
 export type ChildActivities = ReturnType<typeof createChildActivities>;
 
 /** A child's release that is asked for. */
-export interface ChildRequest {
+export interface ChildRequest extends ChildOrder {
   readonly child: string;
+}
+
+/** Several that are due at the same moment. */
+export interface ChildrenRequest extends ChildOrder {
+  readonly children: readonly string[];
+}
+
+/** What the children of one parent's release are given. */
+export interface ChildOrder {
   /** The parent's release: `inference/3`. Asking again for the same parent and child starts nothing new. */
   readonly parent: string;
   /** Of the parent: a child consents by sharing one of them, or by its label. */
@@ -32,14 +41,27 @@ export interface ChildRequest {
 export type ChildAnswer =
   { readonly kind: 'started'; readonly number: number } | { readonly kind: 'refused'; readonly reason: string };
 
+/** Those that have answered by then, by name. */
+export type ChildAnswers = Readonly<Record<string, ChildAnswer>>;
+
+/** An answer takes some tens of ms, and seconds where thousands are asked for. */
+const SOON_MS = 10_000;
+
 interface ChildParts {
   readonly client: Client;
+  readonly clock: Clock;
   readonly index: PipelineIndex;
   readonly platform?: ReadPlatform;
 }
 
 /** What a fan-out cannot do itself: find children, ask their pipelines for releases, see what became of the silent ones. */
-export function createChildActivities({ client, index, platform }: ChildParts) {
+export function createChildActivities({ client, clock, index, platform }: ChildParts) {
+  const ask = async (request: ChildRequest, signal: AbortSignal): Promise<ChildAnswer> =>
+    client.withAbortSignal(signal, async () => {
+      const reason = await whyNoChild(client, platform, request);
+      return reason === undefined ? askForRelease(client, request) : { kind: 'refused', reason };
+    });
+
   return {
     /** The children of a pipeline, each once and in order; never the pipeline itself. */
     selectChildren: async (parent: string, { pipelines, first }: ChildrenSpec): Promise<ChildSelection> => {
@@ -55,12 +77,24 @@ export function createChildActivities({ client, index, platform }: ChildParts) {
     /** Asks a child's pipeline for a release. What it refuses it would refuse again; anything else is tried again. */
     startChildRelease: async (request: ChildRequest): Promise<ChildAnswer> => {
       const context = Context.current();
-      const ask = () =>
-        client.withAbortSignal(context.cancellationSignal, async (): Promise<ChildAnswer> => {
-          const reason = await whyNoChild(client, platform, request);
-          return reason === undefined ? askForRelease(client, request) : { kind: 'refused', reason };
-        });
-      return beating(request.heartbeatTimeoutMs / 3, () => context.heartbeat(), ask);
+      const asked = () => ask(request, context.cancellationSignal);
+      return beating(request.heartbeatTimeoutMs / 3, () => context.heartbeat(), asked);
+    },
+
+    /**
+     * Asks the pipelines of several children at once. One that does not answer soon, or cannot be asked now, keeps no other waiting:
+     * its answer is missing, and whoever wants it asks again.
+     */
+    startChildReleases: async ({ children, ...order }: ChildrenRequest): Promise<ChildAnswers> => {
+      const context = Context.current();
+      const over = new AbortController();
+      const signal = AbortSignal.any([context.cancellationSignal, over.signal]);
+      const answers: Record<string, ChildAnswer> = {};
+      const asked = children.map(async (child) => void (answers[child] = await ask({ ...order, child }, signal)));
+      const answered = () => Promise.race([Promise.allSettled(asked), clock.sleep(SOON_MS, signal)]);
+      await beating(order.heartbeatTimeoutMs / 3, () => context.heartbeat(), answered);
+      over.abort();
+      return { ...answers };
     },
 
     /** Those of the children whose releases have ended, and how. */

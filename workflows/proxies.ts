@@ -135,7 +135,7 @@ export const childActivities = proxyActivities<ChildActivities>({ startToCloseTi
 
 /** Starting one waits for its pipeline; when the worker was killed meanwhile, another takes over at once. */
 export const childStarts = ({ heartbeatTimeoutMs }: Settings) =>
-  proxyActivities<Pick<ChildActivities, 'startChildRelease'>>({
+  proxyActivities<Pick<ChildActivities, 'startChildRelease' | 'startChildReleases'>>({
     startToCloseTimeout: '1m',
     heartbeatTimeout: heartbeatTimeoutMs,
     retry: FOREVER,

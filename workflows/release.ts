@@ -136,10 +136,12 @@ async function finishRelease(run: ReleaseSession): Promise<ReleaseResult> {
   traceEnded(releaseTrace(releaseStatus(run.record, input)));
   await run.workEnded();
   await startChildren(run);
-  await report(run, result);
+  const reported = report(run, result);
+  if (!input.reportsAtOnce) await reported;
   await getExternalWorkflowHandle(workflowIds.pipeline(input.spec.pipeline))
     .signal(releaseOverSignal, result)
     .catch(() => undefined);
+  await reported;
   await rollBackRest(run);
   await notify(run, result.state, {
     id: workflowInfo().workflowId,

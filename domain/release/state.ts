@@ -33,6 +33,8 @@ export interface ReleaseInput {
   readonly frozen?: Held | null;
   /** The pipeline records a deploy that ends the release with the end of the release: it is reported once. */
   readonly reportsOnce?: true;
+  /** It reports its end to its parent and to its pipeline at the same moment; until 0.3 one after the other. */
+  readonly reportsAtOnce?: true;
   /** Identities of what its actions may make and nobody deploys, when it started; of many the newest. */
   readonly knownBad?: readonly string[];
 }

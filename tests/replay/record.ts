@@ -22,7 +22,7 @@ import { recordModel, recordRerun } from './recordModel';
 /**
  * Records the histories that replay.test.ts replays, from real runs on real servers. By hand, when there is a new kind of
  * run, after `npm run build`:
- *   TEMPORAL_CLI=$(./temporal-dev.sh --install-only) npx jiti tests/replay/record.ts [fan-out|held|paused-shown|sweeps|model|rerun|deploys|large|continued|landing|bugs|freshness]
+ *   TEMPORAL_CLI=$(./temporal-dev.sh --install-only) npx jiti tests/replay/record.ts [fan-out|together|held|paused-shown|sweeps|model|rerun|deploys|large|continued|landing|bugs|freshness]
  * What was recorded once is kept as it is for ever: a file that exists is never written again.
  */
 const PATIENT: Given['deploy'] = {
@@ -176,18 +176,26 @@ async function recordLock(stack: Stack): Promise<void> {
 
 /** Ten children of which two go first, and one that there is not; where histories are short, shards continue as new. */
 const recordFanOut =
-  (name: string) =>
+  (name: string, pace = { maxConcurrent: 2, jitter: '1s' }) =>
   async (stack: Stack): Promise<void> => {
     const family = new Family(stack, 10, name);
     const first = { label: { importance: 'low' }, atLeast: 2 };
     const pipelines = [...family.children, `${name}-missing`];
-    await family.settle({ pipelines, first, maxConcurrent: 2, jitter: '1s' });
+    await family.settle({ pipelines, first, ...pace });
     await family.release('2');
     await family.ended();
     await save(stack, `fan-out-${name}`, family.fanOut);
     for (const shard of [0, 1]) await save(stack, `shard-${shard}-${name}`, workflowIds.childrenShard(name, 1, shard));
     await save(stack, `release-${name}`, workflowIds.release(name, 1));
   };
+
+/** Children that are due at the same moment, and one that says at the same moment to its parent and to its pipeline that it has ended. */
+async function recordTogether(stack: Stack): Promise<void> {
+  const name = 'together-family';
+  await recordFanOut(name, { maxConcurrent: 6, jitter: '0s' })(stack);
+  const [child = ''] = new Family(stack, 10, name).children;
+  await save(stack, 'release-child-together', workflowIds.release(child, 1));
+}
 
 /** A finder is asked again and again, until a person pauses its Schedule; what ended after one sweep was recorded before. */
 async function recordSweeps(stack: Stack): Promise<void> {
@@ -229,6 +237,7 @@ async function recordAll(stack: Stack, folder: string): Promise<void> {
   await recordRollback(stack);
   await recordLock(stack);
   await recordFanOut('family')(stack);
+  await recordTogether(stack);
   await recordSweeps(stack);
   await recordModel(stack, save);
   await recordRerun(stack, save);
@@ -249,6 +258,7 @@ type Play = (stack: Stack, folder: string) => Promise<void>;
 /** What can be recorded by itself. */
 const PARTS: Readonly<Record<string, Play>> = {
   'fan-out': recordFanOut('family'),
+  together: recordTogether,
   held: recordHeld,
   'paused-shown': (stack) => record(stack, 'paused-shown', PAUSED_SHOWN),
   sweeps: recordSweeps,

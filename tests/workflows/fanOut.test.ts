@@ -218,3 +218,43 @@ async function begun(): Promise<string[]> {
   const releases = await Promise.all(names(2).map(releasesOf));
   return names(2).filter((_, index) => (releases[index] ?? []).length > 0);
 }
+
+describe('children that are due at the same moment', () => {
+  const asks = async (): Promise<string[]> => {
+    const { events } = await world.client.workflow
+      .getHandle(workflowIds.childrenShard('inference', 1, 0))
+      .fetchHistory();
+    return (events ?? []).flatMap(({ activityTaskScheduledEventAttributes: asked }) => asked?.activityType?.name ?? []);
+  };
+
+  test('are asked for by one activity', async () => {
+    await given(
+      {},
+      names(9).map((name) => model(name)),
+    );
+    await world.release('inference', '2');
+    expect(await childrenEnded()).toMatchObject({ state: 'succeeded', succeeded: 9 });
+    expect(await asks()).toEqual(['startChildReleases']);
+  });
+
+  test('do not wait for one that cannot be asked now, which is asked until it can', async () => {
+    await given(
+      {},
+      names(3).map((name) => model(name)),
+    );
+    const { workflow } = world.client;
+    const handleOf = workflow.getHandle.bind(workflow);
+    const outage = jest.spyOn(workflow, 'getHandle').mockImplementation((id, ...more) => {
+      const handle = handleOf(id, ...more);
+      if (id !== workflowIds.pipeline('model-3')) return handle;
+      return { ...handle, executeUpdate: () => Promise.reject(new Error('unavailable')) };
+    });
+    await world.release('inference', '2');
+    await world.until('the others have ended', async () => (await view()).succeeded === 2, { stepMs: 2_000 });
+    expect(await view()).toMatchObject({ state: 'running', running: 1 });
+    outage.mockRestore();
+    expect(await childrenEnded()).toMatchObject({ state: 'succeeded', succeeded: 3 });
+    expect(await asks()).toEqual(['startChildReleases', 'startChildRelease']);
+    expect(await releasesOf('model-3')).toEqual([{ number: 1, state: 'succeeded' }]);
+  });
+});

@@ -7,6 +7,7 @@ import {
   setWorkflowOptions,
   workflowInfo,
 } from '@temporalio/workflow';
+import type { ChildAnswer, ChildAnswers, ChildOrder } from '../../activities/children';
 import type { Artifact } from '../../domain/artifact';
 import { childrenDetails, shardView } from '../../domain/children/view';
 import {
@@ -44,6 +45,8 @@ export interface ShardInput extends WindowPlan {
   readonly owners?: readonly string[];
   /** The person or program that started the parent's release. */
   readonly startedBy?: string;
+  /** Children that are due at the same moment are asked for by one activity; until 0.3 each had its own. */
+  readonly startsTogether?: true;
   /** How often it says where it stands while something changes. */
   readonly reportIntervalMs: number;
   readonly settings: Settings;
@@ -111,7 +114,7 @@ class ShardRun {
 
   /** Children whose answer did not come before the last history ended; one that was started is not started again. */
   askAgain(): void {
-    for (const { pipeline, number } of this.window.running) if (number === null) this.track(this.start(pipeline));
+    this.startAll(this.window.running.flatMap(({ pipeline, number }) => (number === null ? pipeline : [])));
   }
 
   /** All have ended: an answer that is still to come says nothing new. */
@@ -122,10 +125,9 @@ class ShardRun {
   /** Starts what is due, says where it stands, looks after those that are silent; then sets the alarm. */
   step(): void {
     const now = Date.now();
-    for (const child of due(this.window, this.input, now)) {
-      this.set(childBegun(this.window, child));
-      this.track(this.start(child));
-    }
+    const children = due(this.window, this.input, now);
+    for (const child of children) this.set(childBegun(this.window, child));
+    this.startAll(children);
     const { reportIntervalMs, settings } = this.input;
     const unsaid = this.hasNews();
     if (unsaid && now >= this.reported.atMs + reportIntervalMs) this.track(this.report(false));
@@ -158,25 +160,51 @@ class ShardRun {
     while (this.running.size > 0) await Promise.all(this.running);
   }
 
+  private startAll(children: readonly string[]): void {
+    if (this.input.startsTogether && children.length > 1) this.track(this.startTogether(children));
+    else for (const child of children) this.track(this.start(child));
+  }
+
+  /** Whoever does not answer soon is asked again, alone, for as long as it takes. */
+  private async startTogether(children: readonly string[]): Promise<void> {
+    const { startChildReleases } = childStarts(this.input.settings);
+    const summary = `${children.length} children`;
+    const ask = () => startChildReleases.executeWithOptions({ summary }, [{ ...this.order(), children }]);
+    const answers = await this.asking.run(ask).catch((): ChildAnswers => ({}));
+    for (const child of children) {
+      const answer = answers[child];
+      if (answer) this.answered(child, answer);
+      else if (this.isUnanswered(child)) this.track(this.start(child));
+    }
+  }
+
   private async start(child: string): Promise<void> {
-    const { parent, owners = [], artifacts, settings, startedBy } = this.input;
-    const request = {
-      child,
-      owners,
-      parent,
-      ...(startedBy === undefined ? {} : { startedBy }),
-      artifacts,
-      reportTo: workflowInfo().workflowId,
-      heartbeatTimeoutMs: settings.heartbeatTimeoutMs,
-    };
+    const { startChildRelease } = childStarts(this.input.settings);
+    const ask = () => startChildRelease.executeWithOptions({ summary: child }, [{ ...this.order(), child }]);
     try {
-      const ask = () => childStarts(settings).startChildRelease.executeWithOptions({ summary: child }, [request]);
-      const answer = await this.asking.run(ask);
-      if (answer.kind === 'started') this.set(numbered(this.window, child, answer.number));
-      else this.recordEnd({ pipeline: child, number: null, state: 'failed', reason: answer.reason });
+      this.answered(child, await this.asking.run(ask));
     } catch (error) {
       this.recordEnd({ pipeline: child, number: null, state: 'failed', reason: messageOf(error) });
     }
+  }
+
+  private order(): ChildOrder {
+    const { parent, owners = [], artifacts, settings, startedBy } = this.input;
+    return {
+      ...{ owners, parent, artifacts },
+      ...(startedBy === undefined ? {} : { startedBy }),
+      reportTo: workflowInfo().workflowId,
+      heartbeatTimeoutMs: settings.heartbeatTimeoutMs,
+    };
+  }
+
+  private answered(child: string, answer: ChildAnswer): void {
+    if (answer.kind === 'started') this.set(numbered(this.window, child, answer.number));
+    else this.recordEnd({ pipeline: child, number: null, state: 'failed', reason: answer.reason });
+  }
+
+  private isUnanswered(child: string): boolean {
+    return this.window.running.some(({ pipeline, number }) => pipeline === child && number === null);
   }
 
   /** A release that was terminated can say nothing, and a word may be lost: its place is free again all the same. */

@@ -72,6 +72,7 @@ function inputOf(state: PipelineState, release: ActiveRelease): ReleaseInput {
     policy: policyOf(state),
     settings: state.settings,
     reportsOnce: true,
+    reportsAtOnce: true,
     ...(state.frozen ? { frozen: state.frozen } : {}),
     ...(reportTo === undefined ? {} : { reportTo }),
     ...(emergency === undefined ? {} : { emergency }),

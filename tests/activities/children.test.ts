@@ -1,0 +1,30 @@
+import type { Client } from '@temporalio/client';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { createChildActivities } from '../../activities/children';
+import type { Clock } from '../../activities/clock';
+import { workflowIds } from '../../domain/ids';
+import { MemoryIndex } from '../workflows/memoryIndex';
+
+const ORDER = { parent: 'inference/1', owners: [], artifacts: [], reportTo: 'children/inference/1/0' };
+
+test('of children that are asked at once, one that does not answer keeps no other waiting', async () => {
+  const slept: number[] = [];
+  // As soon as everybody has had the chance to answer, that time is over.
+  const sleep: Clock['sleep'] = (ms) => new Promise((resolve) => setImmediate(() => resolve(void slept.push(ms))));
+  const answers = { 'model-1': Promise.resolve({ number: 7 }), 'model-2': new Promise<never>(() => undefined) };
+  const client = {
+    withAbortSignal: (_signal: AbortSignal, work: () => Promise<unknown>) => work(),
+    workflow: {
+      getHandle: (id: string) => ({
+        executeUpdate: () => answers[id === workflowIds.pipeline('model-1') ? 'model-1' : 'model-2'],
+      }),
+    },
+  } as unknown as Client;
+  const clock = { now: () => Promise.resolve(0), sleep };
+  const { startChildReleases } = createChildActivities({ client, clock, index: new MemoryIndex(client) });
+  const asked = { ...ORDER, children: ['model-1', 'model-2'], heartbeatTimeoutMs: 30_000 };
+  expect(await new MockActivityEnvironment().run(startChildReleases, asked)).toEqual({
+    'model-1': { kind: 'started', number: 7 },
+  });
+  expect(slept).toEqual([10_000]);
+});
