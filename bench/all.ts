@@ -26,6 +26,15 @@ const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
   },
   'fan-out': { args: ['200', '50'], goals: { ratio: '≤ 2', 'lost / started twice': '0 / 0' } },
   bakes: { args: ['50', '5'], goals: { 'command until': '≤ 1 s', 'verdict until': '≤ 1 s' } },
+  cli: {
+    args: ['10'],
+    goals: {
+      'status, through': '≤ 300 ms',
+      'list, through': '≤ 300 ms',
+      'release, through': '≤ 300 ms',
+      'completion of a name, through': '≤ 150 ms',
+    },
+  },
   crash: { args: ['1'] },
   callbacks: { args: ['12', '5'] },
   readers: { args: ['200', '50'] },

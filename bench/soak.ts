@@ -1,26 +1,34 @@
+import { spawnSync } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
-import { WorkflowNotFoundError } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import { workflowIds } from '../domain/ids';
 import { DEFAULT_SETTINGS } from '../domain/settings';
-import { addService, onStack, release, residentMb, spoil, type Bench } from './services';
+import type { Verb } from '../domain/verbs';
+import { addService, onStack, OWNER, release, residentMb, spoil, type Bench } from './services';
 import { each, run } from './stack';
 
 /**
- * `npx jiti bench/soak.ts [pipelines] [days]`: the releases of many days, as fast as they go, through the one worker of an ordinary
- * development stack. Every pipeline releases once a day and one in twenty of them fifteen times; one version in ten is bad and reverted.
- * About six times it prints what must not grow. It fails if open workflows, the state of a pipeline whose lists are full, or the memory
- * of the worker grew in the last third, or if a history is too long at the end.
+ * `npx jiti bench/soak.ts [pipelines] [minutes]`: releases of pipelines at random, forty at once, as fast as they go, on an ordinary
+ * development stack (with TEMPORAL_ADDRESS: on the Temporal that is there). One pipeline in twenty releases fifteen times as often as
+ * the others; one version in ten is bad and reverted; one release in ten gets a command: it is paused and resumed, cancelled or
+ * reverted. Six times, when nothing is under way, it prints what must not grow. It fails if open workflows, the state of a pipeline
+ * whose lists are full, or the memory of the worker grew in the last third, if a history is too long at the end, if ends and releases do
+ * not add up, or if a bad version succeeded. Whoever runs it may kill what is started again by itself.
  */
 const PIPELINES = Number(process.argv[2] ?? 200);
-const DAYS = Number(process.argv[3] ?? 12);
+const MINUTES = Number(process.argv[3] ?? 30);
 const NAMES = Array.from({ length: PIPELINES }, (_, index) => `store-${index + 1}`);
 const BUSY = NAMES.filter((_, index) => index % 20 === 0);
 const CALM = NAMES.filter((name) => !BUSY.includes(name));
-/** Those that take longest begin. */
-const BUSY_FIRST = [...BUSY, ...CALM];
-const RELEASES_OF_BUSY = 15;
+const BUSY_SHARE = (15 * BUSY.length) / (15 * BUSY.length + CALM.length);
+const ROWS = 6;
 const AT_ONCE = 40;
-const EVERY_DAYS = Math.max(1, Math.round(DAYS / 6));
+/** Of releases, by what they are sent. */
+const COMMANDS: readonly (readonly [share: number, verbs: readonly Verb[]])[] = [
+  [0.04, ['pause', 'resume']],
+  [0.03, ['cancel']],
+  [0.03, ['revert']],
+];
 /** So that a release takes seconds. */
 const IMPATIENT = { ...DEFAULT_SETTINGS, trackIntervalMs: 1_000, progressIntervalMs: 1_000 };
 /** Of what is not exact. */
@@ -28,7 +36,8 @@ const GROWTH_ALLOWED = 0.1;
 const MAX_EVENTS = 10_000;
 
 interface Measured {
-  readonly day: number;
+  readonly minute: number;
+  readonly releases: number;
   /** How many releases ended in which state, so far. */
   readonly ends: Readonly<Record<string, number>>;
   /** How many workflows run, and the longest of their histories. */
@@ -47,63 +56,100 @@ async function main(): Promise<void> {
       addService(bench, name, { first: '2s', completion: '1s', healthInterval: '1s' }),
     );
     const grown = growth(await live(bench));
-    process.stdout.write(grown.length === 0 ? 'nothing grew\n' : `${grown.join('\n')}\n`);
-    if (grown.length > 0) throw new Error('something grew');
+    process.stdout.write(grown.length === 0 ? 'nothing grew, nothing was lost\n' : `${grown.join('\n')}\n`);
+    if (grown.length > 0) throw new Error('it did not hold');
   });
 }
 
 async function live(bench: Bench): Promise<Measured[]> {
   const rows: Measured[] = [];
-  const ends: Record<string, number> = {};
-  for (let day = EVERY_DAYS; day <= DAYS; day += EVERY_DAYS) {
-    await each(BUSY_FIRST, AT_ONCE, async (name) => {
-      for (let nth = 0; nth < EVERY_DAYS * (BUSY.includes(name) ? RELEASES_OF_BUSY : 1); nth += 1) {
-        const end = await releaseNext(bench, name);
-        ends[end] = (ends[end] ?? 0) + 1;
-      }
-    });
-    const row = await measure(bench, day, { ...ends });
-    rows.push(row);
-    process.stdout.write(`${JSON.stringify(row)}\n`);
+  for (let row = 1; row <= ROWS; row += 1) {
+    const until = Date.now() + (MINUTES * 60_000) / ROWS;
+    await Promise.all(Array.from({ length: AT_ONCE }, () => releaseUntil(bench, until)));
+    const measured = await measure(bench, Math.round((row * MINUTES) / ROWS));
+    rows.push(measured);
+    process.stdout.write(`${JSON.stringify(measured)}\n`);
   }
   return rows;
+}
+
+/** How many releases each pipeline had, and how many of all ended in which state. */
+const released = new Map<string, number>();
+const underWay = new Set<string>();
+const ends: Record<string, number> = {};
+
+async function releaseUntil(bench: Bench, untilMs: number): Promise<void> {
+  while (Date.now() < untilMs) {
+    const names = Math.random() < BUSY_SHARE ? BUSY : CALM;
+    const name = names[Math.floor(Math.random() * names.length)] ?? '';
+    if (underWay.has(name)) continue;
+    underWay.add(name);
+    const end = await releaseNext(bench, name);
+    ends[end] = (ends[end] ?? 0) + 1;
+    underWay.delete(name);
+  }
 }
 
 /** @returns how it ended. */
 async function releaseNext(bench: Bench, name: string): Promise<string> {
   const nth = (released.get(name) ?? 0) + 1;
   released.set(name, nth);
-  if (nth % 10 === 0) await spoil(bench, `${name}:${nth}`);
+  const isBad = nth % 10 === 0;
+  if (isBad) await spoil(bench, `${name}:${nth}`);
   const number = await release(bench, name, nth);
-  const { temporal } = bench;
-  const handle = temporal.workflow.getHandle<() => Promise<{ readonly state: string }>>(
-    workflowIds.release(name, number),
-  );
+  await interfere(bench, `${name}/${number}`);
+  const state = await endOf(bench, workflowIds.release(name, number));
+  return isBad && state === 'succeeded' ? 'succeeded, and is bad' : state;
+}
+
+/** What a person types now and then. One that comes too late is refused, which is right. */
+async function interfere({ client }: Bench, id: string): Promise<void> {
+  let chance = Math.random();
+  const [, verbs = []] = COMMANDS.find(([share]) => (chance -= share) < 0) ?? [];
+  for (const verb of verbs) {
+    await delay(1_000);
+    await client.command(id, verb, { actor: OWNER, reason: 'a soak' }).catch(() => undefined);
+  }
+}
+
+async function endOf({ temporal }: Bench, workflowId: string): Promise<string> {
+  const handle = temporal.workflow.getHandle<() => Promise<{ readonly state: string }>>(workflowId);
   for (;;)
     try {
       return (await handle.result()).state;
-    } catch (error) {
-      // Its pipeline has numbered it, and starts it next.
-      if (!(error instanceof WorkflowNotFoundError)) throw error;
-      await delay(50);
+    } catch {
+      // Its pipeline has numbered it, and starts it next; or a server was killed.
+      await delay(100);
     }
 }
 
-const released = new Map<string, number>();
-
-async function measure({ ready: { pids }, temporal }: Bench, day: number, ends: Measured['ends']): Promise<Measured> {
+async function measure({ temporal }: Bench, minute: number): Promise<Measured> {
+  await atRest(temporal);
   const sizeOf = async (name: string): Promise<number> =>
     JSON.stringify(await temporal.workflow.getHandle(workflowIds.pipeline(name)).query('pipeline')).length;
   const lengths: number[] = [];
   for await (const open of temporal.workflow.list({ query: "ExecutionStatus='Running'" }))
     lengths.push((await temporal.workflow.getHandle(open.workflowId).describe()).historyLength);
+  const closed = await temporal.workflow.count("WorkflowType = 'release' AND ExecutionStatus != 'Running'");
   return {
-    ...{ day, ends, open: lengths.length, events: Math.max(...lengths) },
+    ...{ minute, releases: closed.count, ends: { ...ends }, open: lengths.length, events: Math.max(...lengths) },
     state: Math.max(...(await each(CALM, AT_ONCE, sizeOf))),
     busyState: Math.max(...(await each(BUSY, AT_ONCE, sizeOf))),
-    workerMb: residentMb(pids['worker']),
-    temporalMb: residentMb(pids['temporal']),
+    workerMb: memoryOf('dist/workers/main.js'),
+    temporalMb: memoryOf('temporal-[^ ]* (server|.*start)'),
   };
+}
+
+/** Also of the rollbacks that were asked for. */
+async function atRest(temporal: Client): Promise<void> {
+  const running = "WorkflowType IN ('release', 'deploy', 'lock') AND ExecutionStatus = 'Running'";
+  while ((await temporal.workflow.count(running)).count > 0) await delay(1_000);
+}
+
+/** Of all processes whose command line is like that, in MB: one that was killed has another number. */
+function memoryOf(pattern: string): number {
+  const { stdout } = spawnSync('pgrep', ['-f', pattern], { encoding: 'utf8' });
+  return stdout.split('\n').reduce((sum, pid) => sum + (pid === '' ? 0 : residentMb(Number(pid))), 0);
 }
 
 /** What grew in the last third of the time. Temporal keeps what ended, for its retention. */
@@ -116,8 +162,15 @@ function growth(rows: readonly Measured[]): string[] {
     ...grew('open', 0),
     ...grew('busyState', GROWTH_ALLOWED),
     ...grew('workerMb', GROWTH_ALLOWED),
+    ...(after.releases < total(after.ends)
+      ? [`${total(after.ends)} releases ended, of which ${after.releases} are there`]
+      : []),
+    ...('succeeded, and is bad' in after.ends ? ['a bad version succeeded'] : []),
     ...(after.events > MAX_EVENTS ? [`a history has ${after.events} events`] : []),
   ];
 }
+
+const total = (counts: Readonly<Record<string, number>>): number =>
+  Object.values(counts).reduce((sum, one) => sum + one, 0);
 
 run(main);

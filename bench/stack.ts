@@ -15,10 +15,14 @@ export interface Ready {
   readonly pids: Readonly<Record<string, number>>;
 }
 
-/** A development stack of its own, as users start it, with a world that runs so many times as fast; SIGTERM ends it. */
+/**
+ * A development stack of its own, as users start it, with a world that runs so many times as fast; SIGTERM ends it. With TEMPORAL_ADDRESS
+ * it is on the Temporal that is there, at the usual ports.
+ */
 export async function startStack(speed: number): Promise<{ stack: ChildProcess; ready: Ready }> {
   const file = join(mkdtempSync(join(tmpdir(), 'conveyor-bench-')), 'ready.json');
-  const args = ['dev', '--ports', 'auto', '--ready-file', file, '--speed', String(speed), '--no-demo-data'];
+  const ports = process.env['TEMPORAL_ADDRESS'] === undefined ? ['--ports', 'auto'] : [];
+  const args = ['dev', ...ports, '--ready-file', file, '--speed', String(speed), '--no-demo-data'];
   const stack = spawn(process.execPath, [join(__dirname, '../bin/conveyor.js'), ...args], {
     stdio: ['ignore', 'ignore', 'inherit'],
   });

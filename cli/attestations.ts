@@ -1,4 +1,4 @@
-import { readText } from './pipelineFile';
+import { readText } from './textFile';
 
 /** Attestations in files, as they travel in the metadata of an artifact. @throws file-unreadable */
 export const attestations = (files: readonly string[]): Readonly<Record<string, string>> =>

@@ -1,7 +1,7 @@
 import { parse } from 'yaml';
 import type { z } from 'zod';
 import { conveyorError, type ConveyorError } from '../domain/errors';
-import { readText } from './pipelineFile';
+import { readText } from './textFile';
 
 /** What a file holds, in JSON or YAML. @throws file-unreadable */
 export function readData(file: string): unknown {

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { conveyorError } from '../domain/errors';
 import { parsePipeline, parsePipelineValue, type PipelineRules } from '../domain/spec/parse';
@@ -6,6 +5,7 @@ import type { PipelineSpec } from '../domain/spec/pipeline';
 import type { Problem } from '../domain/spec/problem';
 import { calendarsBeside } from './calendarFiles';
 import type { CheckedFile } from './render/problems';
+import { readText } from './textFile';
 
 /** A pipeline file as it was read: `spec` is null when something is wrong with it. */
 export interface PipelineFile extends CheckedFile {
@@ -42,16 +42,6 @@ export async function requirePipelineFile(
     file,
     problems: read.problems.filter(({ severity }) => severity === 'error').length,
   });
-}
-
-export function readText(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    const detail = code === 'ENOENT' ? 'there is no such file' : code === 'EISDIR' ? 'it is a folder' : message;
-    throw conveyorError('file-unreadable', { file, detail });
-  }
 }
 
 type Loaded = { readonly value: unknown } | { readonly failure: string };

@@ -1,6 +1,7 @@
 // dist/: the compiled programs and the workflow bundle, made only when something changed.
 'use strict';
 
+const { writeFileSync } = require('node:fs');
 const path = require('node:path');
 const { ROOT, run, step } = require('./steps');
 const { digest, isCurrent, remember } = require('./inputs');
@@ -23,6 +24,7 @@ const FOLDERS = [
 ];
 const FILES = ['package-lock.json', 'tsconfig.json', 'tsconfig.build.json'];
 const MAIN = path.join(ROOT, 'dist/cli/main.js');
+const TREE = path.join(ROOT, 'dist/cli/completion/tree.json');
 const STAMP = path.join(ROOT, 'dist/.build.digest');
 
 async function ensureBuild() {
@@ -33,6 +35,9 @@ async function ensureBuild() {
         what: 'the TypeScript compiler',
       }),
     );
+    // What completion offers, without loading all commands.
+    const tree = await run(process.execPath, [MAIN, '__commands'], { capture: true, what: 'the list of commands' });
+    writeFileSync(TREE, tree);
     remember(STAMP, now);
   }
   await step('workflow bundle', async () => ((await ensureBundle()).made ? 'made' : 'up to date'));

@@ -1,4 +1,8 @@
+import { ALL_VERBS } from '../../domain/verbs';
+import { isTreeWritten } from '../completion/tree';
 import type { Register } from './command';
+
+const verbs = async (): Promise<Register> => (await import('./verbs')).verbCommands;
 
 /**
  * Commands that need little of what the others do: for a line that begins with one of them, that alone is loaded. All together take
@@ -13,4 +17,10 @@ export const STANDALONE_COMMANDS: Readonly<Record<string, () => Promise<Register
   status: async () => (await import('./status')).statusCommand,
   watch: async () => (await import('./watch')).watchCommand,
   logs: async () => (await import('./logs')).logsCommand,
+  release: async () => (await import('./release')).releaseCommand,
+  rerun: async () => (await import('./rerun')).rerunCommand,
+  push: async () => (await import('./push')).pushCommand,
+  artifact: async () => (await import('./artifact')).artifactCommand,
+  ...(isTreeWritten() ? { __complete: async () => (await import('./completion')).completionCommand } : {}),
+  ...Object.fromEntries(ALL_VERBS.map((verb) => [verb, verbs])),
 };

@@ -5,7 +5,7 @@ import { conveyorError } from '../../domain/errors';
 import { attestations } from '../attestations';
 import { EXIT } from '../exit';
 import { emit } from '../output';
-import { readText } from '../pipelineFile';
+import { readText } from '../textFile';
 import { paint } from '../render/paint';
 import { examples, type CommandCall, type Register } from './command';
 import { collectOption, parseArtifact } from './start';

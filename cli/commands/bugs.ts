@@ -5,7 +5,7 @@ import { parseAdvisory } from '../../platform/osv/advisory';
 import { actorOf, withClient } from '../door';
 import { requireReason } from '../io';
 import { emit } from '../output';
-import { readText } from '../pipelineFile';
+import { readText } from '../textFile';
 import { bugTable, bugText } from '../render/bugs';
 import { examples, type Register } from './command';
 import { addReason, type ReasonOption } from './send';

@@ -2,7 +2,7 @@ import { conveyorError } from '../../domain/errors';
 import { writtenOut } from '../../domain/plainText';
 import { findCandidates } from '../completion/known';
 import { COMPLETION_SCRIPTS } from '../completion/scripts';
-import { treeOf } from '../completion/tree';
+import { knownTree, treeOf } from '../completion/tree';
 import { matchingCandidates, wantedAt, type Candidate, type Completion } from '../completion/wanted';
 import type { ConnectOptions, Io } from '../io';
 import { withClient } from '../door';
@@ -28,10 +28,16 @@ export const completionCommand: Register = (program, cli) => {
         return 0;
       }),
     );
+  program.command('__commands', { hidden: true }).action(
+    cli.handle<object, []>(({ io }) => {
+      io.stdout.write(JSON.stringify(treeOf(program)));
+      return Promise.resolve(0);
+    }),
+  );
   program.command('__complete [words...]', { hidden: true }).action(
     cli.handle<object, [string[]]>(async ({ io, connect }, words) => {
       const current = words.at(-1) ?? '';
-      const wanted = wantedAt(treeOf(program), words);
+      const wanted = wantedAt(knownTree(program), words);
       if (wanted.kind === 'files') io.stdout.write(':files\n');
       else
         for (const one of matchingCandidates(

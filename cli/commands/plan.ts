@@ -1,4 +1,4 @@
-import { isRealDate } from '../../domain/calendar/blackout';
+import { isRealDate } from '../../domain/calendar/ends';
 import { blackoutsWithin, openingAt } from '../../domain/calendar/opening';
 import { planView, type PlanTimes } from '../../domain/deploy/planView';
 import { ConveyorError, conveyorError } from '../../domain/errors';

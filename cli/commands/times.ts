@@ -1,8 +1,6 @@
-import { isRealDate } from '../../domain/calendar/blackout';
+import { isRealDate } from '../../domain/calendar/ends';
 import { conveyorError } from '../../domain/errors';
 import { parseDuration } from '../../domain/spec/duration';
-
-/** Moments among the options of a command; apart, since the calendar takes longer to load than most commands. */
 
 /** A moment, or so long from now; ms since the epoch. */
 export function momentOption(flag: string, text: string | undefined, nowMs: number): number | undefined {

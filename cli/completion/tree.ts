@@ -1,3 +1,5 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Command, Option } from 'commander';
 
 /** The commands and options that can be typed, as plain data. */
@@ -32,6 +34,15 @@ export function treeOf(program: Command): CommandTree {
     commands: commandsOf(program),
   };
 }
+
+/** The build writes it, so that whoever presses Tab need not wait until all commands are loaded. */
+const WRITTEN = join(__dirname, 'tree.json');
+
+export const isTreeWritten = (): boolean => existsSync(WRITTEN);
+
+/** As the build wrote it; where nothing was built, read off the program, which then has all commands. */
+export const knownTree = (program: Command): CommandTree =>
+  isTreeWritten() ? (JSON.parse(readFileSync(WRITTEN, 'utf8')) as CommandTree) : treeOf(program);
 
 const commandsOf = ({ commands }: Command): CommandNode[] =>
   commands

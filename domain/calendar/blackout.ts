@@ -1,4 +1,5 @@
 import type { BlackoutSpec } from '../spec/times';
+import { DATE_ONLY, endKind, needsZone } from './ends';
 import { windowAt, type Window } from './window';
 import { firstInstantFrom, lastInstantBefore, wallAt } from './zone';
 import { DAY_MS } from '../milliseconds';
@@ -12,32 +13,6 @@ export interface Span {
   readonly fromMs: number;
   readonly toMs: number;
 }
-
-const TIME_OF_DAY = /^\d\d:\d\d$/;
-const DAY_OF_YEAR = /^\d\d-\d\d$/;
-const DATE_ONLY = /^\d{4}-\d\d-\d\d$/;
-const WITH_OFFSET = /T.*(Z|[+-]\d\d:\d\d)$/;
-
-export type EndKind = 'weekly' | 'yearly' | 'dated';
-
-/** Which recurrence an end belongs to. */
-export const endKind = (end: string): EndKind =>
-  TIME_OF_DAY.test(end) ? 'weekly' : DAY_OF_YEAR.test(end) ? 'yearly' : 'dated';
-
-/** An instant needs no zone; whatever clocks show does. */
-export const needsZone = (end: string): boolean => !WITH_OFFSET.test(end);
-
-/** `2026-02-30` is no date, and the 29th of February none of every year. */
-export function isRealDate(end: string): boolean {
-  const kind = endKind(end);
-  if (kind === 'weekly') return true;
-  const date = kind === 'yearly' ? `${COMMON_YEAR}-${end}` : end;
-  const [year = 0, month = 0, day = 0] = date.slice(0, DATE_LENGTH).split('-').map(Number);
-  return new Date(Date.UTC(year, month - 1, day)).getUTCDate() === day;
-}
-
-const COMMON_YEAR = 2023;
-const DATE_LENGTH = '2026-12-24'.length;
 
 /** The span that it is in at a moment, else the next one; undefined once it is over for good. */
 export function spanAt(blackout: Blackout, nowMs: number): Span | undefined {
@@ -66,10 +41,8 @@ function yearly({ from, to, timezone = 'UTC', ...rest }: Blackout, nowMs: number
 /** Of wall times that clocks show twice, from the first to the last. */
 function dated({ from, to, timezone = 'UTC' }: Blackout): Span {
   return {
-    fromMs: WITH_OFFSET.test(from) ? Date.parse(from) : firstInstantFrom(timezone, wallEnd(from)),
-    toMs: WITH_OFFSET.test(to)
-      ? Date.parse(to)
-      : lastInstantBefore(timezone, wallEnd(to) + (DATE_ONLY.test(to) ? DAY_MS : 0)),
+    fromMs: needsZone(from) ? firstInstantFrom(timezone, wallEnd(from)) : Date.parse(from),
+    toMs: needsZone(to) ? lastInstantBefore(timezone, wallEnd(to) + (DATE_ONLY.test(to) ? DAY_MS : 0)) : Date.parse(to),
   };
 }
 

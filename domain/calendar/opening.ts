@@ -1,4 +1,5 @@
-import { endKind, spanAt, type Blackout } from './blackout';
+import { spanAt, type Blackout } from './blackout';
+import { endKind } from './ends';
 import { windowAt, type Window, type WindowState } from './window';
 
 /** Whether something may begin or continue at a moment: the one rule for actions, deploys and plans. */

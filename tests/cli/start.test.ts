@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import * as path from 'node:path';
 import * as ts from 'typescript';
 import { STANDALONE_COMMANDS } from '../../cli/commands/alone';
+import { ALL_VERBS } from '../../domain/verbs';
 import { ROOT, runningSources } from '../setup/sources';
 
 const sources = new Map(runningSources().map((source) => [source.name, source.tree]));
@@ -45,8 +46,13 @@ test('the command line starts without schemas, calendars and Temporal', () => {
 });
 
 test.each(Object.keys(STANDALONE_COMMANDS))('so does conveyor %s, for which nothing else is loaded', (command) => {
-  expect(sources.has(`cli/commands/${command}.ts`)).toBe(true);
-  expect(heavyOf(`cli/commands/${command}.ts`)).toEqual([]);
+  const file = `cli/commands/${ALL_VERBS.some((verb) => verb === command) ? 'verbs' : command}.ts`;
+  expect(sources.has(file)).toBe(true);
+  expect(heavyOf(file)).toEqual([]);
+});
+
+test('so does completion, which reads all commands from what the build wrote', () => {
+  expect(heavyOf('cli/commands/completion.ts')).toEqual([]);
 });
 
 test('a command that brought them along would be seen', () => {

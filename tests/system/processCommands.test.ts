@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { run } from '../builders/cliWorld';
+import { ROOT } from '../setup/sources';
 import { cleanEnv, Processes, type Env } from './process';
 
 const processes = new Processes();
@@ -91,4 +93,15 @@ test('a process that cannot start says why, and its exit code is that of the com
   });
   const wrong = processes.node('bin/conveyor.js', ['simulator', '--port', 'rubbish'], env());
   expect(await wrong.ended).toMatchObject({ code: 2, stderr: expect.stringMatching(/^error: usage: --port rubbish/) });
+});
+
+test('a command line that was built offers whatever one that runs from its sources offers', async () => {
+  for (const words of [[''], ['release', 'store', '--'], ['health', '']]) {
+    const built = processes.node('bin/conveyor.js', ['__complete', '--', ...words], env());
+    expect({ code: (await built.ended).code, out: built.stdout() }).toEqual({
+      code: 0,
+      out: (await run(['__complete', '--', ...words])).out,
+    });
+  }
+  expect(existsSync(join(ROOT, 'dist/cli/completion/tree.json'))).toBe(true);
 });

@@ -1,4 +1,5 @@
-import { endKind, isRealDate, needsZone, spanAt, type EndKind } from '../../calendar/blackout';
+import { spanAt } from '../../calendar/blackout';
+import { endKind, isRealDate, needsZone, type EndKind } from '../../calendar/ends';
 import { everOpens } from '../../calendar/opening';
 import { isTimezone } from '../../calendar/zone';
 import { openTimesOf, withBlackouts } from '../../release/openTimes';
