@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { run } from '../builders/cliWorld';
@@ -104,4 +105,24 @@ test('a command line that was built offers whatever one that runs from its sourc
     });
   }
   expect(existsSync(join(ROOT, 'dist/cli/completion/tree.json'))).toBe(true);
+});
+
+describe('who traces ends within seconds', () => {
+  const traceTo = (address: string) =>
+    processes.node('tests/system/tracesMuch.mjs', [], { ...env(), OTEL_EXPORTER_OTLP_ENDPOINT: address }).ended;
+
+  test('where its collector is gone', async () => {
+    expect(await traceTo('http://127.0.0.1:1')).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  test('where its collector takes what is sent, and never answers', async () => {
+    let asked = 0;
+    const collector = createServer((socket) => void socket.once('data', () => (asked += 1)));
+    const port = await new Promise<number>((resolve) =>
+      collector.listen(0, '127.0.0.1', () => resolve((collector.address() as AddressInfo).port)),
+    );
+    expect(await traceTo(`http://127.0.0.1:${port}`)).toMatchObject({ code: 0, stderr: '' });
+    expect(asked).toBeGreaterThan(0);
+    collector.close();
+  });
 });
