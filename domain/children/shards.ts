@@ -5,7 +5,7 @@ export interface ShardPlan {
   readonly share: number;
 }
 
-/** Children that one shard looks after; each costs its history some fifteen events. */
+/** Children that one shard looks after; each costs its history three to fifteen events, the fewer the more are due at the same moment. */
 const MAX_CHILDREN = 500;
 /** Children of one shard that run at once; their ends may all come at the same moment, and a task takes 100 events. */
 const MAX_SHARE = 50;
