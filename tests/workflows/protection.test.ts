@@ -82,6 +82,8 @@ test('whatever a finder brings waits as well, and days of that take no room in t
   await world.apply(prod(), CALM);
   await world.submit('kvstore', [executable('kv:2')]);
   await isHeld(1);
+  // A query sees that it is held before the task that says so is in the history.
+  await world.sleep(HOUR);
   const length = async () => (await world.client.workflow.getHandle('release/kvstore/1').fetchHistory()).events?.length;
   const before = await length();
   await world.sleep(48 * HOUR);
