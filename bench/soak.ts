@@ -10,7 +10,7 @@ import { each, run } from './stack';
 
 /**
  * `npx jiti bench/soak.ts [pipelines] [minutes]`: releases of pipelines at random, forty at once, as fast as they go, on an ordinary
- * development stack (with TEMPORAL_ADDRESS: on the Temporal that is there). One pipeline in twenty releases fifteen times as often as
+ * development stack (with CONVEYOR_BENCH_TEMPORAL: on the Temporal that is there). One pipeline in twenty releases fifteen times as often as
  * the others; one version in ten is bad and reverted; one release in ten gets a command: it is paused and resumed, cancelled or
  * reverted. Six times, when nothing is under way, it prints what must not grow. It fails if open workflows, the state of a pipeline
  * whose lists are full, or the memory of the worker grew in the last third, if a history is too long at the end, if ends and releases do
@@ -44,7 +44,7 @@ interface Measured {
   /** How many workflows run, and the longest of their histories. */
   readonly open: number;
   readonly events: number;
-  /** Of the largest pipeline that releases once a day, and of the largest busy one; bytes. */
+  /** Of the largest pipeline that is not busy, and of the largest busy one; bytes. */
   readonly state: number;
   readonly busyState: number;
   /** The fewest that a busy pipeline has had. */

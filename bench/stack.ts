@@ -16,15 +16,18 @@ export interface Ready {
 }
 
 /**
- * A development stack of its own, as users start it, with a world that runs so many times as fast; SIGTERM ends it. With TEMPORAL_ADDRESS
- * it is on the Temporal that is there, at the usual ports.
+ * A development stack of its own, as users start it, with a world that runs so many times as fast; SIGTERM ends it. With
+ * CONVEYOR_BENCH_TEMPORAL it is on the Temporal that is there, at the usual ports: by a name of its own, so that no benchmark is run on the
+ * Temporal that somebody works with.
  */
 export async function startStack(speed: number): Promise<{ stack: ChildProcess; ready: Ready }> {
   const file = join(mkdtempSync(join(tmpdir(), 'conveyor-bench-')), 'ready.json');
-  const ports = process.env['TEMPORAL_ADDRESS'] === undefined ? ['--ports', 'auto'] : [];
+  const temporal = process.env['CONVEYOR_BENCH_TEMPORAL'];
+  const ports = temporal === undefined ? ['--ports', 'auto'] : [];
   const args = ['dev', ...ports, '--ready-file', file, '--speed', String(speed), '--no-demo-data'];
   const stack = spawn(process.execPath, [join(__dirname, '../bin/conveyor.js'), ...args], {
     stdio: ['ignore', 'ignore', 'inherit'],
+    env: temporal === undefined ? process.env : { ...process.env, TEMPORAL_ADDRESS: temporal },
   });
   // A benchmark that is killed leaves nobody behind who works on.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
