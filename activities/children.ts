@@ -56,7 +56,7 @@ interface ChildParts {
 
 /** What a fan-out cannot do itself: find children, ask their pipelines for releases, see what became of the silent ones. */
 export function createChildActivities({ client, clock, index, platform }: ChildParts) {
-  const ask = async (request: ChildRequest, signal: AbortSignal): Promise<ChildAnswer> =>
+  const ask = (request: ChildRequest, signal: AbortSignal): Promise<ChildAnswer> =>
     client.withAbortSignal(signal, async () => {
       const reason = await whyNoChild(client, platform, request);
       return reason === undefined ? askForRelease(client, request) : { kind: 'refused', reason };
