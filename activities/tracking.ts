@@ -34,12 +34,6 @@ export interface Tracking {
   readonly withoutGone?: boolean;
 }
 
-/** How long to follow an update: until its criterion is met or cannot be met any more. */
-export interface Following extends Tracking {
-  readonly intervalMs: number;
-  readonly heartbeatTimeoutMs: number;
-}
-
 /** Where an update stands: numbers, however many units it has. */
 export interface TrackedUpdate extends Counted {
   readonly progress: Progress;
@@ -56,21 +50,30 @@ export interface TrackedUpdate extends Counted {
   readonly unheard: Named;
 }
 
-export async function trackUpdates(
+export const trackUpdates = async (
   ports: PushPorts,
   invoke: Invoke,
   call: DeployCall,
   tracking: Tracking,
-): Promise<TrackedUpdate> {
+): Promise<TrackedUpdate> => (await trackUnits(ports, invoke, call, tracking)).tracked;
+
+/** As `trackUpdates`, with all units. */
+export async function trackUnits(
+  ports: PushPorts,
+  invoke: Invoke,
+  call: DeployCall,
+  tracking: Tracking,
+): Promise<{ readonly tracked: TrackedUpdate; readonly all: readonly UnitProgress[] }> {
   const { success, each, unreachable, withoutGone } = tracking;
   const { ids, units } = await updateProgress(ports, invoke, call, tracking);
   const answered = new Set(units.map(({ id }) => id));
   const silent = ids.filter((id) => !answered.has(id));
   const unheard = withoutGone && silent.length > 0 ? await stillThere(invoke, call, silent) : silent;
-  return {
+  const tracked = {
     ...countUnits(units, each ? FLEET_LIMITS.lockstepUnits : SHOWN_UNITS),
     ...trackedOf(units, unheard, (each ? judgeEach : judgeProgress)(units, success, unreachable)),
   };
+  return { tracked, all: units };
 }
 
 /** The units of an update as they are now, with what earlier tries of its phase did. */

@@ -1,12 +1,12 @@
 import type { Counted } from '../domain/deploy/counts';
 import { counted, type TaskCounts } from '../domain/deploy/lockstep';
-import { targetsFor, type PhasePlan, type PlannedTarget } from '../domain/deploy/plan';
+import { targetsFor, type PhasePlan, type PlannedTarget, type Want } from '../domain/deploy/plan';
 import { missingOf } from '../domain/deploy/progress';
 import { named, NONE_NAMED, type Named, type Selection } from '../domain/deploy/snapshot';
 import { FLEET_LIMITS } from '../domain/fleet/limits';
 import { canariesOn } from '../domain/mutex';
 import type { UnitProgress } from '../domain/fleet/unit';
-import { plural } from '../domain/text';
+import { lookAtUpdates, type Followed, type Following } from './following';
 import { look } from './look';
 import {
   eachChunk,
@@ -25,12 +25,12 @@ import {
 } from './pushCalls';
 import { unitsIn } from './snapshots';
 import { steering } from './steering';
-import { type Tracking, type Following, type TrackedUpdate, trackUpdates, updateProgress } from './tracking';
+import { type Tracking, type TrackedUpdate, trackUpdates, updateProgress } from './tracking';
 
 /** What a phase asks of its units: to each the same. */
 export interface PhaseWork {
   readonly selection: Selection;
-  readonly want: Pick<PlannedTarget, 'version' | 'artifacts' | 'amount'>;
+  readonly want: Want;
 }
 
 export interface UpdateRequest extends PhaseWork {
@@ -93,13 +93,9 @@ export function createUpdateActivities(ports: PushPorts, invoke: Invoke) {
 
     /** Looks once and heartbeats the counts; answers with the last ones once the fate of the phase is clear. */
     followUpdates: (call: DeployCall, following: Following): Promise<TrackedUpdate> =>
-      look<TrackedUpdate, Counted & Pick<TrackedUpdate, 'waits'>>({ clock: ports.clock, ...following }, async () => {
-        const tracked = await track(call, following);
-        const { units, totals, waits, progress } = tracked;
-        if (progress.kind !== 'going') return { done: tracked };
-        const message = `${totals.live} of ${plural(totals.targeted, 'task')} live`;
-        return { seen: { units, totals, ...(waits ? { waits } : {}) }, message };
-      }),
+      look({ clock: ports.clock, ...following }, (now, before: Followed | undefined) =>
+        lookAtUpdates(ports, invoke, call, following, now, before),
+      ),
 
     ...steering(ports, invoke),
 

@@ -123,7 +123,8 @@ export const wantOf = (
 export const targetsFor = (units: readonly Pick<Unit, 'id'>[], want: Want): PlannedTarget[] =>
   units.map(({ id }) => ({ unit: id, ...want }));
 
-type Want = Pick<PlannedTarget, 'version' | 'artifacts' | 'amount'>;
+/** What a phase asks of each of its units. */
+export type Want = Pick<PlannedTarget, 'version' | 'artifacts' | 'amount'>;
 
 /** The units that a phase touches. With `{ units: 5% }` whole units are taken, in the order of their ids. */
 export function unitsOf<U extends Unit>(phase: Pick<PhasePlan, 'scope' | 'amount'>, units: readonly U[]): U[] {

@@ -8,8 +8,8 @@ export type Progress =
   | { readonly kind: 'met' }
   /** Tasks were updated and do not live: the change is at fault, as with an unhealthy verdict. */
   | { readonly kind: 'not-live'; readonly reason: string }
-  /** The push type gave up before updating: not the change's fault. */
-  | { readonly kind: 'stuck'; readonly reason: string };
+  /** The push type gave up before updating: not the change's fault. `denied`: it says that it is done, and that it is not. */
+  | { readonly kind: 'stuck'; readonly reason: string; readonly denied?: true };
 
 /** What becomes of tasks that cannot be reached once their unit is done: a phase waits for them, a revert does not. */
 export type Unreachable = 'waits' | 'ends';
@@ -103,6 +103,22 @@ const byId = (units: readonly UnitProgress[]): Map<string, UnitProgress> =>
 /** What is missing of a phase: tasks that exist and do not live on the version. */
 export const missingOf = ({ targeted, gone, live }: Pick<UnitProgress, 'targeted' | 'gone' | 'live'>): number =>
   Math.max(0, targeted - gone - live);
+
+/** Tasks that are outdated, of those that an update has brought to their version as far as its progress says. */
+export function deniedOf(
+  units: readonly UnitProgress[],
+  needs: readonly { readonly id: string; readonly outdated: number }[],
+): number {
+  const missing = new Map(units.map((unit) => [unit.id, missingOf(unit)]));
+  return needs.reduce((sum, { id, outdated }) => sum + Math.max(0, outdated - (missing.get(id) ?? outdated)), 0);
+}
+
+/** Its own push type denies what an update has come to. */
+export const judgeDenied = (updateIds: readonly string[], tasks: number): Progress => ({
+  kind: 'stuck',
+  denied: true,
+  reason: `${updateIds.join(', ')} counts as done, but ${plural(tasks, 'task')} of it as outdated: the push type may know that id from a release that a restore has lost`,
+});
 
 /** Whatever was missing and is not wanted again is out of reach, as far as anybody knows. */
 function added(before: UnitProgress | undefined, now: UnitProgress): UnitProgress {

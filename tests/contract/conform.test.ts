@@ -80,6 +80,12 @@ describe('a push type that breaks a rule fails with the rule and its own answer'
       () => answering('trackUpdates', { units: [] }),
     ],
     [
+      'counts tasks that a revert does not mean',
+      'what a revert has still to take back',
+      'needsPush',
+      () => answeringAboutAll,
+    ],
+    [
       'finds no mistake in a config',
       'a config that names its units',
       'validateConfig',
@@ -105,6 +111,12 @@ describe('a push type that breaks a rule fails with the rule and its own answer'
     (method: string) =>
     async (fetch: Fetch, request: Request): Promise<Response> =>
       methodOf(request) === method ? json({}) : fetch(request);
+  const answeringAboutAll = async (fetch: Fetch, request: Request): Promise<Response> => {
+    const { targets, ...asked } = (await request.clone().json()) as { targets?: { updatedBy?: string[] }[] };
+    if (methodOf(request) !== 'needsPush' || !targets) return fetch(request);
+    const all = targets.map(({ updatedBy: _, ...target }) => target);
+    return fetch(new Request(request, { body: JSON.stringify({ ...asked, targets: all }) }));
+  };
   const answering =
     (method: string, answer: object) =>
     async (fetch: Fetch, request: Request): Promise<Response> =>

@@ -14,7 +14,7 @@ import { runGuarded, untilNoGroupPaused } from './parallel';
 import { whilePaused } from './pause';
 import { pauseRefused } from './calls';
 import type { DeploySession } from './session';
-import { cameUp, earlierTries, type Tried } from './tries';
+import { cameUp, earlierTries, MAX_TRANSIENT, type Tried } from './tries';
 import { leaveOutLost } from './unavailable';
 import { giveUp, stopRest } from './updates';
 import type { UpdateControl, UpdateOrder, UpdateEnd } from './update';
@@ -67,7 +67,8 @@ export async function updatePhase(run: DeploySession, phase: PhasePlan, workOf: 
     await afterFailure(run, phase, end, id, failures);
     // In lockstep the others may go another way without units that were left out since.
     const isOther = run.input.spec.lockstep && run.record.skipped !== skipped;
-    tried = isOther ? undefined : { id, part };
+    // What its own push type denies counts for nothing.
+    tried = isOther || (end.kind === 'stuck' && end.denied) ? undefined : { id, part };
   }
   return false;
 }
@@ -104,6 +105,7 @@ function phaseOrder(
   const request = { ...work, updateId: id, wholeUnit, ...awaitsCanaries, ...(counts ? { counts } : {}) };
   return {
     ...{ updateId: id, selection: unitsOfPart(work.selection, part) },
+    ...(run.input.spec.lockstep ? {} : { brings: { want: work.want } }),
     send: (push, options) => push.executeUpdates.executeWithOptions(options, [run.call, request]),
   };
 }
@@ -139,6 +141,8 @@ async function afterFailure(
   failures: number,
 ): Promise<void> {
   if (end.kind === 'stuck' && end.late) return;
+  if (end.kind === 'stuck' && end.denied && failures <= MAX_TRANSIENT)
+    return run.note('retrying', `${phase.name}: ${end.reason}`);
   if (end.kind === 'stuck') {
     if ((await leaveOutLost(run, phase, () => giveUp(run, [id]))) || isSkippedMeanwhile(run)) return;
   }

@@ -15,6 +15,7 @@ import { joinAsCanary } from './gates';
 import { isEmpty, Strides, unitsOfPart, unitsOfRevert, type StridePart } from './lockstep';
 import { hasMovedSince } from './prepare';
 import type { DeploySession } from './session';
+import { MAX_TRANSIENT } from './tries';
 import { runUpdates } from './updates';
 import type { UpdateOrder, UpdateEnd } from './update';
 
@@ -35,6 +36,10 @@ export async function revert(run: DeploySession, stop: Extract<Stop, { kind: 're
   let failures = 0;
   for (let attempt = 1; ; attempt += 1) {
     const { end, isLast } = await tryRevert(run, attempt, strides);
+    if (end.kind === 'stuck' && end.denied) {
+      run.note('retrying', end.reason);
+      continue;
+    }
     if (end.kind === 'met' && isLast && !(await hasMovedSince(run))) return done(run, ending);
     if (end.kind === 'met') {
       strides.through();
@@ -89,7 +94,10 @@ async function tryRevert(run: DeploySession, attempt: number, strides: Strides):
   if (isEmpty(part)) return { end: NOTHING_LEFT, isLast: part.isLast };
   await untilResumed(run);
   await joinAsCanary(run, id);
-  const end = await runUpdates(run, revertPhase(plan), revertOrder(run, request, part), {
+  // A revert ends also where the push type contradicts itself for good.
+  const brings = run.input.spec.lockstep || attempt > MAX_TRANSIENT ? {} : { brings: { back: request } };
+  const order = { ...revertOrder(run, request, part), ...brings };
+  const end = await runUpdates(run, revertPhase(plan), order, {
     hold: () => untilResumed(run),
     show: (counted) => show(run, strides.counted(counted)),
   });

@@ -39,7 +39,7 @@ export async function earlierTries(
 }
 
 /** How often a phase continues by itself after a failure that passed. */
-const MAX_TRANSIENT = 3;
+export const MAX_TRANSIENT = 3;
 
 /**
  * A task that failed to start may come up at the fleet's next try: such a failure is transient, and another update takes what the

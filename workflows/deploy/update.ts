@@ -1,4 +1,5 @@
 import type { SentUpdates } from '../../activities/updates';
+import type { Proof } from '../../activities/following';
 import type { Tracking } from '../../activities/tracking';
 import type { Counted } from '../../domain/deploy/counts';
 import type { PhasePlan } from '../../domain/deploy/plan';
@@ -54,6 +55,8 @@ export class Update {
 /** An update, forward or back, as the runner sends and follows it. */
 export interface UpdateOrder extends Pick<Tracking, 'selection' | 'withoutGone'> {
   readonly updateId: string;
+  /** Left out in lockstep, where each stride is counted before it is sent. */
+  readonly brings?: Proof['brings'];
   /** Sends it; shown in the Web UI under the options' summary. */
   readonly send: (push: ReturnType<typeof unboundedPush>, options: SendOptions) => Promise<SentUpdates>;
 }

@@ -99,15 +99,18 @@ async function follow(
   control: UpdateControl,
 ): Promise<UpdateEnd | 'paused'> {
   const tracking = trackingFor(run, phase, order, updateIds, control);
-  const { trackIntervalMs: intervalMs, heartbeatTimeoutMs } = run.input.settings;
+  const { trackIntervalMs: intervalMs, heartbeatTimeoutMs, transientMs } = run.input.settings;
   const summary = summaryOf(`${phase.name}: follow updates`);
   const startedMs = Date.now();
+  // Whoever is doubted gets its answer before the time is up.
+  const patienceMs = Math.min(transientMs, budget.leftMs / 2);
+  const proof = order.brings ? { proof: { brings: order.brings, patienceMs } } : {};
   const isTimed = !control.groups?.isHolding();
   const waited = await run.waitFor(
     () =>
       pushWatchers(run.input.settings, run.isUrgent).followUpdates.executeWithOptions({ summary }, [
         run.call,
-        { ...tracking, intervalMs, heartbeatTimeoutMs },
+        { ...tracking, ...proof, intervalMs, heartbeatTimeoutMs },
       ]),
     () => run.isLeft() || run.isHalted || control.groups?.differs() === true,
     isTimed ? { afterMs: budget.leftMs, summary: summaryOf(`${phase.name}: update timeout`) } : undefined,

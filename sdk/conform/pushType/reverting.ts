@@ -24,6 +24,22 @@ export const REVERT_CHECKS = [
     },
   ),
   pushTypeCheck(
+    'what a revert has still to take back counts as outdated, and nothing of it afterwards',
+    { method: 'needsPush', advice: 'with updatedBy, count the tasks that one of these updates touched, and no others' },
+    async (world) => {
+      const left = () => world.outdated(world.version, world.first, { updatedBy: [world.update] });
+      await world.push(world.older, { targets: [world.target(world.newer, { amount: { count: 1 } })] });
+      await world.settle();
+      const rest = world.target(world.fresh, { amount: { count: 2 }, exclude: [world.older] });
+      await world.push(world.update, { targets: [rest] });
+      await world.settle();
+      demandEqual(await left(), 2, `outdated for ${world.version} by what ${world.update} touched`);
+      await world.push(world.revert, world.undo([world.update]));
+      await world.settle();
+      demandEqual(await left(), 0, `outdated for ${world.version} after the revert`);
+    },
+  ),
+  pushTypeCheck(
     'a revert of a whole-unit update resets the unit and what inherited its version',
     {
       method: EXECUTE_UPDATES,

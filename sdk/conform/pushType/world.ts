@@ -111,8 +111,12 @@ export class PushTypeWorld {
     return (await this.ask('trackUpdates', { updateId })).units.find(({ id }) => id === unit);
   }
 
-  async outdated(version: string, unit: string = this.first): Promise<number | undefined> {
-    const targets = [this.target(version, { unit, amount: { all: true } })];
+  async outdated(
+    version: string,
+    unit: string = this.first,
+    rest: Partial<TargetInput> = { amount: { all: true } },
+  ): Promise<number | undefined> {
+    const targets = [this.target(version, { unit, ...rest })];
     return (await this.ask('needsPush', { targets })).units.find(({ id }) => id === unit)?.outdated;
   }
 
