@@ -1,4 +1,3 @@
-import { stringify } from 'yaml';
 import { conveyorError, ConveyorError } from '../domain/errors';
 import { allOnOneLine, onOneLine, writtenOut } from '../domain/plainText';
 import type { Io } from './io';
@@ -17,9 +16,11 @@ export interface Output {
   readonly wide: boolean;
   /** How to render for stdout now; `now` is read at each call. */
   view(): View;
+  yaml(value: unknown): string;
 }
 
-export function parseOutput(io: Io, options: { output?: string; color?: boolean }): Output {
+/** @throws ConveyorError `usage` */
+export async function parseOutput(io: Io, options: { output?: string; color?: boolean }): Promise<Output> {
   const format = OUTPUT_FORMATS.find((known) => known === (options.output ?? 'table'));
   if (format === undefined)
     throw conveyorError('usage', {
@@ -39,7 +40,14 @@ export function parseOutput(io: Io, options: { output?: string; color?: boolean 
       now: io.now(),
       ...(timeZone ? { timeZone } : {}),
     }),
+    yaml: format === 'yaml' ? await yamlWriter() : jsonText,
   };
+}
+
+/** Only who wants YAML waits until the library is loaded. */
+async function yamlWriter(): Promise<Output['yaml']> {
+  const { stringify } = await import('yaml');
+  return (value) => stringify(value, { aliasDuplicateObjects: false }).trimEnd();
 }
 
 /** How a value is shown; `text` renders it for people, with every text in it on one line, `name` is what `-o name` prints. */
@@ -61,7 +69,7 @@ function formatOutput<T>(output: Output, value: T, show: Printable<T>): string {
     case 'jsonl':
       return (Array.isArray(value) ? value : [value]).map((item: unknown) => jsonText(item)).join('\n');
     case 'yaml':
-      return safe(stringify(value, { aliasDuplicateObjects: false }).trimEnd(), false);
+      return safe(output.yaml(value), false);
     case 'name':
       return show.name.map(onOneLine).join('\n');
     case 'table':

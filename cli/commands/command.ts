@@ -53,7 +53,7 @@ export function makeCli(io: Io, finish: (code: number) => void): Cli {
         const command = raw.at(-1) as Command;
         const options = command.optsWithGlobals<O & GlobalOptions>();
         const isOwn = toFile ? !isFormat(options.output) : formats.includes(options.output ?? '');
-        const output = parseOutput(io, isOwn ? { ...options, output: 'table' } : options);
+        const output = await parseOutput(io, isOwn ? { ...options, output: 'table' } : options);
         const call = { io, options, output, connect: connectOptions(options) };
         finish(await handler(call, ...(raw.slice(0, -2) as A)));
       },

@@ -38,10 +38,10 @@ function isOfTypesOnly({ isTypeOnly, name, namedBindings }: ts.ImportClause): bo
 const fileOf = (name: string): string =>
   existsSync(path.join(ROOT, `${name}.ts`)) ? `${name}.ts` : path.join(name, 'index.ts');
 
-const HEAVY = /^(zod|luxon|croner|ical\.js|hono|openid-client|@temporalio\/.*)$/;
+const HEAVY = /^(zod|yaml|luxon|croner|ical\.js|hono|openid-client|@temporalio\/.*)$/;
 const heavyOf = (file: string): string[] => [...packagesOf(file)].filter((name) => HEAVY.test(name));
 
-test('the command line starts without schemas, calendars and Temporal', () => {
+test('the command line starts without schemas, YAML, calendars and Temporal', () => {
   expect(heavyOf('cli/main.ts')).toEqual([]);
 });
 

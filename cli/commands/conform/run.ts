@@ -16,7 +16,7 @@ export async function runConformance<S extends Reachable>(
   const { only, json } = options;
   const checks = live.checks.filter(({ title }) => only === undefined || title.includes(only));
   if (checks.length === 0) throw usage(`no check has ${only} in its title`, 'without --only all checks run');
-  const output = json ? parseOutput(io, { ...options, output: 'json' }) : asked;
+  const output = json ? await parseOutput(io, { ...options, output: 'json' }) : asked;
   const signal = io.interrupted();
   const screen = io.stderr.isTTY ? liveRegion(io.stderr) : undefined;
   let done = 0;
