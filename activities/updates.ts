@@ -1,4 +1,3 @@
-import type { Counted } from '../domain/deploy/counts';
 import { counted, type TaskCounts } from '../domain/deploy/lockstep';
 import { targetsFor, type PhasePlan, type PlannedTarget, type Want } from '../domain/deploy/plan';
 import { missingOf } from '../domain/deploy/progress';

@@ -67,11 +67,11 @@ export async function withClient<T>(
 }
 
 export const httpOf = (
-  io: Pick<Io, 'fetch' | 'sleep' | 'env' | 'now'>,
+  io: Pick<Io, 'askServer' | 'sleep' | 'env' | 'now'>,
   { url, token, kept }: Pick<Extract<CommandDoor, { kind: 'server' }>, 'url' | 'token' | 'kept'>,
 ): HttpOptions => {
-  const { fetch, sleep } = io;
-  return { url, token: kept?.renewal ? freshToken(io, kept) : token, fetch, sleep };
+  const { askServer, sleep } = io;
+  return { url, token: kept?.renewal ? freshToken(io, kept) : token, fetch: askServer, sleep };
 };
 
 /** What commands for a development stack need besides its addresses, where they would go to a server otherwise. */

@@ -1,4 +1,5 @@
 import type { ConveyorClient } from '../client/api';
+import type { ServerFetch } from '../client/http/send';
 import { conveyorError } from '../domain/errors';
 import type { Env } from '../platform/env';
 
@@ -21,6 +22,8 @@ export interface Io {
   readonly canAsk: boolean;
   /** To Temporal itself. */
   connect(options: ConnectOptions): Promise<ConveyorClient>;
+  /** To a Conveyor server. */
+  readonly askServer: ServerFetch;
   readonly fetch: typeof fetch;
   /** All of the standard input. */
   input(): Promise<string>;

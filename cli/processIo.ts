@@ -3,6 +3,7 @@ import { createInterface } from 'node:readline';
 import { userInfo } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Io, Program, Screen } from './io';
+import { serverFetch } from './serverFetch';
 
 /** The real terminal, clock and signals of this process. */
 export function processIo(): Io {
@@ -24,6 +25,7 @@ export function processIo(): Io {
       const registry = loadRegistry(undefined, process.env);
       return guardClient(await createClient({ ...options, platform: registry }), () => registry, 'command-line');
     },
+    askServer: serverFetch,
     fetch,
     input,
     browse,

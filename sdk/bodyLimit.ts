@@ -37,7 +37,7 @@ export interface BodyReading {
 type BodyRefusal = 'too-large' | 'too-slow' | 'unwanted';
 
 /** The text of an answer as it is once it is decompressed; undefined when that is larger than so many bytes. */
-export async function textUpTo({ body }: Response, maxSize: number): Promise<string | undefined> {
+export async function textUpTo({ body }: Pick<Response, 'body'>, maxSize: number): Promise<string | undefined> {
   const bytes = body === null ? new Uint8Array() : await readUpTo(body, maxSize);
   return typeof bytes === 'string' ? undefined : new TextDecoder().decode(bytes);
 }

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Env } from '../../platform/env';
 import type { ConnectOptions, Io } from '../io';
+import { serverFetch } from '../serverFetch';
 import type { DoctorCheck } from './check';
 import { checkDoor } from './door';
 import { checkBuild, checkDisk, checkNode, checkPackages, checkTemporalBinary, checkTestServer } from './machine';
@@ -14,7 +15,7 @@ import { checkConfig, checkPorts, checkWebhooks } from './surroundings';
 export async function runChecks(
   env: Env = process.env,
   connect: ConnectOptions = {},
-  io: Pick<Io, 'fetch' | 'sleep'> = { fetch, sleep: async (ms) => void (await wait(ms)) },
+  io: Pick<Io, 'askServer' | 'sleep'> = { askServer: serverFetch, sleep: async (ms) => void (await wait(ms)) },
 ): Promise<DoctorCheck[]> {
   const looks = await Promise.all([
     checkTemporalBinary(env),

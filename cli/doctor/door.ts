@@ -14,7 +14,7 @@ const DOOR_CHECK = 'door';
 export async function checkDoor(
   env: Env,
   connect: ConnectOptions,
-  io: Pick<Io, 'fetch' | 'sleep'>,
+  io: Pick<Io, 'askServer' | 'sleep'>,
 ): Promise<DoctorCheck[]> {
   try {
     const door = resolveDoor(env, connect);
@@ -29,7 +29,7 @@ export async function checkDoor(
 
 async function throughServer(
   door: Extract<CommandDoor, { kind: 'server' }>,
-  io: Pick<Io, 'fetch' | 'sleep' | 'env'>,
+  io: Pick<Io, 'askServer' | 'sleep' | 'env'>,
 ): Promise<DoctorCheck[]> {
   const found = `the server at ${door.url} (${door.from})`;
   try {

@@ -9,12 +9,23 @@ import { textUpTo } from '../../sdk/bodyLimit';
 import { failureIn } from './failure';
 import { methodOf, pathOf, type RouteParams, type RouteQuery, type Route } from './routes';
 
+/** One request, as much of `fetch` as a server is asked by. A token is for that server alone, so that no redirect is followed. */
+export interface ServerRequest {
+  readonly method: string;
+  readonly headers: Record<string, string>;
+  readonly body?: string;
+  readonly redirect: 'manual';
+  readonly signal: AbortSignal;
+}
+
+export type ServerFetch = (url: string, request: ServerRequest) => Promise<Pick<Response, 'status' | 'body'>>;
+
 export interface HttpOptions {
   /** As `serverUrl` gives it (url.ts). */
   readonly url: string;
   /** The bearer token, or what gives the present one; null where whoever looks needs none. */
   readonly token: string | null | (() => Promise<string>);
-  readonly fetch?: typeof fetch;
+  readonly fetch?: ServerFetch;
   /** Between two tries. */
   readonly sleep?: (ms: number) => Promise<void>;
 }
@@ -86,7 +97,6 @@ export async function attemptRequest(
         ...(token === null ? {} : { authorization: `Bearer ${token}` }),
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      // A token is for this server alone.
       redirect: 'manual',
       signal: AbortSignal.timeout(withinMs),
     });

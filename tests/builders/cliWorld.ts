@@ -41,6 +41,7 @@ export async function run(argv: readonly string[], world: World = {}): Promise<R
     columns: 110,
     rows: 60,
   });
+  const unreachable = () => Promise.reject(new TypeError('fetch failed'));
   const code = await runCli(argv, {
     stdout: screen('out'),
     stderr: screen('err'),
@@ -62,7 +63,8 @@ export async function run(argv: readonly string[], world: World = {}): Promise<R
       connections.push(options);
       return Promise.resolve({ close: () => Promise.resolve(), ...world.client } as ConveyorClient);
     },
-    fetch: world.fetch ?? (() => Promise.reject(new TypeError('fetch failed'))),
+    askServer: world.fetch ?? unreachable,
+    fetch: world.fetch ?? unreachable,
     input: () => Promise.resolve(world.input ?? ''),
     browse: () => undefined,
     become: ({ path }) => Promise.reject(new Error(`nothing is started in tests: ${path}`)),

@@ -225,7 +225,7 @@ test('doctor asks the server how what is behind it stands, and not a Temporal se
   const checks = await checkDoor(
     { CONVEYOR_SERVER: URL, CONVEYOR_TOKEN: TOKEN },
     {},
-    { fetch: (url, init) => Promise.resolve(app.request(url as string, init)), sleep: () => Promise.resolve() },
+    { askServer: async (url, request) => app.request(url, request), sleep: () => Promise.resolve() },
   );
   expect(checks.map(({ name, state, found }) => [name, state, found])).toEqual([
     ['door', 'ok', `the server at ${URL} (CONVEYOR_SERVER), as service:ci`],

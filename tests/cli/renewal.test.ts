@@ -1,3 +1,4 @@
+import { serverFetch } from '../../cli/serverFetch';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,7 +22,7 @@ afterEach(() => rmSync(home, { recursive: true }));
 
 /** What a command sends that read the file when it began. */
 function tokenOf(credentials: Credentials): Promise<string> {
-  const io = { env: { XDG_CONFIG_HOME: home }, now: () => NOW, fetch, sleep: () => Promise.resolve() };
+  const io = { env: { XDG_CONFIG_HOME: home }, now: () => NOW, askServer: serverFetch, sleep: () => Promise.resolve() };
   const { token } = httpOf(io, { url: server, token: credentials.token, kept: credentials });
   return typeof token === 'function' ? token() : Promise.reject(new Error('it is not renewed'));
 }

@@ -16,8 +16,8 @@ function answering(...answers: readonly (Response | Error)[]) {
   const pauses: number[] = [];
   const options: HttpOptions = {
     ...{ url: URL, token: TOKEN },
-    fetch: (url, init = {}) => {
-      const answer = answers[Math.min(sent.push({ url: url as string, init }), answers.length) - 1];
+    fetch: (url, init) => {
+      const answer = answers[Math.min(sent.push({ url, init }), answers.length) - 1];
       return answer instanceof Response ? Promise.resolve(answer.clone()) : Promise.reject(answer ?? new Error('none'));
     },
     sleep: (ms) => Promise.resolve(void pauses.push(ms)),
