@@ -1,7 +1,7 @@
 import { log } from '@temporalio/activity';
 import type { Counted } from '../domain/deploy/counts';
 import { targetsFor, type Want } from '../domain/deploy/plan';
-import { deniedOf, judgeDenied } from '../domain/deploy/progress';
+import { deniedOf, judgeDenied, untouchedOf } from '../domain/deploy/progress';
 import type { UnitProgress } from '../domain/fleet/unit';
 import { plural } from '../domain/text';
 import { isNonRetryable } from './failure';
@@ -9,7 +9,7 @@ import type { Looked } from './look';
 import { reservedUpdates, unitNeeds, unitOf, type DeployCall, type Invoke, type PushPorts } from './pushCalls';
 import { allTargets, type RevertRequest } from './reverts';
 import { unitsIn } from './snapshots';
-import { trackUnits, type TrackedUpdate, type Tracking } from './tracking';
+import { trackUnits, type Tracked, type TrackedUpdate, type Tracking } from './tracking';
 
 /** How long to follow an update: until its criterion is met or cannot be met any more. */
 export interface Following extends Tracking {
@@ -25,8 +25,9 @@ export interface Proof {
   readonly patienceMs: number;
 }
 
-/** What a look heartbeats; `doubtedMs`: since when the push type counts as outdated what it says is done. */
-export type Followed = Counted & Pick<TrackedUpdate, 'waits'> & { readonly doubtedMs?: number };
+/** What a look heartbeats; `underWay`: it was seen to be; `doubtedMs`: since when what it says is done is doubted. */
+export type Followed = Counted &
+  Pick<TrackedUpdate, 'waits'> & { readonly underWay?: true; readonly doubtedMs?: number };
 
 /**
  * One look at an update. A known update id gets the first answer (docs/reference/protocols.md#executeupdates), which may be that of a
@@ -41,40 +42,89 @@ export async function lookAtUpdates(
   before: Followed | undefined,
 ): Promise<Looked<TrackedUpdate, Followed>> {
   const { tracked, all } = await trackUnits(ports, invoke, call, following);
-  const { units, totals, waits, progress } = tracked;
-  const seen = { units, totals, ...(waits ? { waits } : {}) };
-  if (progress.kind === 'going') return { seen, message: `${totals.live} of ${plural(totals.targeted, 'task')} live` };
-  const { proof, updateIds } = following;
-  const isSeenUnderWay = before !== undefined && before.doubtedMs === undefined;
-  if (progress.kind !== 'met' || proof === undefined || isSeenUnderWay) return { done: tracked };
-  const denied = await deniedTasks(ports, invoke, call, following, proof, all);
-  if (denied === 0) return { done: tracked };
+  const { proof } = following;
+  const underWay = before?.underWay ?? isUnderWay(all);
+  const doubted = proof && !underWay ? await doubtOf(ports, invoke, call, following, proof, { tracked, all }) : null;
+  const seen = seenOf(tracked, underWay);
+  if (doubted === null) return tracked.progress.kind === 'going' ? goingOn(seen) : { done: tracked };
   const doubtedMs = before?.doubtedMs ?? now;
-  if (now - doubtedMs < proof.patienceMs)
+  if (proof && now - doubtedMs < proof.patienceMs)
     return { seen: { ...seen, doubtedMs }, message: 'done, but not all of it counts as up to date' };
-  return { done: denied === null ? tracked : { ...tracked, progress: judgeDenied(updateIds, denied) } };
+  return { done: doubted };
 }
 
-/** How many tasks `needsPush` counts as outdated of those that are done; null where the push type does not answer now. */
+const goingOn = (seen: Followed): Looked<TrackedUpdate, Followed> => ({
+  seen,
+  message: `${seen.totals.live} of ${plural(seen.totals.targeted, 'task')} live`,
+});
+
+const seenOf = ({ units, totals, waits }: TrackedUpdate, underWay: boolean): Followed => ({
+  ...{ units, totals },
+  ...(waits ? { waits } : {}),
+  ...(underWay ? { underWay: true } : {}),
+});
+
+const isUnderWay = (units: readonly UnitProgress[]): boolean =>
+  units.some(({ state }) => state !== 'done' && state !== 'failed');
+
+/** What becomes of an update that says it is done while it does not count as that; null where nothing is to be doubted. */
+async function doubtOf(
+  ports: PushPorts,
+  invoke: Invoke,
+  call: DeployCall,
+  following: Following,
+  { brings }: Proof,
+  { tracked, all }: Tracked,
+): Promise<TrackedUpdate | null> {
+  const { progress } = tracked;
+  const denied = (tasks: number): TrackedUpdate | null =>
+    tasks === 0 ? null : { ...tracked, progress: judgeDenied(following.updateIds, tasks) };
+  // What earlier tries have left pending says nothing about this one.
+  if (progress.kind === 'going') return denied(following.earlier ? 0 : untouchedOf(all));
+  if (progress.kind !== 'met') return null;
+  try {
+    return denied(await deniedTasks(ports, invoke, call, following, brings, all));
+  } catch (error) {
+    log.warn('whether an update has brought what it says cannot be asked', { error: String(error) });
+    if ('want' in brings) return { ...tracked, unproven: true };
+    return isNonRetryable(error) ? null : tracked;
+  }
+}
+
+/** An update, proved at once, for whoever has no time left. @throws what the push type throws */
+export async function trackProved(
+  ports: PushPorts,
+  invoke: Invoke,
+  call: DeployCall,
+  tracking: Tracking & Pick<Following, 'proof'>,
+): Promise<TrackedUpdate> {
+  const { tracked, all } = await trackUnits(ports, invoke, call, tracking);
+  const { proof, updateIds } = tracking;
+  if (proof === undefined || tracked.progress.kind !== 'met') return tracked;
+  const { brings } = proof;
+  const tasks = await deniedTasks(ports, invoke, call, tracking, brings, all).catch((error: unknown) => {
+    // A revert ends whatever is broken.
+    if ('back' in brings) return 0;
+    throw error;
+  });
+  return tasks === 0 ? tracked : { ...tracked, progress: judgeDenied(updateIds, tasks) };
+}
+
+/** How many tasks `needsPush` counts as outdated of those that are done. */
 async function deniedTasks(
   ports: PushPorts,
   invoke: Invoke,
   call: DeployCall,
   { selection }: Tracking,
-  { brings }: Proof,
+  brings: Proof['brings'],
   tracked: readonly UnitProgress[],
-): Promise<number | null> {
+): Promise<number> {
   const known = new Set(tracked.map(({ id }) => id));
-  try {
-    const isBack = 'back' in brings;
-    const exclude = isBack ? [] : await reservedUpdates(ports, call);
-    const targets = isBack
-      ? await allTargets(ports, brings.back)
-      : targetsFor(await unitsIn(ports.snapshots, selection), brings.want);
-    const asked = targets.filter((target) => known.has(unitOf(target)));
-    return deniedOf(tracked, await unitNeeds(invoke, call, asked, exclude));
-  } catch (error) {
-    log.warn('whether an update has brought what it says cannot be asked', { error: String(error) });
-    return isNonRetryable(error) ? 0 : null;
-  }
+  const isBack = 'back' in brings;
+  const exclude = isBack ? [] : await reservedUpdates(ports, call);
+  const targets = isBack
+    ? await allTargets(ports, brings.back)
+    : targetsFor(await unitsIn(ports.snapshots, selection), brings.want);
+  const asked = targets.filter((target) => known.has(unitOf(target)));
+  return deniedOf(tracked, await unitNeeds(invoke, call, asked, exclude));
 }

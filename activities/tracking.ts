@@ -48,22 +48,22 @@ export interface TrackedUpdate extends Counted {
   readonly unfinished: boolean;
   /** Units of which the push type says nothing, least of all that they are updated. */
   readonly unheard: Named;
+  /** It says that it is done, and whether that is so could not be asked. */
+  readonly unproven?: true;
 }
 
-export const trackUpdates = async (
-  ports: PushPorts,
-  invoke: Invoke,
-  call: DeployCall,
-  tracking: Tracking,
-): Promise<TrackedUpdate> => (await trackUnits(ports, invoke, call, tracking)).tracked;
+/** With all units. */
+export interface Tracked {
+  readonly tracked: TrackedUpdate;
+  readonly all: readonly UnitProgress[];
+}
 
-/** As `trackUpdates`, with all units. */
 export async function trackUnits(
   ports: PushPorts,
   invoke: Invoke,
   call: DeployCall,
   tracking: Tracking,
-): Promise<{ readonly tracked: TrackedUpdate; readonly all: readonly UnitProgress[] }> {
+): Promise<Tracked> {
   const { success, each, unreachable, withoutGone } = tracking;
   const { ids, units } = await updateProgress(ports, invoke, call, tracking);
   const answered = new Set(units.map(({ id }) => id));

@@ -5,7 +5,7 @@ import { named, NONE_NAMED, type Named, type Selection } from '../domain/deploy/
 import { FLEET_LIMITS } from '../domain/fleet/limits';
 import { canariesOn } from '../domain/mutex';
 import type { UnitProgress } from '../domain/fleet/unit';
-import { lookAtUpdates, type Followed, type Following } from './following';
+import { lookAtUpdates, trackProved, type Followed, type Following } from './following';
 import { look } from './look';
 import {
   eachChunk,
@@ -24,7 +24,7 @@ import {
 } from './pushCalls';
 import { unitsIn } from './snapshots';
 import { steering } from './steering';
-import { type Tracking, type TrackedUpdate, trackUpdates, updateProgress } from './tracking';
+import { type Tracking, type TrackedUpdate, updateProgress } from './tracking';
 
 /** What a phase asks of its units: to each the same. */
 export interface PhaseWork {
@@ -67,7 +67,6 @@ export interface SentUpdates {
 export function createUpdateActivities(ports: PushPorts, invoke: Invoke) {
   const targetsOf = async ({ selection, want, counts }: PhaseWork & Pick<UpdateRequest, 'counts'>) =>
     counted(targetsFor(await unitsIn(ports.snapshots, selection), want), counts);
-  const track = (call: DeployCall, tracking: Tracking) => trackUpdates(ports, invoke, call, tracking);
   return {
     /** How many units there are to update, and how many tasks of them are not on the version. */
     countOutdated: async (call: DeployCall, work: PhaseWork): Promise<{ units: number; outdated: number }> => {
@@ -81,7 +80,8 @@ export function createUpdateActivities(ports: PushPorts, invoke: Invoke) {
     executeUpdates: async (call: DeployCall, request: UpdateRequest): Promise<SentUpdates> =>
       sendUpdates(ports, invoke, call, request, await targetsOf(request)),
 
-    trackUpdates: track,
+    trackUpdates: (call: DeployCall, tracking: Tracking & Pick<Following, 'proof'>): Promise<TrackedUpdate> =>
+      trackProved(ports, invoke, call, tracking),
 
     /** The units of an update that are not through; none when they are more than a workflow should carry. */
     unitsBehind: async (call: DeployCall, tracking: Tracking): Promise<UnitProgress[]> => {

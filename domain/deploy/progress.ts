@@ -113,6 +113,10 @@ export function deniedOf(
   return needs.reduce((sum, { id, outdated }) => sum + Math.max(0, outdated - (missing.get(id) ?? outdated)), 0);
 }
 
+/** Tasks of units that are done which have not left their old version: nothing will touch them any more. */
+export const untouchedOf = (units: readonly UnitProgress[]): number =>
+  totalOf(units, (unit) => (unit.state === 'done' ? Math.max(0, pendingOf(unit) - unit.unreachable) : 0));
+
 /** Its own push type denies what an update has come to. */
 export const judgeDenied = (updateIds: readonly string[], tasks: number): Progress => ({
   kind: 'stuck',

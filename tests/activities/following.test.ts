@@ -108,22 +108,51 @@ test('tasks that its progress misses as well are no contradiction', async () => 
   expect(looked).toMatchObject({ done: { progress: { kind: 'met' } } });
 });
 
+test('tasks of a unit that is done which have not left their old version are none of this update', async () => {
+  const overwritten = { ...DONE, updated: 1, live: 1 };
+  const { looked, asked } = await lookOnce({ unit: overwritten, before: doubtedFor(PATIENCE_MS) });
+  expect(looked).toMatchObject({ done: { progress: { kind: 'stuck', denied: true } } });
+  expect(asked).toEqual([]);
+});
+
+test.each([
+  ['have come up dead', { live: 0 }],
+  ['cannot be reached', { updated: 3, live: 3, unreachable: 1 }],
+])('tasks that %s are waited for as ever', async (_, counts) => {
+  const { looked } = await lookOnce({ unit: { ...DONE, ...counts }, before: doubtedFor(PATIENCE_MS) });
+  expect(looked).toMatchObject({ message: `${{ ...DONE, ...counts }.live} of 4 tasks live` });
+});
+
 test('an update that was seen under way is not doubted, nor one that is not over', async () => {
-  const before = { totals: TOTALS, units: [] } as unknown as Followed;
+  const before = { totals: TOTALS, units: [], underWay: true } as unknown as Followed;
   expect(await lookOnce({ before, needs: outdated(3) })).toMatchObject({ looked: { done: {} }, asked: [] });
   const unit = { ...DONE, state: 'updating' as const, live: 1 };
-  expect(await lookOnce({ unit })).toMatchObject({ looked: { message: '1 of 4 tasks live' }, asked: [] });
+  const { looked, asked } = await lookOnce({ unit });
+  expect(looked).toMatchObject({ message: '1 of 4 tasks live', seen: { underWay: true } });
+  expect(asked).toEqual([]);
   expect(await lookOnce({ brings: null })).toMatchObject({ looked: { done: {} }, asked: [] });
 });
 
-test('a push type that does not answer the question is asked again for a while, and then believed', async () => {
-  const silent = () => Promise.reject(ApplicationFailure.retryable('connection refused', 'unreachable'));
-  expect((await lookOnce({ needs: silent })).looked).toMatchObject({ seen: { doubtedMs: NOW } });
-  const { looked } = await lookOnce({ needs: silent, before: doubtedFor(PATIENCE_MS) });
-  expect(looked).toMatchObject({ done: { progress: { kind: 'met' } } });
+const silent = () => Promise.reject(ApplicationFailure.retryable('connection refused', 'unreachable'));
+const refusing = () => Promise.reject(ApplicationFailure.nonRetryable('no job eu', 'unknown-unit'));
+
+test.each([
+  ['does not answer', silent],
+  ['refuses to answer', refusing],
+])('a phase whose push type %s has no proof, also after a while', async (_, needs) => {
+  expect((await lookOnce({ needs })).looked).toMatchObject({ seen: { doubtedMs: NOW } });
+  const { looked } = await lookOnce({ needs, before: doubtedFor(PATIENCE_MS) });
+  expect(looked).toMatchObject({ done: { progress: { kind: 'met' }, unproven: true } });
 });
 
-test('one that refuses the question is believed at once: the update is there, whatever else is broken', async () => {
-  const refusing = () => Promise.reject(ApplicationFailure.nonRetryable('no job eu', 'unknown-unit'));
-  expect((await lookOnce({ needs: refusing })).looked).toMatchObject({ done: { progress: { kind: 'met' } } });
+test('a revert whose push type does not answer asks again for a while, and then ends', async () => {
+  expect((await lookOnce({ needs: silent, brings: BACK })).looked).toMatchObject({ seen: { doubtedMs: NOW } });
+  const { looked } = await lookOnce({ needs: silent, brings: BACK, before: doubtedFor(PATIENCE_MS) });
+  expect(looked).toMatchObject({ done: { progress: { kind: 'met' } } });
+  expect(looked).not.toMatchObject({ done: { unproven: true } });
+});
+
+test('a revert whose push type refuses the question ends at once, whatever else is broken', async () => {
+  const { looked } = await lookOnce({ needs: refusing, brings: BACK });
+  expect(looked).toMatchObject({ done: { progress: { kind: 'met' } } });
 });

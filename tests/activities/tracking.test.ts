@@ -1,5 +1,5 @@
 import type { Invoke, PushPorts } from '../../activities/pushCalls';
-import { trackUpdates } from '../../activities/tracking';
+import { trackUnits } from '../../activities/tracking';
 import { everyUnit } from '../../domain/deploy/snapshot';
 import type { UnitProgress } from '../../domain/fleet/unit';
 
@@ -13,12 +13,12 @@ const progress = (id: string, more: Partial<UnitProgress> = {}): UnitProgress =>
   ...more,
 });
 
-const tracked = (...units: UnitProgress[]) => {
+const tracked = async (...units: UnitProgress[]) => {
   const all = units.map(({ id }) => unit(id));
   const ports = { snapshots: { read: async () => all } } as unknown as PushPorts;
   const invoke = (async () => ({ units })) as unknown as Invoke;
   const selection = everyUnit({ units: all }, []);
-  return trackUpdates(ports, invoke, CALL, { updateIds: ['u'], selection, success: { all: true } });
+  return (await trackUnits(ports, invoke, CALL, { updateIds: ['u'], selection, success: { all: true } })).tracked;
 };
 
 test('an update that waits for its turn says why, and after how many others it is', async () => {

@@ -1,5 +1,8 @@
+import { DEFAULT_SETTINGS } from '../../domain/settings';
+import type { DeployStatus } from '../../domain/views';
+import { answering, away } from './answering';
 import { deploying, type LoneDeploy } from './deploys';
-import { VirtualWorld } from './world';
+import { HOUR, MINUTE, VirtualWorld } from './world';
 
 /**
  * After a restore the numbers of lost releases are given again, and with them the ids of updates: a push type answers with what
@@ -14,51 +17,142 @@ beforeEach(async () => {
 afterEach(() => world.close());
 
 const SPEC = { config: { jobs: ['kvstore-x'] } };
-const deploy = (release: number): Promise<LoneDeploy> => deploying(world, { release }, SPEC);
+const deploy = (release: number, more: object = {}): Promise<LoneDeploy> =>
+  deploying(world, { release }, { ...SPEC, ...more });
 const versions = async () => (await world.jobs())[0]?.versions;
+const texts = ({ timeline }: DeployStatus) => timeline.map(({ text }) => text);
 
 /** Releases 2 and 3 that a restore knows nothing of; the latter was in its first phase. */
-async function lostReleases(): Promise<void> {
-  expect(await (await deploy(2)).ended()).toMatchObject({ outcome: 'succeeded' });
-  const third = await deploy(3);
+async function lostReleases(more: object = {}): Promise<void> {
+  expect(await (await deploy(2, more)).ended()).toMatchObject({ outcome: 'succeeded' });
+  const third = await deploy(3, more);
   await third.reaches(({ state }) => state === 'baking');
   await third.command('cancel');
   expect(await third.ended()).toMatchObject({ outcome: 'cancelled' });
   expect(await versions()).toEqual({ 'kv:2': 3, 'kv:3': 3 });
 }
 
+/** The update of the completion of release 2. */
+const COMPLETION = 'deploy/kvstore/2/deploy/1/1/1';
+
+async function succeeds(again: LoneDeploy): Promise<void> {
+  expect(await again.ended()).toMatchObject({ outcome: 'succeeded', reason: 'every unit runs kv:2' });
+  expect(await versions()).toEqual({ 'kv:2': 6 });
+}
+
 test('a deploy whose updates were done by a lost release of its number brings its version all the same', async () => {
   await lostReleases();
   const again = await deploy(2);
-  expect(await again.ended()).toMatchObject({ outcome: 'succeeded', reason: 'every unit runs kv:2' });
-  expect(await versions()).toEqual({ 'kv:2': 6 });
-  const { timeline } = await again.status();
-  expect(timeline).toContainEqual(
-    expect.objectContaining({
-      text: 'completion: deploy/kvstore/2/deploy/1/1/1 counts as done, but 3 tasks of it as outdated: the push type may know that id from a release that a restore has lost',
-    }),
+  await succeeds(again);
+  expect(texts(await again.status())).toContain(
+    `completion: ${COMPLETION} counts as done, but 3 tasks of it as outdated: the push type may know that id from a release that a restore has lost`,
   );
+});
+
+test('so does one whose version the lost releases have replaced altogether', async () => {
+  for (const release of [2, 3]) await (await deploy(release)).ended();
+  await succeeds(await deploy(2));
+});
+
+test('that one of the tasks of a known update restarts makes it none of the present release', async () => {
+  await lostReleases();
+  let looks = 0;
+  answering(world, async ({ method, updateId }, real) => {
+    if (method !== 'trackUpdates' || updateId !== COMPLETION) return undefined;
+    looks += 1;
+    const { units } = await real();
+    return { units: looks === 1 ? units.map((unit) => ({ ...unit, live: unit.live - 1 })) : units };
+  });
+  await succeeds(await deploy(2));
+});
+
+test.each([
+  ['is garbled once', 1, () => ({ garbage: true })],
+  ['does not come for half a minute', 6, away],
+  ['is garbled for long', 20, () => ({ garbage: true })],
+])('an update is not believed because the count %s', async (_, times, answer) => {
+  await lostReleases();
+  let left = 0;
+  answering(world, ({ method, updateId, context }) => {
+    if (context?.deployId !== 'deploy/kvstore/2/deploy/1') return undefined;
+    if (method === 'executeUpdates' && updateId === COMPLETION) left = times;
+    if (method !== 'needsPush' || left === 0) return undefined;
+    left -= 1;
+    return answer();
+  });
+  const again = await deploy(2);
+  const { paused } = await again.reaches((status) => status.state === 'ended' || status.paused !== null, {
+    stepMs: 5_000,
+  });
+  if (paused?.until === 'resumed') {
+    left = 0;
+    await again.command('skip-health-check', { for: 'deploy' });
+    await again.command('resume');
+  }
+  await succeeds(again);
 });
 
 test('a deploy whose push type contradicts itself again and again waits for a person, and succeeds by nothing that it said', async () => {
   const honest = lying();
-  const stubborn = await deploying(world, {}, { ...SPEC, healthChecks: [] });
+  const stubborn = await deploy(2, { healthChecks: [] });
   const { paused } = await stubborn.reaches((status) => status.paused !== null || status.state === 'ended');
-  expect(paused).toMatchObject({
-    by: 'unit',
-    reason: expect.stringContaining('deploy/kvstore/2/deploy/1/0/4 counts as done'),
-  });
+  expect(paused?.by).toBe('unit');
+  expect(paused?.reason).toContain('deploy/kvstore/2/deploy/1/0/4 counts as done');
   expect(await versions()).toEqual({ 'kv:1': 6 });
   honest();
   await stubborn.command('resume');
-  expect(await stubborn.ended()).toMatchObject({ outcome: 'succeeded' });
-  expect(await versions()).toEqual({ 'kv:2': 6 });
+  await succeeds(stubborn);
+});
+
+test('nor does it succeed because its time is up meanwhile', async () => {
+  let failures = 4;
+  const honest = lying(({ method }) => (method === 'trackUpdates' && failures-- > 0 ? away() : undefined));
+  const phases = [{ name: 'first', scope: '*', amount: 3, bake: '10m', updateTimeout: '20s' }];
+  const hasty = await deploy(2, { healthChecks: [], phases });
+  const isThrough = ({ state, paused }: DeployStatus) => state === 'baking' || paused?.by === 'unit';
+  expect((await hasty.reaches(isThrough, { stepMs: 5_000 })).state).toBe('updating');
+  honest();
+  await hasty.command('cancel');
+  await hasty.ended();
+});
+
+test('what a push type denies takes nothing from the patience with tasks that do not come up at once', async () => {
+  const toTry = ({ updateId = '' }: { updateId?: string }) => /\/0\/[123]$/.test(updateId);
+  lying((asked) => (toTry(asked) ? undefined : PASSED_ON));
+  await world.describeVersion('kv:2', { crashOnStart: true });
+  const settings = { ...DEFAULT_SETTINGS, heartbeatTimeoutMs: HOUR, transientMs: 5 * MINUTE, trackIntervalMs: 15_000 };
+  const slow = await deploying(world, { settings }, { ...SPEC, healthChecks: [] });
+  await slow.reaches(({ timeline }) => timeline.some(({ kind }) => kind === 'failing'), { stepMs: 5_000 });
+  await world.describeVersion('kv:2', {});
+  await succeeds(slow);
+});
+
+test('an update that was under way before a pause is not doubted after it, though its unit has grown', async () => {
+  await world.job('kvstore-y', 'y', 24, {
+    ...{ nSmall: 24, budget: '100%' },
+    timings: { fetchMs: 60_000, stopMs: 1_000, startMs: 60_000 },
+  });
+  const phase = { scope: '*', bake: '10m', success: '80%', updateTimeout: '30m' } as const;
+  const phases = [
+    { ...phase, name: 'half', amount: '50%' },
+    { ...phase, name: 'more', amount: '90%' },
+  ];
+  const settings = { ...DEFAULT_SETTINGS, heartbeatTimeoutMs: HOUR, trackIntervalMs: 5_000 };
+  const grown = await deploying(world, { settings }, { config: { jobs: ['kvstore-y'] }, healthChecks: [], phases });
+  await grown.reaches(({ state, phases: [, more] }) => state === 'updating' && more?.state === 'running');
+  await world.sleep(40_000);
+  await grown.command('pause');
+  await world.sleep(5 * MINUTE);
+  await world.control('PATCH', '/control/jobs/kvstore-y', { tasks: 30 });
+  await grown.command('resume');
+  await grown.ended();
+  expect(texts(await grown.status()).filter((text) => text.includes('counts as done'))).toEqual([]);
 });
 
 test('a revert ends where the push type contradicts itself for good, and says that it did', async () => {
-  const bad = await deploying(world, {}, SPEC);
+  const bad = await deploy(2);
   await bad.reaches(({ state }) => state === 'baking');
-  answering(({ method, updateId, common }) => {
+  answering(world, ({ method, updateId, common }) => {
     if (method === 'needsPush' && common?.updatedBy) return { units: [{ id: 'kvstore-x', size: 6, outdated: 3 }] };
     return method === 'trackUpdates' && updateId?.includes('/revert/') ? { units: [DONE] } : undefined;
   });
@@ -69,32 +163,26 @@ test('a revert ends where the push type contradicts itself for good, and says th
   expect(timeline.filter(({ kind }) => kind === 'retrying')).toHaveLength(3);
 });
 
+test('a revert begins at once, also while the push type is asked what it means', async () => {
+  const honest = lying();
+  const doubted = await deploy(2);
+  await doubted.reaches(({ state }) => state === 'updating', { stepMs: 1_000 });
+  honest();
+  await doubted.command('revert');
+  expect(await doubted.ended()).toMatchObject({ outcome: 'reverted' });
+});
+
 const DONE = { id: 'kvstore-x', state: 'done', targeted: 3, updated: 3, live: 3, failed: 0, unreachable: 0, gone: 0 };
+const PASSED_ON = 'passed on';
 
-/** Until it is called, the push type takes no update and says that all are done. */
-const lying = (): (() => void) =>
-  answering(({ method }) => {
-    if (method === 'executeUpdates') return { accepted: ['kvstore-x'] };
-    return method === 'trackUpdates' ? { units: [DONE] } : undefined;
+/** Until it is called, the push type takes no update and says that all are done; but for what `others` answers. */
+const lying = (
+  others: (asked: { method: string | undefined; updateId?: string }) => object | 'passed on' | undefined = () =>
+    undefined,
+) =>
+  answering(world, (asked) => {
+    const other = others(asked);
+    if (other !== undefined) return other === PASSED_ON ? undefined : (other as object);
+    if (asked.method === 'executeUpdates') return { accepted: ['kvstore-x'] };
+    return asked.method === 'trackUpdates' ? { units: [DONE] } : undefined;
   });
-
-interface Asked {
-  readonly method: string | undefined;
-  readonly updateId?: string;
-  readonly common?: { readonly updatedBy?: readonly string[] };
-}
-
-/** Answers in place of the push type, where it has an answer. @returns stops that. */
-function answering(answer: (asked: Asked) => object | undefined): () => void {
-  const { app } = world.simulator;
-  const real = app.fetch.bind(app);
-  app.fetch = async (request, ...rest) => {
-    const body = (await request
-      .clone()
-      .json()
-      .catch(() => ({}))) as Omit<Asked, 'method'>;
-    const given = answer({ ...body, method: request.url.split('/').at(-1) });
-    return given ? Response.json(given) : real(request, ...rest);
-  };
-  return () => void (app.fetch = real);
-}

@@ -33,7 +33,7 @@ export async function updatePhase(run: DeploySession, phase: PhasePlan, workOf: 
       run.set((record) => ({ ...record, phases: withCounts(record.phases, Number(phase.key), all) }));
     },
   };
-  let failures = 0;
+  let [failures, denials] = [0, 0];
   let tried: Tried | undefined;
   let earlier: Earlier | undefined;
   for (let attempt = 1; !run.isLeft(); attempt += 1) {
@@ -60,6 +60,11 @@ export async function updatePhase(run: DeploySession, phase: PhasePlan, workOf: 
       strides.through();
       noteMissing(run, end.missing);
       [failures, tried] = [0, undefined];
+      continue;
+    }
+    if (end.kind === 'stuck' && end.denied && (denials += 1) <= MAX_TRANSIENT) {
+      run.note('retrying', `${phase.name}: ${end.reason}`);
+      tried = undefined;
       continue;
     }
     failures += 1;
@@ -141,8 +146,6 @@ async function afterFailure(
   failures: number,
 ): Promise<void> {
   if (end.kind === 'stuck' && end.late) return;
-  if (end.kind === 'stuck' && end.denied && failures <= MAX_TRANSIENT)
-    return run.note('retrying', `${phase.name}: ${end.reason}`);
   if (end.kind === 'stuck') {
     if ((await leaveOutLost(run, phase, () => giveUp(run, [id]))) || isSkippedMeanwhile(run)) return;
   }

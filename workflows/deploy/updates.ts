@@ -5,7 +5,7 @@ import { namesOf } from '../../domain/deploy/unavailable';
 import { formatDuration } from '../../domain/text';
 import { summaryOf } from '../../domain/markdown';
 import { pushWatchers } from '../proxies';
-import { callUntilAnswered, messageOf } from './calls';
+import { callOrPause, callUntilAnswered, messageOf } from './calls';
 import type { DeploySession } from './session';
 import { trackingOf } from './update';
 import { accepted, untilMet } from './tries';
@@ -22,7 +22,7 @@ export async function runUpdates(
   order: UpdateOrder,
   control: UpdateControl,
 ): Promise<UpdateEnd> {
-  const budget = { leftMs: phase.updateTimeoutMs };
+  const budget = { leftMs: phase.updateTimeoutMs, isSeen: false };
   let ids: readonly string[] | undefined;
   for (let pauses = 1; ; pauses += 1) {
     const sent: Outcome = ids ? { ids } : await send(run, phase, order);
@@ -89,13 +89,18 @@ const paused = () => 'paused' as const;
 const unanswered = (run: DeploySession, units: Named, what: string): UpdateEnd | undefined =>
   units.count === 0 ? undefined : { kind: 'refused', reason: `${run.input.spec.pushType} ${what} ${namesOf(units)}` };
 
-/** @param budget what is left of the time limit; nothing is taken off while the push type does not answer. */
+/** What is left of the time limit; nothing is taken off while the push type does not answer. `isSeen`: it is known to be under way. */
+interface Budget {
+  leftMs: number;
+  isSeen: boolean;
+}
+
 async function follow(
   run: DeploySession,
   phase: PhasePlan,
   order: UpdateOrder,
   updateIds: readonly string[],
-  budget: { leftMs: number },
+  budget: Budget,
   control: UpdateControl,
 ): Promise<UpdateEnd | 'paused'> {
   const tracking = trackingFor(run, phase, order, updateIds, control);
@@ -104,7 +109,7 @@ async function follow(
   const startedMs = Date.now();
   // Whoever is doubted gets its answer before the time is up.
   const patienceMs = Math.min(transientMs, budget.leftMs / 2);
-  const proof = order.brings ? { proof: { brings: order.brings, patienceMs } } : {};
+  const proof = order.brings && !budget.isSeen ? { proof: { brings: order.brings, patienceMs } } : {};
   const isTimed = !control.groups?.isHolding();
   const waited = await run.waitFor(
     () =>
@@ -115,19 +120,36 @@ async function follow(
     () => run.isLeft() || run.isHalted || control.groups?.differs() === true,
     isTimed ? { afterMs: budget.leftMs, summary: summaryOf(`${phase.name}: update timeout`) } : undefined,
   );
-  if (isTimed) budget.leftMs = Math.max(0, budget.leftMs - (Date.now() - startedMs));
+  const tookMs = Date.now() - startedMs;
+  if (isTimed) budget.leftMs = Math.max(0, budget.leftMs - tookMs);
+  // A doubt would have been over by then.
+  budget.isSeen ||= tookMs > patienceMs + intervalMs;
   if (waited.kind === 'woken') return 'paused';
+  if (waited.kind === 'done' && waited.value.unproven) {
+    if (!(await untilCounted(run, order))) return 'paused';
+    return follow(run, phase, order, updateIds, budget, control);
+  }
   if (waited.kind === 'done') return judged(run, order, waited.value, control);
   if (waited.kind === 'failed') run.note('trouble', `following the updates failed: ${messageOf(waited.error)}`);
   // The counts as they are now, however long the push type takes to give them.
-  const seen = await callUntilAnswered(run, 'trackUpdates', (push) => push.trackUpdates(run.call, tracking));
+  const seen = await callUntilAnswered(run, 'trackUpdates', (push) =>
+    push.trackUpdates(run.call, { ...tracking, ...proof }),
+  );
   if (seen === undefined) return 'paused';
   if ('refused' in seen) return { kind: 'refused', reason: seen.refused };
   control.show(seen.value);
   if (waited.kind === 'failed') return follow(run, phase, order, updateIds, budget, control);
   const { progress, late } = seen.value;
-  if (progress.kind === 'met') return judged(run, order, seen.value, control);
+  if (progress.kind === 'met' || (progress.kind === 'stuck' && progress.denied))
+    return judged(run, order, seen.value, control);
   return { ...late, late: true, reason: `${late.reason} (${formatDuration(phase.updateTimeoutMs)})` };
+}
+
+/** Waits until the push type counts again; false when the phase is left. */
+async function untilCounted(run: DeploySession, { brings, selection }: UpdateOrder): Promise<boolean> {
+  if (!brings || !('want' in brings)) return true;
+  const work = { selection, want: brings.want };
+  return (await callOrPause(run, 'needsPush', (push) => push.countOutdated(run.call, work))) !== undefined;
 }
 
 function trackingFor(

@@ -1,0 +1,40 @@
+import type { VirtualWorld } from './world';
+
+/** A request to the push type. */
+export interface Asked {
+  readonly method: string | undefined;
+  readonly updateId?: string;
+  readonly units?: readonly string[];
+  readonly common?: { readonly updatedBy?: readonly string[] };
+  readonly context?: { readonly deployId: string };
+}
+
+/** What it answers in place of what it would; nothing: as it would. */
+type Change = (asked: Asked, real: () => Promise<RealAnswer>) => object | undefined | Promise<object | undefined>;
+
+/** What tests change of its own answers. */
+export interface RealAnswer {
+  readonly units: readonly Readonly<Record<string, unknown> & { id: string; live: number; targeted: number }>[];
+}
+
+/** From now on the push type answers what `change` says. @returns ends that */
+export function answering(world: VirtualWorld, change: Change): () => void {
+  const { app } = world.simulator;
+  const through = app.fetch.bind(app);
+  app.fetch = async (request, ...rest) => {
+    const body = (await request
+      .clone()
+      .json()
+      .catch(() => ({}))) as Omit<Asked, 'method'>;
+    const asked = { ...body, method: request.url.split('/').at(-1) };
+    const real = async () => (await through(request.clone(), ...rest)).json() as Promise<RealAnswer>;
+    const isPushType = request.url.includes('/push-types/');
+    const given = isPushType ? await change(asked, real) : undefined;
+    if (given instanceof Response) return given;
+    return given ? Response.json(given) : through(request, ...rest);
+  };
+  return () => void (app.fetch = through);
+}
+
+/** It does not answer. */
+export const away = (): Response => new Response('busy', { status: 503 });
