@@ -22,3 +22,18 @@ export async function beating<T>(intervalMs: number, beat: () => void, work: () 
     clearInterval(timer);
   }
 }
+
+/** What `work` comes to, where that is within so long; undefined where it takes longer, or fails: then whoever asked goes on without. */
+export async function promptly<T>(clock: Clock, withinMs: number, work: Promise<T>): Promise<T | undefined> {
+  const over = new AbortController();
+  try {
+    return await Promise.race([work, clock.sleep(withinMs, over.signal).then(() => undefined)]);
+  } catch {
+    return undefined;
+  } finally {
+    over.abort();
+  }
+}
+
+/** So long a revert waits for what it can do without (docs/design/overview.md#invariants). */
+export const REVERT_PATIENCE_MS = 1_000;

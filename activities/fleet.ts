@@ -11,8 +11,8 @@ import {
 } from '../domain/deploy/plan';
 import { PlanError } from '../domain/deploy/planLimits';
 import { cumulativeShares, patternOf } from '../domain/deploy/pattern';
-import { asBefore, versionOfAll, withoutPast, type Inheritance, type RevertRules } from '../domain/deploy/planRevert';
-import { named, type Named, type Snapshot, type SnapshotUnit } from '../domain/deploy/snapshot';
+import { versionOfAll, withoutPast, type Inheritance, type RevertRules } from '../domain/deploy/planRevert';
+import { named, type Named, type Snapshot } from '../domain/deploy/snapshot';
 import { ranEach } from '../domain/deploy/ranEach';
 import type { CanaryInput, Fleet } from '../domain/deploy/state';
 import { concerned, unavailable } from '../domain/deploy/unavailable';
@@ -22,7 +22,8 @@ import type { DeploySpec } from '../domain/spec/deploy';
 import { whetherSigned } from './behalf';
 import { stillWaiting } from './failure';
 import type { DeployCall, Invoke, PushPorts } from './pushCalls';
-import { allowDeploy, allowJoined, allowSources } from './fleetAccess';
+import { allowDeploy, allowSources } from './fleetAccess';
+import { fetchAgain, past, type FleetLook, type LookRequest } from './fetchAgain';
 import { fetchUnits, orRefused } from './fetchUnits';
 
 /** What is to be planned, and for which deploy. */
@@ -36,11 +37,6 @@ export interface PlanRequest {
   readonly only?: readonly string[];
   readonly inherited?: Inheritance;
   readonly rules: RevertRules;
-}
-
-export interface LookRequest extends Pick<PlanRequest, 'only' | 'inherited' | 'rules'> {
-  /** Of a canary: what a unit runs now is what it goes back to. */
-  readonly asNow?: true;
 }
 
 export type PlannedFleet =
@@ -65,8 +61,6 @@ export interface PhaseLook {
 /** What a deploy knows of its units: planned from, and looked at again, without passing through its workflow. */
 export function createFleetActivities(ports: PushPorts, invoke: Invoke) {
   const { snapshots } = ports;
-  const past = async (units: readonly Unit[], inherited: Inheritance | undefined): Promise<SnapshotUnit[]> =>
-    inherited ? asBefore(units, inherited, await readPast(ports, inherited.before)) : [...units];
   return {
     /** Whether its artifacts are signed as they have to be, the push type takes the configuration, and whose units these are. */
     validateConfig: (call: DeployCall, artifacts: readonly Artifact[] = []) =>
@@ -82,7 +76,7 @@ export function createFleetActivities(ports: PushPorts, invoke: Invoke) {
         const units = concerned(all, request);
         await Promise.all([allowDeploy(ports, call, units), allowSources(ports, call, request.spec)]);
         const plan = planOf(units, request);
-        const before = await past(units, request.inherited);
+        const before = await past(ports, units, request.inherited);
         const each = ranEach(before, request.rules);
         const fleet: Fleet = {
           ...{ units: units.length, tasks: units.reduce((sum, { size }) => sum + size, 0), inPages },
@@ -97,25 +91,9 @@ export function createFleetActivities(ports: PushPorts, invoke: Invoke) {
       });
     },
 
-    /**
-     * The units as they are now: those that joined since are marked, those that are gone are missing. `moved`: the version of one is
-     * another than then.
-     */
-    fetchAgain: async (call: DeployCall, then: Snapshot, request: LookRequest) => {
-      const { units: all } = await orRefused(() => fetchUnits(invoke, call));
-      const units = await past(concerned(all, request), request.inherited);
-      const known = new Map((await snapshots.read(then)).map(({ id, version }) => [id, version]));
-      const now = withJoinedMarked(units, known, request);
-      const fresh = request.asNow ? now : now.filter((unit) => unit.joined);
-      if (!request.asNow) await allowJoined(ports, call, fresh);
-      return {
-        units: units.length,
-        now: await snapshots.write(call.deployId, now),
-        moved: now.some(({ id, version }) => known.has(id) && known.get(id) !== version),
-        withoutPast: withoutPast(fresh, request.rules).slice(0, SHOWN_UNITS),
-        unavailable: namedOf(unavailable(units)),
-      };
-    },
+    /** The units as they are now. */
+    fetchAgain: (call: DeployCall, then: Snapshot, request: LookRequest): Promise<FleetLook> =>
+      fetchAgain(ports, invoke, call, then, request),
 
     lookAtPhase: async (call: DeployCall, phase: Pick<PhasePlan, 'scope' | 'amount'>): Promise<PhaseLook> => {
       const { units } = await orRefused(() => fetchUnits(invoke, call));
@@ -137,18 +115,6 @@ export function createFleetActivities(ports: PushPorts, invoke: Invoke) {
     },
   };
 }
-
-/** With those that joined since marked. */
-const withJoinedMarked = (
-  units: readonly SnapshotUnit[],
-  known: ReadonlyMap<string, unknown>,
-  { asNow }: LookRequest,
-): SnapshotUnit[] =>
-  units.map((unit) => ({
-    ...unit,
-    ...(asNow ? { mixed: false } : {}),
-    ...(known.has(unit.id) ? {} : { joined: true as const }),
-  }));
 
 async function validated(ports: PushPorts, invoke: Invoke, call: DeployCall, artifacts: readonly Artifact[]) {
   const signed = whetherSigned(ports.platform, call, artifacts);
@@ -184,17 +150,6 @@ function planOf(units: readonly Unit[], { spec, artifacts, rules, kind, canary, 
   const planned = make(spec, units, artifacts, deployed);
   return skipBake ? withoutBakes(planned) : planned;
 }
-
-/** What another deploy kept; what nobody keeps any more says nothing. */
-async function readPast({ snapshots }: PushPorts, before: Snapshot): Promise<readonly SnapshotUnit[]> {
-  return snapshots.read(before).catch((error: unknown) => {
-    if (isGone(error)) return [];
-    throw error;
-  });
-}
-
-/** gRPC NOT_FOUND. */
-const isGone = (error: unknown): boolean => (error as { readonly code?: unknown } | null)?.code === 5;
 
 /** Looks once: until some are back it fails and says when to be tried again, so that weeks take no worker's time. */
 function returned(units: readonly Unit[], wanted: readonly string[], intervalMs: number) {

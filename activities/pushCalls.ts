@@ -3,6 +3,7 @@ import { ApplicationFailure, Context } from '@temporalio/activity';
 import type { PlannedTarget } from '../domain/deploy/plan';
 import type { Canary } from '../domain/mutex';
 import { FLEET_LIMITS } from '../domain/fleet/limits';
+import { unitNames } from '../domain/deploy/unavailable';
 import { workflowIds } from '../domain/ids';
 import { callExtension } from '../sdk/client';
 import type { Fetch } from '../sdk/request';
@@ -107,6 +108,10 @@ export async function offered(call: () => Promise<unknown>): Promise<boolean> {
 export const pushRequestKey = (name: string, exclude: readonly string[]): string =>
   exclude.length === 0 ? name : `${name}/${digestOf(exclude)}`;
 
+/** The key of what has no update id: after a restore another run has the name of a lost one, and is not to get the answers of that. */
+export const keyOfRun = (name: string): string =>
+  `${name}/${Context.current().info.workflowExecution?.runId ?? 'no-workflow'}`;
+
 /** A short name for some texts. */
 export const digestOf = (texts: readonly string[]): string =>
   createHash('sha256').update(texts.join()).digest('hex').slice(0, 16);
@@ -160,16 +165,21 @@ export async function sendEach<T>(
 
 export const unitOf = ({ unit }: PlannedTarget): string => unit;
 
-/** How far each unit is from what it is to have (`needsPush`). */
-export const unitNeeds = (
+/** How far each unit is from what it is to have (`needsPush`). @throws extension-rejected where it says nothing of some: that is not nothing to do */
+export async function unitNeeds(
   invoke: Invoke,
   call: DeployCall,
   targets: readonly PlannedTarget[],
   exclude: readonly string[],
-) =>
-  eachChunk(call, targets, unitOf, async ({ items }) => {
+) {
+  const needs = await eachChunk(call, targets, unitOf, async ({ items }) => {
     return (await invoke(call, 'needsPush', toWire(call, items, exclude))).units;
   });
+  const known = new Set(needs.map(({ id }) => id));
+  const silent = targets.map(unitOf).filter((id) => !known.has(id));
+  if (silent.length === 0) return needs;
+  throw ApplicationFailure.nonRetryable(`needsPush says nothing of ${unitNames(silent)}`, 'extension-rejected');
+}
 
 /** Targets as a request has them: in full for a push type that knows no pages, else what holds for all is said once. */
 export function toWire({ inPages }: DeployCall, targets: readonly PlannedTarget[], exclude: readonly string[]) {

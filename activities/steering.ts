@@ -1,6 +1,7 @@
 import { groupsOf } from '../domain/deploy/groups';
 import type { Selection } from '../domain/deploy/snapshot';
-import { sendEach, type DeployCall, type Invoke, type PushPorts } from './pushCalls';
+import { promptly, REVERT_PATIENCE_MS } from './clock';
+import { keyOfRun, sendEach, type DeployCall, type Invoke, type PushPorts } from './pushCalls';
 import { unitsIn } from './snapshots';
 
 /** Groups of units, by their names. */
@@ -10,13 +11,13 @@ export interface GroupNames {
 }
 
 /** What stops an update that has begun, and lets it continue: all of it, or some groups of its units. `nth` counts either by itself. */
-export function steering({ snapshots }: PushPorts, invoke: Invoke) {
+export function steering({ snapshots, clock }: PushPorts, invoke: Invoke) {
   const steer =
     (method: 'pauseUpdates' | 'resumeUpdates', verb: string) =>
     async (call: DeployCall, updateIds: readonly string[], nth: number, some?: GroupsOf): Promise<void> => {
       const units = some && (await unitsOfGroups(snapshots, some));
       for (const updateId of updateIds) {
-        const name = `${updateId}/${verb}${units ? '/units' : ''}/${nth}`;
+        const name = keyOfRun(`${updateId}/${verb}${units ? '/units' : ''}/${nth}`);
         if (!units) await invoke(call, method, { updateId }, name);
         else
           await sendEach(call, units, String, ({ items, key }) =>
@@ -24,11 +25,21 @@ export function steering({ snapshots }: PushPorts, invoke: Invoke) {
           );
       }
     };
+  const cancelEach = async (call: DeployCall, updateIds: readonly string[]): Promise<true> => {
+    for (const updateId of updateIds) await invoke(call, 'cancelUpdates', { updateId }, `${updateId}/cancel`);
+    return true;
+  };
   return {
     pauseUpdates: steer('pauseUpdates', 'pause'),
     resumeUpdates: steer('resumeUpdates', 'resume'),
-    cancelUpdates: async (call: DeployCall, updateIds: readonly string[]): Promise<void> => {
-      for (const updateId of updateIds) await invoke(call, 'cancelUpdates', { updateId }, `${updateId}/cancel`);
+    /** @returns false where nobody says in time for a revert that they are cancelled; without `atOnce` it always waits for that. */
+    cancelUpdates: async (
+      call: DeployCall,
+      updateIds: readonly string[],
+      { atOnce = false }: { readonly atOnce?: boolean } = {},
+    ): Promise<boolean> => {
+      const cancelling = cancelEach(call, updateIds);
+      return atOnce ? (await promptly(clock, REVERT_PATIENCE_MS, cancelling)) !== undefined : cancelling;
     },
   };
 }

@@ -9,6 +9,7 @@ import { lookAtUpdates, trackProved, type Followed, type Following } from './fol
 import { look } from './look';
 import {
   eachChunk,
+  keyOfRun,
   pushRequestKey,
   offered,
   otherCanaries,
@@ -101,7 +102,7 @@ export function createUpdateActivities(ports: PushPorts, invoke: Invoke) {
     /** Sends a share of the requests to a version. @returns false where the push type has no such method. */
     shiftTraffic: async (call: DeployCall, { step, selection, percent, toVersion }: Traffic): Promise<boolean> => {
       const ids = (await unitsIn(ports.snapshots, selection)).map(({ id }) => id);
-      const name = `${call.deployId}/${step}/traffic`;
+      const name = keyOfRun(`${call.deployId}/${step}/traffic`);
       return offered(async () => {
         // Also of no units: whether the method is there.
         if (ids.length === 0) await invoke(call, 'shiftTraffic', { units: [], percent, toVersion }, name);

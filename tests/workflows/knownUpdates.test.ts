@@ -32,6 +32,19 @@ async function lostReleases(more: object = {}): Promise<void> {
   expect(await versions()).toEqual({ 'kv:2': 3, 'kv:3': 3 });
 }
 
+const LOCKSTEP = { lockstep: true };
+
+test('in lockstep a deploy brings its version, and its traffic, whatever a lost release of its number did', async () => {
+  await lostReleases(LOCKSTEP);
+  const again = await deploy(2, LOCKSTEP);
+  await succeeds(again);
+  expect(texts(await again.status())).toContain('100% of the traffic goes to kv:2');
+  expect(world.simulator.simulation.fleet.traffic?.get('kvstore-x')?.at(-1)).toMatchObject({
+    version: 'kv:2',
+    percent: 100,
+  });
+});
+
 /** The update of the completion of release 2. */
 const COMPLETION = 'deploy/kvstore/2/deploy/1/1/1';
 

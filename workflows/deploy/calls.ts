@@ -2,7 +2,7 @@ import { ActivityFailure, ApplicationFailure, ChildWorkflowFailure, TerminatedFa
 import { unboundedPush, promptPush } from '../proxies';
 import type { DeploySession } from './session';
 
-type PushCall<T> = (push: ReturnType<typeof unboundedPush>) => Promise<T>;
+export type PushCall<T> = (push: ReturnType<typeof unboundedPush>) => Promise<T>;
 
 /** What a call came to; undefined when `wake` became true first: the step under way is left, unless something else is given. */
 type Answer<T> = { readonly value: T } | { readonly refused: string } | undefined;
@@ -37,23 +37,6 @@ export async function callUntilAnswered<T>(
   return undefined;
 }
 
-/**
- * As `callUntilAnswered`; a refusal, which no retry can fix, pauses until a person resumes (the call is made again), cancels or
- * reverts: a deploy under way never fails in the dark (docs/design/overview.md#failures).
- */
-export async function callOrPause<T>(
-  run: DeploySession,
-  what: string,
-  call: PushCall<T>,
-  wake = run.isLeft,
-): Promise<{ readonly value: T } | undefined> {
-  for (;;) {
-    const answer = await callUntilAnswered(run, what, call, wake);
-    if (answer === undefined || 'value' in answer) return answer;
-    await pauseRefused(run, `${run.input.spec.pushType} refused ${what}: ${answer.refused}`, { wake });
-  }
-}
-
 const MOST_ASKED = 6;
 const ASK_AGAIN_MS = 5_000;
 
@@ -64,16 +47,6 @@ export async function askAgain<T>(run: DeploySession, ask: () => Promise<Answer<
     if (answer === undefined || 'value' in answer || asked === MOST_ASKED) return answer;
     await run.until(run.isLeft, { afterMs: ASK_AGAIN_MS, summary: 'ask again' });
   }
-}
-
-/** Nobody asks again what was refused, until a person resumes. `on` is who refused it: the push type, unless another one is named. */
-export async function pauseRefused(
-  run: DeploySession,
-  reason: string,
-  { wake = run.isLeft, on }: { readonly wake?: () => boolean; readonly on?: string } = {},
-): Promise<void> {
-  run.pauseOn(reason, { until: 'resumed', ...(on === undefined ? {} : { on }) });
-  await untilResumed(run, wake);
 }
 
 /** Waits until a person resumes, which alone ends such a pause. */

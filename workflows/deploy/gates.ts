@@ -1,3 +1,4 @@
+import { patched } from '@temporalio/workflow';
 import { withForgiven } from '../../domain/deploy/overrides';
 import { idsOf } from '../../domain/deploy/snapshot';
 import { releaseId } from '../../domain/ids';
@@ -88,8 +89,12 @@ export async function joinAsCanary(run: DeploySession, updateId: string): Promis
   await holders(run.isUrgent).joinLock(run.lockId, guest, settings);
 }
 
+/** Until 0.3 a deploy that was paused while it waited asked for canaries again and again. */
+const PAUSED_FIRST = 'a pause ends before canaries are asked for';
+
 /** Of a completion that has begun: a canary joined before the push type had taken an update of it. */
 export async function untilNoCanary(run: DeploySession): Promise<void> {
+  do if (run.paused !== null && patched(PAUSED_FIRST)) await whilePaused(run, run.isLeft);
   while (!run.isLeft() && (await untilCanariesLeft(run, run.isLeft)));
   if (!run.isLeft() && run.record.stage === 'waiting-lock') run.enter('updating');
 }

@@ -7,7 +7,8 @@ import type { RevertRequest } from '../../activities/reverts';
 import type { PlannedStride } from '../../activities/strides';
 import type { PhaseWork, Traffic } from '../../activities/updates';
 import type { Selection } from '../../domain/deploy/snapshot';
-import { askAgain, callOrPause, callUntilAnswered, pauseRefused } from './calls';
+import { askAgain, callUntilAnswered } from './calls';
+import { callOrPause, pauseRefused } from './refusals';
 import type { DeploySession } from './session';
 import type { UpdateControl } from './update';
 
@@ -42,9 +43,9 @@ export const isEmpty = ({ counts }: StridePart): boolean => counts !== undefined
 export const unitsOfPart = (selection: Selection, { counts }: StridePart): Selection =>
   counts ? { ...selection, only: Object.keys(counts) } : selection;
 
-/** The units of a revert, by the newest that is known of them. */
-export const unitsOfRevert = ({ snapshot, now, parts }: RevertRequest): Selection => ({
-  snapshot: now ?? snapshot,
+/** The units of a revert, by the newest that is known of them; a share of whole units was one of those that there were. */
+export const unitsOfRevert = ({ snapshot, now = snapshot, parts }: RevertRequest): Selection => ({
+  snapshot: parts.some(({ kind }) => kind === 'completion') ? now : snapshot,
   parts,
 });
 

@@ -80,7 +80,7 @@ export async function waitWatching(
 /** @returns what to heed from now on. */
 async function watchPaused(run: DeploySession, patience: Patience, heed: Heed, over: () => boolean): Promise<Heed> {
   const onlyReverts = heed === 'reverts';
-  const waitsForHealth = run.paused?.by === 'dependency' && !onlyReverts;
+  const waitsForHealth = run.paused?.by === 'dependency' && run.paused.until !== 'resumed' && !onlyReverts;
   const summary = waitsForHealth ? 'paused: waiting for health data' : 'paused: health is still checked';
   const wake = wakes(run, over);
   const waited = await watch(

@@ -6,12 +6,12 @@ import { wantOf, type DeployPlan, type PhasePlan } from '../../domain/deploy/pla
 import type { DeployInput, DeployRecord } from '../../domain/deploy/state';
 import { phaseUnits } from '../../domain/deploy/unavailable';
 import { bake, besidePrefetch } from './bake';
-import { callOrPause } from './calls';
 import { passGates } from './gates';
 import { untilNoGroupPaused } from './parallel';
 import { whilePaused } from './pause';
 import { updatePhase } from './phaseUpdates';
 import { fetchAgain } from './prepare';
+import { callOrPause } from './refusals';
 import type { DeploySession } from './session';
 import { runSteps } from './steps';
 import { undoSkipped } from './undo';

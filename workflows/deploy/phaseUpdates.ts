@@ -12,7 +12,7 @@ import { joinAsCanary, untilNoCanary, whileHalted } from './gates';
 import { isEmpty, Strides, unitsOfPart, type StridePart } from './lockstep';
 import { runGuarded, untilNoGroupPaused } from './parallel';
 import { whilePaused } from './pause';
-import { pauseRefused } from './calls';
+import { pauseRefused } from './refusals';
 import type { DeploySession } from './session';
 import { cameUp, earlierTries, MAX_TRANSIENT, type Tried } from './tries';
 import { leaveOutLost } from './unavailable';
@@ -110,7 +110,7 @@ function phaseOrder(
   const request = { ...work, updateId: id, wholeUnit, ...awaitsCanaries, ...(counts ? { counts } : {}) };
   return {
     ...{ updateId: id, selection: unitsOfPart(work.selection, part) },
-    ...(run.input.spec.lockstep ? {} : { brings: { want: work.want } }),
+    ...(counts ? {} : { brings: { want: work.want } }),
     send: (push, options) => push.executeUpdates.executeWithOptions(options, [run.call, request]),
   };
 }

@@ -1,12 +1,14 @@
 import { patched } from '@temporalio/workflow';
-import type { LookRequest, PlanRequest } from '../../activities/fleet';
+import type { LookRequest } from '../../activities/fetchAgain';
+import type { PlanRequest } from '../../activities/fleet';
 import { cancelled, type Ending } from '../../domain/deploy/outcome';
 import { SHOWN_UNITS } from '../../domain/fleet/limits';
 import { withPlan, change, type DeployInput } from '../../domain/deploy/state';
 import { withoutThem } from '../../domain/deploy/unavailable';
 import { plural } from '../../domain/text';
-import { callOrPause, callUntilAnswered } from './calls';
+import { callUntilAnswered } from './calls';
 import { cannotShift } from './lockstep';
+import { callOrPause } from './refusals';
 import type { DeploySession } from './session';
 import { heedUnavailable } from './unavailable';
 
@@ -82,15 +84,16 @@ export async function fetchAgain(run: DeploySession): Promise<void> {
  * meanwhile.
  * @returns whether that is something else than at the last look.
  */
-export async function lookAtPresent(run: DeploySession): Promise<boolean> {
+export async function lookAtPresent(run: DeploySession, how: { readonly atOnce?: true } = {}): Promise<boolean> {
   const { fleet } = run.record;
   if (fleet === null) return false;
-  const look = { ...lookRequest(run.input), asNow: true as const };
+  const look = { ...lookRequest(run.input), asNow: true as const, ...how };
   const never = () => false;
   const call = 'fetchDeployUnits';
   const fetched = await callOrPause(run, call, (push) => push.fetchAgain(run.call, fleet.snapshot, look), never);
   if (fetched === undefined) return false;
-  const { now, withoutPast, moved } = fetched.value;
+  const { now, withoutPast, moved, unseen } = fetched.value;
+  if (unseen) return false;
   run.patch({ fleet: { ...fleet, snapshot: now, withoutPast } });
   return moved;
 }
@@ -109,7 +112,8 @@ function planRequest(input: DeployInput): PlanRequest {
   };
 }
 
-const lookRequest = ({ version, lastGood, followOn, inherited }: DeployInput): LookRequest => ({
+const lookRequest = ({ spec, version, lastGood, followOn, inherited }: DeployInput): LookRequest => ({
+  ...(spec.allowEmpty ? { allowEmpty: true } : {}),
   ...(followOn ? { only: followOn.units } : {}),
   ...(inherited ? { inherited } : {}),
   rules: { lastGood, deployed: version },

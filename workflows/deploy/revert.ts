@@ -33,10 +33,12 @@ export async function revert(run: DeploySession, stop: Extract<Stop, { kind: 're
   if (lost.length > 0) return cannotRevert(run, ending, lost);
   beginRevert(run, stop);
   const strides = new Strides(run);
-  let failures = 0;
+  let [failures, denials] = [0, 0];
   for (let attempt = 1; ; attempt += 1) {
-    const { end, isLast } = await tryRevert(run, attempt, strides);
+    // It ends also where the push type contradicts itself for good.
+    const { end, isLast } = await tryRevert(run, attempt, strides, denials < MAX_TRANSIENT);
     if (end.kind === 'stuck' && end.denied) {
+      denials += 1;
       run.note('retrying', end.reason);
       continue;
     }
@@ -81,7 +83,7 @@ interface RevertTry {
 
 const NOTHING_LEFT: UpdateEnd = { kind: 'met', unfinished: false, missing: 0 };
 
-async function tryRevert(run: DeploySession, attempt: number, strides: Strides): Promise<RevertTry> {
+async function tryRevert(run: DeploySession, attempt: number, strides: Strides, isProved: boolean): Promise<RevertTry> {
   const id = updateId(run.workflowId, 'revert', attempt);
   const { plan } = run.record;
   const request = requestOf(run, id);
@@ -94,8 +96,7 @@ async function tryRevert(run: DeploySession, attempt: number, strides: Strides):
   if (isEmpty(part)) return { end: NOTHING_LEFT, isLast: part.isLast };
   await untilResumed(run);
   await joinAsCanary(run, id);
-  // A revert ends also where the push type contradicts itself for good.
-  const brings = run.input.spec.lockstep || attempt > MAX_TRANSIENT ? {} : { brings: { back: request } };
+  const brings = isProved && !part.counts ? { brings: { back: request } } : {};
   const order = { ...revertOrder(run, request, part), ...brings };
   const end = await runUpdates(run, revertPhase(plan), order, {
     hold: () => untilResumed(run),

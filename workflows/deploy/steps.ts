@@ -16,9 +16,9 @@ import { change } from '../../domain/deploy/state';
 import { phaseUnits } from '../../domain/deploy/unavailable';
 import { summaryOf } from '../../domain/markdown';
 import { unboundedActions } from '../proxies';
-import { pauseRefused } from './calls';
 import { whileHalted } from './gates';
 import { waitWatching, whilePaused } from './pause';
+import { pauseRefused } from './refusals';
 import type { DeploySession } from './session';
 import { abandonStep, actionRun, performStep, type StepEnd } from './stepCalls';
 

@@ -8,8 +8,9 @@ import {
   whyFirstWaits,
 } from '../../domain/deploy/unavailable';
 import { FLEET_LIMITS } from '../../domain/fleet/limits';
-import { callOrPause, untilResumed } from './calls';
+import { untilResumed } from './calls';
 import { whilePaused } from './pause';
+import { callOrPause } from './refusals';
 import type { DeploySession } from './session';
 
 /** What becomes of units that are unavailable, of so many in all. @returns whether the units have to be looked at again. */

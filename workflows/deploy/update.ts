@@ -55,7 +55,7 @@ export class Update {
 /** An update, forward or back, as the runner sends and follows it. */
 export interface UpdateOrder extends Pick<Tracking, 'selection' | 'withoutGone'> {
   readonly updateId: string;
-  /** Left out in lockstep, where each stride is counted before it is sent. */
+  /** Left out of a stride, after which what is left is counted for the next. */
   readonly brings?: Proof['brings'];
   /** Sends it; shown in the Web UI under the options' summary. */
   readonly send: (push: ReturnType<typeof unboundedPush>, options: SendOptions) => Promise<SentUpdates>;

@@ -4,8 +4,9 @@ import type { Named } from '../../domain/deploy/snapshot';
 import { namesOf } from '../../domain/deploy/unavailable';
 import { formatDuration } from '../../domain/text';
 import { summaryOf } from '../../domain/markdown';
-import { pushWatchers } from '../proxies';
-import { callOrPause, callUntilAnswered, messageOf } from './calls';
+import { promptPush, pushWatchers } from '../proxies';
+import { callUntilAnswered, messageOf } from './calls';
+import { callOrPause } from './refusals';
 import type { DeploySession } from './session';
 import { trackingOf } from './update';
 import { accepted, untilMet } from './tries';
@@ -187,16 +188,31 @@ export async function inFleet(
   if (answer && 'refused' in answer) run.note('trouble', `${method} was refused: ${answer.refused}`);
 }
 
-/** Tasks in flight finish, no other starts. An update that never arrived is refused, and needs no cancelling. */
+/**
+ * Tasks in flight finish, no other starts. An update that never arrived is refused, and needs no cancelling. A revert waits for nobody:
+ * it ends the updates before it by itself, and they are cancelled beside it, so that none of them arrives later.
+ */
 export async function giveUp(run: DeploySession, updateIds: readonly string[]): Promise<UpdateEnd> {
+  const atOnce = run.stop()?.kind === 'revert';
   const answer = await callUntilAnswered(
     run,
     'cancelUpdates',
-    (push) => push.cancelUpdates(run.call, updateIds),
+    (push) => push.cancelUpdates(run.call, updateIds, ...(atOnce ? [{ atOnce }] : [])),
     () => false,
   );
   if (answer && 'refused' in answer) run.note('trouble', `cancelling the updates was refused: ${answer.refused}`);
+  if (answer && 'value' in answer && answer.value === false) cancelBeside(run, updateIds);
   return { kind: 'left' };
+}
+
+function cancelBeside(run: DeploySession, updateIds: readonly string[]): void {
+  const cancelling = run.waitFor(
+    () => promptPush(run.input.settings, run.isUrgent).cancelUpdates(run.call, updateIds),
+    () => false,
+  );
+  void cancelling.then((waited) => {
+    if (waited.kind === 'failed') run.note('trouble', `the updates were not cancelled: ${messageOf(waited.error)}`);
+  });
 }
 
 /** Nothing of an update that met its criterion continues once the deploy pauses, stops or leaves its phase. */

@@ -1,0 +1,114 @@
+import { ApplicationFailure } from '@temporalio/activity';
+import { asBefore, withoutPast, type Inheritance, type RevertRules } from '../domain/deploy/planRevert';
+import { named, NONE_NAMED, type Named, type Snapshot, type SnapshotUnit } from '../domain/deploy/snapshot';
+import { concerned, unavailable } from '../domain/deploy/unavailable';
+import { FLEET_LIMITS, SHOWN_UNITS } from '../domain/fleet/limits';
+import type { Unit } from '../domain/fleet/unit';
+import { promptly, REVERT_PATIENCE_MS } from './clock';
+import { fetchUnits, orRefused } from './fetchUnits';
+import { allowJoined } from './fleetAccess';
+import type { DeployCall, Invoke, PushPorts } from './pushCalls';
+
+/** Which units are looked at again, and for what. */
+export interface LookRequest {
+  /** Of a follow-on: its units. */
+  readonly only?: readonly string[];
+  readonly inherited?: Inheritance;
+  readonly rules: RevertRules;
+  readonly allowEmpty?: true;
+  /** Of a canary: what a unit runs now is what it goes back to. */
+  readonly asNow?: true;
+  /** For a revert, which waits for nobody. */
+  readonly atOnce?: true;
+}
+
+/** The units of a deploy that is under way, as they are now. */
+export interface FleetLook {
+  readonly units: number;
+  readonly now: Snapshot;
+  /** The version of one is another than then. */
+  readonly moved: boolean;
+  readonly withoutPast: readonly SnapshotUnit[];
+  readonly unavailable: Named;
+  /** Nobody says so in time for a revert. */
+  readonly unseen?: true;
+}
+
+/**
+ * The units as they are now: those that joined since are marked, those that are gone are missing.
+ * @throws ApplicationFailure `plan-impossible`
+ */
+export async function fetchAgain(
+  ports: PushPorts,
+  invoke: Invoke,
+  call: DeployCall,
+  then: Snapshot,
+  request: LookRequest,
+): Promise<FleetLook> {
+  const fetching = orRefused(() => fetchUnits(invoke, call));
+  const fetched = request.atOnce ? await promptly(ports.clock, REVERT_PATIENCE_MS, fetching) : await fetching;
+  if (fetched === undefined) return { ...NOTHING_SEEN, now: then };
+  const units = await past(ports, concerned(fetched.units, request), request.inherited);
+  const before = await ports.snapshots.read(then);
+  refuseNone(call, fetched.units, before, request);
+  const known = new Map(before.map(({ id, version }) => [id, version]));
+  const now = [...withJoinedMarked(units, known, request), ...unlisted(units, before, request)];
+  const fresh = request.asNow ? now : now.filter((unit) => unit.joined);
+  if (!request.asNow) await allowJoined(ports, call, fresh);
+  return {
+    units: units.length,
+    now: await ports.snapshots.write(call.deployId, now),
+    moved: now.some(({ id, version }) => known.has(id) && known.get(id) !== version),
+    withoutPast: withoutPast(fresh, request.rules).slice(0, SHOWN_UNITS),
+    unavailable: named(unavailable(units), FLEET_LIMITS.leftOut),
+  };
+}
+
+const NOTHING_SEEN = { unseen: true, units: 0, moved: false, withoutPast: [], unavailable: NONE_NAMED } as const;
+
+/** Where there were units, an empty list says more of who made it than of the fleet. */
+function refuseNone(
+  { pushType }: DeployCall,
+  units: readonly Unit[],
+  before: readonly Unit[],
+  { allowEmpty }: LookRequest,
+): void {
+  if (units.length === 0 && before.length > 0 && !allowEmpty)
+    throw ApplicationFailure.nonRetryable(`${pushType} names no units any more`, 'plan-impossible');
+}
+
+const withJoinedMarked = (
+  units: readonly SnapshotUnit[],
+  known: ReadonlyMap<string, unknown>,
+  { asNow }: LookRequest,
+): SnapshotUnit[] =>
+  units.map((unit) => ({
+    ...unit,
+    ...(asNow ? { mixed: false } : {}),
+    ...(known.has(unit.id) ? {} : { joined: true as const }),
+  }));
+
+/** A canary goes back also on units that are not listed now: its revert finds out which of them are gone. */
+function unlisted(units: readonly Unit[], before: readonly SnapshotUnit[], { asNow }: LookRequest): SnapshotUnit[] {
+  const listed = new Set(units.map(({ id }) => id));
+  return asNow ? before.filter(({ id }) => !listed.has(id)) : [];
+}
+
+/** The units as they were before what they inherit. */
+export const past = async (
+  ports: PushPorts,
+  units: readonly Unit[],
+  inherited: Inheritance | undefined,
+): Promise<SnapshotUnit[]> =>
+  inherited ? asBefore(units, inherited, await readPast(ports, inherited.before)) : [...units];
+
+/** What another deploy kept; what nobody keeps any more says nothing. */
+async function readPast({ snapshots }: PushPorts, before: Snapshot): Promise<readonly SnapshotUnit[]> {
+  return snapshots.read(before).catch((error: unknown) => {
+    if (isGone(error)) return [];
+    throw error;
+  });
+}
+
+/** gRPC NOT_FOUND. */
+const isGone = (error: unknown): boolean => (error as { readonly code?: unknown } | null)?.code === 5;

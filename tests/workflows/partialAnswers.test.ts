@@ -1,0 +1,136 @@
+import { answering, away } from './answering';
+import { deploying } from './deploys';
+import { HOUR, MINUTE, VirtualWorld } from './world';
+
+/** What an answer of the push type leaves out says nothing, least of all that there is nothing to do. */
+
+let world: VirtualWorld;
+beforeEach(async () => {
+  world = await VirtualWorld.open();
+});
+afterEach(() => world.close());
+
+const versions = async () => Object.fromEntries((await world.jobs()).map((job) => [job.name, job.versions]));
+const store = async () => {
+  for (const region of ['x', 'y']) await world.job(`kvstore-${region}`, region, 6);
+};
+const listing = (isListed: (id: string) => boolean) =>
+  answering(world, async ({ method }, real) => {
+    if (method !== 'fetchDeployUnits') return undefined;
+    const answer = await real();
+    return { ...answer, units: answer.units.filter(({ id }) => isListed(id)) };
+  });
+
+test('units of which needsPush says nothing are not passed over as current', async () => {
+  await store();
+  await world.describeVersion('kv:2', { errorRatio: 0.5 });
+  const complete = answering(world, ({ method }) => (method === 'needsPush' ? { units: [] } : undefined));
+  const deploy = await deploying(world);
+  const { paused } = await deploy.reaches((status) => status.paused !== null);
+  expect(paused).toMatchObject({ by: 'dependency', until: 'resumed' });
+  expect(paused?.reason).toContain('needsPush says nothing of kvstore-x');
+  expect(await versions()).toEqual({ 'kvstore-x': { 'kv:1': 6 }, 'kvstore-y': { 'kv:1': 6 } });
+  complete();
+  await deploy.command('resume');
+  expect(await deploy.ended()).toMatchObject({ outcome: 'reverted' });
+});
+
+test('a completion does not succeed because no unit was listed for a moment', async () => {
+  await store();
+  const deploy = await deploying(world);
+  await deploy.reaches(({ state }) => state === 'baking');
+  const listsAll = listing(() => false);
+  const { paused } = await deploy.reaches(({ state, paused: pause }) => state === 'ended' || pause !== null);
+  expect(paused?.reason).toContain('twine names no units any more');
+  listsAll();
+  await deploy.command('resume');
+  expect(await deploy.ended()).toMatchObject({ outcome: 'succeeded' });
+  expect(await versions()).toEqual({ 'kvstore-x': { 'kv:2': 6 }, 'kvstore-y': { 'kv:2': 6 } });
+});
+
+test('a canary goes back also on units that are not listed any more', async () => {
+  await store();
+  const canary = { amount: { count: 2 }, bakeMs: 30 * MINUTE, keepUntil: false } as const;
+  const deploy = await deploying(world, { action: 'canary', canary }, { healthInterval: '5m' });
+  await deploy.reaches(({ state }) => state === 'baking');
+  listing((id) => id !== 'kvstore-y');
+  expect(await deploy.ended()).toMatchObject({ outcome: 'succeeded' });
+  expect(await versions()).toEqual({ 'kvstore-x': { 'kv:1': 6 }, 'kvstore-y': { 'kv:1': 6 } });
+});
+
+test('an unhealthy canary goes back also while nobody says which units there are', async () => {
+  await world.job('kvstore-x', 'x', 6);
+  await world.describeVersion('kv:2', { errorRatio: 0.5 });
+  const canary = { amount: { count: 2 }, bakeMs: 30 * MINUTE, keepUntil: false } as const;
+  const spec = { config: { jobs: ['kvstore-x'] }, healthInterval: '1m' } as const;
+  const deploy = await deploying(world, { action: 'canary', canary }, spec);
+  await deploy.reaches(({ state }) => state === 'baking', { stepMs: 10_000 });
+  const answers = answering(world, ({ method }) => (method === 'fetchDeployUnits' ? away() : undefined));
+  await deploy.reaches(({ state }) => state === 'reverting');
+  await world.sleep(5 * MINUTE);
+  expect(await versions()).toEqual({ 'kvstore-x': { 'kv:1': 6 } });
+  answers();
+  expect(await deploy.ended()).toMatchObject({ outcome: 'reverted' });
+});
+
+/** A deploy of half of four units, which waits before its completion with other units than it began with. */
+async function halfWay({ gone, joined = [], slow }: { gone: string[]; joined?: string[]; slow?: string }) {
+  const timings = { fetchMs: 30 * MINUTE, stopMs: 1_000, startMs: 2_000 };
+  const names = ['kvstore-a', 'kvstore-b', 'kvstore-c', 'kvstore-d'];
+  for (const name of names) await world.job(name, 'x', 4, name === slow ? { timings } : {});
+  const phases = [{ name: 'half', scope: '*', amount: { units: '50%' }, bake: '10m' }];
+  const config = { jobs: [...names, ...joined] };
+  for (const name of joined) await world.job(name, 'x', 4);
+  const early = listing((id) => !joined.includes(id));
+  const deploy = await deploying(world, {}, { config, phases, healthChecks: [] });
+  await deploy.reaches(({ state }) => state === 'baking');
+  early();
+  for (const name of gone) await world.control('DELETE', `/control/jobs/${name}`);
+  listing((id) => !gone.includes(id));
+  await deploy.freeze();
+  await deploy.reaches(({ paused }) => paused?.by === 'freeze');
+  await deploy.command('revert');
+  return deploy;
+}
+
+test.each([
+  ['one of them has', { gone: ['kvstore-a'] }],
+  ['the others have', { gone: ['kvstore-c', 'kvstore-d'], slow: 'kvstore-b' }],
+])('a revert of a share of whole units takes back those that it has reached once %s gone', async (_, change) => {
+  const deploy = await halfWay(change);
+  expect(await deploy.ended()).toMatchObject({ outcome: 'reverted' });
+  const left = ['kvstore-a', 'kvstore-b', 'kvstore-c', 'kvstore-d'].filter((name) => !change.gone.includes(name));
+  expect(await versions()).toEqual(Object.fromEntries(left.map((name) => [name, { 'kv:1': 4 }])));
+});
+
+test('a revert of a share of whole units takes back those that it has reached though others have joined', async () => {
+  const deploy = await halfWay({ gone: [], joined: ['kvstore-0', 'kvstore-00'] });
+  expect(await deploy.ended()).toMatchObject({ outcome: 'reverted' });
+  for (const counts of Object.values(await versions())) expect(counts).toEqual({ 'kv:1': 4 });
+});
+
+test('a deploy that is paused while it waits for a canary waits without asking', async () => {
+  await world.job('kvstore-x', 'x', 6);
+  const config = { jobs: ['kvstore-x'] };
+  const deploy = await deploying(world, {}, { config, healthChecks: [] });
+  const free = answering(world, ({ method, updateId, context }) =>
+    method === 'executeUpdates' && updateId?.includes('/1/1') && context?.deployId === deploy.handle.workflowId
+      ? away()
+      : undefined,
+  );
+  await deploy.reaches(({ phases }) => phases[1]?.state === 'running');
+  const kept = { amount: { count: 1 }, bakeMs: 4 * HOUR, keepUntil: false } as const;
+  const other = { release: 3, action: 'canary', canary: kept };
+  const canary = await deploying(world, other, { config, healthInterval: '5m', healthChecks: [] });
+  await canary.reaches(({ state }) => state === 'baking');
+  free();
+  await deploy.reaches(({ state }) => state === 'waiting-lock');
+  await deploy.command('pause');
+  const events = async () => (await deploy.handle.describe()).historyLength;
+  await world.sleep(MINUTE);
+  const before = await events();
+  await world.sleep(HOUR);
+  expect(await events()).toBe(before);
+  await deploy.command('resume');
+  expect(await deploy.ended()).toMatchObject({ outcome: 'succeeded' });
+});

@@ -1,0 +1,35 @@
+import { patched } from '@temporalio/workflow';
+import { callUntilAnswered, untilResumed, type PushCall } from './calls';
+import { whilePaused } from './pause';
+import type { DeploySession } from './session';
+
+/**
+ * As `callUntilAnswered`; a refusal, which no retry can fix, pauses until a person resumes (the call is made again), cancels or
+ * reverts: a deploy under way never fails in the dark (docs/design/overview.md#failures).
+ */
+export async function callOrPause<T>(
+  run: DeploySession,
+  what: string,
+  call: PushCall<T>,
+  wake = run.isLeft,
+): Promise<{ readonly value: T } | undefined> {
+  for (;;) {
+    const answer = await callUntilAnswered(run, what, call, wake);
+    if (answer === undefined || 'value' in answer) return answer;
+    await pauseRefused(run, `${run.input.spec.pushType} refused ${what}: ${answer.refused}`, { wake });
+  }
+}
+
+/** Until 0.3 nobody looked at health while something was refused. */
+const WATCHED = 'health is checked during a refusal';
+
+/** Nobody asks again what was refused, until a person resumes. `on` is who refused it: the push type, unless another one is named. */
+export async function pauseRefused(
+  run: DeploySession,
+  reason: string,
+  { wake = run.isLeft, on }: { readonly wake?: () => boolean; readonly on?: string } = {},
+): Promise<void> {
+  run.pauseOn(reason, { until: 'resumed', ...(on === undefined ? {} : { on }) });
+  if (patched(WATCHED)) await whilePaused(run, wake);
+  else await untilResumed(run, wake);
+}
