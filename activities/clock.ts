@@ -23,7 +23,7 @@ export async function beating<T>(intervalMs: number, beat: () => void, work: () 
   }
 }
 
-/** What `work` comes to, where that is within so long; undefined where it takes longer, or fails: then whoever asked goes on without. */
+/** What `work` comes to, where that is within so long; undefined where it takes longer, or fails: then whoever asked continues without. */
 export async function promptly<T>(clock: Clock, withinMs: number, work: Promise<T>): Promise<T | undefined> {
   const over = new AbortController();
   try {

@@ -22,7 +22,7 @@ import { recordModel, recordRerun } from './recordModel';
 /**
  * Records the histories that replay.test.ts replays, from real runs on real servers. By hand, when there is a new kind of
  * run, after `npm run build`:
- *   TEMPORAL_CLI=$(./temporal-dev.sh --install-only) npx jiti tests/replay/record.ts [fan-out|together|held|paused-shown|sweeps|model|rerun|deploys|large|continued|landing|bugs|freshness]
+ *   TEMPORAL_CLI=$(./temporal-dev.sh --install-only) npx jiti tests/replay/record.ts [fan-out|together|held|paused-shown|refused|sweeps|model|rerun|deploys|large|continued|landing|bugs|freshness]
  * What was recorded once is kept as it is for ever: a file that exists is never written again.
  */
 const PATIENT: Given['deploy'] = {
@@ -84,6 +84,22 @@ const PAUSED_SHOWN: Recording = {
   ),
 };
 
+/** The count of the second phase is refused once, and a person resumes. */
+const REFUSED: Recording = {
+  onlyDeploy: true,
+  play: through(
+    async (shop) => {
+      await inBake()(shop);
+      const fault = { kind: 'http', service: 'twine', method: 'needsPush', mode: 'garbage', count: 1 };
+      await shop.stack.control('POST', '/control/faults', fault);
+      await say(shop, 'skip-bake', `${shop.name}/1/deploy`);
+      await shop.reaches(1, 'is refused', ({ paused }) => paused?.until === 'resumed');
+      await say(shop, 'resume', `${shop.name}/1/deploy`);
+    },
+    [1],
+  ),
+};
+
 const SCENARIOS: Readonly<Record<string, Recording>> = {
   good: { given: {}, play: through((shop) => shop.ships(2).then(() => undefined), []) },
   reverted: {
@@ -98,6 +114,7 @@ const SCENARIOS: Readonly<Record<string, Recording>> = {
   paused: { onlyDeploy: true, play: inBake('pause') },
   resumed: { onlyDeploy: true, play: through(inBake('pause', 'resume'), [0, 1]) },
   'paused-shown': PAUSED_SHOWN,
+  refused: REFUSED,
   'skipped-phase': { onlyDeploy: true, play: through(inBake('skip-phase'), [1]) },
   'skipped-bake': { onlyDeploy: true, play: through(inBake('skip-bake'), [1]) },
   'skipped-check': { onlyDeploy: true, play: through(inBake('skip-health-check'), [0, 1]) },
@@ -261,6 +278,7 @@ const PARTS: Readonly<Record<string, Play>> = {
   together: recordTogether,
   held: recordHeld,
   'paused-shown': (stack) => record(stack, 'paused-shown', PAUSED_SHOWN),
+  refused: (stack) => record(stack, 'refused', REFUSED),
   sweeps: recordSweeps,
   model: (stack) => recordModel(stack, save),
   rerun: (stack) => recordRerun(stack, save),

@@ -129,7 +129,7 @@ test('nor does it succeed because its time is up meanwhile', async () => {
   await hasty.ended();
 });
 
-test('what a push type denies takes nothing from the patience with tasks that do not come up at once', async () => {
+test('denied updates take nothing from the patience with tasks that do not come up at once', async () => {
   const toTry = ({ updateId = '' }: { updateId?: string }) => /\/0\/[123]$/.test(updateId);
   lying((asked) => (toTry(asked) ? undefined : PASSED_ON));
   await world.describeVersion('kv:2', { crashOnStart: true });

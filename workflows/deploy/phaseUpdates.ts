@@ -17,7 +17,7 @@ import type { DeploySession } from './session';
 import { cameUp, earlierTries, MAX_TRANSIENT, type Tried } from './tries';
 import { leaveOutLost } from './unavailable';
 import { giveUp, stopRest } from './updates';
-import type { UpdateControl, UpdateOrder, UpdateEnd } from './update';
+import { isDenied, type UpdateControl, type UpdateOrder, type UpdateEnd } from './update';
 
 /**
  * Updates the tasks of one phase until its criterion is met; a failure that waits for a person is tried again when they resume.
@@ -62,7 +62,7 @@ export async function updatePhase(run: DeploySession, phase: PhasePlan, workOf: 
       [failures, tried] = [0, undefined];
       continue;
     }
-    if (end.kind === 'stuck' && end.denied && (denials += 1) <= MAX_TRANSIENT) {
+    if (isDenied(end) && (denials += 1) <= MAX_TRANSIENT) {
       run.note('retrying', `${phase.name}: ${end.reason}`);
       tried = undefined;
       continue;
@@ -72,8 +72,7 @@ export async function updatePhase(run: DeploySession, phase: PhasePlan, workOf: 
     await afterFailure(run, phase, end, id, failures);
     // In lockstep the others may go another way without units that were left out since.
     const isOther = run.input.spec.lockstep && run.record.skipped !== skipped;
-    // What its own push type denies counts for nothing.
-    tried = isOther || (end.kind === 'stuck' && end.denied) ? undefined : { id, part };
+    tried = isOther || isDenied(end) ? undefined : { id, part };
   }
   return false;
 }

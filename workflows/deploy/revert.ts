@@ -17,7 +17,7 @@ import { hasMovedSince } from './prepare';
 import type { DeploySession } from './session';
 import { MAX_TRANSIENT } from './tries';
 import { runUpdates } from './updates';
-import type { UpdateOrder, UpdateEnd } from './update';
+import { isDenied, type UpdateOrder, type UpdateEnd } from './update';
 
 /**
  * Brings every task that this deploy touched back to what it ran before, by the same runner as a phase. A revert can be
@@ -37,7 +37,7 @@ export async function revert(run: DeploySession, stop: Extract<Stop, { kind: 're
   for (let attempt = 1; ; attempt += 1) {
     // It ends also where the push type contradicts itself for good.
     const { end, isLast } = await tryRevert(run, attempt, strides, denials < MAX_TRANSIENT);
-    if (end.kind === 'stuck' && end.denied) {
+    if (isDenied(end)) {
       denials += 1;
       run.note('retrying', end.reason);
       continue;

@@ -19,6 +19,10 @@ export type UpdateEnd =
   | { readonly kind: 'refused'; readonly reason: string; readonly byCanaries?: true }
   | (Exclude<Progress, { kind: 'going' | 'met' }> & { /** The time was up. */ readonly late?: true });
 
+/** Its own push type denies what it says that an update has brought: it counts for nothing. */
+export const isDenied = (end: UpdateEnd): end is Extract<UpdateEnd, { kind: 'stuck' }> =>
+  end.kind === 'stuck' && end.denied === true;
+
 /** What a deploy knows of its updates beside its record: which one the push type has not taken yet, and which one has a rest. */
 export class Update {
   private unsent: string | null = null;
@@ -55,7 +59,7 @@ export class Update {
 /** An update, forward or back, as the runner sends and follows it. */
 export interface UpdateOrder extends Pick<Tracking, 'selection' | 'withoutGone'> {
   readonly updateId: string;
-  /** Left out of a stride, after which what is left is counted for the next. */
+  /** Left out of a stride: the next one is counted anyway. */
   readonly brings?: Proof['brings'];
   /** Sends it; shown in the Web UI under the options' summary. */
   readonly send: (push: ReturnType<typeof unboundedPush>, options: SendOptions) => Promise<SentUpdates>;

@@ -1,14 +1,9 @@
-import type { TrackedUpdate, Tracking } from '../../activities/tracking';
 import type { PhasePlan } from '../../domain/deploy/plan';
-import type { Named } from '../../domain/deploy/snapshot';
-import { namesOf } from '../../domain/deploy/unavailable';
-import { formatDuration } from '../../domain/text';
 import { summaryOf } from '../../domain/markdown';
-import { promptPush, pushWatchers } from '../proxies';
+import { promptPush } from '../proxies';
 import { callUntilAnswered, messageOf } from './calls';
-import { callOrPause } from './refusals';
+import { follow, trackingFor, unanswered } from './follow';
 import type { DeploySession } from './session';
-import { trackingOf } from './update';
 import { accepted, untilMet } from './tries';
 import type { UpdateControl, UpdateEnd, UpdateOrder } from './update';
 
@@ -85,97 +80,6 @@ async function send(run: DeploySession, phase: PhasePlan, order: UpdateOrder): P
 }
 
 const paused = () => 'paused' as const;
-
-/** An answer that leaves units out says nothing of them, least of all that they are updated. */
-const unanswered = (run: DeploySession, units: Named, what: string): UpdateEnd | undefined =>
-  units.count === 0 ? undefined : { kind: 'refused', reason: `${run.input.spec.pushType} ${what} ${namesOf(units)}` };
-
-/** What is left of the time limit; nothing is taken off while the push type does not answer. `isSeen`: it is known to be under way. */
-interface Budget {
-  leftMs: number;
-  isSeen: boolean;
-}
-
-async function follow(
-  run: DeploySession,
-  phase: PhasePlan,
-  order: UpdateOrder,
-  updateIds: readonly string[],
-  budget: Budget,
-  control: UpdateControl,
-): Promise<UpdateEnd | 'paused'> {
-  const tracking = trackingFor(run, phase, order, updateIds, control);
-  const { trackIntervalMs: intervalMs, heartbeatTimeoutMs, transientMs } = run.input.settings;
-  const summary = summaryOf(`${phase.name}: follow updates`);
-  const startedMs = Date.now();
-  // Whoever is doubted gets its answer before the time is up.
-  const patienceMs = Math.min(transientMs, budget.leftMs / 2);
-  const proof = order.brings && !budget.isSeen ? { proof: { brings: order.brings, patienceMs } } : {};
-  const isTimed = !control.groups?.isHolding();
-  const waited = await run.waitFor(
-    () =>
-      pushWatchers(run.input.settings, run.isUrgent).followUpdates.executeWithOptions({ summary }, [
-        run.call,
-        { ...tracking, ...proof, intervalMs, heartbeatTimeoutMs },
-      ]),
-    () => run.isLeft() || run.isHalted || control.groups?.differs() === true,
-    isTimed ? { afterMs: budget.leftMs, summary: summaryOf(`${phase.name}: update timeout`) } : undefined,
-  );
-  const tookMs = Date.now() - startedMs;
-  if (isTimed) budget.leftMs = Math.max(0, budget.leftMs - tookMs);
-  // A doubt would have been over by then.
-  budget.isSeen ||= tookMs > patienceMs + intervalMs;
-  if (waited.kind === 'woken') return 'paused';
-  if (waited.kind === 'done' && waited.value.unproven) {
-    if (!(await untilCounted(run, order))) return 'paused';
-    return follow(run, phase, order, updateIds, budget, control);
-  }
-  if (waited.kind === 'done') return judged(run, order, waited.value, control);
-  if (waited.kind === 'failed') run.note('trouble', `following the updates failed: ${messageOf(waited.error)}`);
-  // The counts as they are now, however long the push type takes to give them.
-  const seen = await callUntilAnswered(run, 'trackUpdates', (push) =>
-    push.trackUpdates(run.call, { ...tracking, ...proof }),
-  );
-  if (seen === undefined) return 'paused';
-  if ('refused' in seen) return { kind: 'refused', reason: seen.refused };
-  control.show(seen.value);
-  if (waited.kind === 'failed') return follow(run, phase, order, updateIds, budget, control);
-  const { progress, late } = seen.value;
-  if (progress.kind === 'met' || (progress.kind === 'stuck' && progress.denied))
-    return judged(run, order, seen.value, control);
-  return { ...late, late: true, reason: `${late.reason} (${formatDuration(phase.updateTimeoutMs)})` };
-}
-
-/** Waits until the push type counts again; false when the phase is left. */
-async function untilCounted(run: DeploySession, { brings, selection }: UpdateOrder): Promise<boolean> {
-  if (!brings || !('want' in brings)) return true;
-  const work = { selection, want: brings.want };
-  return (await callOrPause(run, 'needsPush', (push) => push.countOutdated(run.call, work))) !== undefined;
-}
-
-function trackingFor(
-  run: DeploySession,
-  phase: PhasePlan,
-  { selection, withoutGone }: UpdateOrder,
-  updateIds: readonly string[],
-  { earlier }: UpdateControl,
-): Tracking {
-  const of = { updateIds, selection, ...(withoutGone ? { withoutGone } : {}), ...(earlier ? { earlier } : {}) };
-  return trackingOf(run, of, phase);
-}
-
-function judged(
-  run: DeploySession,
-  { updateId }: UpdateOrder,
-  tracked: TrackedUpdate,
-  control: UpdateControl,
-): UpdateEnd {
-  control.show(tracked);
-  const left = unanswered(run, tracked.unheard, `says nothing of what ${updateId} did to`);
-  if (left) return left;
-  const { progress, unfinished, missing } = tracked;
-  return progress.kind === 'met' || progress.kind === 'going' ? { kind: 'met', unfinished, missing } : progress;
-}
 
 /** A push type that refuses does not keep a person from resuming, cancelling or reverting; it is said, and no more. */
 export async function inFleet(
