@@ -85,3 +85,17 @@ test('a resume of a refused update continues on a healthy verdict', async () => 
   await deploy.command('resume');
   expect(await deploy.ended()).toMatchObject({ outcome: 'succeeded' });
 });
+
+test('a phase that is skipped is not waited for because its update was refused', async () => {
+  await store();
+  answering(world, ({ method, updateId }) =>
+    method === 'executeUpdates' && updateId?.includes('/0/1')
+      ? Response.json({ error: {} }, { status: 409 })
+      : undefined,
+  );
+  const deploy = await deploying(world);
+  await deploy.reaches(({ paused }) => paused?.until === 'resumed');
+  await deploy.command('skip-phase');
+  expect(await deploy.ended()).toMatchObject({ outcome: 'succeeded' });
+  expect((await deploy.status()).phases.map(({ state }) => state)).toEqual(['skipped', 'succeeded']);
+});

@@ -30,6 +30,7 @@ export async function pauseRefused(
   { wake = run.isLeft, on }: { readonly wake?: () => boolean; readonly on?: string } = {},
 ): Promise<void> {
   run.pauseOn(reason, { until: 'resumed', ...(on === undefined ? {} : { on }) });
-  if (patched(WATCHED)) await whilePaused(run, wake);
-  else await untilResumed(run, wake);
+  if (!patched(WATCHED)) return untilResumed(run, wake);
+  await whilePaused(run, wake);
+  if (run.isLeft() && !run.isStopping() && run.paused?.until === 'resumed') run.unpause('the phase is skipped');
 }
