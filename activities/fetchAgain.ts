@@ -1,6 +1,6 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import { asBefore, withoutPast, type Inheritance, type RevertRules } from '../domain/deploy/planRevert';
-import { named, NONE_NAMED, type Named, type Snapshot, type SnapshotUnit } from '../domain/deploy/snapshot';
+import { named, type Named, type Snapshot, type SnapshotUnit } from '../domain/deploy/snapshot';
 import { concerned, unavailable } from '../domain/deploy/unavailable';
 import { FLEET_LIMITS, SHOWN_UNITS } from '../domain/fleet/limits';
 import type { Unit } from '../domain/fleet/unit';
@@ -18,7 +18,7 @@ export interface LookRequest {
   readonly allowEmpty?: true;
   /** Of a canary: what a unit runs now is what it goes back to. */
   readonly asNow?: true;
-  /** For a revert, which waits for nobody. */
+  /** For a revert, which waits for nobody: what nobody says in time is as it was. */
   readonly atOnce?: true;
 }
 
@@ -30,8 +30,6 @@ export interface FleetLook {
   readonly moved: boolean;
   readonly withoutPast: readonly SnapshotUnit[];
   readonly unavailable: Named;
-  /** Nobody says so in time for a revert. */
-  readonly unseen?: true;
 }
 
 /**
@@ -47,13 +45,14 @@ export async function fetchAgain(
 ): Promise<FleetLook> {
   const fetching = orRefused(() => fetchUnits(invoke, call));
   const fetched = request.atOnce ? await promptly(ports.clock, REVERT_PATIENCE_MS, fetching) : await fetching;
-  if (fetched === undefined) return { ...NOTHING_SEEN, now: then };
-  const units = await past(ports, concerned(fetched.units, request), request.inherited);
+  const all = fetched?.units ?? [];
+  const units = await past(ports, concerned(all, request), request.inherited);
   const before = await ports.snapshots.read(then);
-  refuseNone(call, fetched.units, before, request);
+  refuseNone(call, all, before, request);
   const known = new Map(before.map(({ id, version }) => [id, version]));
-  const now = [...withJoinedMarked(units, known, request), ...unlisted(units, before, request)];
-  const fresh = request.asNow ? now : now.filter((unit) => unit.joined);
+  const listed = withJoinedMarked(units, known, request);
+  const now = [...listed, ...unlisted(units, before, request)];
+  const fresh = request.asNow ? (fetched ? listed : now) : now.filter((unit) => unit.joined);
   if (!request.asNow) await allowJoined(ports, call, fresh);
   return {
     units: units.length,
@@ -64,16 +63,14 @@ export async function fetchAgain(
   };
 }
 
-const NOTHING_SEEN = { unseen: true, units: 0, moved: false, withoutPast: [], unavailable: NONE_NAMED } as const;
-
 /** Where there were units, an empty list says more of who made it than of the fleet. */
 function refuseNone(
   { pushType }: DeployCall,
   units: readonly Unit[],
   before: readonly Unit[],
-  { allowEmpty }: LookRequest,
+  { allowEmpty, asNow }: LookRequest,
 ): void {
-  if (units.length === 0 && before.length > 0 && !allowEmpty)
+  if (units.length === 0 && before.length > 0 && !allowEmpty && !asNow)
     throw ApplicationFailure.nonRetryable(`${pushType} names no units any more`, 'plan-impossible');
 }
 
@@ -88,10 +85,10 @@ const withJoinedMarked = (
     ...(known.has(unit.id) ? {} : { joined: true as const }),
   }));
 
-/** A canary goes back also on units that are not listed now: its revert finds out which of them are gone. */
+/** A canary goes back also on units that are not listed now, to what they ran: its revert finds out which of them are gone. */
 function unlisted(units: readonly Unit[], before: readonly SnapshotUnit[], { asNow }: LookRequest): SnapshotUnit[] {
   const listed = new Set(units.map(({ id }) => id));
-  return asNow ? before.filter(({ id }) => !listed.has(id)) : [];
+  return asNow ? before.flatMap((unit) => (listed.has(unit.id) ? [] : [{ ...unit, mixed: false }])) : [];
 }
 
 /** The units as they were before what they inherit. */

@@ -5,6 +5,7 @@ import { deniedOf, judgeDenied, untouchedOf } from '../domain/deploy/progress';
 import type { UnitProgress } from '../domain/fleet/unit';
 import { plural } from '../domain/text';
 import { isNonRetryable } from './failure';
+import { stillThere } from './fetchUnits';
 import type { Looked } from './look';
 import { reservedUpdates, unitNeeds, unitOf, type DeployCall, type Invoke, type PushPorts } from './pushCalls';
 import { allTargets, type RevertRequest } from './reverts';
@@ -49,7 +50,7 @@ export async function lookAtUpdates(
   if (doubted === null) return tracked.progress.kind === 'going' ? goingOn(seen) : { done: tracked };
   const doubtedMs = before?.doubtedMs ?? now;
   if (proof && now - doubtedMs < proof.patienceMs)
-    return { seen: { ...seen, doubtedMs }, message: 'done, but not all of it counts as up to date' };
+    return { seen: { ...seen, doubtedMs }, message: 'done, but some of it counts as outdated, or cannot be counted' };
   return { done: doubted };
 }
 
@@ -126,5 +127,16 @@ async function deniedTasks(
     ? await allTargets(ports, brings.back)
     : targetsFor(await unitsIn(ports.snapshots, selection), brings.want);
   const asked = targets.filter((target) => known.has(unitOf(target)));
-  return deniedOf(tracked, await unitNeeds(invoke, call, asked, exclude));
+  const needs = await unitNeeds(invoke, call, asked, exclude).catch(async (error: unknown) => {
+    // One that has gone since is refused, and nothing is left of it to be counted.
+    const there = new Set(isNonRetryable(error) ? await stillThere(invoke, call, asked.map(unitOf)) : known);
+    if (asked.every(({ unit }) => there.has(unit))) throw error;
+    return unitNeeds(
+      invoke,
+      call,
+      asked.filter(({ unit }) => there.has(unit)),
+      exclude,
+    );
+  });
+  return deniedOf(tracked, needs);
 }

@@ -16,6 +16,7 @@ export interface Output {
   readonly wide: boolean;
   /** How to render for stdout now; `now` is read at each call. */
   view(): View;
+  /** JSON, which is YAML as well, unless the format is `yaml`. */
   yaml(value: unknown): string;
 }
 

@@ -121,7 +121,7 @@ export const untouchedOf = (units: readonly UnitProgress[]): number =>
 export const judgeDenied = (updateIds: readonly string[], tasks: number): Progress => ({
   kind: 'stuck',
   denied: true,
-  reason: `${updateIds.join(', ')} counts as done, but ${plural(tasks, 'task')} of it as outdated: the push type may know that id from a release that a restore has lost`,
+  reason: `${updateIds.join(', ')} counts as done, but ${plural(tasks, 'task')} of it as outdated: others have come, or the push type knows that id from a release that a restore has lost`,
 });
 
 /** Whatever was missing and is not wanted again is out of reach, as far as anybody knows. */

@@ -96,7 +96,7 @@ test.each([FORWARD, BACK])('after that it is not done, and says why', async (bri
         kind: 'stuck',
         denied: true,
         reason:
-          'd/1/1 counts as done, but 2 tasks of it as outdated: the push type may know that id from a release that a restore has lost',
+          'd/1/1 counts as done, but 2 tasks of it as outdated: others have come, or the push type knows that id from a release that a restore has lost',
       },
     },
   });

@@ -50,8 +50,7 @@ test('a completion does not succeed because no unit was listed for a moment', as
 
 test('a canary goes back also on units that are not listed any more', async () => {
   await store();
-  const canary = { amount: { count: 2 }, bakeMs: 30 * MINUTE, keepUntil: false } as const;
-  const deploy = await deploying(world, { action: 'canary', canary }, { healthInterval: '5m' });
+  const deploy = await deploying(world, { action: 'canary', canary: CANARY }, { healthInterval: '5m' });
   await deploy.reaches(({ state }) => state === 'baking');
   listing((id) => id !== 'kvstore-y');
   expect(await deploy.ended()).toMatchObject({ outcome: 'succeeded' });
@@ -61,9 +60,7 @@ test('a canary goes back also on units that are not listed any more', async () =
 test('an unhealthy canary goes back also while nobody says which units there are', async () => {
   await world.job('kvstore-x', 'x', 6);
   await world.describeVersion('kv:2', { errorRatio: 0.5 });
-  const canary = { amount: { count: 2 }, bakeMs: 30 * MINUTE, keepUntil: false } as const;
-  const spec = { config: { jobs: ['kvstore-x'] }, healthInterval: '1m' } as const;
-  const deploy = await deploying(world, { action: 'canary', canary }, spec);
+  const deploy = await deploying(world, { action: 'canary', canary: CANARY }, oneJob);
   await deploy.reaches(({ state }) => state === 'baking', { stepMs: 10_000 });
   const answers = answering(world, ({ method }) => (method === 'fetchDeployUnits' ? away() : undefined));
   await deploy.reaches(({ state }) => state === 'reverting');
@@ -71,6 +68,67 @@ test('an unhealthy canary goes back also while nobody says which units there are
   expect(await versions()).toEqual({ 'kvstore-x': { 'kv:1': 6 } });
   answers();
   expect(await deploy.ended()).toMatchObject({ outcome: 'reverted' });
+});
+
+const CANARY = { amount: { count: 2 }, bakeMs: 30 * MINUTE, keepUntil: false } as const;
+const oneJob = { config: { jobs: ['kvstore-x'] }, healthInterval: '1m' } as const;
+const refusal = () => Response.json({ error: { code: 'no', message: 'not today', retryable: false } }, { status: 400 });
+
+test.each([
+  ['healthy', {}, 'succeeded'],
+  ['unhealthy', { errorRatio: 0.5 }, 'reverted'],
+])(
+  'a canary that is %s goes back, and ends once somebody says again which units there are',
+  async (_, behaviour, outcome) => {
+    await world.job('kvstore-x', 'x', 6);
+    await world.describeVersion('kv:2', behaviour);
+    const deploy = await deploying(world, { action: 'canary', canary: CANARY }, oneJob);
+    await deploy.reaches(({ state }) => state === 'baking', { stepMs: 10_000 });
+    const answers = answering(world, ({ method }) => (method === 'fetchDeployUnits' ? refusal() : undefined));
+    await deploy.reaches(({ paused }) => paused?.until === 'resumed');
+    expect(await versions()).toEqual({ 'kvstore-x': { 'kv:1': 6 } });
+    const { historyLength } = await deploy.handle.describe();
+    await world.sleep(HOUR);
+    expect((await deploy.handle.describe()).historyLength).toBe(historyLength);
+    answers();
+    await deploy.command('resume');
+    expect(await deploy.ended()).toMatchObject({ outcome });
+  },
+);
+
+test('a canary goes back where no unit is listed any more', async () => {
+  await world.job('kvstore-x', 'x', 6);
+  const deploy = await deploying(world, { action: 'canary', canary: CANARY }, oneJob);
+  await deploy.reaches(({ state }) => state === 'baking', { stepMs: 10_000 });
+  listing(() => false);
+  expect(await deploy.ended()).toMatchObject({ outcome: 'succeeded' });
+  expect(await versions()).toEqual({ 'kvstore-x': { 'kv:1': 6 } });
+});
+
+test.each([
+  [
+    'nobody says in time what they run',
+    () => answering(world, ({ method }) => (method === 'fetchDeployUnits' ? away() : undefined)),
+  ],
+  ['they are not listed any more', () => listing(() => false)],
+])('a canary beside a deploy in the middle of its phases goes back though %s', async (_, happens) => {
+  await world.job('kvstore-x', 'x', 12);
+  const spec = { config: { jobs: ['kvstore-x'] }, healthChecks: [] };
+  const phases = [{ name: 'half', scope: '*', amount: 6, bake: '8h' }];
+  const beside = await deploying(world, {}, { ...spec, phases });
+  await beside.reaches(({ state }) => state === 'baking');
+  const deploy = await deploying(world, { release: 3, action: 'canary', canary: CANARY }, spec);
+  await deploy.reaches(({ state }) => state === 'baking', { stepMs: 10_000 });
+  const isOn = async (version: string) => (await world.jobs())[0]?.versions[version] ?? 0;
+  expect(await isOn('kv:3')).toBe(2);
+  const ends = happens();
+  await deploy.reaches(({ state }) => state === 'reverting' || state === 'ended');
+  await world.sleep(5 * MINUTE);
+  expect(await isOn('kv:3')).toBe(0);
+  ends();
+  expect(await deploy.ended()).toMatchObject({ outcome: 'succeeded' });
+  await beside.command('cancel');
+  await beside.ended();
 });
 
 /** A deploy of half of four units, which waits before its completion with other units than it began with. */

@@ -62,7 +62,7 @@ function reportKept(run: DeploySession): Promise<boolean> {
 
 async function undoCanary(run: DeploySession, stop: Stop | null): Promise<Ending> {
   run.set((record, now) => change(record, now, { control: reverting(record.control, record.control.revert) }));
-  // Where nobody says in time what runs now, the revert is corrected once somebody does.
+  // Where nobody says in time what runs now, it goes back to what ran, and further once somebody does.
   await lookAtPresent(run, { atOnce: true });
   const why = stop?.kind === 'revert' ? stop : { by: 'canary', reason: 'a canary is always undone' };
   return revert(run, { kind: 'revert', by: why.by, reason: why.reason });

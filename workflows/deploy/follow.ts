@@ -14,18 +14,13 @@ import { trackingOf, type UpdateControl, type UpdateEnd, type UpdateOrder } from
 export const unanswered = (run: DeploySession, units: Named, what: string): UpdateEnd | undefined =>
   units.count === 0 ? undefined : { kind: 'refused', reason: `${run.input.spec.pushType} ${what} ${namesOf(units)}` };
 
-/** What is left of the time limit; nothing is taken off while the push type does not answer. `isSeen`: it is known to be under way. */
-export interface Budget {
-  leftMs: number;
-  isSeen: boolean;
-}
-
+/** @param budget what is left of the time limit; nothing is taken off while the push type does not answer. */
 export async function follow(
   run: DeploySession,
   phase: PhasePlan,
   order: UpdateOrder,
   updateIds: readonly string[],
-  budget: Budget,
+  budget: { leftMs: number },
   control: UpdateControl,
 ): Promise<UpdateEnd | 'paused'> {
   const tracking = trackingFor(run, phase, order, updateIds, control);
@@ -34,7 +29,7 @@ export async function follow(
   const startedMs = Date.now();
   // Whoever is doubted gets its answer before the time is up.
   const patienceMs = Math.min(transientMs, budget.leftMs / 2);
-  const proof = order.brings && !budget.isSeen ? { proof: { brings: order.brings, patienceMs } } : {};
+  const proof = order.brings ? { proof: { brings: order.brings, patienceMs } } : {};
   const isTimed = !control.groups?.isHolding();
   const waited = await run.waitFor(
     () =>
@@ -45,13 +40,8 @@ export async function follow(
     () => run.isLeft() || run.isHalted || control.groups?.differs() === true,
     isTimed ? { afterMs: budget.leftMs, summary: summaryOf(`${phase.name}: update timeout`) } : undefined,
   );
-  const tookMs = Date.now() - startedMs;
-  if (isTimed) budget.leftMs = Math.max(0, budget.leftMs - tookMs);
-  if (waited.kind === 'woken') {
-    // A doubt would have been over by then.
-    budget.isSeen ||= tookMs > patienceMs + intervalMs;
-    return 'paused';
-  }
+  if (isTimed) budget.leftMs = Math.max(0, budget.leftMs - (Date.now() - startedMs));
+  if (waited.kind === 'woken') return 'paused';
   if (waited.kind === 'done' && waited.value.unproven) {
     if (!(await untilCounted(run, order))) return 'paused';
     return follow(run, phase, order, updateIds, budget, control);
@@ -60,7 +50,7 @@ export async function follow(
   if (waited.kind === 'failed') run.note('trouble', `following the updates failed: ${messageOf(waited.error)}`);
   // The counts as they are now, however long the push type takes to give them.
   const seen = await callUntilAnswered(run, 'trackUpdates', (push) =>
-    push.trackUpdates(run.call, { ...tracking, ...proof }),
+    push.trackUpdates(run.call, { ...tracking, ...(waited.kind === 'timeout' ? proof : {}) }),
   );
   if (seen === undefined) return 'paused';
   if ('refused' in seen) return { kind: 'refused', reason: seen.refused };

@@ -92,8 +92,7 @@ export async function lookAtPresent(run: DeploySession, how: { readonly atOnce?:
   const call = 'fetchDeployUnits';
   const fetched = await callOrPause(run, call, (push) => push.fetchAgain(run.call, fleet.snapshot, look), never);
   if (fetched === undefined) return false;
-  const { now, withoutPast, moved, unseen } = fetched.value;
-  if (unseen) return false;
+  const { now, withoutPast, moved } = fetched.value;
   run.patch({ fleet: { ...fleet, snapshot: now, withoutPast } });
   return moved;
 }

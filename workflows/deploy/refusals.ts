@@ -30,7 +30,8 @@ export async function pauseRefused(
   { wake = run.isLeft, on }: { readonly wake?: () => boolean; readonly on?: string } = {},
 ): Promise<void> {
   run.pauseOn(reason, { until: 'resumed', ...(on === undefined ? {} : { on }) });
-  if (!patched(WATCHED)) return untilResumed(run, wake);
+  // What goes back waits for a person alone, and is not judged.
+  if (run.stop() !== null || run.record.stage === 'reverting' || !patched(WATCHED)) return untilResumed(run, wake);
   await whilePaused(run, wake);
   if (run.isLeft() && !run.isStopping() && run.paused?.until === 'resumed') run.unpause('the phase is skipped');
 }

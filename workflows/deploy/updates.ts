@@ -18,7 +18,7 @@ export async function runUpdates(
   order: UpdateOrder,
   control: UpdateControl,
 ): Promise<UpdateEnd> {
-  const budget = { leftMs: phase.updateTimeoutMs, isSeen: false };
+  const budget = { leftMs: phase.updateTimeoutMs };
   let ids: readonly string[] | undefined;
   for (let pauses = 1; ; pauses += 1) {
     const sent: Outcome = ids ? { ids } : await send(run, phase, order);

@@ -26,7 +26,8 @@ export const PUSH_TYPE_WORDS: Readonly<Record<keyof PushTypeProtocol, MethodWord
   },
   needsPush: {
     summary: 'How many tasks of each unit still differ from the target.',
-    called: 'Before each phase, in lockstep between its strides, and after an update, or a revert, that is done at the first look. It changes nothing.',
+    called:
+      'Before each phase, in lockstep between its strides, and after an update, or a revert, that nobody saw under way. It changes nothing.',
     answer:
       'One row for each target. `size` is all tasks of the unit, and `outdated` how many are not up on `version`: one on its way differs until it is live, and one that is down differs. With an `amount`, `outdated` is how many are missing to that amount, 0 once it is reached; without one, or with `{ all: true }`, all that differ. Tasks of `exclude` count neither way. With `updatedBy`, only tasks that these updates touched count. `budget` is how many tasks may be unavailable at a time, for lockstep; leave it out where there is no such limit.',
     unknown: 'Refuse a unit that you do not know.',
