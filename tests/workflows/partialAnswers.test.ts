@@ -86,15 +86,36 @@ test.each([
     await deploy.reaches(({ state }) => state === 'baking', { stepMs: 10_000 });
     const answers = answering(world, ({ method }) => (method === 'fetchDeployUnits' ? refusal() : undefined));
     await deploy.reaches(({ paused }) => paused?.until === 'resumed');
-    expect(await versions()).toEqual({ 'kvstore-x': { 'kv:1': 6 } });
+    if (outcome === 'reverted') expect(await versions()).toEqual({ 'kvstore-x': { 'kv:1': 6 } });
     const { historyLength } = await deploy.handle.describe();
     await world.sleep(HOUR);
     expect((await deploy.handle.describe()).historyLength).toBe(historyLength);
     answers();
     await deploy.command('resume');
     expect(await deploy.ended()).toMatchObject({ outcome });
+    expect(await versions()).toEqual({ 'kvstore-x': { 'kv:1': 6 } });
   },
 );
+
+test.each([
+  ['does not answer', away],
+  ['refuses', refusal],
+])('a canary that turns unhealthy while somebody %s to say which units there are goes back', async (_, answer) => {
+  await world.job('kvstore-x', 'x', 6);
+  await world.describeVersion('kv:2', { errorRatio: 0.5, afterMs: 45 * MINUTE });
+  const deploy = await deploying(world, { action: 'canary', canary: CANARY }, oneJob);
+  await deploy.reaches(({ state }) => state === 'baking', { stepMs: 10_000 });
+  const answers = answering(world, ({ method }) => (method === 'fetchDeployUnits' ? answer() : undefined));
+  await deploy.reaches(({ paused }) => paused?.by === 'dependency');
+  await world.sleep(HOUR);
+  await deploy.command('revert');
+  await world.sleep(5 * MINUTE);
+  expect(await versions()).toEqual({ 'kvstore-x': { 'kv:1': 6 } });
+  answers();
+  await world.sleep(5 * MINUTE);
+  if ((await deploy.status()).paused) await deploy.command('resume');
+  expect(await deploy.ended()).toMatchObject({ outcome: 'reverted' });
+});
 
 test('a canary goes back where no unit is listed any more', async () => {
   await world.job('kvstore-x', 'x', 6);
@@ -122,11 +143,11 @@ test.each([
   const isOn = async (version: string) => (await world.jobs())[0]?.versions[version] ?? 0;
   expect(await isOn('kv:3')).toBe(2);
   const ends = happens();
-  await deploy.reaches(({ state }) => state === 'reverting' || state === 'ended');
+  await deploy.command('revert');
   await world.sleep(5 * MINUTE);
   expect(await isOn('kv:3')).toBe(0);
   ends();
-  expect(await deploy.ended()).toMatchObject({ outcome: 'succeeded' });
+  expect(await deploy.ended()).toMatchObject({ outcome: 'reverted' });
   await beside.command('cancel');
   await beside.ended();
 });

@@ -1,4 +1,4 @@
-import { getExternalWorkflowHandle } from '@temporalio/workflow';
+import { getExternalWorkflowHandle, patched } from '@temporalio/workflow';
 import { foundNone } from '../../domain/deploy/canary';
 import { reverting } from '../../domain/deploy/control';
 import { cancelled, type Ending } from '../../domain/deploy/outcome';
@@ -28,11 +28,14 @@ export async function performCanary(run: DeploySession): Promise<Ending> {
     const undone = await undoCanary(run, stop);
     if (undone.kind !== 'reverted') return undone;
   }
-  if (stop === null && none !== null) return { kind: 'failed', reason: none, fault: 'change' };
-  if (stop === null) return { kind: 'succeeded', reason: `${run.input.version} was healthy, and is undone` };
-  if (stop.kind !== 'revert') return cancelled(control, false);
-  const { by, reason } = stop;
-  return { kind: 'reverted', by, reason, bad: false, paused: control.revert?.paused ?? null };
+  // Also what became of it while it waited to go back. Going back ends a cancel.
+  const last = stop ?? run.stop();
+  const asked = stop === null ? run.record.control : control;
+  if (last === null && none !== null) return { kind: 'failed', reason: none, fault: 'change' };
+  if (last === null) return { kind: 'succeeded', reason: `${run.input.version} was healthy, and is undone` };
+  if (last.kind !== 'revert') return cancelled(asked, false);
+  const { by, reason } = last;
+  return { kind: 'reverted', by, reason, bad: false, paused: asked.revert?.paused ?? null };
 }
 
 /** Health is still checked for as long as the release wants it. */
@@ -62,8 +65,21 @@ function reportKept(run: DeploySession): Promise<boolean> {
 
 async function undoCanary(run: DeploySession, stop: Stop | null): Promise<Ending> {
   run.set((record, now) => change(record, now, { control: reverting(record.control, record.control.revert) }));
-  // Where nobody says in time what runs now, it goes back to what ran, and further once somebody does.
-  await lookAtPresent(run, { atOnce: true });
+  await learnPresent(run);
   const why = stop?.kind === 'revert' ? stop : { by: 'canary', reason: 'a canary is always undone' };
   return revert(run, { kind: 'revert', by: why.by, reason: why.reason });
+}
+
+/** Until 0.3 a canary that became unhealthy, or was to be reverted, while it asked what runs now waited for the answer all the same. */
+const REVERT_FIRST = 'a revert of a canary waits for no look';
+
+/** A revert waits for nobody: where nobody says in time what runs now, it goes back to what ran, and further once somebody does. */
+async function learnPresent(run: DeploySession): Promise<void> {
+  const isUrgent = () => run.stop()?.kind === 'revert';
+  if (!isUrgent()) {
+    const mayWake = patched(REVERT_FIRST);
+    await lookAtPresent(run, { wake: () => mayWake && isUrgent() });
+    if (!mayWake || !isUrgent()) return;
+  }
+  await lookAtPresent(run, { atOnce: true });
 }

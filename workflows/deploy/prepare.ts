@@ -84,13 +84,15 @@ export async function fetchAgain(run: DeploySession): Promise<void> {
  * meanwhile.
  * @returns whether that is something else than at the last look.
  */
-export async function lookAtPresent(run: DeploySession, how: { readonly atOnce?: true } = {}): Promise<boolean> {
+export async function lookAtPresent(
+  run: DeploySession,
+  { wake = () => false, ...how }: { readonly atOnce?: true; readonly wake?: () => boolean } = {},
+): Promise<boolean> {
   const { fleet } = run.record;
   if (fleet === null) return false;
   const look = { ...lookRequest(run.input), asNow: true as const, ...how };
-  const never = () => false;
   const call = 'fetchDeployUnits';
-  const fetched = await callOrPause(run, call, (push) => push.fetchAgain(run.call, fleet.snapshot, look), never);
+  const fetched = await callOrPause(run, call, (push) => push.fetchAgain(run.call, fleet.snapshot, look), wake);
   if (fetched === undefined) return false;
   const { now, withoutPast, moved } = fetched.value;
   run.patch({ fleet: { ...fleet, snapshot: now, withoutPast } });
