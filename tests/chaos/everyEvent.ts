@@ -86,7 +86,7 @@ export async function tell(stack: Stack, story: DeployStory, crashAfter?: number
       reverted: revert?.units.map(({ targeted, live }) => [targeted, live]) ?? null,
     },
     runs: await shop.runs(),
-    // Units that go at the same time may go in any order. The run that a key names is another each time that the story is told.
+    // Units that go at the same time may go in any order, and each telling has a run of its own, which keys name.
     effects: (await shop.effects()).map((effect) => effect.replace(/\/[0-9a-f-]{36}$/, '')).sort(),
     events: { atCrash, atEnd: await lengthOf(stack.temporal, shop.deployWorkflow(1)) },
   };
