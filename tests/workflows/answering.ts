@@ -4,6 +4,7 @@ import type { VirtualWorld } from './world';
 export interface Asked {
   readonly method: string | undefined;
   readonly updateId?: string;
+  readonly urgency?: string;
   readonly units?: readonly string[];
   readonly common?: { readonly updatedBy?: readonly string[] };
   readonly context?: { readonly deployId: string };
@@ -14,6 +15,7 @@ type Change = (asked: Asked, real: () => Promise<RealAnswer>) => object | undefi
 
 /** What tests change of its own answers. */
 export interface RealAnswer {
+  readonly next?: unknown;
   readonly units: readonly Readonly<Record<string, unknown> & { id: string; live: number; targeted: number }>[];
 }
 
@@ -38,3 +40,7 @@ export function answering(world: VirtualWorld, change: Change): () => void {
 
 /** It does not answer. */
 export const away = (): Response => new Response('busy', { status: 503 });
+
+/** It does not do what it is asked, and no repetition helps. */
+export const refusal = (): Response =>
+  Response.json({ error: { code: 'no', message: 'not today', retryable: false } }, { status: 409 });

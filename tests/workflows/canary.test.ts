@@ -1,4 +1,5 @@
 import type { DeployInput } from '../../domain/deploy/state';
+import { answering, away } from './answering';
 import { deploying, type LoneDeploy } from './deploys';
 import { HOUR, MINUTE, VirtualWorld, type JobView } from './world';
 
@@ -51,17 +52,10 @@ interface Asked {
 }
 
 /** No update of a deploy is taken until the answer is called. */
-function holding(deployId: string): () => void {
-  const { app } = world.simulator;
-  const real = app.fetch.bind(app);
-  app.fetch = async (request, ...rest) => {
-    const { context } = request.url.endsWith('/executeUpdates') ? ((await request.clone().json()) as Asked) : {};
-    return context?.deployId === deployId ? new Response('busy', { status: 503 }) : real(request, ...rest);
-  };
-  return () => {
-    app.fetch = real;
-  };
-}
+const holding = (deployId: string): (() => void) =>
+  answering(world, ({ method, context }) =>
+    method === 'executeUpdates' && context?.deployId === deployId ? away() : undefined,
+  );
 
 /** Something that receives the messages of a kept canary to its release. */
 const givenRelease = (number: number) =>
@@ -268,22 +262,13 @@ describe('a deploy that goes back after a canary took tasks of its completion', 
     const deploy = await completed();
     const guest = await canary(2);
     await isBaking(guest);
-    let isAway = true;
-    const { app } = world.simulator;
-    const real = app.fetch.bind(app);
-    app.fetch = async (request, ...rest) => {
-      const { urgency, updateId } = (await request
-        .clone()
-        .json()
-        .catch(() => ({}))) as Record<string, string>;
-      if (isAway && urgency === 'revert' && updateId?.includes('/canary/'))
-        return new Response('away', { status: 503 });
-      return real(request, ...rest);
-    };
+    const answers = answering(world, ({ urgency, updateId }) =>
+      urgency === 'revert' && updateId?.includes('/canary/') ? away() : undefined,
+    );
     await guest.reaches(({ state }) => state === 'reverting', { stepMs: 5 * MINUTE });
     await deploy.command('revert', { reason: 'too slow' });
     expect((await deploy.ended()).outcome).toBe('reverted');
-    isAway = false;
+    answers();
     expect(await guest.ended()).toMatchObject({ outcome: 'succeeded' });
     expect(await versions()).toEqual(everywhere({ 'kv:1': 6 }));
   });

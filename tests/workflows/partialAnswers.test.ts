@@ -1,4 +1,4 @@
-import { answering, away } from './answering';
+import { answering, away, refusal } from './answering';
 import { deploying } from './deploys';
 import { HOUR, MINUTE, VirtualWorld } from './world';
 
@@ -72,7 +72,6 @@ test('an unhealthy canary goes back also while nobody says which units there are
 
 const CANARY = { amount: { count: 2 }, bakeMs: 30 * MINUTE, keepUntil: false } as const;
 const oneJob = { config: { jobs: ['kvstore-x'] }, healthInterval: '1m' } as const;
-const refusal = () => Response.json({ error: { code: 'no', message: 'not today', retryable: false } }, { status: 400 });
 
 test.each([
   ['healthy', {}, 'succeeded'],

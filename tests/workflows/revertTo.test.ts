@@ -1,3 +1,4 @@
+import { answering } from './answering';
 import { deploying } from './deploys';
 import { kvstore } from './pipelines';
 import { pushingBeside } from './pushingBeside';
@@ -75,19 +76,12 @@ test('a unit whose push type refuses to take it back keeps the others from nothi
 describe('a push type that knows no pages', () => {
   /** As services of before answer. */
   const withoutPages = (): void => {
-    const { app } = world.simulator;
-    const real = app.fetch.bind(app);
-    app.fetch = async (request, ...rest) => {
-      const asked = (await request
-        .clone()
-        .json()
-        .catch(() => ({}))) as { common?: object };
-      expect(asked.common).toBeUndefined();
-      const response = await real(request, ...rest);
-      if (!request.url.endsWith('/fetchDeployUnits')) return response;
-      const { next: _next, ...answer } = (await response.json()) as { next?: unknown };
-      return Response.json(answer);
-    };
+    answering(world, async ({ method, common }, real) => {
+      expect(common).toBeUndefined();
+      if (method !== 'fetchDeployUnits') return undefined;
+      const { next: _next, ...answer } = await real();
+      return answer;
+    });
   };
 
   test('is asked as before, forward and back, and its units that are gone are left out', async () => {
@@ -102,15 +96,11 @@ describe('a push type that knows no pages', () => {
 
   test('may have five hundred units, and of more the deploy says so', async () => {
     withoutPages();
-    const { app } = world.simulator;
-    const real = app.fetch.bind(app);
-    app.fetch = async (request, ...rest) => {
-      const response = await real(request, ...rest);
-      if (!request.url.endsWith('/fetchDeployUnits')) return response;
-      const { units, ...answer } = (await response.json()) as { units: { id: string }[] };
-      const many = Array.from({ length: 501 }, (_, nth) => ({ ...units[0], id: `unit-${nth}` }));
-      return Response.json({ ...answer, units: many });
-    };
+    answering(world, async ({ method }, real) => {
+      if (method !== 'fetchDeployUnits') return undefined;
+      const { units, ...answer } = await real();
+      return { ...answer, units: Array.from({ length: 501 }, (_, nth) => ({ ...units[0], id: `unit-${nth}` })) };
+    });
     const deploy = await deploying(world);
     const { outcome, reason } = await deploy.ended();
     expect(outcome).toBe('failed');

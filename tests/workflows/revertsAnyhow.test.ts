@@ -1,4 +1,4 @@
-import { answering, away } from './answering';
+import { answering, away, refusal } from './answering';
 import { deploying } from './deploys';
 import { HOUR, MINUTE, VirtualWorld } from './world';
 
@@ -18,7 +18,7 @@ const store = async (more: object = {}) => {
 };
 
 test.each([
-  ['refuses', () => Response.json({ error: { code: 'no', message: 'not today', retryable: false } }, { status: 409 })],
+  ['refuses', refusal],
   ['is away', away],
 ])('a revert does not wait until the updates before it are cancelled, where the push type %s', async (_, answer) => {
   await store(SLOW);
@@ -38,9 +38,7 @@ async function refused(onUnhealthy: 'revert' | 'pause' = 'revert') {
   await store();
   await world.describeVersion('kv:2', { errorRatio: 0.5, afterMs: 20 * MINUTE });
   const takes = answering(world, ({ method, updateId }) =>
-    method === 'executeUpdates' && updateId?.includes('/1/1')
-      ? Response.json({ error: { code: 'no', message: 'not today', retryable: false } }, { status: 409 })
-      : undefined,
+    method === 'executeUpdates' && updateId?.includes('/1/1') ? refusal() : undefined,
   );
   const deploy = await deploying(world, {}, { onUnhealthy });
   await deploy.reaches(({ paused }) => paused?.until === 'resumed');
@@ -75,9 +73,7 @@ test('a healthy verdict does not end the pause of a refusal, and a resume asks f
 test('a resume of a refused update continues on a healthy verdict', async () => {
   await store();
   const takes = answering(world, ({ method, updateId }) =>
-    method === 'executeUpdates' && updateId?.includes('/1/1')
-      ? Response.json({ error: {} }, { status: 409 })
-      : undefined,
+    method === 'executeUpdates' && updateId?.includes('/1/1') ? refusal() : undefined,
   );
   const deploy = await deploying(world);
   await deploy.reaches(({ paused }) => paused?.until === 'resumed');
@@ -89,9 +85,7 @@ test('a resume of a refused update continues on a healthy verdict', async () => 
 test('a phase that is skipped is not waited for because its update was refused', async () => {
   await store();
   answering(world, ({ method, updateId }) =>
-    method === 'executeUpdates' && updateId?.includes('/0/1')
-      ? Response.json({ error: {} }, { status: 409 })
-      : undefined,
+    method === 'executeUpdates' && updateId?.includes('/0/1') ? refusal() : undefined,
   );
   const deploy = await deploying(world);
   await deploy.reaches(({ paused }) => paused?.until === 'resumed');

@@ -1,3 +1,4 @@
+import { answering } from './answering';
 import { CALM } from './flows';
 import { kvstore } from './pipelines';
 import { HOUR, MINUTE, VirtualWorld } from './world';
@@ -44,17 +45,6 @@ async function fault(method: string, mode = 'error'): Promise<() => Promise<unkn
     mode,
   });
   return () => world.control('DELETE', `/control/faults/${id}`);
-}
-
-/** Changes what the push type answers to a method. */
-function answering(method: string, change: (answer: Record<string, unknown>) => unknown): void {
-  const { app } = world.simulator;
-  const real = app.fetch.bind(app);
-  app.fetch = async (request, ...rest) => {
-    const response = await real(request, ...rest);
-    if (!new URL(request.url).pathname.endsWith(`/${method}`)) return response;
-    return Response.json(change((await response.json()) as Record<string, unknown>));
-  };
 }
 
 test('an update that could not be sent is not begun behind the back of a person who has paused', async () => {
@@ -149,7 +139,11 @@ describe('a push type that leaves units out of its answer', () => {
     ['executeUpdates', { accepted: [] }, 'twine did not take the update of kvstore-x'],
     ['trackUpdates', { units: [] }, 'twine says nothing of what deploy/kvstore/1/deploy/1/0/1 did to kvstore-x'],
   ])('to %s pauses the deploy, which never takes them for updated', async (method, answer, reason) => {
-    answering(method, () => answer);
+    answering(world, async (asked, real) => {
+      if (asked.method !== method) return undefined;
+      await real();
+      return answer;
+    });
     await begin();
     const { paused, phases } = await world.reaches('kvstore', 1, (status) => status.paused !== null);
     expect(paused).toMatchObject({ by: 'dependency', reason: expect.stringContaining(reason) });
