@@ -33,7 +33,7 @@ export interface FleetLook {
 }
 
 /**
- * The units as they are now: those that joined since are marked, those that are gone are missing.
+ * The units as they are now: those that joined since are marked, those that are not listed any more are missing, but of a canary.
  * @throws ApplicationFailure `plan-impossible`
  */
 export async function fetchAgain(

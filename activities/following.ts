@@ -78,19 +78,21 @@ async function doubtOf(
   { tracked, all }: Tracked,
 ): Promise<TrackedUpdate | null> {
   const { progress } = tracked;
-  const denied = (tasks: number): TrackedUpdate | null =>
-    tasks === 0 ? null : { ...tracked, progress: judgeDenied(following.updateIds, tasks) };
   // What earlier tries have left pending says nothing about this one.
-  if (progress.kind === 'going') return denied(following.earlier ? 0 : untouchedOf(all));
+  if (progress.kind === 'going') return deniedBy(tracked, following, following.earlier ? 0 : untouchedOf(all));
   if (progress.kind !== 'met') return null;
   try {
-    return denied(await deniedTasks(ports, invoke, call, following, brings, all));
+    return deniedBy(tracked, following, await deniedTasks(ports, invoke, call, following, brings, all));
   } catch (error) {
     log.warn('whether an update has brought what it says cannot be asked', { error: String(error) });
     if ('want' in brings) return { ...tracked, unproven: true };
     return isNonRetryable(error) ? null : tracked;
   }
 }
+
+/** An update of which so many tasks are denied; null where none is. */
+const deniedBy = (tracked: TrackedUpdate, { updateIds }: Tracking, tasks: number): TrackedUpdate | null =>
+  tasks === 0 ? null : { ...tracked, progress: judgeDenied(updateIds, tasks) };
 
 /** An update, proved at once, for whoever has no time left. @throws what the push type throws */
 export async function trackProved(
@@ -100,7 +102,7 @@ export async function trackProved(
   tracking: Tracking & Pick<Following, 'proof'>,
 ): Promise<TrackedUpdate> {
   const { tracked, all } = await trackUnits(ports, invoke, call, tracking);
-  const { proof, updateIds } = tracking;
+  const { proof } = tracking;
   if (proof === undefined || tracked.progress.kind !== 'met') return tracked;
   const { brings } = proof;
   const tasks = await deniedTasks(ports, invoke, call, tracking, brings, all).catch((error: unknown) => {
@@ -108,7 +110,7 @@ export async function trackProved(
     if ('back' in brings) return 0;
     throw error;
   });
-  return tasks === 0 ? tracked : { ...tracked, progress: judgeDenied(updateIds, tasks) };
+  return deniedBy(tracked, tracking, tasks) ?? tracked;
 }
 
 /** How many tasks `needsPush` counts as outdated of those that are done. */
@@ -129,14 +131,11 @@ async function deniedTasks(
   const asked = targets.filter((target) => known.has(unitOf(target)));
   const needs = await unitNeeds(invoke, call, asked, exclude).catch(async (error: unknown) => {
     // One that has gone since is refused, and nothing is left of it to be counted.
-    const there = new Set(isNonRetryable(error) ? await stillThere(invoke, call, asked.map(unitOf)) : known);
-    if (asked.every(({ unit }) => there.has(unit))) throw error;
-    return unitNeeds(
-      invoke,
-      call,
-      asked.filter(({ unit }) => there.has(unit)),
-      exclude,
-    );
+    if (!isNonRetryable(error)) throw error;
+    const there = new Set(await stillThere(invoke, call, asked.map(unitOf)));
+    const left = asked.filter((target) => there.has(unitOf(target)));
+    if (left.length === asked.length) throw error;
+    return unitNeeds(invoke, call, left, exclude);
   });
   return deniedOf(tracked, needs);
 }
