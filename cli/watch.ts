@@ -110,7 +110,10 @@ async function fetchDeploy(
   }
 }
 
-/** Losing contact for a while, also at the first look, ends nothing: what is watched does not depend on us. */
+/**
+ * Losing contact for a while, also at the first look, ends nothing: what is watched does not depend on us. Nor does a defect that shows
+ * once there was a look: somebody waits for the end.
+ */
 async function lookAgain(
   client: ConveyorClient,
   id: string,
@@ -123,7 +126,7 @@ async function lookAgain(
     show.look(seen);
     return seen;
   } catch (error) {
-    if (!(error instanceof ConveyorError && error.retryable)) throw error;
+    if (!(error instanceof ConveyorError && (error.retryable || (before && error.code === 'internal')))) throw error;
     show.contact(error);
     if (before) show.look(before);
     return before;

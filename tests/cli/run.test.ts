@@ -169,6 +169,20 @@ describe('watching', () => {
     expect(drawn.out).toMatch(/⚠ no contact for \ds: kvstore\/13 exists/);
   });
 
+  test('continues past an error inside Conveyor once it has seen what it watches, and not before', async () => {
+    let asked = 0;
+    const status = (): Promise<ReturnType<typeof deploy>> =>
+      (asked += 1) === 2
+        ? Promise.reject(conveyorError('internal', { detail: 'the query failed' }))
+        : Promise.resolve(asked === 1 ? deploy() : succeeded);
+    const ran = await run(['watch', 'kvstore/13/deploy'], { client: { status } });
+    expect(ran.code).toBe(0);
+    expect(ran.err).toMatch(/^no contact: .*the query failed; trying again\nhint: .*report it.*\nin contact again\n$/);
+    expect(
+      await run(['watch', 'kvstore/13/deploy'], { client: { status: () => Promise.reject(new Error('no')) } }),
+    ).toMatchObject({ code: 1 });
+  });
+
   test('says what is gone each time that it is something else, and what to do', async () => {
     const away = { address: 'x:1', detail: 'refused' };
     const answers = [conveyorError('no-worker', { id: 'kvstore/13' }), conveyorError('temporal-unreachable', away)];
