@@ -1,6 +1,6 @@
 import {
   Client,
-  Connection,
+  type Connection,
   isGrpcServiceError,
   WorkflowFailedError,
   WorkflowNotFoundError,
@@ -10,6 +10,7 @@ import {
 import { ApplicationFailure } from '@temporalio/common';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { ConveyorError, conveyorError, ERRORS } from '../domain/errors';
+import { connectGrpc } from './grpcConnection';
 import { sealing, type Seal } from './seal';
 
 export interface ConnectionOptions {
@@ -39,7 +40,7 @@ export async function connectTemporal(options: ConnectionOptions): Promise<Tempo
   const namespace = options.namespace ?? config.namespace ?? 'default';
   const { seal = null } = options;
   try {
-    const connection = await Connection.connect({
+    const connection = await connectGrpc({
       ...config.connectionOptions,
       address,
       connectTimeout: CONNECT_TIMEOUT_MS,

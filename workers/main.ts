@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { Client, Connection } from '@temporalio/client';
+import { Client, type Connection } from '@temporalio/client';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { DefaultLogger, NativeConnection, Runtime, type LogLevel, type RuntimeOptions } from '@temporalio/worker';
 import pino from 'pino';
 import { wallClock } from '../activities/clock';
+import { connectGrpc } from '../client/grpcConnection';
 import { createPipelineIndex } from '../client/pipelineIndex';
 import { sealing } from '../client/seal';
 import { ensureDailyTickets, ensureSweeps } from '../client/schedules';
@@ -128,7 +129,7 @@ function installRuntime(): pino.Logger {
 
 async function connect(address: string, options: object): Promise<[NativeConnection, Connection]> {
   try {
-    return [await NativeConnection.connect({ ...options, address }), await Connection.connect({ ...options, address })];
+    return [await NativeConnection.connect({ ...options, address }), await connectGrpc({ ...options, address })];
   } catch (error) {
     throw conveyorError('temporal-unreachable', {
       address,
