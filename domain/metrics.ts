@@ -1,6 +1,7 @@
 import type { DeployResult } from './deploy/state';
 import type { Verdict } from './health/verdict';
 import type { PipelineState } from './pipeline/state';
+import type { SideQueue } from './taskQueues';
 import type { ReleaseSummary, Spans } from './views';
 
 /**
@@ -43,6 +44,15 @@ export interface OpenCount {
   readonly kind: 'pipeline' | 'release' | 'deploy';
   readonly state: string;
   readonly count: number;
+}
+
+/** What waits in a task queue for a worker. */
+export interface QueueBacklog {
+  readonly queue: 'main' | SideQueue;
+  readonly kind: 'workflow' | 'activity';
+  readonly tasks: number;
+  /** For how long the oldest has waited. */
+  readonly ageMs: number;
 }
 
 const event = (of: MeasuredValue['of'], labels: MeasuredValue['labels']): MeasuredValue => ({ of, value: 1, labels });

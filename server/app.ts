@@ -64,6 +64,7 @@ export function createApp(deps: ServerDeps): Hono {
   const now = (): number => deps.now();
   const finders = new Scraped(() => deps.client.listFinders(), [], FINDERS_FRESH_MS, now);
   const open = new Scraped(async () => (await deps.openCounts?.()) ?? [], [], OPEN_FRESH_MS, now);
+  const backlogs = new Scraped(async () => (await deps.backlogs?.()) ?? [], [], BACKLOGS_FRESH_MS, now);
   const weekly = new Scraped(async () => (await deps.client.freshness()).weekly, null, WEEKLY_FRESH_MS, now);
   app.get('/metrics', async (c) => {
     const counts = Object.entries(lanes).map(([name, gate]) => ({ name, ...gate.counts() }));
@@ -72,8 +73,10 @@ export function createApp(deps: ServerDeps): Hono {
       ...(deps.audit === undefined ? {} : { audit: deps.audit.state() }),
       ...(deps.configState === undefined ? {} : { config: deps.configState() }),
     };
-    const [seen, weeklyRatio, running] = await Promise.all([finders.read(), weekly.read(), open.read()]);
-    return c.text(metrics.text(counts, seen, { ...about, weekly: weeklyRatio, open: running }), 200, METRICS_TYPE);
+    const looks = [finders.read(), weekly.read(), open.read(), backlogs.read()] as const;
+    const [seen, weeklyRatio, running, waiting] = await Promise.all(looks);
+    const facts = { ...about, weekly: weeklyRatio, open: running, backlogs: waiting };
+    return c.text(metrics.text(counts, seen, facts), 200, METRICS_TYPE);
   });
   app.get('/openapi.json', (c) => c.json(openApiDocument(readsOf(deps))));
   app.route(
@@ -107,6 +110,7 @@ export function createApp(deps: ServerDeps): Hono {
 /** Whoever scrapes more often gets the same again; for the second all pipelines are listed. */
 const OPEN_FRESH_MS = 10_000;
 const FINDERS_FRESH_MS = 10_000;
+const BACKLOGS_FRESH_MS = 10_000;
 const WEEKLY_FRESH_MS = 600_000;
 
 /** On every answer. */

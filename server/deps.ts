@@ -1,5 +1,5 @@
 import type { ConveyorClient } from '../client/api';
-import type { OpenCount } from '../domain/metrics';
+import type { OpenCount, QueueBacklog } from '../domain/metrics';
 import type { PipelineIndex } from '../domain/pipeline/pipelineIndex';
 import type { Archive } from '../platform/archive/port';
 import type { ReadPolicy } from '../platform/access';
@@ -39,6 +39,8 @@ export interface ServerDeps {
   readonly index: Pick<PipelineIndex, 'subscriptions'>;
   /** For metrics: what runs, by its state. Without it they do not say. */
   openCounts?(): Promise<readonly OpenCount[]>;
+  /** For metrics: what waits for workers. Without it they do not say. */
+  backlogs?(): Promise<readonly QueueBacklog[]>;
   /** Whether whoever only looks needs a token, where the configuration does not say. */
   readonly reads: ReadPolicy;
   /** Missing where the configuration names no file for it. */

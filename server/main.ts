@@ -1,6 +1,8 @@
 import type { AddressInfo } from 'node:net';
 import { createClient } from '../client';
+import { taskQueueOf } from '../client/apply';
 import { audited } from '../client/audited';
+import { queueBacklogs } from '../client/backlogs';
 import { connectTemporal } from '../client/connection';
 import { guardClient } from '../client/guard';
 import type { Decided } from '../client/permissionGate';
@@ -58,6 +60,7 @@ async function startServer(): Promise<void> {
     as: (who) => through('api', who),
     index: frontIndex(temporal),
     openCounts: () => openCounts(temporal),
+    backlogs: () => queueBacklogs(temporal, taskQueueOf({})),
     reads,
     devLogin,
     ...(audit === undefined ? {} : { audit }),

@@ -1,4 +1,4 @@
-import type { OpenCount } from '../domain/metrics';
+import type { OpenCount, QueueBacklog } from '../domain/metrics';
 import type { FinderView } from '../domain/views';
 import type { ConfigState } from '../platform/liveRegistry';
 import type { AuditState } from './audit/audit';
@@ -24,6 +24,8 @@ interface ServerFacts {
   readonly weekly: number | null;
   /** Empty where nobody knows. */
   readonly open: readonly OpenCount[];
+  /** Empty where nobody knows. */
+  readonly backlogs: readonly QueueBacklog[];
   readonly uptimeMs: number;
   /** Missing where there is none. */
   readonly audit?: AuditState;
@@ -60,7 +62,7 @@ export class Metrics {
   text(
     lanes: readonly Lane[],
     finders: readonly FinderView[],
-    { uptimeMs, audit, config, weekly, open }: ServerFacts,
+    { uptimeMs, audit, config, weekly, open, backlogs }: ServerFacts,
   ): string {
     return [
       family('conveyor_http_requests_total', 'counter', 'Requests by route and status.', this.requestRows()),
@@ -86,6 +88,7 @@ export class Metrics {
         this.beyond.rows(),
       ),
       ...openFamilies(open),
+      ...backlogFamilies(backlogs),
       family(
         'conveyor_finder_failing',
         'gauge',
@@ -123,6 +126,25 @@ const openFamilies = (open: readonly OpenCount[]): string[] => {
     family('conveyor_pipelines', 'gauge', 'Pipelines that are applied.', of('pipeline')),
     family('conveyor_releases', 'gauge', 'Releases that run, by state.', of('release')),
     family('conveyor_deploys', 'gauge', 'Deploys that run, by state.', of('deploy')),
+  ];
+};
+
+const backlogFamilies = (backlogs: readonly QueueBacklog[]): string[] => {
+  const rows = (value: (one: QueueBacklog) => number): MetricRow[] =>
+    backlogs.map((one) => row({ queue: one.queue, kind: one.kind }, value(one)));
+  return [
+    family(
+      'conveyor_task_queue_backlog',
+      'gauge',
+      'Tasks that wait for a worker.',
+      rows(({ tasks }) => tasks),
+    ),
+    family(
+      'conveyor_task_queue_backlog_age_seconds',
+      'gauge',
+      'For how long the oldest of them has waited.',
+      rows(({ ageMs }) => ageMs / 1000),
+    ),
   ];
 };
 

@@ -104,11 +104,21 @@ test('the metrics of the server count everything that runs, by kind and state', 
   expect(text).toMatch(/^conveyor_releases\{state="running"\} \d+$/m);
   for (const state of ['baking', 'reverting', 'paused'])
     expect(text).toMatch(new RegExp(`^conveyor_deploys\\{state="${state}"\\} \\d+$`, 'm'));
+  const queues = [...text.matchAll(/^conveyor_task_queue_backlog\{queue="(\w+)",kind="(\w+)"\} \d+$/gm)];
+  expect(queues.map(([, queue, kind]) => `${queue} ${kind}`)).toEqual([
+    ...['main workflow', 'main activity', 'urgent activity', 'looks activity', 'scripts activity'],
+  ]);
 });
 
-test('every metric that alerts and the dashboard ask for exists', async () => {
-  const asked = ['operations/prometheus/alerts.yaml', 'operations/grafana/conveyor.json'].flatMap((file) => [
-    ...readFileSync(join(ROOT, file), 'utf8').matchAll(/\b(?:conveyor|temporal)_\w+/g),
+test('every metric that alerts, the dashboard and the autoscaler ask for exists', async () => {
+  const files = [
+    'prometheus/alerts.yaml',
+    'grafana/conveyor.json',
+    'kubernetes/adapter.yaml',
+    'kubernetes/conveyor.yaml',
+  ];
+  const asked = files.flatMap((file) => [
+    ...readFileSync(join(ROOT, 'operations', file), 'utf8').matchAll(/\b(?:conveyor|temporal)_\w+/g),
   ]);
   const names = new Set(asked.map(([name]) => name.replace(/_(?:bucket|sum|count)$/, '')));
   const ofWorkers = Object.values(WORKER_METRICS).map(
@@ -124,6 +134,27 @@ test('every metric that alerts and the dashboard ask for exists', async () => {
     'conveyor_audit_lost_total',
     'conveyor_config_tailer_age_seconds',
   ]);
+});
+
+test('work that no worker takes is counted, with the age of the oldest, until one does', async () => {
+  const shop = await given(stack);
+  await shop.ships(2);
+  await shop.isIn(1, 'baking');
+  const waits = async (): Promise<[tasks: number, age: number]> => {
+    const text = await scraped(`${front.url}/metrics`);
+    const of = (name: string): number =>
+      Number(new RegExp(`^${name}\\{queue="main",kind="workflow"\\} (\\S+)$`, 'm').exec(text)?.[1] ?? NaN);
+    return [of('conveyor_task_queue_backlog'), of('conveyor_task_queue_backlog_age_seconds')];
+  };
+  expect(await waits()).toEqual([0, 0]);
+  await stack.killWorker();
+  await eventually('the end of the bake waits', async () => {
+    const [tasks, age] = await waits();
+    return tasks > 0 && age > 1;
+  });
+  await stack.startWorker();
+  expect(await shop.ended(1)).toMatchObject({ state: 'succeeded' });
+  await eventually('nothing waits', async () => (await waits()).join() === '0,0');
 });
 
 const prometheus = findPrometheus(process.env);
