@@ -30,11 +30,10 @@ async function main(): Promise<void> {
   try {
     const connection = await Connection.connect({ address: ready.temporal });
     const temporal = new Client({ connection });
-    const settings = { ...DEFAULT_SETTINGS, progressIntervalMs: 500 };
     const client = await createClient({
       address: ready.temporal,
       taskQueue: ready.taskQueue,
-      platform: { groups: {}, settings },
+      platform: { groups: {}, settings: DEFAULT_SETTINGS },
     });
     await applyAll(client, temporal);
     const ours = await conveyor(client, temporal);
