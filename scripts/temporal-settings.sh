@@ -15,13 +15,12 @@ SEARCH_ATTRIBUTES='
   ConveyorFinders=KeywordList
 '
 
-# One history shard polls twenty times a second and rounds timers to a second unless it is told otherwise: 105 ms for an
-# activity instead of 11. Each poll of its timers reads past those of the last half minute, which have fired already, until
-# it forgets them: every second instead. Fairness keeps one pipeline's releases from starving the others'. Ten lists a second
-# are few for people, finders, metrics and the archive together.
+# One history shard polls for activities twenty times a second and rounds timers to a second unless it is told otherwise:
+# 105 ms for an activity instead of 11. Each poll for timers, of which twenty a second are enough, reads past all that have
+# fired until it forgets them, which is every half minute unless it is told otherwise. Fairness keeps one pipeline's releases
+# from starving the others'. Ten lists a second are few for people, finders, metrics and the archive together.
 DYNAMIC_CONFIG='
   history.transferProcessorMaxPollRPS=2000
-  history.timerProcessorMaxPollRPS=100
   history.timerProcessorMaxTimeShift="1ms"
   history.timerProcessorUpdateAckInterval="1s"
   matching.enableFairness=true
