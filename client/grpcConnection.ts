@@ -22,7 +22,8 @@ export const connectGrpc = (options: ConnectionOptions): Promise<Connection> =>
 const cancelledOnceClosed = ((options, nextCall): GrpcCall => {
   try {
     return nextCall(options);
-  } catch {
+  } catch (error) {
+    if (!(error instanceof Error && error.message === 'Channel has been shut down')) throw error;
     return CANCELLED_CALL;
   }
 }) as GrpcInterceptor;
