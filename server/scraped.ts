@@ -1,9 +1,17 @@
 /** A scrape that waits longer is lost as a whole. */
 const PATIENCE_MS = 2_000;
+/** A look that has not ended by then is given up: its answer may never come. */
+const LOST_MS = 60_000;
 
-/** What `/metrics` shows of what Temporal knows: looked up once for everybody who asks within `freshMs`. */
+interface Look<T> {
+  readonly answer: Promise<T>;
+  readonly atMs: number;
+  ended: boolean;
+}
+
+/** What `/metrics` shows of what Temporal knows: looked up once for everybody who asks within `freshMs`, one look at a time. */
 export class Scraped<T> {
-  private known: { readonly answer: Promise<T>; readonly atMs: number } | undefined;
+  private last: Look<T> | undefined;
 
   constructor(
     private readonly look: () => Promise<T>,
@@ -14,12 +22,23 @@ export class Scraped<T> {
   ) {}
 
   async read(): Promise<T> {
-    if (this.known === undefined || this.now() - this.known.atMs >= this.freshMs)
-      this.known = { answer: this.look().catch(() => this.nothing), atMs: this.now() };
+    if (this.last === undefined || this.isOver(this.last)) this.last = this.begin();
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<T>((resolve) => {
       timer = setTimeout(() => resolve(this.nothing), PATIENCE_MS);
     });
-    return Promise.race([this.known.answer, late]).finally(() => clearTimeout(timer));
+    return Promise.race([this.last.answer, late]).finally(() => clearTimeout(timer));
+  }
+
+  private begin(): Look<T> {
+    const answer = this.look().catch(() => this.nothing);
+    const look: Look<T> = { answer, atMs: this.now(), ended: false };
+    void answer.then(() => (look.ended = true));
+    return look;
+  }
+
+  private isOver({ atMs, ended }: Look<T>): boolean {
+    const ageMs = this.now() - atMs;
+    return ended ? ageMs >= this.freshMs : ageMs >= LOST_MS;
   }
 }
