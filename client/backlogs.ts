@@ -1,32 +1,100 @@
+import { isGrpcServiceError } from '@temporalio/client';
 import type { QueueBacklog } from '../domain/metrics';
-import { SIDE_QUEUES, sideQueue } from '../domain/taskQueues';
+import { DEPLOYMENT, SIDE_QUEUES, sideQueue } from '../domain/taskQueues';
 import type { Temporal } from './connection';
 
 /** Task queues have workflows and activities; those of workflows are on the main one alone. */
 const TYPES = { workflow: 1, activity: 2 } as const;
 
+/** What Temporal knows of one queue: where nothing waits it says nothing. */
+interface QueueStats {
+  readonly approximateBacklogCount?: unknown;
+  readonly approximateBacklogAge?: { readonly seconds?: unknown; readonly nanos?: number | null } | null;
+}
+
+/** Of a queue, without how much waits there. */
+type OneQueue = Pick<QueueBacklog, 'queue' | 'kind'> & { readonly name: string };
+
+type QueueCounter = Pick<Temporal, 'client' | 'namespace'>;
+
 /**
- * How much waits for a worker, and since when, from Temporal itself: also where no worker runs, and where none gets round to anything new. A
+ * How much waits for workers, and since when, from Temporal itself: also where no worker runs, and where none gets round to anything new.
+ * Each build of workers has rows of its own, since no other one takes its work; those without a build are for workers without one. A
  * server of Temporal that does not count has no rows.
  */
-export async function queueBacklogs(
-  { client, namespace }: Pick<Temporal, 'client' | 'namespace'>,
-  main: string,
+export async function queueBacklogs(temporal: QueueCounter, main: string): Promise<QueueBacklog[]> {
+  const queues = queuesOf(main);
+  const builds = await buildsAtWork(temporal);
+  const ofBuilds = (await Promise.all(builds.map((build) => backlogsOfBuild(temporal, queues, build)))).flat();
+  const rest = await Promise.all(queues.map((queue) => backlogWithoutBuild(temporal, queue, ofBuilds)));
+  return [...rest.flat(), ...ofBuilds];
+}
+
+const queuesOf = (main: string): OneQueue[] => [
+  { queue: 'main', kind: 'workflow', name: main },
+  { queue: 'main', kind: 'activity', name: main },
+  ...SIDE_QUEUES.map((side) => ({ queue: side, kind: 'activity' as const, name: sideQueue(main, side) })),
+];
+
+/** As temporal.api.enums.v1.WorkerDeploymentVersionStatus has it: nothing runs on such a build any more. */
+const DRAINED = 5;
+
+async function buildsAtWork({ client, namespace }: QueueCounter): Promise<string[]> {
+  const asked = { namespace, deploymentName: DEPLOYMENT };
+  const answer = await client.workflowService.describeWorkerDeployment(asked).catch(noneKnown);
+  return (answer?.workerDeploymentInfo?.versionSummaries ?? [])
+    .filter(({ status }) => status !== DRAINED)
+    .flatMap(({ deploymentVersion }) => deploymentVersion?.buildId ?? []);
+}
+
+async function backlogsOfBuild(
+  { client, namespace }: QueueCounter,
+  queues: readonly OneQueue[],
+  build: string,
 ): Promise<QueueBacklog[]> {
-  const look = async (queue: QueueBacklog['queue'], kind: QueueBacklog['kind']): Promise<QueueBacklog[]> => {
-    const name = queue === 'main' ? main : sideQueue(main, queue);
-    const { stats } = await client.workflowService.describeTaskQueue({
-      ...{ namespace, taskQueue: { name }, taskQueueType: TYPES[kind], reportStats: true },
-    });
-    if (!stats) return [];
-    const { seconds, nanos } = stats.approximateBacklogAge ?? {};
-    const ageMs = Number(seconds ?? 0) * 1000 + (nanos ?? 0) / 1e6;
-    return [{ queue, kind, tasks: Number(stats.approximateBacklogCount ?? 0), ageMs }];
-  };
-  const found = [
-    look('main', 'workflow'),
-    look('main', 'activity'),
-    ...SIDE_QUEUES.map((side) => look(side, 'activity')),
-  ];
-  return (await Promise.all(found)).flat();
+  const deploymentVersion = { deploymentName: DEPLOYMENT, buildId: build };
+  const asked = { namespace, deploymentVersion, reportTaskQueueStats: true };
+  const answer = await client.workflowService.describeWorkerDeploymentVersion(asked).catch(noneKnown);
+  return (answer?.versionTaskQueues ?? []).flatMap(({ name, type, stats }) => {
+    const queue = queues.find((one) => one.name === name && TYPES[one.kind] === Number(type));
+    return queue && stats ? [backlogOf(queue, build, stats)] : [];
+  });
+}
+
+/** What no build has. Temporal knows the age of the oldest of all alone. */
+async function backlogWithoutBuild(
+  { client, namespace }: QueueCounter,
+  asked: OneQueue,
+  builds: readonly QueueBacklog[],
+): Promise<QueueBacklog[]> {
+  const { stats } = await client.workflowService.describeTaskQueue({
+    ...{ namespace, taskQueue: { name: asked.name }, taskQueueType: TYPES[asked.kind], reportStats: true },
+  });
+  if (!stats) return [];
+  const all = backlogOf(asked, '', stats);
+  const others = builds.filter(({ queue, kind }) => queue === asked.queue && kind === asked.kind);
+  const tasks = Math.max(
+    0,
+    others.reduce((left, one) => left - one.tasks, all.tasks),
+  );
+  return [{ ...all, tasks, ageMs: tasks === 0 && others.length > 0 ? 0 : all.ageMs }];
+}
+
+function backlogOf(
+  { queue, kind }: OneQueue,
+  build: string,
+  { approximateBacklogCount, approximateBacklogAge }: QueueStats,
+): QueueBacklog {
+  const { seconds, nanos } = approximateBacklogAge ?? {};
+  const ageMs = Number(seconds ?? 0) * 1000 + (nanos ?? 0) / 1e6;
+  return { queue, kind, build, tasks: Number(approximateBacklogCount ?? 0), ageMs };
+}
+
+/** Of gRPC. */
+const [NOT_FOUND, UNIMPLEMENTED] = [5, 12];
+
+/** Where no worker has a build, and at a server from before there were any. */
+function noneKnown(error: unknown): undefined {
+  if (isGrpcServiceError(error) && [NOT_FOUND, UNIMPLEMENTED].includes(error.code)) return undefined;
+  throw error;
 }

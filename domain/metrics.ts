@@ -50,6 +50,8 @@ export interface OpenCount {
 export interface QueueBacklog {
   readonly queue: 'main' | SideQueue;
   readonly kind: 'workflow' | 'activity';
+  /** Of the workers that take it; empty: those without a build. */
+  readonly build: string;
   readonly tasks: number;
   /** For how long the oldest has waited. */
   readonly ageMs: number;

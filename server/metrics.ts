@@ -131,7 +131,10 @@ const openFamilies = (open: readonly OpenCount[]): string[] => {
 
 const backlogFamilies = (backlogs: readonly QueueBacklog[]): string[] => {
   const rows = (value: (one: QueueBacklog) => number): MetricRow[] =>
-    backlogs.map((one) => row({ queue: one.queue, kind: one.kind }, value(one)));
+    backlogs.map((one) => {
+      const { queue, kind, build } = one;
+      return row({ queue, kind, ...(build === '' ? {} : { build }) }, value(one));
+    });
   return [
     family(
       'conveyor_task_queue_backlog',

@@ -3,7 +3,7 @@ const PATIENCE_MS = 2_000;
 /** A look that has not ended by then is given up: its answer may never come. */
 const LOST_MS = 60_000;
 
-interface Look<T> {
+interface OneLook<T> {
   readonly answer: Promise<T>;
   readonly atMs: number;
   ended: boolean;
@@ -11,7 +11,7 @@ interface Look<T> {
 
 /** What `/metrics` shows of what Temporal knows: looked up once for everybody who asks within `freshMs`, one look at a time. */
 export class Scraped<T> {
-  private last: Look<T> | undefined;
+  private last: OneLook<T> | undefined;
 
   constructor(
     private readonly look: () => Promise<T>,
@@ -30,14 +30,14 @@ export class Scraped<T> {
     return Promise.race([this.last.answer, late]).finally(() => clearTimeout(timer));
   }
 
-  private begin(): Look<T> {
+  private begin(): OneLook<T> {
     const answer = this.look().catch(() => this.nothing);
-    const look: Look<T> = { answer, atMs: this.now(), ended: false };
+    const look: OneLook<T> = { answer, atMs: this.now(), ended: false };
     void answer.then(() => (look.ended = true));
     return look;
   }
 
-  private isOver({ atMs, ended }: Look<T>): boolean {
+  private isOver({ atMs, ended }: OneLook<T>): boolean {
     const ageMs = this.now() - atMs;
     return ended ? ageMs >= this.freshMs : ageMs >= LOST_MS;
   }

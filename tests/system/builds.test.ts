@@ -1,7 +1,8 @@
 import { workflowIds } from '../../domain/ids';
+import { startFront } from './front';
 import type { Running } from './process';
 import { given, PATIENT } from './service';
-import { Stack } from './stack';
+import { OWNER, Stack } from './stack';
 import { eventually } from './waiting';
 
 /** Workers are upgraded while deploys are under way: two builds side by side, as docs/guides/cluster.md#upgrades says. */
@@ -65,6 +66,30 @@ test('a deploy ends on the build that it began on, whatever is current; pipeline
   expect(await old.isIn(1, 'ended')).toMatchObject({ outcome: 'reverted' });
   expect(await buildOf(`deploy/${first}/deploy/1`)).toBe('one');
   await eventually('its pipeline has moved', async () => (await buildOf(`pipeline/${old.name}`)) === 'two');
+});
+
+test('the work of each build is counted apart, so that what waits for one that is gone makes no other one look busy', async () => {
+  const front = await startFront(stack);
+  const waits = async (build: string): Promise<number> => {
+    const text = await (await fetch(`${front.url}/metrics`)).text();
+    const name = 'conveyor_task_queue_backlog_age_seconds';
+    const row = new RegExp(`^${name}\\{queue="main",kind="workflow"${build}\\} (\\S+)$`, 'm').exec(text);
+    return Number(row?.[1] ?? NaN);
+  };
+  const third = await startWorker('three');
+  await makeCurrent('three');
+  const shop = await given(stack, PATIENT);
+  await shop.ships(2);
+  await shop.isIn(1, 'baking');
+  await makeCurrent('two');
+  third.kill('SIGKILL');
+  await third.ended;
+  await stack.temporal.workflow.getHandle(`deploy/${shop.name}/1/deploy/1`).signal('pause', { actor: OWNER });
+  await eventually('a command waits', async () => (await waits(',build="three"')) > 1);
+  expect(await waits(',build="two"')).toBe(0);
+  expect(await waits('')).toBe(0);
+  await startWorker('three');
+  await eventually('nothing waits', async () => (await waits(',build="three"')) === 0);
 });
 
 test('every type of workflow that may outlive a build of workers says that it follows the current one', async () => {
