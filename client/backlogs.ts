@@ -2,9 +2,10 @@ import { isGrpcServiceError } from '@temporalio/client';
 import type { QueueBacklog } from '../domain/metrics';
 import { DEPLOYMENT, SIDE_QUEUES, sideQueue } from '../domain/taskQueues';
 import type { Temporal } from './connection';
+import { GRPC } from './grpcStatus';
 
 /** Task queues have workflows and activities; those of workflows are on the main one alone. */
-const TYPES = { workflow: 1, activity: 2 } as const;
+const TASK_QUEUE_TYPES = { workflow: 1, activity: 2 } as const;
 
 /** What Temporal knows of one queue: where nothing waits it says nothing. */
 interface QueueStats {
@@ -56,7 +57,7 @@ async function backlogsOfBuild(
   const asked = { namespace, deploymentVersion, reportTaskQueueStats: true };
   const answer = await client.workflowService.describeWorkerDeploymentVersion(asked).catch(noneKnown);
   return (answer?.versionTaskQueues ?? []).flatMap(({ name, type, stats }) => {
-    const queue = queues.find((one) => one.name === name && TYPES[one.kind] === Number(type));
+    const queue = queues.find((one) => one.name === name && TASK_QUEUE_TYPES[one.kind] === Number(type));
     return queue && stats ? [backlogOf(queue, build, stats)] : [];
   });
 }
@@ -68,7 +69,7 @@ async function backlogWithoutBuild(
   builds: readonly QueueBacklog[],
 ): Promise<QueueBacklog[]> {
   const { stats } = await client.workflowService.describeTaskQueue({
-    ...{ namespace, taskQueue: { name: asked.name }, taskQueueType: TYPES[asked.kind], reportStats: true },
+    ...{ namespace, taskQueue: { name: asked.name }, taskQueueType: TASK_QUEUE_TYPES[asked.kind], reportStats: true },
   });
   if (!stats) return [];
   const all = backlogOf(asked, '', stats);
@@ -90,11 +91,9 @@ function backlogOf(
   return { queue, kind, build, tasks: Number(approximateBacklogCount ?? 0), ageMs };
 }
 
-/** Of gRPC. */
-const [NOT_FOUND, UNIMPLEMENTED] = [5, 12];
-
 /** Where no worker has a build, and at a server from before there were any. */
 function noneKnown(error: unknown): undefined {
-  if (isGrpcServiceError(error) && [NOT_FOUND, UNIMPLEMENTED].includes(error.code)) return undefined;
+  if (isGrpcServiceError(error) && (error.code === GRPC.NOT_FOUND || error.code === GRPC.UNIMPLEMENTED))
+    return undefined;
   throw error;
 }

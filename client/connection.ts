@@ -11,6 +11,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { ConveyorError, conveyorError, ERRORS } from '../domain/errors';
 import { connectGrpc } from './grpcConnection';
+import { GRPC } from './grpcStatus';
 import { sealing, type Seal } from './seal';
 
 export interface ConnectionOptions {
@@ -82,13 +83,16 @@ export function translate(
   return conveyorError('internal', { detail: firstLineOf(cause ?? error) });
 }
 
-/** gRPC status codes. */
-const [CANCELLED, UNKNOWN, DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED] = [1, 2, 4, 8] as const;
-const [FAILED_PRECONDITION, ABORTED, INTERNAL, UNAVAILABLE] = [9, 10, 13, 14] as const;
 /** A query that no worker polls for is refused with FAILED_PRECONDITION. */
-const NO_ANSWER: readonly number[] = [CANCELLED, DEADLINE_EXCEEDED, FAILED_PRECONDITION];
+const NO_ANSWER: readonly number[] = [GRPC.CANCELLED, GRPC.DEADLINE_EXCEEDED, GRPC.FAILED_PRECONDITION];
 /** What the server itself could not do now. */
-const TRANSIENT: readonly number[] = [UNKNOWN, RESOURCE_EXHAUSTED, ABORTED, INTERNAL, UNAVAILABLE];
+const TRANSIENT: readonly number[] = [
+  GRPC.UNKNOWN,
+  GRPC.RESOURCE_EXHAUSTED,
+  GRPC.ABORTED,
+  GRPC.INTERNAL,
+  GRPC.UNAVAILABLE,
+];
 
 /** The server fails an update that no worker looked at, or whose workflow continued as another before it was done. */
 const isUnprocessed = (cause: unknown): boolean =>

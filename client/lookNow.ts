@@ -2,6 +2,7 @@ import { isGrpcServiceError, WorkflowNotFoundError } from '@temporalio/client';
 import { conveyorError } from '../domain/errors';
 import { workflowOfRun } from '../domain/ids';
 import type { LookNow } from './api';
+import { GRPC } from './grpcStatus';
 import { serverView, type Pending } from './live';
 import type { Workflows } from './workflows';
 
@@ -36,12 +37,9 @@ function follower(pending: readonly Pending[], runId: string): { readonly how: L
   return { how: 'nobody' };
 }
 
-/** Of gRPC. */
-const [NOT_FOUND, UNIMPLEMENTED] = [5, 12];
-
 function lookFailure(error: unknown): LookNow {
   if (error instanceof WorkflowNotFoundError) return 'nobody';
-  if (isGrpcServiceError(error) && error.code === NOT_FOUND) return 'nobody';
-  if (isGrpcServiceError(error) && error.code === UNIMPLEMENTED) return 'unsupported';
+  if (isGrpcServiceError(error) && error.code === GRPC.NOT_FOUND) return 'nobody';
+  if (isGrpcServiceError(error) && error.code === GRPC.UNIMPLEMENTED) return 'unsupported';
   throw error;
 }
