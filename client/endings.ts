@@ -115,7 +115,8 @@ async function resultOf<T>({ client }: Temporal, info: WorkflowExecutionInfo): P
 
 function outsideOf(temporal: Temporal, info: WorkflowExecutionInfo): Promise<EndedOutside | undefined> {
   const { status, closeTime, runId, workflowId } = info;
-  return endedOutside(temporal, workflowId, { pending: [], status: status.name, closedAt: closeTime, runId });
+  const over = { pending: [], untakenSinceMs: null, status: status.name, closedAt: closeTime, runId };
+  return endedOutside(temporal, workflowId, over);
 }
 
 function runOf({ workflowId, runId, closeTime }: WorkflowExecutionInfo): ClosedRun {

@@ -5,7 +5,7 @@ import { sweepId } from '../domain/ids';
 import { rootCause } from '../domain/rootCause';
 import type { FinderView } from '../domain/views';
 import type { Temporal } from './connection';
-import { serverView, type Pending } from './live';
+import { serverView, type ServerView } from './live';
 
 /** Whoever looks at a pipeline does not wait longer for how its finders stand. */
 const BESIDE_MS = 2_000;
@@ -71,8 +71,8 @@ async function newestSweep(client: Temporal['client'], { workflowId, status }: S
   const handle = client.workflow.getHandle(workflowId);
   try {
     if (status === 'running') {
-      const { status: now, pending } = await serverView(handle);
-      if (now === 'RUNNING') return underWayIn(pending);
+      const seen = await serverView(handle);
+      if (seen.status === 'RUNNING') return underWayIn(seen);
     }
     return { status: 'completed', last: (await handle.result()) as SweepReport | null };
   } catch (error) {
@@ -82,8 +82,12 @@ async function newestSweep(client: Temporal['client'], { workflowId, status }: S
   }
 }
 
-function underWayIn([sweep]: readonly Pending[]): Newest {
-  if (!sweep) return { underWay: { dueMs: null, isTaken: false, failure: null, nextTryMs: null } };
+function underWayIn({ pending: [sweep], untakenSinceMs }: ServerView): Newest {
+  // Before the first sweep, and between two.
+  if (!sweep)
+    return {
+      underWay: { dueMs: untakenSinceMs, isTaken: untakenSinceMs === null, failure: null, nextTryMs: null },
+    };
   const { stage, failure, nextMs, heartbeat } = sweep;
   const { report = null, dueMs = null } = (heartbeat ?? {}) as Partial<SweepSeen>;
   const underWay = { dueMs, isTaken: stage === 'runs' || failure !== null, failure, nextTryMs: nextMs };

@@ -28,6 +28,8 @@ export interface Pending {
 export interface ServerView {
   /** Its activities that are under way; none when it has ended. */
   readonly pending: readonly Pending[];
+  /** Since when the workflow needs a worker, ms since the epoch; null where it needs none, or one has begun. */
+  readonly untakenSinceMs: number | null;
   readonly status: WorkflowExecutionStatusName;
   readonly closedAt: Date | undefined;
   readonly runId: string;
@@ -35,14 +37,18 @@ export interface ServerView {
 
 export async function serverView(handle: WorkflowHandle): Promise<ServerView> {
   const { raw, status, closeTime, runId } = await handle.describe();
-  return { pending: pendingIn(raw), status: status.name, closedAt: closeTime, runId };
+  const untakenSinceMs = untakenSince(raw.pendingWorkflowTask);
+  return { pending: pendingIn(raw), untakenSinceMs, status: status.name, closedAt: closeTime, runId };
 }
 
 type WorkflowDescription = Awaited<ReturnType<WorkflowHandle['describe']>>;
 type WorkflowExecutionStatusName = WorkflowDescription['status']['name'];
 
-/** Of temporal.api.enums.v1.PendingActivityState: an attempt runs. */
+/** Of temporal.api.enums.v1.PendingActivityState and PendingWorkflowTaskState: an attempt runs. */
 const STARTED = 2;
+
+const untakenSince = (task: WorkflowDescription['raw']['pendingWorkflowTask']): number | null =>
+  task && task.state !== STARTED ? msOf(task.originalScheduledTime ?? task.scheduledTime) : null;
 
 const pendingIn = (raw: WorkflowDescription['raw']): Pending[] =>
   (raw.pendingActivities ?? []).map((activity) => {
