@@ -14,17 +14,18 @@ export const connectGrpc = (options: ConnectionOptions): Promise<Connection> =>
   Connection.connect({ ...options, interceptors: [makeGrpcRetryInterceptor(RETRIES), cancelledOnceClosed] });
 
 const BY_DEFAULT = defaultGrpcRetryOptions();
-const TRIES_OF_A_QUERY = 10;
 
+/** A query for a worker that polls late is asked again as one for a server that is not available. */
 const RETRIES: typeof BY_DEFAULT = {
   ...BY_DEFAULT,
   retryableDecider: (attempt, status) =>
-    BY_DEFAULT.retryableDecider(attempt, status) || (attempt < TRIES_OF_A_QUERY && isForALateWorker(status)),
+    BY_DEFAULT.retryableDecider(attempt, isForALateWorker(status) ? { ...status, code: GRPC.UNAVAILABLE } : status),
 };
 
 /**
- * A query goes to the worker that has its workflow in memory. Where that one has not polled for more lately, Temporal refuses the query after
- * a moment: the worker may be gone, and another one there, or it has more to answer than it asked for.
+ * A query goes to the worker that has its workflow in memory, within the time after which another one gets its tasks (a second: what must not
+ * wait comes that way too). Temporal fails it a second before that time is over where no poll has begun for twenty: after a quiet time at once,
+ * unless a poll waits for it.
  */
 const isForALateWorker = ({ code, details }: { readonly code: number; readonly details: string }): boolean =>
   code === GRPC.FAILED_PRECONDITION && details.startsWith('no poller seen for task queue recently');

@@ -56,8 +56,7 @@ export interface ConveyorWorker {
 
 /**
  * A worker for workflows and activities. Heartbeats go out at once rather than at 80 % of their timeout, so that a
- * successor of a killed worker continues where it was; a cached workflow moves on after two seconds. One is too few: where no
- * poll has begun lately Temporal fails a query a second before that time is over, which was at once.
+ * successor of a killed worker continues where it was; a cached workflow moves on after a second.
  * What holds its slot for long, comes by the thousand or must not wait has slots of its own (domain/taskQueues.ts).
  */
 export async function createWorker(parts: WorkerParts): Promise<ConveyorWorker> {
@@ -76,7 +75,7 @@ export async function createWorker(parts: WorkerParts): Promise<ConveyorWorker> 
     taskQueue,
     workflowBundle: { codePath },
     sinks: sinksOf(tracing),
-    stickyQueueScheduleToStartTimeout: '2s',
+    stickyQueueScheduleToStartTimeout: '1s',
     maxConcurrentWorkflowTaskExecutions: 120,
     maxConcurrentActivityTaskExecutions: slots.effects,
     workflowTaskPollerBehavior: { type: 'autoscaling' },
