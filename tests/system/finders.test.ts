@@ -191,6 +191,20 @@ describe('the Schedules', () => {
     expect(action).toMatchObject({ workflowType: 'artifactSweep', taskQueue: 'nobody' });
   });
 
+  test('whose workflow no worker takes up are known by when it began to wait', async () => {
+    await ensureSweeps(stack.temporal, ['nobodys'], plan);
+    const before = Date.now();
+    await stack.temporal.schedule.getHandle(sweepId('nobodys')).trigger();
+    const since = await eventually('its workflow waits', async () =>
+      serverView(await sweeping('nobodys')).then(
+        ({ untakenSinceMs }) => untakenSinceMs,
+        () => null,
+      ),
+    );
+    expect(since).toBeGreaterThanOrEqual(before - 1_000);
+    expect(since).toBeLessThanOrEqual(Date.now() + 1_000);
+  });
+
   test('that a person pauses ask nobody any more, and continue where they were', async () => {
     const handle = stack.temporal.schedule.getHandle(sweepId('config-changes'));
     const [before] = await nextSweeps('config-changes', 1);
