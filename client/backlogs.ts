@@ -40,6 +40,7 @@ const queuesOf = (main: string): OneQueue[] => [
 /** As temporal.api.enums.v1.WorkerDeploymentVersionStatus has it: nothing runs on such a build any more. */
 const DRAINED = 5;
 
+/** A hundred at most, unless Temporal is set otherwise (matching.maxVersionsInDeployment). */
 async function buildsAtWork({ client, namespace }: QueueCounter): Promise<string[]> {
   const asked = { namespace, deploymentName: DEPLOYMENT };
   const answer = await client.workflowService.describeWorkerDeployment(asked).catch(noneKnown);
@@ -65,19 +66,16 @@ async function backlogsOfBuild(
 /** What no build has. Temporal knows the age of the oldest of all alone. */
 async function backlogWithoutBuild(
   { client, namespace }: QueueCounter,
-  asked: OneQueue,
+  queue: OneQueue,
   builds: readonly QueueBacklog[],
 ): Promise<QueueBacklog[]> {
-  const { stats } = await client.workflowService.describeTaskQueue({
-    ...{ namespace, taskQueue: { name: asked.name }, taskQueueType: TASK_QUEUE_TYPES[asked.kind], reportStats: true },
-  });
+  const asked = { namespace, taskQueue: { name: queue.name }, taskQueueType: TASK_QUEUE_TYPES[queue.kind] };
+  const { stats } = await client.workflowService.describeTaskQueue({ ...asked, reportStats: true });
   if (!stats) return [];
-  const all = backlogOf(asked, '', stats);
-  const others = builds.filter(({ queue, kind }) => queue === asked.queue && kind === asked.kind);
-  const tasks = Math.max(
-    0,
-    others.reduce((left, one) => left - one.tasks, all.tasks),
-  );
+  const all = backlogOf(queue, '', stats);
+  const others = builds.filter((one) => one.queue === queue.queue && one.kind === queue.kind);
+  const ofOthers = others.reduce((sum, { tasks }) => sum + tasks, 0);
+  const tasks = Math.max(0, all.tasks - ofOthers);
   return [{ ...all, tasks, ageMs: tasks === 0 && others.length > 0 ? 0 : all.ageMs }];
 }
 
