@@ -5,6 +5,7 @@ import { SEARCH_ATTRIBUTES } from '../domain/searchAttributes';
 import { circles } from './setup/circles';
 import { deadExports } from './setup/exports';
 import { droppedPhrases, droppedWords, placesOfDefinitions } from './setup/names';
+import { repositoryFiles } from './setup/repositoryFiles';
 import { ROOT, functionsOf, nonBlankLines, parse, runningSources, testSources } from './setup/sources';
 
 const running = runningSources();
@@ -93,6 +94,12 @@ describe('nothing is left lying about', () => {
       text.split('\n').flatMap((line, index) => (note.test(line) ? [`${name}:${index + 1}: ${line.trim()}`] : [])),
     );
     expect(notes).toEqual([]);
+  });
+
+  test('every file is text, but for the pictures of the documents', () => {
+    const binary = repositoryFiles().filter((name) => readFileSync(path.join(ROOT, name)).includes(0));
+    expect(binary).not.toEqual([]);
+    expect(binary.filter((name) => !/^docs\/images\/[\w-]+\.png$/.test(name))).toEqual([]);
   });
 
   test('everything that is exported is imported somewhere', () => {

@@ -1,18 +1,15 @@
-import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, extname, join, normalize } from 'node:path';
 import { anchorsOf } from '../setup/headings';
+import { repositoryFiles } from '../setup/repositoryFiles';
+import { ROOT } from '../setup/sources';
 
 /** Whatever the code, the tests and the documents cite is in this repository, or a paper that docs/papers.md lists. */
-const ROOT = join(__dirname, '../..');
 const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
 const TEXTS = new Set(['.ts', '.js', '.mjs', '.md', '.yaml', '.json', '.sh', '.py']);
 const NOT_OURS =
   /^(package-lock\.json|CHANGELOG\.md|tests\/fixtures\/histories\/|tests\/docs\/(citations|site)\.test\.ts|scripts\/docs\.js)/;
-const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], { cwd: ROOT })
-  .toString()
-  .split('\n')
-  .filter((file) => TEXTS.has(extname(file)) && !NOT_OURS.test(file) && existsSync(join(ROOT, file)));
+const files = repositoryFiles().filter((file) => TEXTS.has(extname(file)) && !NOT_OURS.test(file));
 
 interface Citation {
   readonly where: string;
