@@ -21,6 +21,7 @@ usage: ./temporal-dev.sh [options]            run the development server until C
   --ephemeral     keep everything in memory instead
   --retention D   how long finished workflows are kept (90d)
   --log-level L   debug, info, warn, error or never (error)
+  --set K=V       one more setting of its dynamic configuration, as JSON; may be repeated
 
 The server is $TEMPORAL_CLI, `temporal` on PATH (1.4 or newer), the one in the cache, the official download, or a build
 with Go, in this order; $TEMPORAL_CLI is taken as it is, one on PATH or in the cache only where nobody else may write it,
@@ -39,17 +40,18 @@ main() {
 
 read_arguments() {
   mode=run port=${CONVEYOR_TEMPORAL_PORT:-7233} ui_port=${CONVEYOR_TEMPORAL_UI_PORT:-} headless=''
-  db=${CONVEYOR_TEMPORAL_DB:-$ROOT/.conveyor/temporal.db} retention=90d log_level=error
+  db=${CONVEYOR_TEMPORAL_DB:-$ROOT/.conveyor/temporal.db} retention=90d log_level=error settings=()
   while [ $# -gt 0 ]; do
     case $1 in
     --install-only) mode=install ;;
     --print-path) mode=print ;;
     --headless) headless=yes ;;
     --ephemeral) db='' ;;
-    --port | --ui-port | --db | --retention | --log-level)
+    --port | --ui-port | --db | --retention | --log-level | --set)
       [ $# -ge 2 ] || wrong_usage "$1 needs a value"
       case $1 in
       --port) port=$2 ;; --ui-port) ui_port=$2 ;; --db) db=$2 ;; --retention) retention=$2 ;; --log-level) log_level=$2 ;;
+      --set) settings+=(--dynamic-config-value "$2") ;;
       esac
       shift
       ;;
@@ -83,6 +85,7 @@ run_server() {
     arguments+=(--db-filename "$db" --sqlite-pragma journal_mode=wal --sqlite-pragma synchronous=normal)
   fi
   for word in $DYNAMIC_CONFIG; do arguments+=(--dynamic-config-value "$word"); done
+  arguments+=(${settings[@]+"${settings[@]}"})
   for word in $SEARCH_ATTRIBUTES; do arguments+=(--search-attribute "$word"); done
   # The server replaces this shell, so that whoever started the script can stop the server by the same process id.
   announce "$binary" $$ &

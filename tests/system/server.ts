@@ -1,14 +1,13 @@
 import { join } from 'node:path';
-import { Connection } from '@temporalio/client';
 import { freePorts } from '../../cli/stack/ports';
-import { SEARCH_ATTRIBUTES } from '../../domain/searchAttributes';
 import { cleanEnv, ROOT, type Processes, type Running } from './process';
-import { eventually } from './waiting';
 
 interface Place {
   readonly home: string;
   readonly port: number;
   readonly data: string | 'memory';
+  /** Of the server's dynamic configuration, beside those of every server. */
+  readonly settings?: readonly string[];
 }
 
 /**
@@ -16,9 +15,12 @@ interface Place {
  * when somebody took one meanwhile: then it is started again, as `conveyor dev` does.
  */
 export async function startTemporal(processes: Processes, place: Place, starts: number = 3): Promise<Running> {
-  const { home, port, data } = place;
-  const args = ['--headless', '--port', String(port), ...(data === 'memory' ? ['--ephemeral'] : ['--db', data])];
-  const env = { ...cleanEnv(home), TEMPORAL_CLI: process.env['TEMPORAL_CLI'] ?? '' };
+  const { home, port, data, settings = [] } = place;
+  const args = [
+    ...['--headless', '--port', String(port), ...(data === 'memory' ? ['--ephemeral'] : ['--db', data])],
+    ...settings.flatMap((setting) => ['--set', setting]),
+  ];
+  const env = { ...cleanEnv(home), TEMPORAL_CLI: process.env['CONVEYOR_TEST_TEMPORAL_CLI'] ?? '' };
   const server = processes.start(join(ROOT, 'temporal-dev.sh'), args, env);
   try {
     await server.said(/^Temporal ready/m);
@@ -35,30 +37,7 @@ const LONG_HISTORY = 30;
 /** A Temporal server that wants histories to stay short, so that workflows continue as new early; its address. */
 export async function startTemporalWithShortHistories(processes: Processes, home: string): Promise<string> {
   const [port = 0] = await freePorts(1);
-  const kinds = { KEYWORD: 'Keyword', KEYWORD_LIST: 'KeywordList' };
-  const config = [
-    `limit.historyCount.suggestContinueAsNew=${LONG_HISTORY}`,
-    'history.transferProcessorMaxPollRPS=2000',
-    'history.timerProcessorMaxPollRPS=2000',
-    'history.timerProcessorMaxTimeShift="1ms"',
-  ];
-  processes.start(
-    process.env['TEMPORAL_CLI'] ?? '',
-    [
-      ...['server', 'start-dev', '--headless', '--ip', '127.0.0.1', '--port', String(port), '--log-level', 'never'],
-      ...config.flatMap((value) => ['--dynamic-config-value', value]),
-      ...Object.entries(SEARCH_ATTRIBUTES).flatMap(([name, kind]) => ['--search-attribute', `${name}=${kinds[kind]}`]),
-    ],
-    cleanEnv(home),
-  );
-  const address = `127.0.0.1:${port}`;
-  await eventually('the Temporal server answers', async () => {
-    const connection = await Connection.connect({ address, connectTimeout: 500 });
-    try {
-      return await connection.workflowService.describeNamespace({ namespace: 'default' });
-    } finally {
-      await connection.close();
-    }
-  });
-  return address;
+  const settings = [`limit.historyCount.suggestContinueAsNew=${LONG_HISTORY}`];
+  await startTemporal(processes, { home, port, data: 'memory', settings });
+  return `127.0.0.1:${port}`;
 }
