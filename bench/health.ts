@@ -23,7 +23,7 @@ function main(): void {
   print('plain sums of as many points', plain, points);
   const kinds: [string, object, number][] = [
     ['threshold', {}, 1],
-    ['threshold, average: 3m', { transform: [{ average: '3m' }] }, 1],
+    ['threshold, average of 3m', { transform: [{ average: '3m' }] }, 1],
     ['threshold, rate and p99', { transform: ['rate'], reduce: 'p99' }, 1],
     ['compared with control', { threshold: { increase: '10%' }, compare: 'control' }, 2],
     ['mann-whitney', { threshold: { increase: '10%' }, compare: 'control', method: 'mann-whitney' }, 2],
