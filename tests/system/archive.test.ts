@@ -14,7 +14,6 @@ beforeAll(async () => {
   file = join(stack.home, 'archive.duckdb');
   shop = await given(stack, { pipeline: { labels: { category: 'regular' } } });
 });
-afterEach(() => stack.checkInvariants());
 afterAll(() => stack.close());
 
 const remove = (): void => [file, `${file}.wal`].forEach((one) => rmSync(one, { force: true }));

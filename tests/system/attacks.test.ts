@@ -15,7 +15,6 @@ beforeAll(async () => {
   world = await Attacked.open();
   shop = await world.shop({ pipeline: { labels: { parent: 'evil-train' } } });
 });
-afterEach(() => world.stack.checkInvariants());
 afterAll(() => world.close());
 
 /** What is so whatever anybody tried. */

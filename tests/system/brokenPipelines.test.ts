@@ -13,7 +13,6 @@ beforeAll(async () => {
   shop = await given(stack);
   front = await startFront(stack);
 });
-afterEach(() => stack.checkInvariants());
 afterAll(() => stack.close());
 
 /** As a program of a stranger calls it, past the client and lint. */

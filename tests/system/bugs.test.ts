@@ -31,7 +31,6 @@ beforeAll(async () => {
   const sboms = { name: 'sboms', kind: 'dependency-graph', type: 'sboms', url: urlOf(store) };
   stack = await Stack.open({ temporal: `127.0.0.1:${port}`, config: { extensions: [...extensions, sboms] } });
 });
-afterEach(() => stack.checkInvariants());
 afterAll(async () => {
   await stack?.close();
   await processes.reap();

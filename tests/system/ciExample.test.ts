@@ -20,7 +20,6 @@ beforeAll(async () => {
   stack = await Stack.open();
   front = await startFront(stack);
 });
-afterEach(() => stack.checkInvariants());
 afterAll(() => stack.close());
 
 const environment = (over: Env = {}): Env => ({

@@ -14,7 +14,6 @@ let stack: Stack;
 beforeAll(async () => {
   stack = await Stack.open({ temporal: await startTemporalWithShortHistories(processes, home) });
 });
-afterEach(() => stack.checkInvariants());
 afterAll(async () => {
   await stack.close();
   await processes.reap();

@@ -23,7 +23,6 @@ beforeAll(async () => {
 afterEach(async () => {
   // Whatever went wrong for a person, the deploy continues.
   expect(await shop.deploy(1)).toMatchObject({ state: 'baking', paused: null, commands: [] });
-  await stack.checkInvariants();
 });
 afterAll(async () => {
   taken.close();

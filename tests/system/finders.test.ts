@@ -26,7 +26,6 @@ beforeAll(async () => {
     settings: { sweepInterval: '1s', sweepJitter: '0s' },
   });
 });
-afterEach(() => stack.checkInvariants());
 afterAll(async () => {
   await stack.close();
   await processes.reap();

@@ -23,7 +23,6 @@ beforeAll(async () => {
     actions: { test, deploy: { ...deploy, needs: ['test'] } },
   });
 });
-afterEach(() => stack.checkInvariants());
 afterAll(() => stack.close());
 
 /** Somebody who reaches the server and not Temporal, and whose actor nobody made up. */

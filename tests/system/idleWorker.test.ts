@@ -4,7 +4,6 @@ import { Stack } from './stack';
 
 let stack: Stack;
 beforeAll(async () => void (stack = await Stack.open()));
-afterEach(() => stack.checkInvariants());
 afterAll(() => stack.close());
 
 /** Temporal calls a poller recent that began to wait within twenty seconds. */

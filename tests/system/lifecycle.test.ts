@@ -20,7 +20,6 @@ beforeAll(async () => {
   const temporal = await startTemporalWithShortHistories(processes, home);
   stack = await Stack.open({ temporal, settings: { reconcileInterval: '1s', waitInterval: '500ms' } });
 });
-afterEach(() => stack.checkInvariants());
 afterAll(async () => {
   await stack.close();
   await processes.reap();

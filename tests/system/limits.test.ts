@@ -17,7 +17,6 @@ beforeAll(async () => {
   stack = await Stack.open({ temporal: await startTemporalWithShortHistories(processes, home) });
   front = await startFront(stack);
 });
-afterEach(() => stack.checkInvariants());
 afterAll(async () => {
   await stack.close();
   await processes.reap();

@@ -8,7 +8,6 @@ import { eventually } from './waiting';
 let stack: Stack;
 // Nobody is there.
 beforeAll(async () => void (stack = await Stack.open({ urls: { twine: 'http://127.0.0.1:1/push-types/twine' } })));
-afterEach(() => stack.checkInvariants());
 afterAll(() => stack.close());
 
 test('a push type that moved is asked at its new address by the workers that run, which wait for it meanwhile', async () => {

@@ -23,7 +23,6 @@ beforeAll(async () => {
   stack = await Stack.open({ env: { CONVEYOR_METRICS: address, OTEL_EXPORTER_OTLP_ENDPOINT: await startCollector() } });
   front = await startFront(stack);
 });
-afterEach(() => stack.checkInvariants());
 afterAll(() => stack.close());
 afterAll(() => collector?.close());
 

@@ -20,7 +20,6 @@ beforeAll(async () => {
   });
   await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
 });
-afterEach(() => stack.checkInvariants());
 afterAll(async () => {
   receiver.close();
   await stack.close();

@@ -124,7 +124,6 @@ function follow(page: string, lines: readonly string[]) {
     await createJobs(stack.simulatorUrl, KVSTORE_JOBS);
     files = savedFiles(page, stack.home);
   });
-  afterEach(() => stack.checkInvariants());
   afterAll(async () => {
     await stack.close();
     await processes.reap();

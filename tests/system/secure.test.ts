@@ -22,7 +22,6 @@ beforeAll(async () => {
   front = await startFront(stack);
   shop = await given(stack, { pipeline: { owners: ['user:alice', 'service:ci'] } });
 });
-afterEach(() => stack.checkInvariants());
 afterAll(async () => {
   await stack.close();
   guard.close();

@@ -18,7 +18,6 @@ beforeAll(async () => {
     platform: { groups: {}, settings },
   });
 });
-afterEach(() => stack.checkInvariants());
 afterAll(async () => {
   await client.close();
   await stack.close();

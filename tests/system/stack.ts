@@ -77,12 +77,15 @@ export class Stack {
     return stack;
   }
 
-  /** Stops everything that was started. */
+  /** Stops everything that was started, and fails if anything that ARCHITECTURE.md#invariants forbids happened in the world. */
   async close(): Promise<void> {
+    const violations = this.control('GET', '/control/violations');
+    await Promise.allSettled([violations]);
     await this.processes.reap();
     await this.client.close();
     await this.temporal.connection.close();
     rmSync(this.home, { recursive: true, force: true });
+    expect(await violations).toEqual([]);
   }
 
   get env(): Env {
@@ -154,11 +157,6 @@ export class Stack {
 
   ledger(): Promise<LedgerEntry[]> {
     return this.control('GET', '/control/ledger');
-  }
-
-  /** After every test: nothing that ARCHITECTURE.md#invariants forbids happened in the world. */
-  async checkInvariants(): Promise<void> {
-    expect(await this.control('GET', '/control/violations')).toEqual([]);
   }
 
   file(name: string, content: unknown): string {

@@ -9,7 +9,6 @@ let stack: Stack;
 beforeAll(async () => {
   stack = await Stack.open();
 });
-afterEach(() => stack.checkInvariants());
 afterAll(() => stack.close());
 
 /** Nothing moves on by itself: whatever happens, a verb did it. */

@@ -11,7 +11,6 @@ beforeAll(async () => {
   stack = await Stack.open();
   front = await startFront(stack);
 });
-afterEach(() => stack.checkInvariants());
 afterAll(() => stack.close());
 
 /** A service whose pipeline follows the main branch of a repository of its name; CI is an owner. */
