@@ -182,7 +182,7 @@ const spans = ({ spans: found }: StatsReport): Section => ({
 });
 
 const serviceLevel = ({ serviceLevel: found }: StatsReport): Section => ({
-  ...{ title: 'Service level (Conveyor §4)', unit: '%', addsUp: false },
+  ...{ title: 'Service level (Conveyor §5.3)', unit: '%', addsUp: false },
   of: { what: 'deploys', counts: ours(found, ({ deploys }) => deploys) },
   says: 'Deploys that succeeded or were rightly stopped, and those that failed by fault of Conveyor or of what it depends on. Nothing that Conveyor depends on fails in this run.',
   lines: [
