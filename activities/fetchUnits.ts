@@ -13,10 +13,10 @@ export function fetchUnits(invoke: Invoke, call: DeployCall): Promise<AllUnits> 
   );
 }
 
-/** Those of the units that are there; all, where the push type does not say. */
+/** Those of the units that are there; all, where the push type does not say, or names none: an inventory may be empty for a moment. */
 export async function stillThere(invoke: Invoke, call: DeployCall, ids: readonly string[]): Promise<readonly string[]> {
   const fetched = await fetchUnits(invoke, call).catch(() => undefined);
-  if (fetched === undefined) return ids;
+  if (fetched === undefined || fetched.units.length === 0) return ids;
   const there = new Set(fetched.units.map(({ id }) => id));
   return ids.filter((id) => there.has(id));
 }

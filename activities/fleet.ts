@@ -105,7 +105,7 @@ export function createFleetActivities(ports: PushPorts, invoke: Invoke) {
       };
     },
 
-    /** Which of the units are available again; none when there are no such units any more. */
+    /** Which of the units are available again; none when there are no such units among others any more. */
     waitForUnits: async (call: DeployCall, wanted: readonly string[], intervalMs: number) => {
       // Weeks of waiting outlast a bad token: what is refused today is asked again.
       const fetched = fetchUnits(invoke, call).catch((error: Error) =>
@@ -153,6 +153,7 @@ function planOf(units: readonly Unit[], { spec, artifacts, rules, kind, canary, 
 
 /** Looks once: until some are back it fails and says when to be tried again, so that weeks take no worker's time. */
 function returned(units: readonly Unit[], wanted: readonly string[], intervalMs: number) {
+  if (units.length === 0) throw stillWaiting('the push type names no units', intervalMs);
   const left = units.filter(({ id }) => wanted.includes(id));
   const available = left.filter((unit) => unit.available).map(({ id }) => id);
   if (left.length > 0 && available.length === 0)

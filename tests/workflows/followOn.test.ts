@@ -1,3 +1,4 @@
+import { answering } from './answering';
 import { actionOf, endsOf, untilAction } from './flows';
 import { kvstore } from './pipelines';
 import { HOUR, MINUTE, VirtualWorld, type JobView } from './world';
@@ -51,6 +52,19 @@ test('a region that is down is left out and listed, and a follow-on with bake an
   expect((await world.now()) - before).toBeLessThan(HOUR);
   // It completes what release 1 brought, which is still what a revert undoes.
   expect((await world.pipelineStatus('kvstore')).lastGood).toMatchObject({ deploy: { release: 1, version: 'kv:2' } });
+});
+
+test('a follow-on still waits after a look at which no unit was listed', async () => {
+  const fault = await leftOut();
+  const listsAll = answering(world, ({ method }) =>
+    method === 'fetchDeployUnits' ? { units: [], service: 'kvstore' } : undefined,
+  );
+  await world.sleep(HOUR);
+  expect((await world.releaseStatus('kvstore', 2)).state).toBe('running');
+  listsAll();
+  await restore(fault);
+  await world.ended('kvstore', 2);
+  expect(await versions()).toEqual({ 'kvstore-x': { 'kv:2': 6 }, 'kvstore-y': { 'kv:2': 6 } });
 });
 
 test('a follow-on that is unhealthy reverts its own units only', async () => {
