@@ -1,6 +1,8 @@
 import type { Watched } from '../domain/deploy/bake';
+import { unsaidEvidence } from '../domain/health/evaluate';
 import type { HealthCheck } from '../domain/spec/health';
 import type { RequestInput, ResponseOf } from '../sdk/protocol/common';
+import { stillThere } from './fetchUnits';
 import { createFleetActivities } from './fleet';
 import { watchHealth, type HealthChecksCall, type HealthReport, type HealthWatch } from './healthWatch';
 import { inChunks, invoker, reservedUpdates, type DeployCall, type Invoke, type PushPorts } from './pushCalls';
@@ -30,13 +32,31 @@ export function createPushTypeActivities(ports: PushPorts) {
           evaluate: async (request) => {
             const exclude = await reservedUpdates(ports, call);
             const targets = { ...request.targets, ...(exclude.length > 0 ? { exclude } : {}) };
-            return evaluateInChunks(invoke, call, { ...request, targets });
+            return evaluateAll(invoke, call, { ...request, targets });
           },
         },
         watch,
       ),
   };
 }
+
+/** With what the answer leaves out: a unit that is there and of which nothing is said is not healthy. */
+async function evaluateAll(
+  invoke: Invoke,
+  call: DeployCall,
+  request: RequestInput<HealthChecksCall>,
+): Promise<ResponseOf<HealthChecksCall>> {
+  const answer = await evaluateInChunks(invoke, call, request);
+  const checks = request.checks.filter(isOfUnits);
+  const said = new Set(answer.units.map(({ id }) => id));
+  const silent = checks.length === 0 ? [] : request.targets.units.filter((id) => !said.has(id));
+  if (silent.length === 0) return answer;
+  const unsaid = checks.map(({ name }) => unsaidEvidence(name, request.now));
+  const left = await stillThere(invoke, call, silent);
+  return { ...answer, units: [...answer.units, ...left.map((id) => ({ id, checks: unsaid }))] };
+}
+
+const isOfUnits = ({ scope = 'unit' }: { readonly scope?: string | undefined }): boolean => scope === 'unit';
 
 /** Checks of single units are made in portions of them; those of the whole deploy concern all units at once. */
 async function evaluateInChunks(
@@ -46,8 +66,8 @@ async function evaluateInChunks(
 ): Promise<ResponseOf<HealthChecksCall>> {
   const chunks = inChunks(call, request.targets.units, String);
   if (chunks.length === 1) return invoke(call, 'runHealthChecks', request);
-  const of = (scope: 'unit' | 'deploy') => request.checks.filter((check) => (check.scope ?? 'unit') === scope);
-  const [perUnit, pooled] = [of('unit'), of('deploy')];
+  const perUnit = request.checks.filter(isOfUnits);
+  const pooled = request.checks.filter((check) => !isOfUnits(check));
   const answers = await Promise.all(
     (perUnit.length > 0 ? chunks : []).map(({ items }) =>
       invoke(call, 'runHealthChecks', {

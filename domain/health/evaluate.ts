@@ -42,6 +42,10 @@ export const erroredEvidence = (
   detail: string,
 ): CheckEvidence => withoutNumbers(name, 'errored', window, `could not be evaluated: ${detail}`);
 
+/** The evidence of a check of a unit that the push type left out of its answer. */
+export const unsaidEvidence = (name: string, now: number): CheckEvidence =>
+  withoutNumbers(name, 'inconclusive', { start: now, end: now }, 'was not answered for');
+
 /** The evidence of a check for which so many tasks were updated, and none can be reached. */
 export const unreachedEvidence = (
   { name }: Pick<HealthCheck, 'name'>,

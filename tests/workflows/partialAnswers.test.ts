@@ -48,6 +48,40 @@ test('a completion does not succeed because no unit was listed for a moment', as
   expect(await versions()).toEqual({ 'kvstore-x': { 'kv:2': 6 }, 'kvstore-y': { 'kv:2': 6 } });
 });
 
+test('a revert does not end because no unit was listed, and taken back, for a moment', async () => {
+  await store();
+  const deploy = await deploying(world);
+  await deploy.reaches(({ state }) => state === 'baking');
+  const takes = answering(world, ({ method, urgency }) =>
+    method === 'executeUpdates' && urgency === 'revert' ? refusal() : undefined,
+  );
+  const listsAll = listing(() => false);
+  await deploy.command('revert');
+  await world.sleep(MINUTE);
+  expect(await deploy.status()).toMatchObject({ state: 'reverting' });
+  listsAll();
+  takes();
+  expect(await deploy.ended()).toMatchObject({ outcome: 'reverted' });
+  expect(await versions()).toEqual({ 'kvstore-x': { 'kv:1': 6 }, 'kvstore-y': { 'kv:1': 6 } });
+});
+
+test('a unit of which no verdict comes does not pass with the others', async () => {
+  await store();
+  await world.describeVersion('kv:2', { errorRatio: 0.5, onlyRegion: 'y' });
+  const complete = answering(world, async ({ method }, real) => {
+    if (method !== 'runHealthChecks') return undefined;
+    const answer = await real();
+    return { ...answer, units: answer.units.filter(({ id }) => id !== 'kvstore-y') };
+  });
+  const deploy = await deploying(world);
+  const { paused } = await deploy.reaches((status) => status.state === 'ended' || status.paused !== null);
+  expect(paused?.reason).toContain('was not answered for');
+  complete();
+  await deploy.command('resume');
+  expect(await deploy.ended()).toMatchObject({ outcome: 'reverted' });
+  expect(await versions()).toEqual({ 'kvstore-x': { 'kv:1': 6 }, 'kvstore-y': { 'kv:1': 6 } });
+});
+
 test('a canary goes back also on units that are not listed any more', async () => {
   await store();
   const deploy = await deploying(world, { action: 'canary', canary: CANARY }, { healthInterval: '5m' });

@@ -84,7 +84,7 @@ export const PUSH_TYPE_WORDS: Readonly<Record<keyof PushTypeProtocol, MethodWord
     answer:
       'One row for each unit of `targets.units`, with one `Evidence` for each check of scope `unit`; and those of scope `deploy` under `deploy`. Judge the tasks that an update of `updatedBy` touched last, none of `exclude`: a unit without such a task has no checks. When `updatedBy` is empty, judge all tasks. `samples` counts points, `tasks` the tasks that had some, `window` is where they come from.',
     partly:
-      'Never fail and never guess: without data the verdict is `inconclusive`, and `errored` where the data source failed, with a `reason`. Only `unhealthy` reverts.',
+      'Never fail and never guess: without data the verdict is `inconclusive`, and `errored` where the data source failed, with a `reason`. Only `unhealthy` reverts. A unit that you leave out is `inconclusive`.',
     how: 'You need not evaluate checks yourself: `conveyor hcs` does (docs/reference/health.md, "The Health Check Service"). Resolve units and updates to task identifiers, send them to `POST /evaluate`, and hand on the answer.',
   },
   shiftTraffic: {
