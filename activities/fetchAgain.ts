@@ -1,8 +1,8 @@
 import { ApplicationFailure } from '@temporalio/activity';
-import { asBefore, withoutPast, type Inheritance, type RevertRules } from '../domain/deploy/planRevert';
-import { named, type Named, type Snapshot, type SnapshotUnit } from '../domain/deploy/snapshot';
+import { asBefore, someWithoutPast, type Inheritance, type RevertRules } from '../domain/deploy/planRevert';
+import { named, type Named, type Part, type Snapshot, type SnapshotUnit } from '../domain/deploy/snapshot';
 import { concerned, unavailable } from '../domain/deploy/unavailable';
-import { FLEET_LIMITS, SHOWN_UNITS } from '../domain/fleet/limits';
+import { FLEET_LIMITS } from '../domain/fleet/limits';
 import type { Unit } from '../domain/fleet/unit';
 import { promptly, REVERT_PATIENCE_MS } from './clock';
 import { fetchUnits, orRefused } from './fetchUnits';
@@ -15,6 +15,8 @@ export interface LookRequest {
   readonly only?: readonly string[];
   readonly inherited?: Inheritance;
   readonly rules: RevertRules;
+  /** Of a canary: what its updates may reach. */
+  readonly parts?: readonly Part[];
   readonly allowEmpty?: true;
   /** Of a canary: what a unit runs now is what it goes back to. */
   readonly asNow?: true;
@@ -58,7 +60,7 @@ export async function fetchAgain(
     units: units.length,
     now: await ports.snapshots.write(call.deployId, now),
     moved: now.some(({ id, version }) => known.has(id) && known.get(id) !== version),
-    withoutPast: withoutPast(fresh, request.rules).slice(0, SHOWN_UNITS),
+    withoutPast: someWithoutPast(fresh, request.rules, request.parts ?? []),
     unavailable: named(unavailable(units), FLEET_LIMITS.leftOut),
   };
 }

@@ -11,12 +11,12 @@ import {
 } from '../domain/deploy/plan';
 import { PlanError } from '../domain/deploy/planLimits';
 import { cumulativeShares, patternOf } from '../domain/deploy/pattern';
-import { versionOfAll, withoutPast, type Inheritance, type RevertRules } from '../domain/deploy/planRevert';
-import { named, type Named, type Snapshot } from '../domain/deploy/snapshot';
+import { someWithoutPast, versionOfAll, type Inheritance, type RevertRules } from '../domain/deploy/planRevert';
+import { named, partOf, type Named, type Snapshot } from '../domain/deploy/snapshot';
 import { ranEach } from '../domain/deploy/ranEach';
 import type { CanaryInput, Fleet } from '../domain/deploy/state';
 import { concerned, unavailable } from '../domain/deploy/unavailable';
-import { FLEET_LIMITS, SHOWN_UNITS } from '../domain/fleet/limits';
+import { FLEET_LIMITS } from '../domain/fleet/limits';
 import type { Unit } from '../domain/fleet/unit';
 import type { DeploySpec } from '../domain/spec/deploy';
 import { whetherSigned } from './behalf';
@@ -81,7 +81,11 @@ export function createFleetActivities(ports: PushPorts, invoke: Invoke) {
         const fleet: Fleet = {
           ...{ units: units.length, tasks: units.reduce((sum, { size }) => sum + size, 0), inPages },
           snapshot: await snapshots.write(call.deployId, before),
-          withoutPast: withoutPast(before, request.rules).slice(0, SHOWN_UNITS),
+          withoutPast: someWithoutPast(
+            before,
+            request.rules,
+            plan.phases.map((phase) => partOf(phase)),
+          ),
           ran: versionOfAll(before),
           ...(each === undefined ? {} : { ranEach: each }),
           shares: cumulativeShares(plan, units),

@@ -1,3 +1,4 @@
+import { SHOWN_UNITS } from '../fleet/limits';
 import type { Unit } from '../fleet/unit';
 import { STATE_LIMITS } from '../limits';
 import type { DeployPlan, PhasePlan, PlannedTarget } from './plan';
@@ -94,15 +95,26 @@ export function versionOfAll(units: readonly Unit[]): string | null {
 export const withoutPast = (units: readonly SnapshotUnit[], rules: RevertRules): SnapshotUnit[] =>
   units.filter((unit) => versionBefore(unit, rules) === null);
 
-/**
- * Of units without a past those that an update may have reached. They may be a few of many, so that a share of whole units
- * counts as all of them.
- */
+/** Of many the first, and one of each part: whatever an update reaches, a workflow knows whether there is one among it. */
+export function someWithoutPast(
+  units: readonly SnapshotUnit[],
+  rules: RevertRules,
+  parts: readonly Part[],
+): SnapshotUnit[] {
+  const lost = withoutPast(units, rules);
+  if (lost.length <= SHOWN_UNITS) return lost;
+  // Those that are left out are away.
+  const likely = [...lost].sort((one, other) => Number(other.available) - Number(one.available));
+  const each = parts.flatMap((part) => selected(likely, [wholly(part)])[0] ?? []);
+  return [...new Set([...lost.slice(0, SHOWN_UNITS), ...each])];
+}
+
+/** They may be a few of many, so that a share of whole units counts as all of them. */
+const wholly = (part: Part): Part => ('units' in part.amount ? { ...part, amount: { all: true } } : part);
+
+/** Of units without a past those that an update may have reached. */
 export const reachedWithoutPast = (units: readonly SnapshotUnit[], parts: readonly Part[]): string[] =>
-  selected(
-    units,
-    parts.map((part) => ('units' in part.amount ? { ...part, amount: { all: true } } : part)),
-  ).map(({ id }) => id);
+  selected(units, parts.map(wholly)).map(({ id }) => id);
 
 /** Units that were updated, and of which nobody knows what to go back to. */
 export const unitsWithoutPast = (

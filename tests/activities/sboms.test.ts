@@ -140,8 +140,12 @@ test('an SBOM is read once at a grant, however many advisories are in force', as
 
 test('of releases that are granted together a worker reads four SBOMs at a time, each once for all advisories', async () => {
   let [under, most] = [0, 0];
+  let reached = (): void => undefined;
+  const four = new Promise<void>((resolve) => (reached = resolve));
   const slowly: Answer = async () => {
     most = Math.max(most, ++under);
+    if (under === 4) reached();
+    await four;
     await new Promise((resolve) => setTimeout(resolve, 2));
     under -= 1;
     return new Response(sbomOfRpc('1.0.1'));

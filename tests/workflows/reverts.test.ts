@@ -1,3 +1,5 @@
+import { answering } from './answering';
+import { deploying } from './deploys';
 import { CALM } from './flows';
 import { kvstore } from './pipelines';
 import { HOUR, MINUTE, VirtualWorld } from './world';
@@ -117,6 +119,23 @@ test('an unhealthy version with nothing known to go back to pauses the deploy, a
   await world.command(DEPLOY, 'resume');
   await world.ended('kvstore', 1);
   expect(await world.deployStatus('kvstore', 1)).toMatchObject({ outcome: 'succeeded' });
+});
+
+test('so it does where the updated units are the last of many with nothing known to go back to', async () => {
+  const jobs = Array.from({ length: 56 }, (_, nth) => `shard-${nth + 1}`);
+  for (const [nth, name] of jobs.entries()) await world.job(name, nth === 55 ? 'y' : 'x', 1);
+  // Nothing is said of what any of them runs.
+  answering(world, async ({ method }, real) => {
+    if (method !== 'fetchDeployUnits') return undefined;
+    const answer = await real();
+    return { ...answer, units: answer.units.map((unit) => ({ ...unit, version: null })) };
+  });
+  await world.describeVersion('kv:2', { errorRatio: 0.2 });
+  const phases = [{ name: 'first', scope: 'region:y', amount: '100%', bake: '10m' }];
+  const deploy = await deploying(world, {}, { config: { jobs }, phases });
+  const { paused, outcome } = await deploy.reaches((status) => status.paused !== null || status.outcome !== null);
+  expect([outcome, paused?.by]).toEqual([null, 'health']);
+  expect(paused?.reason).toContain('nothing is known about what shard-56 ran before');
 });
 
 test('after a deploy that a person cancelled, a bad version goes back to what ran before both', async () => {

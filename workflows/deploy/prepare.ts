@@ -3,6 +3,7 @@ import type { LookRequest } from '../../activities/fetchAgain';
 import type { PlanRequest } from '../../activities/fleet';
 import { cancelled, type Ending } from '../../domain/deploy/outcome';
 import { SHOWN_UNITS } from '../../domain/fleet/limits';
+import { partOf } from '../../domain/deploy/snapshot';
 import { withPlan, change, type DeployInput } from '../../domain/deploy/state';
 import { withoutThem } from '../../domain/deploy/unavailable';
 import { plural } from '../../domain/text';
@@ -73,7 +74,9 @@ export async function fetchAgain(run: DeploySession): Promise<void> {
     );
     if (fetched === undefined) return;
     const { now, units, unavailable } = fetched.value;
-    const withoutPast = [...fleet.withoutPast, ...fetched.value.withoutPast].slice(0, SHOWN_UNITS);
+    // Of more there is one of each phase among them; the last phase reaches them all.
+    const most = Math.max(SHOWN_UNITS, fleet.withoutPast.length);
+    const withoutPast = [...fleet.withoutPast, ...fetched.value.withoutPast].slice(0, most);
     run.patch({ fleet: { ...fleet, now, withoutPast } });
     if (!(await heedUnavailable(run, unavailable, units))) return;
   }
@@ -88,9 +91,10 @@ export async function lookAtPresent(
   run: DeploySession,
   { wake = () => false, ...how }: { readonly atOnce?: true; readonly wake?: () => boolean } = {},
 ): Promise<boolean> {
-  const { fleet } = run.record;
+  const { fleet, plan } = run.record;
   if (fleet === null) return false;
-  const look = { ...lookRequest(run.input), asNow: true as const, ...how };
+  const parts = plan?.phases.map((phase) => partOf(phase)) ?? [];
+  const look = { ...lookRequest(run.input), parts, asNow: true as const, ...how };
   const call = 'fetchDeployUnits';
   const fetched = await callOrPause(run, call, (push) => push.fetchAgain(run.call, fleet.snapshot, look), wake);
   if (fetched === undefined) return false;

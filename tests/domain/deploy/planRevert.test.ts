@@ -6,12 +6,13 @@ import {
   reachedWithoutPast,
   revertPhase,
   revertTargets,
+  someWithoutPast,
   withoutPast,
   withSent,
 } from '../../../domain/deploy/planRevert';
 import { ranEach } from '../../../domain/deploy/ranEach';
 import type { DeployPlan, PhasePlan } from '../../../domain/deploy/plan';
-import { selected } from '../../../domain/deploy/snapshot';
+import { selected, type Part } from '../../../domain/deploy/snapshot';
 import type { Unit } from '../../../domain/fleet/unit';
 
 const unit = (id: string, version: string | null, mixed = false): Unit => ({
@@ -178,5 +179,30 @@ describe('the units that a deploy has reached', () => {
     const lost = withoutPast(units, rules());
     expect(reachedWithoutPast(lost, reachedParts(reached([1]).sent))).toEqual(['y']);
     expect(reachedWithoutPast(lost, reachedParts(reached([0]).sent))).toEqual([]);
+  });
+
+  test('are known to have nothing to go back to where one of them has, however many others have not', () => {
+    const many = Array.from({ length: 200 }, (_, nth) => ({
+      ...unit(`u-${nth}`, null),
+      labels: { region: `r-${nth}` },
+    }));
+    const part = (nth: number): Part => ({
+      kind: 'partial',
+      scope: `region:r-${nth}`,
+      amount: { all: true },
+      without: [],
+    });
+    const some = someWithoutPast(many, rules(), [part(120), part(199)]);
+    expect(some).toHaveLength(52);
+    expect(reachedWithoutPast(some, [part(199)])).toEqual(['u-199']);
+    expect(someWithoutPast(many.slice(0, 50), rules(), [])).toHaveLength(50);
+  });
+
+  test('are those that are there, where others of their phase are left out', () => {
+    const many = Array.from({ length: 60 }, (_, nth) => ({ ...unit(`u-${nth}`, null), available: nth !== 55 }));
+    const part: Part = { kind: 'partial', scope: '*', amount: { all: true }, without: [] };
+    const last = many.map((one, nth) => ({ ...one, labels: { region: nth < 55 ? 'a' : 'b' } }));
+    const [only] = someWithoutPast(last, rules(), [{ ...part, scope: 'region:b' }]).slice(50);
+    expect(only?.id).toBe('u-56');
   });
 });
