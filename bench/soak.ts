@@ -117,11 +117,16 @@ async function interfere({ client }: Bench, id: string): Promise<void> {
 
 async function endOf({ temporal }: Bench, workflowId: string): Promise<string> {
   const handle = temporal.workflow.getHandle<() => Promise<{ readonly state: string }>>(workflowId);
+  // Its pipeline has numbered it, and starts it next.
+  return (await answered(() => handle.result())).state;
+}
+
+/** Asks until there is an answer: a server may have been killed. */
+async function answered<T>(ask: () => Promise<T>): Promise<T> {
   for (;;)
     try {
-      return (await handle.result()).state;
+      return await ask();
     } catch {
-      // Its pipeline has numbered it, and starts it next; or a server was killed.
       await delay(100);
     }
 }
@@ -129,11 +134,11 @@ async function endOf({ temporal }: Bench, workflowId: string): Promise<string> {
 async function measure({ temporal }: Bench, minute: number): Promise<Measured> {
   await atRest(temporal);
   const sizeOf = async (name: string): Promise<number> =>
-    JSON.stringify(await temporal.workflow.getHandle(workflowIds.pipeline(name)).query('pipeline')).length;
-  const lengths: number[] = [];
-  for await (const open of temporal.workflow.list({ query: "ExecutionStatus='Running'" }))
-    lengths.push((await temporal.workflow.getHandle(open.workflowId).describe()).historyLength);
-  const closed = await temporal.workflow.count("WorkflowType = 'release' AND ExecutionStatus != 'Running'");
+    JSON.stringify(await answered(() => temporal.workflow.getHandle(workflowIds.pipeline(name)).query('pipeline')))
+      .length;
+  const lengths = await answered(() => openHistories(temporal));
+  const ended = "WorkflowType = 'release' AND ExecutionStatus != 'Running'";
+  const closed = await answered(() => temporal.workflow.count(ended));
   return {
     ...{ minute, releases: closed.count, ends: { ...ends }, open: lengths.length, events: Math.max(...lengths) },
     state: Math.max(...(await each(CALM, AT_ONCE, sizeOf))),
@@ -144,10 +149,17 @@ async function measure({ temporal }: Bench, minute: number): Promise<Measured> {
   };
 }
 
+async function openHistories(temporal: Client): Promise<number[]> {
+  const lengths: number[] = [];
+  for await (const { workflowId } of temporal.workflow.list({ query: "ExecutionStatus='Running'" }))
+    lengths.push((await temporal.workflow.getHandle(workflowId).describe()).historyLength);
+  return lengths;
+}
+
 /** Also of the rollbacks that were asked for. */
 async function atRest(temporal: Client): Promise<void> {
   const running = "WorkflowType IN ('release', 'deploy', 'lock') AND ExecutionStatus = 'Running'";
-  while ((await temporal.workflow.count(running)).count > 0) await delay(1_000);
+  while ((await answered(() => temporal.workflow.count(running))).count > 0) await delay(1_000);
 }
 
 /** Of all processes whose command line is like that, in MB: one that was killed has another number. */
