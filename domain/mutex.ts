@@ -1,3 +1,5 @@
+import { isJsonObject } from './json';
+
 /**
  * Mutual exclusion as a value. The owner is a release, and it is re-entrant: several of its deploys may hold at once
  * (ARCHITECTURE.md#invariants). Requests are granted in order; asking again changes nothing.
@@ -34,6 +36,19 @@ export interface Canary {
   /** Left out where they are many: then on all. */
   readonly units?: readonly string[];
 }
+
+const isText = (value: unknown): boolean => typeof value === 'string';
+const areTexts = (value: unknown): boolean => Array.isArray(value) && value.every(isText);
+
+/** Anybody can send a lock a message by hand: a request that names nobody would be first in the queue, and never granted. */
+export const isLockRequest = (value: unknown): value is LockRequest =>
+  isJsonObject(value) && isText(value['owner']) && isText(value['requester']);
+
+export const isCanary = (value: unknown): value is Canary =>
+  isJsonObject(value) &&
+  isLockRequest(value) &&
+  areTexts(value['updates']) &&
+  (value['units'] === undefined || areTexts(value['units']));
 
 export const FREE_MUTEX: Mutex = { holder: null, queue: [], fence: 0 };
 

@@ -14,7 +14,9 @@ import {
   CANARIES_MEMO,
   canariesOf,
   freeFrom,
+  isCanary,
   isIdle,
+  isLockRequest,
   isWaitedFor,
   releaseMutex,
   request,
@@ -81,6 +83,7 @@ async function keepLock(settings: Settings, carried: Mutex, ignored: () => numbe
   };
   let hasNewcomer = false;
   onSignal(requestLockSignal, (wanted) => {
+    if (!isLockRequest(wanted)) return;
     const waiting = mutex.queue.length;
     take(request(mutex, wanted), false);
     hasNewcomer ||= canaries.areShown && mutex.queue.length > waiting;
@@ -93,6 +96,7 @@ async function keepLock(settings: Settings, carried: Mutex, ignored: () => numbe
   setHandler(canariesQuery, () => canariesOf(mutex));
   setHandler(mutexQuery, () => mutex);
   onSignal(joinLockSignal, (canary) => {
+    if (!isCanary(canary)) return;
     mutex = welcome(mutex, canary);
     canaries.show(mutex);
   });

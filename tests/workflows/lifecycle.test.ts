@@ -21,11 +21,12 @@ const workflow = (id: string) => world.client.workflow.getHandle(id);
 const heldBy = async (lock: string) => (await workflow(lock).query<Mutex>('mutex')).holder?.owner;
 
 /** Two pipelines that deploy the same service: the first bakes for two hours, the second waits for its lock. */
-async function oneBakesAndOneWaits(): Promise<void> {
+async function oneBakesAndOneWaits(before: () => Promise<void> = () => Promise.resolve()): Promise<void> {
   await world.apply(kvstore(PATIENT), SOON);
   await world.apply({ ...kvstore(PATIENT), pipeline: 'hotfix' }, SOON);
   await world.release('kvstore', 'kv:2');
   await baking('kvstore');
+  await before();
   await world.release('hotfix', 'kv:3');
   await world.reaches('hotfix', 1, ({ state }) => state === 'waiting-lock');
 }
@@ -98,6 +99,14 @@ describe('nobody who bakes costs anything but its looks, and nobody who is gone 
     await world.release('hotfix', 'kv:3');
     await world.reaches('hotfix', 1, ({ state }) => state === 'baking', { withinMs: HOUR });
   });
+});
+
+test('a request for a lock that names nobody, sent by hand, keeps nobody waiting', async () => {
+  await oneBakesAndOneWaits(async () => {
+    for (const nobody of [{}, { owner: 'hotfix/1' }, 'hotfix/1', ['hotfix/1']])
+      for (const signal of ['request-lock', 'join-lock']) await workflow(LOCK).signal(signal, nobody);
+  });
+  await takeTurns();
 });
 
 describe('a lock that was terminated', () => {
