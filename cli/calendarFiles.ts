@@ -3,7 +3,7 @@ import { dirname, resolve } from 'node:path';
 import { runInNewContext } from 'node:vm';
 import { readCalendar, type CalendarRead } from '../domain/calendar/icalendar';
 import { SPEC_LIMITS } from '../domain/limits';
-import { formatBytes } from '../domain/size';
+import { sizeAndLimit } from '../domain/size';
 import type { CalendarFile, CalendarReader } from '../domain/spec/calendars';
 import { formatTime } from '../domain/text';
 
@@ -36,11 +36,10 @@ function readCalendarText(path: string): CalendarText {
     const stat = statSync(path);
     const { max } = SPEC_LIMITS.calendarFile;
     if (!stat.isFile()) return { why: 'it is no file', hint: 'name a file in iCalendar (.ics)' };
-    if (stat.size > max)
-      return {
-        why: `it has ${formatBytes(stat.size)}, more than ${formatBytes(max)}`,
-        hint: 'keep what matters in a file of its own',
-      };
+    if (stat.size > max) {
+      const { size, limit } = sizeAndLimit(stat.size, max);
+      return { why: `it has ${size}, more than ${limit}`, hint: 'keep what matters in a file of its own' };
+    }
     return { text: new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path)) };
   } catch (failure) {
     const { code, message } = failure as NodeJS.ErrnoException;

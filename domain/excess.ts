@@ -1,7 +1,7 @@
 import type { Artifact } from './artifact';
 import { ARTIFACT_LIMITS, REQUEST_LIMITS, type Limit } from './limits';
 import { LINES, whyNotPlain, writtenOut } from './plainText';
-import { formatBytes, jsonBytes, textBytes } from './size';
+import { jsonBytes, sizeAndLimit, textBytes } from './size';
 import type { BadText, Excess, Unfit } from './unfit';
 import type { CommandInput } from './verbs';
 import type { Trigger } from './views';
@@ -130,8 +130,8 @@ export const unfitText = (unfit: Unfit): string => ('why' in unfit ? `${unfit.wh
 /** What is over a limit by so much; `of` says of which of several. */
 export function over(limit: Limit, size: number, of: string = ''): Excess | undefined {
   if (size <= limit.max) return undefined;
-  const sized = (count: number) => (limit.unit === 'bytes' ? formatBytes(count) : String(count));
-  return { what: `${limit.of}${of}`, size: sized(size), limit: sized(limit.max) };
+  const numbers = { size: String(size), limit: String(limit.max) };
+  return { what: `${limit.of}${of}`, ...(limit.unit === 'bytes' ? sizeAndLimit(size, limit.max) : numbers) };
 }
 
 const excessOfText = ([limit, text, of]: LimitedText): Excess | undefined =>

@@ -60,9 +60,20 @@ export function firstWithin<T>(list: readonly T[], bytes: number): readonly T[] 
   return end === -1 ? list : list.slice(0, end);
 }
 
-/** `714 kB`, `2 kB`, `128 bytes`. */
+/** `714 kB`, `1.5 kB`, `2,000 bytes`: to the byte where it is small and the unit would not be. */
 export const formatBytes = (bytes: number): string =>
-  bytes < 1024 ? `${bytes} bytes` : `${roundSize(bytes / 1024)} kB`;
+  bytes < 1024 || (bytes < 10 * 1024 && Number(roundSize(bytes / 1024)) * 1024 !== bytes)
+    ? exactBytes(bytes)
+    : `${roundSize(bytes / 1024)} kB`;
+
+const exactBytes = (bytes: number): string => `${bytes.toLocaleString('en')} bytes`;
+
+/** A size beside the limit that it is over: to the byte where they would read the same. */
+export function sizeAndLimit(bytes: number, max: number): { readonly size: string; readonly limit: string } {
+  const isClose = formatBytes(bytes) === formatBytes(max);
+  const worded = isClose ? exactBytes : formatBytes;
+  return { size: worded(bytes), limit: worded(max) };
+}
 
 const roundSize = (value: number): string =>
   value < 10 ? value.toFixed(1).replace('.0', '') : String(Math.round(value));

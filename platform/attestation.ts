@@ -4,7 +4,7 @@ import type { Signers } from '../domain/access/platform';
 import type { Artifact } from '../domain/artifact';
 import { ARTIFACT_LIMITS } from '../domain/limits';
 import { onOneLine } from '../domain/plainText';
-import { cutText, formatBytes, textBytes } from '../domain/size';
+import { cutText, sizeAndLimit, textBytes } from '../domain/size';
 
 /**
  * Attestations: DSSE envelopes around in-toto Statements, which travel in the metadata of the artifacts that they are about. Whatever is
@@ -105,8 +105,9 @@ const envelopeSchema = z.object({
 /** @returns why it is none, where it is none */
 function readEnvelope(text: string): Envelope | string {
   const { max } = ARTIFACT_LIMITS.metadataValue;
-  if (text.length > max || textBytes(text) > max)
-    return `it takes ${formatBytes(text.length > max ? text.length : textBytes(text))}, and an entry of metadata ${formatBytes(max)} at most`;
+  const bytes = text.length > max ? text.length : textBytes(text);
+  const { size, limit } = sizeAndLimit(bytes, max);
+  if (bytes > max) return `it takes ${size}, and an entry of metadata ${limit} at most`;
   return parseJsonAs(envelopeSchema, text, 'a DSSE envelope');
 }
 

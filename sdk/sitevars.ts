@@ -3,7 +3,7 @@ import { conveyorError } from '../domain/errors';
 import { NAME } from '../domain/ids';
 import { SITEVAR_LIMITS } from '../domain/limits';
 import { onOneLine } from '../domain/plainText';
-import { formatBytes, jsonBytes } from '../domain/size';
+import { jsonBytes, sizeAndLimit } from '../domain/size';
 import { deviations, type Deviation } from '../domain/sitevar/deviation';
 import { describeShape, shapeOf } from '../domain/sitevar/shape';
 
@@ -88,7 +88,8 @@ function accepted(name: string, value: unknown): unknown {
   const proposed = JSON.parse(text) as unknown;
   const { max } = SITEVAR_LIMITS.value;
   const bytes = jsonBytes(proposed);
-  if (bytes > max) refuse(`it has ${formatBytes(bytes)}, more than ${formatBytes(max)}`);
+  const { size, limit } = sizeAndLimit(bytes, max);
+  if (bytes > max) refuse(`it has ${size}, more than ${limit}`);
   return proposed;
 }
 

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { ConveyorError, conveyorError } from '../../domain/errors';
 import { CONFIG_LIMITS } from '../../domain/limits';
-import { formatBytes } from '../../domain/size';
+import { sizeAndLimit } from '../../domain/size';
 import { whyNotConfigPath } from '../../domain/config/path';
 import { checkAll } from './checks';
 import type { CompiledValue, Made, ValueSource } from './context';
@@ -97,11 +97,10 @@ class Compiler {
 
   private isFit({ path, text, file }: Made): boolean {
     const size = Buffer.byteLength(text);
+    const { max } = CONFIG_LIMITS.value;
+    const said = sizeAndLimit(size, max);
     const why =
-      whyNotConfigPath(path) ??
-      (size > CONFIG_LIMITS.value.max
-        ? `its value has ${formatBytes(size)}, and may have ${formatBytes(CONFIG_LIMITS.value.max)}`
-        : undefined);
+      whyNotConfigPath(path) ?? (size > max ? `its value has ${said.size}, and may have ${said.limit}` : undefined);
     if (why !== undefined)
       this.problems.push(conveyorError('config-value-refused', { path, file, by: 'the limits', why, chain: [] }));
     return why === undefined;

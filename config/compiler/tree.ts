@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { whyNotConfigPath } from '../../domain/config/path';
 import { conveyorError } from '../../domain/errors';
 import { CONFIG_LIMITS } from '../../domain/limits';
-import { formatBytes } from '../../domain/size';
+import { sizeAndLimit } from '../../domain/size';
 
 /** Sources, wherever they lie: a folder or a commit. */
 export interface SourceTree {
@@ -93,8 +93,8 @@ export function whyNotSource(path: string): string | undefined {
 export function admitFile(path: string, bytes: number): void {
   const why = whyNotConfigPath(path);
   if (why !== undefined) throw unusable(path, `it has no fit name: ${why}`);
-  if (bytes > CONFIG_LIMITS.file.max)
-    throw unusable(path, `it has ${formatBytes(bytes)}, and a file may have ${formatBytes(CONFIG_LIMITS.file.max)}`);
+  const { size, limit } = sizeAndLimit(bytes, CONFIG_LIMITS.file.max);
+  if (bytes > CONFIG_LIMITS.file.max) throw unusable(path, `it has ${size}, and a file may have ${limit}`);
 }
 
 /** @throws ConveyorError `config-file-unusable` for what is no text */

@@ -1,6 +1,6 @@
 import { conveyorError } from '../errors';
 import { CONFIG_LIMITS } from '../limits';
-import { formatBytes, utf8Bytes } from '../size';
+import { sizeAndLimit, utf8Bytes } from '../size';
 import { whyNotConfigPath } from './path';
 
 interface Commit {
@@ -56,4 +56,4 @@ export function refusePath(path: string): void {
     throw conveyorError('invalid-text', { what: `${JSON.stringify(path)} is not the path of a configuration:`, why });
 }
 
-const sizes = (what: string, size: number, max: number) => ({ what, size: formatBytes(size), limit: formatBytes(max) });
+const sizes = (what: string, size: number, max: number) => ({ what, ...sizeAndLimit(size, max) });

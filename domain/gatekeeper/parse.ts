@@ -2,7 +2,7 @@ import { isJsonObject } from '../json';
 import { NAME } from '../ids';
 import { GATE_LIMITS, type Limit } from '../limits';
 import { whyNotPlain } from '../plainText';
-import { formatBytes, jsonBytes, textBytes } from '../size';
+import { jsonBytes, sizeAndLimit, textBytes } from '../size';
 import { PARTS } from './hash';
 import type { ProjectProblem, Project } from './project';
 import { parseVersion } from './version';
@@ -122,8 +122,9 @@ function refuseStrangers(fields: Fields, known: readonly string[], path: string,
 }
 
 function tooMuch({ of, max, unit }: Limit, size: number): string {
-  const worded = (amount: number): string => (unit === 'bytes' ? formatBytes(amount) : amount.toLocaleString('en'));
-  return `${of} is ${worded(size)}, more than ${worded(max)}`;
+  const numbers = { size: size.toLocaleString('en'), limit: max.toLocaleString('en') };
+  const said = unit === 'bytes' ? sizeAndLimit(size, max) : numbers;
+  return `${of} is ${said.size}, more than ${said.limit}`;
 }
 
 const MAX_VALUE_CHARS = 60;

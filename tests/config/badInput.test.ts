@@ -65,7 +65,7 @@ describe('bad input has one clear error, on the machine of the repository and ov
     [
       'a file that is too large',
       { 'a.json': `"${'x'.repeat(1024 * 1024)}"` },
-      'config-file-unusable: a.json cannot be configuration: it has 1024 kB',
+      'config-file-unusable: a.json cannot be configuration: it has 1,048,578 bytes, and a file may have 1,048,576 bytes',
     ],
   ])('%s', async (_what, files, says) => {
     const { cli, code, http } = await proposedTwice(files);

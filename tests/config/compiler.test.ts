@@ -227,7 +227,7 @@ ours.toJSON = () => ({ result: { kind: 'program', outcome: [{ name: '/../other',
     [
       'is too large',
       program(`'x'.repeat(1024 * 1024)`),
-      'config-value-refused: bad of bad.config.ts is refused by the limits: its value has 1024 kB, and may have 1024 kB',
+      'config-value-refused: bad of bad.config.ts is refused by the limits: its value has 1,048,579 bytes, and may have 1,048,576 bytes',
     ],
   ])('a program that %s', async (_what, source, problem) => {
     const circle = { 'circle.ts': `import './circle2';`, 'circle2.ts': `import './circle';` };
@@ -313,7 +313,7 @@ ours.toJSON = () => ({ result: { kind: 'program', outcome: [{ name: '/../other',
   test.each<readonly [string, Files, string]>([
     ['is binary', { 'a.json': Buffer.from([0x7b, 0xff, 0x7d]) }, 'a.json cannot be configuration: it is binary'],
     ['holds a zero', { 'a.json': '"\0"' }, 'a.json cannot be configuration: it is binary'],
-    ['is too large', { 'a.json': `"${'x'.repeat(1024 * 1024)}"` }, 'a.json cannot be configuration: it has 1024 kB'],
+    ['is too large', { 'a.json': `"${'x'.repeat(1024 * 1024)}"` }, 'a.json cannot be configuration: it has 1,048,578 bytes'],
     ['has no fit name', { 'a b.json': '1' }, 'a b.json cannot be configuration: it has no fit name'],
   ])('a file that %s', async (_what, files, why) => {
     await expect(compiled(files)).rejects.toMatchObject({

@@ -287,7 +287,7 @@ describe('a value that is no project is refused in words', () => {
       'rules[0].if[0].in',
       'the number of texts of a list is 10,001, more than 10,000',
     ],
-    [{ rules: 'x'.repeat(GATE_LIMITS.project.max) }, '', 'the project is 1024 kB, more than 1024 kB'],
+    [{ rules: 'x'.repeat(GATE_LIMITS.project.max) }, '', 'the project is 1,048,588 bytes, more than 1,048,576 bytes'],
   ])('%j', (value, path, why) => {
     expect(parseProject(value)).toEqual({ problems: [{ path, why }] });
   });
