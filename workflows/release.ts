@@ -24,7 +24,7 @@ import { ReleaseSession } from './release/session';
 import { guarded } from './release/guards';
 import { handleMessages } from './release/messages';
 import { notify } from './release/notices';
-import { approved, asksRules, isStillApproved } from './release/protection';
+import { approved, asksRules, lastLook } from './release/protection';
 import { recall } from './release/recall';
 import { runPickAction } from './release/pickAction';
 import { runScriptAction } from './release/scriptAction';
@@ -107,7 +107,7 @@ async function soakedCanary(run: ReleaseSession, name: string, action: CanaryAct
     hasLapsed = false;
     await guarded(run, name, action, async () => {
       // Whoever has left a group while it waited has approved nothing: it lets go of what it holds, and waits for others.
-      hasLapsed = !(await isStillApproved(run, gate));
+      hasLapsed = (await lastLook(run, gate)) === 'lapsed';
       if (!hasLapsed) await runCanaryAction(run, name, action);
     });
   }

@@ -9,21 +9,18 @@ import type { Admission } from '../../domain/release/admission';
 import { isByAdmin } from '../../domain/principals';
 import { inputsOf, missingInputs } from '../../domain/release/graph';
 import { withBlackouts } from '../../domain/release/openTimes';
-import { skipsTheQueue } from '../../domain/release/urgent';
 import type { DeployAction } from '../../domain/spec/pipeline';
 import type { deploy } from '../deploy';
 import { messageOf } from '../deploy/calls';
 import type { ActionOver } from '../messages';
-import { othersApprove } from './approval';
 import { signalOver } from './asking';
 import { deployChild } from './deployChild';
 import { notify } from './notices';
-import { personPicks } from './pickAction';
-import { approved, asksRules, isStillApproved, type GateDecision } from './protection';
+import { lastLook } from './protection';
 import type { ReleaseSession } from './session';
 import { soaked } from './soak';
 import { untilUnitsReturn } from './unitReturn';
-import { itsTurn } from './deployTurn';
+import { begins, giveBack, itsTurn, released } from './deployTurn';
 
 type Granted = Extract<Admission, { kind: 'granted' }>;
 
@@ -39,11 +36,16 @@ export async function runDeployAction(run: ReleaseSession, name: string, action:
   if (followOn && (await untilUnitsReturn(run, name, action, followOn)) === 'gone')
     return run.close(name, 'succeeded', `nothing is left to update: ${unitNames(followOn.units)} are gone`);
   const givesUp = () => run.control.ending !== null || run.overtaken !== null;
-  let admission = await itsTurn(run, name, action, artifacts, givesUp);
-  while (admission?.kind === 'granted' && !givesUp() && !(await isStillApproved(run, { action: name, artifacts }))) {
-    await Promise.all([signalOver(run, name, 'deploy'), run.groups.release(name)]);
+  let admission: Admission | undefined;
+  for (let isAgain = false; ;) {
+    admission = await itsTurn(run, name, action, artifacts, givesUp, isAgain);
+    if (admission?.kind !== 'granted' || givesUp()) break;
+    const look = await lastLook(run, { action: name, artifacts });
+    if (begins(look, givesUp)) break;
+    isAgain = look === 'late';
+    if (isAgain) continue;
+    await giveBack(run, name);
     if (!(await released(run, name, artifacts))) return;
-    admission = await itsTurn(run, name, action, artifacts, givesUp);
   }
   const granted = admission?.kind === 'granted' ? admission : undefined;
   const before = deploysOfAction(run, name).length;
@@ -55,19 +57,6 @@ export async function runDeployAction(run: ReleaseSession, name: string, action:
   await freed;
 }
 
-/** Waits until people have let it continue, where they have to. @returns false when it is closed already. */
-async function released(run: ReleaseSession, name: string, artifacts: readonly Artifact[]): Promise<boolean> {
-  const pick = isPickedByHand(run) ? { principals: [], timeoutMs: undefined } : undefined;
-  if (asksRules(run)) return isApproved(await approved(run, { action: name, artifacts, ...(pick && { pick }) }));
-  return pick ? isApproved(await personPicks(run, name, pick)) : othersApprove(run, name);
-}
-
-/** Closes it unless it is. */
-function isApproved(decision: GateDecision): boolean {
-  if (!decision.approved) decision.close();
-  return decision.approved;
-}
-
 const deploysOfAction = ({ record }: ReleaseSession, name: string) =>
   record.deploys.filter(({ action }) => action === name);
 
@@ -75,18 +64,6 @@ const deploysOfAction = ({ record }: ReleaseSession, name: string) =>
 function endedSince(run: ReleaseSession, name: string, before: number): Pick<ActionOver, 'settled'> {
   const ended = deploysOfAction(run, name)[before];
   return ended === undefined ? {} : { settled: ended };
-}
-
-/**
- * With `schedule: manual` a person lets each release begin to deploy; what goes back, or is an emergency, waits for
- * nobody, nor does what belongs to the rollout of another release.
- */
-function isPickedByHand({ input, record }: ReleaseSession): boolean {
-  const { mode, gates } = input.spec.schedule;
-  const isDeploying = (name: string): boolean =>
-    input.spec.actions[name]?.type === 'deploy' && record.actions[name]?.deploying === true;
-  const hasBegun = record.deploys.length > 0 || Object.keys(record.actions).some(isDeploying);
-  return mode === 'manual' && gates === 'deploys' && !skipsTheQueue(input.trigger) && !hasBegun;
 }
 
 function closeRefused(

@@ -1,14 +1,57 @@
+import { patched } from '@temporalio/workflow';
 import type { Artifact } from '../../domain/artifact';
 import type { Admission } from '../../domain/release/admission';
+import type { LastLook } from '../../domain/release/lastLook';
+import { skipsTheQueue } from '../../domain/release/urgent';
 import type { DeployAction } from '../../domain/spec/pipeline';
+import { othersApprove } from './approval';
 import { admitted, signalOver } from './asking';
 import { globalGroups, ownGroups, unhindered } from './guards';
+import { personPicks } from './pickAction';
+import { approved, asksRules, type GateDecision } from './protection';
 import type { ReleaseSession } from './session';
 import { isLimited, untilRoom } from './windowRoom';
+
+/** Until 0.3 nobody looked again at a freeze, a pause, a hold or a known-bad mark that came during the last look. */
+export const LOOKS_AGAIN = 'it waits for its turn again after a late look';
+
+/** Whether a deploy that has its turn begins now; else it waits for something again, and is looked at anew after that. */
+export const begins = (look: LastLook, givesUp: () => boolean): boolean =>
+  look === 'go' || (look === 'late' && (givesUp() || !patched(LOOKS_AGAIN)));
+
+/** Leaves its turn, and its groups, to others. */
+export const giveBack = (run: ReleaseSession, name: string): Promise<unknown> =>
+  Promise.all([signalOver(run, name, 'deploy'), run.groups.release(name)]);
+
+/** Waits until people have let it continue, where they have to. @returns false when it is closed already. */
+export async function released(run: ReleaseSession, name: string, artifacts: readonly Artifact[]): Promise<boolean> {
+  const pick = isPickedByHand(run) ? { principals: [], timeoutMs: undefined } : undefined;
+  if (asksRules(run)) return isApproved(await approved(run, { action: name, artifacts, ...(pick && { pick }) }));
+  return pick ? isApproved(await personPicks(run, name, pick)) : othersApprove(run, name);
+}
+
+/** Closes it unless it is. */
+function isApproved(decision: GateDecision): boolean {
+  if (!decision.approved) decision.close();
+  return decision.approved;
+}
+
+/**
+ * With `schedule: manual` a person lets each release begin to deploy; what goes back, or is an emergency, waits for
+ * nobody, nor does what belongs to the rollout of another release.
+ */
+function isPickedByHand({ input, record }: ReleaseSession): boolean {
+  const { mode, gates } = input.spec.schedule;
+  const isDeploying = (name: string): boolean =>
+    input.spec.actions[name]?.type === 'deploy' && record.actions[name]?.deploying === true;
+  const hasBegun = record.deploys.length > 0 || Object.keys(record.actions).some(isDeploying);
+  return mode === 'manual' && gates === 'deploys' && !skipsTheQueue(input.trigger) && !hasBegun;
+}
 
 /**
  * Waits for everything that has to be waited for. What was admitted before a wait may have become known-bad, or the pipeline held,
  * by its end: the pipeline is asked again until it says yes and nothing else is in the way.
+ * @param isAgain it has its turn, and its groups, and keeps them while it waits
  */
 export async function itsTurn(
   run: ReleaseSession,
@@ -16,11 +59,14 @@ export async function itsTurn(
   action: DeployAction,
   artifacts: readonly Artifact[],
   givesUp: () => boolean,
+  isAgain = false,
 ): Promise<Admission | undefined> {
   const global = globalGroups(run, action);
   const isCounted = isLimited(run, action);
-  for (let isFirst = true; ;) {
-    const asking = { kind: 'deploy' as const, artifacts, mutex: ownGroups(run, action) };
+  const asking = { kind: 'deploy' as const, artifacts, mutex: ownGroups(run, action) };
+  // Others may have begun while it waited for its turn: then it gives that back, and waits in line.
+  const room = () => untilRoom(run, name, action, asking, () => giveBack(run, name).then(() => undefined));
+  for (let isFirst = !isAgain || (isCounted && (await room())); ;) {
     if (isCounted && (await untilRoom(run, name, action, asking)) && run.admissions.has(name))
       return run.admissions.get(name);
     run.patch(name, { state: 'blocked', blockedBy: 'waiting for its turn to deploy' });
@@ -31,10 +77,7 @@ export async function itsTurn(
     if (admission?.kind === 'granted') await unhindered(run, name, givesUp);
     const isStill = Date.now() === sinceMs;
     if (admission?.kind !== 'granted' || givesUp()) return admission;
-    // Others may have begun while it waited for its turn: then it gives that back, and waits in line.
-    const giveBack = () =>
-      Promise.all([signalOver(run, name, 'deploy'), run.groups.release(name)]).then(() => undefined);
-    isFirst = isCounted && (await untilRoom(run, name, action, asking, giveBack));
+    isFirst = isCounted && (await room());
     if (!isFirst && isStill) return admission;
   }
 }

@@ -5,6 +5,7 @@ import { safeguardsOf } from '../../domain/access/protection';
 import type { Artifact } from '../../domain/artifact';
 import { deployId } from '../../domain/ids';
 import { approvalsNeeded, approvalsOf, approvalWords } from '../../domain/release/approval';
+import { lastLookOf, type LastLook } from '../../domain/release/lastLook';
 import type { Picked } from '../../domain/release/state';
 import { formatDuration, formatTime, withReason } from '../../domain/text';
 import type { ApprovalView } from '../../domain/views';
@@ -64,12 +65,18 @@ export const asksRules = ({ input }: ReleaseSession): boolean =>
  * Whether it would still be let go: since it was, somebody may have left a group, a rule have come, or a bug been reported. While nobody
  * knows whether it contains one, it waits.
  */
-export async function isStillApproved(run: ReleaseSession, gate: Gate): Promise<boolean> {
-  if (!asksRules(run)) return true;
+export async function lastLook(run: ReleaseSession, gate: Gate): Promise<LastLook> {
+  if (!asksRules(run)) return 'go';
   const givesUp = () => run.control.ending !== null || run.overtaken !== null;
-  for (;;) {
+  for (let hasWaited = false; ; hasWaited = true) {
     const { met, bug, unasked } = await readStatus(run, gate);
-    if (unasked === undefined || givesUp()) return met && bug === undefined;
+    const isKnown = unasked === undefined;
+    if (isKnown || givesUp())
+      return lastLookOf({
+        isLetGo: met && bug === undefined,
+        hasWaited: hasWaited || !isKnown,
+        isHindered: run.control.ending !== null || run.hindrance() !== undefined,
+      });
     run.patch(gate.action, { state: 'blocked', blockedBy: unasked });
     await condition(givesUp, run.input.settings.waitIntervalMs, { summary: `${gate.action}: until it is known` });
   }
