@@ -13,23 +13,21 @@ import { workflowIds } from '../domain/ids';
 import { releaseMeasures } from '../domain/metrics';
 import { releaseTrace } from '../domain/trace';
 import { releaseStatus } from '../domain/release/view';
-import type { ActionSpec, CanaryAction } from '../domain/spec/pipeline';
+import type { ActionSpec } from '../domain/spec/pipeline';
 import { childOverSignal, releaseOverSignal, rollBackSignal } from './messages';
 import { messageOf } from './deploy/calls';
 import { measure } from './measure';
 import { startChildren } from './release/children';
-import { actionArtifacts, runCanaryAction } from './release/canaryAction';
+import { runCanary } from './release/canaryTurn';
 import { runDeployAction } from './release/deployAction';
 import { ReleaseSession } from './release/session';
 import { guarded } from './release/guards';
 import { handleMessages } from './release/messages';
 import { notify } from './release/notices';
-import { approved, asksRules, lastLook } from './release/protection';
 import { recall } from './release/recall';
 import { runPickAction } from './release/pickAction';
 import { runScriptAction } from './release/scriptAction';
 import { runServiceAction } from './release/serviceAction';
-import { soaked } from './release/soak';
 import { runWaitAction } from './release/waitAction';
 import { retag } from './tags';
 import { traceEnded } from './trace';
@@ -85,7 +83,7 @@ function runAction(run: ReleaseSession, name: string, action: ActionSpec): Promi
     case 'deploy':
       return runDeployAction(run, name, action);
     case 'canary':
-      return soakedCanary(run, name, action);
+      return runCanary(run, name, action);
     case 'manual-pick':
       return guarded(run, name, action, () => runPickAction(run, name, action));
     case 'custom-script':
@@ -94,22 +92,6 @@ function runAction(run: ReleaseSession, name: string, action: ActionSpec): Promi
       return guarded(run, name, action, () => runWaitAction(run, name, action));
     default:
       return guarded(run, name, action, () => runServiceAction(run, name, action));
-  }
-}
-
-async function soakedCanary(run: ReleaseSession, name: string, action: CanaryAction): Promise<void> {
-  const artifacts = actionArtifacts(run, name);
-  if (action.soak && !(await soaked(run, name, action.soak, artifacts))) return;
-  const gate = { action: name, artifacts };
-  for (let hasLapsed = true; hasLapsed;) {
-    const decision = asksRules(run) ? await approved(run, gate) : undefined;
-    if (decision?.approved === false) return decision.close();
-    hasLapsed = false;
-    await guarded(run, name, action, async () => {
-      // Whoever has left a group while it waited has approved nothing: it lets go of what it holds, and waits for others.
-      hasLapsed = (await lastLook(run, gate)) === 'lapsed';
-      if (!hasLapsed) await runCanaryAction(run, name, action);
-    });
   }
 }
 

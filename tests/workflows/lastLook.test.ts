@@ -1,7 +1,8 @@
 import type { Artifact } from '../../domain/artifact';
 import type { BugRecords } from '../../domain/bugs/bug';
+import { workflowIds } from '../../domain/ids';
 import type { Verb } from '../../domain/verbs';
-import { CALM, deployAction, endsOf, flow, untilAction } from './flows';
+import { actionOf, CALM, deployAction, endsOf, flow, untilAction, type Actions } from './flows';
 import { executable, HOUR, VirtualWorld } from './world';
 
 /** What comes between the last look at bugs and approvals and the start is not lost, however long that look takes. */
@@ -21,6 +22,12 @@ const built = (revision: number): Artifact => ({
 const release = (revision: number) => world.start('kvstore', { artifacts: [built(revision)] });
 const versions = async () => Object.fromEntries((await world.jobs()).map((job) => [job.name, job.versions]));
 const onAll = (version: string) => ({ 'kvstore-x': { [version]: 6 }, 'kvstore-y': { [version]: 6 } });
+
+const canary: Actions[string] = {
+  ...{ type: 'canary', inputs: ['executable'] },
+  with: { pushType: 'twine', config: { jobs: ['kvstore-x'] }, amount: 2, bake: '10m' },
+};
+const canaryRuns = () => world.client.workflow.getHandle(workflowIds.deploy('kvstore', 1, 'canary', 1)).describe();
 
 /** A bug in force makes every look ask the graph. */
 async function withBug(): Promise<void> {
@@ -133,4 +140,44 @@ test('a rollback goes ahead of a deploy that waits with its turn in a frozen pip
   await world.sleep(HOUR);
   expect(await endsOf(world, [3, 4])).toEqual(['cancelled (preempted)', 'succeeded']);
   expect(await versions()).toEqual(onAll('kv:2'));
+});
+
+test.each(['cancel', 'revert'] as const)('a canary that waits for the graph never begins after a %s', async (verb) => {
+  await world.apply(flow({ canary }), CALM);
+  await withoutGraph();
+  await release(3);
+  await asks('canary');
+  await world.command('release/kvstore/1', verb);
+  await world.ended('kvstore', 1);
+  expect(actionOf(await world.releaseStatus('kvstore', 1), 'canary')?.state).toBe('cancelled');
+  await expect(canaryRuns()).rejects.toThrow(/not found/i);
+  expect(await versions()).toEqual(onAll('kv:1'));
+});
+
+test.each(STOPS.slice(0, 2))(
+  'a canary that waits for the graph while %s begins only after that',
+  async (_, id, stop, goOn) => {
+    await world.apply(flow({ canary }), CALM);
+    const answers = await withoutGraph();
+    await release(3);
+    await asks('canary');
+    await world.command(id, stop);
+    await answers();
+    await world.sleep(2 * HOUR);
+    await expect(canaryRuns()).rejects.toThrow(/not found/i);
+    await world.command(id, goOn);
+    await world.ended('kvstore', 1);
+    expect(await endsOf(world, [1])).toEqual(['succeeded']);
+    expect(await canaryRuns()).toMatchObject({ type: 'deploy' });
+  },
+);
+
+test('a canary whose release is cancelled during its last look never begins', async () => {
+  await world.apply(flow({ canary }), CALM);
+  await withBug();
+  duringLastLook(() => commandNow('release/kvstore/1', 'cancel'));
+  await release(3);
+  await world.ended('kvstore', 1);
+  expect(await endsOf(world, [1])).toEqual(['cancelled (operator)']);
+  await expect(canaryRuns()).rejects.toThrow(/not found/i);
 });

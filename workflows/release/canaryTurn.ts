@@ -1,0 +1,30 @@
+import { patched } from '@temporalio/workflow';
+import type { LastLook } from '../../domain/release/lastLook';
+import type { CanaryAction } from '../../domain/spec/pipeline';
+import { actionArtifacts, runCanaryAction } from './canaryAction';
+import { LOOKS_AGAIN } from './deployTurn';
+import { guarded } from './guards';
+import { approved, asksRules, lastLook } from './protection';
+import type { ReleaseSession } from './session';
+import { soaked } from './soak';
+
+/** Waits until a canary may begin, then runs it. */
+export async function runCanary(run: ReleaseSession, name: string, action: CanaryAction): Promise<void> {
+  const artifacts = actionArtifacts(run, name);
+  if (action.soak && !(await soaked(run, name, action.soak, artifacts))) return;
+  const gate = { action: name, artifacts };
+  let givesUp: (() => boolean) | undefined;
+  for (let look: LastLook = 'lapsed'; look !== 'go';) {
+    const decision = look === 'lapsed' && asksRules(run) ? await approved(run, gate) : undefined;
+    if (decision?.approved === false) return decision.close();
+    look = 'go';
+    await guarded(run, name, action, async () => {
+      // Whoever has left a group while it waited has approved nothing: it lets go of what it holds, and waits for others.
+      look = await lastLook(run, gate, givesUp);
+      // A canary makes way for no other release.
+      if (look === 'late' && patched(LOOKS_AGAIN)) givesUp = () => run.control.ending !== null;
+      else if (look === 'late') look = 'go';
+      if (look === 'go') await runCanaryAction(run, name, action);
+    });
+  }
+}
