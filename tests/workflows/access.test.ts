@@ -2,9 +2,9 @@ import type { PlatformPolicy } from '../../domain/access/platform';
 import { workflowIds } from '../../domain/ids';
 import type { PipelineSource } from '../../domain/spec/pipeline';
 import type { ChildrenView } from '../../domain/views';
-import { CALM } from './flows';
+import { actionOf, CALM, deployAction, flow, slowAction, untilAction } from './flows';
 import { kvstore } from './pipelines';
-import { VirtualWorld } from './world';
+import { executable, HOUR, VirtualWorld } from './world';
 
 let world: VirtualWorld;
 beforeEach(async () => {
@@ -109,6 +109,54 @@ test.each([
   await world.release('kvstore', 'kv:2');
   const { actions } = await world.ended('kvstore', 1).then(() => world.releaseStatus('kvstore', 1));
   expect(actions).toMatchObject([{ name: 'it', state: 'failed', message: expect.stringMatching(words) }]);
+});
+
+/** Of alice, who may use action services, deploy, and hold no group across pipelines but these. */
+const ruleOfGroups = (names: string[]) =>
+  rule({
+    services: [{ ...SERVICE, owners: ['user:alice', 'user:bob'] }],
+    uses: [
+      { kind: 'action-service', names: ['*'], by: ['user:alice', 'user:bob'] },
+      ...(names.length > 0 ? [{ kind: 'mutex' as const, names, by: ['user:alice', 'user:bob'] }] : []),
+    ],
+  });
+
+test('a rollback does not wait for a release whose deploy was refused its group, though that runs on', async () => {
+  const test = slowAction(0, { inputs: ['executable'] });
+  const mutex = { prod: { scope: 'global' } } as const;
+  await world.apply(flow({ deploy: deployAction('5m', { mutex: ['prod'] }), test }, { mutex }), CALM);
+  for (const n of [2, 3]) {
+    await world.release('kvstore', `kv:${n}`);
+    await world.ended('kvstore', n - 1);
+  }
+  ruleOfGroups([]);
+  await world.start('kvstore', { artifacts: [{ ...executable('kv:4'), metadata: { test: String(12 * HOUR) } }] });
+  await untilAction(world, 3, 'deploy', ({ state }) => state === 'failed');
+  const { actions } = await world.releaseStatus('kvstore', 3);
+  expect(actions).toMatchObject([
+    { message: expect.stringMatching(/may not use the mutex prod/) },
+    { state: 'running' },
+  ]);
+  await world.rollBack('kvstore', 2, { actor: 'user:alice', reason: 'too slow' });
+  await world.ended('kvstore', 4, { withinMs: HOUR });
+  expect(await versions()).toEqual(AFTER);
+  await world.command('release/kvstore/3', 'cancel');
+  await world.ended('kvstore', 3);
+});
+
+test('an action that is refused a group leaves those that it had to others, though its release runs on', async () => {
+  const first = slowAction(5, { mutex: ['own', 'lab', 'prod'] });
+  const mutex = { own: {}, lab: { scope: 'global' }, prod: { scope: 'global' } } as const;
+  await world.apply(flow({ first, test: slowAction(12 * 60) }, { mutex }), CALM);
+  ruleOfGroups(['lab']);
+  for (const n of [2, 3]) await world.release('kvstore', `kv:${n}`);
+  for (const n of [1, 2]) {
+    await untilAction(world, n, 'first', ({ state }) => state === 'failed', { withinMs: HOUR });
+    const { message } = actionOf(await world.releaseStatus('kvstore', n), 'first') ?? {};
+    expect(message).toMatch(/may not use the mutex prod/);
+  }
+  expect((await world.client.workflow.getHandle('lock/lab').describe()).status.name).toBe('COMPLETED');
+  for (const n of [1, 2]) await world.command(`release/kvstore/${n}`, 'cancel');
 });
 
 test('a child is started by a parent that it names, if the rules or whoever started the parent may; others are refused', async () => {

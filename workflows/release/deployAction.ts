@@ -1,4 +1,4 @@
-import { startChild } from '@temporalio/workflow';
+import { patched, startChild } from '@temporalio/workflow';
 import { versionOf, type Artifact } from '../../domain/artifact';
 import { leftBehind } from '../../domain/deploy/outcome';
 import { unitNames } from '../../domain/deploy/unavailable';
@@ -21,6 +21,7 @@ import type { ReleaseSession } from './session';
 import { soaked } from './soak';
 import { untilUnitsReturn } from './unitReturn';
 import { begins, giveBack, itsTurn, released } from './deployTurn';
+import { LETS_GO } from './guards';
 
 type Granted = Extract<Admission, { kind: 'granted' }>;
 
@@ -37,15 +38,20 @@ export async function runDeployAction(run: ReleaseSession, name: string, action:
     return run.close(name, 'succeeded', `nothing is left to update: ${unitNames(followOn.units)} are gone`);
   const givesUp = () => run.control.ending !== null || run.overtaken !== null;
   let admission: Admission | undefined;
-  for (let isAgain = false; ;) {
-    admission = await itsTurn(run, name, action, artifacts, givesUp, isAgain);
-    if (admission?.kind !== 'granted' || givesUp()) break;
-    const look = await lastLook(run, { action: name, artifacts });
-    if (begins(look, givesUp)) break;
-    isAgain = look === 'late';
-    if (isAgain) continue;
-    await giveBack(run, name);
-    if (!(await released(run, name, artifacts))) return;
+  try {
+    for (let isAgain = false; ;) {
+      admission = await itsTurn(run, name, action, artifacts, givesUp, isAgain);
+      if (admission?.kind !== 'granted' || givesUp()) break;
+      const look = await lastLook(run, { action: name, artifacts });
+      if (begins(look, givesUp)) break;
+      isAgain = look === 'late';
+      if (isAgain) continue;
+      await giveBack(run, name);
+      if (!(await released(run, name, artifacts))) return;
+    }
+  } catch (error) {
+    if (patched(LETS_GO)) await giveBack(run, name);
+    throw error;
   }
   const granted = admission?.kind === 'granted' ? admission : undefined;
   const before = deploysOfAction(run, name).length;

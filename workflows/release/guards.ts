@@ -1,10 +1,13 @@
-import { condition } from '@temporalio/workflow';
+import { condition, patched } from '@temporalio/workflow';
 import type { ActionSpec } from '../../domain/spec/pipeline';
 import { openTimesOf, withBlackout, withBlackouts, type OpenTimes } from '../../domain/release/openTimes';
 import { formatTime } from '../../domain/text';
 import { calendarActivities } from '../proxies';
 import { admitted, signalOver } from './asking';
 import type { ReleaseSession } from './session';
+
+/** Until 0.3 what failed as it waited kept what it held until its release ended, which may run on for days. */
+export const LETS_GO = 'an action that fails as it waits leaves what it holds';
 
 /**
  * Runs an action inside its window and while its release holds the action's exclusion groups; with neither, at once. An action that
@@ -17,18 +20,25 @@ export async function guarded(
   work: () => Promise<void>,
 ): Promise<void> {
   const times = openTimesOf(withBlackouts(run.input.spec, action));
-  if (times) await opened(run, name, times);
   const own = ownGroups(run, action);
-  if (own.length > 0) await holdOwn(run, name, own);
   const global = globalGroups(run, action);
-  if (global.length > 0) await run.groups.hold(run, name, global, () => run.control.ending !== null);
-  // Waiting for a group may have outlasted the window; groups come after it, so that nobody holds one over a weekend.
-  if (times && own.length + global.length > 0) await opened(run, name, times);
-  await unhindered(run, name);
-  if (run.control.ending) run.closeCancelled(name, run.endedBy());
-  else {
-    run.patch(name, { state: 'running', blockedBy: null, until: null });
-    await work();
+  const isExclusive = own.length + global.length > 0;
+  try {
+    if (times) await opened(run, name, times);
+    if (own.length > 0) await holdOwn(run, name, own);
+    if (global.length > 0) await run.groups.hold(run, name, global, () => run.control.ending !== null);
+    // Waiting for a group may have outlasted the window; groups come after it, so that nobody holds one over a weekend.
+    if (times && isExclusive) await opened(run, name, times);
+    await unhindered(run, name);
+    if (run.control.ending) run.closeCancelled(name, run.endedBy());
+    else {
+      run.patch(name, { state: 'running', blockedBy: null, until: null });
+      await work();
+    }
+  } catch (error) {
+    if (isExclusive && patched(LETS_GO))
+      await Promise.all([run.groups.release(name), signalOver(run, name, 'exclusive')]);
+    throw error;
   }
   // Both at once, so that an attempt that follows asks for nothing before.
   const freed = global.length > 0 ? run.groups.release(name) : undefined;
