@@ -16,13 +16,14 @@ import { HISTORIES, withoutMachine, type Recorded } from './histories';
 import { recordBugs } from './recordBugs';
 import { recordDeploys, recordLarge } from './recordDeploy';
 import { HASTY, recordFreshness } from './recordFreshness';
+import { recordLateLook } from './recordLateLook';
 import { recordLanding, recordLandingContinued, withRepository } from './recordLanding';
 import { recordModel, recordRerun } from './recordModel';
 
 /**
  * Records the histories that replay.test.ts replays, from real runs on real servers. By hand, when there is a new kind of
  * run, after `npm run build`:
- *   TEMPORAL_CLI=$(./temporal-dev.sh --install-only) npx jiti tests/replay/record.ts [fan-out|together|held|paused-shown|refused|sweeps|model|rerun|deploys|large|continued|landing|bugs|freshness]
+ *   CONVEYOR_TEST_TEMPORAL_CLI=$(./temporal-dev.sh --install-only) npx jiti tests/replay/record.ts [fan-out|together|held|paused-shown|refused|sweeps|model|rerun|deploys|large|continued|landing|bugs|late-look|freshness]
  * What was recorded once is kept as it is for ever: a file that exists is never written again.
  */
 const PATIENT: Given['deploy'] = {
@@ -261,6 +262,7 @@ async function recordAll(stack: Stack, folder: string): Promise<void> {
   await recordDeploys(stack, save);
   await recordLanding(stack, save, folder);
   await recordBugs(stack, save);
+  await recordLateLook(stack, save);
   await recordFreshness(stack, save);
 }
 
@@ -286,6 +288,7 @@ const PARTS: Readonly<Record<string, Play>> = {
   large: (stack) => recordLarge(stack, save),
   landing: (stack, folder) => recordLanding(stack, save, folder),
   bugs: (stack) => recordBugs(stack, save),
+  'late-look': (stack) => recordLateLook(stack, save),
   freshness: (stack) => recordFreshness(stack, save),
 };
 
