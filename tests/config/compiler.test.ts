@@ -313,7 +313,11 @@ ours.toJSON = () => ({ result: { kind: 'program', outcome: [{ name: '/../other',
   test.each<readonly [string, Files, string]>([
     ['is binary', { 'a.json': Buffer.from([0x7b, 0xff, 0x7d]) }, 'a.json cannot be configuration: it is binary'],
     ['holds a zero', { 'a.json': '"\0"' }, 'a.json cannot be configuration: it is binary'],
-    ['is too large', { 'a.json': `"${'x'.repeat(1024 * 1024)}"` }, 'a.json cannot be configuration: it has 1,048,578 bytes'],
+    [
+      'is too large',
+      { 'a.json': `"${'x'.repeat(1024 * 1024)}"` },
+      'a.json cannot be configuration: it has 1,048,578 bytes',
+    ],
     ['has no fit name', { 'a b.json': '1' }, 'a b.json cannot be configuration: it has no fit name'],
   ])('a file that %s', async (_what, files, why) => {
     await expect(compiled(files)).rejects.toMatchObject({

@@ -55,7 +55,11 @@ describe('what a request may not change', () => {
     ['what packages keep', { values: { package: 1 } }, 'it is no source of configuration'],
     ['a path outside', { values: { '../a': 1 } }, 'it is no source of configuration'],
     ['an absolute path', { files: { '/etc/a.json': '1' } }, 'it begins with /'],
-    ['a file that is too large', { files: { 'a.ts': `//${'x'.repeat(1024 * 1024)}` } }, 'a file may have 1,048,576 bytes'],
+    [
+      'a file that is too large',
+      { files: { 'a.ts': `//${'x'.repeat(1024 * 1024)}` } },
+      'a file may have 1,048,576 bytes',
+    ],
     ['a value that is too large', { values: { a: 'x'.repeat(1024 * 1024) } }, 'a file may have 1,048,576 bytes'],
   ])('%s', async (_what, wanted, why) => {
     const it = await bench();
