@@ -1,5 +1,5 @@
 import { answering, away, refusal } from './answering';
-import { deploying } from './deploys';
+import { deploying, type LoneDeploy } from './deploys';
 import { HOUR, MINUTE, VirtualWorld } from './world';
 
 /** A revert begins whatever else is broken, and health is watched whatever a deploy waits for. */
@@ -31,6 +31,60 @@ test.each([
   expect(revert?.by).toBe('user:alice');
   expect(await deploy.ended()).toMatchObject({ outcome: 'reverted' });
   expect(await versions()).toEqual({ 'kvstore-x': { 'kv:1': 6 }, 'kvstore-y': { 'kv:1': 6 } });
+});
+
+const goesBack = async (deploy: LoneDeploy, limits: object) => {
+  await deploy.reaches(({ revert }) => revert !== null, { stepMs: 1_000, ...limits });
+  expect(await deploy.ended()).toMatchObject({ outcome: 'reverted' });
+  expect(await versions()).toEqual({ 'kvstore-x': { 'kv:1': 6 }, 'kvstore-y': { 'kv:1': 6 } });
+};
+const cancelsNothing = () => answering(world, ({ method }) => (method === 'cancelUpdates' ? away() : undefined));
+
+test('a revert does not wait for the cancel that was given before it', async () => {
+  await store(SLOW);
+  const deploy = await deploying(world);
+  await deploy.reaches(({ state }) => state === 'updating');
+  await world.sleep(MINUTE);
+  cancelsNothing();
+  await deploy.command('cancel');
+  await world.sleep(2 * MINUTE);
+  await deploy.command('revert');
+  await goesBack(deploy, { withinMs: MINUTE });
+});
+
+test('a revert does not wait for the rest of a completion that a pause is to stop', async () => {
+  await store({ timings: { fetchMs: 20 * MINUTE, stopMs: 1_000, startMs: 2_000 } });
+  const completion = { bake: '6h', success: '50%' };
+  const deploy = await deploying(world, {}, { phases: [], completion, healthChecks: [] });
+  await deploy.reaches(({ state }) => state === 'baking');
+  cancelsNothing();
+  await deploy.command('pause');
+  await world.sleep(2 * MINUTE);
+  await deploy.command('revert');
+  await goesBack(deploy, { withinMs: MINUTE });
+});
+
+test('tasks that come up dead revert the deploy though nobody cancels their update', async () => {
+  await store();
+  await world.describeVersion('kv:2', { crashOnStart: true });
+  cancelsNothing();
+  const deploy = await deploying(world, {}, { onUnhealthy: 'revert' });
+  await goesBack(deploy, { withinMs: HOUR });
+});
+
+test('nothing is tried again before the update that came up dead is cancelled', async () => {
+  await store();
+  await world.describeVersion('kv:2', { crashOnStart: true });
+  const cancels = cancelsNothing();
+  const deploy = await deploying(world, {}, { onUnhealthy: 'pause', healthChecks: [] });
+  await deploy.reaches(({ paused }) => paused?.by === 'health');
+  await deploy.command('resume');
+  await world.sleep(HOUR);
+  expect((await deploy.status()).updates).toHaveLength(1);
+  cancels();
+  await deploy.reaches(({ updates }) => updates?.length === 2);
+  await deploy.command('revert');
+  await goesBack(deploy, { withinMs: MINUTE });
 });
 
 /** The completion is refused once the first phase has passed; its tasks become bad later. */

@@ -11,12 +11,14 @@ type Answer<T> = { readonly value: T } | { readonly refused: string } | undefine
  * Calls the push type for as long as it takes. Temporal retries; when no answer came within the grace the deploy shows
  * as paused by its dependency until there is one.
  * @param what names the call for people.
+ * @param givesUp whether nobody waits longer than the grace, as is asked at its end; then the deploy does not pause either.
  */
 export async function callUntilAnswered<T>(
   run: DeploySession,
   what: string,
   call: PushCall<T>,
   wake = run.isLeft,
+  givesUp = () => false,
 ): Promise<Answer<T>> {
   const { pushType } = run.input.spec;
   let patient = false;
@@ -29,6 +31,7 @@ export async function callUntilAnswered<T>(
       if (run.paused?.by === 'dependency' && patient) run.unpause(`${pushType} answers again`);
       return waited.kind === 'done' ? { value: waited.value } : { refused: messageOf(waited.error) };
     }
+    if (!patient && givesUp()) return undefined;
     patient = true;
     run.pauseOn(`${pushType} does not answer ${what}; trying until it does: ${messageOf(waited.error)}`);
   }

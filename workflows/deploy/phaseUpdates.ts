@@ -16,7 +16,7 @@ import { pauseRefused } from './refusals';
 import type { DeploySession } from './session';
 import { cameUp, earlierTries, MAX_TRANSIENT, type Tried } from './tries';
 import { leaveOutLost } from './unavailable';
-import { giveUp, stopRest } from './updates';
+import { giveUp, giveUpDead, stopRest } from './updates';
 import { isDenied, type UpdateControl, type UpdateOrder, type UpdateEnd } from './update';
 
 /**
@@ -55,7 +55,7 @@ export async function updatePhase(run: DeploySession, phase: PhasePlan, workOf: 
       return true;
     }
     if (end.kind === 'left') return false;
-    if (end.kind !== 'met' || end.unfinished) await giveUp(run, [id]);
+    const isOver = await endTry(run, end, id);
     if (end.kind === 'met') {
       strides.through();
       noteMissing(run, end.missing);
@@ -70,11 +70,19 @@ export async function updatePhase(run: DeploySession, phase: PhasePlan, workOf: 
     failures += 1;
     const { skipped } = run.record;
     await afterFailure(run, phase, end, id, failures);
+    if (!isOver) await giveUp(run, [id]);
     // In lockstep the others may go another way without units that were left out since.
     const isOther = run.input.spec.lockstep && run.record.skipped !== skipped;
     tried = isOther || isDenied(end) ? undefined : { id, part };
   }
   return false;
+}
+
+/** Nothing of a try continues once the next is sent. @returns false where it is still to be given up, since dead tasks are judged first. */
+async function endTry(run: DeploySession, end: Exclude<UpdateEnd, { kind: 'left' }>, id: string): Promise<boolean> {
+  if (end.kind === 'not-live') return giveUpDead(run, [id]);
+  if (end.kind !== 'met' || end.unfinished) await giveUp(run, [id]);
+  return true;
 }
 
 async function sendPart(

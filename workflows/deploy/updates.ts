@@ -1,3 +1,4 @@
+import { patched } from '@temporalio/workflow';
 import type { PhasePlan } from '../../domain/deploy/plan';
 import { summaryOf } from '../../domain/markdown';
 import { promptPush } from '../proxies';
@@ -92,22 +93,41 @@ export async function inFleet(
   if (answer && 'refused' in answer) run.note('trouble', `${method} was refused: ${answer.refused}`);
 }
 
+/** Until 0.3 a revert began no sooner than the updates were cancelled that a cancel, a pause or dead tasks had ended before it. */
+const BEHIND_NONE = 'a revert does not wait for a cancel before it';
+
 /**
- * Tasks in flight finish, no other starts. An update that never arrived is refused, and needs no cancelling. A revert waits for nobody:
- * it ends the updates before it by itself, and they are cancelled beside it, so that none of them arrives later.
+ * Tasks in flight finish, no other starts. An update that never arrived is refused, and needs no cancelling. A revert waits for nobody,
+ * also one that comes meanwhile: it ends the updates before it by itself, and they are cancelled beside it, so that none of them arrives later.
+ * @param mayRevert What becomes of the update is still to be judged, which waits no longer than the grace of a dependency.
+ * @returns whether somebody has seen to that, or does beside a revert.
  */
-export async function giveUp(run: DeploySession, updateIds: readonly string[]): Promise<UpdateEnd> {
-  const atOnce = run.stop()?.kind === 'revert';
+async function cancelUpdates(run: DeploySession, updateIds: readonly string[], mayRevert: boolean): Promise<boolean> {
+  const goesBack = () => run.stop()?.kind === 'revert';
+  const atOnce = goesBack();
   const answer = await callUntilAnswered(
     run,
     'cancelUpdates',
     (push) => push.cancelUpdates(run.call, updateIds, ...(atOnce ? [{ atOnce }] : [])),
-    () => false,
+    () => !atOnce && goesBack() && patched(BEHIND_NONE),
+    () => mayRevert && patched(BEHIND_NONE),
   );
   if (answer && 'refused' in answer) run.note('trouble', `cancelling the updates was refused: ${answer.refused}`);
-  if (answer && 'value' in answer && answer.value === false) cancelBeside(run, updateIds);
+  if (answer !== undefined && !('value' in answer && answer.value === false)) return true;
+  if (!goesBack()) return false;
+  cancelBeside(run, updateIds);
+  return true;
+}
+
+/** The deploy or its phase is left, or another try follows. */
+export async function giveUp(run: DeploySession, updateIds: readonly string[]): Promise<UpdateEnd> {
+  await cancelUpdates(run, updateIds, false);
   return { kind: 'left' };
 }
+
+/** Of tasks that came up dead, which may revert the deploy. @returns false where their update is still to be given up. */
+export const giveUpDead = (run: DeploySession, updateIds: readonly string[]): Promise<boolean> =>
+  cancelUpdates(run, updateIds, true);
 
 function cancelBeside(run: DeploySession, updateIds: readonly string[]): void {
   const cancelling = run.waitFor(
