@@ -98,6 +98,10 @@ export function whyNot(situation: DeploySituation, verb: DeployVerb, input: Comm
 export const isReverting = ({ reverting, control }: Pick<DeploySituation, 'reverting' | 'control'>): boolean =>
   reverting || control.revert !== null;
 
+/** Why Temporal's own cancel request ends no revert, not even one that is stuck: nobody may have meant it for that. */
+export const whyOnlyPersons = (situation: DeploySituation): string | undefined =>
+  isReverting(situation) ? REVERTING : undefined;
+
 const REVERTING = 'it is reverting; a revert can be paused, not stopped';
 const alreadyOvertaken = ({ by, why }: Overtaken): string => `release ${by} has ${why} it already`;
 

@@ -22,15 +22,19 @@ export async function performCanary(run: DeploySession): Promise<Ending> {
   await pushAll(run);
   const none = foundNone(run.record, run.input);
   if (none === null) await keep(run);
-  const stop = run.stop();
-  const { control } = run.record;
+  const before = standOf(run);
+  let since = before;
   if (run.record.updates.length > 0) {
-    const undone = await undoCanary(run, stop);
+    await prepareUndo(run);
+    // Also what became of it while it waited to go back.
+    since = standOf(run);
+    takeCancel(run);
+    const undone = await undoCanary(run, before.stop);
     if (undone.kind !== 'reverted') return undone;
+    if (since.stop === null) since = standOf(run);
   }
-  // Also what became of it while it waited to go back. Going back ends a cancel.
-  const last = stop ?? run.stop();
-  const asked = stop === null ? run.record.control : control;
+  // Going back ends a cancel.
+  const { stop: last, control: asked } = before.stop === null ? since : before;
   if (last === null && none !== null) return { kind: 'failed', reason: none, fault: 'change' };
   if (last === null) return { kind: 'succeeded', reason: `${run.input.version} was healthy, and is undone` };
   if (last.kind !== 'revert') return cancelled(asked, false);
@@ -63,9 +67,23 @@ function reportKept(run: DeploySession): Promise<boolean> {
     );
 }
 
-async function undoCanary(run: DeploySession, stop: Stop | null): Promise<Ending> {
+/** Why it ends, if anything makes it, and what it was asked. */
+const standOf = (run: DeploySession) => ({ stop: run.stop(), control: run.record.control });
+
+async function prepareUndo(run: DeploySession): Promise<void> {
   run.set((record, now) => change(record, now, { control: reverting(record.control, record.control.revert) }));
   await learnPresent(run);
+}
+
+/** Until 0.3 a cancel that a canary took while it asked what runs now ended its revert at the first failure. */
+const CANCEL_IS_OVER = 'a cancel before a canary goes back does not end its revert';
+
+function takeCancel(run: DeploySession): void {
+  const { control } = run.record;
+  if (control.cancel !== null && patched(CANCEL_IS_OVER)) run.patch({ control: { ...control, cancel: null } });
+}
+
+function undoCanary(run: DeploySession, stop: Stop | null): Promise<Ending> {
   const why = stop?.kind === 'revert' ? stop : { by: 'canary', reason: 'a canary is always undone' };
   return revert(run, { kind: 'revert', by: why.by, reason: why.reason });
 }

@@ -1,4 +1,4 @@
-import { CancellationScope, setHandler } from '@temporalio/workflow';
+import { CancellationScope, patched, setHandler } from '@temporalio/workflow';
 import {
   effectOf,
   freeze,
@@ -6,6 +6,7 @@ import {
   take,
   whyNot,
   whyNotOvertaken,
+  whyOnlyPersons,
   type Overtaken,
 } from '../../domain/deploy/control';
 import { change, situationOf } from '../../domain/deploy/state';
@@ -68,11 +69,19 @@ function recordCommand(run: DeploySession, command: CommandRecord): void {
   run.note(command.accepted ? 'command' : 'ignored', commandText(command));
 }
 
+/** Until 0.3 it ended a revert that had failed once, though the next try was under way. */
+const PERSONS_ALONE = 'a cancel through Temporal ends no revert';
+
 /** Temporal's own cancel request means the verb; while reverting it is recorded and ignored (docs/design/deploy.md#verbs). */
 function cancelRequested(run: DeploySession): void {
-  const why = whyNot(situation(run), 'cancel', TEMPORAL_CANCEL);
+  const why = whyNot(situation(run), 'cancel', TEMPORAL_CANCEL) ?? whyKept(run);
   if (why === undefined) takeCommand(run, 'cancel', TEMPORAL_CANCEL);
   recordCommand(run, commandRecord('cancel', TEMPORAL_CANCEL, why));
+}
+
+function whyKept(run: DeploySession): string | undefined {
+  const why = whyOnlyPersons(situation(run));
+  return why !== undefined && patched(PERSONS_ALONE) ? why : undefined;
 }
 
 /** A rollback is a revert, which a freeze does not stop. */

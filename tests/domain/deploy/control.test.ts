@@ -8,6 +8,7 @@ import {
   take,
   whyNot,
   whyNotOvertaken,
+  whyOnlyPersons,
   type GivenCommand,
   type Control,
   type Overtaken,
@@ -101,6 +102,12 @@ describe('the verbs that a deploy takes', () => {
     ['preempted', 'cancel', 'release 3 has preempted it already'],
     ['to be reverted', 'skip-bake', 'it is reverting; a revert can be paused, not stopped'],
   ])('while %s, %s is refused and says why', (name, verb, why) => check(name, verb, why));
+
+  test('only a person ends a revert that is stuck', () => {
+    expect(whyNot(SITUATIONS.stuck, 'cancel', {})).toBeUndefined();
+    expect(whyOnlyPersons(SITUATIONS.stuck)).toContain('it is reverting');
+    expect(whyOnlyPersons(SITUATIONS.paused)).toBeUndefined();
+  });
 
   test.each(['running', 'paused', 'paused by health', 'out of time', 'stuck'] as const)(
     'while %s, no tasks can be accepted as missing',
