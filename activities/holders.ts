@@ -6,6 +6,7 @@ import { parseId } from '../domain/ids';
 import type { ReleaseEnd } from '../domain/pipeline/reconcile';
 import type { Settings } from '../domain/settings';
 import { summaryOf } from '../domain/markdown';
+import { promptly, REVERT_PATIENCE_MS } from './clock';
 import { requireAllowed, type Behalf } from './behalf';
 import { asFailure } from './failure';
 import type { ReadCanaries } from './canaryReader';
@@ -18,7 +19,7 @@ type HolderParts = CallPorts & { readonly client: Client; readonly taskQueue: st
 
 /** What a workflow cannot do itself: start a lock with a request, and see whether others still run. */
 export function createHolderActivities({ taskQueue, ...parts }: HolderParts) {
-  const { client } = parts;
+  const { client, clock } = parts;
   const toLock = async (lockId: string, settings: Settings, signal: string, message: object): Promise<void> => {
     const lost = await lostMutex(client, lockId);
     await client.workflow.signalWithStart('lock', {
@@ -38,9 +39,18 @@ export function createHolderActivities({ taskQueue, ...parts }: HolderParts) {
       await toLock(lockId, settings, 'request-lock', wanted);
     },
 
-    /** A canary comes, or has more updates of its own; joining again changes nothing. */
-    joinLock: async (lockId: string, canary: Canary, settings: Settings): Promise<void> => {
-      await toLock(lockId, settings, 'join-lock', canary);
+    /**
+     * A canary comes, or has more updates of its own; joining again changes nothing.
+     * @returns false where a revert would have to wait for that; without `atOnce` everybody waits.
+     */
+    joinLock: async (
+      lockId: string,
+      canary: Canary,
+      settings: Settings,
+      { atOnce = false }: { readonly atOnce?: boolean } = {},
+    ): Promise<boolean> => {
+      const joining = toLock(lockId, settings, 'join-lock', canary).then(() => true);
+      return atOnce ? (await promptly(clock, REVERT_PATIENCE_MS, joining)) === true : joining;
     },
 
     // Under the name that histories know it by.

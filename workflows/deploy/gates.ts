@@ -2,7 +2,7 @@ import { patched } from '@temporalio/workflow';
 import { withForgiven } from '../../domain/deploy/overrides';
 import { idsOf } from '../../domain/deploy/snapshot';
 import { releaseId } from '../../domain/ids';
-import { canariesOn } from '../../domain/mutex';
+import { canariesOn, type Canary } from '../../domain/mutex';
 import { frozenWords } from '../../domain/pipeline/freeze';
 import { withBlackout } from '../../domain/release/openTimes';
 import { formatTime, withReason } from '../../domain/text';
@@ -74,8 +74,11 @@ export async function checkBaseline(run: DeploySession): Promise<void> {
   await whilePaused(run);
 }
 
-/** A canary says whose tasks are reserved before they are: from then on others exclude them. */
-export async function joinAsCanary(run: DeploySession, updateId: string): Promise<void> {
+/** Until 0.3 whatever ended the wait for a lock that does not answer, such as a revert, waited for its answer. */
+const BEFORE_ANSWER = 'nothing waits for a lock that does not answer';
+
+/** A canary says whose tasks are reserved before they are: from then on others exclude them. A revert waits a second for that, and joins beside. */
+export async function joinAsCanary(run: DeploySession, updateId: string, { isBack = false } = {}): Promise<void> {
   if (!run.input.canary) return;
   const { pipeline, release, settings } = run.input;
   const { updates, fleet } = run.record;
@@ -86,7 +89,19 @@ export async function joinAsCanary(run: DeploySession, updateId: string): Promis
     updates: [...new Set([...updates, updateId])],
     ...(units ? { units } : {}),
   };
-  await holders(run.isUrgent).joinLock(run.lockId, guest, settings);
+  const join = (how: { readonly atOnce?: true }) => holders(run.isUrgent).joinLock(run.lockId, guest, settings, how);
+  const waited = await run.waitFor(
+    () => join(isBack ? { atOnce: true } : {}),
+    () => run.isLeft() && patched(BEFORE_ANSWER),
+  );
+  if (waited.kind === 'failed') throw waited.error;
+  // Where it is left nothing is sent any more.
+  const isLate = waited.kind === 'done' && waited.value === false;
+  if (isLate)
+    void run.waitFor(
+      () => join({}),
+      () => run.record.stage === 'ended',
+    );
 }
 
 /** Until 0.3 a deploy that was paused while it waited asked for canaries again and again. */
@@ -106,7 +121,8 @@ export async function untilNoCanary(run: DeploySession): Promise<void> {
 async function untilCanariesLeft(run: DeploySession, over: () => boolean): Promise<boolean> {
   if (run.input.canary) return false;
   const before = run.canariesLeft;
-  const canaries = await holders(run.isUrgent).guestsOf(run.lockId);
+  const canaries = await canariesNow(run, over);
+  if (canaries === undefined) return true;
   const present = canariesOn(canaries, idsOf(run.record.fleet?.now ?? run.record.fleet?.snapshot));
   if (present.length === 0) return false;
   run.enter('waiting-lock');
@@ -117,4 +133,14 @@ async function untilCanariesLeft(run: DeploySession, over: () => boolean): Promi
   await waitWatching(run, wait, () => run.canariesLeft > before || over());
   run.patch({ waitsForGuests: [] });
   return true;
+}
+
+/** Undefined when something else is to be done first. */
+async function canariesNow(run: DeploySession, over: () => boolean): Promise<readonly Canary[] | undefined> {
+  const waited = await run.waitFor(
+    () => holders(run.isUrgent).guestsOf(run.lockId),
+    () => (over() || run.isStopping()) && patched(BEFORE_ANSWER),
+  );
+  if (waited.kind === 'failed') throw waited.error;
+  return waited.kind === 'done' ? waited.value : undefined;
 }

@@ -95,7 +95,7 @@ async function tryRevert(run: DeploySession, attempt: number, strides: Strides, 
   if ('refused' in part) return { end: { kind: 'refused', reason: part.refused }, isLast: false };
   if (isEmpty(part)) return { end: NOTHING_LEFT, isLast: part.isLast };
   await untilResumed(run);
-  await joinAsCanary(run, id);
+  await joinAsCanary(run, id, { isBack: true });
   const brings = isProved && !part.counts ? { brings: { back: request } } : {};
   const order = { ...revertOrder(run, request, part), ...brings };
   const end = await runUpdates(run, revertPhase(plan), order, {
