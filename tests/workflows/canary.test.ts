@@ -188,6 +188,33 @@ describe('a deploy while a canary runs', () => {
     expect(await versions()).toEqual(everywhere({ 'kv:3': 6 }));
   });
 
+  test('stands still with each pause, also with the second one of an update that a canary kept from beginning', async () => {
+    const timings = { fetchMs: MINUTE, stopMs: 1_000, startMs: 1_000 };
+    await world.job('kvstore-slow', 'x', 20, { nSmall: 1, timings });
+    const slow = { config: { jobs: ['kvstore-slow'] }, healthChecks: [] };
+    const letIn = holding('deploy/kvstore/3/deploy/1');
+    const deploy = await deploying(world, { release: 3 }, { ...slow, phases: [] });
+    await deploy.reaches(({ state }) => state === 'updating');
+    for (const verb of ['pause', 'resume'] as const) {
+      await deploy.command(verb);
+      await world.sleep(MINUTE);
+    }
+    const first = await canary(2, {}, slow);
+    await isBaking(first);
+    letIn();
+    await deploy.reaches(({ state }) => state === 'waiting-lock');
+    await first.ended();
+    const updated = async () => (await versions())['kvstore-slow']?.['kv:3'] ?? 0;
+    await world.until('some tasks are updated', async () => (await updated()) > 2);
+    await deploy.command('pause');
+    await world.sleep(5 * MINUTE);
+    const paused = await updated();
+    await world.sleep(10 * MINUTE);
+    expect(await updated()).toBe(paused);
+    await deploy.command('resume');
+    expect((await deploy.ended()).outcome).toBe('succeeded');
+  });
+
   test('is not in the way of one, which tries again when the unit is busy', async () => {
     await world.job('kvstore-slow', 'x', 20, {
       nSmall: 1,

@@ -61,7 +61,6 @@ function judge(run: DeploySession, waited: Exclude<Waited<HealthReport>, { kind:
 class Guard implements GroupControl {
   /** The groups that stand still in the fleet by themselves. */
   private paused: readonly string[] = [];
-  private calls = 0;
   private isOver = false;
   private fold: HealthFold | undefined;
 
@@ -149,8 +148,7 @@ class Guard implements GroupControl {
     if (names.length === 0) return undefined;
     const { run, order } = this;
     const { pauseBy } = run.input.spec;
-    this.calls += 1;
-    const nth = this.calls;
+    const nth = run.update.count('groups', order.updateId);
     const groups = { selection: order.selection, pauseBy, names, ...others };
     const answer = await callUntilAnswered(run, method, (push) =>
       push[method](run.call, [order.updateId], nth, groups),

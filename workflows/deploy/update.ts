@@ -27,6 +27,7 @@ export const isDenied = (end: UpdateEnd): end is Extract<UpdateEnd, { kind: 'stu
 export class Update {
   private unsent: string | null = null;
   private rest: string | null = null;
+  private readonly counts = new Map<string, number>();
 
   sending(id: string): void {
     this.unsent = id;
@@ -38,6 +39,14 @@ export class Update {
   }
 
   readonly isTaken = (id: string): boolean => id !== this.unsent;
+
+  /** How often this was done to an update by now, also by another runner of it: a repetition has a key of its own, else it has no effect. */
+  count(what: 'rounds' | 'groups', id: string): number {
+    const key = `${what} of ${id}`;
+    const nth = (this.counts.get(key) ?? 0) + 1;
+    this.counts.set(key, nth);
+    return nth;
+  }
 
   /** Its criterion is met; `unfinished`: some of its tasks are still to be updated. */
   met(id: string, unfinished: boolean): void {

@@ -21,7 +21,8 @@ export async function runUpdates(
 ): Promise<UpdateEnd> {
   const budget = { leftMs: phase.updateTimeoutMs };
   let ids: readonly string[] | undefined;
-  for (let pauses = 1; ; pauses += 1) {
+  for (;;) {
+    const nth = run.update.count('rounds', order.updateId);
     const sent: Outcome = ids ? { ids } : await send(run, phase, order);
     if (sent !== 'paused' && 'ids' in sent) ids = sent.ids;
     const end = sent === 'paused' || 'kind' in sent ? sent : await follow(run, phase, order, sent.ids, budget, control);
@@ -35,7 +36,7 @@ export async function runUpdates(
       await control.groups.settle();
       continue;
     }
-    await inFleet(run, 'pauseUpdates', known, pauses);
+    await inFleet(run, 'pauseUpdates', known, nth);
     const tracking = trackingFor(run, phase, order, known, control);
     const watching = untilMet(run, phase, tracking, control);
     await control.hold();
@@ -44,7 +45,7 @@ export async function runUpdates(
     if (run.isLeft()) return giveUp(run, known);
     // What the push type has not taken yet it would begin everywhere.
     if (control.groups && !ids) await control.groups.untilNonePaused();
-    else await (control.groups?.resumeOthers(pauses) ?? inFleet(run, 'resumeUpdates', known, pauses));
+    else await (control.groups?.resumeOthers(nth) ?? inFleet(run, 'resumeUpdates', known, nth));
     const without = await accepted(run, tracking, control);
     if (without) return without;
   }
