@@ -257,12 +257,16 @@ describe('a deploy while a canary runs', () => {
     expect((await deploy.ended()).outcome).toBe('succeeded');
   });
 
-  test('does not wait for ever for one that died', async () => {
+  test.each([
+    ['died', false],
+    ['died after the lock had been terminated', true],
+  ])('does not wait for ever for one that %s', async (_, isWithoutLock) => {
     await givenRelease(2);
     const first = await canary(2, { keepUntil: true }, { healthChecks: [] });
     await isKept(first);
     const deploy = await deploying(world, { release: 3 }, { phases: [] });
     await deploy.reaches(({ state }) => state === 'waiting-lock');
+    if (isWithoutLock) await world.client.workflow.getHandle('lock/twine/kvstore').terminate('stuck');
     await first.handle.terminate('killed');
     expect((await deploy.ended({ stepMs: HOUR, withinMs: 60 * HOUR })).outcome).toBe('succeeded');
     expect(await versions()).toEqual(everywhere({ 'kv:3': 6 }));

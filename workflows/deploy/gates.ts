@@ -122,17 +122,41 @@ async function untilCanariesLeft(run: DeploySession, over: () => boolean): Promi
   if (run.input.canary) return false;
   const before = run.canariesLeft;
   const canaries = await canariesNow(run, over);
-  if (canaries === undefined) return true;
-  const present = canariesOn(canaries, idsOf(run.record.fleet?.now ?? run.record.fleet?.snapshot));
-  if (present.length === 0) return false;
+  const present = canariesOn(canaries ?? [], idsOf(run.record.fleet?.now ?? run.record.fleet?.snapshot));
+  if (present.length === 0) {
+    if (run.record.waitsForGuests.length > 0) run.patch({ waitsForGuests: [] });
+    return canaries === undefined;
+  }
+  showCanaries(run, present);
+  const asksAgain = patched(ASKS_AGAIN);
+  const untilMs = asksAgain ? Date.now() + run.input.settings.reconcileIntervalMs : null;
+  const isOver = () => run.canariesLeft > before || over();
+  await waitWatching(run, { summary: 'until no canary is left', untilMs }, isOver);
+  const isInVain = untilMs !== null && Date.now() >= untilMs && !isOver() && !run.isStopping() && run.paused === null;
+  if (isInVain) await reviveLock(run, over);
+  else run.patch({ waitsForGuests: [] });
+  return true;
+}
+
+/** Until 0.3 it waited for the message of a lock that may have been terminated. */
+const ASKS_AGAIN = 'canaries are asked for again';
+
+function showCanaries(run: DeploySession, present: readonly Canary[]): void {
   run.enter('waiting-lock');
   const waitsForGuests = present.map(({ requester }) => requester.slice('deploy/'.length));
+  if (waitsForGuests.join() === run.record.waitsForGuests.join()) return;
   run.patch({ waitsForGuests });
   run.note('waiting-for-canaries', `waits until no canary is left on its units: ${waitsForGuests.join(', ')}`);
-  const wait = { summary: 'until no canary is left', untilMs: null };
-  await waitWatching(run, wait, () => run.canariesLeft > before || over());
-  run.patch({ waitsForGuests: [] });
-  return true;
+}
+
+/** One that runs knows already that this deploy holds it; one that takes its place learns whose canaries run, and drops the dead. */
+async function reviveLock(run: DeploySession, over: () => boolean): Promise<void> {
+  const { pipeline, release, settings } = run.input;
+  const asking = { owner: releaseId(pipeline, release), requester: run.workflowId };
+  await run.waitFor(
+    () => holders(run.isUrgent).requestLock(run.lockId, asking, settings),
+    () => over() || run.isStopping(),
+  );
 }
 
 /** Undefined when something else is to be done first. */
