@@ -4,6 +4,7 @@ import { excessOfCommand, excessText } from '../domain/excess';
 import { REQUEST_LIMITS } from '../domain/limits';
 import { isGroup } from '../domain/principals';
 import { whyNotBelieved, withProof, type Proofs } from '../domain/proof';
+import { whyNoCommand } from '../domain/sentByHand';
 import { cutText } from '../domain/size';
 import { formatTime } from '../domain/text';
 import { UNKNOWN_ACTOR, type CommandInput, type CommandReceipt, type CommandRecord, type Verb } from '../domain/verbs';
@@ -45,10 +46,14 @@ export function openInbox<V extends Verb>(rules: VerbRules<V>): void {
 /** What Temporal's own cancel request counts as: the verb cancel, from nobody in particular (docs/design/deploy.md#verbs). */
 export const TEMPORAL_CANCEL = { actor: 'service:temporal', reason: 'cancelled through Temporal' } as const;
 
-/** Takes a signal between workflows. Anybody can send one without input from the Web UI; that changes nothing. */
-export function onSignal<T>(signal: SignalDefinition<[T]>, take: (input: T) => void): void {
+/** Takes a signal between workflows. Anybody can send one from the Web UI, without input or with another; that changes nothing. */
+export function onSignal<T>(
+  signal: SignalDefinition<[T]>,
+  take: (input: T) => void,
+  isSent: (input: unknown) => boolean = () => true,
+): void {
   setHandler(signal, (input: T | undefined) => {
-    if (input !== undefined && input !== null) take(input);
+    if (input !== undefined && input !== null && isSent(input)) take(input);
   });
 }
 
@@ -61,6 +66,8 @@ function accept<V extends Verb>(rules: VerbRules<V>, verb: V, { proof, ...input 
 }
 
 function refuseVerb<V extends Verb>(rules: VerbRules<V>, verb: V, input: CommandInput): void {
+  const none = whyNoCommand(input);
+  if (none !== undefined) throw ApplicationFailure.nonRetryable(none, 'invalid-state');
   const excess = excessOfCommand(input);
   if (excess)
     throw ApplicationFailure.create({
@@ -76,6 +83,9 @@ function refuseVerb<V extends Verb>(rules: VerbRules<V>, verb: V, input: Command
 }
 
 function takeSignal<V extends Verb>(rules: VerbRules<V>, verb: V, input: CommandInput): void {
+  const none = whyNoCommand(input);
+  // Until 0.3 some of these were taken, and others failed the task of the workflow for ever.
+  if (none !== undefined && patched('commands have a shape')) return rules.record(commandRecord(verb, {}, none));
   const excess = excessOfCommand(input);
   const why = excess ? excessText(excess) : whyNotTaken(rules, verb, input);
   if (why === undefined) accept(rules, verb, input);

@@ -82,12 +82,12 @@ async function keepLock(settings: Settings, carried: Mutex, ignored: () => numbe
     canaries.show(mutex);
   };
   let hasNewcomer = false;
-  onSignal(requestLockSignal, (wanted) => {
-    if (!isLockRequest(wanted)) return;
+  const enqueue = (wanted: LockRequest): void => {
     const waiting = mutex.queue.length;
     take(request(mutex, wanted), false);
     hasNewcomer ||= canaries.areShown && mutex.queue.length > waiting;
-  });
+  };
+  onSignal(requestLockSignal, enqueue, isLockRequest);
   const left: string[] = [];
   const leave = (requester: string): void => {
     if (canariesOf(mutex).some((canary) => canary.requester === requester)) left.push(requester);
@@ -95,11 +95,11 @@ async function keepLock(settings: Settings, carried: Mutex, ignored: () => numbe
   };
   setHandler(canariesQuery, () => canariesOf(mutex));
   setHandler(mutexQuery, () => mutex);
-  onSignal(joinLockSignal, (canary) => {
-    if (!isCanary(canary)) return;
+  const join = (canary: Canary): void => {
     mutex = welcome(mutex, canary);
     canaries.show(mutex);
-  });
+  };
+  onSignal(joinLockSignal, join, isCanary);
   onSignal(releaseLockSignal, leave);
   do {
     for (let next = grants.shift(); next; next = grants.shift()) {

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject } from '../json';
+import { isTime } from '../sentByHand';
 
 /**
  * Anybody can send a pipeline's workflow a message by hand, from the Web UI or `temporal workflow signal`. What does not have
@@ -22,6 +23,8 @@ const isDeployResult = (value: unknown): boolean =>
   isText(value['outcome']) &&
   isText(value['version']) &&
   isText(value['reason']) &&
+  isJsonObject(value['spans']) &&
+  Object.values(value['spans']).every(Number.isFinite) &&
   [value['skipped'], value['overridden']].every((list) => isMissing(list) || Array.isArray(list)) &&
   (value['reverted'] === null || isJsonObject(value['reverted'])) &&
   (isMissing(value['leaves']) || isInheritance(value['leaves']));
@@ -39,7 +42,10 @@ export const isReady = (value: unknown): boolean =>
   isJsonObject(value) &&
   isActionOfRelease(value) &&
   areArtifacts(value['artifacts']) &&
-  (isMissing(value['mutex']) || isTexts(value['mutex']));
+  (isMissing(value['mutex']) || isTexts(value['mutex'])) &&
+  (isMissing(value['opensAtMs']) || isTime(value['opensAtMs'])) &&
+  (isMissing(value['later']) ||
+    (isJsonObject(value['later']) && isText(value['later']['why']) && isTime(value['later']['untilMs'])));
 
 export const isOver = (value: unknown): boolean =>
   isJsonObject(value) &&

@@ -14,10 +14,11 @@ import { deployStatus } from '../../domain/deploy/view';
 import { keptCommands, RUN_COMMANDS } from '../../domain/keptCommands';
 import { frozenWords } from '../../domain/pipeline/freeze';
 import { mayCommand } from '../../domain/principals';
+import { isFrozen, isLockGrant, isOvertaken, isPolicy } from '../../domain/sentByHand';
 import { withReason } from '../../domain/text';
 import { commandText, DEPLOY_VERBS, type CommandInput, type CommandRecord, type DeployVerb } from '../../domain/verbs';
 import { commandRecord, onSignal, openInbox, TEMPORAL_CANCEL } from '../inbox';
-import { canaryLeftSignal, lockGrantedSignal } from '../lock';
+import { canaryLeftSignal, lockGrantedSignal, type LockGrant } from '../lock';
 import {
   canaryKeepOverSignal,
   frozenSignal,
@@ -32,15 +33,12 @@ import type { DeploySession } from './session';
 export function handleMessages(run: DeploySession): void {
   const { input } = run;
   setHandler(statusQuery, () => deployStatus(run.record, input, Date.now()));
-  onSignal(policySignal, (policy) => void (run.policy = policy));
-  onSignal(frozenSignal, (frozen) => freezeOrThaw(run, frozen));
+  onSignal(policySignal, (policy) => void (run.policy = policy), isPolicy);
+  onSignal(frozenSignal, (frozen) => freezeOrThaw(run, frozen), isFrozen);
   onSignal(canaryKeepOverSignal, () => void (run.keepOver = true));
   onSignal(canaryLeftSignal, () => void (run.canariesLeft += 1));
-  onSignal(overtakenSignal, (overtaken) => makeWay(run, overtaken));
-  onSignal(lockGrantedSignal, ({ fence }) => {
-    run.isHolding = true;
-    run.patch({ fence });
-  });
+  onSignal(overtakenSignal, (overtaken) => makeWay(run, overtaken), isOvertaken);
+  onSignal(lockGrantedSignal, (grant) => holds(run, grant), isLockGrant);
   openInbox<DeployVerb>({
     verbs: DEPLOY_VERBS,
     permit: (actor) => (mayCommand(run.policy, actor) ? undefined : `${actor} is not an owner of ${input.pipeline}`),
@@ -62,6 +60,11 @@ function takeCommand(run: DeploySession, verb: DeployVerb, command: CommandInput
   if (verb === 'revert' && isReverting(now)) return effect;
   run.set((record, at) => change(record, at, { control: take(record.control, verb, command, at) }));
   return effect;
+}
+
+function holds(run: DeploySession, { fence }: LockGrant): void {
+  run.isHolding = true;
+  run.patch({ fence });
 }
 
 function recordCommand(run: DeploySession, command: CommandRecord): void {

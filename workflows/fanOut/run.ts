@@ -14,6 +14,7 @@ import type { ShardReport } from '../../domain/children/window';
 import { workflowIds } from '../../domain/ids';
 import { keptCommands } from '../../domain/keptCommands';
 import { mayCommand } from '../../domain/principals';
+import { isPolicy, isShardReport } from '../../domain/sentByHand';
 import type { CommandInput, CommandRecord } from '../../domain/verbs';
 import { commandRecord, onSignal, openInbox, TEMPORAL_CANCEL } from '../inbox';
 import { policySignal, statusQuery } from '../messages';
@@ -35,9 +36,11 @@ export class FanOutRun {
     const { workflowId } = workflowInfo();
     showDetails(() => childrenDetails(workflowId, childrenView(this.state), nextForChildren(input, this.state)));
     setHandler(statusQuery, () => childrenView(this.state));
-    onSignal(policySignal, (policy) => void (this.policy = policy));
-    onSignal(shardReportSignal, ({ index, report, over }) =>
-      this.set((state) => shardReported(state, index, report, over)),
+    onSignal(policySignal, (policy) => void (this.policy = policy), isPolicy);
+    onSignal(
+      shardReportSignal,
+      ({ index, report, over }) => this.set((state) => shardReported(state, index, report, over)),
+      isShardReport,
     );
     openInbox<'cancel'>({
       verbs: ['cancel'],

@@ -25,6 +25,7 @@ import {
   type WindowPlan,
   type ShardState,
 } from '../../domain/children/window';
+import { isChildEnd } from '../../domain/sentByHand';
 import type { Settings } from '../../domain/settings';
 import { messageOf } from '../deploy/calls';
 import { showDetails } from '../details';
@@ -98,7 +99,7 @@ class ShardRun {
     const view = () => shardView(shardReport(this.window));
     showDetails(() => childrenDetails(workflowId, view(), []));
     setHandler(statusQuery, view);
-    onSignal(childOverSignal, (end) => this.recordEnd(end));
+    onSignal(childOverSignal, (end) => this.recordEnd(end), isChildEnd);
     onSignal(stopSignal, () => this.stop());
   }
 

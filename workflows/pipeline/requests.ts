@@ -20,6 +20,7 @@ import { created, newPipeline, withKey, type PipelineState } from '../../domain/
 import { completed, passedOver, remembering, repeated, submitted } from '../../domain/pipeline/submissions';
 import { approvalsNeeded } from '../../domain/release/approval';
 import { whyNotBelieved, withProof, type Proven } from '../../domain/proof';
+import { isRollBack } from '../../domain/sentByHand';
 import { formatTime } from '../../domain/text';
 import { UNKNOWN_ACTOR, type CommandInput, type CommandReceipt } from '../../domain/verbs';
 import { commandRecord, onSignal } from '../inbox';
@@ -62,7 +63,7 @@ export function answerRequests(run: PipelineRun): void {
     refuseSubmission(run.known(), artifacts, trigger),
   );
   answerUpdate(run, rollBackUpdate, rollBack, ({ of, ...command }) => refuseRollBack(run.known(), of, command));
-  onSignal(rollBackSignal, (input) => rollBackLate(run, input));
+  onSignal(rollBackSignal, (input) => rollBackLate(run, input), isRollBack);
   answerUpdate(run, cancelQueuedUpdate, cancel, ({ number, ...command }) =>
     refuseCancelQueued(run.known(), number, command),
   );

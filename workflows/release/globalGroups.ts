@@ -3,6 +3,7 @@ import type { Behalf } from '../../activities/behalf';
 import { releaseId, workflowIds } from '../../domain/ids';
 import type { ActionRecord, ReleaseInput } from '../../domain/release/state';
 import { isUrgent } from '../../domain/release/urgent';
+import { isLockGrant } from '../../domain/sentByHand';
 import { onSignal } from '../inbox';
 import { lockGrantedSignal, releaseLockSignal } from '../lock';
 import { holders } from '../proxies';
@@ -25,7 +26,7 @@ export class GlobalGroups {
   private readonly leaving = new Map<string, Promise<void>>();
 
   constructor() {
-    onSignal(lockGrantedSignal, ({ lock }) => void this.granted.add(lock));
+    onSignal(lockGrantedSignal, ({ lock }) => void this.granted.add(lock), isLockGrant);
   }
 
   /** Takes the groups one after the other, in the order given, until all are held or the action is to give up. */

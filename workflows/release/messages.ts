@@ -11,6 +11,7 @@ import { recollectionOf } from '../../domain/release/rerun';
 import { windowSkipped } from '../../domain/release/skipWindow';
 import { retriedAction, type ReleaseRecord } from '../../domain/release/state';
 import { releaseStatus } from '../../domain/release/view';
+import { isAdmitted, isFrozen, isOvertaken, isPaused, isPolicy, isWaiting } from '../../domain/sentByHand';
 import { cutText } from '../../domain/size';
 import {
   commandText,
@@ -42,15 +43,17 @@ export function handleMessages(run: ReleaseSession): void {
   const { input } = run;
   setHandler(statusQuery, () => releaseStatus(run.record, input));
   setHandler(recollectionQuery, () => recollectionOf(input, run.previous, run.record));
-  onSignal(policySignal, (policy) => changeOwners(run, policy));
-  onSignal(frozenSignal, (frozen) => passFreezeOn(run, frozen));
+  onSignal(policySignal, (policy) => changeOwners(run, policy), isPolicy);
+  onSignal(frozenSignal, (frozen) => passFreezeOn(run, frozen), isFrozen);
   onSignal(bugSignal, (bug) => meetBug(run, bug));
-  onSignal(overtakenSignal, (overtaken) => passOvertakingOn(run, overtaken));
-  onSignal(admissionSignal, ({ action, admission }) => run.admitted(action, admission));
-  onSignal(waitingSignal, ({ action, why, untilMs }) => run.waits(action, why, untilMs));
+  onSignal(overtakenSignal, (overtaken) => passOvertakingOn(run, overtaken), isOvertaken);
+  onSignal(admissionSignal, ({ action, admission }) => run.admitted(action, admission), isAdmitted);
+  onSignal(waitingSignal, ({ action, why, untilMs }) => run.waits(action, why, untilMs), isWaiting);
   // In a scope of its own, as all that handlers send: nothing can be sent from the root scope once Temporal has cancelled it.
-  onSignal(deployPausedSignal, (paused) =>
-    run.notices(CancellationScope.nonCancellable(() => notifyPause(run, paused))),
+  onSignal(
+    deployPausedSignal,
+    (paused) => run.notices(CancellationScope.nonCancellable(() => notifyPause(run, paused))),
+    isPaused,
   );
   openInbox<ReleaseVerb>({
     verbs: RELEASE_VERBS,

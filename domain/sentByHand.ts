@@ -1,0 +1,70 @@
+import { isJsonObject, type JsonObject } from './json';
+import { INPUTS, type InputName } from './verbs';
+
+/**
+ * Anybody can send a workflow a signal by hand, from the Web UI or `temporal workflow signal`. What does not have the shape of what
+ * Conveyor sends would fail the workflow's task again and again, or be believed; it is recognised here (and of pipelines in
+ * domain/pipeline/shapes.ts), and ignored.
+ */
+
+const isText = (value: unknown): value is string => typeof value === 'string';
+const isCount = (value: unknown): boolean => Number.isSafeInteger(value);
+const areTexts = (value: unknown): boolean => Array.isArray(value) && value.every(isText);
+const isMissing = (value: unknown): boolean => value === undefined || value === null;
+/** ms since the epoch that a date can have. */
+export const isTime = (value: unknown): boolean => typeof value === 'number' && Math.abs(value) <= 8.64e15;
+const hasTexts = (value: unknown, ...fields: readonly string[]): value is JsonObject =>
+  isJsonObject(value) && fields.every((field) => isText(value[field]));
+
+export const isPolicy = (value: unknown): boolean =>
+  isJsonObject(value) &&
+  areTexts(value['owners']) &&
+  isJsonObject(value['groups']) &&
+  Object.values(value['groups']).every(areTexts);
+
+export const isFrozen = (value: unknown): boolean =>
+  isJsonObject(value) && (value['by'] === null || hasTexts(value['by'], 'actor', 'reason'));
+
+export const isOvertaken = (value: unknown): boolean => hasTexts(value, 'why') && isCount(value['by']);
+
+export const isAdmitted = (value: unknown): boolean =>
+  hasTexts(value, 'action') && hasTexts(value['admission'], 'kind');
+
+export const isWaiting = (value: unknown): boolean =>
+  hasTexts(value, 'action', 'why') && (isMissing(value['untilMs']) || isTime(value['untilMs']));
+
+export const isPaused = (value: unknown): boolean =>
+  hasTexts(value, 'action', 'reason') && (value['phase'] === null || isText(value['phase']));
+
+export const isLockGrant = (value: unknown): boolean => hasTexts(value, 'lock') && isCount(value['fence']);
+
+const REPORTED = ['waiting', 'running', 'succeeded', 'failed', 'cancelled', 'notStarted'];
+
+export const isShardReport = (value: unknown): boolean =>
+  isJsonObject(value) &&
+  isCount(value['index']) &&
+  isJsonObject(value['report']) &&
+  REPORTED.every((field) => isCount((value['report'] as JsonObject)[field])) &&
+  Array.isArray((value['report'] as JsonObject)['failures']);
+
+export const isChildEnd = (value: unknown): boolean =>
+  hasTexts(value, 'pipeline', 'state') && (value['number'] === null || isCount(value['number']));
+
+export const isRollBack = (value: unknown): boolean =>
+  isJsonObject(value) && isCount(value['of']) && whyNoCommand(value) === undefined;
+
+/** Why the input of a verb is none. */
+export function whyNoCommand(input: unknown): string | undefined {
+  if (!isJsonObject(input)) return 'its input is no object';
+  const wrong = Object.entries(input).find(([field, value]) => value !== undefined && !isField(field, value));
+  return wrong && `its ${wrong[0]} is not what it should be`;
+}
+
+function isField(field: string, value: unknown): boolean {
+  if (['actor', 'reason', 'permitted'].includes(field)) return isText(value);
+  if (field === 'vouched') return areTexts(value);
+  if (field === 'proof') return hasTexts(value, 'verb', 'id') && isTime(value['atMs']);
+  if (!(field in INPUTS)) return true;
+  const { is } = INPUTS[field as InputName];
+  return is === 'flag' || is === 'choice' ? typeof value === 'boolean' : isText(value);
+}
