@@ -105,12 +105,18 @@ export function imported(
 function lasting(
   { held, frozen, badUnlisted = 0, ...state }: PipelineState,
   records: PipelineRecords,
-): Pick<PipelineState, 'knownBad' | 'badUnlisted' | 'held' | 'frozen' | 'commands'> {
+): Partial<PipelineState> {
   const listed = new Set(records.knownBad.map(({ artifact }) => artifact));
   const unlisted = Math.max(badUnlisted, records.badUnlisted ?? 0);
   const commands = new Map([...records.commands, ...state.commands].map((each) => [textOf(each), each]));
   return {
     ...{ held: held ?? records.held, frozen: frozen ?? records.frozen },
+    ...{
+      newestBegun: newestOfBoth(records.newestBegun, state.newestBegun),
+      keys: keysOfBoth(records.keys, state.keys),
+    },
+    ...(state.begunAt ? { begunAt: state.begunAt } : {}),
+    ...(state.proofs ? { proofs: state.proofs } : {}),
     ...(unlisted > 0 ? { badUnlisted: unlisted } : {}),
     knownBad: [...records.knownBad, ...state.knownBad.filter(({ artifact }) => !listed.has(artifact))],
     commands: keptCommands(
@@ -119,6 +125,17 @@ function lasting(
     ),
   };
 }
+
+function newestOfBoth(
+  one: PipelineState['newestBegun'],
+  other: PipelineState['newestBegun'],
+): PipelineState['newestBegun'] {
+  const actions = Object.keys({ ...one, ...other });
+  return Object.fromEntries(actions.map((action) => [action, Math.max(one[action] ?? 0, other[action] ?? 0)]));
+}
+
+const keysOfBoth = (one: PipelineState['keys'], other: PipelineState['keys']): PipelineState['keys'] =>
+  [...new Map([...one, ...other])].slice(-STATE_LIMITS.keys.max);
 
 /** What Temporal still knows of the releases of a pipeline whose own workflow has ended. */
 export interface Found {

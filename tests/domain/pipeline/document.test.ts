@@ -68,6 +68,24 @@ describe('what was exported', () => {
     expect(documentOf(again, NOW)).toEqual(documentOf(state, NOW));
   });
 
+  test('forgets nothing of the releases that have begun since, and takes no request twice', () => {
+    const before = { ...used, newestBegun: { deploy: 5, test: 2 }, keys: [['ci-1', 1]] as const };
+    const begunAt = { deploy: [[7, NOW]] as const };
+    const proofs = [{ id: 'freeze-1', atMs: NOW }];
+    const state = {
+      ...before,
+      newestBegun: { deploy: 7 },
+      keys: [
+        ['ci-1', 1],
+        ['ci-7', 7],
+      ] as const,
+      begunAt,
+      proofs,
+    };
+    const back = imported(state, read(documentOf(before, NOW)), fresh.groups, fresh.settings);
+    expect(back).toMatchObject({ newestBegun: { deploy: 7, test: 2 }, keys: state.keys, begunAt, proofs });
+  });
+
   test('comes back with what deploys left behind, and with what the list of known-bad had no room for', () => {
     const left = { left: ['kv:2'], before: { at: 'snapshots/1', pages: 2 }, settled: ['a'] };
     const state = { ...used, inherited: { deploy: left }, inheritedOmitted: { other: 3 }, badUnlisted: 1 };
