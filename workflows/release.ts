@@ -141,10 +141,10 @@ async function rollBackRest(run: ReleaseSession): Promise<void> {
   const isLeft = run.record.deploys.some(({ result }) => result.outcome === 'succeeded');
   if (!ending?.revert || !isLeft) return;
   const { input } = run;
-  const { actor, reason, notBad } = ending;
+  const { revert: _, ...asked } = ending;
   run.log('rollback-asked', 'a deploy had succeeded when the revert came: the pipeline is asked for a rollback');
   await getExternalWorkflowHandle(workflowIds.pipeline(input.spec.pipeline))
-    .signal(rollBackSignal, { of: input.number, actor, reason, notBad })
+    .signal(rollBackSignal, { of: input.number, ...asked })
     .catch((error: unknown) => run.log('not-rolled-back', `the pipeline could not be reached: ${messageOf(error)}`));
 }
 

@@ -112,11 +112,12 @@ export const takeRelease = (
 /** A revert is not taken back by a cancel that comes after it. */
 function ended(
   control: ReleaseControl,
-  { actor = UNKNOWN_ACTOR, reason = '', notBad }: CommandInput,
+  { actor = UNKNOWN_ACTOR, reason = '', notBad, permitted }: CommandInput,
   revert: boolean,
 ): ReleaseControl {
   if (control.ending?.revert) return control;
-  return { ...control, ending: { actor, reason, revert, notBad: notBad === true } };
+  const by = permitted === undefined ? {} : { permitted };
+  return { ...control, ending: { actor, reason, revert, notBad: notBad === true, ...by } };
 }
 
 const pickedBy = (

@@ -227,5 +227,7 @@ export interface ReleaseControl {
     readonly reason: string;
     readonly revert: boolean;
     readonly notBad: boolean;
+    /** By which rule, of whoever is no owner. */
+    readonly permitted?: string;
   } | null;
 }
