@@ -228,9 +228,10 @@ export class PipelineRun {
     retag({ ConveyorState: summary.state });
   }
 
-  /** All messages on their way have arrived: a history that ends before would take them along unsent. */
-  delivered(): Promise<void> {
-    return this.outgoing.drained();
+  /** All messages on their way have arrived, those that join them meanwhile too: a history that ends before would take them along unsent. */
+  async delivered(): Promise<void> {
+    do await this.outgoing.drained();
+    while (this.outgoing.size > 0);
   }
 
   /** Notices on their way, which no history takes along: a receiver that is silent keeps the next from beginning, for an hour at most. */
