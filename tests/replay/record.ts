@@ -19,11 +19,12 @@ import { HASTY, recordFreshness } from './recordFreshness';
 import { recordLateLook } from './recordLateLook';
 import { recordLanding, recordLandingContinued, withRepository } from './recordLanding';
 import { recordModel, recordRerun } from './recordModel';
+import { recordWaitsForCanary } from './recordWaitsForCanary';
 
 /**
  * Records the histories that replay.test.ts replays, from real runs on real servers. By hand, when there is a new kind of
  * run, after `npm run build`:
- *   CONVEYOR_TEST_TEMPORAL_CLI=$(./temporal-dev.sh --install-only) npx jiti tests/replay/record.ts [fan-out|together|held|paused-shown|refused|sweeps|model|rerun|deploys|large|continued|landing|bugs|late-look|freshness]
+ *   CONVEYOR_TEST_TEMPORAL_CLI=$(./temporal-dev.sh --install-only) npx jiti tests/replay/record.ts [fan-out|together|held|paused-shown|refused|sweeps|model|rerun|deploys|large|continued|landing|bugs|late-look|canary|freshness]
  * What was recorded once is kept as it is for ever: a file that exists is never written again.
  */
 const PATIENT: Given['deploy'] = {
@@ -263,6 +264,7 @@ async function recordAll(stack: Stack, folder: string): Promise<void> {
   await recordLanding(stack, save, folder);
   await recordBugs(stack, save);
   await recordLateLook(stack, save);
+  await recordWaitsForCanary(stack, save);
   await recordFreshness(stack, save);
 }
 
@@ -289,6 +291,7 @@ const PARTS: Readonly<Record<string, Play>> = {
   landing: (stack, folder) => recordLanding(stack, save, folder),
   bugs: (stack) => recordBugs(stack, save),
   'late-look': (stack) => recordLateLook(stack, save),
+  canary: (stack) => recordWaitsForCanary(stack, save),
   freshness: (stack) => recordFreshness(stack, save),
 };
 
