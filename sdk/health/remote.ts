@@ -38,8 +38,8 @@ export function remoteJudge({ url, token, timeoutMs, source, fetch }: RemoteJudg
   };
   const via = fetch === undefined ? {} : { fetch };
   return async ({ targets, checks, baseline, now, intervalMs }, { context }) => {
-    const units = targets.map(({ id, fresh, control, before }) => ({
-      id,
+    const units = targets.map(({ id, fresh, updated, control, before }) => ({
+      ...{ id, updated },
       ...{ fresh: [...fresh], control: [...control], before: [...before] },
     }));
     const request = { targets: units, checks: [...checks], baseline, now, intervalMs, source };

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { healthCheckSchema } from '../../domain/spec/health';
 import {
+  judgeTargets,
   remoteJudge,
   serveDataSource,
   viaApp,
@@ -67,6 +68,14 @@ test('a push type gets the verdicts of its tasks from the service', async () => 
     { id: 'x', checks: [expect.objectContaining({ name: 'errors', verdict: 'unhealthy', observed: 0.5, tasks: 1 })] },
   ]);
   expect((await judge(service(0))(wanted(), { context })).units[0]?.checks[0]?.verdict).toBe('healthy');
+});
+
+test('a unit of whose updated tasks none can be reached is as inconclusive through the service as without it', async () => {
+  const request = wanted({ targets: [{ ...unit('x', []), updated: 3 }] });
+  const byItself = await judgeTargets({ ...request, query: () => Promise.reject(new Error('nothing to ask')) });
+  expect(await judge(service())(request, { context })).toEqual(byItself);
+  const reason = expect.stringContaining('of 3 updated tasks none can be reached');
+  expect(byItself.units[0]?.checks).toEqual([expect.objectContaining({ verdict: 'inconclusive', reason })]);
 });
 
 test('checks that name no source mean that of the fleet, or the only one there is', async () => {
