@@ -65,7 +65,7 @@ export const newSlot = (version: string, update: string | null = null): Slot => 
   ...{ version, update, start: 0, state: 'down', startedAt: 0, failures: 0, retryAt: 0, past: [] },
 });
 
-/** Keys and updates older than this many are forgotten; nobody asks for them any more. */
+/** Keys older than this many are forgotten, and updates that nobody needs any more. */
 const REMEMBERED = 1000;
 
 /** The memory of a push type: a file that is written whole before anything that depends on it is done or answered. */
@@ -96,7 +96,7 @@ export class Memory {
    * call that is refused leaves its key free. `perform` must not wait for anything, so that effect and memory are one.
    */
   once<A>(method: string, request: object, key: string, perform: () => A): A {
-    const { calls, updates } = this.state;
+    const { calls } = this.state;
     const id = `${method} ${key}`;
     const asked = JSON.stringify(request);
     const known = calls[id];
@@ -106,9 +106,19 @@ export class Memory {
     if (known) throw new ExtensionError('key-reused', `the key ${key} was used for another ${method}`, { status: 409 });
     const answer = perform();
     calls[id] = { asked, answer };
-    for (const book of [calls, updates]) for (const old of Object.keys(book).slice(0, -REMEMBERED)) delete book[old];
+    for (const old of Object.keys(calls).slice(0, -REMEMBERED)) delete calls[old];
+    forgetUpdates(this.state);
     this.state.cancelled.splice(0, this.state.cancelled.length - REMEMBERED);
     this.save();
     return answer;
   }
+}
+
+/** However old it is, an update that may continue is asked for, and one that slots name decides what a revert of it means. */
+function forgetUpdates({ updates, units }: State): void {
+  const old = Object.entries(updates).slice(0, -REMEMBERED);
+  if (old.length === 0) return;
+  const named = new Set(Object.values(units).flatMap(({ update, slots }) => [update, ...slots.map((it) => it.update)]));
+  const isOver = ({ state }: UnitUpdate): boolean => state !== 'active' && state !== 'paused';
+  for (const [id, update] of old) if (!named.has(id) && Object.values(update.units).every(isOver)) delete updates[id];
 }
