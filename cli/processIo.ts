@@ -33,10 +33,16 @@ export function processIo(): Io {
   };
 }
 
-/** Whoever reads our output may go away (`conveyor list | head`): that is their right, and the end of our work. */
+/** 128 + SIGPIPE: what shells report of programs that end as we do. */
+const CLOSED_PIPE = 141;
+
+/**
+ * Whoever reads our output may go away (`conveyor list | head`): that is their right, and the end of our work. It is no success: with `--wait`
+ * nobody knows yet how the release ends.
+ */
 export function endQuietlyOnClosedPipe(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EPIPE') process.exit(0);
+    if (error.code === 'EPIPE') process.exit(CLOSED_PIPE);
     throw error;
   });
 }
