@@ -88,10 +88,11 @@ export function createChildActivities({ client, clock, index, platform }: ChildP
     startChildReleases: async ({ children, ...order }: ChildrenRequest): Promise<ChildAnswers> => {
       const context = Context.current();
       const over = new AbortController();
-      const signal = AbortSignal.any([context.cancellationSignal, over.signal]);
+      // One for each: Temporal's client adds a listener for every call, and Node warns of the eleventh on one signal.
+      const ending = (): AbortSignal => AbortSignal.any([context.cancellationSignal, over.signal]);
       const answers: Record<string, ChildAnswer> = {};
-      const asked = children.map(async (child) => void (answers[child] = await ask({ ...order, child }, signal)));
-      const answered = () => Promise.race([Promise.allSettled(asked), clock.sleep(SOON_MS, signal)]);
+      const asked = children.map(async (child) => void (answers[child] = await ask({ ...order, child }, ending())));
+      const answered = () => Promise.race([Promise.allSettled(asked), clock.sleep(SOON_MS, ending())]);
       await beating(order.heartbeatTimeoutMs / 3, () => context.heartbeat(), answered);
       over.abort();
       return { ...answers };

@@ -28,7 +28,7 @@ export function temporalEndings(temporal: Temporal, taskQueue: string, signal?: 
   const { client } = temporal;
   const call = <T>(ask: () => Promise<T>): Promise<T> => {
     const inTime = () => client.withDeadline(Date.now() + CALL_MS, ask);
-    return signal === undefined ? inTime() : client.withAbortSignal(signal, inTime);
+    return signal === undefined ? inTime() : underOwnSignal(signal, (own) => client.withAbortSignal(own, inTime));
   };
   return {
     origin: () => call(() => originOf(temporal)),
@@ -50,6 +50,19 @@ export function temporalEndings(temporal: Temporal, taskQueue: string, signal?: 
       }
     },
   };
+}
+
+/** Temporal's client adds a listener for each call, and removes none: on a signal that outlives the call, it would keep all of them. */
+async function underOwnSignal<T>(signal: AbortSignal, call: (own: AbortSignal) => Promise<T>): Promise<T> {
+  signal.throwIfAborted();
+  const own = new AbortController();
+  const abort = (): void => own.abort(signal.reason);
+  signal.addEventListener('abort', abort);
+  try {
+    return await call(own.signal);
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
 }
 
 async function originOf({ client, namespace }: Temporal): Promise<{ name: string; retentionMs: number }> {

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import type { Client } from '@temporalio/client';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { createChildActivities } from '../../activities/children';
@@ -27,4 +28,24 @@ test('of children that are asked at once, one that does not answer keeps no othe
     'model-1': { kind: 'started', number: 7 },
   });
   expect(slept).toEqual([10_000]);
+});
+
+test('each child that is asked has a signal of its own, which ends with the asking', async () => {
+  const signals = new Set<AbortSignal>();
+  const client = {
+    // As the real one, which never takes a listener away.
+    withAbortSignal: (signal: AbortSignal, work: () => Promise<unknown>) => {
+      signals.add(signal);
+      signal.addEventListener('abort', () => undefined);
+      return work();
+    },
+    workflow: { getHandle: () => ({ executeUpdate: () => Promise.resolve({ number: 7 }) }) },
+  } as unknown as Client;
+  const clock = { now: () => Promise.resolve(0), sleep: () => new Promise<never>(() => undefined) };
+  const { startChildReleases } = createChildActivities({ client, clock, index: new MemoryIndex(client) });
+  const children = Array.from({ length: 12 }, (_, n) => `model-${n}`);
+  await new MockActivityEnvironment().run(startChildReleases, { ...ORDER, children, heartbeatTimeoutMs: 30_000 });
+  const listeners = [...signals].map((signal) => getEventListeners(signal, 'abort').length);
+  expect(listeners).toEqual(children.map(() => 1));
+  expect([...signals].every(({ aborted }) => aborted)).toBe(true);
 });

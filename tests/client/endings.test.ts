@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import type { Temporal } from '../../client/connection';
 import { temporalEndings } from '../../client/endings';
 
@@ -17,6 +18,11 @@ function emptyTemporal() {
     withDeadline: async (_: number, call: () => Promise<unknown>) => {
       timed += 1;
       return Promise.resolve(call()).finally(() => (timed -= 1));
+    },
+    // As the real one, which never takes a listener away.
+    withAbortSignal: (signal: AbortSignal, call: () => Promise<unknown>) => {
+      signal.addEventListener('abort', () => undefined);
+      return call();
     },
     workflow: {
       list: async function* () {
@@ -42,4 +48,29 @@ test('every call to Temporal has a deadline, and a run whose history is gone is 
   expect(runs).toMatchObject([{ workflowId: 'release/kvstore/1', closedMs: 5 }]);
   for (const read of [runs[0]?.rows, runs[0]?.remains])
     await expect(read?.()).rejects.toThrow('nothing is known of release/kvstore/1 but that it ended');
+});
+
+test('calls that have ended leave nothing behind on the signal that would end them', async () => {
+  const { signal } = new AbortController();
+  const endings = temporalEndings(emptyTemporal(), 'conveyor', signal);
+  for (let n = 0; n < 20; n += 1) await endings.origin();
+  expect(getEventListeners(signal, 'abort')).toHaveLength(0);
+});
+
+test('a call that is under way ends with the signal, and after that nothing is asked', async () => {
+  const over = new AbortController();
+  const temporal = emptyTemporal();
+  let asked = 0;
+  const withAbortSignal = (signal: AbortSignal) =>
+    new Promise((_, reject) => {
+      asked += 1;
+      signal.addEventListener('abort', () => reject(signal.reason));
+    });
+  Object.assign(temporal.client, { withAbortSignal });
+  const endings = temporalEndings(temporal, 'conveyor', over.signal);
+  const waiting = endings.origin();
+  over.abort(new Error('over'));
+  await expect(waiting).rejects.toThrow('over');
+  await expect(endings.origin()).rejects.toThrow('over');
+  expect(asked).toBe(1);
 });
