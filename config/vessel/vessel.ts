@@ -170,11 +170,14 @@ export class Vessel implements Giver {
     const { signal } = wanted.ending;
     while (!signal.aborted) {
       const pieces = await this.hold(wanted, pack);
-      if (pieces === undefined) continue;
+      // A disk may take its time, and a signal tells nobody who listens too late.
+      if (pieces === undefined || signal.aborted) continue;
       const fetching = new Fetching(pieces, { ...this.options, peers: () => this.peers(path, wanted.version) });
       wanted.fetching = fetching;
-      signal.addEventListener('abort', () => fetching.stop(), { once: true });
+      const stop = (): void => fetching.stop();
+      signal.addEventListener('abort', stop);
       await fetching.run();
+      signal.removeEventListener('abort', stop);
       await untilBroken(pieces, signal);
     }
     // Whoever loads it has to know that no more comes.

@@ -1,8 +1,10 @@
 import { readFileSync, rmSync, truncateSync } from 'node:fs';
 import { writeWhole, type PieceDisk } from '../../../config/vessel/disk';
+import type { Package } from '../../../domain/vessel/package';
 import { eventually } from '../../system/waiting';
 import { FEED, PIECE, VesselWorld } from './vesselWorld';
 
+const NOWHERE = { commit: null, override: null, sequence: 0 };
 let world: VesselWorld;
 beforeEach(() => (world = new VesselWorld()));
 afterEach(() => world.close());
@@ -83,4 +85,22 @@ test('a disk that says nothing at the start loses no package', async () => {
   await world.whole(host, pack);
   expect(readFileSync(host.vessel.status(FEED).file!).equals(data)).toBe(true);
   expect(world.notes.join()).toContain('EMFILE');
+});
+
+test('a package that the configuration no longer names once the slow disk has room for it is not fetched', async () => {
+  let go = (): void => undefined;
+  const slow = new Promise<void>((resolve) => (go = resolve));
+  const first = await world.published(3 * PIECE);
+  const host = await world.host('h1', {
+    disk: (it) => ({ ...it, write: async (...file) => (await slow, it.write(...file)) }),
+  });
+  const wants = (version: string, pack?: Package): void =>
+    host.vessel.wants({ path: FEED, value: pack ? JSON.stringify(pack) : null, version, ...NOWHERE });
+  wants('v1', first.pack);
+  wants('');
+  go();
+  const second = await world.published(3 * PIECE, 2);
+  wants('v2', second.pack);
+  await world.whole(host, second.pack);
+  expect(first.source.counts).toEqual([0, 0, 0]);
 });
