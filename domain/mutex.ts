@@ -1,4 +1,4 @@
-import { isJsonObject } from './json';
+import { areTexts, isJsonObject, isText } from './json';
 
 /**
  * Mutual exclusion as a value. The owner is a release, and it is re-entrant: several of its deploys may hold at once
@@ -36,9 +36,6 @@ export interface Canary {
   /** Left out where they are many: then on all. */
   readonly units?: readonly string[];
 }
-
-const isText = (value: unknown): boolean => typeof value === 'string';
-const areTexts = (value: unknown): boolean => Array.isArray(value) && value.every(isText);
 
 /** Anybody can send a lock a message by hand: a request that names nobody would be first in the queue, and never granted. */
 export const isLockRequest = (value: unknown): value is LockRequest =>

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from './json';
+import { areTexts, isJsonObject, isMissing, isText, type JsonObject } from './json';
 import { INPUTS, type InputName } from './verbs';
 
 /**
@@ -7,10 +7,7 @@ import { INPUTS, type InputName } from './verbs';
  * domain/pipeline/shapes.ts), and ignored.
  */
 
-const isText = (value: unknown): value is string => typeof value === 'string';
-const isCount = (value: unknown): boolean => Number.isSafeInteger(value);
-const areTexts = (value: unknown): boolean => Array.isArray(value) && value.every(isText);
-const isMissing = (value: unknown): boolean => value === undefined || value === null;
+const isInteger = (value: unknown): boolean => Number.isSafeInteger(value);
 /** ms since the epoch that a date can have. */
 export const isTime = (value: unknown): boolean => typeof value === 'number' && Math.abs(value) <= 8.64e15;
 const hasTexts = (value: unknown, ...fields: readonly string[]): value is JsonObject =>
@@ -22,36 +19,36 @@ export const isPolicy = (value: unknown): boolean =>
   isJsonObject(value['groups']) &&
   Object.values(value['groups']).every(areTexts);
 
-export const isFrozen = (value: unknown): boolean =>
+export const isFreezeNotice = (value: unknown): boolean =>
   isJsonObject(value) && (value['by'] === null || hasTexts(value['by'], 'actor', 'reason'));
 
-export const isOvertaken = (value: unknown): boolean => hasTexts(value, 'why') && isCount(value['by']);
+export const isOvertakingNotice = (value: unknown): boolean => hasTexts(value, 'why') && isInteger(value['by']);
 
 export const isAdmitted = (value: unknown): boolean =>
   hasTexts(value, 'action') && hasTexts(value['admission'], 'kind');
 
-export const isWaiting = (value: unknown): boolean =>
+export const isWaitNotice = (value: unknown): boolean =>
   hasTexts(value, 'action', 'why') && (isMissing(value['untilMs']) || isTime(value['untilMs']));
 
-export const isPaused = (value: unknown): boolean =>
+export const isPauseNotice = (value: unknown): boolean =>
   hasTexts(value, 'action', 'reason') && (value['phase'] === null || isText(value['phase']));
 
-export const isLockGrant = (value: unknown): boolean => hasTexts(value, 'lock') && isCount(value['fence']);
+export const isLockGrant = (value: unknown): boolean => hasTexts(value, 'lock') && isInteger(value['fence']);
 
 const REPORTED = ['waiting', 'running', 'succeeded', 'failed', 'cancelled', 'notStarted'];
 
 export const isShardReport = (value: unknown): boolean =>
   isJsonObject(value) &&
-  isCount(value['index']) &&
+  isInteger(value['index']) &&
   isJsonObject(value['report']) &&
-  REPORTED.every((field) => isCount((value['report'] as JsonObject)[field])) &&
+  REPORTED.every((field) => isInteger((value['report'] as JsonObject)[field])) &&
   Array.isArray((value['report'] as JsonObject)['failures']);
 
 export const isChildEnd = (value: unknown): boolean =>
-  hasTexts(value, 'pipeline', 'state') && (value['number'] === null || isCount(value['number']));
+  hasTexts(value, 'pipeline', 'state') && (value['number'] === null || isInteger(value['number']));
 
 export const isRollBack = (value: unknown): boolean =>
-  isJsonObject(value) && isCount(value['of']) && whyNoCommand(value) === undefined;
+  isJsonObject(value) && isInteger(value['of']) && whyNoCommand(value) === undefined;
 
 /** Why the input of a verb is none. */
 export function whyNoCommand(input: unknown): string | undefined {

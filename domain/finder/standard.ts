@@ -43,9 +43,9 @@ const hasExactly = (keys: readonly string[], given: Readonly<Record<string, unkn
 
 const isFit = (key: string, value: unknown): boolean =>
   LISTS.has(key)
-    ? Array.isArray(value) && value.length > 0 && value.length <= MOST && value.every(isText)
-    : isText(value);
+    ? Array.isArray(value) && value.length > 0 && value.length <= MOST && value.every(isWritten)
+    : isWritten(value);
 
-const isText = (value: unknown): boolean => typeof value === 'string' && value !== '';
+const isWritten = (value: unknown): boolean => typeof value === 'string' && value !== '';
 
 const shownKeys = (keys: readonly string[]): string => (keys.length === 0 ? 'no with' : `with: { ${keys.join(', ')} }`);

@@ -1,14 +1,10 @@
-import { isJsonObject, type JsonObject } from '../json';
+import { areTexts, isJsonObject, isMissing, isText, type JsonObject } from '../json';
 import { isTime } from '../sentByHand';
 
 /**
  * Anybody can send a pipeline's workflow a message by hand, from the Web UI or `temporal workflow signal`. What does not have
  * the shape of what releases send would fail the workflow's task again and again; it is recognised here, and ignored.
  */
-
-const isText = (value: unknown): value is string => typeof value === 'string';
-const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every(isText);
-const isMissing = (value: unknown): boolean => value === undefined || value === null;
 
 const isArtifact = (value: unknown): boolean =>
   isJsonObject(value) && isText(value['name']) && isText(value['version']) && isJsonObject(value['metadata']);
@@ -42,7 +38,7 @@ export const isReady = (value: unknown): boolean =>
   isJsonObject(value) &&
   isActionOfRelease(value) &&
   areArtifacts(value['artifacts']) &&
-  (isMissing(value['mutex']) || isTexts(value['mutex'])) &&
+  (isMissing(value['mutex']) || areTexts(value['mutex'])) &&
   (isMissing(value['opensAtMs']) || isTime(value['opensAtMs'])) &&
   (isMissing(value['later']) ||
     (isJsonObject(value['later']) && isText(value['later']['why']) && isTime(value['later']['untilMs'])));
@@ -55,9 +51,9 @@ export const isOver = (value: unknown): boolean =>
 
 const isInheritance = (value: unknown): boolean =>
   isJsonObject(value) &&
-  isTexts(value['left']) &&
+  areTexts(value['left']) &&
   isSnapshot(value['before']) &&
-  (value['settled'] === undefined || isTexts(value['settled']));
+  (value['settled'] === undefined || areTexts(value['settled']));
 
 const isSnapshot = (value: unknown): boolean =>
   isJsonObject(value) &&
@@ -79,7 +75,7 @@ export const isResult = (value: unknown): boolean =>
 export const isSpec = (value: unknown): boolean =>
   isJsonObject(value) &&
   isText(value['pipeline']) &&
-  isTexts(value['owners']) &&
+  areTexts(value['owners']) &&
   ['labels', 'schedule', 'releases', 'artifacts', 'mutex', 'actions'].every((key) => isJsonObject(value[key])) &&
   Object.values(value['actions'] as JsonObject).every(isAction) &&
   Object.values(value['artifacts'] as JsonObject).every((one) => isJsonObject(one) && isText(one['finder']));
@@ -97,5 +93,5 @@ const isAction = (value: unknown): boolean =>
   isText(value['type']) &&
   isJsonObject(value['with']) &&
   isJsonObject(value['retry']) &&
-  ['needs', 'inputs', 'outputs', 'mutex'].every((key) => isTexts(value[key])) &&
+  ['needs', 'inputs', 'outputs', 'mutex'].every((key) => areTexts(value[key])) &&
   Array.isArray(value['when']);

@@ -1,4 +1,4 @@
-import { isChildEnd, isPolicy, isShardReport, isWaiting, whyNoCommand } from '../../domain/sentByHand';
+import { isChildEnd, isPolicy, isShardReport, isWaitNotice, whyNoCommand } from '../../domain/sentByHand';
 
 const COUNTS = { waiting: 1, running: 0, succeeded: 2, failed: 0, cancelled: 0, notStarted: 0 };
 
@@ -11,9 +11,9 @@ test.each([
   [isChildEnd, { pipeline: 'kvstore', number: '1', state: 'failed' }, false],
   [isPolicy, { owners: ['user:alice'], groups: { web: ['user:bob'] } }, true],
   [isPolicy, { owners: ['user:alice'], groups: { web: 'user:bob' } }, false],
-  [isWaiting, { action: 'deploy', why: 'its window', untilMs: Date.UTC(2026, 1) }, true],
-  [isWaiting, { action: 'deploy', why: 'its turn' }, true],
-  [isWaiting, { action: 'deploy', why: 'its turn', untilMs: Infinity }, false],
+  [isWaitNotice, { action: 'deploy', why: 'its window', untilMs: Date.UTC(2026, 1) }, true],
+  [isWaitNotice, { action: 'deploy', why: 'its turn' }, true],
+  [isWaitNotice, { action: 'deploy', why: 'its turn', untilMs: Infinity }, false],
 ])('%o of %j: %s', (isSent, value, expected) => {
   expect(isSent(value)).toBe(expected);
 });

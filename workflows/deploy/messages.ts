@@ -14,7 +14,7 @@ import { deployStatus } from '../../domain/deploy/view';
 import { keptCommands, RUN_COMMANDS } from '../../domain/keptCommands';
 import { frozenWords } from '../../domain/pipeline/freeze';
 import { mayCommand } from '../../domain/principals';
-import { isFrozen, isLockGrant, isOvertaken, isPolicy } from '../../domain/sentByHand';
+import { isFreezeNotice, isLockGrant, isOvertakingNotice, isPolicy } from '../../domain/sentByHand';
 import { withReason } from '../../domain/text';
 import { commandText, DEPLOY_VERBS, type CommandInput, type CommandRecord, type DeployVerb } from '../../domain/verbs';
 import { commandRecord, onSignal, openInbox, TEMPORAL_CANCEL } from '../inbox';
@@ -34,10 +34,10 @@ export function handleMessages(run: DeploySession): void {
   const { input } = run;
   setHandler(statusQuery, () => deployStatus(run.record, input, Date.now()));
   onSignal(policySignal, (policy) => void (run.policy = policy), isPolicy);
-  onSignal(frozenSignal, (frozen) => freezeOrThaw(run, frozen), isFrozen);
+  onSignal(frozenSignal, (frozen) => freezeOrThaw(run, frozen), isFreezeNotice);
   onSignal(canaryKeepOverSignal, () => void (run.keepOver = true));
   onSignal(canaryLeftSignal, () => void (run.canariesLeft += 1));
-  onSignal(overtakenSignal, (overtaken) => makeWay(run, overtaken), isOvertaken);
+  onSignal(overtakenSignal, (overtaken) => makeWay(run, overtaken), isOvertakingNotice);
   onSignal(lockGrantedSignal, (grant) => holds(run, grant), isLockGrant);
   openInbox<DeployVerb>({
     verbs: DEPLOY_VERBS,

@@ -11,7 +11,14 @@ import { recollectionOf } from '../../domain/release/rerun';
 import { windowSkipped } from '../../domain/release/skipWindow';
 import { retriedAction, type ReleaseRecord } from '../../domain/release/state';
 import { releaseStatus } from '../../domain/release/view';
-import { isAdmitted, isFrozen, isOvertaken, isPaused, isPolicy, isWaiting } from '../../domain/sentByHand';
+import {
+  isAdmitted,
+  isFreezeNotice,
+  isOvertakingNotice,
+  isPauseNotice,
+  isPolicy,
+  isWaitNotice,
+} from '../../domain/sentByHand';
 import { cutText } from '../../domain/size';
 import {
   commandText,
@@ -44,16 +51,16 @@ export function handleMessages(run: ReleaseSession): void {
   setHandler(statusQuery, () => releaseStatus(run.record, input));
   setHandler(recollectionQuery, () => recollectionOf(input, run.previous, run.record));
   onSignal(policySignal, (policy) => changeOwners(run, policy), isPolicy);
-  onSignal(frozenSignal, (frozen) => passFreezeOn(run, frozen), isFrozen);
+  onSignal(frozenSignal, (frozen) => passFreezeOn(run, frozen), isFreezeNotice);
   onSignal(bugSignal, (bug) => meetBug(run, bug));
-  onSignal(overtakenSignal, (overtaken) => passOvertakingOn(run, overtaken), isOvertaken);
+  onSignal(overtakenSignal, (overtaken) => passOvertakingOn(run, overtaken), isOvertakingNotice);
   onSignal(admissionSignal, ({ action, admission }) => run.admitted(action, admission), isAdmitted);
-  onSignal(waitingSignal, ({ action, why, untilMs }) => run.waits(action, why, untilMs), isWaiting);
+  onSignal(waitingSignal, ({ action, why, untilMs }) => run.waits(action, why, untilMs), isWaitNotice);
   // In a scope of its own, as all that handlers send: nothing can be sent from the root scope once Temporal has cancelled it.
   onSignal(
     deployPausedSignal,
     (paused) => run.notices(CancellationScope.nonCancellable(() => notifyPause(run, paused))),
-    isPaused,
+    isPauseNotice,
   );
   openInbox<ReleaseVerb>({
     verbs: RELEASE_VERBS,
