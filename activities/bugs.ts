@@ -48,10 +48,12 @@ export function createBugActivities(ports: BugPorts) {
   };
 }
 
-async function search(ports: BugPorts, bug: Bug, again: boolean): Promise<BugSearch> {
+async function search(ports: BugPorts, ordered: Bug, again: boolean): Promise<BugSearch> {
   const at = formatTime(await ports.clock.now());
   const nothing = { at, problem: null, asked: 0, affected: 0, releases: [], exposed: 0, deployed: [] };
-  if (!isInForce(bug)) return nothing;
+  // What was ordered may have waited long for a graph, and been closed meanwhile.
+  const bug = await asItStands(ports, ordered);
+  if (bug === undefined || !isInForce(bug)) return nothing;
   const sources = bug.advisory === undefined ? graphsOf(ports) : sbomStoresOf(ports);
   const wanted = bug.advisory === undefined ? 'dependency-graph' : 'dependency-graph of the type sboms';
   if (sources.length === 0)
@@ -63,10 +65,9 @@ async function search(ports: BugPorts, bug: Bug, again: boolean): Promise<BugSea
     const [running, deployed] = [hits.filter(({ runs }) => runs), hits.filter(({ runs }) => !runs)];
     const anew = (some: readonly ReleaseHit[]) => some.filter((one) => isFoundAnew(bug.search, one));
     // Closed meanwhile, it would end releases that were made because it is over.
-    const now = (await knownBugs(ports.client)).find(({ id }) => id === bug.id);
-    // Only those that are not in force are forgotten.
+    const now = await asItStands(ports, bug);
     if (now === undefined) return nothing;
-    if (now.to !== bug.to || isInForce(now) !== isInForce(bug)) return await search(ports, now, again);
+    if (now.to !== bug.to || !isInForce(now)) return await search(ports, now, again);
     await notifyAll(ports, bug, running);
     const first = (some: readonly ReleaseHit[]): BugHit[] => some.slice(0, BUG_LIMITS.shown.max).map(({ hit }) => hit);
     const asked = listed.filter((one) => isFoundAnew(bug.search, one)).length;
@@ -76,6 +77,12 @@ async function search(ports: BugPorts, bug: Bug, again: boolean): Promise<BugSea
     if (!(error instanceof ConveyorError) || error.retryable) throw error;
     return { ...nothing, problem: error.message };
   }
+}
+
+/** Undefined where it is forgotten: only those that are not in force are. */
+async function asItStands({ client }: BugPorts, ordered: Bug): Promise<Bug | undefined> {
+  const known = (await knownBugs(client)).find(({ id }) => id === ordered.id);
+  return known && { ...ordered, to: known.to, closed: known.closed };
 }
 
 interface Answers {

@@ -1,4 +1,5 @@
 import {
+  ActivityFailure,
   allHandlersFinished,
   ApplicationFailure,
   CancellationScope,
@@ -16,6 +17,7 @@ import {
   isInForce,
   nextSearch,
   NO_BUGS,
+  postponed,
   reported,
   searched,
   whyNotClose,
@@ -95,11 +97,16 @@ class BugRun {
     const bug = this.records.bugs.find(({ id }) => id === due.id);
     if (bug === undefined) return;
     const { heartbeatTimeoutMs } = this.order;
-    const found = await bugSearchers(heartbeatTimeoutMs).searchBug.executeWithOptions(
-      { summary: `${bug.id}: what contains ${bug.target}` },
-      [{ bug, again: due.again, heartbeatTimeoutMs }],
-    );
-    this.records = searched(this.records, due, found);
+    try {
+      const found = await bugSearchers(heartbeatTimeoutMs).searchBug.executeWithOptions(
+        { summary: `${bug.id}: what contains ${bug.target}` },
+        [{ bug, again: due.again, heartbeatTimeoutMs }],
+      );
+      this.records = searched(this.records, due, found);
+    } catch (error) {
+      if (!(error instanceof ActivityFailure)) throw error;
+      this.records = postponed(this.records, due, Date.now());
+    }
   }
 
   private report({ actor, proof, ...report }: ReportInput): Bug {

@@ -149,12 +149,15 @@ export const landers = (heartbeatTimeoutMs: number) =>
     retry: FOREVER,
   });
 
-/** It looks through all releases, and asks graphs that may be down for long. */
+/**
+ * It looks through all releases, which may take long, and asks graphs that may be down for longer: after a few tries it is the turn of other
+ * bugs, and its own again later.
+ */
 export const bugSearchers = (heartbeatTimeoutMs: number) =>
   proxyActivities<BugActivities>({
     startToCloseTimeout: '1h',
     heartbeatTimeout: heartbeatTimeoutMs,
-    retry: FOREVER,
+    retry: { ...FOREVER, maximumAttempts: 5 },
   });
 
 /** They look through all pipelines, and ask a service about up to a thousand tickets. */

@@ -33,6 +33,29 @@ export interface VersionOrder {
   readonly compare: (a: string, b: string) => number;
 }
 
+/** Whether it has the shape that it is read by, where nobody has parsed it. */
+export const hasPackages = (advisory: unknown): boolean =>
+  isRecord(advisory) && isListOf(advisory['affected'], isAffectedPackage);
+
+const isAffectedPackage = (one: unknown): boolean =>
+  isRecord(one) &&
+  isRecord(one['package']) &&
+  typeof one['package']['ecosystem'] === 'string' &&
+  typeof one['package']['name'] === 'string' &&
+  ['string', 'undefined'].includes(typeof one['package']['purl']) &&
+  isListOf(one['ranges'], isRange) &&
+  isListOf(one['versions'], (version) => typeof version === 'string');
+
+const isRange = (one: unknown): boolean =>
+  isRecord(one) &&
+  typeof one['type'] === 'string' &&
+  isListOf(one['events'], (event) => isRecord(event) && Object.values(event).every((text) => typeof text === 'string'));
+
+const isListOf = (list: unknown, isFit: (one: unknown) => boolean): boolean => Array.isArray(list) && list.every(isFit);
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null;
+
 /** What keeps an advisory from being held against anything, after its place; undefined where nothing does. */
 export function whyNotAdvisory({ affected }: Advisory, order: VersionOrder): string | undefined {
   if (affected.length === 0) return 'affected: it names no package';

@@ -1,5 +1,5 @@
 import { BUG_LIMITS, REQUEST_LIMITS } from '../limits';
-import { affectedWords, type Advisory } from './advisory';
+import { affectedWords, hasPackages, type Advisory } from './advisory';
 import { isGroup, PRINCIPAL } from '../principals';
 import type { Proofs } from '../proof';
 import { cutText, firstWithin, jsonBytes, utf8Bytes } from '../size';
@@ -92,6 +92,9 @@ export const NO_BUGS: BugRecords = { next: 1, bugs: [], due: [] };
 /** Visibility may not list yet what began in the last seconds: it is looked through a second time after this long. */
 const SEARCH_AGAIN_MS = 30_000;
 
+/** A search that failed is made again after this long. */
+const POSTPONED_MS = 60_000;
+
 /** Releases with what was built between `from` and `to` are refused: of a closed bug too, once the fix is known. */
 export const isInForce = ({ closed, to }: Pick<Bug, 'closed' | 'to'>): boolean => closed === null || to !== null;
 
@@ -121,7 +124,7 @@ function whyNotText({ target, from, to, reason }: BugReport): string | undefined
 /** What comes in through Temporal itself has been parsed by nobody. */
 function whyNotSize({ advisory }: BugReport): string | undefined {
   if (advisory === undefined) return undefined;
-  if (!Array.isArray(advisory.affected)) return 'the advisory names no packages';
+  if (!hasPackages(advisory)) return 'the advisory names no packages';
   const [bytes, { max }] = [jsonBytes(advisory), BUG_LIMITS.advisory];
   return bytes <= max ? undefined : `the advisory has ${bytes} bytes, and ${max} is the most`;
 }
@@ -203,6 +206,19 @@ export function searched(records: BugRecords, done: SearchDue, found: BugSearch)
     bug.id === done.id ? { ...bug, search: withinRoom(besides(bug.search, found)) } : bug,
   );
   return { ...records, due: records.due.filter((one) => one !== done), bugs };
+}
+
+/**
+ * A search that failed comes after those that may succeed: whoever did not answer would be asked about the others of its kind too, so these
+ * wait as well. Of one bug the second search stays behind the first, which alone sees what had begun long before.
+ */
+export function postponed(records: BugRecords, failed: SearchDue, nowMs: number): BugRecords {
+  const advisories = new Set(records.bugs.flatMap(({ id, advisory }) => (advisory === undefined ? [] : [id])));
+  const isOfKind = ({ id }: SearchDue) => advisories.has(id) === advisories.has(failed.id);
+  const later = (one: SearchDue) => ({ ...one, atMs: Math.max(one.atMs, nowMs + POSTPONED_MS) });
+  const due = records.due.map((one) => (isOfKind(one) ? later(one) : one));
+  const isOwn = ({ id }: SearchDue) => id === failed.id;
+  return { ...records, due: [...due.filter((one) => !isOwn(one)), ...due.filter(isOwn)] };
 }
 
 /**

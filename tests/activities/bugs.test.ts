@@ -23,7 +23,11 @@ const running = (revision: string): IndexedRelease => ({
 });
 
 /** A search for the bug as it was reported, while the workflow of bugs has it as `now`; which releases get a notice. */
-async function searchedWhile(now: Bug, before: Bug['search'] = null) {
+async function searchedWhile(
+  now: Bug,
+  before: Bug['search'] = null,
+  onAsked: (question: { readonly target: string }) => void = () => undefined,
+) {
   const noticed: string[] = [];
   const client = {
     workflow: {
@@ -34,11 +38,11 @@ async function searchedWhile(now: Bug, before: Bug['search'] = null) {
     },
   } as unknown as Client;
   const graph = serveDependencyGraph('graph', {
-    getDependents: ({ among, revisions: { to } }) => ({
-      affected: among
-        .filter(({ revision }) => to === undefined || Number(revision) < Number(to))
-        .map((built) => ({ ...built, depth: 1, path: [built.target, '//lib:rpc'] })),
-    }),
+    getDependents: ({ target, among, revisions: { to } }) => {
+      onAsked({ target });
+      const hits = among.filter(({ revision }) => to === undefined || Number(revision) < Number(to));
+      return { affected: hits.map((built) => ({ ...built, depth: 1, path: [built.target, '//lib:rpc'] })) };
+    },
   });
   const { searchBug } = createBugActivities({
     ...{ client, clock: wallClock, fetch: async (request: Request) => graph.fetch(request) },
@@ -64,6 +68,13 @@ test('a bug that is closed while it is searched for ends no release', async () =
   const { noticed, search } = await searchedWhile({ ...BUG, closed: CLOSED });
   expect(noticed).toEqual([]);
   expect(search).toMatchObject({ problem: null, affected: 0 });
+});
+
+test('of a bug that is closed before anybody searched for it no graph is asked', async () => {
+  const asked: string[] = [];
+  const { search } = await searchedWhile({ ...BUG, closed: CLOSED }, null, ({ target }) => asked.push(target));
+  expect(asked).toEqual([]);
+  expect(search).toMatchObject({ problem: null, asked: 0 });
 });
 
 test('a fix that is known while a bug is searched for counts at once', async () => {

@@ -2,7 +2,7 @@ import type { Artifact } from '../../domain/artifact';
 import { isInForce, type Bug, type BugRecords } from '../../domain/bugs/bug';
 import { BUG_LIMITS } from '../../domain/limits';
 import { actionOf, CALM, deployAction, endsOf, flow, slowAction, untilAction } from './flows';
-import { fullBugRecords } from '../builders/bugs';
+import { fullBugRecords, RPC_ADVISORY } from '../builders/bugs';
 import { kvstore } from './pipelines';
 import { isContinued, shortHistories } from './shortHistories';
 import { executable, HOUR, MINUTE, VirtualWorld } from './world';
@@ -154,6 +154,36 @@ test('while the graph does not answer nothing with a bug in force deploys, and w
   await world.control('DELETE', `/control/faults/${id}`);
   await world.ended('kvstore', 2);
   expect(await endsOf(world, [1, 2])).toEqual(['cancelled (operator)', 'succeeded']);
+});
+
+describe('while the graph does not answer', () => {
+  const dueOf = async (id: string) => (await handle().query<BugRecords>('bugs')).due.filter((one) => one.id === id);
+  const isSearchedFor = async (id: string) => (await known()).find((bug) => bug.id === id)?.search != null;
+  let faultId: string;
+  beforeEach(async () => {
+    const fault = { kind: 'http', service: 'dependency-graph', mode: 'down' };
+    ({ id: faultId } = await world.control<{ id: string }>('POST', '/control/faults', fault));
+    await report();
+    await world.sleep(MINUTE);
+  });
+
+  test('bugs that others can answer for are searched for, and its own once it is back', async () => {
+    await report({ target: RPC_ADVISORY.id, from: '0', advisory: RPC_ADVISORY });
+    await world.until('the advisory was searched for', () => isSearchedFor('bug/2'), { withinMs: 10 * MINUTE });
+    expect(await isSearchedFor('bug/1')).toBe(false);
+    await world.control('DELETE', `/control/faults/${faultId}`);
+    await world.until('all searches are over', async () => (await dueOf('bug/1')).length === 0, {
+      withinMs: 10 * MINUTE,
+    });
+    expect(await isSearchedFor('bug/1')).toBe(true);
+  });
+
+  test('a bug that is closed keeps no other from being searched for', async () => {
+    await close(null);
+    await report({ target: RPC_ADVISORY.id, from: '0', advisory: RPC_ADVISORY });
+    await world.until('the advisory was searched for', () => isSearchedFor('bug/2'), { withinMs: 10 * MINUTE });
+    expect(await dueOf('bug/1')).toEqual([]);
+  });
 });
 
 test('a refusal of the graph is shown and stops nothing, and the same report is the same bug', async () => {

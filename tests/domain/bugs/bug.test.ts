@@ -6,6 +6,7 @@ import {
   nextSearch,
   NO_BUGS,
   numberOfBug,
+  postponed,
   reported,
   reportOfAdvisory,
   searched,
@@ -95,6 +96,27 @@ test('each bug is searched for at once and a second time, and what both found co
   expect(records.bugs[0]?.search).toMatchObject({ asked: 10, affected: 2 });
 });
 
+test('a search that fails lets others go first, and the second of a bug never comes before its first', () => {
+  const bugs = withReports(1, { target: 'X-1', advisory: RPC_ADVISORY }, withReports(2));
+  const [failing] = bugs.due;
+  const later = postponed(bugs, failing!, 60_000);
+  const order: string[] = [];
+  for (let rest = later, due = nextSearch(rest); due; due = nextSearch(rest)) {
+    order.push(`${due.id}${due.again ? ' again' : ''} at ${due.atMs / 1000}`);
+    rest = searched(rest, due, SEARCH);
+  }
+  expect(order).toEqual([
+    ...['bug/3 at 0', 'bug/3 again at 30', 'bug/2 at 120', 'bug/2 again at 120'],
+    ...['bug/1 at 120', 'bug/1 again at 120'],
+  ]);
+});
+
+test('a search that fails once its bug is closed is not made again', () => {
+  const records = withReports(1);
+  const none = closed(records, { id: 'bug/1', to: null, reason: 'none' }, BOB, 0);
+  expect(postponed(none, records.due[0]!, 0).due).toEqual([]);
+});
+
 test('a search that a graph refused does not hide what another found', () => {
   const problem = { ...SEARCH, asked: 0, affected: 0, problem: 'refused' };
   const { records } = reported(NO_BUGS, REPORT, BOB, 0);
@@ -149,6 +171,13 @@ describe('a bug that is an advisory', () => {
       /^the advisory has \d+ bytes, and 6144 is the most/,
     ],
     ['none', { id: 'X-1' }, /^the advisory names no packages/],
+    ['nothing at all', null, /^the advisory names no packages/],
+    ['of no package', { id: 'X-1', affected: [null] }, /^the advisory names no packages/],
+    [
+      'of a range without versions',
+      { id: 'X-1', affected: [{ ...RPC_ADVISORY.affected[0], ranges: [{ type: 'SEMVER', events: [null] }] }] },
+      /^the advisory names no packages/,
+    ],
   ])('and is %s is refused, also where it comes past the doors', (_, advisory, why) => {
     const report = { ...reportOfAdvisory(RPC_ADVISORY, 'r'), advisory: advisory as never };
     expect(whyNotReport(NO_BUGS, report, BOB)).toMatch(why);
