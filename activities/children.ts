@@ -6,6 +6,7 @@ import type { Artifact } from '../domain/artifact';
 import type { ChildrenSpec, ChildSelection } from '../domain/children/fanOut';
 import type { ChildEnd, ShardReport } from '../domain/children/window';
 import { workflowIds } from '../domain/ids';
+import { isOpenStatus } from '../domain/openStatus';
 import type { PipelineIndex } from '../domain/pipeline/pipelineIndex';
 import type { PipelineState } from '../domain/pipeline/state';
 import type { ReleaseResult } from '../domain/release/state';
@@ -192,7 +193,7 @@ async function workflowResult<T>(client: Client, workflowId: string): Promise<T 
   const handle = client.workflow.getHandle(workflowId);
   try {
     const { status } = await handle.describe();
-    if (status.name === 'RUNNING' || status.name === 'CONTINUED_AS_NEW') return 'running';
+    if (isOpenStatus(status.name)) return 'running';
     return status.name === 'COMPLETED' ? ((await handle.result()) as T) : null;
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return 'unknown';

@@ -3,6 +3,7 @@ import { QueryNotRegisteredError, WorkflowNotFoundError, type Client } from '@te
 import { decideUse } from '../domain/access/usage';
 import { CANARIES_MEMO, canariesOf, FREE_MUTEX, type Canary, type LockRequest, type Mutex } from '../domain/mutex';
 import { parseId } from '../domain/ids';
+import { isOpenStatus } from '../domain/openStatus';
 import type { ReleaseEnd } from '../domain/pipeline/reconcile';
 import type { Settings } from '../domain/settings';
 import { summaryOf } from '../domain/markdown';
@@ -11,7 +12,7 @@ import { requireAllowed, type Behalf } from './behalf';
 import { asFailure } from './failure';
 import type { ReadCanaries } from './canaryReader';
 import type { CallPorts } from './pushCalls';
-import { OWN_ENDS, releaseEnd, stepsLeft, type StopPatience } from './remains';
+import { isOwnEnd, releaseEnd, stepsLeft, type StopPatience } from './remains';
 
 export type HolderActivities = ReturnType<typeof createHolderActivities>;
 
@@ -99,7 +100,7 @@ async function lostMutex(client: Client, lockId: string): Promise<Mutex | null> 
   const handle = client.workflow.getHandle(lockId);
   try {
     const { status } = await handle.describe();
-    if (OWN_ENDS.has(status.name)) return null;
+    if (isOwnEnd(status.name)) return null;
     return await handle.query<Mutex>('mutex');
   } catch (error) {
     if (error instanceof WorkflowNotFoundError || error instanceof QueryNotRegisteredError) return null;
@@ -126,7 +127,7 @@ async function isStillHolding(
 async function isWorkflowOpen(client: Client, workflowId: string): Promise<boolean> {
   try {
     const { status } = await client.workflow.getHandle(workflowId).describe();
-    return status.name === 'RUNNING' || status.name === 'CONTINUED_AS_NEW';
+    return isOpenStatus(status.name);
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return false;
     throw error;

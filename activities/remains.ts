@@ -4,6 +4,7 @@ import type { DeployInput, DeployResult } from '../domain/deploy/state';
 import type { ReleaseEnd } from '../domain/pipeline/reconcile';
 import { workflowIds } from '../domain/ids';
 import { KEEPS_FAILING } from '../domain/looks';
+import { isOpenStatus } from '../domain/openStatus';
 import type { DeployEnded, ReleaseResult } from '../domain/release/state';
 import type { Settings } from '../domain/settings';
 import { formatTime } from '../domain/text';
@@ -29,7 +30,7 @@ export async function releaseEnd(
   const handle = client.workflow.getHandle(workflowIds.release(pipeline, number));
   try {
     const { status, closeTime } = await handle.describe();
-    if (status.name === 'RUNNING') return undefined;
+    if (isOpenStatus(status.name)) return undefined;
     if (status.name === 'COMPLETED') return { kind: 'told', result: (await handle.result()) as ReleaseResult };
     const endedAtMs = closeTime?.getTime() ?? (await clock.now());
     const left = remainsIn(await handle.fetchHistory());
@@ -55,7 +56,7 @@ export async function stepsLeft(parts: RemainsParts, workflowId: string, graceMs
   const handle = parts.client.workflow.getHandle(workflowId);
   try {
     const { status, closeTime } = await handle.describe();
-    if (OWN_ENDS.has(status.name)) return [];
+    if (isOwnEnd(status.name)) return [];
     const endedAtMs = closeTime?.getTime() ?? (await parts.clock.now());
     const { runs } = remainsIn(await handle.fetchHistory());
     return await stopAll(parts, runs, endedAtMs + graceMs);
@@ -65,8 +66,8 @@ export async function stepsLeft(parts: RemainsParts, workflowId: string, graceMs
   }
 }
 
-/** How a workflow stands that was not ended from outside. */
-export const OWN_ENDS: ReadonlySet<string> = new Set(['RUNNING', 'CONTINUED_AS_NEW', 'COMPLETED']);
+/** Whether a workflow of this status was not ended from outside. */
+export const isOwnEnd = (name: string): boolean => isOpenStatus(name) || name === 'COMPLETED';
 
 async function stopAll(parts: RemainsParts, runs: readonly ActionRun[], patientUntilMs: number): Promise<string[]> {
   const isPatient = (await parts.clock.now()) < patientUntilMs;
@@ -93,7 +94,7 @@ async function deployEnd(
   const handle = parts.client.workflow.getHandle(workflowId);
   try {
     const { status } = await handle.describe();
-    if (status.name === 'RUNNING') return { open: [`${workflowId} has not ended`] };
+    if (isOpenStatus(status.name)) return { open: [`${workflowId} has not ended`] };
     if (status.name !== 'COMPLETED') return { open: await stepsLeft(parts, workflowId, patience.cancelGraceMs) };
     // A canary is none of those that the records are about.
     return canary ? {} : { settled: { action, artifacts, result: (await handle.result()) as DeployResult } };

@@ -2,6 +2,7 @@ import { ScheduleNotFoundError, WorkflowFailedError, type ScheduleDescription } 
 import { finderView, type FinderFacts, type SweepSchedule } from '../domain/finder/health';
 import type { SweepReport, SweepSeen } from '../domain/finder/lasting';
 import { sweepId } from '../domain/ids';
+import { isOpenStatus } from '../domain/openStatus';
 import { rootCause } from '../domain/rootCause';
 import type { FinderView } from '../domain/views';
 import type { Temporal } from './connection';
@@ -54,8 +55,10 @@ function sweepsIn({ raw, info }: ScheduleDescription): Sweep[] {
   }));
 }
 
-/** Of temporal.api.enums.v1.WorkflowExecutionStatus; unspecified is what older servers say. */
-const SWEEP_STATUS: readonly Sweep['status'][] = ['completed', 'running', 'completed'];
+/** Of temporal.api.enums.v1.WorkflowExecutionStatus; unspecified is what older servers say, and the last that it is paused. */
+const SWEEP_STATUS: Readonly<Record<number, Sweep['status']>> = {
+  ...{ 0: 'completed', 1: 'running', 2: 'completed', 8: 'running' },
+};
 
 function scheduleFacts(
   { state: { paused, note = '' }, info }: ScheduleDescription,
@@ -72,7 +75,7 @@ async function newestSweep(client: Temporal['client'], { workflowId, status }: S
   try {
     if (status === 'running') {
       const seen = await serverView(handle);
-      if (seen.status === 'RUNNING') return underWayIn(seen);
+      if (isOpenStatus(seen.status)) return underWayIn(seen);
     }
     return { status: 'completed', last: (await handle.result()) as SweepReport | null };
   } catch (error) {

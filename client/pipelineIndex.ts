@@ -7,6 +7,7 @@ import type {
   PipelineSubscriptions,
   SubscriptionsMemo,
 } from '../domain/pipeline/pipelineIndex';
+import { isOpenStatus } from '../domain/openStatus';
 import type { PipelineState } from '../domain/pipeline/state';
 import type { PipelineSummary, ReleaseSummary } from '../domain/views';
 import { translate, type Temporal } from './connection';
@@ -86,7 +87,7 @@ async function* releases(client: Client): AsyncGenerator<IndexedRelease> {
     if (summary === undefined) continue;
     const { id, pipeline, number, startedAt, artifacts } = summary;
     const owners = typedSearchAttributes.get(OWNERS) ?? [];
-    yield { id, pipeline, number, startedAt, artifacts, runs: status.name === 'RUNNING', owners };
+    yield { id, pipeline, number, startedAt, artifacts, runs: isOpenStatus(status.name), owners };
   }
 }
 

@@ -1,6 +1,7 @@
 import { WorkflowNotFoundError, type Client, type WorkflowHandle } from '@temporalio/client';
 import { defaultPayloadConverter } from '@temporalio/common';
 import { workflowIds } from '../domain/ids';
+import { isOpenStatus } from '../domain/openStatus';
 import type { Found } from '../domain/pipeline/document';
 import { identified } from '../domain/artifact';
 import type { ActiveRelease, PipelineState } from '../domain/pipeline/state';
@@ -61,7 +62,7 @@ const OF_THE_SERVER: readonly number[] = [1, 13, 17, 18, 20, 31];
 
 export async function isWorkflowRunning(client: Client, workflowId: string): Promise<boolean> {
   try {
-    return (await client.workflow.getHandle(workflowId).describe()).status.name === 'RUNNING';
+    return isOpenStatus((await client.workflow.getHandle(workflowId).describe()).status.name);
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return false;
     throw error;

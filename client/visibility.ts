@@ -1,4 +1,5 @@
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
+import { isOpenStatus } from '../domain/openStatus';
 import { portionsOf } from '../domain/portions';
 
 /**
@@ -116,5 +117,4 @@ export function closedRuns(
   });
 }
 
-export const hasClosed = ({ status }: WorkflowExecutionInfo): boolean =>
-  status.name !== 'RUNNING' && status.name !== 'CONTINUED_AS_NEW';
+export const hasClosed = ({ status }: WorkflowExecutionInfo): boolean => !isOpenStatus(status.name);

@@ -49,3 +49,12 @@ test('each child that is asked has a signal of its own, which ends with the aski
   expect(listeners).toEqual(children.map(() => 1));
   expect([...signals].every(({ aborted }) => aborted)).toBe(true);
 });
+
+test('a child and a shard that are paused through Temporal have not ended', async () => {
+  const describe = () => Promise.resolve({ status: { name: 'PAUSED' } });
+  const client = { workflow: { getHandle: () => ({ describe }) } } as unknown as Client;
+  const clock = { now: () => Promise.resolve(0), sleep: () => Promise.resolve() };
+  const { childrenOver, shardsOver } = createChildActivities({ client, clock, index: new MemoryIndex(client) });
+  expect(await childrenOver([{ pipeline: 'model-1', number: 7 }])).toEqual([]);
+  expect(await shardsOver(['shard-1'])).toEqual([]);
+});

@@ -7,16 +7,16 @@ const ago = (ms: number) => {
 };
 
 /** A Temporal server with one Schedule, which a person has paused, and its workflow of ten minutes ago. */
-function paused(workflow: object): Temporal {
+function paused(workflow: object, name = 'RUNNING', startWorkflowStatus = 1): Temporal {
   const described = {
     state: { paused: true, note: 'maintenance' },
-    raw: { info: { recentActions: [{ startWorkflowStatus: 1 }] } },
+    raw: { info: { recentActions: [{ startWorkflowStatus }] } },
     info: {
       nextActionTimes: [],
       recentActions: [{ takenAt: new Date(Date.now() - 600_000), action: { workflow: { workflowId: 'sweep' } } }],
     },
   };
-  const running = { raw: workflow, status: { name: 'RUNNING' }, runId: 'run' };
+  const running = { raw: workflow, status: { name }, runId: 'run' };
   const client = {
     withDeadline: (_: number, ask: () => Promise<unknown>) => ask(),
     schedule: { getHandle: () => ({ describe: () => Promise.resolve(described) }) },
@@ -40,4 +40,10 @@ test('a workflow of sweeps that no worker has taken up for half a minute is unas
   const agoMs = Date.now() - Date.parse(view?.since ?? '');
   expect(agoMs).toBeGreaterThan(38_000);
   expect(agoMs).toBeLessThan(45_000);
+});
+
+test('a workflow of sweeps that is paused through Temporal is under way', async () => {
+  const sweep = { pendingWorkflowTask: { state: 1, originalScheduledTime: ago(40_000) } };
+  const [view] = await findersHealth(paused(sweep, 'PAUSED', 8), ['commits']);
+  expect(view).toMatchObject({ state: 'unasked', reason: 'no worker takes up its sweep' });
 });

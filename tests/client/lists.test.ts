@@ -133,6 +133,11 @@ describe('a list', () => {
     expect(await listDeploys(workflows, { limit: 9, state: 'ended' })).toEqual([]);
   });
 
+  test('shows a release that is paused through Temporal as it stands', async () => {
+    const paused = { id: 'release/kvstore/12', summary: release({ id: 'kvstore/12' }), status: 'PAUSED' };
+    expect((await listReleases(visible(paused), { limit: 9 }))[0]?.endedAt).toBeNull();
+  });
+
   test('says of what has not ended that no worker polls for it, and since when', async () => {
     const seconds = Math.floor(Date.now() / 1000) - 200;
     const gone = { identity: 'worker', lastAccessTime: { seconds: seconds, nanos: 0 } };

@@ -46,3 +46,12 @@ test.each([
 ])('one %s continues with what its last history began with', async (_, events) => {
   expect(await leftOf(clientOf(events), 'kv')).toMatchObject({ state: BOOKS, found: { nextNumber: 7 } });
 });
+
+test('one that is paused through Temporal is not lost, and no other takes its place', async () => {
+  const client = clientOf([started, completed, failed]);
+  const { getHandle } = client.workflow;
+  const describe = async () => ({ status: { name: 'PAUSED' } });
+  client.workflow.getHandle = ((id: string) =>
+    id.startsWith('pipeline/') ? { ...getHandle(id), describe } : getHandle(id)) as never;
+  expect(await leftOf(client, 'kv')).toBeUndefined();
+});
