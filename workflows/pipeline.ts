@@ -15,6 +15,7 @@ import { lookUpCalendar } from './pipeline/lookUpCalendar';
 import { answerRequests } from './pipeline/requests';
 import { PipelineRun } from './pipeline/run';
 import { reportExpired } from './pipeline/reportExpired';
+import { outwaited } from './pipeline/silentReceivers';
 import { startRelease } from './pipeline/startRelease';
 import { versioned } from './versioning';
 
@@ -36,7 +37,8 @@ async function forEver(run: PipelineRun): Promise<void> {
     run.summarise();
     if (isRetired(run) && !run.isNotifying && (await isQuiet(run))) return;
     if (isOverdue(run)) await abandoned(run);
-    if (workflowInfo().continueAsNewSuggested && allHandlersFinished() && !run.isNotifying) await continuePipeline(run);
+    if (workflowInfo().continueAsNewSuggested && allHandlersFinished() && (!run.isNotifying || (await outwaited(run))))
+      await continuePipeline(run);
     if (!run.changed) await waitForChange(run);
   }
 }

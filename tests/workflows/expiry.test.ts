@@ -1,7 +1,8 @@
 import { defaultPayloadConverter } from '@temporalio/common';
 import type { NotifyRequest } from '../../activities/notify';
 import { CALM, deployAction, endsOf, flow } from './flows';
-import { HOUR, VirtualWorld } from './world';
+import { shortHistories } from './shortHistories';
+import { HOUR, MINUTE, VirtualWorld } from './world';
 
 let world: VirtualWorld;
 beforeEach(async () => {
@@ -45,4 +46,31 @@ test('an expiry in the queue is notified, and a receiver that is gone holds noth
   });
   await world.release('kvstore', 'kv:5');
   await world.ended('kvstore', 4, { withinMs: 12 * HOUR });
+});
+
+test('a receiver that is gone keeps no history of a pipeline from ending, however often something expires', async () => {
+  await world.close();
+  world = await VirtualWorld.ofKvstore(undefined, shortHistories());
+  const notify = [{ on: ['expired' as const], url: 'https://receiver.invalid/' }];
+  const actions = {
+    approve: { type: 'manual-pick' as const, with: {} },
+    deploy: deployAction('5m', { needs: ['approve'] }),
+  };
+  await world.apply(flow(actions, { releases: { maxActive: 1, expireAfter: '45m' }, notify }), CALM);
+  await world.release('kvstore', 'kv:2');
+  let version = 3;
+  /** A notice is retried for an hour: before it is given up there is another. */
+  const expireAnother = async (): Promise<string> => {
+    await world.release('kvstore', `kv:${version++}`);
+    await world.sleep(45 * MINUTE);
+    return (await world.pipeline('kvstore').describe()).runId;
+  };
+  await expireAnother();
+  const before = await expireAnother();
+  expect(await notices()).not.toEqual([]);
+  let now = before;
+  for (let n = 0; n < 4 && now === before; n += 1) now = await expireAnother();
+  expect(now).not.toBe(before);
+  const { releases: rows } = await world.pipelineStatus('kvstore');
+  expect(rows.map(({ cause }) => cause)).toEqual(expect.arrayContaining(['expired']));
 });

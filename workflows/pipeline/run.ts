@@ -67,6 +67,8 @@ export class PipelineRun {
   /** Messages on their way that nobody waits for. */
   private readonly outgoing = new BackgroundTasks();
   private notices = 0;
+  /** Since when notices on their way have kept this history from ending; ms. */
+  heldUpSinceMs: number | undefined;
   private readonly followed = new Set<number>();
   /** Its search attribute; also `active` without. */
   tagged = workflowInfo().typedSearchAttributes.get(STATE_TAG) ?? 'active';
@@ -234,7 +236,7 @@ export class PipelineRun {
     while (this.outgoing.size > 0);
   }
 
-  /** Notices on their way, which no history takes along: a receiver that is silent keeps the next from beginning, for an hour at most. */
+  /** Notices on their way, which no history takes along: receivers that are silent keep the next from beginning, for an hour or so. */
   get isNotifying(): boolean {
     return this.notices > 0;
   }
