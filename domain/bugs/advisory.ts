@@ -1,3 +1,4 @@
+import { areTexts, isJsonObject, isText } from '../json';
 import { isSemantic, packageNamed } from './packageUrl';
 
 /** Advisories in the OSV format (https://ossf.github.io/osv-schema): whose package, and which of its versions are affected. */
@@ -35,26 +36,23 @@ export interface VersionOrder {
 
 /** Whether it has the shape that it is read by, where nobody has parsed it. */
 export const hasPackages = (advisory: unknown): boolean =>
-  isRecord(advisory) && isListOf(advisory['affected'], isAffectedPackage);
+  isJsonObject(advisory) && isListOf(advisory['affected'], isAffectedPackage);
 
 const isAffectedPackage = (one: unknown): boolean =>
-  isRecord(one) &&
-  isRecord(one['package']) &&
-  typeof one['package']['ecosystem'] === 'string' &&
-  typeof one['package']['name'] === 'string' &&
+  isJsonObject(one) &&
+  isJsonObject(one['package']) &&
+  isText(one['package']['ecosystem']) &&
+  isText(one['package']['name']) &&
   ['string', 'undefined'].includes(typeof one['package']['purl']) &&
   isListOf(one['ranges'], isRange) &&
-  isListOf(one['versions'], (version) => typeof version === 'string');
+  areTexts(one['versions']);
 
 const isRange = (one: unknown): boolean =>
-  isRecord(one) &&
-  typeof one['type'] === 'string' &&
-  isListOf(one['events'], (event) => isRecord(event) && Object.values(event).every((text) => typeof text === 'string'));
+  isJsonObject(one) &&
+  isText(one['type']) &&
+  isListOf(one['events'], (event) => isJsonObject(event) && Object.values(event).every(isText));
 
 const isListOf = (list: unknown, isFit: (one: unknown) => boolean): boolean => Array.isArray(list) && list.every(isFit);
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null;
 
 /** What keeps an advisory from being held against anything, after its place; undefined where nothing does. */
 export function whyNotAdvisory({ affected }: Advisory, order: VersionOrder): string | undefined {
