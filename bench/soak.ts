@@ -118,15 +118,17 @@ async function interfere({ client }: Bench, id: string): Promise<void> {
 async function endOf({ temporal }: Bench, workflowId: string): Promise<string> {
   const handle = temporal.workflow.getHandle<() => Promise<{ readonly state: string }>>(workflowId);
   // Its pipeline has numbered it, and starts it next.
-  return (await answered(() => handle.result())).state;
+  return (await answered(() => handle.result(), Infinity)).state;
 }
 
-/** Asks until there is an answer: a server may have been killed. */
-async function answered<T>(ask: () => Promise<T>): Promise<T> {
+/** Asks again for a minute: a server may have been killed. @throws what it was answered last */
+async function answered<T>(ask: () => Promise<T>, patienceMs: number = 60_000): Promise<T> {
+  const untilMs = Date.now() + patienceMs;
   for (;;)
     try {
       return await ask();
-    } catch {
+    } catch (error) {
+      if (Date.now() >= untilMs) throw error;
       await delay(100);
     }
 }
