@@ -106,9 +106,9 @@ const envelopeSchema = z.object({
 function readEnvelope(text: string): Envelope | string {
   const { max } = ARTIFACT_LIMITS.metadataValue;
   const bytes = text.length > max ? text.length : textBytes(text);
+  if (bytes <= max) return parseJsonAs(envelopeSchema, text, 'a DSSE envelope');
   const { size, limit } = sizeAndLimit(bytes, max);
-  if (bytes > max) return `it takes ${size}, and an entry of metadata ${limit} at most`;
-  return parseJsonAs(envelopeSchema, text, 'a DSSE envelope');
+  return `it takes ${size}, and an entry of metadata ${limit} at most`;
 }
 
 function parseJsonAs<T>(schema: z.ZodType<T>, text: string, what: string): T | string {

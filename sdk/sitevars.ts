@@ -88,9 +88,9 @@ function accepted(name: string, value: unknown): unknown {
   const proposed = JSON.parse(text) as unknown;
   const { max } = SITEVAR_LIMITS.value;
   const bytes = jsonBytes(proposed);
+  if (bytes <= max) return proposed;
   const { size, limit } = sizeAndLimit(bytes, max);
-  if (bytes > max) refuse(`it has ${size}, more than ${limit}`);
-  return proposed;
+  return refuse(`it has ${size}, more than ${limit}`);
 }
 
 /** Undefined also for what holds itself, is too deep, or has a number that JSON would make null of. */

@@ -93,8 +93,9 @@ export function whyNotSource(path: string): string | undefined {
 export function admitFile(path: string, bytes: number): void {
   const why = whyNotConfigPath(path);
   if (why !== undefined) throw unusable(path, `it has no fit name: ${why}`);
+  if (bytes <= CONFIG_LIMITS.file.max) return;
   const { size, limit } = sizeAndLimit(bytes, CONFIG_LIMITS.file.max);
-  if (bytes > CONFIG_LIMITS.file.max) throw unusable(path, `it has ${size}, and a file may have ${limit}`);
+  throw unusable(path, `it has ${size}, and a file may have ${limit}`);
 }
 
 /** @throws ConveyorError `config-file-unusable` for what is no text */
