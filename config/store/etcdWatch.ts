@@ -142,9 +142,12 @@ export class EtcdWatch {
       revision ??= answer.revision;
       for (const [index, { path, part }] of some.entries()) {
         const seen = answer.ranges[index]?.[0];
-        if (seen === undefined) continue;
-        const position = positionOf(seen.modRevision, path, part);
-        found.push({ path, part, position, ...(isLittle && part === 'value' ? { kvs: [seen] } : {}) });
+        if (seen !== undefined) {
+          const position = positionOf(seen.modRevision, path, part);
+          found.push({ path, part, position, ...(isLittle && part === 'value' ? { kvs: [seen] } : {}) });
+        } else if (part === 'override' && since === 0)
+          // The watcher may have an override that this state of the store never knew.
+          found.push({ path, part, position: positionOf(0, path, part), kvs: [] });
       }
     }
     const changes = found.filter(({ position }) => position > this.position);

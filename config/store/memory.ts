@@ -135,11 +135,13 @@ const isMeant = (wanted: string, path: string): boolean =>
 /** A watcher may end another one. */
 const wake = ({ watchers }: Repository): void => [...watchers].forEach((catchUp) => watchers.has(catchUp) && catchUp());
 
+const NEVER_EXPOSED: Exposed = { overrides: [], revision: 0 };
+
 /** What became of these paths since, in the order in which it came about. */
 function newsOf({ committed, exposed }: Repository, paths: readonly string[], since: string): StoreEvent[] {
   const events = paths.flatMap((path): StoreEvent[] => {
     const value = committed.get(path);
-    const override = exposed.get(path);
+    const override = exposed.get(path) ?? (revisionOf(since) === 0 ? NEVER_EXPOSED : undefined);
     return [...(value ? [valueEvent(path, value)] : []), ...(override ? [overrideEvent(path, override)] : [])];
   });
   return events.filter(({ position }) => position > since).sort((a, b) => (a.position < b.position ? -1 : 1));

@@ -93,7 +93,8 @@ export interface ConfigStore {
   removeOverrides(repository: string, id: string, paths?: readonly string[]): Promise<void>;
   overrides(repository: string, path: string): Promise<readonly Override[]>;
   /**
-   * Events of these paths after `from`, in order, each once; without it first their present state. Resumes itself, calls
+   * Events of these paths after `from`, in order, each once; without it first their present state, in which `override-removed`
+   * names each path that nothing overrides: a host may remember one from before the store was restored. Resumes itself, calls
    * `onAway` whenever the store does not answer, and `onHere` whenever everything up to that moment was handed to `on`.
    * Resolves when the signal is aborted. `from` of a store that has been put back to an older state counts as none.
    */

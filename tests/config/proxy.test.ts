@@ -183,6 +183,21 @@ describe('a proxy', () => {
     await restored.close();
   });
 
+  test('that comes back to a store which was restored without its override goes back to the committed value', async () => {
+    const disk = new FakeDisk();
+    await world.commit({ a: '1' });
+    await world.store.putOverrides(R, [overrideOf('deploy/x/1', 'a', 'new', { hosts: ['h1'] })]);
+    const before = await world.proxy('h1', disk);
+    expect(await before.ask('a')).toMatchObject({ value: 'new' });
+    await before.close();
+    const restored = new ProxyWorld();
+    await restored.commit({ a: '1' });
+    const after = await restored.proxy('h1', disk);
+    expect(await after.ask('a')).toMatchObject({ value: '1', override: null, commit: 'c1' });
+    await restored.acknowledged('a', [`h1 ${versionOf('1').slice(0, 7)} committed`]);
+    await restored.close();
+  });
+
   test('a path that was deleted while it was down is gone when it is back', async () => {
     const disk = new FakeDisk();
     await world.commit({ a: '1' });

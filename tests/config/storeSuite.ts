@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ConfigStore, Override, StoredCommit, StoreEvent } from '../../config/store/port';
+import { revisionOf } from '../../config/store/position';
 import { eventually } from '../system/waiting';
 
 /** What a suite needs of an implementation. */
@@ -31,15 +32,21 @@ export const overrideOf = (id: string, path: string, value: string | null, aim: 
 /** A watcher that keeps what it gets. */
 export function hear(store: ConfigStore, repository: string, paths: readonly string[], from?: string) {
   const events: StoreEvent[] = [];
+  /** Paths that nothing has ever overridden in this state of the store. */
+  const neverOverridden: string[] = [];
   const ending = new AbortController();
   const troubles: unknown[] = [];
   let here = 0;
-  const on = (event: StoreEvent): void => void events.push(event);
+  const on = (event: StoreEvent): void => {
+    if (revisionOf(event.position) === 0) neverOverridden.push(wordsOf(event));
+    else events.push(event);
+  };
   const onAway = (error: unknown): void => void troubles.push(error);
   const ended = store.watch(repository, paths, from, on, ending.signal, onAway, () => void (here += 1));
   const said = (): string[] => events.map(wordsOf);
   return {
     events,
+    neverOverridden,
     troubles,
     said,
     /** Resolves once it has got so many. */
@@ -206,6 +213,22 @@ export function describeStore(
       await store.apply(repository, commitOf(2, { a: '2' }));
       expect(await heard.count(2)).toEqual(['a=1@1', 'a=2@2']);
       await heard.end();
+    });
+
+    test('a watcher that begins, or comes back to a store of an older state, learns which paths nothing overrides', async () => {
+      await store.putOverrides(repository, [overrideOf('deploy/x/1', 'b', 'new')]);
+      for (const from of [undefined, '0000000999999999:a:override']) {
+        const heard = hear(store, repository, ['c', 'b', 'a'], from);
+        await heard.begun();
+        expect(heard.neverOverridden).toEqual(['a not overridden', 'c not overridden']);
+        expect(heard.said()).toEqual(['b overridden: deploy/x/1=new']);
+        await store.apply(repository, commitOf(1, { a: '1' }));
+        expect(await heard.count(2)).toContain('a=1@1');
+        expect(heard.neverOverridden).toHaveLength(2);
+        await heard.end();
+        repository = `${repository}-again`;
+        await store.putOverrides(repository, [overrideOf('deploy/x/1', 'b', 'new')]);
+      }
     });
 
     test('two deploys can put an override on one path at once', async () => {
