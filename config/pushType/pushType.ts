@@ -141,12 +141,16 @@ function deployUnit(served: Served, id: string) {
 /** Who has the version by these updates against who has not; a subscriber is called by its host and what it acknowledged. */
 function healthTasks(served: Served, id: string, { updatedBy, exclude = [] }: HealthTargets): UnitTasks {
   const reserved = reservedSlots(served.state, id, exclude);
-  const seats = served.unit(id).slots.flatMap((slot, index) => {
+  const open = served
+    .unit(id)
+    .slots.map((slot, index) => ({ slot, index }))
+    .filter(({ slot, index }) => !reserved(slot, index));
+  const isOurs = (slot: Slot): boolean => updatedBy.includes(slot.update ?? '');
+  const seats = open.flatMap(({ slot, index }) => {
     const subscriber = served.subscriberOf(id, index);
-    return subscriber && !slot.gone && !reserved(slot, index) ? [{ slot, subscriber }] : [];
+    return subscriber && !slot.gone ? [{ slot, subscriber }] : [];
   });
-  const isInside = ({ slot: { update } }: (typeof seats)[number]): boolean =>
-    updatedBy.length === 0 || updatedBy.includes(update ?? '');
+  const isInside = ({ slot }: (typeof seats)[number]): boolean => updatedBy.length === 0 || isOurs(slot);
   const idOf = ({ subscriber: { host, has } }: (typeof seats)[number]): string => subscriberId(host, has);
   const inside = seats.filter(isInside);
   const outside = seats.filter((seat) => !isInside(seat));
@@ -165,7 +169,8 @@ function healthTasks(served: Served, id: string, { updatedBy, exclude = [] }: He
       has.map(({ path }) => ({ revision: null, ...(commits.get(path) ?? { commit: null, sequence: 0 }) })),
     ),
   );
-  const updated = updatedBy.length === 0 ? 0 : inside.length;
+  // A host that died with the value counts, too.
+  const updated = open.filter(({ slot }) => isOurs(slot)).length;
   return { id, fresh: inside.map(idOf), updated, control: outside.map(idOf), before };
 }
 

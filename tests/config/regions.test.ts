@@ -2,6 +2,7 @@ import { newService } from '../../config/pushType/service';
 import { EMPTY_MS } from '../../config/pushType/leaving';
 import { MemoryStore } from '../../config/store/memory';
 import { CONFIG_LIMITS } from '../../domain/limits';
+import { healthCheckSchema } from '../../domain/spec/health';
 import { PushWorld } from './pushWorld';
 
 const [EU, US, ASIA] = ['flags/feed:eu', 'flags/feed:us', 'flags/feed:asia'];
@@ -71,6 +72,25 @@ describe('a region that comes', () => {
     expect(await it.store.overrides('flags', PATH)).toEqual([]);
     expect(await ids(it)).toEqual([EU, US, ASIA]);
   });
+});
+
+test('of a region whose hosts died with the new value nothing is known, which is no health', async () => {
+  const it = await world();
+  const { version } = await it.bench.proposeValues({ [PATH]: 2 });
+  await it.push(`${DEPLOY}/0/1`, version, { units: [EU, US], amount: { count: 1 } });
+  await it.settle();
+  const values = Object.entries(await it.hosts.values(PATH));
+  for (const [host, value] of values) if (value?.trim() === '2' && host.startsWith('us')) it.hosts.gone.add(host);
+  await it.later(50_000);
+  await it.later(50_000);
+  const targets = { units: [EU, US], updatedBy: [`${DEPLOY}/0/1`] };
+  const checks = [healthCheckSchema.parse({ name: 'errors', metric: 'errors', threshold: { above: 1 } })];
+  const answer = await it.ask('runHealthChecks', { targets, checks, baseline: { start: 0, end: 1 }, now: 2 });
+  expect(JSON.stringify(answer)).toContain('of 1 updated task none can be reached');
+  expect(it.judged.map(({ id, fresh, updated, control }) => [id, fresh.length, updated, control.length])).toEqual([
+    [EU, 1, 1, 1],
+    [US, 0, 1, 1],
+  ]);
 });
 
 describe('a region that all hosts have left', () => {
