@@ -10,7 +10,7 @@ import type { Fetch } from '../sdk/request';
 import type { RequestInput, ResponseOf } from '../sdk/protocol/common';
 import { pushTypeProtocol, type PushTypeProtocol } from '../sdk/protocol/pushType';
 import type { Registry } from '../platform/registry';
-import type { Clock } from './clock';
+import { promptly, REVERT_PATIENCE_MS, type Clock } from './clock';
 import type { Behalf, ReadPlatform } from './behalf';
 import { asFailure } from './failure';
 import type { ReadCanaries } from './canaryReader';
@@ -77,13 +77,14 @@ export const invoker =
     );
   };
 
-/** Other canaries on the service. */
+/** Other canaries on the service. A rollback does not wait for a lock that says nothing, and takes their tasks along. */
 export async function otherCanaries(
-  { canaries }: CallPorts,
-  { pushType, service, deployId }: DeployCall,
+  { canaries, clock }: CallPorts,
+  { pushType, service, deployId, back }: DeployCall,
 ): Promise<readonly Canary[]> {
   if (canaries === undefined || !service) return [];
-  const present = await canaries(workflowIds.serviceLock(pushType, service));
+  const asked = canaries(workflowIds.serviceLock(pushType, service));
+  const present = back ? ((await promptly(clock, REVERT_PATIENCE_MS, asked)) ?? []) : await asked;
   return present.filter(({ requester }) => requester !== deployId);
 }
 

@@ -91,9 +91,11 @@ function commandTarget(
       why: only?.blockedBy ?? `it has not begun (${only?.state ?? ''})`,
     });
   const running = release.actions.filter(({ state }) => state === 'running').length;
+  const hasDeployed = release.actions.some(({ deploy, state }) => deploy !== null && state === 'succeeded');
+  // A revert of the release means what has succeeded as well.
+  const isSeveral = wanted.length !== 1 || running > 1 || (verb === 'revert' && hasDeployed);
   // A pause that was kept for a worker, or that met several actions, is the release's, whatever of it runs by now.
-  const isWhole =
-    verb === 'resume' ? release.state === 'paused' || wanted.length === 0 : wanted.length !== 1 || running > 1;
+  const isWhole = verb === 'resume' ? release.state === 'paused' || wanted.length === 0 : isSeveral;
   const toRelease = id.kind === 'release' && isReleaseVerb(verb) && isWhole;
   if (toRelease) return { workflowId: workflowIds.release(pipeline, number), id: releaseId(pipeline, number) };
   if (others.length > 0)

@@ -14,7 +14,7 @@ import { releaseMeasures } from '../domain/metrics';
 import { releaseTrace } from '../domain/trace';
 import { releaseStatus } from '../domain/release/view';
 import type { ActionSpec } from '../domain/spec/pipeline';
-import { childOverSignal, releaseOverSignal, rollBackSignal } from './messages';
+import { childOverSignal, releaseOverSignal } from './messages';
 import { messageOf } from './deploy/calls';
 import { measure } from './measure';
 import { startChildren } from './release/children';
@@ -26,6 +26,7 @@ import { handleMessages } from './release/messages';
 import { notify } from './release/notices';
 import { recall } from './release/recall';
 import { runPickAction } from './release/pickAction';
+import { rollBackSucceeded } from './release/rollBack';
 import { runScriptAction } from './release/scriptAction';
 import { runServiceAction } from './release/serviceAction';
 import { runWaitAction } from './release/waitAction';
@@ -124,7 +125,7 @@ async function finishRelease(run: ReleaseSession): Promise<ReleaseResult> {
     .signal(releaseOverSignal, result)
     .catch(() => undefined);
   await reported;
-  await rollBackRest(run);
+  await rollBackSucceeded(run);
   await notify(run, result.state, {
     id: workflowInfo().workflowId,
     artifacts: result.artifacts,
@@ -133,19 +134,6 @@ async function finishRelease(run: ReleaseSession): Promise<ReleaseResult> {
   });
   await run.notified();
   return result;
-}
-
-/** A deploy that had succeeded by the time the acknowledged revert reached it is undone as everything is that has ended. */
-async function rollBackRest(run: ReleaseSession): Promise<void> {
-  const { ending } = run.control;
-  const isLeft = run.record.deploys.some(({ result }) => result.outcome === 'succeeded');
-  if (!ending?.revert || !isLeft) return;
-  const { input } = run;
-  const { revert: _, ...asked } = ending;
-  run.log('rollback-asked', 'a deploy had succeeded when the revert came: the pipeline is asked for a rollback');
-  await getExternalWorkflowHandle(workflowIds.pipeline(input.spec.pipeline))
-    .signal(rollBackSignal, { of: input.number, ...asked })
-    .catch((error: unknown) => run.log('not-rolled-back', `the pipeline could not be reached: ${messageOf(error)}`));
 }
 
 /** One sentence: how it ended, and what was to blame. */

@@ -35,14 +35,18 @@ export interface Unhealthy {
 export type AutoRevert =
   { readonly kind: 'reverting'; readonly record: DeployRecord } | { readonly kind: 'kept'; readonly reason: string };
 
-/** Reverts where a verdict asks for it, unless a person said not to or nothing is known to go back to (docs/design/deploy.md#revert). */
+/**
+ * Reverts where a verdict asks for it, unless a person said not to, nothing is known to go back to, or it is a rollback, which would
+ * bring back what it undoes (docs/design/deploy.md#revert).
+ */
 export function tryAutoRevert(
   record: DeployRecord,
-  { canary }: Pick<DeployInput, 'canary'>,
+  { canary, rollback }: Pick<DeployInput, 'canary' | 'rollback'>,
   { action, reason }: Unhealthy,
   nowMs: number,
 ): AutoRevert {
   if (action !== 'revert' || record.control.noRevert) return { kind: 'kept', reason };
+  if (rollback) return { kind: 'kept', reason: `${reason}; a rollback is not reverted by itself` };
   // A canary goes back to what its units run then.
   const lost = canary ? [] : unitsWithoutPast(record);
   if (lost.length > 0) {

@@ -9,12 +9,11 @@ import { change, note, type DeployInput, type DeployRecord } from './state';
 /** Units whose region is down, and what a deploy does about them (docs/design/deploy.md#phases). */
 
 /** Whether a deploy continues without them, and leaves them to a follow-on. */
-export const skipsUnavailable = ({
-  spec,
-  canary,
-  followOn,
-}: Pick<DeployInput, 'spec' | 'canary' | 'followOn'>): boolean =>
-  canary === undefined && (spec.onUnitUnavailable === 'skip' || followOn !== undefined);
+export const skipsUnavailable = ({ spec, canary, followOn, rollback }: Heeding): boolean =>
+  canary === undefined && (spec.onUnitUnavailable === 'skip' || followOn !== undefined || rollback);
+
+/** What decides about them: a rollback waits for no unit, as a revert does. */
+type Heeding = Pick<DeployInput, 'spec' | 'canary' | 'followOn' | 'rollback'>;
 
 /** What becomes of units that are unavailable as a deploy is planned. */
 export type Unavailable =
@@ -27,11 +26,7 @@ export type Unavailable =
  * and where they are more than may be left out, a person says when to continue.
  * @param units how many there are in all.
  */
-export function ofUnavailable(
-  input: Pick<DeployInput, 'spec' | 'canary' | 'followOn'>,
-  down: Named,
-  units: number,
-): Unavailable {
+export function ofUnavailable(input: Heeding, down: Named, units: number): Unavailable {
   const wait = (again: boolean, why = '') =>
     ({ kind: 'wait', again, reason: `${areAway(down)}${why}; resume when ${itIs(down)} back` }) as const;
   if (!skipsUnavailable(input)) return down.count === 0 ? { kind: 'leave-out', units: [] } : wait(false);

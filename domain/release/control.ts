@@ -48,12 +48,9 @@ const VERBS: Readonly<Record<ReleaseVerb, VerbOfRelease>> = {
     effect: 'running actions are cancelled and nothing else starts',
   },
   revert: {
-    refuse: (_control, { deploys }) =>
-      deploys.some(({ result }) => result.outcome === 'succeeded')
-        ? 'a deploy of it has succeeded already; revert the release once it has ended'
-        : undefined,
+    refuse: () => undefined,
     apply: (control, input) => ended(control, input, true),
-    effect: 'its deploys are reverted and nothing else starts',
+    effect: 'its deploys are reverted, those that have succeeded by a rollback, and nothing else starts',
   },
   pick: {
     refuse: whyNotPick,

@@ -12,8 +12,8 @@ const deploying = (name: string) =>
   action({ name, type: 'deploy', state: 'running', endedAt: null, deploy: `kvstore/13/${name}` });
 const script = action({ name: 'script', type: 'script', state: 'running', endedAt: null });
 
-/** The workflow that a resume of the release goes to. */
-async function resumed(status: Partial<ReleaseStatus>): Promise<string> {
+/** The workflow that a verb for the release goes to. */
+async function targetOf(verb: 'resume' | 'revert', status: Partial<ReleaseStatus>): Promise<string> {
   let target = '';
   const workflows = {
     release: () => Promise.resolve(release(status)),
@@ -22,9 +22,11 @@ async function resumed(status: Partial<ReleaseStatus>): Promise<string> {
       return Promise.resolve({ accepted: true, effect: 'it continues' });
     },
   } as unknown as Workflows;
-  await sendCommand(workflows, 'kvstore/13', 'resume', {});
+  await sendCommand(workflows, 'kvstore/13', verb, {});
   return target;
 }
+
+const resumed = (status: Partial<ReleaseStatus>) => targetOf('resume', status);
 
 describe('whatever one command has paused, resuming the release makes continue:', () => {
   test('the release, when it is paused itself, also while a single deploy of it runs', async () => {
@@ -41,6 +43,13 @@ describe('whatever one command has paused, resuming the release makes continue:'
     const actions = [deploying('east'), deploying('west')];
     await expect(resumed({ state: 'running', actions })).rejects.toThrow('kvstore/13/east');
   });
+});
+
+test('reverting a release means its only deploy, or all of it once another deploy has succeeded', async () => {
+  const east = action({ name: 'east', type: 'deploy', state: 'succeeded', deploy: 'kvstore/13/east' });
+  expect(await targetOf('revert', { actions: [deploying('west')] })).toBe('deploy/kvstore/13/west/1');
+  expect(await targetOf('revert', { actions: [east, deploying('west')] })).toBe('release/kvstore/13');
+  expect(await targetOf('revert', { actions: [east, script] })).toBe('release/kvstore/13');
 });
 
 /** A Temporal server that has the answers of some workflows, and none of others. */

@@ -119,7 +119,7 @@ export async function untilNoCanary(run: DeploySession): Promise<void> {
  * @returns whether it had to wait.
  */
 async function untilCanariesLeft(run: DeploySession, over: () => boolean): Promise<boolean> {
-  if (run.input.canary) return false;
+  if (run.input.canary || run.persists()) return false;
   const before = run.canariesLeft;
   const canaries = await canariesNow(run, over);
   const present = canariesOn(canaries ?? [], idsOf(run.record.fleet?.now ?? run.record.fleet?.snapshot));

@@ -13,6 +13,7 @@ import { isEmpty, Strides, unitsOfPart, type StridePart } from './lockstep';
 import { runGuarded, untilNoGroupPaused } from './parallel';
 import { whilePaused } from './pause';
 import { pauseRefused } from './refusals';
+import { untilNextTry } from './rollback';
 import type { DeploySession } from './session';
 import { cameUp, earlierTries, MAX_TRANSIENT, type Tried } from './tries';
 import { leaveOutLost } from './unavailable';
@@ -46,9 +47,14 @@ export async function updatePhase(run: DeploySession, phase: PhasePlan, workOf: 
     const part = tried?.part ?? (await strides.next(phase, work, attempt, control.hold));
     if (part === undefined) return false;
     const id = updateId(run.workflowId, phase.key, attempt);
-    const overdue = (reason: string) => pauseOverdue(run, phase, id, reason);
+    const overdue = async (reason: string) => !run.persists() && pauseOverdue(run, phase, id, reason);
     const order = phaseOrder(run, phase, work, part, id);
-    const end = await sendPart(run, phase, order, part, { ...control, earlier, overdue });
+    const parting = { ...control, earlier, overdue };
+    const sent = await sendPart(run, phase, order, part, parting);
+    const persists = sent.kind !== 'met' && sent.kind !== 'left' && run.persists();
+    if (persists) failures += 1;
+    const isLost = persists && (await leaveOutLost(run, phase, () => giveUp(run, [id])));
+    const end = persists && !isLost ? await untilNextTry(run, phase, order, sent, parting, failures) : sent;
     if (end.kind === 'met' && part.isLast) {
       await updated(run, phase, id, end);
       await strides.settle(phase, work, control.hold);
@@ -67,9 +73,8 @@ export async function updatePhase(run: DeploySession, phase: PhasePlan, workOf: 
       tried = undefined;
       continue;
     }
-    failures += 1;
     const { skipped } = run.record;
-    await afterFailure(run, phase, end, id, failures);
+    if (!persists) await afterFailure(run, phase, end, id, (failures += 1));
     if (!isOver) await giveUp(run, [id]);
     // In lockstep the others may go another way without units that were left out since.
     const isOther = run.input.spec.lockstep && run.record.skipped !== skipped;
@@ -113,7 +118,7 @@ function phaseOrder(
 ): UpdateOrder {
   const { counts, isLast } = part;
   const wholeUnit = kind === 'completion' && isLast;
-  const awaitsCanaries = wholeUnit && !run.input.canary ? { awaitsCanaries: true as const } : {};
+  const awaitsCanaries = wholeUnit && !run.input.canary && !run.persists() ? { awaitsCanaries: true as const } : {};
   const request = { ...work, updateId: id, wholeUnit, ...awaitsCanaries, ...(counts ? { counts } : {}) };
   return {
     ...{ updateId: id, selection: unitsOfPart(work.selection, part) },

@@ -21,6 +21,9 @@ import { BackgroundTasks, waitFor, type Waited } from '../waiting';
 import { Update } from './update';
 import { DeployWindow } from './window';
 
+/** Until 0.3 a rollback failed as any deploy does: it waited for a person, or went back to what it was to undo. */
+const COMES_THROUGH = 'a rollback is tried until it comes through';
+
 /** Until 0.3 the list of the Web UI showed a deploy that was paused as if it was under way. */
 const TAGS_PAUSES = 'its state shows that it is paused';
 
@@ -112,6 +115,11 @@ export class DeploySession {
     return rollback || emergency !== undefined || this.stop()?.kind === 'revert' || this.record.stage === 'reverting';
   }
 
+  /** A rollback undoes what is bad: it waits for as little as a revert does, and only a person ends it. */
+  persists(): boolean {
+    return this.input.rollback && patched(COMES_THROUGH);
+  }
+
   /** Replaces the record by what `step` makes of it, and shows it in lists. */
   set(step: (record: DeployRecord, nowMs: number) => DeployRecord): void {
     const wasPaused = this.paused !== null;
@@ -159,7 +167,8 @@ export class DeploySession {
   }
 
   tryAutoRevert(unhealthy: Unhealthy): AutoRevert {
-    const tried = tryAutoRevert(this.record, this.input, unhealthy, Date.now());
+    const { canary } = this.input;
+    const tried = tryAutoRevert(this.record, { canary, rollback: this.persists() }, unhealthy, Date.now());
     if (tried.kind === 'reverting') this.set(() => tried.record);
     return tried;
   }

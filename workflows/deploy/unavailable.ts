@@ -1,5 +1,6 @@
 import type { PhasePlan } from '../../domain/deploy/plan';
 import type { Named } from '../../domain/deploy/snapshot';
+import type { DeployInput } from '../../domain/deploy/state';
 import {
   leavingOut,
   meetsFirst,
@@ -15,7 +16,7 @@ import type { DeploySession } from './session';
 
 /** What becomes of units that are unavailable, of so many in all. @returns whether the units have to be looked at again. */
 export async function heedUnavailable(run: DeploySession, down: Named, units: number): Promise<'again' | undefined> {
-  const decided = ofUnavailable(run.input, down, units);
+  const decided = ofUnavailable(down.count === 0 ? run.input : heeding(run), down, units);
   if (decided.kind === 'leave-out') return leaveOut(run, decided.units);
   run.pause('unit', decided.reason);
   await whilePaused(run);
@@ -50,7 +51,7 @@ export async function leaveOutLost(
   giveUp: () => Promise<unknown>,
 ): Promise<boolean> {
   const { skipped, fleet } = run.record;
-  if (!skipsUnavailable(run.input)) return false;
+  if (!skipsUnavailable(heeding(run))) return false;
   const look = await lookAt(run, phase, run.isStopping);
   const all = look?.allUnavailable.names ?? [];
   const lost = all.filter((id) => !skipped.includes(id));
@@ -63,6 +64,10 @@ export async function leaveOutLost(
   else leaveOut(run, [...skipped, ...lost]);
   return true;
 }
+
+/** Until 0.3 a rollback waited for units as its deploys do. */
+const heeding = (run: DeploySession): DeployInput =>
+  run.input.rollback && !run.persists() ? { ...run.input, rollback: false } : run.input;
 
 async function lookAt(run: DeploySession, { scope, amount }: PhasePlan, wake = run.isLeft) {
   const look = await callOrPause(

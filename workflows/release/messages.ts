@@ -43,6 +43,7 @@ import {
   type Frozen,
 } from '../messages';
 import { notifyPause } from './notices';
+import { rollBackSucceeded } from './rollBack';
 import type { ReleaseSession } from './session';
 
 /** Registers a release's handlers, which fold messages into the session and hand on to its deploys what concerns them. Call before the first await. */
@@ -131,6 +132,7 @@ function takeVerb(
   run.control = takeRelease(run.control, verb, command, approvable(run.input, run.record));
   run.set({ ...recordAfter(run, verb, command), paused: run.control.paused });
   if (isForDeploys(verb, command)) run.deploys.forward(verb, send);
+  if (verb === 'revert') run.notices(CancellationScope.nonCancellable(() => rollBackSucceeded(run)));
   return effectOfRelease(verb);
 }
 

@@ -48,6 +48,8 @@ export class ReleaseSession {
   readonly notifiedPauses = new Set<string>();
   /** How many scripts it has begun. */
   scripts = 0;
+  /** How many of its deploys had succeeded when its pipeline was asked to undo them. */
+  askedToUndo = 0;
   // What others said; messages.ts writes it, and nobody else.
   control: ReleaseControl;
   /** Who may command it, and the deploys that it starts. */

@@ -65,8 +65,9 @@ describe('a step is left', () => {
 });
 
 describe('an unhealthy verdict', () => {
-  const tried = (action: 'revert' | 'pause', input: { canary?: never } | { canary: never }, ...changes: Change[]) => {
-    const done = tryAutoRevert(deployOf(...changes), input, { action, reason: 'errors above 1%' }, NOW);
+  const tried = (action: 'revert' | 'pause', input: { canary?: never; rollback?: boolean }, ...changes: Change[]) => {
+    const about = { rollback: false, ...input };
+    const done = tryAutoRevert(deployOf(...changes), about, { action, reason: 'errors above 1%' }, NOW);
     return done.kind === 'reverting' ? stopOf(done.record) : done.reason;
   };
   const canary = { amount: 1, bakeMs: 1, keepUntil: false } as never;
@@ -82,6 +83,7 @@ describe('an unhealthy verdict', () => {
       tried('revert', {}, says('pause', { noRevert: true })),
       /^errors above 1%$/,
     ],
+    ['of a rollback does not', tried('revert', { rollback: true }), /a rollback is not reverted by itself$/],
     ['does not where nothing is known to go back to', tried('revert', {}, withoutPast), /not reverted, since .* x ran/],
   ])('%s', (_, reason, expected) => expect(reason).toMatch(expected));
 
@@ -91,13 +93,17 @@ describe('an unhealthy verdict', () => {
 
 describe('units that are unavailable', () => {
   const down = (...names: string[]) => ({ count: names.length, names });
-  const input = (onUnitUnavailable: 'skip' | 'pause') => ({ spec: { ...SPEC, onUnitUnavailable } });
+  const input = (onUnitUnavailable: 'skip' | 'pause', rollback = false) => ({
+    spec: { ...SPEC, onUnitUnavailable },
+    rollback,
+  });
   const again = { kind: 'wait', again: true };
 
   test.each<[string, ReturnType<typeof ofUnavailable>, object]>([
     ['are none, so that it continues', ofUnavailable(input('pause'), down(), 3), { kind: 'leave-out', units: [] }],
     ['are waited for', ofUnavailable(input('pause'), down('x'), 3), { kind: 'wait', again: false }],
     ['are left out where the owner says so', ofUnavailable(input('skip'), down('x'), 3), { units: ['x'] }],
+    ['are left out of a rollback', ofUnavailable(input('pause', true), down('x'), 3), { units: ['x'] }],
     ['are waited for where nothing else is left', ofUnavailable(input('skip'), down('x', 'y'), 2), again],
     ['are waited for where they are too many', ofUnavailable(input('skip'), { count: 1e6, names: [] }, 2e6), again],
   ])('%s', (_, decided, expected) => expect(decided).toMatchObject(expected));

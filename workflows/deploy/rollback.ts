@@ -1,0 +1,29 @@
+import type { PhasePlan } from '../../domain/deploy/plan';
+import { retryAfterMs } from '../../domain/settings';
+import { trackingFor } from './follow';
+import type { DeploySession } from './session';
+import { accepted } from './tries';
+import type { UpdateControl, UpdateEnd, UpdateOrder } from './update';
+
+/**
+ * A try of a rollback did not come through: loudly paused until the next, which a person may have at once. What it began continues
+ * meanwhile.
+ * @returns how it ended: a person may continue without what is missing.
+ */
+export async function untilNextTry(
+  run: DeploySession,
+  phase: PhasePlan,
+  order: UpdateOrder,
+  end: Exclude<UpdateEnd, { kind: 'met' | 'left' }>,
+  control: UpdateControl,
+  failures: number,
+): Promise<UpdateEnd> {
+  if (end.kind === 'refused') run.pauseOn(end.reason);
+  else run.pause('timeout', `the old version does not come up: ${end.reason}`);
+  const wake = () => run.isLeft() || run.record.control.resuming !== null;
+  await run.until(wake, { afterMs: retryAfterMs(run.input.settings, failures), summary: 'rollback: try again' });
+  if (run.isLeft()) return end;
+  // Who has paused it meanwhile resumes it.
+  if (run.paused?.by !== 'operator' || run.record.control.resuming !== null) run.unpause('trying the rollback again');
+  return (await accepted(run, trackingFor(run, phase, order, [order.updateId], control), control)) ?? end;
+}

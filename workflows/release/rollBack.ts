@@ -1,0 +1,25 @@
+import { getExternalWorkflowHandle } from '@temporalio/workflow';
+import { workflowIds } from '../../domain/ids';
+import { messageOf } from '../deploy/calls';
+import { rollBackSignal } from '../messages';
+import type { ReleaseSession } from './session';
+
+/**
+ * What a release has deployed by the time it is reverted is undone as everything is that has ended. The pipeline is asked at once,
+ * whatever of the release still runs, and at its end once more if another deploy has succeeded since.
+ */
+export async function rollBackSucceeded(run: ReleaseSession): Promise<void> {
+  const { ending } = run.control;
+  const succeeded = run.record.deploys.filter(({ result }) => result.outcome === 'succeeded').length;
+  if (!ending?.revert || succeeded <= run.askedToUndo) return;
+  const { input } = run;
+  const { revert: _, ...asked } = ending;
+  run.askedToUndo = succeeded;
+  run.log('rollback-asked', 'a deploy had succeeded when the revert came: the pipeline is asked for a rollback');
+  await getExternalWorkflowHandle(workflowIds.pipeline(input.spec.pipeline))
+    .signal(rollBackSignal, { of: input.number, ...asked })
+    .catch((error: unknown) => {
+      run.askedToUndo = 0;
+      run.log('not-rolled-back', `the pipeline could not be reached: ${messageOf(error)}`);
+    });
+}
