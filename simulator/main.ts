@@ -6,7 +6,12 @@ import { localOnly } from '../sdk/localOnly';
 import { createSimulator } from './app';
 import { SPEED_RANGE } from './simulation';
 
-/** The simulator as a process: `--port 4400 --seed 1 --speed 1`. One line when it is ready, nothing after it. */
+/**
+ * The simulator as a process: `--port 4400 --seed 1 --speed 1`; without a port it takes that of CONVEYOR_SIMULATOR_URL. One line
+ * when it is ready, nothing after it.
+ */
+
+const DEFAULT_SIMULATOR_URL = 'http://localhost:4400';
 
 /** How long calls that are under way at SIGTERM may take. */
 const SHUTDOWN_TIMEOUT_MS = 5000;
@@ -39,14 +44,14 @@ function startSimulator(): void {
 
 function readOptions(): { port: number; seed: number; speed: number } {
   const options = {
-    port: { type: 'string', default: '4400' },
+    port: { type: 'string' },
     seed: { type: 'string', default: '1' },
     speed: { type: 'string', default: '1' },
   } as const;
   try {
     const { values } = parseArgs({ options });
     return {
-      port: parseNumberOption('port', values.port, (value) => Number.isInteger(value) && value >= 0 && value < 65_536),
+      port: parseNumberOption('port', values.port ?? usualPort(), isPort),
       seed: parseNumberOption('seed', values.seed, Number.isInteger),
       speed: parseNumberOption('speed', values.speed, (value) => value >= SPEED_RANGE.min && value <= SPEED_RANGE.max),
     };
@@ -56,6 +61,15 @@ function readOptions(): { port: number; seed: number; speed: number } {
     );
   }
 }
+
+/** That of the address at which the others look for it. */
+function usualPort(): string {
+  const url = process.env.CONVEYOR_SIMULATOR_URL || DEFAULT_SIMULATOR_URL;
+  if (!URL.canParse(url)) throw new Error(`CONVEYOR_SIMULATOR_URL ${url} is no URL`);
+  return new URL(url).port || '80';
+}
+
+const isPort = (value: number): boolean => Number.isInteger(value) && value >= 0 && value < 65_536;
 
 function parseNumberOption(name: string, text: string, valid: (value: number) => boolean): number {
   const value = Number(text);

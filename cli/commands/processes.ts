@@ -74,7 +74,7 @@ export const processCommands: Register = (program, cli) => {
   program
     .command('simulator')
     .description('run the simulated world: Twine regions, fleet, metrics, build service')
-    .option('--port <n>', 'port (default 4400)')
+    .option('--port <n>', 'port (default: that of CONVEYOR_SIMULATOR_URL, else 4400)')
     .option('--seed <n>', 'seed of every random choice (default 1)')
     .option('--speed <x>', `how many times faster than real it runs (default ${SIMULATED_SPEED})`)
     .addHelpText('after', examples('conveyor simulator', 'conveyor simulator --seed 7 --speed 600'))

@@ -18,11 +18,13 @@ interface Started {
   readonly ended: Promise<{ code: number | null; stdout: string; stderr: string }>;
 }
 
-function simulator(...args: string[]): Started {
+const simulator = (...args: string[]): Started => simulatorWith({}, args);
+
+function simulatorWith(env: NodeJS.ProcessEnv, args: readonly string[]): Started {
   const child = spawn(
     process.execPath,
     [join(ROOT, 'node_modules/jiti/lib/jiti-cli.mjs'), 'simulator/main.ts', ...args],
-    { cwd: ROOT },
+    { cwd: ROOT, env: { ...process.env, CONVEYOR_SIMULATOR_URL: '', ...env } },
   );
   children.push(child);
   let [stdout, stderr] = ['', ''];
@@ -77,6 +79,21 @@ test('a port that is taken is a clear error and exit code 1', async () => {
   other.close();
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   expect(stderr).toMatch(/^error: port-in-use: port \d+ is taken, so the simulator cannot listen on it\nhint: /);
+});
+
+test('without --port it listens where CONVEYOR_SIMULATOR_URL leads the others', async () => {
+  const other = createServer();
+  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+  const { port } = other.address() as AddressInfo;
+  await new Promise((resolve) => other.close(resolve));
+  const { ready, ended } = simulatorWith({ CONVEYOR_SIMULATOR_URL: `http://localhost:${port}` }, []);
+  expect(await Promise.race([ready, ended])).toBe(`simulator ready on http://127.0.0.1:${port} (seed 1, speed 1)`);
+});
+
+test('an address that is none is a usage error that names the variable', async () => {
+  const { code, stderr } = await simulatorWith({ CONVEYOR_SIMULATOR_URL: 'localhost' }, []).ended;
+  expect(code).toBe(2);
+  expect(stderr).toMatch(/^error: usage: CONVEYOR_SIMULATOR_URL localhost is no URL\nhint: /);
 });
 
 test.each([
