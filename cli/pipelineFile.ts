@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path';
-import { conveyorError } from '../domain/errors';
+import { conveyorError, type ConveyorError } from '../domain/errors';
 import { parsePipeline, parsePipelineValue, type PipelineRules } from '../domain/spec/parse';
 import type { PipelineSpec } from '../domain/spec/pipeline';
 import type { Problem } from '../domain/spec/problem';
@@ -38,11 +38,11 @@ export async function requirePipelineFile(
 ): Promise<PipelineFile & { readonly spec: PipelineSpec }> {
   const read = await readPipelineFile(file, nowMs, rules === undefined ? {} : { rules });
   if (read.spec !== null) return { ...read, spec: read.spec };
-  throw conveyorError('invalid-file', {
-    file,
-    problems: read.problems.filter(({ severity }) => severity === 'error').length,
-  });
+  throw invalidFile(read);
 }
+
+export const invalidFile = ({ file, problems }: CheckedFile): ConveyorError =>
+  conveyorError('invalid-file', { file, problems: problems.filter(({ severity }) => severity === 'error').length });
 
 type Loaded = { readonly value: unknown } | { readonly failure: string };
 

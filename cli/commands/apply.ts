@@ -7,7 +7,7 @@ import { EXIT } from '../exit';
 import { refuseLargeFleets } from '../fleet';
 import { actorOf, withClient } from '../door';
 import { emit, printNoteLines } from '../output';
-import { readPipelineFile } from '../pipelineFile';
+import { invalidFile, readPipelineFile } from '../pipelineFile';
 import { noteScriptsOff } from '../scriptsAllowed';
 import { renderChanges } from '../render/changes';
 import { paint, type View } from '../render/paint';
@@ -37,7 +37,8 @@ export const applyCommand: Register = (program, cli) => {
         if (checked.some((file) => file.problems.length > 0))
           printNoteLines(io, renderProblems(allOnOneLine(checked), view));
         // All or nothing: one bad file must not leave the others half applied.
-        if (hasErrors(checked)) return EXIT.usage;
+        const wrong = checked.find((file) => hasErrors([file]));
+        if (wrong) throw invalidFile(wrong);
         noteScriptsOff(io, checked);
         await Promise.all(checked.flatMap(({ spec }) => (spec ? [refuseLargeFleets(io, spec)] : [])));
         const actor = actorOf(io, connect);

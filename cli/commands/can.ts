@@ -2,11 +2,10 @@ import type { FactSource } from '../../client/about';
 import type { ConveyorClient } from '../../client/api';
 import { answerTo, type Question } from '../../client/can';
 import { whether, type PermissionAnswer } from '../../client/http/client';
-import { conveyorError } from '../../domain/errors';
 import { resolveDoor, enter, httpOf } from '../door';
 import { EXIT } from '../exit';
 import { emit } from '../output';
-import { readPipelineFile } from '../pipelineFile';
+import { requirePipelineFile } from '../pipelineFile';
 import { paint } from '../render/paint';
 import { examples, type CommandCall, type Register } from './command';
 
@@ -54,9 +53,7 @@ export const canCommand: Register = (program, cli) => {
 /** Of a file that is given, what would be applied. @throws ConveyorError `invalid-file` */
 async function specIn({ io, options: { file } }: CommandCall<CanOptions>): Promise<Question['spec']> {
   if (file === undefined) return undefined;
-  const { spec } = await readPipelineFile(file, io.now());
-  if (spec === null) throw conveyorError('invalid-file', { file, problems: 1 });
-  return spec;
+  return (await requirePipelineFile(file, io.now())).spec;
 }
 
 /** By whose rules: those of the file on this machine, or of a server. */

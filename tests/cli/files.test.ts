@@ -175,7 +175,16 @@ describe('apply', () => {
   test('with one broken file applies none, with code 2', async () => {
     const ran = await run(['apply', sound, broken], { client: {} });
     expect(ran).toMatchObject({ code: 2, out: '', connections: [] });
-    expect(ran.err).toContain('ovners');
+    expect(ran.err.split(`${broken}:2:1: error unknown-key: `)).toHaveLength(2);
+    expect(ran.err).toContain(
+      `error: invalid-file: ${broken} has 2 problems\nhint: conveyor lint ${broken} lists them with their positions\n`,
+    );
+  });
+
+  test('with -o json it is an error for programs, too', async () => {
+    const ran = await run(['apply', sound, broken, '-o', 'json'], { client: {} });
+    expect(ran.code).toBe(2);
+    expect(JSON.parse(ran.out)).toMatchObject({ error: { code: 'invalid-file', message: `${broken} has 2 problems` } });
   });
 
   test('--dry-run compares without applying', async () => {
