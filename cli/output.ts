@@ -118,6 +118,8 @@ export function printNoteLines(io: Io, text: string): void {
 
 export function colorFor(io: Pick<Io, 'env'>, isTTY: boolean, flag: boolean | undefined): boolean {
   if (flag === false || io.env.NO_COLOR) return false;
-  if (io.env.FORCE_COLOR || io.env.CLICOLOR_FORCE) return true;
+  if (isOn(io.env.FORCE_COLOR) || isOn(io.env.CLICOLOR_FORCE)) return true;
   return isTTY && io.env.TERM !== 'dumb';
 }
+
+const isOn = (setting: string | undefined): boolean => !['', '0', 'false'].includes(setting ?? '');
