@@ -57,9 +57,10 @@ interface Printable<T> {
   readonly name: readonly string[];
 }
 
-/** Prints a value in the format asked for. */
+/** Prints a value in the format asked for; of no ids and no lines nothing. */
 export function emit<T>(io: Io, output: Output, value: T, show: Printable<T>): void {
   const text = formatOutput(output, value, show);
+  if (text === '' && !output.human) return;
   io.stdout.write(`${output.human ? asTyped(text, io.env) : text}\n`);
 }
 

@@ -420,6 +420,11 @@ describe('output formats', () => {
     else expect(out).toMatch(expected);
   });
 
+  test.each(['name', 'jsonl'])('%s has no line where there is nothing', async (format) => {
+    const none = { listReleases: () => Promise.resolve([]) };
+    expect(await run(['list', 'releases', '-o', format], { client: none })).toMatchObject({ code: 0, out: '' });
+  });
+
   test('json is one value and jsonl one line each', async () => {
     expect(JSON.parse((await run(['list', 'releases', '-o', 'json'], { client })).out)).toHaveLength(2);
     expect(
