@@ -13,10 +13,11 @@ import { checkConfig, checkPorts, checkWebhooks } from './surroundings';
  * what scripts could do here ends with it.
  */
 export async function runChecks(
-  env: Env = process.env,
+  environment: Env = process.env,
   connect: ConnectOptions = {},
   io: Pick<Io, 'askServer' | 'sleep'> = { askServer: serverFetch, sleep: async (ms) => void (await wait(ms)) },
 ): Promise<DoctorCheck[]> {
+  const env = { ...environment, ...flagsAsEnv(connect) };
   const looks = await Promise.all([
     checkTemporalBinary(env),
     checkTestServer(env),
@@ -27,3 +28,9 @@ export async function runChecks(
   ]);
   return [checkNode(), checkPackages(), checkBuild(), ...checkConfig(env), ...checkWebhooks(env), ...looks.flat()];
 }
+
+/** Flags come before the environment, here as for every other command. */
+const flagsAsEnv = ({ address, namespace }: ConnectOptions): Env => ({
+  ...(address !== undefined && { TEMPORAL_ADDRESS: address }),
+  ...(namespace !== undefined && { TEMPORAL_NAMESPACE: namespace }),
+});

@@ -76,7 +76,7 @@ export async function checkFinders(env: Env): Promise<DoctorCheck[]> {
   try {
     // As above.
     const { createClient } = await import('../../client');
-    const client = await createClient({ address: temporal });
+    const client = await createClient({ address: temporal, namespace: env.TEMPORAL_NAMESPACE || undefined });
     try {
       return finderChecks(await client.listFinders());
     } finally {

@@ -8,6 +8,7 @@ import { SEARCH_ATTRIBUTES } from '../../domain/searchAttributes';
 import type { DoctorCheck } from '../../cli/doctor/check';
 import { runChecks } from '../../cli/doctor/checks';
 import { scriptChecks } from '../../cli/doctor/scripts';
+import type { ConnectOptions } from '../../cli/io';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'conveyor-doctor-'));
 const tools = path.join(folder, 'bin');
@@ -25,7 +26,10 @@ afterAll(async () => {
 });
 
 /** Checks of a machine with an empty cache and no tools but a shell, whose usual ports are all elsewhere. */
-async function examine(changes: Record<string, string>): Promise<Record<string, DoctorCheck>> {
+async function examine(
+  changes: Record<string, string>,
+  flags: ConnectOptions = {},
+): Promise<Record<string, DoctorCheck>> {
   const unused = await listen(() => 500, true);
   const env = {
     PATH: tools,
@@ -37,7 +41,7 @@ async function examine(changes: Record<string, string>): Promise<Record<string, 
     CONVEYOR_SERVER_URL: `http://127.0.0.1:${unused}`,
     ...changes,
   };
-  return Object.fromEntries((await runChecks(env)).map((check) => [check.name, check]));
+  return Object.fromEntries((await runChecks(env, flags)).map((check) => [check.name, check]));
 }
 
 /** A port where something answers with a status, or after `close` one where nothing does. */
@@ -86,6 +90,17 @@ test('a port that another program holds is distinguished from one that is free a
     found: 'taken by something that is not the server',
   });
   expect(checks[`port ${ours}`]).toMatchObject({ state: 'ok', found: 'the simulator answers' });
+});
+
+test('what is examined is what flags name, before the environment', async () => {
+  const [page, silent] = [await listen(() => 200), await listen(() => 200, true)];
+  const checks = await examine(
+    { CONVEYOR_WEB_UI: `http://127.0.0.1:${page}`, TEMPORAL_NAMESPACE: 'other' },
+    { address: `127.0.0.1:${silent}`, namespace: 'prod' },
+  );
+  expect(checks['Temporal']?.found).toBe(`nothing answers at 127.0.0.1:${silent}`);
+  expect(checks[`port ${silent}`]?.found).toBe('free for Temporal');
+  expect(checks[`port ${page}`]?.found).toContain('/namespaces/prod/');
 });
 
 describe('the search attributes of a namespace', () => {
