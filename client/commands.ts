@@ -118,7 +118,7 @@ async function sendToEnded(
       verb,
       id: text,
       why: offersRerun(release, false)
-        ? `it has ended (${release.state}); run it again with conveyor rerun ${release.id}`
+        ? `it has ended (${release.state}); run it again with conveyor rerun ${release.id}, or start a new one with conveyor release ${release.pipeline}`
         : `it has ended (${release.state}); start a new one with conveyor release ${release.pipeline}`,
     });
   if (verb !== 'revert')

@@ -101,10 +101,8 @@ async function whileItRuns(client: ConveyorClient, text: string): Promise<void> 
     id: text,
     why: `${status.id} has ended (${status.state})`,
   });
-  const isRerun = offersRerun(status, false);
-  const hint = isRerun
-    ? `run what failed again in a new release: conveyor rerun ${status.id}`
-    : `release the same again: ${await againWords(client, status)}`;
+  const rerun = `run what failed again in a new release: conveyor rerun ${status.id}; or `;
+  const hint = `${offersRerun(status, false) ? rerun : ''}release the same again: ${await againWords(client, status)}`;
   throw new ConveyorError('invalid-state', message, hint, retryable, exit);
 }
 

@@ -78,13 +78,14 @@ describe('a pick on a terminal', () => {
   });
 });
 
-test('a retry of a release that failed is refused with the rerun to type instead', async () => {
-  const it = world([failed('tests')], { state: 'failed', endedAt: '2026-11-20T14:02:00.000Z' });
+test('a retry of a release that failed is refused with the rerun and the release to type instead', async () => {
+  const artifacts = [{ name: 'source', kind: 'source', version: '13', metadata: {} }];
+  const it = world([failed('tests')], { state: 'failed', endedAt: '2026-11-20T14:02:00.000Z', artifacts });
   const ran = await run(['retry', 'kvstore/13/tests', ...why], it);
   expect({ code: ran.code, sent: it.sent }).toEqual({ code: 1, sent: [] });
   expect(ran.err).toBe(
     'error: invalid-state: cannot retry kvstore/13/tests: kvstore/13 has ended (failed)\n' +
-      'hint: run what failed again in a new release: conveyor rerun kvstore/13\n',
+      'hint: run what failed again in a new release: conveyor rerun kvstore/13; or release the same again: conveyor release kvstore --artifact source=13\n',
   );
 });
 

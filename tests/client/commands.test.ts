@@ -147,3 +147,14 @@ test('who may not pick learns who may, not that they own nothing', async () => {
   const pick = () => workflows.update('release/kvstore/13', 'kvstore/13/approve', 'pick', { actor: 'user:bob' });
   await expect(pick()).rejects.toMatchObject({ code: 'not-permitted', message: why, hint: 'ask one of them to do it' });
 });
+
+test.each<[state: ReleaseStatus['state'], instead: string]>([
+  ['failed', 'run it again with conveyor rerun kvstore/13, or start a new one with conveyor release kvstore'],
+  ['succeeded', 'start a new one with conveyor release kvstore'],
+])('a retry after the end is refused with what to type instead: %s', async (state, instead) => {
+  const ended = release({ state, endedAt: '2026-11-20T14:02:00.000Z' });
+  const { workflows } = serverWith({ 'release/kvstore/13': ended });
+  await expect(sendCommand(workflows, 'kvstore/13/tests', 'retry', {})).rejects.toThrow(
+    `it has ended (${state}); ${instead}`,
+  );
+});
