@@ -466,8 +466,8 @@ export interface PlanView {
   readonly pipeline: string;
   readonly action: string;
   readonly pattern: string;
-  /** What its version has to soak in before it begins, for so many ms; the times of the phases are without. */
-  readonly soak?: SoakSpec;
+  /** What its version has to soak in before it begins, and for how long; the times of the phases are without. `for` is `forMs` as it was called before. */
+  readonly soak?: SoakSpec & { readonly forMs: number };
   /** A release that waits in the queue for longer is cancelled; missing where none is. */
   readonly expireAfterMs?: number;
   /** When it may update; missing where that is always. */

@@ -42,7 +42,7 @@ export function planView(spec: PipelineSpec, action: string, units: readonly Uni
     pipeline: spec.pipeline,
     action,
     pattern: patternOf(plan, units),
-    ...(deploy.soak === undefined ? {} : { soak: deploy.soak }),
+    ...(deploy.soak === undefined ? {} : { soak: { ...deploy.soak, forMs: deploy.soak.for } }),
     ...(expireAfter === undefined ? {} : { expireAfterMs: expireAfter }),
     phases: plan.phases.map((phase, index) => ({
       index,

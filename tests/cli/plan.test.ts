@@ -314,7 +314,8 @@ test('a soak is named, and the times are without it', async () => {
     'begins once its version has run for 1d as executable in staging; times are without that',
   );
   const view = JSON.parse((await run([...argv, '-o', 'json'], { env: ALONE })).out) as PlanView;
-  expect(view.soak).toEqual({ pipeline: 'staging', artifact: 'executable', for: 86_400_000 });
+  const day = 86_400_000;
+  expect(view.soak).toEqual({ pipeline: 'staging', artifact: 'executable', for: day, forMs: day });
   expect(view.phases[0]?.startsAt).toBe('2026-11-23T17:00:00.000Z');
 });
 
