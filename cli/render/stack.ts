@@ -14,6 +14,9 @@ export function stackText(
   view: View,
 ): string {
   const colors = paint(view.color);
+  const pids = Object.entries(ready.pids)
+    .map(([part, pid]) => `${part} ${pid}`)
+    .join(', ');
   const rows = [
     ['Temporal', ready.temporal],
     ['Web UI', colors.underline(listPage(ready.webUi, namespace))],
@@ -21,6 +24,7 @@ export function stackText(
     ['Server', ready.server],
     ['Task queue', ready.taskQueue],
     ...(stack.config ? configRows(stack.config) : []),
+    ...(pids === '' ? [] : [['Processes', pids]]),
     ['Logs', stack.logFolder],
   ].map(([name = '', value = '']) => [`  ${colors.bold(name)}`, value]);
   // At addresses of their own the next commands find nothing by themselves.

@@ -5,9 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Io } from '../../cli/io';
+import { stackText } from '../../cli/render/stack';
 import { stackEnvironment, freeAddresses, hostOf, isLocal, portOf, usualAddresses } from '../../cli/stack/addresses';
 import { startChild, untilReady, type ChildSpec } from '../../cli/stack/child';
 import { accepts, freePorts, respondsOk } from '../../cli/stack/ports';
+import { readyOf } from '../../cli/stack/readyFile';
+import type { Stack } from '../../cli/stack/stack';
 
 const folder = mkdtempSync(join(tmpdir(), 'conveyor-stack-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -86,6 +89,15 @@ describe('a process of the stack', () => {
     for (let tries = 0; tries < 50 && !existsSync(ended); tries += 1) await delay(20);
     expect(existsSync(ended)).toBe(true);
   });
+});
+
+test('what people read of a stack has the processes that were started, as the ready file has', () => {
+  const shown = (pids: ReturnType<Stack['pids']>): string => {
+    const stack = { addresses: usualAddresses({}, {}), logFolder: 'logs', pids: () => pids } as unknown as Stack;
+    return stackText(readyOf(stack), stack, 'default', {}, { width: 110, color: false, now: 0 });
+  };
+  expect(shown({ simulator: 12, worker: 13 })).toMatch(/^ {2}Processes +simulator 12, worker 13$/m);
+  expect(shown({})).not.toContain('Processes');
 });
 
 describe('addresses', () => {
