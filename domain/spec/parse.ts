@@ -6,6 +6,7 @@ import { lintPipeline } from './lint';
 import { danglingAliases, locate, positionOf } from './locate';
 import { pipelineSchema, type PipelineSpec } from './pipeline';
 import { errorAt, formatPath, type Finding, type Problem } from './problem';
+import { lintTheRest } from './rest';
 
 export type { Problem } from './problem';
 
@@ -92,39 +93,6 @@ function placedFindings(findings: readonly Finding[], originOf: Expansion['origi
     const key = `${finding.code} ${at}`;
     return seen.has(key) || !seen.add(key) ? [] : [{ ...finding, path }];
   });
-}
-
-/**
- * The errors that lint finds in what is left without the values that are wrong, so that a misspelt key does not hide a
- * cycle. Warnings would speak of defaults that nobody chose. Nothing when too much is missing.
- */
-function lintTheRest(value: unknown, findings: readonly Finding[]): Finding[] {
-  const rest = copy(value);
-  // From the back, so that the indices of lists hold.
-  // Without `uses` a check is not whole, so it goes as well.
-  const gone = findings.map(({ path, code }) => (code === 'unknown-check' ? path.slice(0, -1) : path));
-  gone.reverse().forEach((path) => removeAt(rest, path));
-  const parsed = pipelineSchema.safeParse(rest);
-  return parsed.success ? lintPipeline(parsed.data).filter(({ severity }) => severity === 'error') : [];
-}
-
-/** Undefined for what a TypeScript file may hold and no pipeline can, such as functions. */
-function copy(value: unknown): unknown {
-  try {
-    return structuredClone(value);
-  } catch {
-    return undefined;
-  }
-}
-
-function removeAt(root: unknown, path: Finding['path']): void {
-  const key = path.at(-1);
-  const parent = path
-    .slice(0, -1)
-    .reduce<unknown>((at, step) => (at as Record<string | number, unknown> | undefined)?.[step], root);
-  if (key === undefined || typeof parent !== 'object' || parent === null) return;
-  if (Array.isArray(parent)) parent.splice(Number(key), 1);
-  else delete (parent as Record<string | number, unknown>)[key];
 }
 
 /** Anchors may be used, but not to make a small file into a huge one. */

@@ -1,0 +1,114 @@
+import { isJsonObject, isText } from '../json';
+import { lintPipeline } from './lint';
+import { pipelineSchema, type PipelineSpec } from './pipeline';
+import { nearestWord, type Finding } from './problem';
+
+type Entries = Record<string, unknown>;
+
+/**
+ * The errors that lint finds in what is left without the values that are wrong, so that a misspelt key does not hide a cycle.
+ * What is missing is filled in. Warnings would speak of defaults that nobody chose. Nothing when too much is missing.
+ */
+export function lintTheRest(value: unknown, findings: readonly Finding[]): Finding[] {
+  const rest = copy(value);
+  // From the back, so that the indices of lists hold.
+  findings
+    .filter(isTakenOut)
+    .map(pathOf)
+    .reverse()
+    .forEach((path) => removeAt(rest, path));
+  const spec = filledIn(rest);
+  if (spec === null) return [];
+  const broken = new Set(findings.flatMap(brokenKeys));
+  const isOnlyForLack = ({ code }: Finding): boolean => (LACKS[code] ?? []).some((key) => broken.has(key));
+  return lintPipeline(spec).filter((finding) => finding.severity === 'error' && !isOnlyForLack(finding));
+}
+
+/** An entry that others may name stays, and is filled in. */
+const isTakenOut = ({ path, code }: Finding): boolean =>
+  path.length !== 2 || code === 'invalid-name' || !NAMED.includes(String(path[0]));
+
+const NAMED: readonly string[] = ['actions', 'artifacts', 'mutex'];
+
+/** Without `uses` a check is not whole, so it goes as well. */
+const pathOf = ({ path, code }: Finding): Finding['path'] => (code === 'unknown-check' ? path.slice(0, -1) : path);
+
+/** Undefined for what a TypeScript file may hold and no pipeline can, such as functions. */
+function copy(value: unknown): unknown {
+  try {
+    return structuredClone(value);
+  } catch {
+    return undefined;
+  }
+}
+
+function removeAt(root: unknown, path: Finding['path']): void {
+  const key = path.at(-1);
+  const parent = path
+    .slice(0, -1)
+    .reduce<unknown>((at, step) => (at as Record<string | number, unknown> | undefined)?.[step], root);
+  if (key === undefined || typeof parent !== 'object' || parent === null) return;
+  if (Array.isArray(parent)) parent.splice(Number(key), 1);
+  else delete (parent as Record<string | number, unknown>)[key];
+}
+
+/** The pipeline as it would be if nothing were missing; null when too much is. */
+function filledIn(rest: unknown): PipelineSpec | null {
+  const parsed = pipelineSchema.safeParse(rest);
+  if (parsed.success) return parsed.data;
+  if (!isJsonObject(rest) || !isJsonObject(rest['actions'])) return null;
+  for (const { path } of parsed.error.issues) fillIn(rest as Entries, String(path[0]), String(path[1]));
+  return pipelineSchema.safeParse(rest).data ?? null;
+}
+
+/** Nobody calls a pipeline so. */
+const NAMELESS = 'the-pipeline-that-has-no-name-yet';
+const STAND_INS: Readonly<Record<string, unknown>> = { pipeline: NAMELESS, owners: ['user:nobody'] };
+
+function fillIn(root: Entries, section: string, name: string): void {
+  const entries = root[section];
+  if (!NAMED.includes(section) || !isJsonObject(entries)) root[section] = STAND_INS[section];
+  else if (section === 'actions') (entries as Entries)[name] = standIn(entries[name]);
+  else (entries as Entries)[name] = section === 'artifacts' ? { finder: 'manual' } : {};
+}
+
+/** An action that is not whole, as far as it concerns the others. */
+function standIn(action: unknown): Entries {
+  const { type, needs, inputs, outputs, runIf, join } = isJsonObject(action) ? action : {};
+  const names = (list: unknown) => (Array.isArray(list) ? list.filter(isText) : []);
+  return {
+    ...(type === 'deploy' ? { type, with: { pushType: 'unknown' } } : { type: 'build' }),
+    ...{ needs: names(needs), inputs: names(inputs), outputs: names(outputs) },
+    ...(runIf === 'failure' || runIf === 'always' ? { runIf } : {}),
+    ...(join === 'any' ? { join } : {}),
+  };
+}
+
+const EDGES = ['needs', 'inputs', 'outputs', 'runIf', 'join'];
+
+/** Errors that may come of nothing but what is taken out: of which keys. */
+const LACKS: Readonly<Record<string, readonly string[]>> = {
+  'no-inputs': ['inputs'],
+  'no-actions': ['actions'],
+  'unknown-action': ['actions'],
+  'unknown-artifact': ['artifacts', 'outputs'],
+  'unknown-mutex': ['mutex'],
+  'ambiguous-artifact': EDGES,
+  'undecided-condition': EDGES,
+  'unreachable-action': EDGES,
+  'kept-by-deploy': EDGES,
+  'soaks-later': EDGES,
+  'soaks-another': EDGES,
+  'soaks-nowhere': ['type'],
+};
+
+/** Which of these keys a finding leaves without their values; a word that is no key stands for the key that was meant. */
+function brokenKeys({ path: [section, , key], path, code }: Finding): readonly string[] {
+  if (path.length === 1) return [meant(String(section), code)];
+  if (section !== 'actions') return code === 'invalid-name' ? [String(section)] : [];
+  if (path.length === 2) return code === 'invalid-name' ? ['actions', ...EDGES] : [...EDGES, 'type'];
+  return path.length === 3 || key !== 'with' ? [meant(String(key), code)] : [];
+}
+
+const meant = (word: string, code: string): string =>
+  code === 'unknown-key' ? (nearestWord(word, [...NAMED, ...EDGES]) ?? word) : word;
