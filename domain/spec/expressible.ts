@@ -34,7 +34,7 @@ export const VALUE_OF_MATRIX = {
 
 export const NOT_RESERVED = { not: { const: 'constructor' } };
 
-export const MORE_THAN_NOTHING = { not: { pattern: '^0+(\\.0+)?\\s?[a-z]+$' } };
+export const MORE_THAN_NOTHING = { not: { pattern: '^[0.]+ *[A-Za-z]+$' } };
 
 /** A calendar has a mode that heeds it, and a zone. */
 export const CALENDAR_MODE = {

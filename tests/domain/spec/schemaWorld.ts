@@ -92,6 +92,8 @@ const VALUES: readonly unknown[] = [
     '0s',
     '10m',
     '1.5h',
+    '.0 Days',
+    '1 Hour',
     '10',
     'UTC',
     'BST',
