@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { DEFAULT_PACE } from '../deploy/defaults';
 import { deployFields, deployWith } from './deploy';
 import {
   CALENDAR_MODE,
@@ -104,7 +105,7 @@ export const action = z
           type: z.literal('canary'),
           with: deployFields
             .pick({ pushType: true, config: true, healthChecks: true, healthInterval: true })
-            .extend({ amount, bake: duration, keepUntil: name.optional() }),
+            .extend({ amount, bake: duration.default(DEFAULT_PACE.bake), keepUntil: name.optional() }),
           soak,
           ...common,
         })

@@ -198,6 +198,7 @@ describe('a check', () => {
     expect(canary({ healthChecks: [{ ...CHECK, minSamples: 100 }] })).toEqual(['too-few-samples']);
     expect(canary({ healthChecks: [CHECK, CHECK] })).toEqual(['duplicate-check']);
     expect(canary({ amount: '100%', healthChecks: [{ ...CHECK, ...control }] })).toEqual(['empty-control']);
+    expect(canary({ bake: undefined })).toEqual([]);
   });
 });
 
