@@ -19,6 +19,7 @@ export function placedDeploys(
 
 /** What judges tasks by checks: a deploy or a canary, with the stretches of time in which it does. */
 export interface Judging {
+  readonly name: string;
   readonly path: Path;
   readonly checks: readonly HealthCheck[];
   readonly intervalMs: number;
@@ -41,7 +42,7 @@ export function judgesOf(spec: PipelineSpec): Judging[] {
   return Object.entries(spec.actions).flatMap(([name, action]): Judging[] => {
     if (action.type !== 'deploy' && action.type !== 'canary') return [];
     const { healthChecks: checks, healthInterval: intervalMs } = action.with;
-    const judging = { path: ['actions', name, 'with'], checks, intervalMs };
+    const judging = { name, path: ['actions', name, 'with'], checks, intervalMs };
     if (action.type === 'canary') {
       const { amount, bake: bakeMs, keepUntil } = action.with;
       const longestBakeMs = keepUntil === undefined ? bakeMs : Infinity;

@@ -1,12 +1,12 @@
 import type { HealthCheck } from '../health';
 import type { Rule } from '../rule';
 import { errorAt, warningAt, type Finding, type Path } from '../problem';
-import { placedDeploys, judgesOf } from './deploys';
+import { judgesOf } from './deploys';
 
 /** Checks that can be trusted. */
 const none: Rule = (spec) =>
-  placedDeploys(spec)
-    .filter(({ deploy }) => deploy.healthChecks.length === 0)
+  judgesOf(spec)
+    .filter(({ checks }) => checks.length === 0)
     .map(({ path, name }) => {
       const message = `${name} has no health checks: only tasks that do not start are noticed`;
       return warningAt(

@@ -12,8 +12,15 @@ const LARGEST_FIRST_PERCENT = 10;
 
 const bakes: Rule = (spec) =>
   placedDeploys(spec).flatMap(({ path, deploy }) =>
-    bakesOf(deploy).flatMap(({ at, bakeMs, name }) => bakeFindings([...path, ...at], deploy, bakeMs, name)),
+    bakesOf(deploy).flatMap((bake) => bakeFindings([...path, ...bake.at], deploy, bake, 'the next phase')),
   );
+
+const canaryBakes: Rule = (spec) =>
+  Object.entries(spec.actions).flatMap(([name, action]) => {
+    if (action.type !== 'canary') return [];
+    const { bake: bakeMs } = action.with;
+    return bakeFindings(['actions', name, 'with', 'bake'], action.with, { bakeMs, name }, 'it succeeds');
+  });
 
 const firstPhase: Rule = (spec) =>
   placedDeploys(spec).flatMap(({ path, deploy }) => {
@@ -43,7 +50,7 @@ const wholeRegion: Rule = (spec) =>
     return [warningAt([...path, 'phases'], 'no-whole-region', message, hint)];
   });
 
-export const phaseRules: readonly Rule[] = [bakes, firstPhase, wholeRegion];
+export const phaseRules: readonly Rule[] = [bakes, canaryBakes, firstPhase, wholeRegion];
 
 interface PhaseBake {
   readonly at: Path;
@@ -65,22 +72,25 @@ function bakesOf(deploy: DeploySpec): PhaseBake[] {
     : [...defaults, ...phases, { at: ['completion', 'bake'], name: 'completion', bakeMs: completion }];
 }
 
-function bakeFindings(path: Path, deploy: DeploySpec, bakeMs: number, name: string): Finding[] {
+function bakeFindings(
+  path: Path,
+  { healthChecks, healthInterval }: Pick<DeploySpec, 'healthChecks' | 'healthInterval'>,
+  { bakeMs, name }: Pick<PhaseBake, 'bakeMs' | 'name'>,
+  next: string,
+): Finding[] {
   if (bakeMs === 0)
     return [
       warningAt(
         path,
         'no-bake',
-        `${name} has no bake, so nothing is checked before the next phase`,
+        `${name} has no bake, so nothing is checked before ${next}`,
         'let it bake for some minutes',
       ),
     ];
-  const lookbacks = deploy.healthChecks.map((check) => lookbackOf(check, deploy.healthInterval));
+  const lookbacks = healthChecks.map((check) => lookbackOf(check, healthInterval));
   const needed = Math.max(0, ...lookbacks);
   if (bakeMs >= needed) return [];
-  const slow = deploy.healthChecks
-    .filter((check) => lookbackOf(check, deploy.healthInterval) > bakeMs)
-    .map((check) => check.name);
+  const slow = healthChecks.filter((check) => lookbackOf(check, healthInterval) > bakeMs).map((check) => check.name);
   const message = `${name} bakes for ${formatDuration(bakeMs)}, shorter than what ${[...new Set(slow)].join(', ')} looks back`;
   return [
     errorAt(path, 'bake-too-short', message, `let it bake for ${formatDuration(needed)} at least, or look back less`),

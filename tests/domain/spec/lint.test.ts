@@ -198,6 +198,10 @@ describe('a check', () => {
     expect(canary({ healthChecks: [{ ...CHECK, minSamples: 100 }] })).toEqual(['too-few-samples']);
     expect(canary({ healthChecks: [CHECK, CHECK] })).toEqual(['duplicate-check']);
     expect(canary({ amount: '100%', healthChecks: [{ ...CHECK, ...control }] })).toEqual(['empty-control']);
+    expect(canary({ healthChecks: [] })).toEqual(['no-health-checks']);
+    expect(canary({ bake: '0s' })).toEqual(['no-bake']);
+    expect(canary({ bake: '30s' })).toEqual(['bake-too-short']);
+    expect(canary({ healthChecks: [{ ...CHECK, lookback: '11m' }] })).toEqual(['bake-too-short']);
     expect(canary({ bake: undefined })).toEqual([]);
   });
 });
