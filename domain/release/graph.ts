@@ -28,6 +28,13 @@ export const dependencies = (actions: Actions): Edges => graphOf(actions).edges;
 export const sourceOf = (actions: Actions, consumer: string, artifact: string): Source =>
   nearestProducer(actions, graphOf(actions).above, consumer, artifact);
 
+/** Those that make an artifact and that no other of them comes after: of several nobody knows who ends last. */
+export function lastProducers(actions: Actions, artifact: string): readonly string[] {
+  const { above } = graphOf(actions);
+  const makers = Object.keys(actions).filter((name) => actions[name]?.outputs.includes(artifact));
+  return makers.filter((name) => !makers.some((other) => above.get(other)?.has(name)));
+}
+
 /**
  * The actions that an artifact is passed through when they make none of it, nearest first, and where that leads: a producer
  * that is skipped passes on what it would have got itself.

@@ -1,5 +1,5 @@
 import { MANUAL, PIPELINE_OUTPUT, STANDARD_FINDERS, whyCannotFind } from '../../finder/standard';
-import { passagesOf, sourceOf } from '../../release/graph';
+import { lastProducers, passagesOf, sourceOf } from '../../release/graph';
 import type { Rule } from '../rule';
 import type { ActionSpec, PipelineSpec } from '../pipeline';
 import { errorAt, nearestWord, suggest, warningAt, type Finding } from '../problem';
@@ -19,6 +19,17 @@ const inputs: Rule = (spec) =>
       return ambiguous(spec, name, input, path);
     }),
   );
+
+/** Children get what was made last, which has to be clear, also where the last producer makes none. */
+const forChildren: Rule = (spec) =>
+  (spec.children?.artifacts ?? []).flatMap((artifact, index): Finding[] => {
+    const path = ['children', 'artifacts', index];
+    const [last, ...others] = lastProducers(spec.actions, artifact);
+    if (last === undefined) return [];
+    if (others.length === 0) return ambiguous(spec, last, artifact, path);
+    const message = `${artifact} comes from ${[last, ...others].join(' and ')}, and neither is the last`;
+    return [errorAt(path, 'ambiguous-artifact', message, 'order them with needs, so that one of them comes last')];
+  });
 
 /** Of an artifact that an action looks at: whether it is clear who made it, also where a producer made none and passes on another's. */
 export function ambiguous(spec: PipelineSpec, name: string, artifact: string, path: Finding['path']): Finding[] {
@@ -110,4 +121,12 @@ const finders: Rule = (spec) =>
     return [errorAt(path, 'own-output', `${artifact} would come from this pipeline itself`, hint)];
   });
 
-export const artifactRules: readonly Rule[] = [inputs, outputs, shadowed, unusedArtifacts, deployInputs, finders];
+export const artifactRules: readonly Rule[] = [
+  inputs,
+  forChildren,
+  outputs,
+  shadowed,
+  unusedArtifacts,
+  deployInputs,
+  finders,
+];

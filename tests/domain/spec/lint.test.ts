@@ -232,6 +232,26 @@ describe('what runs is not refused', () => {
   });
 });
 
+describe('an artifact for children', () => {
+  const handed = (needs: string[], more: object = {}): string[] =>
+    codes({
+      actions: {
+        build: build({ outputs: ['exe'] }),
+        ...{ rebuild: build({ needs, outputs: ['exe'] }), ...more },
+      },
+      children: { pipelines: ['other'], artifacts: ['exe'] },
+    });
+
+  test('comes from who makes it last, so somebody has to', () => {
+    expect(handed(['build'])).toEqual([]);
+    expect(handed([])).toEqual(['ambiguous-artifact']);
+    expect(handed([], { fix: build({ needs: ['build', 'rebuild'], outputs: ['exe'] }) })).toEqual([
+      'ambiguous-artifact',
+    ]);
+    expect(handed(['build'], { fix: build({ needs: ['rebuild'], outputs: ['exe'] }) })).toEqual([]);
+  });
+});
+
 describe('an artifact', () => {
   const rebuilt = (needs: string[]) => ({
     actions: {
