@@ -1,4 +1,5 @@
 import { readPipelineFile } from '../pipelineFile';
+import { misleadingPercents } from '../misleadingPercents';
 import { emit } from '../output';
 import { hasErrors, renderProblems } from '../render/problems';
 import { noteScriptsOff } from '../scriptsAllowed';
@@ -33,7 +34,13 @@ export const lintCommand: Register = (program, cli) => {
         const { io, output, options } = call;
         const rules = options.archive === true ? await rulesOfArchive(call) : lintPipeline;
         const { exec } = options;
-        const checked = await Promise.all(files.map((file) => readPipelineFile(file, io.now(), { exec, rules })));
+        const checked = await Promise.all(
+          files.map((file) => {
+            const percents = misleadingPercents(file);
+            const all: PipelineRules = (spec) => [...rules(spec), ...percents(spec)];
+            return readPipelineFile(file, io.now(), { exec, rules: all });
+          }),
+        );
         const report = { files: checked.map(({ file, problems }) => ({ file, problems })) };
         emit(io, output, report, {
           text: (view, shown) => renderProblems(shown.files, view),

@@ -55,12 +55,7 @@ export function planView(spec: PipelineSpec, action: string, units: readonly Uni
     })),
     checks: deploy.with.healthChecks.map((check) => ({ name: check.name, rule: describeCheck(check, deploy.with) })),
     finishesAt: estimated.at(-1)?.bakedAt ?? null,
-    warnings: [
-      ...(times.warnings ?? []),
-      ...plan.phases.flatMap((phase) => warningOf(phase, units)),
-      ...uncounted(plan),
-      ...assumption(times),
-    ],
+    warnings: [...(times.warnings ?? []), ...misleadingPhases(plan, units), ...uncounted(plan), ...assumption(times)],
   };
 }
 
@@ -103,6 +98,10 @@ function assumption({ assumed, updateTimeMs }: PlanTimes): PlanView['warnings'] 
   return [{ code: 'assumed-update-time', message }];
 }
 
+/** The phases whose percentages mean much more of these units than they say. */
+export const misleadingPhases = ({ phases }: DeployPlan, units: readonly Unit[]): PlanView['warnings'] =>
+  phases.flatMap((phase) => warningOf(phase, units));
+
 function warningOf(phase: PhasePlan, units: readonly Unit[]): PlanView['warnings'] {
   const inside = units.filter((unit) => inScope(phase.scope, unit));
   const ofUnits = 'units' in phase.amount;
@@ -128,7 +127,7 @@ const MISLEADING_FACTOR = 2;
 
 /**
  * A percentage that means much more of the units at hand than it says: 1 % of units with one task is all of them. Undefined
- * when it means about what it says. Needs the sizes of units, so `plan` asks, not `lint`.
+ * when it means about what it says. Needs the sizes of units, so `lint` asks only where a fleet lies beside the file.
  */
 export function misleadingPercent(
   amount: PhaseAmount,

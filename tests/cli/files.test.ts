@@ -111,6 +111,25 @@ describe('lint', () => {
     );
   });
 
+  test('a percentage that means more of the fleet beside the file than it says is a warning, as it is in a plan', async () => {
+    const beside = mkdtempSync(join(folder, 'beside-'));
+    const path = join(beside, 'pipeline.yaml');
+    const check = '{ name: errors, metric: m, threshold: { above: 1 }, minSamples: 3 }';
+    const deploy = `with: { pushType: twine, config: { jobs: [web] }, healthChecks: [${check}] }`;
+    const head = 'pipeline: web\nowners: [user:alice]\nartifacts: { exe: { finder: manual } }\n';
+    writeFileSync(path, `${head}actions:\n  deploy: { type: deploy, inputs: [exe], ${deploy} }\n`);
+    const withFleet = (text: string) => {
+      writeFileSync(join(beside, 'fleet.yaml'), text);
+      return run(['lint', path]);
+    };
+    const small = await withFleet('- { name: web, region: x, tasks: 20, version: "web:1" }\n');
+    expect(small.code).toBe(0);
+    expect(small.out).toMatch(/:5:\d+: warning misleading-percent: .*1% in phase phase-1 means 5% of these units/);
+    const sound = { code: 0, out: `✔ ${path}\n` };
+    expect(await withFleet('- { name: web, region: x, tasks: 200, version: "web:1" }\n')).toMatchObject(sound);
+    expect(await withFleet('apiVersion: [')).toMatchObject(sound);
+  });
+
   const PIPELINE = `{ pipeline: 'web', owners: ['user:alice'], actions: { test: { type: 'integr-test', timeout: '10m' } } }`;
   test.each([
     ['named.ts', `export const pipeline: object = ${PIPELINE};`],
