@@ -1,5 +1,6 @@
 import type { Content } from '../../domain/config/subscriber';
 import { deployOf } from '../../sdk/updates/choose';
+import type { Service } from './memory';
 import type { ConfigPorts } from './ports';
 import type { Served } from './served';
 
@@ -24,7 +25,7 @@ export async function follow(served: Served, { changes }: ConfigPorts, head: str
 function adopt(served: Served, version: string): void {
   const { service, state, units } = served;
   const before = service.committed;
-  service.committed = version;
+  setCommitted(service, version);
   delete service.contents[version];
   rename(served, before, version);
   if (service.head === null) return;
@@ -33,6 +34,12 @@ function adopt(served: Served, version: string): void {
   const touching = Object.entries(state.updates).filter(([, update]) => units.some((unit) => update.units[unit]));
   service.interrupted = [...new Set(touching.map(([id]) => deployOf(id)))];
   for (const unit of units) served.fail(unit, `somebody else has committed ${version} to the paths of ${served.name}`);
+}
+
+/** Nothing stands in its place any more. */
+export function setCommitted(service: Service, version: string): void {
+  service.committed = version;
+  delete service.replaced[version];
 }
 
 /** A host that has the value committed before has the one committed now. */

@@ -1,7 +1,7 @@
 import type { TurnWait } from '../../domain/fleet/unit';
 import { plural } from '../../domain/text';
 import { ExtensionError } from '../../sdk/server';
-import { keepCommitted } from './committed';
+import { keepCommitted, setCommitted } from './committed';
 import type { WantedLanding, PathCommit, Service } from './memory';
 import type { ConfigPorts } from './ports';
 import type { Served } from './served';
@@ -131,7 +131,7 @@ function decideLanding({ service, bound }: Served, isUnderWay: boolean): void {
 /** From now on this is what everybody has who joins. */
 function commitVersion(service: Service, version: string): void {
   const { landing } = service;
-  service.committed = version;
+  setCommitted(service, version);
   if (landing?.commit !== undefined && landing.commit !== '') {
     service.commits[version] = landing.commit;
     service.head = landing.commit;

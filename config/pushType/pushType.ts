@@ -54,7 +54,7 @@ export const configPushType = (fleet: Deployable, judge: Judge, options?: ServeO
         return {
           units: targets.map((target) => {
             const size = present(served.unit(known(served, target.unit)).slots).length;
-            const version = served.present(target.version);
+            const version = served.meant(target);
             return { id: target.unit, size, outdated: slotsOf(served.state, { ...target, version }).length };
           }),
         };
@@ -62,7 +62,7 @@ export const configPushType = (fleet: Deployable, judge: Judge, options?: ServeO
 
       executeUpdates: async (asked, { key, context }) => {
         const served = await prepared(fleet, context.config, asked.targets);
-        const targets = asked.targets.map((target) => ({ ...target, version: served.present(target.version) }));
+        const targets = asked.targets.map((target) => ({ ...target, version: served.meant(target) }));
         const isNew = served.state.updates[asked.updateId] === undefined;
         if (asked.urgency === 'normal' && isNew)
           for (const version of new Set(targets.map((target) => target.version)))

@@ -1,5 +1,6 @@
 import type { Updatable } from '../../sdk/updates/updates';
-import { unfinished, unitOf } from '../../sdk/updates/choose';
+import type { Target } from '../../sdk/protocol/pushType';
+import { deployOf, unfinished, unitOf } from '../../sdk/updates/choose';
 import type { UnitState, UnitUpdate } from '../../sdk/updates/memory';
 import type { ConfigMemory, ConfigState, Service } from './memory';
 import { seatsOf, type Subscriber, type Subscribers } from './subscribers';
@@ -86,9 +87,10 @@ export class Served {
     }
   }
 
-  /** The version that is meant by one in whose place others have committed another. */
-  present(version: string): string {
-    const { replaced } = this.service;
+  /** The version that a target means: to take a deploy back in which others have committed is to go back to what they committed. */
+  meant({ version, updatedBy = [] }: Pick<Target, 'version' | 'updatedBy'>): string {
+    const { replaced, interrupted } = this.service;
+    if (!updatedBy.some((id) => interrupted.includes(deployOf(id)))) return version;
     let found = version;
     for (let next = replaced[found]; next !== undefined; next = replaced[found]) found = next;
     return found;

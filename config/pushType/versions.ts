@@ -9,6 +9,8 @@ import { refuseForeign } from './service';
 export interface WantedVersion {
   readonly version: string;
   readonly artifacts: readonly Artifact[];
+  /** Of those that a revert asks for: the updates that it takes back. */
+  readonly updatedBy?: string[] | undefined;
 }
 
 /** What these versions say is remembered, and what nobody needs any more is not. @throws ExtensionError as `contentOf` and `refuseForeign` do */
@@ -18,8 +20,9 @@ export async function learnVersions(
   asked: readonly WantedVersion[],
 ): Promise<void> {
   const { service } = served;
-  for (const { version: named, artifacts } of asked) {
-    const version = served.present(named);
+  for (const target of asked) {
+    const { artifacts } = target;
+    const version = served.meant(target);
     if (version === service.committed || service.contents[version] !== undefined) continue;
     const { change, content, landed } = await ports.changes.contentOf(service.repository, version, artifacts);
     refuseForeign(service, version, content);

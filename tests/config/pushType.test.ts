@@ -264,6 +264,37 @@ test('a deploy in which somebody else commits to its paths stops, and its revert
   expect([await counts(it), onBranch(it)]).toEqual([{ 7: 20 }, '7']);
 });
 
+test('a version in whose place somebody else has committed another is deployed again all the same', async () => {
+  const it = await world();
+  const { version } = await it.bench.proposeValues({ [PATH]: 2 });
+  await it.complete(DEPLOY, version, [EU, US]);
+  await it.settle();
+  await it.commits({ [PATH]: 7 });
+  await it.settle();
+  const targets = [EU, US].map((unit) => ({ unit, version, artifacts: [], amount: { all: true } }));
+  expect(await it.ask('needsPush', { targets })).toMatchObject({ units: [{ outdated: 10 }, { outdated: 10 }] });
+  await it.complete('deploy/feed/9/deploy/1', version, [EU, US]);
+  await it.settle();
+  expect([await counts(it), onBranch(it)]).toEqual([{ 2: 20 }, '2']);
+});
+
+test('a revert to a version that was deployed again goes back to it, and not to what somebody else once put in its place', async () => {
+  const it = await world();
+  const { version } = await it.bench.proposeValues({ [PATH]: 2 });
+  await it.complete(DEPLOY, version, [EU, US]);
+  await it.settle();
+  await it.commits({ [PATH]: 7 });
+  await it.complete('deploy/feed/9/deploy/1', version, [EU, US]);
+  await it.settle();
+  const next = await it.bench.proposeValues({ [PATH]: 3 });
+  await it.push('deploy/feed/10/deploy/1/0/1', next.version, { amount: { count: 2 } });
+  await it.settle();
+  expect(await counts(it)).toEqual({ 2: 18, 3: 2 });
+  await it.revert('deploy/feed/10/deploy/1', version, ['deploy/feed/10/deploy/1/0/1'], [EU]);
+  await it.settle();
+  expect([await counts(it), onBranch(it)]).toEqual([{ 2: 20 }, '2']);
+});
+
 test('a change of paths that the pipeline does not own is refused, and so is one that nobody proposed', async () => {
   const it = await world();
   const { version } = await it.bench.proposeValues({ [PATH]: 2, 'ads/limits': 2 });
