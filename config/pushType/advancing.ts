@@ -55,12 +55,14 @@ export function takeAlong(served: Served, id: string): void {
   }
 }
 
-/** What is for the whole unit is through once it is committed, if all units are to be on it. */
+/** What is for the whole unit is through once it is committed, if all units are to be on it. Nothing is while another version may land. */
 export function finishUpdates(served: Served, unit: string): void {
   const { state, service } = served;
   for (const id of served.activeIn(unit)) {
     const update = state.updates[id]?.units[unit];
-    const isLanding = served.unit(unit).update === id && service.committed !== update?.version;
-    if (update && !isLanding && pendingSlots(state, unit, id).length === 0) update.state = 'done';
+    if (update === undefined) continue;
+    const isLanding = served.unit(unit).update === id && service.committed !== update.version;
+    if (!isLanding && !served.mayLandOther(update.version) && pendingSlots(state, unit, id).length === 0)
+      update.state = 'done';
   }
 }

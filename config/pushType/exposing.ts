@@ -60,7 +60,7 @@ function takeIntoShares(served: Served): void {
     });
 }
 
-/** What has to be exposed so that every host has the version of its slot. A committed value needs no override. */
+/** What has to be exposed so that every host has the version of its slot. A committed value needs no override, unless what was taken back may land yet. */
 function wantedOverrides(served: Served) {
   const { name, service } = served;
   const exposed = exposedOf(served);
@@ -78,11 +78,14 @@ function wantedOverrides(served: Served) {
   return { overrides, shares: Object.fromEntries(shares) };
 }
 
-function exposedOf({ service, state, bound }: Served): Exposed[] {
+function exposedOf(served: Served): Exposed[] {
+  const { service, state, bound } = served;
+  const { committed } = service;
+  const isSafe = !served.mayLandOther(bound?.version ?? committed);
   return Object.entries(service.hosts).flatMap(([unit, hosts]) => {
     const { slots = [], update: wholeUpdate, version: wholeVersion } = state.units[unit] ?? {};
     const isOut = ({ version, update, gone }: Slot): boolean =>
-      !gone && update !== null && version !== service.committed;
+      !gone && update !== null && !(isSafe && version === committed);
     const out = slots.flatMap((slot, index) => (isOut(slot) ? [{ slot, host: hosts[index] ?? '' }] : []));
     return grouped(out, ({ slot }) => `${slot.update} ${slot.version}`).flatMap(([, group]) => {
       const { update = null, version = '' } = group[0]?.slot ?? {};

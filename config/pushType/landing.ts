@@ -1,6 +1,7 @@
 import type { TurnWait } from '../../domain/fleet/unit';
 import { plural } from '../../domain/text';
 import { ExtensionError } from '../../sdk/server';
+import { unfinished } from '../../sdk/updates/choose';
 import { keepCommitted, setCommitted } from './committed';
 import type { WantedLanding, PathCommit, Service } from './memory';
 import type { ConfigPorts } from './ports';
@@ -99,8 +100,7 @@ export async function landWhole(served: Served, landings: Landings, ports: Confi
   if (service.landing === undefined) return;
   service.landing.before ??= await pathCommits(service, service.landing.version, ports);
   await landings.advance(name, service, () => served.save());
-  if (service.landing.refused !== undefined)
-    for (const unit of served.units) served.fail(unit, service.landing.refused);
+  failRefusedLanding(served, service.landing);
   if (await landings.isInStore(service)) {
     commitVersion(service, service.landing.version);
     await keepCommitted(served, ports, service.contents[service.committed]);
@@ -119,14 +119,25 @@ async function pathCommits({ repository, contents }: Service, version: string, {
   );
 }
 
-/** What was sent to the landing strip is answered before anything else lands. */
+/** Of the updates that bring it; one that takes it back is through without. */
+function failRefusedLanding(served: Served, { version, refused }: WantedLanding): void {
+  if (refused === undefined) return;
+  for (const unit of served.units)
+    for (const id of unfinished(served.state, unit))
+      if (served.state.updates[id]?.units[unit]?.version === version) served.fail(unit, refused, [id]);
+}
+
+/** What was sent to the landing strip is answered before anything else lands. It may land whatever became of the answer, so it is asked again. */
 function decideLanding({ service, bound }: Served, isUnderWay: boolean): void {
-  if (isUnderWay) return;
-  if (bound === undefined) {
-    if (service.landing?.commit === undefined) service.landing = undefined;
-  } else if (service.landing?.version !== bound.version && !bound.isHeld)
+  const { landing } = service;
+  if (isUnderWay || (landing !== undefined && isSent(landing))) return;
+  if (bound === undefined) service.landing = undefined;
+  else if (landing?.version !== bound.version && !bound.isHeld)
     service.landing = { version: bound.version, ahead: bound.isAhead };
 }
+
+const isSent = ({ change = 0, commit, refused }: WantedLanding): boolean =>
+  refused === undefined && (change > 0 || commit !== undefined);
 
 /** From now on this is what everybody has who joins. */
 function commitVersion(service: Service, version: string): void {

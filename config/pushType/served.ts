@@ -64,6 +64,12 @@ export class Served {
     };
   }
 
+  /** Whether it may turn out that another version is committed, which was sent to land and is not known to have failed. */
+  mayLandOther(version: string): boolean {
+    const { landing } = this.service;
+    return landing !== undefined && landing.refused === undefined && landing.version !== version;
+  }
+
   get isMoving(): boolean {
     const { landing, exposed } = this.service;
     const isActive = this.units.some((unit) => this.activeIn(unit).length > 0);

@@ -174,19 +174,73 @@ test.each<[string, (it: PushWorld & { readonly base: string }, version: string) 
   expect([await counts(it), await it.store.overrides('flags', PATH)]).toEqual([{ [value]: 20 }, []]);
 });
 
-test('a revert while its change is on the way to the branch waits for the answer, and takes back what landed', async () => {
-  const it = await world();
+/** A change that everybody is to be on is on its way to the branch, and then taken back. */
+async function revertOnTheWay(memory: string | null = null) {
+  const it = await world(memory);
   const { version } = await it.bench.proposeValues({ [PATH]: 2 });
   let isFree = (): void => undefined;
   it.beforeLand = () => new Promise((resolve) => (isFree = resolve));
   await it.complete(DEPLOY, version, [EU, US]);
   await it.fleet.step('flags/feed');
   await it.revert(DEPLOY, it.base, [`${DEPLOY}/9/1`], [EU, US]);
-  await it.fleet.step('flags/feed');
+  for (let n = 0; n < 3; n += 1) {
+    await it.fleet.step('flags/feed');
+    await it.hosts.look();
+  }
+  return { it, lands: () => isFree() };
+}
+
+test('a revert while its change is on the way to the branch waits for the answer, and takes back what landed', async () => {
+  const { it, lands } = await revertOnTheWay();
+  expect(await it.progress(`${DEPLOY}/revert/1`)).toMatchObject([{ state: 'updating' }, { state: 'updating' }]);
   it.beforeLand = () => Promise.resolve();
-  isFree();
+  lands();
   await it.settle();
   expect([await counts(it), onBranch(it), it.landed.length]).toEqual([{ 1: 20 }, '1', 2]);
+  expect(await it.progress(`${DEPLOY}/revert/1`)).toMatchObject([{ state: 'done' }, { state: 'done' }]);
+  expect(await it.store.overrides('flags', PATH)).toEqual([]);
+});
+
+test('what lands although it was taken back reaches nobody, also not who joins, however long it takes to land what takes it back', async () => {
+  const { it, lands } = await revertOnTheWay();
+  it.beforeLand = () => new Promise(() => undefined);
+  const landed = new Promise<void>((resolve) => {
+    it.afterLand = resolve;
+  });
+  lands();
+  await landed;
+  await it.hosts.look();
+  await it.hosts.join('eu-late', 'eu', [PATH]);
+  expect([await counts(it), onBranch(it)]).toEqual([{ 1: 21 }, '2']);
+});
+
+test('a revert whose change does not land after all is through without landing anything', async () => {
+  const it = await world();
+  const { version } = await it.bench.proposeValues({ [PATH]: 2 });
+  let answers = (): void => undefined;
+  const refused = { code: 'config-value-refused', message: 'a schema refuses it', hint: '' };
+  it.restart({
+    land: ({ change }) => new Promise((resolve) => (answers = () => resolve({ change, refused }))),
+  });
+  await it.complete(DEPLOY, version, [EU, US]);
+  await it.fleet.step('flags/feed');
+  await it.revert(DEPLOY, it.base, [`${DEPLOY}/9/1`], [EU, US]);
+  await it.fleet.step('flags/feed');
+  answers();
+  await it.settle();
+  expect(await it.progress(`${DEPLOY}/revert/1`)).toMatchObject([{ state: 'done' }, { state: 'done' }]);
+  expect([await counts(it), onBranch(it), await it.store.overrides('flags', PATH)]).toEqual([{ 1: 20 }, '1', []]);
+});
+
+test('a service that dies while a change is on the way to the branch asks what became of it, also once it is taken back', async () => {
+  const { it, lands } = await revertOnTheWay(join(folder, 'on-the-way.json'));
+  it.beforeLand = () => Promise.resolve();
+  it.restart();
+  await it.fleet.step('flags/feed');
+  expect(await it.progress(`${DEPLOY}/revert/1`)).toMatchObject([{ state: 'updating' }, { state: 'updating' }]);
+  lands();
+  await it.settle();
+  expect([await counts(it), onBranch(it)]).toEqual([{ 1: 20 }, '1']);
   expect(await it.progress(`${DEPLOY}/revert/1`)).toMatchObject([{ state: 'done' }, { state: 'done' }]);
 });
 

@@ -31,6 +31,8 @@ export class PushWorld {
   readonly judged: UnitTasks[] = [];
   /** Keeps the next landings waiting, or breaks them. */
   beforeLand: () => Promise<void> = () => Promise.resolve();
+  /** Called once a change is in the store, before the push type knows. */
+  afterLand: () => void = () => undefined;
   fleet!: ConfigFleet;
   app!: Hono;
   private readonly lander: Lander;
@@ -81,6 +83,7 @@ export class PushWorld {
     if (landing === undefined) throw new Error('no answer');
     if ('commit' in landing) this.landed.push(change);
     await this.tail();
+    this.afterLand();
     return landing;
   };
 
