@@ -120,21 +120,30 @@ async function pathCommits({ repository, contents }: Service, version: string, {
 }
 
 /** Of the updates that bring it; one that takes it back is through without. */
-function failRefusedLanding(served: Served, { version, refused }: WantedLanding): void {
-  if (refused === undefined) return;
+function failRefusedLanding(served: Served, landing: WantedLanding): void {
+  const { version, refused, refusedTo } = landing;
+  if (refused === undefined || refusedTo !== undefined) return;
+  landing.refusedTo = deciding(served);
   for (const unit of served.units)
     for (const id of unfinished(served.state, unit))
       if (served.state.updates[id]?.units[unit]?.version === version) served.fail(unit, refused, [id]);
 }
 
 /** What was sent to the landing strip is answered before anything else lands. It may land whatever became of the answer, so it is asked again. */
-function decideLanding({ service, bound }: Served, isUnderWay: boolean): void {
+function decideLanding(served: Served, isUnderWay: boolean): void {
+  const { service, bound } = served;
   const { landing } = service;
   if (isUnderWay || (landing !== undefined && isSent(landing))) return;
   if (bound === undefined) service.landing = undefined;
-  else if (landing?.version !== bound.version && !bound.isHeld)
+  else if ((landing?.version !== bound.version || isNewTry(served, landing)) && !bound.isHeld)
     service.landing = { version: bound.version, ahead: bound.isAhead };
 }
+
+const isNewTry = (served: Served, { refusedTo }: WantedLanding): boolean =>
+  refusedTo !== undefined && deciding(served).some((update) => !refusedTo.includes(update));
+
+/** The updates by which units are to be on a version. */
+const deciding = (served: Served): (string | null)[] => served.units.map((unit) => served.unit(unit).update);
 
 const isSent = ({ change = 0, commit, refused }: WantedLanding): boolean =>
   refused === undefined && (change > 0 || commit !== undefined);

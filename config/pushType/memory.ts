@@ -43,6 +43,8 @@ export interface WantedLanding {
   commit?: string;
   /** Why it is not to be. */
   refused?: string;
+  /** What units were to be on it by when that was said. Another update is another try. */
+  refusedTo?: readonly (string | null)[];
   readonly ahead: boolean;
   /** What it takes the place of: hosts are called by that until it is there. */
   before?: Readonly<Record<string, PathCommit>>;

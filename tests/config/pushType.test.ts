@@ -257,6 +257,34 @@ test('a change whose file others have changed meanwhile does not land, and says 
   expect(await counts(it)).toEqual({ 3: 20 });
 });
 
+test('a landing that was refused once is tried again when the update is, also that of a revert', async () => {
+  const it = await world();
+  const { version } = await it.bench.proposeValues({ [PATH]: 2 });
+  const refused = { code: 'config-value-refused', message: 'a schema refuses it', hint: '' };
+  let isRefused = true;
+  it.restart({
+    land: (request) => (isRefused ? Promise.resolve({ change: request.change, refused }) : it.land(request)),
+  });
+  const [wholly, failed] = [{ units: [EU, US], wholeUnit: true, amount: { all: true } }, { state: 'failed' }];
+  await it.push(`${DEPLOY}/9/1`, version, wholly);
+  await it.settle();
+  expect(await it.progress(`${DEPLOY}/9/1`)).toMatchObject([failed, failed]);
+  isRefused = false;
+  await it.push(`${DEPLOY}/9/2`, version, wholly);
+  await it.settle();
+  expect([await counts(it), await it.progress(`${DEPLOY}/9/2`)]).toMatchObject([{ 2: 20 }, [{ state: 'done' }, {}]]);
+  isRefused = true;
+  const updates = [`${DEPLOY}/9/1`, `${DEPLOY}/9/2`];
+  await it.revert(DEPLOY, it.base, updates, [EU, US]);
+  await it.settle();
+  expect(await it.progress(`${DEPLOY}/revert/1`)).toMatchObject([failed, failed]);
+  isRefused = false;
+  await it.push(`${DEPLOY}/revert/2`, it.base, { units: [EU, US], urgency: 'revert', updatedBy: updates });
+  await it.settle();
+  expect([await counts(it), onBranch(it)]).toEqual([{ 1: 20 }, '1']);
+  expect(await it.progress(`${DEPLOY}/revert/2`)).toMatchObject([{ state: 'done' }, { state: 'done' }]);
+});
+
 test('a host that refuses the value stops its update before the others of the phase have it', async () => {
   const it = await world();
   it.hosts.refuses = (value) => (value?.trim() === '-1' ? 'a limit is positive' : undefined);
