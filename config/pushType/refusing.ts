@@ -6,7 +6,7 @@ import { presentOverrides } from './stale';
 
 /** Why an update is not taken on. */
 
-/** @throws ExtensionError `path-busy`, worth another try, while another pipeline exposes a change of the same path */
+/** @throws ExtensionError `path-busy`, which a deploy tries again by itself, while another pipeline exposes a change of the same path */
 export async function refuseBusyPaths(
   served: Served,
   ports: ConfigPorts,
@@ -19,7 +19,7 @@ export async function refuseBusyPaths(
     const other = others.find(({ id }) => exposed[id] === undefined && deployOf(id) !== deployOf(updateId));
     if (other === undefined) continue;
     const text = `${path} is being changed by ${deployOf(other.id)}, which exposes ${other.revision}; it has to end first`;
-    throw new ExtensionError('path-busy', text, { retryable: true, status: 409 });
+    throw new ExtensionError('path-busy', text, { retryable: true });
   }
 }
 

@@ -2,6 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MemoryStore } from '../../config/store/memory';
+import { callExtension, viaApp } from '../../sdk/client';
+import { pushTypeProtocol } from '../../sdk/protocol/pushType';
 import { PushWorld } from './pushWorld';
 
 const [EU, US] = ['flags/feed:eu', 'flags/feed:us'];
@@ -308,13 +310,23 @@ test('two pipelines with other files land at once; of one file the second waits 
   await it.push(`${DEPLOY}/0/1`, feed.version, { amount: { count: 1 } });
   await it.settle();
   const again = await it.bench.proposeValues({ [PATH]: 3 });
-  const same = it.push(
-    'deploy/all/1/deploy/1/0/1',
-    again.version,
-    { units: ['flags/feed/limits:eu'], amount: { count: 1 } },
-    [PATH],
-  );
-  await expect(same).rejects.toThrow(`path-busy: ${PATH} is being changed by ${DEPLOY}`);
+  const same = callExtension({
+    service: { name: 'config', url: 'http://config', timeoutMs: 60_000 },
+    ...{ protocol: pushTypeProtocol, method: 'executeUpdates', key: 'same', fetch: viaApp(it.app) },
+    request: {
+      ...{ updateId: 'deploy/all/1/deploy/1/0/1', wholeUnit: false, urgency: 'normal' },
+      targets: [{ unit: 'flags/feed/limits:eu', version: again.version, artifacts: [], amount: { count: 1 } }],
+    },
+    context: {
+      ...{ pipeline: 'all', release: 1, deployId: 'deploy/all/1/deploy/1', actor: 'user:alice' },
+      config: { repository: 'flags', paths: [PATH] },
+    },
+  });
+  // The only answer after which a deploy tries again by itself.
+  await expect(same).rejects.toMatchObject({
+    code: 'extension-unavailable',
+    message: expect.stringContaining(`path-busy: ${PATH} is being changed by ${DEPLOY}`),
+  });
   await it.ask('fetchDeployUnits', {}, ['ads/']);
   await it.complete(DEPLOY, feed.version, [EU, US]);
   await it.complete('deploy/ads/1/deploy/1', ads.version, ['flags/ads:eu'], ['ads/']);

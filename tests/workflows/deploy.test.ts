@@ -122,7 +122,7 @@ describe('a push type that is down for an hour', () => {
     const back = await outage();
     await world.release('kvstore', 'kv:2');
     const { paused, summary } = await world.reaches('kvstore', 1, (status) => status.paused !== null);
-    expect(paused).toMatchObject({ by: 'dependency' });
+    expect(paused).toMatchObject({ by: 'dependency', reason: expect.stringContaining('an injected fault') });
     expect(summary).toContain('twine does not answer');
     await world.sleep(HOUR);
     await back();
