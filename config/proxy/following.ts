@@ -34,6 +34,8 @@ export class Following {
   /** How often the store said that there is nothing newer. */
   private confirmations = 0;
   private confirmationsBefore = 0;
+  /** The store does not answer, and may be an older state of itself once it does. */
+  private isAway = false;
   private isClosed = false;
 
   constructor(
@@ -114,15 +116,21 @@ export class Following {
       this.position = event.position;
       this.follower.take(event);
     };
-    const onAway = (error: unknown): void => void (isOver() || this.follower.onAway(error));
+    const onAway = (error: unknown): void => {
+      if (isOver()) return;
+      this.isAway = true;
+      this.follower.onAway(error);
+    };
     const onHere = (): void => {
       if (isOver()) return;
+      this.isAway = false;
       this.confirmations += 1;
       // What was added while this watch began is yet to be read: it says nothing of before.
       this.follower.onHere(paths.filter((path) => !this.unread.has(path)));
       this.reading.wake();
     };
-    const from = this.before ?? this.position;
+    // Where it was says nothing of a store that was away: only the watch that ends here could have compared.
+    const from = this.isAway ? undefined : (this.before ?? this.position);
     this.before = undefined;
     const ended = this.store
       .watch(this.repository, paths, from, on, ending.signal, onAway, onHere)

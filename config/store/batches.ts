@@ -27,5 +27,9 @@ export function inBatches<T extends CommitPart>(groups: readonly T[]): (readonly
   return batches;
 }
 
+/** Of so many each, in their order. */
+export const inGroups = <T>(items: readonly T[], size: number): T[][] =>
+  Array.from({ length: Math.ceil(items.length / size) }, (_, at) => items.slice(at * size, (at + 1) * size));
+
 const bytesOf = (operation: EtcdOperation): number =>
   'put' in operation ? utf8Bytes(operation.put.key) + utf8Bytes(operation.put.value) : 0;

@@ -1,6 +1,6 @@
 import { judgeCommit, refusePath } from '../../domain/config/commits';
 import { conveyorError } from '../../domain/errors';
-import { inBatches, type CommitPart } from './batches';
+import { inBatches, inGroups, type CommitPart } from './batches';
 import { refuseOverrides } from './doors';
 import { EtcdAcknowledgements } from './etcdAcknowledge';
 import { EtcdApi, type EtcdOptions } from './etcdApi';
@@ -11,6 +11,8 @@ import type { Acknowledged, ConfigStore, Head, Override, StoredCommit, StoredVal
 
 /** How often somebody else may move the head first. */
 const TRIES = 10;
+/** How many keys are looked for in one transaction. */
+const READS = 100;
 
 /** The store in etcd 3.4 or newer (docs/design/config.md#store). */
 export class EtcdStore implements ConfigStore {
@@ -63,14 +65,10 @@ export class EtcdStore implements ConfigStore {
 
   async removeOverrides(repository: string, id: string, paths?: readonly string[]): Promise<void> {
     const keys = new Keys(repository);
-    const { kvs } = await this.api.range({ ...keys.indexedOf(id), keysOnly: true });
-    const there = kvs.map(({ key }) => keys.pathOfIndexed(key));
-    const gone = there
-      .filter((path) => paths === undefined || paths.includes(path))
-      .map((path): CommitPart => {
-        const ours = [keys.override(path, id), keys.indexed(id, path)].map((key) => ({ delete: { key } }));
-        return { operations: [...ours, { put: { key: keys.exposed(path), value: '' } }] };
-      });
+    const gone = (await this.overriddenBy(keys, id, paths)).map((path): CommitPart => {
+      const ours = [keys.override(path, id), keys.indexed(id, path)].map((key) => ({ delete: { key } }));
+      return { operations: [...ours, { put: { key: keys.exposed(path), value: '' } }] };
+    });
     for (const batch of inBatches(gone))
       if (batch.length > 0) await this.api.transact(batch.flatMap(({ operations }) => operations));
   }
@@ -117,6 +115,21 @@ export class EtcdStore implements ConfigStore {
       modRevision = revision;
     }
     return true;
+  }
+
+  /** Which paths, of those that are named if any are. */
+  private async overriddenBy(keys: Keys, id: string, named?: readonly string[]): Promise<readonly string[]> {
+    if (named === undefined) {
+      const { kvs } = await this.api.range({ ...keys.indexedOf(id), keysOnly: true });
+      return kvs.map(({ key }) => keys.pathOfIndexed(key));
+    }
+    const there: string[] = [];
+    for (const some of inGroups([...new Set(named)], READS)) {
+      const reads = some.map((path) => ({ range: { key: keys.override(path, id), keysOnly: true } }));
+      const { ranges } = await this.api.transact(reads);
+      there.push(...some.filter((_, at) => (ranges[at] ?? []).length > 0));
+    }
+    return there;
   }
 
   private async readHead(keys: Keys): Promise<{ record: HeadRecord; modRevision: number }> {

@@ -2,10 +2,12 @@ import { conveyorError } from '../../domain/errors';
 import { pause } from '../../sdk/pause';
 import { EtcdWatchEnd, type EtcdApi } from './etcdApi';
 import type { KeyRange, KeyValue, EtcdOperation } from './etcdWire';
-import { decodeOverride, decodeValue, type Keys } from './etcdKeys';
+import { eventOf, type WatchedChange } from './etcdEvents';
+import type { Keys } from './etcdKeys';
 import type { StoreEvent } from './port';
 import { positionOf, revisionOf } from './position';
 import { Bell } from './bell';
+import { inGroups } from './batches';
 
 /** In milliseconds. */
 export interface Patience {
@@ -33,10 +35,16 @@ const VALUES = 16;
  * Follows paths in two steps: a watch of etcd says that something has changed, and then one look at all of the paths, as of one
  * revision, says all that has. Watches of several ranges do not keep the order of changes among each other and repeat themselves
  * after a reconnect; a look does neither, and finds its way after compaction.
+ *
+ * Each connection begins with a look at everything: an etcd that was restored meanwhile may be at any revision, so that only a
+ * comparison with what was handed on shows what differs.
  */
 export class EtcdWatch {
   private readonly patience: Patience;
-  private position = '';
+  /** Where the watcher was before. */
+  private from = '';
+  /** By key, the revision of what the watcher has; 0 where it has nothing. */
+  private readonly known = new Map<string, number>();
 
   constructor(
     private readonly api: EtcdApi,
@@ -48,7 +56,7 @@ export class EtcdWatch {
   }
 
   async run(from: string | undefined, listener: Listener, signal: AbortSignal): Promise<void> {
-    this.position = from ?? '';
+    this.from = from ?? '';
     if (this.paths.length === 0) return untilAborted(signal);
     let delayMs = this.patience.retryMs;
     const isHere = (): void => {
@@ -67,7 +75,7 @@ export class EtcdWatch {
 
   /** Until the connection ends; says why. */
   private async follow(listener: Listener, signal: AbortSignal): Promise<unknown> {
-    const revision = await this.look(listener, signal);
+    let { revision } = await this.look(listener, signal);
     const connection = new AbortController();
     const bell = new Bell();
     const end = AbortSignal.any([signal, connection.signal]);
@@ -80,10 +88,10 @@ export class EtcdWatch {
       for (;;) {
         const rang = await bell.wait(this.patience.idleMs);
         if (trouble !== undefined || signal.aborted) return trouble;
-        const before = this.position;
-        await this.look(listener, signal, rang);
-        // It said nothing of what was there to say: nobody is at its other end any more.
-        if (!rang && this.position !== before) return new EtcdWatchEnd('compacted');
+        const seen = await this.look(listener, signal, revision + 1, rang);
+        // It said nothing of what was there to say, or the store is an older one: nobody is at its other end any more.
+        if ((!rang && seen.hasNews) || seen.revision < revision) return new EtcdWatchEnd('compacted');
+        revision = seen.revision;
       }
     } finally {
       connection.abort();
@@ -91,26 +99,21 @@ export class EtcdWatch {
   }
 
   /**
-   * Hands on everything that has changed since the last look; the revision that it saw. `isLittle`: probably not much, so that values can
-   * come at once; else they come in groups, since all of them together may be hundreds of megabytes.
+   * Hands on what has changed since a revision, or whatever the watcher does not have. `isLittle`: probably not much, so that values
+   * can come at once; else they come in groups, since all of them together may be hundreds of megabytes.
    */
-  private async look(listener: Listener, signal: AbortSignal, isLittle = false): Promise<number> {
-    const { changes, revision } = await this.changes(isLittle);
-    if (revision < revisionOf(this.position)) {
-      // The store was put back to an older state, which is news from its beginning.
-      this.position = '';
-      return this.look(listener, signal);
-    }
+  private async look(listener: Listener, signal: AbortSignal, since = 0, isLittle = false): Promise<Look> {
+    const { changes, revision } = await this.changes(since, isLittle);
     for (const some of inGroups(changes, VALUES)) {
       const read = await this.read(some, revision);
       for (const change of some) {
-        if (signal.aborted) return revision;
-        this.position = change.position;
+        if (signal.aborted) return { revision, hasNews: true };
+        this.known.set(change.key, change.modRevision);
         this.handOn(change, change.kvs ?? read.get(change) ?? [], listener);
       }
     }
-    listener.onHere?.();
-    return revision;
+    if (revision + 1 >= since) listener.onHere?.();
+    return { revision, hasNews: changes.length > 0 };
   }
 
   private handOn(change: WatchedChange, kvs: readonly KeyValue[], { on, onAway }: Listener): void {
@@ -125,33 +128,41 @@ export class EtcdWatch {
     on(event);
   }
 
-  /** What has changed since the last event, all of it seen at one revision, in the order in which it came about. */
-  private async changes(isLittle: boolean): Promise<{ changes: readonly WatchedChange[]; revision: number }> {
-    const since = revisionOf(this.position);
+  /** All of it seen at one revision, in the order in which it came about. */
+  private async changes(since: number, isLittle: boolean): Promise<{ changes: WatchedChange[]; revision: number }> {
     const parts = this.paths.flatMap((path) => [
       { path, part: 'value' as const, key: this.keys.value(path) },
       { path, part: 'override' as const, key: this.keys.exposed(path) },
     ]);
     let revision: number | undefined;
-    const found: WatchedChange[] = [];
+    const changes: WatchedChange[] = [];
     for (const some of inGroups(parts, LOOKS)) {
       const at = revision === undefined ? {} : { revision };
       const answer = await this.api.transact(
         some.map(({ key }) => ({ range: { key, minModRevision: since, keysOnly: !isLittle, ...at } })),
       );
       revision ??= answer.revision;
-      for (const [index, { path, part }] of some.entries()) {
-        const seen = answer.ranges[index]?.[0];
-        if (seen !== undefined) {
-          const position = positionOf(seen.modRevision, path, part);
-          found.push({ path, part, position, ...(isLittle && part === 'value' ? { kvs: [seen] } : {}) });
-        } else if (part === 'override' && since === 0)
-          // The watcher may have an override that this state of the store never knew.
-          found.push({ path, part, position: positionOf(0, path, part), kvs: [] });
+      // The store was put back to an older state, which is news from its beginning.
+      if (revision < revisionOf(this.from)) this.from = '';
+      for (const [index, { path, part, key }] of some.entries()) {
+        const kv = answer.ranges[index]?.[0];
+        if (kv === undefined && since > 0) continue;
+        const modRevision = kv?.modRevision ?? 0;
+        const position = positionOf(modRevision, path, part);
+        if (this.hasAlready(key, modRevision, position) || (part === 'value' && kv === undefined))
+          this.known.set(key, modRevision);
+        else {
+          const isThere = kv === undefined || (isLittle && part === 'value');
+          changes.push({ path, part, key, modRevision, position, ...(isThere ? { kvs: kv ? [kv] : [] } : {}) });
+        }
       }
     }
-    const changes = found.filter(({ position }) => position > this.position);
     return { changes: changes.sort((a, b) => (a.position < b.position ? -1 : 1)), revision: revision ?? 0 };
+  }
+
+  private hasAlready(key: string, modRevision: number, position: string): boolean {
+    const known = this.known.get(key);
+    return known === undefined ? position <= this.from : known === modRevision;
   }
 
   /** Of those that did not come at once. */
@@ -171,26 +182,9 @@ export class EtcdWatch {
   }
 }
 
-/** That the value or the overrides of a path have changed. */
-interface WatchedChange {
-  readonly path: string;
-  readonly part: 'value' | 'override';
-  readonly position: string;
-  /** What it is now, where that came with it. */
-  readonly kvs?: readonly KeyValue[];
-}
-
-function eventOf({ path, part, position }: WatchedChange, kvs: readonly KeyValue[]): StoreEvent {
-  if (part === 'override') {
-    const overrides = kvs.map(({ value }) => decodeOverride(path, value));
-    return overrides.length === 0
-      ? { kind: 'override-removed', path, position }
-      : { kind: 'override', path, overrides, position };
-  }
-  const { stored, commit, sequence } = decodeValue(path, kvs[0]?.value ?? '{}');
-  return stored === null
-    ? { kind: 'removed', path, commit, sequence, position }
-    : { kind: 'value', path, value: stored, position };
+interface Look {
+  readonly revision: number;
+  readonly hasNews: boolean;
 }
 
 const untilAborted = (signal: AbortSignal): Promise<void> =>
@@ -198,6 +192,3 @@ const untilAborted = (signal: AbortSignal): Promise<void> =>
     if (signal.aborted) resolve();
     else signal.addEventListener('abort', () => resolve(), { once: true });
   });
-
-const inGroups = <T>(items: readonly T[], size: number): T[][] =>
-  Array.from({ length: Math.ceil(items.length / size) }, (_, at) => items.slice(at * size, (at + 1) * size));

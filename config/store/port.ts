@@ -96,7 +96,8 @@ export interface ConfigStore {
    * Events of these paths after `from`, in order, each once; without it first their present state, in which `override-removed`
    * names each path that nothing overrides: a host may remember one from before the store was restored. Resumes itself, calls
    * `onAway` whenever the store does not answer, and `onHere` whenever everything up to that moment was handed to `on`.
-   * Resolves when the signal is aborted. `from` of a store that has been put back to an older state counts as none.
+   * Resolves when the signal is aborted. `from` of a store that has been put back to an older state counts as none. One that is put
+   * back while a watch runs hands on what differs, whose positions may be before those of the events so far.
    */
   watch(
     repository: string,

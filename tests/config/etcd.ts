@@ -102,6 +102,10 @@ export class Etcd {
     await this.ask('/v3/kv/put', { key: base64(key), value: base64(value) });
   }
 
+  async delete(key: string): Promise<void> {
+    await this.ask('/v3/kv/deleterange', { key: Buffer.from(key).toString('base64') });
+  }
+
   async close(): Promise<void> {
     await this.kill();
     rmSync(this.data, { recursive: true, force: true });

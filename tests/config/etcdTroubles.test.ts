@@ -105,6 +105,53 @@ describeWithEtcd('a watcher of etcd', () => {
     await heard.end();
   });
 
+  describe('of a store that is restored to a backup, at any revision', () => {
+    let restored: Etcd;
+    let backup: EtcdStore;
+    let either: EtcdStore;
+    beforeEach(async () => {
+      restored = await Etcd.start();
+      backup = new EtcdStore({ url: restored.url });
+      either = new EtcdStore({ url: `${etcd.url}, ${restored.url}` }, HASTY);
+    });
+    afterEach(() => restored.close());
+
+    const switchOver = async (): Promise<void> => {
+      // As others write meanwhile, or as --bump-revision has it.
+      for (let left = 20; left > 0; left -= 1) await restored.put('others', '');
+      await etcd.kill();
+    };
+
+    test('learns that an override is not there any more', async () => {
+      await apply(1, { a: '1' });
+      await store.putOverrides(R, [overrideOf('deploy/x/1', 'a', 'new', { hosts: ['h1'] })]);
+      const heard = hear(either, R, ['a']);
+      await heard.count(2);
+      await backup.apply(R, commitOf(1, { a: '1' }));
+      await switchOver();
+      await eventually('it is gone', async () => heard.neverOverridden.includes('a not overridden'));
+      expect(heard.said()).toEqual(['a=1@1', 'a overridden: deploy/x/1=new']);
+      await heard.end();
+    });
+
+    test('learns of a commit whose revision was that of something else before, once', async () => {
+      for (let left = 9; left > 0; left -= 1) await etcd.put('others', '');
+      await apply(1, { a: '1', b: '1' });
+      const first = hear(either, R, ['a', 'b']);
+      await first.count(2);
+      await first.end();
+      const heard = hear(either, R, ['a', 'b'], first.events.at(-1)?.position);
+      await heard.begun();
+      await backup.apply(R, commitOf(1, { a: '1', b: '1' }));
+      await backup.apply(R, commitOf(2, { a: '2' }));
+      await switchOver();
+      expect(await heard.count(2)).toEqual(['b=1@1', 'a=2@2']);
+      await backup.apply(R, commitOf(3, { b: '3' }));
+      expect(await heard.count(3)).toEqual(['b=1@1', 'a=2@2', 'b=3@3']);
+      await heard.end();
+    });
+  });
+
   test('says which key somebody else wrote, and learns of all other paths', async () => {
     await apply(1, { a: '1', b: '1' });
     const heard = hear(store, R, ['a', 'b']);
@@ -118,6 +165,18 @@ describeWithEtcd('a watcher of etcd', () => {
     await apply(3, { a: '3' });
     expect((await heard.count(4)).at(-1)).toBe('a=3@3');
     await heard.end();
+  });
+
+  test('an override of a path that is named is taken away also where the list of its paths is lost', async () => {
+    const paths = Array.from({ length: 120 }, (_, at) => `p/${at}`);
+    await store.putOverrides(
+      R,
+      paths.map((path) => overrideOf('deploy/x/1', path, 'new')),
+    );
+    await etcd.delete('/conveyor/config/flags/o/deploy/x/1:p/119');
+    await store.removeOverrides(R, 'deploy/x/1', ['p/119', 'p/119', 'q', ...paths]);
+    expect(await store.overrides(R, 'p/119')).toEqual([]);
+    expect(await store.overrides(R, 'p/0')).toEqual([]);
   });
 
   test('a commit whose writer was lost between two of its transactions is completed by the next, each value once', async () => {

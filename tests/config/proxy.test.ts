@@ -198,6 +198,25 @@ describe('a proxy', () => {
     await restored.close();
   });
 
+  test('that is asked for a path while its store is away asks for everything anew, since an older store may come back', async () => {
+    await world.commit({ a: '1', b: '1', c: '1' });
+    const watches: Parameters<ConfigStore['watch']>[] = [];
+    const watch: ConfigStore['watch'] = (...args) => (watches.push(args), world.store.watch(...args));
+    const proxy = await world.proxy('h1', new FakeDisk(), { store: storeWith({ watch }) });
+    await proxy.ask('a');
+    await proxy.ask('b');
+    await eventually('it watches both', async () => watches.length === 2);
+    const [, , , , , onAway] = watches.at(-1) ?? [];
+    onAway?.(new Error('it is away'));
+    proxy.listen(['c'], () => undefined);
+    await eventually('it watches all of them', async () => watches.length === 3);
+    expect(watches.map(([, paths, from]) => [paths.length, from === undefined])).toEqual([
+      [1, true],
+      [2, false],
+      [3, true],
+    ]);
+  });
+
   test('a path that was deleted while it was down is gone when it is back', async () => {
     const disk = new FakeDisk();
     await world.commit({ a: '1' });
