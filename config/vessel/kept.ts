@@ -29,20 +29,27 @@ export class KeptPackages {
     });
     // Their data is found again once they are wanted.
     if (names === undefined) return;
+    const unread = new Set<string>();
     for (const name of names) {
       const digest = name.replace(/\.json$/, '');
       if (!digestOf(digest)) continue;
+      const leftOut = (error: unknown): void => log(`${name} is left out: ${(error as Error).message}`);
+      const text = await disk.read(name).catch(leftOut);
+      if (text === undefined) {
+        unread.add(digest);
+        continue;
+      }
       try {
-        const pack = readPackage(name, await disk.read(name));
+        const pack = readPackage(name, text);
         if (pack.digest !== digest) continue;
         const pieces = new Pieces(pack, disk, before);
         before = pieces.verified;
         this.all.set(digest, { pieces, wantedAt: now() });
       } catch (error) {
-        log(`${name} is left out: ${(error as Error).message}`);
+        leftOut(error);
       }
     }
-    await this.removeStrays();
+    await this.removeStrays(unread);
   }
 
   get(digest: string): Pieces | undefined {
@@ -92,12 +99,15 @@ export class KeptPackages {
     pieces?.notify();
   }
 
-  /** Data of which nobody knows what it is. */
-  private async removeStrays(): Promise<void> {
-    const { disk } = this.options;
+  /** Data of which nobody knows what it is. What could not be read is found again once it is wanted. */
+  private async removeStrays(unread: ReadonlySet<string>): Promise<void> {
+    const { disk, log } = this.options;
     const names = await disk.dataFiles().catch(() => []);
-    const strays = names.filter((name) => !this.all.has(name.replace(/\.data$/, '')));
-    for (const name of strays) await disk.remove(name);
+    for (const name of names) {
+      const digest = name.replace(/\.data$/, '');
+      if (this.all.has(digest) || unread.has(digest)) continue;
+      await disk.remove(name).catch((error: unknown) => log(`${name} stays: ${(error as Error).message}`));
+    }
   }
 }
 

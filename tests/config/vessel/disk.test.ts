@@ -1,4 +1,5 @@
-import { readFileSync, rmSync, truncateSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { writeWhole, type PieceDisk } from '../../../config/vessel/disk';
 import type { Package } from '../../../domain/vessel/package';
 import { eventually } from '../../system/waiting';
@@ -85,6 +86,39 @@ test('a disk that says nothing at the start loses no package', async () => {
   await world.whole(host, pack);
   expect(readFileSync(host.vessel.status(FEED).file!).equals(data)).toBe(true);
   expect(world.notes.join()).toContain('EMFILE');
+});
+
+test('a package that the disk cannot read at the start, nor remove, is there again once it is wanted', async () => {
+  const { pack, data, stop } = await world.published(6 * PIECE);
+  await world.commit(pack);
+  const first = await world.host('h1');
+  await first.proxy.ask(FEED);
+  await world.whole(first, pack);
+  await first.close();
+  stop();
+  const folder = dirname(first.vessel.status(FEED).file!);
+  const [stray, broken] = ['a', 'b'].map((digit) => join(folder, `${digit.repeat(64)}.data`));
+  for (const file of [stray!, broken!]) writeFileSync(file, 'x');
+  writeFileSync(broken!.replace('.data', '.json'), '{');
+  const read = async (it: PieceDisk, name: string): Promise<string> => {
+    if (name.startsWith(pack.digest)) throw new Error('EMFILE: too many open files');
+    return it.read(name);
+  };
+  const remove = async (it: PieceDisk, name: string): Promise<void> => {
+    if (name === basename(stray!)) throw new Error('EBUSY: resource busy');
+    return it.remove(name);
+  };
+  const disk = (it: PieceDisk): PieceDisk => ({
+    ...it,
+    read: (name) => read(it, name),
+    remove: (name) => remove(it, name),
+  });
+  const host = await world.host('h1', { disk });
+  await host.proxy.ask(FEED);
+  await world.whole(host, pack);
+  expect(readFileSync(host.vessel.status(FEED).file!).equals(data)).toBe(true);
+  expect([existsSync(stray!), existsSync(broken!)]).toEqual([true, false]);
+  expect(world.notes.filter((note) => /EMFILE|EBUSY/.test(note))).toHaveLength(2);
 });
 
 test('a package that the configuration no longer names once the slow disk has room for it is not fetched', async () => {
