@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Package } from '../domain/vessel/package';
 import { piecesOnDisk } from './modelDisk';
 import { NotYet, readPieces } from './modelPieces';
-import type { Model, ModelUse, WatchModelOptions } from './modelTypes';
+import type { Model, ModelTrouble, ModelUse, WatchModelOptions } from './modelTypes';
 import { appName, MOST_REASON, proxyUrl, reportTo } from './ownProxy';
 import { pause } from './pause';
 
@@ -72,9 +72,12 @@ export class ModelLoading {
   private async run(): Promise<void> {
     if (this.isRunning) return;
     this.isRunning = true;
-    while (!this.isClosed && this.wanted && this.wanted !== this.finished)
-      await this.bring(this.wanted, this.turn.signal);
-    this.isRunning = false;
+    try {
+      while (!this.isClosed && this.wanted && this.wanted !== this.finished)
+        await this.bring(this.wanted, this.turn.signal);
+    } finally {
+      this.isRunning = false;
+    }
   }
 
   private async bring(wanted: Named, signal: AbortSignal): Promise<void> {
@@ -91,7 +94,7 @@ export class ModelLoading {
       if (signal.aborted) return;
       this.finished = wanted;
       this.say({ state: 'refused', reason: (error as Error).message.slice(0, MOST_REASON) });
-      this.options.onTrouble?.({ kind: 'refused', error: error as Error });
+      this.trouble({ kind: 'refused', error: error as Error });
       await this.restore(signal);
     }
   }
@@ -108,7 +111,7 @@ export class ModelLoading {
     const { last } = this;
     if (!this.isTouched || last === undefined) return;
     await this.merge(last, signal).catch((error: unknown) => {
-      if (!signal.aborted) this.options.onTrouble?.({ kind: 'refused', error: error as Error });
+      if (!signal.aborted) this.trouble({ kind: 'refused', error: error as Error });
     });
   }
 
@@ -157,7 +160,16 @@ export class ModelLoading {
   private away(error: Error, signal: AbortSignal): void {
     if (this.isAway || signal.aborted || error instanceof NotYet) return;
     this.isAway = true;
-    this.options.onTrouble?.({ kind: 'proxy-away', error });
+    this.trouble({ kind: 'proxy-away', error });
+  }
+
+  /** An application that fails over the trouble gets its models all the same. */
+  private trouble(trouble: ModelTrouble): void {
+    try {
+      this.options.onTrouble?.(trouble);
+    } catch {
+      // It is the application's own.
+    }
   }
 
   private say(said: Stage): void {

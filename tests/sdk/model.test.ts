@@ -148,6 +148,25 @@ test('a value that names no package is refused, and the model stays', async () =
   });
 });
 
+test('an application that fails over a trouble gets the next model all the same', async () => {
+  const [odd, good] = [await world.published(BYTES, 1), await world.published(BYTES, 2)];
+  await world.commit(odd.pack);
+  const told: string[] = [];
+  const app = application(
+    { check: ({ number }) => refuse(number === 1, 'it has other layers') },
+    {
+      onTrouble: ({ kind }) => {
+        told.push(kind);
+        throw new Error('the log is full');
+      },
+    },
+  );
+  await eventually('it is told', async () => told.length > 0);
+  await world.commit(good.pack);
+  await app.lives(2);
+  expect(told).toEqual(['refused']);
+});
+
 test('a deploy that is taken back in the middle of a merge leaves the model that was there, whole', async () => {
   const [old, young] = [await world.published(BYTES, 1), await world.published(BYTES, 2)];
   await world.commit(old.pack);
