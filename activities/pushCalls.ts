@@ -135,7 +135,7 @@ export function inChunks<T>(call: DeployCall, items: readonly T[], idOf: (item: 
 }
 
 /** Portions that are under way together. */
-const CHUNKS_AT_ONCE = 4;
+export const CHUNKS_AT_ONCE = 4;
 
 /** Asks about each portion, and puts the answers together in their order. */
 export async function eachChunk<T, A>(

@@ -1,20 +1,23 @@
+import { Context } from '@temporalio/activity';
 import { counted, type TaskCounts } from '../domain/deploy/lockstep';
 import { revertTargets, type RevertRules } from '../domain/deploy/planRevert';
 import type { PlannedTarget } from '../domain/deploy/plan';
-import { named, selected, type Named, type Part, type Snapshot, type SnapshotUnit } from '../domain/deploy/snapshot';
+import { newSifting, type Missed, type Sifting } from '../domain/deploy/sift';
+import {
+  named,
+  NONE_NAMED,
+  selected,
+  type Named,
+  type Part,
+  type Snapshot,
+  type SnapshotUnit,
+} from '../domain/deploy/snapshot';
 import { FLEET_LIMITS, SHOWN_UNITS } from '../domain/fleet/limits';
+import { beating } from './clock';
 import { isNonRetryable } from './failure';
 import { stillThere } from './fetchUnits';
-import {
-  digestOf,
-  inChunks,
-  sendEach,
-  toWire,
-  unitOf,
-  type DeployCall,
-  type Invoke,
-  type PushPorts,
-} from './pushCalls';
+import { inChunks, toWire, unitOf, type DeployCall, type Invoke, type PushPorts } from './pushCalls';
+import { sentAs, siftTargets, type SendAs } from './sifting';
 
 /** What is to be brought back: every task that these updates touched. */
 export interface RevertRequest {
@@ -40,43 +43,104 @@ export interface RevertSent {
   readonly count: number;
   /** Units that are there no more. */
   readonly gone: Named;
-  /** Units that the push type does not take back, and why. */
-  readonly refused: readonly { readonly id: string; readonly reason: string }[];
+  /** Units that the push type does not take back, and why; of many the first. */
+  readonly refused: readonly Missed[];
+  /** Left out by activities of before 0.3, where it is as many as are named. */
+  readonly refusedCount?: number;
 }
 
-/** So many refusals, and it is not a matter of single units. */
-const MOST_REFUSED = 20;
-const MAX_REASON = 300;
+/** So often a revert is tried whole; then it is sent in parts also where there is no answer. */
+const WHOLE_ATTEMPTS = 2;
+const BEAT_MS = 1_000;
+
+/** What a heartbeat carries to the next attempt once something was taken: the places of the targets that are gone, and how far the others are. */
+interface KeptSifting extends Sifting {
+  readonly gone: readonly number[];
+}
 
 /**
- * A revert goes out at once and asks for nothing before. Where the push type refuses it, units that are gone are left out, and
- * those that are refused are found by halves, so that all others go back.
+ * A revert goes out at once and asks for nothing before. Where the push type does not take it, units that are gone are left out, and all
+ * others are sent in parts: whatever can go back does, also while some units are refused, or keep every request about them from an answer.
  */
 export function createRevertActivities(ports: PushPorts, invoke: Invoke) {
   return {
     revertUpdates: async (call: DeployCall, request: RevertRequest): Promise<RevertSent> => {
-      const targets = counted(await allTargets(ports, request), request.counts);
-      const sender = new Sender(call, invoke, request.updateId);
-      let there = targets;
-      try {
-        for (const { items, key } of inChunks(call, targets, unitOf)) await sender.send(items, key);
-      } catch (error) {
-        if (!isNonRetryable(error)) throw error;
-        there = await presentTargets(invoke, call, targets);
-        sender.sent.clear();
-        await sendEach(call, there, unitOf, ({ items }) => sender.isolate(items));
-      }
-      const left = new Set(there);
-      return {
-        updateIds: [...sender.sent],
-        units: there.slice(0, SHOWN_UNITS).map(({ unit, version }) => ({ id: unit, toVersion: version })),
-        count: there.length,
-        gone: named(targets.filter((target) => !left.has(target)).map(unitOf), FLEET_LIMITS.leftOut),
-        refused: sender.refused,
+      const context = Context.current();
+      let kept = (context.info.heartbeatDetails ?? undefined) as KeptSifting | undefined;
+      const beat = (): void => context.heartbeat(kept);
+      const keep = (sifting: KeptSifting): void => {
+        if (sifting.taken.length > 0) kept = sifting;
       };
+      return beating(BEAT_MS, beat, async () => {
+        const targets = counted(await allTargets(ports, request), request.counts);
+        const sendAs = sender(call, invoke);
+        const begun = kept ?? (await sendWhole(invoke, call, request.updateId, targets, sendAs));
+        if (begun === undefined) return sentAll(request.updateId, targets);
+        // The next attempt continues where this one ended.
+        return sendParts(targets, request.updateId, begun, { sendAs, keep }).finally(beat);
+      });
     },
   };
 }
+
+const sender =
+  (call: DeployCall, invoke: Invoke): SendAs =>
+  async (updateId, targets) => {
+    for (const { items, key } of inChunks(call, targets, unitOf)) {
+      const request = { updateId, wholeUnit: false, urgency: 'revert' as const, ...toWire(call, items, []) };
+      await invoke(call, 'executeUpdates', request, key(`${updateId}/execute`));
+    }
+  };
+
+/** @returns what to do in parts, where it is not taken. @throws where it is to be tried again as it is */
+async function sendWhole(
+  invoke: Invoke,
+  call: DeployCall,
+  updateId: string,
+  targets: readonly PlannedTarget[],
+  sendAs: SendAs,
+): Promise<KeptSifting | undefined> {
+  try {
+    await sendAs(updateId, targets);
+    return undefined;
+  } catch (error) {
+    const { info, cancellationSignal } = Context.current();
+    const isInParts = info.attempt > WHOLE_ATTEMPTS && targets.length > 1;
+    if (cancellationSignal.aborted || (!isNonRetryable(error) && !isInParts)) throw error;
+  }
+  const there = new Set(await stillThere(invoke, call, targets.map(unitOf)));
+  const gone = targets.flatMap(({ unit }, nth) => (there.has(unit) ? [] : [nth]));
+  const portion = call.inPages ? FLEET_LIMITS.chunk : targets.length;
+  const isKnown = gone.length === 0 && targets.length <= portion;
+  return { ...newSifting(targets.length - gone.length, { portion, isKnown }), gone };
+}
+
+async function sendParts(
+  targets: readonly PlannedTarget[],
+  updateId: string,
+  begun: KeptSifting,
+  { sendAs, keep }: { readonly sendAs: SendAs; readonly keep: (sifting: KeptSifting) => void },
+): Promise<RevertSent> {
+  const places = new Set(begun.gone);
+  const there = targets.filter((_, nth) => !places.has(nth));
+  const report = (sifting: Sifting): void => keep({ ...sifting, gone: begun.gone });
+  const sifting = await siftTargets(there, updateId, begun, { sendAs, report });
+  return {
+    ...sentAll(updateId, there),
+    updateIds: await sentAs(there, updateId, sifting, sendAs),
+    gone: named(targets.filter((_, nth) => places.has(nth)).map(unitOf), FLEET_LIMITS.leftOut),
+    refused: sifting.named,
+    refusedCount: sifting.missed,
+  };
+}
+
+const sentAll = (updateId: string, targets: readonly PlannedTarget[]): RevertSent => ({
+  updateIds: targets.length === 0 ? [] : [updateId],
+  units: targets.slice(0, SHOWN_UNITS).map(({ unit, version }) => ({ id: unit, toVersion: version })),
+  count: targets.length,
+  gone: NONE_NAMED,
+  refused: [],
+});
 
 /** All that there is to be brought back. */
 export async function allTargets(ports: PushPorts, request: RevertRequest): Promise<PlannedTarget[]> {
@@ -88,57 +152,4 @@ export async function allTargets(ports: PushPorts, request: RevertRequest): Prom
 async function touchable({ snapshots }: PushPorts, { snapshot, now }: RevertRequest): Promise<SnapshotUnit[]> {
   const joined = now === undefined ? [] : (await snapshots.read(now)).filter((unit) => unit.joined);
   return [...(await snapshots.read(snapshot)), ...joined];
-}
-
-/** The targets whose units are there. */
-async function presentTargets(
-  invoke: Invoke,
-  call: DeployCall,
-  targets: readonly PlannedTarget[],
-): Promise<PlannedTarget[]> {
-  const there = new Set(await stillThere(invoke, call, targets.map(unitOf)));
-  return targets.filter(({ unit }) => there.has(unit));
-}
-
-/** Sends the targets of a revert, as one update or in parts with ids of their own. */
-class Sender {
-  readonly refused: { id: string; reason: string }[] = [];
-  /** Update ids. */
-  readonly sent = new Set<string>();
-
-  constructor(
-    private readonly call: DeployCall,
-    private readonly invoke: Invoke,
-    private readonly updateId: string,
-  ) {}
-
-  async send(
-    targets: readonly PlannedTarget[],
-    key: (name: string) => string = (name) => name,
-    updateId = this.updateId,
-  ): Promise<void> {
-    if (targets.length === 0) return;
-    const request = { updateId, wholeUnit: false, urgency: 'revert' as const, ...toWire(this.call, targets, []) };
-    await this.invoke(this.call, 'executeUpdates', request, key(`${updateId}/execute`));
-    this.sent.add(updateId);
-  }
-
-  /** Halves what is refused until single units are left. @throws the refusal, when there are too many of them. */
-  async isolate(targets: readonly PlannedTarget[]): Promise<void> {
-    const [first] = targets;
-    if (first === undefined) return;
-    // An id of its own: the push type may know that of the whole, with other units.
-    const part = `${this.updateId}.${digestOf(targets.map(unitOf))}`;
-    try {
-      await this.send(targets, undefined, part);
-    } catch (error) {
-      if (!isNonRetryable(error)) throw error;
-      if (targets.length === 1) this.refused.push({ id: first.unit, reason: error.message.slice(0, MAX_REASON) });
-      if (this.refused.length > MOST_REFUSED) throw error;
-      if (targets.length === 1) return;
-      const half = Math.ceil(targets.length / 2);
-      await this.isolate(targets.slice(0, half));
-      await this.isolate(targets.slice(half));
-    }
-  }
 }

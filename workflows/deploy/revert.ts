@@ -127,14 +127,17 @@ function revertOrder(run: DeploySession, request: RevertRequest, part: StridePar
  * Units that are gone are left out; those that are refused keep the revert open until they are taken (docs/design/deploy.md#revert). What another
  * stride was about is as it was.
  */
-function showSent(run: DeploySession, { units, gone, refused }: RevertSent, counts: TaskCounts | undefined): void {
+function showSent(run: DeploySession, sent: RevertSent, counts: TaskCounts | undefined): void {
   if (run.record.revert === null) return;
+  const { units, gone, refused, refusedCount = refused.length } = sent;
   const { leftOut: before = [], ...view } = run.record.revert;
   const others = counts ? before.filter(({ id }) => !(id in counts)) : [];
   const leftOut = [...others, ...gone.names.map((id) => ({ id, reason: 'it is gone' })), ...refused];
   if (gone.count > 0) run.note('revert-without', `reverted without ${namesOf(gone)}: gone`);
-  if (refused.length > 0)
-    run.note('revert-without', `${unitNames(refused.map(({ id }) => id))} refused: ${refused[0]?.reason ?? ''}`);
+  if (refused.length > 0) {
+    const names = namesOf({ count: refusedCount, names: refused.map(({ id }) => id) });
+    run.note('revert-without', `${names} not taken: ${refused[0]?.reason ?? ''}`);
+  }
   const none = { targeted: 0, updated: 0, live: 0 };
   const shown = run.input.spec.lockstep ? (run.record.revert?.units ?? []) : [];
   const known = new Map(shown.map((unit) => [unit.id, unit]));

@@ -1,0 +1,70 @@
+import { Context } from '@temporalio/activity';
+import type { PlannedTarget } from '../domain/deploy/plan';
+import { isServiceAway, MOST_MISSED, sifted, type PartAnswer, type Sifting, type Stretch } from '../domain/deploy/sift';
+import { isNonRetryable } from './failure';
+import { CHUNKS_AT_ONCE, digestOf, unitOf } from './pushCalls';
+
+type Targets = readonly PlannedTarget[];
+/** Sends targets as an update of that id. @throws where they are not taken */
+export type SendAs = (updateId: string, targets: Targets) => Promise<void>;
+
+const MAX_REASON = 300;
+/** Following each takes requests of its own, and a push type may forget old ones. */
+const MOST_IDS = 20;
+
+/**
+ * Sends what is left in parts, a few at a time, and reports after each few how far it is.
+ * @throws what a service says that is away, or that refuses all of many units: then it is no matter of single ones.
+ */
+export async function siftTargets(
+  targets: Targets,
+  updateId: string,
+  begun: Sifting,
+  { sendAs, report }: { readonly sendAs: SendAs; readonly report: (sifting: Sifting) => void },
+): Promise<Sifting> {
+  let sifting: Sifting = { ...begun, silent: 0 };
+  let failure: unknown;
+  const answerTo = async (part: Stretch): Promise<PartAnswer> => {
+    const some = targets.slice(...part);
+    try {
+      await sendAs(partId(updateId, some), some);
+      return { part };
+    } catch (error) {
+      if (Context.current().cancellationSignal.aborted) throw error;
+      failure = error;
+      const reason = (error instanceof Error ? error.message : String(error)).slice(0, MAX_REASON);
+      return { part, no: { id: some[0]?.unit ?? '', reason, isAnswer: isNonRetryable(error) } };
+    }
+  };
+  while (sifting.left.length > 0) {
+    sifting = sifted(sifting, await Promise.all(sifting.left.slice(0, CHUNKS_AT_ONCE).map(answerTo)));
+    report(sifting);
+    if (isServiceAway(sifting)) throw failure;
+  }
+  const isOfAll = sifting.taken.length === 0 && (sifting.missed > MOST_MISSED || !isNonRetryable(failure));
+  if (isOfAll && failure !== undefined) throw failure;
+  return sifting;
+}
+
+/** The updates by which what was taken can be followed: its parts, or where they are many, one that takes over from them. */
+export async function sentAs(
+  targets: Targets,
+  updateId: string,
+  { taken }: Sifting,
+  sendAs: SendAs,
+): Promise<readonly string[]> {
+  const parts = taken.map((part) => targets.slice(...part));
+  const ids = parts.map((part) => partId(updateId, part));
+  if (ids.length <= MOST_IDS) return ids;
+  const whole = partId(updateId, parts.flat());
+  try {
+    await sendAs(whole, parts.flat());
+    return [whole];
+  } catch (error) {
+    if (Context.current().cancellationSignal.aborted) throw error;
+    return ids;
+  }
+}
+
+/** An id of its own: the push type may know that of the whole, with other units. */
+const partId = (updateId: string, targets: Targets): string => `${updateId}.${digestOf(targets.map(unitOf))}`;
