@@ -10,6 +10,7 @@ import {
   type HealthFold,
   type HealthSkips,
 } from '../domain/health/fold';
+import { acrossGap, evaluatedAt } from '../domain/health/gap';
 import { withRecent, type PastRow } from '../domain/health/recent';
 import type { Verdict } from '../domain/health/verdict';
 import type { HealthCheck } from '../domain/spec/health';
@@ -86,7 +87,7 @@ export function watchHealth(clock: Clock, { evaluate, unitsIn }: Sources, watch:
     const response = await evaluate(healthRequest(watch, units, now));
     const { checks, skips, onUnhealthy, lastUpdateAt } = watch;
     const input = { checks, skips, onUnhealthy, lastUpdateAt, response, now };
-    const known = before?.fold ?? watch.fold ?? NO_HISTORY;
+    const known = acrossGap(before?.fold ?? watch.fold ?? NO_HISTORY, now, watch.intervalMs);
     const judged = groups
       ? foldGroups(
           known,
@@ -95,7 +96,7 @@ export function watchHealth(clock: Clock, { evaluate, unitsIn }: Sources, watch:
           groupsOf(await unitsIn(groups.selection), groups.pauseBy),
         )
       : foldEvaluation(known, input);
-    const folded = bounded(withRows(judged, before?.rows ?? watch.recent ?? []));
+    const folded = bounded(withRows(judged, before?.rows ?? watch.recent ?? []), await clock.now());
     if (isHealthWatchOver(watch, folded, now)) return { done: { ...folded, at: now } };
     const waitMs = watch.until === null ? watch.intervalMs : Math.min(watch.intervalMs, watch.until - now);
     const seen = { fold: folded.fold, rows: folded.rows, verdict: folded.verdict };
@@ -114,10 +115,10 @@ const withRows = (folded: Folded, before: readonly PastRow[]): Folded => ({
 const pausedNames = ({ paused = [] }: Folded): string[] => paused.map(({ name }) => name);
 
 /** What the workflow keeps, and heartbeats carry, has a size that does not depend on the units: the worst rows, and the oldest of what is unhealthy. */
-const bounded = (folded: Folded): Folded => ({
+const bounded = (folded: Folded, at: number): Folded => ({
   ...folded,
   rows: worstRows(folded.rows),
-  fold: oldest(folded.fold),
+  fold: evaluatedAt(oldest(folded.fold), at),
 });
 
 function isHealthWatchOver(watch: HealthWatch, folded: Folded, now: number): boolean {

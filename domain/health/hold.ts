@@ -14,6 +14,8 @@ export interface Remembered {
   readonly recent?: string;
   /** With `passes`: how many evaluations in a row found it healthy wherever it was looked at. */
   readonly passes?: number;
+  /** ms since the epoch: not of a check, but when all were evaluated last (`domain/health/gap.ts`). */
+  readonly at?: number;
 }
 
 type Hold = HealthCheck['for'];
