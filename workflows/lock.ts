@@ -5,6 +5,7 @@ import {
   defineSignal,
   getExternalWorkflowHandle,
   makeContinueAsNewFunc,
+  patched,
   setHandler,
   setWorkflowOptions,
   upsertMemo,
@@ -34,6 +35,7 @@ import { showDetails } from './details';
 import { onSignal } from './inbox';
 import { lookers } from './proxies';
 import { versioned } from './versioning';
+import { BackgroundTasks } from './waiting';
 
 /** Signals, since whoever asks is a workflow or starts the lock with its request. */
 const requestLockSignal = defineSignal<[LockRequest]>('request-lock');
@@ -101,27 +103,32 @@ async function keepLock(settings: Settings, carried: Mutex, ignored: () => numbe
   };
   onSignal(joinLockSignal, join, isCanary);
   onSignal(releaseLockSignal, leave);
+  const looks = new BackgroundTasks();
+  const hasNews = (): boolean => grants.length + left.length > 0;
   do {
     for (let next = grants.shift(); next; next = grants.shift()) {
       if (!(await sendGrant(next.requester, mutex.fence, next.waited))) take(releaseMutex(mutex, next.requester), true);
     }
     for (let canary = left.shift(); canary !== undefined; canary = left.shift()) await notifyHolders(canary);
     seen = ignored();
-    if (workflowInfo().continueAsNewSuggested && grants.length + left.length === 0)
+    if (workflowInfo().continueAsNewSuggested && !hasNews())
       await makeContinueAsNewFunc<typeof lock>(canaries.carried(mutex))(settings, mutex);
     await untilDue();
-  } while (!isIdle(mutex) || grants.length + left.length > 0);
+  } while (!isIdle(mutex) || hasNews() || looks.size > 0);
 
   async function untilDue(): Promise<void> {
+    if (looks.size > 0) return condition(() => hasNews() || looks.size === 0);
     const isWatched = (): boolean => !canaries.areShown || isWaitedFor(mutex);
     const watched = isWatched();
     const isDue = (): boolean =>
-      grants.length + left.length > 0 || isIdle(mutex) || ignored() > seen || hasNewcomer || isWatched() !== watched;
+      hasNews() || isIdle(mutex) || ignored() > seen || hasNewcomer || isWatched() !== watched;
     const patienceMs = watched ? settings.reconcileIntervalMs : undefined;
     const changed = await waitUntil(isDue, patienceMs, 'check that the holder still runs');
     const isNewlyWaited = hasNewcomer && mutex.queue.length > 0;
     hasNewcomer = false;
-    if (!changed || isNewlyWaited) await dropDead();
+    if (changed && !isNewlyWaited) return;
+    looks.add(dropDead());
+    await condition(() => looks.size === 0 || (hasNews() && patched(BESIDE)));
   }
 
   async function dropDead(): Promise<void> {
@@ -139,6 +146,9 @@ async function keepLock(settings: Settings, carried: Mutex, ignored: () => numbe
     await Promise.all(sent);
   }
 }
+
+/** Until 0.3 whoever a lock was given to learnt so only after the look at the holder before. */
+const BESIDE = 'a look at the holder keeps nobody waiting';
 
 /** @returns false once the time is up. */
 const waitUntil = async (isDue: () => boolean, patienceMs: number | undefined, summary: string): Promise<boolean> =>

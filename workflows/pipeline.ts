@@ -76,8 +76,10 @@ function stillStarts({ state }: PipelineRun, { number }: ActiveRelease): boolean
 
 /** A busy pipeline never waits as long as it takes to look after its releases. */
 function isOverdue(run: PipelineRun): boolean {
-  const { state, lookedAtMs } = run;
-  return state !== null && hasRunning(state) && Date.now() >= lookedAtMs + 2 * lookIntervalMs(run, state);
+  const { state, lookedAtMs, looks } = run;
+  return (
+    looks.size === 0 && state !== null && hasRunning(state) && Date.now() >= lookedAtMs + 2 * lookIntervalMs(run, state)
+  );
 }
 
 /**
@@ -97,9 +99,9 @@ const hasRunning = ({ active }: PipelineState): boolean => active.some((release)
 async function waitForChange(run: PipelineRun): Promise<void> {
   const { state } = run;
   const wakesAtMs = state === null ? undefined : nextWake(state, Date.now());
-  const active = state !== null && hasRunning(state);
-  if (state === null || (!active && wakesAtMs === undefined)) return condition(() => run.changed);
-  const lookMs = active ? lookIntervalMs(run, state) : Infinity;
+  const looks = state !== null && hasRunning(state) && run.looks.size === 0;
+  if (state === null || (!looks && wakesAtMs === undefined)) return condition(() => run.changed);
+  const lookMs = looks ? lookIntervalMs(run, state) : Infinity;
   const untilMs = wakesAtMs === undefined ? Infinity : wakesAtMs - Date.now();
   if (untilMs <= lookMs) {
     await condition(() => run.changed, untilMs, { summary: 'wait for what is due next' });

@@ -61,10 +61,15 @@ export const holders = (urgent = false) =>
     ...hurried(urgent),
   });
 
-/** Looks at what somebody else left behind. It is looked again before long, so that one service which is slow keeps nobody waiting. */
+/**
+ * Looks at what somebody else left behind, which a revert may wait for: they go before what else waits for a slot. It is looked again before
+ * long, so that one service which is slow keeps nobody waiting.
+ */
 export const lookers = proxyActivities<Pick<HolderActivities, 'stillRunning' | 'releaseEnds'>>({
   startToCloseTimeout: '1m',
+  scheduleToCloseTimeout: '5m',
   retry: { maximumAttempts: 2 },
+  priority: { priorityKey: 1 },
 });
 
 export const calendarActivities = proxyActivities<CalendarActivities>({ startToCloseTimeout: '10s', retry: FOREVER });

@@ -1,4 +1,5 @@
 import { reconcile } from '../../domain/pipeline/reconcile';
+import type { PipelineState } from '../../domain/pipeline/state';
 import { lookers } from '../proxies';
 import type { PipelineRun } from './run';
 
@@ -9,8 +10,11 @@ import type { PipelineRun } from './run';
 export async function abandoned(run: PipelineRun): Promise<void> {
   const { state } = run;
   run.lookedAtMs = Date.now();
-  if (state === null) return;
-  const running = state.active.filter((release) => release.state === 'running').map(({ number }) => number);
-  const ends = await lookers.releaseEnds(state.spec.pipeline, running, state.settings).catch(() => []);
+  if (state !== null) await run.look(run.looks, lookAfter(run, state));
+}
+
+async function lookAfter(run: PipelineRun, { active, spec, settings }: PipelineState): Promise<void> {
+  const running = active.filter((release) => release.state === 'running').map(({ number }) => number);
+  const ends = await lookers.releaseEnds(spec.pipeline, running, settings).catch(() => []);
   for (const end of ends) run.set((current, now) => reconcile(current, end, now));
 }

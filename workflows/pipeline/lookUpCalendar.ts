@@ -1,13 +1,30 @@
-import { scheduled, unscheduled } from '../../domain/pipeline/openings';
+import { patched } from '@temporalio/workflow';
+import { scheduled, unscheduled, type Unscheduled } from '../../domain/pipeline/openings';
+import type { PipelineState } from '../../domain/pipeline/state';
 import { calendarActivities } from '../proxies';
-import type { PipelineRun } from './run';
+import { BackgroundTasks, waitFor } from '../waiting';
+import { BESIDE, type PipelineRun } from './run';
 
 /** Asks when the calendar opens for what has begun to wait. An activity: zones change, and a replay must not (ARCHITECTURE.md#time). */
 export async function lookUpCalendar(run: PipelineRun): Promise<void> {
-  if (run.state === null) return;
-  const { calendar: line = '', timezone = 'UTC' } = run.state.spec.schedule;
-  for (const each of unscheduled(run.state)) {
-    const opensAtMs = await calendarActivities.nextTick({ calendar: line, timezone }, each.afterMs);
-    run.decided((state) => scheduled(state, each, opensAtMs));
+  if (run.state === null || run.lookups.size > 0) return;
+  const wanted = unscheduled(run.state);
+  if (wanted.length > 0) await run.look(run.lookups, lookUp(run, run.state, wanted));
+}
+
+/** Of a calendar that is another by the time of the answer nothing is learnt. */
+async function lookUp(run: PipelineRun, { spec }: PipelineState, wanted: readonly Unscheduled[]): Promise<void> {
+  const { calendar = '', timezone = 'UTC' } = spec.schedule;
+  const isOutdated = (): boolean => {
+    const { schedule } = run.known().spec;
+    return (
+      (schedule.calendar !== spec.schedule.calendar || schedule.timezone !== spec.schedule.timezone) && patched(BESIDE)
+    );
+  };
+  for (const each of wanted) {
+    const ask = () => calendarActivities.nextTick({ calendar, timezone }, each.afterMs);
+    const answer = await waitFor(new BackgroundTasks(), ask, isOutdated);
+    if (answer.kind !== 'done') return;
+    run.decided((state) => scheduled(state, each, answer.value));
   }
 }

@@ -1,6 +1,7 @@
 import {
   ApplicationFailure,
   CancellationScope,
+  condition,
   getExternalWorkflowHandle,
   patched,
   setHandler,
@@ -54,6 +55,9 @@ import { BackgroundTasks } from '../waiting';
 /** A pipeline seldom looks after releases whose end is an event of its history. */
 const FOLLOWS = 'the end of a release is an event';
 
+/** Until 0.3 nothing that a pipeline was asked for meanwhile began before a look was answered. */
+export const BESIDE = 'a look keeps nobody waiting';
+
 const STATE_TAG = defineSearchAttributeKey('ConveyorState', 'KEYWORD');
 
 /** A pipeline's state and its inbox. There is none before the first `apply`; everything else is refused till then. */
@@ -61,6 +65,10 @@ export class PipelineRun {
   changed = true;
   /** When it last saw that its releases still run; ms. */
   lookedAtMs = Date.now();
+  /** At releases that may have ended without a word … */
+  readonly looks = new BackgroundTasks();
+  /** … and at the calendar. */
+  readonly lookups = new BackgroundTasks();
   private readonly reported = new Map<string, string>();
   /** Workflows that began before lists had these issue the same commands. */
   private readonly summary = new MemoSummary(['deployedAt', 'stopped']);
@@ -136,6 +144,16 @@ export class PipelineRun {
   private lookNow(): void {
     this.lookedAtMs = -Infinity;
     this.changed = true;
+  }
+
+  /** Waits for the answer to a look until something else is to be done; the loop heeds it when it comes. */
+  async look(looks: BackgroundTasks, answered: Promise<void>): Promise<void> {
+    let isLate = false;
+    looks.add(answered);
+    // Once it is no longer under way, so that the loop may begin another.
+    void answered.then(() => void (this.changed ||= isLate));
+    await condition(() => looks.size === 0 || (this.changed && patched(BESIDE)));
+    isLate = looks.size > 0;
   }
 
   /** The first spec, or another one. */
