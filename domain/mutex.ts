@@ -2,12 +2,14 @@ import { areTexts, isJsonObject, isText } from './json';
 
 /**
  * Mutual exclusion as a value. The owner is a release, and it is re-entrant: several of its deploys may hold at once
- * (ARCHITECTURE.md#invariants). Requests are granted in order; asking again changes nothing.
+ * (ARCHITECTURE.md#invariants). Requests are granted in order, what is urgent before all others; asking again changes nothing.
  */
 export interface LockRequest {
   readonly owner: string;
   /** Id of the workflow that the grant is sent to. */
   readonly requester: string;
+  /** It is next, after what is urgent too and asked before; the holder keeps what it holds. */
+  readonly urgent?: boolean;
 }
 
 export interface Mutex {
@@ -65,7 +67,9 @@ export function request(mutex: Mutex, wanted: LockRequest): Grants {
   const { holder } = mutex;
   if (holder?.requesters.includes(wanted.requester)) return { mutex, granted: [wanted] };
   if (mutex.queue.some(({ requester }) => requester === wanted.requester)) return { mutex, granted: [] };
-  return grantNext({ ...mutex, queue: [...mutex.queue, wanted] });
+  const isBefore = ({ urgent }: LockRequest): boolean => wanted.urgent !== true || urgent === true;
+  const after = mutex.queue.filter((waiting) => !isBefore(waiting));
+  return grantNext({ ...mutex, queue: [...mutex.queue.filter(isBefore), wanted, ...after] });
 }
 
 /** A canary joins, or lists its updates anew. It waits for nobody, and nobody for it. */

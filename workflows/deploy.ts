@@ -57,7 +57,7 @@ async function acquire(run: DeploySession): Promise<void> {
   if (answered()) return;
   run.enter('waiting-lock');
   const { pipeline, release, settings } = run.input;
-  const asking = { owner: releaseId(pipeline, release), requester: run.workflowId };
+  const asking = { owner: releaseId(pipeline, release), requester: run.workflowId, urgent: run.isUrgent };
   // The lock may have been terminated, and its answer with it: asking again changes nothing else.
   do await holders(run.isUrgent).requestLock(run.lockId, asking, settings);
   while (!(await run.until(answered, { afterMs: settings.reconcileIntervalMs, summary: 'ask for the lock again' })));

@@ -58,10 +58,10 @@ export interface LockGrant {
 }
 
 /**
- * Mutual exclusion across pipelines: one grant at a time, in the order of asking. It lives while somebody wants it. Once somebody waits,
- * it checks at once, and then now and then, that the holder still runs, since a terminated one can say nothing; while nobody does it
- * costs nothing, however long it is held. A Temporal cancel request does not end it: whoever holds would lose what it holds without
- * knowing.
+ * Mutual exclusion across pipelines: one grant at a time, in the order of asking, what is urgent before the others. It lives while
+ * somebody wants it. Once somebody waits, it checks at once, and then now and then, that the holder still runs, since a terminated one
+ * can say nothing; while nobody does it costs nothing, however long it is held. A Temporal cancel request does not end it: whoever holds
+ * would lose what it holds without knowing.
  */
 export async function lock(settings: Settings, carried: Mutex | null = null): Promise<void> {
   let ignored = 0;
@@ -84,8 +84,9 @@ async function keepLock(settings: Settings, carried: Mutex, ignored: () => numbe
     canaries.show(mutex);
   };
   let hasNewcomer = false;
-  const enqueue = (wanted: LockRequest): void => {
+  const enqueue = ({ urgent, ...asking }: LockRequest): void => {
     const waiting = mutex.queue.length;
+    const wanted = urgent === true && patched(URGENT_NEXT) ? { ...asking, urgent } : asking;
     take(request(mutex, wanted), false);
     hasNewcomer ||= canaries.areShown && mutex.queue.length > waiting;
   };
@@ -149,6 +150,9 @@ async function keepLock(settings: Settings, carried: Mutex, ignored: () => numbe
 
 /** Until 0.3 whoever a lock was given to learnt so only after the look at the holder before. */
 const BESIDE = 'a look at the holder keeps nobody waiting';
+
+/** A worker of before 0.3 grants in the order of asking, whatever is asked of it. */
+const URGENT_NEXT = 'what is urgent is next';
 
 /** @returns false once the time is up. */
 const waitUntil = async (isDue: () => boolean, patienceMs: number | undefined, summary: string): Promise<boolean> =>

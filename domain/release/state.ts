@@ -113,13 +113,15 @@ const WAITING: ActionRecord = {
 };
 
 /**
- * The spec of a rollback: its deploy actions only, each at once (docs/design/deploy.md#verbs). `inProduction` names those that ever
- * succeeded: what was never deployed is not deployed by going back.
+ * The spec of a rollback: its deploy actions only, each at once (docs/design/deploy.md#verbs), whichever test of the pipeline holds a group.
+ * Groups that it shares with other pipelines it takes. `inProduction` names those that ever succeeded: what was never deployed is not
+ * deployed by going back.
  */
 export function rollbackSpec(spec: PipelineSpec, inProduction?: readonly string[]): PipelineSpec {
+  const isShared = (group: string): boolean => spec.mutex[group]?.scope === 'global';
   const deploys = Object.entries(spec.actions).flatMap(([name, action]) =>
     action.type === 'deploy' && (inProduction?.includes(name) ?? true)
-      ? [[name, withoutConditions(action)] as const]
+      ? [[name, { ...withoutConditions(action), mutex: action.mutex.filter(isShared) }] as const]
       : [],
   );
   return { ...spec, actions: Object.fromEntries(deploys) };

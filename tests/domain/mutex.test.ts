@@ -28,6 +28,20 @@ describe('a mutex', () => {
   test('goes to whoever asked first when it is let go', () =>
     expect(names(releaseMutex(contended, 'a'))).toEqual(['b']));
 
+  test('goes to what is urgent before all that wait, and to no two at once', () => {
+    const urgent = (owner: string) => ({ ...ask(owner), urgent: true });
+    const all = [urgent('d'), urgent('e'), ask('f')].reduce((mutex, each) => request(mutex, each).mutex, contended);
+    expect(all.holder?.owner).toBe('a');
+    const turns = ['a', 'd', 'e', 'b', 'c'].reduce(
+      ({ mutex, granted }, owner) => {
+        const next = releaseMutex(mutex, owner);
+        return { mutex: next.mutex, granted: [...granted, ...names(next)] };
+      },
+      { mutex: all, granted: [] as string[] },
+    );
+    expect(turns.granted).toEqual(['d', 'e', 'b', 'c', 'f']);
+  });
+
   test('grants what it granted already again, since the first answer may have been lost', () => {
     const again = request(contended, ask('a'));
     expect(again.mutex).toEqual(contended);

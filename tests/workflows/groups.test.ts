@@ -156,3 +156,34 @@ test('a release that is cancelled while it waits for a group leaves it to others
   expect(overlaps(runsOf())).toEqual([]);
   expect(actionOf(await world.releaseStatus('kvstore', 2), 'test')?.message).toBe('cancelled by user:alice');
 });
+
+test('a rollback does not wait for a test that holds a group', async () => {
+  const mutex = ['prod'];
+  const actions = { test: slowAction(120, { mutex }), deploy: deployAction('5m', { needs: ['test'], mutex }) };
+  await world.apply(flow(actions, { mutex: { prod: {} } }), CALM);
+  for (const n of [2, 3]) {
+    await world.release('kvstore', `kv:${n}`);
+    await world.ended('kvstore', n - 1);
+  }
+  await world.release('kvstore', 'kv:4');
+  await world.until('it is tested', () => Promise.resolve(runsOf().length === 3));
+  await world.rollBack('kvstore', 2, { actor: 'user:alice', reason: 'slow' });
+  await world.ended('kvstore', 4, { withinMs: 30 * MINUTE });
+  expect(await endsOf(world, [3, 4])).toEqual(['running', 'succeeded']);
+  for (const { versions } of await world.jobs()) expect(versions).toEqual({ 'kv:2': 6 });
+});
+
+test('an emergency is next at the lock of its service, whoever waits for that already', async () => {
+  const deploy = { deploy: deployAction('30m') };
+  for (const pipeline of ['kvstore', 'search', 'hotfix']) await world.apply(flow(deploy, { pipeline }), CALM);
+  await world.release('kvstore', 'kv:2');
+  await world.reaches('kvstore', 1, ({ state }) => state === 'baking');
+  await world.release('search', 'kv:3');
+  await world.reaches('search', 1, ({ state }) => state === 'waiting-lock');
+  await world.push('hotfix', 'kv:4', { skipBake: true });
+  await world.reaches('hotfix', 1, ({ state }) => state === 'waiting-lock');
+  await world.ended('search', 1);
+  const [first, second] = [await deploySpan(world, 1, 'kvstore'), await deploySpan(world, 1, 'hotfix')];
+  expect(second.toMs).toBeLessThan((await deploySpan(world, 1, 'search')).toMs - 25 * MINUTE);
+  expect(second.toMs).toBeGreaterThan(first.toMs);
+});

@@ -53,8 +53,9 @@ export class GlobalGroups {
 
   private ask({ input, behalf }: GroupHolder, lock: string): Promise<void> {
     const owner = releaseId(input.spec.pipeline, input.number);
-    const asking = { owner, requester: workflowInfo().workflowId };
-    return holders(isUrgent(input.trigger)).requestLock(lock, asking, input.settings, behalf);
+    const urgent = isUrgent(input.trigger);
+    const asking = { owner, requester: workflowInfo().workflowId, urgent };
+    return holders(urgent).requestLock(lock, asking, input.settings, behalf);
   }
 
   /** An action has ended, or gave up waiting. */

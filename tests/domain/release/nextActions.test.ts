@@ -221,6 +221,13 @@ describe('a rollback', () => {
       prod: { needs: [], when: [], runIf: 'success', join: 'all' },
     }));
 
+  test('waits for no group of its pipeline, and takes those that it shares with others', () => {
+    const mutex = { prod: {}, rig: { scope: 'global' } } as const;
+    const actions = { prod: { ...deploy, mutex: ['prod', 'rig'] } };
+    const grouped = pipelineSchema.parse({ pipeline: 'kvstore', owners: ['user:alice'], mutex, actions });
+    expect(rollbackSpec(grouped).actions).toMatchObject({ prod: { mutex: ['rig'] } });
+  });
+
   test('deploys nothing to where nothing was deployed before', () =>
     expect(Object.keys(rollbackSpec(spec, ['staging']).actions)).toEqual(['staging']));
 });
