@@ -95,7 +95,7 @@ function takeSignal<V extends Verb>(rules: VerbRules<V>, verb: V, input: Command
 const NO_GROUPS = 'groups never act: come as one of its members';
 
 function whyNotTaken<V extends Verb>(rules: VerbRules<V>, verb: V, input: CommandInput): string | undefined {
-  // Until 0.2.0 a signal of a group was taken, and is in histories of workflows that still run.
+  // Until 0.3 a signal of a group was taken, and is in histories of workflows that still run.
   if (isGroup(input.actor ?? '') && patched('groups never act')) return NO_GROUPS;
   return whyForbidden(rules, verb, input) ?? rules.whyNot(verb, input);
 }

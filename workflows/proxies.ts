@@ -22,8 +22,7 @@ import type { Settings } from '../domain/settings';
 import { sideQueue, type SideQueue } from '../domain/taskQueues';
 
 /**
- * Every activity with its retry policy; nothing else retries (docs/design/overview.md#failures). What cannot succeed on a second try is marked
- * so by the activity.
+ * The retry policies of activities (docs/design/overview.md#failures). An activity marks a failure that a retry cannot help.
  */
 const FOREVER = { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '30s' } as const;
 

@@ -129,13 +129,13 @@ export function untilWords(iso: string, view: View): string {
   return `until ${both}, ${until(iso, view)}`;
 }
 
-/** From start to end, or to now. */
 /** Who holds what is waited for: the one to look at. */
 export function heldWords({ heldBy }: Pick<ActionView, 'heldBy'>, time: (iso: string) => string): string {
   if (heldBy === undefined) return '';
   return `; held by ${heldBy.id}${heldBy.since === null ? '' : ` since ${time(heldBy.since)}`}`;
 }
 
+/** From start to end, or to now. */
 export function took(startedAt: string, endedAt: string | null, view: View): string {
   const end = endedAt === null ? view.now : Date.parse(endedAt);
   return wholeSeconds(end - Date.parse(startedAt));

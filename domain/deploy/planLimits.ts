@@ -20,7 +20,7 @@ export function refuseManyUnits(pushType: string, units: number): void {
   const { units: most } = FLEET_LIMITS;
   if (units > most)
     throw new PlanError(
-      `${pushType} has more than ${most} units, and one deploy updates at most as many: split the service, or make units of several of them`,
+      `${pushType} has more than ${most} units, the most that one deploy can update: split the service, or merge units`,
     );
 }
 
@@ -37,7 +37,7 @@ function refuseLargeFleet(pushType: string, units: readonly Unit[]): void {
   const length = units.reduce((sum, { id }) => sum + id.length, 0);
   if (length > idsLength)
     throw new PlanError(
-      `${pushType}: the names of all units are ${length} characters, and may be ${idsLength}: shorten them`,
+      `${pushType}: the unit names total ${length} characters; the limit is ${idsLength}: shorten them`,
     );
 }
 
@@ -45,8 +45,8 @@ function oddityOf({ id, labels }: Unit): string | undefined {
   const { unitIdLength, labels: most, labelLength } = FLEET_LIMITS;
   const given = Object.entries(labels);
   if (id === '' || id.length > unitIdLength)
-    return `has a name of ${id.length} characters, and may have 1 to ${unitIdLength}`;
-  if (given.length > most) return `has ${given.length} labels, and may have ${most}`;
+    return `has a name of ${id.length} characters; 1 to ${unitIdLength} are allowed`;
+  if (given.length > most) return `has ${given.length} labels; the limit is ${most}`;
   const long = given.find(([key, value]) => key.length > labelLength || value.length > labelLength);
   return long && `has a label ${long[0].slice(0, 50)} of more than ${labelLength} characters`;
 }
@@ -63,7 +63,7 @@ export function refuseManyInStep(pushType: string, units: number): void {
 export function refuseManyPhases(count: number): void {
   if (count > FLEET_LIMITS.phases)
     throw new PlanError(
-      `the plan has ${count} phases, and may have ${FLEET_LIMITS.phases}; forEach makes one for each value of its label`,
+      `the plan has ${count} phases; the limit is ${FLEET_LIMITS.phases} (forEach makes one for each value of its label)`,
     );
 }
 

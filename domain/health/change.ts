@@ -62,7 +62,7 @@ function absolute(change: ObservedChange, allowed: number): Judgement {
 /** A relative change from zero has no size. Only a check that says what it means gets an answer. */
 function fromZero(change: ObservedChange, allowedPercent: number, meaning: Measured['zeroBaseline']): Judgement {
   if (meaning === 'absolute') return absolute(change, allowedPercent / 100);
-  const moved = `is ${formatValue(change.observed)}, up from 0`.replace('up', change.observed > 0 ? 'up' : 'down');
+  const moved = `is ${formatValue(change.observed)}, ${change.observed > 0 ? 'up' : 'down'} from 0`;
   const text = `${moved} of ${change.whom}`;
   if (meaning === undefined)
     return {
@@ -91,4 +91,4 @@ function distance(direction: Direction, allowed: ChangeAmount, measured: Measure
 const directionSign = (direction: Direction): 1 | -1 => (direction === 'increase' ? 1 : -1);
 const grown = (direction: Direction, by: number): number => directionSign(direction) * by;
 const allowance = (direction: Direction, amount: string): string =>
-  `an ${direction} of ${amount} is allowed`.replace('an d', 'a d');
+  `${direction === 'increase' ? 'an' : 'a'} ${direction} of ${amount} is allowed`;

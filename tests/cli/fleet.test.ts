@@ -89,7 +89,7 @@ test.each([
     10_001,
     true,
     false,
-    'hosts has more than 10000 units, and one deploy updates at most as many: split',
+    'hosts has more than 10000 units, the most that one deploy can update: split',
   ],
   ['five hundred units without pages', 501, false, false, 'a deploy may have 500 of them'],
   ['a hundred units in lockstep', 101, true, true, 'a deploy in lockstep updates at most 100'],

@@ -144,7 +144,7 @@ export class Strides {
   }
 }
 
-/** `without`: of reverts that began before 0.3.0, which did without an answer. */
+/** `without`: of reverts that began before 0.3, which did without an answer. */
 async function answerBack<T>(
   run: DeploySession,
   what: string,

@@ -6,7 +6,7 @@ import { notify } from './notices';
 import type { ReleaseSession } from './session';
 
 /**
- * Until 0.2.0, without the rules of the platform (protection.ts): an emergency waits until so many other owners have approved it as its pipeline demands; until then its pipeline gets no message of it, so that
+ * Until 0.3, without the rules of the platform (protection.ts): an emergency waits until so many other owners have approved it as its pipeline demands; until then its pipeline gets no message of it, so that
  * whatever deploys continues. A rejection, or too few in time, fails it.
  * @returns false when it is closed already.
  */

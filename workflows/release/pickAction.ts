@@ -21,7 +21,7 @@ export async function runPickAction(run: ReleaseSession, name: string, action: P
 }
 
 /**
- * Until 0.2.0, without the rules of the platform (protection.ts): waits until a person lets an action continue. Releases that wait never
+ * Until 0.3, without the rules of the platform (protection.ts): waits until a person lets an action continue. Releases that wait never
  * supersede each other; approving one cancels older ones that wait for the same (docs/design/pipeline.md#concurrency).
  */
 export async function personPicks(run: ReleaseSession, name: string, pick: Pick): Promise<GateDecision> {

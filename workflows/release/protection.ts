@@ -57,7 +57,7 @@ function safeguards(run: ReleaseSession, name: string) {
   return { ...known, hasWindow, emergencyApprovals: spec.emergency?.approvals ?? 0 };
 }
 
-/** Until 0.2.0 the rules of the platform were asked about emergencies alone, and not here. */
+/** Until 0.3 the rules of the platform were asked about emergencies alone, and not here. */
 export const asksRules = ({ input }: ReleaseSession): boolean =>
   waitsForApprovals(input.trigger) && patched('people approve what a rule protects');
 
