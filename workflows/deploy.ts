@@ -1,9 +1,7 @@
 import { CancellationScope, getExternalWorkflowHandle, setWorkflowOptions } from '@temporalio/workflow';
-import { cancelled, resultOf, succeeded, type Ending } from '../domain/deploy/outcome';
-import { failurePoint } from '../domain/deploy/failurePoint';
-import { inheritanceOf } from '../domain/deploy/planRevert';
+import { cancelled, succeeded, type Ending } from '../domain/deploy/outcome';
+import { deployResult } from '../domain/deploy/result';
 import { change, note, type DeployInput, type DeployRecord, type DeployResult } from '../domain/deploy/state';
-import { withRemains } from '../domain/deploy/steps';
 import { releaseId } from '../domain/ids';
 import { deployMeasures } from '../domain/metrics';
 import { deployTrace } from '../domain/trace';
@@ -65,8 +63,7 @@ async function acquire(run: DeploySession): Promise<void> {
 
 async function finishDeploy(run: DeploySession, ending: Ending): Promise<DeployResult> {
   run.patch({});
-  const ended = resultOf(ending, run.input, run.record);
-  const result = withBefore(run, withInheritance(run, withProgress(run, ended)));
+  const result = deployResult(ending, run.input, run.record);
   run.set((record, now) =>
     note(change(record, now, { stage: 'ended', result, endedAtMs: now }), now, result.outcome, result.reason),
   );
@@ -76,28 +73,6 @@ async function finishDeploy(run: DeploySession, ending: Ending): Promise<DeployR
   if (run.record.service !== null) await releaseLock(run);
   await run.drained();
   return result;
-}
-
-function withProgress(run: DeploySession, result: DeployResult): DeployResult {
-  const progress = result.outcome === 'succeeded' || run.input.canary ? null : failurePoint(run.record);
-  const reported = withRemains(result, run.record);
-  return progress === null ? reported : { ...reported, progress };
-}
-
-/** What the first release is taken back to, once it has ended, is what the fleet ran before. */
-function withBefore(run: DeploySession, result: DeployResult): DeployResult {
-  const { ran = null, ranEach } = run.record.fleet ?? {};
-  const isFirst = result.outcome === 'succeeded' && run.input.lastGood === null && !run.input.canary;
-  if (isFirst && ranEach !== undefined) return { ...result, beforeEach: ranEach };
-  return isFirst && ran !== null && ran !== run.input.version ? { ...result, before: ran } : result;
-}
-
-/** What is left mixed is to be reverted to what ran before, also by whoever deploys next. */
-function withInheritance(run: DeploySession, result: DeployResult): DeployResult {
-  const { fleet, updates } = run.record;
-  const isComplete = result.outcome === 'succeeded' || result.outcome === 'reverted';
-  if (isComplete || run.input.canary || fleet === null || updates.length === 0) return result;
-  return { ...result, leaves: inheritanceOf(run.input.version, fleet.snapshot, run.input.inherited) };
 }
 
 /** Holder or canary: it leaves. A lock that is gone already has nothing to release. */

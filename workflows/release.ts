@@ -7,8 +7,8 @@ import {
 } from '@temporalio/workflow';
 import { hasActionEnded, nextActions } from '../domain/release/nextActions';
 import { carriedOver } from '../domain/release/rerun';
+import { endReason, releaseResult } from '../domain/release/outcome';
 import { releaseState, statesOf, type ReleaseInput, type ReleaseResult } from '../domain/release/state';
-import { formatTime, withReason } from '../domain/text';
 import { workflowIds } from '../domain/ids';
 import { releaseMeasures } from '../domain/metrics';
 import { releaseTrace } from '../domain/trace';
@@ -105,16 +105,7 @@ async function finishRelease(run: ReleaseSession): Promise<ReleaseResult> {
     ConveyorState: state,
     ...(run.record.cause ? { ConveyorOutcome: run.record.cause } : { ConveyorOutcome: state }),
   });
-  const outputs = Object.values(run.record.actions).flatMap((action) => action.outputs);
-  const result: ReleaseResult = {
-    number: input.number,
-    state: state === 'succeeded' || state === 'failed' ? state : 'cancelled',
-    cause: run.record.cause,
-    ...(run.record.causedBy === undefined ? {} : { causedBy: run.record.causedBy }),
-    artifacts: [...input.artifacts, ...outputs],
-    deploys: run.record.deploys,
-    endedAt: formatTime(Date.now()),
-  };
+  const result = releaseResult(run.record, input, Date.now());
   measure(...releaseMeasures(result, Date.now() - run.record.startedAtMs));
   traceEnded(releaseTrace(releaseStatus(run.record, input)));
   await run.workEnded();
@@ -129,20 +120,11 @@ async function finishRelease(run: ReleaseSession): Promise<ReleaseResult> {
   await notify(run, result.state, {
     id: workflowInfo().workflowId,
     artifacts: result.artifacts,
-    reason: endReason(run),
+    reason: endReason(run.record),
     actor: input.trigger.actor,
   });
   await run.notified();
   return result;
-}
-
-/** One sentence: how it ended, and what was to blame. */
-function endReason({ record }: ReleaseSession): string {
-  const { cause } = record;
-  const blamed = Object.entries(record.actions).find(([, { state }]) => state === 'failed' || state === 'cancelled');
-  if (blamed === undefined) return 'every action succeeded';
-  const [name, { state, message }] = blamed;
-  return withReason(`${name} ${state}${cause === null ? '' : ` (${cause})`}`, message ?? '');
 }
 
 /** Reports how it ended to whoever started it as a child. */

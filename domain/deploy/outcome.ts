@@ -41,6 +41,15 @@ export const cancelled = (
   overtaken: cancel ? null : overtaken,
 });
 
+/** The end of a deploy that goes back. Health judges its version bad; a person says whether it is. */
+export function takenBack(
+  { by, reason }: { readonly by: string; readonly reason: string },
+  { revert }: Control,
+): Extract<Ending, { kind: 'reverted' | 'revert-failed' }> {
+  const asked = by === 'health' ? null : revert;
+  return { kind: 'reverted', by, reason, bad: asked?.notBad !== true, paused: asked?.paused ?? null };
+}
+
 /** It is through; units that it left out wait for a follow-on, and tasks that are missing start on the version. */
 export function succeeded(
   { version }: Pick<DeployInput, 'version'>,

@@ -1,7 +1,7 @@
 import { getExternalWorkflowHandle, patched } from '@temporalio/workflow';
 import { foundNone } from '../../domain/deploy/canary';
 import { reverting } from '../../domain/deploy/control';
-import { cancelled, type Ending } from '../../domain/deploy/outcome';
+import { cancelled, takenBack, type Ending } from '../../domain/deploy/outcome';
 import { change } from '../../domain/deploy/state';
 import type { Stop } from '../../domain/deploy/stop';
 import { workflowIds } from '../../domain/ids';
@@ -38,8 +38,7 @@ export async function performCanary(run: DeploySession): Promise<Ending> {
   if (last === null && none !== null) return { kind: 'failed', reason: none, fault: 'change' };
   if (last === null) return { kind: 'succeeded', reason: `${run.input.version} was healthy, and is undone` };
   if (last.kind !== 'revert') return cancelled(asked, false);
-  const { by, reason } = last;
-  return { kind: 'reverted', by, reason, bad: false, paused: asked.revert?.paused ?? null };
+  return { ...takenBack(last, asked), bad: false };
 }
 
 /** Health is still checked for as long as the release wants it. */

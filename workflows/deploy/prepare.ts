@@ -1,7 +1,7 @@
 import { patched } from '@temporalio/workflow';
 import type { LookRequest } from '../../activities/fetchAgain';
 import type { PlanRequest } from '../../activities/fleet';
-import { cancelled, type Ending } from '../../domain/deploy/outcome';
+import { cancelled, takenBack, type Ending } from '../../domain/deploy/outcome';
 import { SHOWN_UNITS } from '../../domain/fleet/limits';
 import { partOf } from '../../domain/deploy/snapshot';
 import { withPlan, change, type DeployInput } from '../../domain/deploy/state';
@@ -127,14 +127,6 @@ const lookRequest = ({ spec, version, lastGood, followOn, inherited }: DeployInp
 /** It was ended before anything was touched. */
 function untouchedEnding(run: DeploySession): Ending {
   const stop = run.stop();
-  const { revert } = run.record.control;
-  if (stop?.kind === 'revert')
-    return {
-      kind: 'reverted',
-      by: stop.by,
-      reason: stop.reason,
-      bad: revert?.notBad !== true,
-      paused: revert?.paused ?? null,
-    };
+  if (stop?.kind === 'revert') return takenBack(stop, run.record.control);
   return cancelled(run.record.control, false);
 }

@@ -2,7 +2,7 @@ import type { RevertRequest, RevertSent } from '../../activities/reverts';
 import { withRevertCounts, type Counted } from '../../domain/deploy/counts';
 import { reachedParts, revertPhase, unitsWithoutPast } from '../../domain/deploy/planRevert';
 import type { TaskCounts } from '../../domain/deploy/lockstep';
-import type { Ending } from '../../domain/deploy/outcome';
+import { takenBack, type Ending } from '../../domain/deploy/outcome';
 import { NONE_NAMED } from '../../domain/deploy/snapshot';
 import { change } from '../../domain/deploy/state';
 import type { Stop } from '../../domain/deploy/stop';
@@ -24,10 +24,7 @@ import { isDenied, type UpdateOrder, type UpdateEnd } from './update';
  * paused, not cancelled; when the old version does not come up it is tried again until it does or a person ends it.
  */
 export async function revert(run: DeploySession, stop: Extract<Stop, { kind: 'revert' }>): Promise<Ending> {
-  const { control } = run.record;
-  const bad = stop.by === 'health' || control.revert?.notBad !== true;
-  const paused = stop.by === 'health' ? null : (control.revert?.paused ?? null);
-  const ending = { kind: 'reverted' as const, by: stop.by, reason: stop.reason, bad, paused };
+  const ending = takenBack(stop, run.record.control);
   if (requestOf(run, '') === null) return ending;
   const lost = unitsWithoutPast(run.record);
   if (lost.length > 0) return cannotRevert(run, ending, lost);

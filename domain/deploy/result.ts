@@ -1,0 +1,42 @@
+import { failurePoint } from './failurePoint';
+import { resultOf, type Ending } from './outcome';
+import { inheritanceOf } from './planRevert';
+import type { DeployInput, DeployRecord, DeployResult } from './state';
+import { withRemains } from './steps';
+
+/** What a deploy answers to its release: how it ended, how far it came, and what whoever deploys or goes back next has to know. */
+export const deployResult = (ending: Ending, input: DeployInput, record: DeployRecord): DeployResult =>
+  withBefore(
+    input,
+    record,
+    withInheritance(input, record, withProgress(input, record, resultOf(ending, input, record))),
+  );
+
+function withProgress({ canary }: DeployInput, record: DeployRecord, result: DeployResult): DeployResult {
+  const progress = result.outcome === 'succeeded' || canary ? null : failurePoint(record);
+  const reported = withRemains(result, record);
+  return progress === null ? reported : { ...reported, progress };
+}
+
+/** What the first release is taken back to, once it has ended, is what the fleet ran before. */
+function withBefore(
+  { lastGood, canary, version }: DeployInput,
+  { fleet }: DeployRecord,
+  result: DeployResult,
+): DeployResult {
+  const { ran = null, ranEach } = fleet ?? {};
+  const isFirst = result.outcome === 'succeeded' && lastGood === null && !canary;
+  if (isFirst && ranEach !== undefined) return { ...result, beforeEach: ranEach };
+  return isFirst && ran !== null && ran !== version ? { ...result, before: ran } : result;
+}
+
+/** What is left mixed is to be reverted to what ran before, also by whoever deploys next. */
+function withInheritance(
+  { version, canary, inherited }: DeployInput,
+  { fleet, updates }: DeployRecord,
+  result: DeployResult,
+): DeployResult {
+  const isComplete = result.outcome === 'succeeded' || result.outcome === 'reverted';
+  if (isComplete || canary || fleet === null || updates.length === 0) return result;
+  return { ...result, leaves: inheritanceOf(version, fleet.snapshot, inherited) };
+}
