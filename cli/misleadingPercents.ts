@@ -7,7 +7,8 @@ import type { PipelineRules } from '../domain/spec/parse';
 import { warningAt, type Finding } from '../domain/spec/problem';
 import { fleetBeside, readUnits } from './fleetFile';
 
-const HINT = 'conveyor plan shows how many tasks each phase takes; write a number of tasks, or leave the phase out';
+const PERCENT_HINT =
+  'conveyor plan shows how many tasks each phase takes; write a number of tasks, or leave the phase out';
 
 /** Of the deploys whose fleet lies beside the file: percentages that mean much more of it than they say. */
 export const misleadingPercents =
@@ -20,7 +21,9 @@ function ofFleetBeside(file: string, [name, { with: deploy }]: NamedDeploy): rea
     const beside = fleetBeside(file, deploy.config);
     const units = beside === undefined ? [] : readUnits(beside, deploy.config);
     const misleading = units.length === 0 ? [] : misleadingPhases(planDeploy(deploy, units, [], ''), units);
-    return misleading.map(({ code, message }) => warningAt(['actions', name, 'with', 'phases'], code, message, HINT));
+    return misleading.map(({ code, message }) =>
+      warningAt(['actions', name, 'with', 'phases'], code, message, PERCENT_HINT),
+    );
   } catch (error) {
     // What is wrong with a plan or with a fleet is what `conveyor plan` says.
     if (error instanceof PlanError || error instanceof ConveyorError) return [];

@@ -3,7 +3,7 @@ import { DAY_MS } from '../milliseconds';
 import { SPEC_LIMITS } from '../limits';
 
 /** As `ms` has them. */
-const UNITS = [
+const MS_UNITS = [
   ...['milliseconds?', 'msecs?', 'ms', 'seconds?', 'secs?', 's', 'minutes?', 'mins?', 'm'],
   ...['hours?', 'hrs?', 'h', 'days?', 'd', 'weeks?', 'w', 'years?', 'yrs?', 'y'],
 ];
@@ -12,7 +12,7 @@ const UNITS = [
 const inAnyCase = (unit: string): string => unit.replace(/[a-z]/g, (letter) => `[${letter.toUpperCase()}${letter}]`);
 
 /** What `ms` takes, but for bare and for negative numbers. */
-export const DURATION = new RegExp(`^(\\d+|\\d*\\.\\d+) *(${UNITS.map(inAnyCase).join('|')})$`);
+export const DURATION = new RegExp(`^(\\d+|\\d*\\.\\d+) *(${MS_UNITS.map(inAnyCase).join('|')})$`);
 
 export const toMs = (text: string): number => ms(text as StringValue);
 

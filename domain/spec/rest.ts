@@ -7,14 +7,14 @@ type Entries = Record<string, unknown>;
 
 /**
  * The errors that lint finds in what is left without the values that are wrong, so that a misspelt key does not hide a cycle.
- * What is missing is filled in. Warnings would speak of defaults that nobody chose. Nothing when too much is missing.
+ * A missing value is filled in. Warnings would speak of defaults that nobody chose. Nothing when too much is missing.
  */
 export function lintTheRest(value: unknown, findings: readonly Finding[]): Finding[] {
   const rest = copy(value);
   // From the back, so that the indices of lists hold.
   findings
     .filter(isTakenOut)
-    .map(pathOf)
+    .map(removedPath)
     .reverse()
     .forEach((path) => removeAt(rest, path));
   const spec = filledIn(rest);
@@ -26,12 +26,12 @@ export function lintTheRest(value: unknown, findings: readonly Finding[]): Findi
 
 /** An entry that others may name stays, and is filled in. */
 const isTakenOut = ({ path, code }: Finding): boolean =>
-  path.length !== 2 || code === 'invalid-name' || !NAMED.includes(String(path[0]));
+  path.length !== 2 || code === 'invalid-name' || !NAMED_SECTIONS.includes(String(path[0]));
 
-const NAMED: readonly string[] = ['actions', 'artifacts', 'mutex'];
+const NAMED_SECTIONS: readonly string[] = ['actions', 'artifacts', 'mutex'];
 
 /** Without `uses` a check is not whole, so it goes as well. */
-const pathOf = ({ path, code }: Finding): Finding['path'] => (code === 'unknown-check' ? path.slice(0, -1) : path);
+const removedPath = ({ path, code }: Finding): Finding['path'] => (code === 'unknown-check' ? path.slice(0, -1) : path);
 
 /** Undefined for what a TypeScript file may hold and no pipeline can, such as functions. */
 function copy(value: unknown): unknown {
@@ -67,7 +67,7 @@ const STAND_INS: Readonly<Record<string, unknown>> = { pipeline: NAMELESS, owner
 
 function fillIn(root: Entries, section: string, name: string): void {
   const entries = root[section];
-  if (!NAMED.includes(section) || !isJsonObject(entries)) root[section] = STAND_INS[section];
+  if (!NAMED_SECTIONS.includes(section) || !isJsonObject(entries)) root[section] = STAND_INS[section];
   else if (section === 'actions') (entries as Entries)[name] = standIn(entries[name]);
   else (entries as Entries)[name] = section === 'artifacts' ? { finder: 'manual' } : {};
 }
@@ -104,11 +104,11 @@ const LACKS: Readonly<Record<string, readonly string[]>> = {
 
 /** Which of these keys a finding leaves without their values; a word that is no key stands for the key that was meant. */
 function brokenKeys({ path: [section, , key], path, code }: Finding): readonly string[] {
-  if (path.length === 1) return [meant(String(section), code)];
+  if (path.length === 1) return [meantKey(String(section), code)];
   if (section !== 'actions') return code === 'invalid-name' ? [String(section)] : [];
   if (path.length === 2) return code === 'invalid-name' ? ['actions', ...EDGES] : [...EDGES, 'type'];
-  return path.length === 3 || key !== 'with' ? [meant(String(key), code)] : [];
+  return path.length === 3 || key !== 'with' ? [meantKey(String(key), code)] : [];
 }
 
-const meant = (word: string, code: string): string =>
-  code === 'unknown-key' ? (nearestWord(word, [...NAMED, ...EDGES]) ?? word) : word;
+const meantKey = (word: string, code: string): string =>
+  code === 'unknown-key' ? (nearestWord(word, [...NAMED_SECTIONS, ...EDGES]) ?? word) : word;

@@ -92,7 +92,7 @@ test('a port that another program holds is distinguished from one that is free a
   expect(checks[`port ${ours}`]).toMatchObject({ state: 'ok', found: 'the simulator answers' });
 });
 
-test('what is examined is what flags name, before the environment', async () => {
+test('doctor examines the server and the namespace that flags name, before those of the environment', async () => {
   const [page, silent] = [await listen(() => 200), await listen(() => 200, true)];
   const checks = await examine(
     { CONVEYOR_WEB_UI: `http://127.0.0.1:${page}`, TEMPORAL_NAMESPACE: 'other' },

@@ -91,7 +91,7 @@ describe('a process of the stack', () => {
   });
 });
 
-test('what people read of a stack has the processes that were started, as the ready file has', () => {
+test('the text of a stack has the processes that were started, as the ready file has', () => {
   const shown = (pids: ReturnType<Stack['pids']>): string => {
     const stack = { addresses: usualAddresses({}, {}), logFolder: 'logs', pids: () => pids } as unknown as Stack;
     return stackText(readyOf(stack), stack, 'default', {}, { width: 110, color: false, now: 0 });
