@@ -1,4 +1,5 @@
 import { ConveyorError, conveyorError } from '../../domain/errors';
+import { refuseTooMuch } from '../../domain/config/commits';
 import type { Refusal } from '../../domain/config/landing';
 import type { RunMemory } from '../compiler/run';
 import { admitFile, kindOf, valueFile, VALUES } from '../compiler/tree';
@@ -76,6 +77,8 @@ export class Pass {
     const { values, problems } = await revalue(this.files, edits, (path) => texts.get(path) ?? '', this.parts.memory);
     const [problem] = problems;
     if (problem !== undefined) throw problem;
+    // More values may come of it than when it was proposed, or nobody proposed it.
+    refuseTooMuch([...values].map(([path, value]) => ({ path, value })));
     const files: NewFile[] = [];
     for (const { path, after } of deltas) {
       files.push(after === null ? { path, gone: true } : { path, blob: after });

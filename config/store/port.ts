@@ -83,7 +83,7 @@ export interface ConfigStore {
   /**
    * Applies a commit when the head is the one before it: `applied`, or `already` when the head is at or past it. A large one goes
    * in several transactions, of which the last moves the head; after a crash between them the same call does the rest.
-   * @throws ConveyorError `store-out-of-step` on a gap, and when the head is another commit of that sequence; `over-limit`
+   * @throws ConveyorError `store-out-of-step` on a gap, and when the head is another commit of that sequence; `over-limit` for a value or a path
    */
   apply(repository: string, commit: StoredCommit): Promise<'applied' | 'already'>;
   read(repository: string, path: string): Promise<StoredValue | undefined>;

@@ -1,9 +1,14 @@
-import { blobsOf, type Delta } from '../repository/commits';
+import { whyNotConfigPath } from '../../domain/config/path';
+import { conveyorError } from '../../domain/errors';
+import { CONFIG_LIMITS } from '../../domain/limits';
+import { utf8Bytes } from '../../domain/size';
+import { plural } from '../../domain/text';
+import { valueFile, VALUES } from '../compiler/tree';
+import { blobsOf, lookUp, type Delta } from '../repository/commits';
+import type { Git } from '../repository/git';
 import { deltaBetween, firstParents } from '../repository/history';
 import type { ConfigRepository } from '../repository/repository';
 import { pathOfValue } from '../repository/revalue';
-import { VALUES } from '../compiler/tree';
-import { conveyorError } from '../../domain/errors';
 import type { ConfigStore, StoredCommit } from '../store/port';
 
 /** What a look at the branch came to. */
@@ -18,9 +23,15 @@ export interface Tailed {
  * anew continues where it was, and two at once do no harm. A commit counts as what it changes against its first parent; the number of a
  * commit is how many first parents are before it.
  * @param most after so many it comes back, and is to be called again
+ * @param log is told which values that somebody pushed are left out, since no host could get them
  * @throws ConveyorError `config-branch-rewritten`, and what the store and the repository throw
  */
-export async function tail(repository: ConfigRepository, store: ConfigStore, most: number): Promise<Tailed> {
+export async function tail(
+  repository: ConfigRepository,
+  store: ConfigStore,
+  most: number,
+  log: (line: string) => void = () => undefined,
+): Promise<Tailed> {
   const { name } = repository.ref;
   const [head, held] = [await repository.head(), await store.head(name)];
   if (head === null || held?.commit === head) return { applied: 0, commit: held?.commit ?? null };
@@ -28,25 +39,49 @@ export async function tail(repository: ConfigRepository, store: ConfigStore, mos
   if (line === null) throw conveyorError('config-branch-rewritten', { repository: name, commit: held?.commit ?? '' });
   const sequence = held?.sequence ?? 0;
   const next = line.slice(0, most);
-  for (const [index, commit] of next.entries())
-    await store.apply(
-      name,
-      await storedCommit(repository, line[index - 1] ?? held?.commit ?? null, commit, sequence + index + 1),
-    );
+  for (const [index, commit] of next.entries()) {
+    const { values, leftOut } = await valuesOf(repository, line[index - 1] ?? held?.commit ?? null, commit);
+    const applied = await store.apply(name, { commit, sequence: sequence + index + 1, values });
+    if (applied === 'already') continue;
+    const start = `${name}: commit ${commit.slice(0, 12)} leaves hosts with what they have of`;
+    for (const { file, why } of leftOut.slice(0, SAID)) log(`${start} ${file}: ${why}`);
+    if (leftOut.length > SAID) log(`${start} ${plural(leftOut.length - SAID, 'more file')}`);
+  }
   return { applied: next.length, commit: next.at(-1) ?? null };
 }
 
-async function storedCommit(
-  { git }: ConfigRepository,
-  parent: string | null,
-  commit: string,
-  sequence: number,
-): Promise<StoredCommit> {
+/** So many files of a commit that are left out are named. */
+const SAID = 20;
+
+/** What a commit changes, and which files of it no host could get: whoever lands is held to the limits of a store, whoever pushes is not. */
+async function valuesOf({ git }: ConfigRepository, parent: string | null, commit: string) {
   const deltas = (await deltaBetween(git, parent, commit)).filter(({ path }) => path.startsWith(`${VALUES}/`));
-  const blobs = deltas.flatMap(({ after }) => (after === null ? [] : [after]));
-  const contents = await blobsOf(git, blobs);
-  const texts = new Map(blobs.map((blob, index) => [blob, contents[index]?.toString('utf8') ?? '']));
-  return { commit, sequence, values: deltas.map((delta) => valueOf(delta, texts)) };
+  const texts = await textsOf(git, deltas);
+  const judged = deltas.map((delta) => ({ delta, why: whyLeftOut(delta, texts) }));
+  return {
+    values: judged.flatMap(({ delta, why }) => (why === undefined ? [valueOf(delta, texts)] : [])),
+    leftOut: judged.flatMap(({ delta, why }) => (why === undefined ? [] : [{ file: delta.path, why }])),
+  };
+}
+
+/** By blob. One that is larger than a value may be is not read. */
+async function textsOf(git: Git, deltas: readonly Delta[]): Promise<ReadonlyMap<string, string>> {
+  const blobs = [...new Set(deltas.flatMap(({ after, isLink }) => (after === null || isLink ? [] : [after])))];
+  const sizes = await lookUp(git, blobs);
+  const read = blobs.filter((_, index) => (sizes[index]?.bytes ?? 0) <= CONFIG_LIMITS.value.max);
+  const contents = await blobsOf(git, read);
+  return new Map(read.map((blob, index) => [blob, contents[index]?.toString('utf8') ?? '']));
+}
+
+function whyLeftOut({ path: file, after, isLink }: Delta, texts: ReadonlyMap<string, string>): string | undefined {
+  const path = pathOfValue(file);
+  if (file !== `${VALUES}/${valueFile(path)}`) return `a value of this path lies in ${VALUES}/${valueFile(path)}`;
+  if (isLink) return 'it is a link';
+  const { max } = CONFIG_LIMITS.value;
+  const text = after === null ? '' : texts.get(after);
+  // Bytes that are no text become longer as one.
+  if (text === undefined || utf8Bytes(text) > max) return `it is larger than ${max / 1024} kB`;
+  return whyNotConfigPath(path);
 }
 
 const valueOf = ({ path, after }: Delta, texts: ReadonlyMap<string, string>): StoredCommit['values'][number] => ({

@@ -10,7 +10,8 @@ interface Commit {
 }
 
 /**
- * What a store does with a commit: `apply` when it is the next, `already` when it has it.
+ * What a store does with a commit: `apply` when it is the next, `already` when it has it. It may be larger than a change: who pushes to the
+ * branch asks nobody, and whatever is on it has to come through.
  * @throws ConveyorError `store-out-of-step`, `over-limit` or `invalid-text`
  */
 export function judgeCommit(
@@ -27,7 +28,7 @@ export function judgeCommit(
       given: `${next.sequence}@${next.commit}`,
     });
   if (next.sequence <= at) return 'already';
-  refuseTooMuch(next.values);
+  for (const one of next.values) refuseValue(one);
   return 'apply';
 }
 
@@ -36,15 +37,17 @@ export function refuseTooMuch(values: Commit['values']): void {
   const { change, values: most } = CONFIG_LIMITS;
   if (values.length > most.max)
     throw conveyorError('over-limit', { what: most.of, size: String(values.length), limit: String(most.max) });
-  let bytes = 0;
-  for (const { path, value } of values) {
-    refusePath(path);
-    const size = value === null ? 0 : utf8Bytes(value);
-    if (size > CONFIG_LIMITS.value.max)
-      throw conveyorError('over-limit', sizes(`the value of ${path}`, size, CONFIG_LIMITS.value.max));
-    bytes += size;
-  }
+  const bytes = values.reduce((sum, one) => sum + refuseValue(one), 0);
   if (bytes > change.max) throw conveyorError('over-limit', sizes(change.of, bytes, change.max));
+}
+
+/** @returns its size */
+function refuseValue({ path, value }: Commit['values'][number]): number {
+  refusePath(path);
+  const size = value === null ? 0 : utf8Bytes(value);
+  const { max } = CONFIG_LIMITS.value;
+  if (size > max) throw conveyorError('over-limit', sizes(`the value of ${path}`, size, max));
+  return size;
 }
 
 /** @throws ConveyorError `over-limit` or `invalid-text` */

@@ -54,7 +54,7 @@ export function createConfigService(options: ConfigServiceOptions): ConfigServic
   const tailers = repositories.names.map(
     (name) =>
       new Tailer(name, {
-        step: async () => tail(await repositories.open(name), repositories.storeOf(name), COMMITS_A_LOOK),
+        step: async () => tail(await repositories.open(name), repositories.storeOf(name), COMMITS_A_LOOK, log),
         ...{ now, sleep, log },
       }),
   );

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { makeCommits } from '../../config/repository/importing';
 import { Lander } from '../../config/repository/land';
 import { bench, NOW, type Bench } from './repositories';
 import { LIMITS } from './sources';
@@ -88,6 +89,23 @@ test('a change that does not compile on the branch any more is refused by the ru
   expect(await lander.land([rule.change, value.change], NOW)).toEqual([
     { change: rule.change, commit: expect.any(String) },
     { change: value.change, refused: expect.objectContaining({ code: 'config-value-refused' }) },
+  ]);
+});
+
+test('a change of more values than one may have, which nobody proposed, does not land and keeps no other from it', async () => {
+  const it = await bench();
+  const files = Array.from({ length: 2001 }, (_, n) => ({ path: `b/n${n}.json`, text: '1' }));
+  const [commit = ''] = await makeCommits(
+    it.repository.git,
+    'refs/drafts/by-hand',
+    [{ parent: null, author: 'bob', message: 'Many', files }],
+    NOW,
+  );
+  const many = await it.repository.number(commit);
+  const { change } = await it.proposeValues({ a: 1 });
+  expect(await new Lander(it.repository).land([many, change], NOW)).toEqual([
+    { change: many, refused: expect.objectContaining({ code: 'over-limit' }) },
+    { change, commit: expect.any(String) },
   ]);
 });
 

@@ -1,5 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { Lander } from '../../config/repository/land';
+import { makeCommits } from '../../config/repository/importing';
+import { MemoryStore } from '../../config/store/memory';
 import { tail } from '../../config/tailer/tail';
 import type { ConfigStore, StoredCommit } from '../../config/store/port';
 import { bench, NOW, type Bench } from './repositories';
@@ -93,4 +95,55 @@ test('a branch without the distributed commit is refused, whatever else it holds
     it.git('update-ref', 'refs/heads/main', rewritten);
     await expect(tail(it.repository, store, 100)).rejects.toMatchObject({ code: 'config-branch-rewritten' });
   }
+});
+
+/** As somebody with git pushes it, past the landing strip. */
+async function pushed(it: Bench, files: Readonly<Record<string, string>>): Promise<void> {
+  const made = Object.entries(files).map(([path, text]) => ({ path, text }));
+  const [commit = ''] = await makeCommits(
+    it.repository.git,
+    'refs/drafts/by-hand',
+    [{ parent: await it.repository.head(), author: 'bob', message: 'By hand', files: made }],
+    NOW,
+  );
+  await it.repository.push(commit, 'refs/heads/main', (await it.repository.head()) ?? '');
+}
+
+test('a commit that somebody pushed reaches the store however many values it has, and those after it', async () => {
+  const it = await bench();
+  await landed(it, { a: 1 });
+  await pushed(it, Object.fromEntries(Array.from({ length: 2001 }, (_, n) => [`values/b/n${n}.json`, '1\n'])));
+  await landed(it, { a: 2 });
+  const store = new MemoryStore(() => 0);
+  await tail(it.repository, store, 100);
+  expect([await store.read('flags', 'b/n2000'), await store.read('flags', 'a')]).toMatchObject([
+    { value: '1\n', sequence: 2 },
+    { value: '2\n', sequence: 3 },
+  ]);
+});
+
+test('a value that no host could get, which somebody pushed, is left out by name, and keeps nothing else from the store', async () => {
+  const it = await bench();
+  await landed(it, { a: 1, b: 1 });
+  await pushed(it, {
+    'values/a.json': 'x'.repeat(1024 * 1024 + 1),
+    'values/b.json': '2\n',
+    'values/b': 'twice\n',
+    'values/what is this.json': '1\n',
+  });
+  const store = new MemoryStore(() => 0);
+  const said: string[] = [];
+  await tail(it.repository, store, 100, (line) => said.push(line));
+  const commit = it.git('rev-parse', 'main').trim().slice(0, 12);
+  const start = `flags: commit ${commit} leaves hosts with what they have of`;
+  expect(said.toSorted()).toEqual([
+    `${start} values/a.json: it is larger than 1024 kB`,
+    `${start} values/b: a value of this path lies in values/b.json`,
+    `${start} values/what is this.json: a name in it has something else than A-Z, a-z, 0-9, ".", "_" and "-"`,
+  ]);
+  expect([await store.read('flags', 'a'), await store.read('flags', 'b')]).toMatchObject([
+    { value: '1\n' },
+    { value: '2\n' },
+  ]);
+  expect(await store.head('flags')).toMatchObject({ sequence: 2 });
 });
