@@ -3,6 +3,7 @@ import { routePath } from 'hono/route';
 import { conveyorError } from '../domain/errors';
 import { isLocalName } from '../sdk/localOnly';
 import { offersOf } from '../platform/signIn';
+import { onceArrived } from './arrived';
 import { bearerOf, callerOf } from './auth';
 import { Bodies } from './bodies';
 import { queryOf } from './body';
@@ -57,9 +58,13 @@ export function createApp(deps: ServerDeps): Hono {
   if (deps.devLogin) app.use(withHeader('conveyor-login', 'development'));
   app.use('/v1/*', strangersOnRecord(deps));
   app.use('/v1/*', forTheKnown(deps));
-  app.use('/v1/*', async (c, next) =>
-    hasOwnLane(c) ? next() : lanes[await laneOf(c, deps)].run(next, c.req.raw.signal),
-  );
+  const arriving = new Bodies(bodyBytes, MOST_ARRIVING);
+  app.use('/v1/*', async (c, next) => {
+    if (hasOwnLane(c)) return next();
+    const lane = await laneOf(c, deps);
+    const enter = () => lanes[lane].run(next, c.req.raw.signal);
+    return lane === 'commands' || lane === 'api' ? onceArrived(c, arriving, enter) : enter();
+  });
   app.route('/', healthRoutes(deps));
   const now = (): number => deps.now();
   const finders = new Scraped(() => deps.client.listFinders(), [], FINDERS_FRESH_MS, now);
@@ -112,6 +117,9 @@ const OPEN_FRESH_MS = 10_000;
 const FINDERS_FRESH_MS = 10_000;
 const BACKLOGS_FRESH_MS = 10_000;
 const WEEKLY_FRESH_MS = 600_000;
+
+/** Bodies of whoever has a token. */
+const MOST_ARRIVING = 1_000;
 
 /** On every answer. */
 const withHeader =

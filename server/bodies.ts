@@ -12,20 +12,24 @@ export type ReadingQuota = Required<Pick<BodyReading, 'took' | 'signal'>>;
 
 /**
  * Bodies that come in, which together take no more memory than they may, whoever sends them and however slowly. Where there is
- * no room left, the one that has been under way longest gives way: an honest one is here in an instant.
+ * no room left, or too many are under way, the one that has been so longest gives way: an honest one is here in an instant.
  */
 export class Bodies {
   /** Those that have not come to their end, oldest first. */
   private readonly underWay = new Set<HeldBody>();
   private bytes = 0;
 
-  constructor(private readonly maxBytes: number) {}
+  constructor(
+    private readonly maxBytes: number,
+    private readonly maxUnderWay = Infinity,
+  ) {}
 
   /** What `read` reads counts until `use` is done with it. @throws ConveyorError `overloaded` */
   async run<B, T>(read: (reading: ReadingQuota) => Promise<B>, use: (body: B) => Promise<T>): Promise<T> {
     const held: HeldBody = { bytes: 0, unwanted: new AbortController() };
     const { signal } = held.unwanted;
-    this.underWay.add(held);
+    const [oldest] = this.underWay.add(held);
+    if (oldest !== undefined && this.underWay.size > this.maxUnderWay) this.giveWay(oldest);
     try {
       const body = await read({ took: (bytes) => this.took(held, bytes), signal });
       signal.throwIfAborted();
@@ -43,9 +47,13 @@ export class Bodies {
     for (const oldest of this.underWay) {
       if (this.bytes <= this.maxBytes) return;
       if (oldest.bytes === 0) continue;
-      this.drop(oldest);
-      oldest.unwanted.abort(conveyorError('overloaded', { waiting: this.underWay.size }));
+      this.giveWay(oldest);
     }
+  }
+
+  private giveWay(held: HeldBody): void {
+    this.drop(held);
+    held.unwanted.abort(conveyorError('overloaded', { waiting: this.underWay.size }));
   }
 
   private drop(held: HeldBody): void {

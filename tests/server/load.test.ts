@@ -145,6 +145,37 @@ test('a thousand commands without a token are refused, and take no place of one 
   expect(new Set(statuses)).toEqual(new Set([401, 503]));
 });
 
+test.each([
+  ['commands', '/v1/pipelines/kvstore/commands/freeze'],
+  ['questions', '/v1/can'],
+])('%s whose bodies do not come take no place of a revert, however many come with a token', async (_, path) => {
+  const limits = { ...DEFAULT_LIMITS, commands: { ...DEFAULT_LIMITS.commands, waitMs: 50 } };
+  const app = appOf(undefined, { limits });
+  const headers = { authorization: `Bearer ${TOKEN}` };
+  const ends: (() => void)[] = [];
+  const statuses: number[] = [];
+  const slow = Array.from({ length: 1_100 }, async () => {
+    let isWanted = true;
+    const body = new ReadableStream<Uint8Array>({
+      start: (to) => void ends.push(() => isWanted && to.close()),
+      cancel: () => void (isWanted = false),
+    });
+    const { status } = await app.request(path, { method: 'POST', headers, body, duplex: 'half' } as RequestInit);
+    statuses.push(status);
+  });
+  await soon(100);
+  // The oldest gave way to the others.
+  expect(statuses).toEqual(Array.from({ length: 100 }, () => 503));
+  const revert = '/v1/releases/kvstore/1/deploy/commands/revert';
+  const body = JSON.stringify({ reason: 'the latency' });
+  expect((await app.request(revert, { method: 'POST', headers, body })).status).toBe(200);
+  const metrics = await (await app.request('/metrics')).text();
+  for (const lane of ['commands', 'api'])
+    expect(metrics).toContain(`conveyor_http_requests_in_flight{lane="${lane}"} 0\n`);
+  for (const end of ends) end();
+  await Promise.all(slow);
+});
+
 test('a body that does not come gives its place to others after ten seconds', async () => {
   jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] });
   try {

@@ -1,0 +1,17 @@
+import type { Context } from 'hono';
+import type { Bodies } from './bodies';
+import { readBytes } from './body';
+
+/** Works once all of the body is here, so that whoever sends slowly takes no place that a revert needs. */
+export async function onceArrived<T>(c: Context, bodies: Bodies, work: () => Promise<T>): Promise<T> {
+  const { raw } = c.req;
+  if (raw.body === null) return work();
+  const { url, method, headers, signal } = raw;
+  return bodies.run(
+    (reading) => readBytes(c, reading),
+    (body) => {
+      c.req.raw = new Request(url, { method, headers, signal, body });
+      return work();
+    },
+  );
+}
