@@ -1,4 +1,4 @@
-import { readFile, rename, stat, writeFile } from 'node:fs/promises';
+import { open, readFile, rename, stat } from 'node:fs/promises';
 import { recordIn } from '../../domain/audit/chain';
 import type { AuditRecord } from '../../domain/audit/record';
 import { CHAINS, filesOf, linesOf, partsOf, type Chain, type ChainPart } from '../../platform/audit/files';
@@ -16,7 +16,7 @@ export interface EventOptions {
 }
 
 export interface EventsState {
-  /** When the record was made that the receiver has to take next, ms since the epoch; null when it has all. */
+  /** When the record was made that the receiver has to take next, or since when none can be read, ms since the epoch; null when it has all. */
   readonly sinceMs: number | null;
   /** Tries that it did not take, since the start. */
   readonly failures: number;
@@ -66,7 +66,8 @@ export class AuditEvents {
       this.pauseMs = 0;
       this.current = { ...this.current, sinceMs: null };
     } catch (error) {
-      this.current = { ...this.current, failures: this.current.failures + 1 };
+      const { sinceMs, failures } = this.current;
+      this.current = { sinceMs: sinceMs ?? this.options.now(), failures: failures + 1 };
       // Said once: the address may hold what is secret, and the same line every minute hides others.
       if (this.pauseMs === 0)
         this.options.log(`audit: events wait: ${error instanceof Error ? error.message : String(error)}`);
@@ -121,15 +122,35 @@ export class AuditEvents {
     if (!ok) throw new Error(`the receiver answers with status ${status} to ${event.id}`);
   }
 
+  /** Without a note, or with one that a loss of power has damaged, everything is sent again. */
   private async noted(): Promise<ChainPositions> {
-    const text = await readFile(this.notes, 'utf8').catch(() => '{}');
-    const { changes = 0, refusals = 0 } = JSON.parse(text) as Partial<ChainPositions>;
-    return { changes, refusals };
+    const text = await readFile(this.notes, 'utf8').catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return '{}';
+      throw error;
+    });
+    const position = positionsIn(text);
+    if (position === undefined) this.options.log(`audit: ${this.notes} is damaged: all of the records are sent again`);
+    return position ?? { changes: 0, refusals: 0 };
   }
 
   private async note(position: ChainPositions): Promise<void> {
-    await writeFile(`${this.notes}.new`, JSON.stringify(position), { mode: 0o600 });
+    const file = await open(`${this.notes}.new`, 'w', 0o600);
+    try {
+      await file.writeFile(JSON.stringify(position));
+      await file.datasync();
+    } finally {
+      await file.close();
+    }
     await rename(`${this.notes}.new`, this.notes);
+  }
+}
+
+function positionsIn(text: string): ChainPositions | undefined {
+  try {
+    const { changes = 0, refusals = 0 } = JSON.parse(text) as Partial<ChainPositions>;
+    return [changes, refusals].every(Number.isSafeInteger) ? { changes, refusals } : undefined;
+  } catch {
+    return undefined;
   }
 }
 

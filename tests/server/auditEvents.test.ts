@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Fetch } from '../../sdk/request';
@@ -51,6 +51,41 @@ function world() {
 }
 
 const subjects = (events: readonly Event[]) => events.map(({ subject }) => subject);
+
+test.each([
+  ['empty', ''],
+  ['cut off', '{"changes":1'],
+  ['null', 'null'],
+  ['of another kind', '{"changes":"many"}'],
+])(
+  'a note of what was sent that is %s counts as none: everything is sent again, and then what comes',
+  async (_, note) => {
+    const { said, audit, taken, sender, hold } = world();
+    await hold(1);
+    await sender().run();
+    const file = join(folder, 'audit.sent.json');
+    writeFileSync(file, note);
+    const again = sender();
+    await again.run();
+    await hold(2);
+    await again.run();
+    expect(subjects(taken)).toEqual(['kvstore/1', 'kvstore/1', 'kvstore/2']);
+    expect(said).toEqual([expect.stringMatching(/^audit: .*audit\.sent\.json.* all of the records are sent again$/)]);
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({ changes: 2, refusals: 0 });
+    await audit.close();
+  },
+);
+
+test('a note that the disk does not give holds events back, and the lag is seen', async () => {
+  const { said, state, audit, sender, hold } = world();
+  await hold(1);
+  mkdirSync(join(folder, 'audit.sent.json'));
+  const sending = sender();
+  await sending.run();
+  expect(said).toEqual([expect.stringContaining('events wait')]);
+  expect(sending.state()).toEqual({ sinceMs: state.nowMs, failures: 1 });
+  await audit.close();
+});
 
 test('each record goes to the receiver as a signed CloudEvent, once, and refusals as well', async () => {
   const { audit, asked, taken, sender, hold } = world();
