@@ -44,12 +44,13 @@ export class Ended {
   }
 
   private async later(runId: string, known: RunNews): Promise<void> {
-    do {
+    await this.sleep(APART_MS);
+    while (known.again) {
       known.again = false;
-      await this.sleep(APART_MS);
       // What fails here nobody waits for, and it is looked again in any case.
-      if (known.again) await this.look(runId).catch(() => undefined);
-    } while (known.again);
+      await this.look(runId).catch(() => undefined);
+      await this.sleep(APART_MS);
+    }
     this.runs.delete(runId);
   }
 

@@ -49,6 +49,25 @@ describe('news that a run of an action service has ended', () => {
     expect(looks).toEqual([RUN]);
   });
 
+  test('that come during the look at it make one more, since they may be the first that are true', async () => {
+    const looks: (() => void)[] = [];
+    const lookNow = () => new Promise<LookNow>((resolve) => looks.push(() => resolve('looks')));
+    const ended = new Ended(
+      lookNow,
+      () => undefined,
+      () => Promise.resolve(),
+    );
+    const first = ended.runEnded(RUN);
+    await ended.runEnded(RUN);
+    looks[0]?.();
+    await first;
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(looks).toHaveLength(2);
+    looks[1]?.();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(looks).toHaveLength(2);
+  });
+
   test('with whatever body is the same news: no body is read', async () => {
     const { looks, send } = front();
     expect((await send(RUN, KEY, { body: 'x'.repeat(3_000_000) })).status).toBe(204);
