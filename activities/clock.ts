@@ -1,4 +1,4 @@
-import { clearInterval, setInterval } from 'node:timers';
+import { clearInterval, clearTimeout, setInterval, setTimeout } from 'node:timers';
 import { setTimeout as wait } from 'node:timers/promises';
 
 /** The only way to time in activities (ARCHITECTURE.md#time): wall time in production, the test server's time in tests. Times in ms. */
@@ -37,3 +37,26 @@ export async function promptly<T>(clock: Clock, withinMs: number, work: Promise<
 
 /** So long a revert waits for what it can do without (docs/design/overview.md#invariants). */
 export const REVERT_PATIENCE_MS = 1_000;
+
+/** Updates are answered at once (docs/reference/protocols.md#executeupdates). */
+const LAST_ANSWER_MS = 3_000;
+
+/**
+ * Asks nothing once it is cancelled, but lets what is on its way have its answer for a moment: what follows from the cancel, such as a
+ * pause, is not to overtake it.
+ */
+export async function answeredFirst<T>(cancelled: AbortSignal, ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  cancelled.throwIfAborted();
+  const late = new AbortController();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const wait = (): void => {
+    timer = setTimeout(() => late.abort(cancelled.reason), LAST_ANSWER_MS);
+  };
+  cancelled.addEventListener('abort', wait, { once: true });
+  try {
+    return await ask(late.signal);
+  } finally {
+    cancelled.removeEventListener('abort', wait);
+    clearTimeout(timer);
+  }
+}

@@ -10,7 +10,7 @@ import type { Fetch } from '../sdk/request';
 import type { RequestInput, ResponseOf } from '../sdk/protocol/common';
 import { pushTypeProtocol, type PushTypeProtocol } from '../sdk/protocol/pushType';
 import type { Registry } from '../platform/registry';
-import { promptly, REVERT_PATIENCE_MS, type Clock } from './clock';
+import { answeredFirst, promptly, REVERT_PATIENCE_MS, type Clock } from './clock';
 import type { Behalf, ReadPlatform } from './behalf';
 import { asFailure } from './failure';
 import type { ReadCanaries } from './canaryReader';
@@ -62,7 +62,7 @@ export const invoker =
   (call, method, request, key) => {
     const { pushType, pipeline, release, deployId, actor, config, fence } = call;
     const held = fence === undefined ? {} : { fence };
-    return asFailure(() =>
+    const ask = (signal: AbortSignal) =>
       callExtension({
         service: registry.find('push-type', pushType),
         protocol: pushTypeProtocol,
@@ -70,12 +70,16 @@ export const invoker =
         request,
         context: { pipeline, release, deployId, actor, config: { ...config }, ...held },
         runId: deployId,
-        signal: Context.current().cancellationSignal,
+        signal,
         ...(key === undefined ? {} : { key }),
         ...(fetch === undefined ? {} : { fetch }),
-      }),
-    );
+      });
+    const { cancellationSignal } = Context.current();
+    return asFailure(() => (AWAITED.has(method) ? answeredFirst(cancellationSignal, ask) : ask(cancellationSignal)));
   };
+
+/** Whoever cancels these waits for them. */
+const AWAITED: ReadonlySet<string> = new Set(['executeUpdates', 'shiftTraffic']);
 
 /** Other canaries on the service. A rollback does not wait for a lock that says nothing, and takes their tasks along. */
 export async function otherCanaries(

@@ -13,6 +13,7 @@ import {
   type SnapshotUnit,
 } from '../domain/deploy/snapshot';
 import { FLEET_LIMITS, SHOWN_UNITS } from '../domain/fleet/limits';
+import { BEAT_MS } from './cancelling';
 import { beating } from './clock';
 import { isNonRetryable } from './failure';
 import { stillThere } from './fetchUnits';
@@ -51,7 +52,6 @@ export interface RevertSent {
 
 /** So often a revert is tried whole; then it is sent in parts also where there is no answer. */
 const WHOLE_ATTEMPTS = 2;
-const BEAT_MS = 1_000;
 
 /** What a heartbeat carries to the next attempt once something was taken: the places of the targets that are gone, and how far the others are. */
 interface KeptSifting extends Sifting {

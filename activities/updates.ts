@@ -5,6 +5,7 @@ import { named, NONE_NAMED, type Named, type Selection } from '../domain/deploy/
 import { FLEET_LIMITS } from '../domain/fleet/limits';
 import { canariesOn } from '../domain/mutex';
 import type { UnitProgress } from '../domain/fleet/unit';
+import { heedingCancel } from './cancelling';
 import { lookAtUpdates, trackProved, type Followed, type Following } from './following';
 import { look } from './look';
 import {
@@ -78,8 +79,8 @@ export function createUpdateActivities(ports: PushPorts, invoke: Invoke) {
       return { units: targets.length, outdated: units.reduce((sum, { outdated }) => sum + outdated, 0) };
     },
 
-    executeUpdates: async (call: DeployCall, request: UpdateRequest): Promise<SentUpdates> =>
-      sendUpdates(ports, invoke, call, request, await targetsOf(request)),
+    executeUpdates: (call: DeployCall, request: UpdateRequest): Promise<SentUpdates> =>
+      heedingCancel(async () => sendUpdates(ports, invoke, call, request, await targetsOf(request))),
 
     trackUpdates: (call: DeployCall, tracking: Tracking & Pick<Following, 'proof'>): Promise<TrackedUpdate> =>
       trackProved(ports, invoke, call, tracking),
@@ -100,17 +101,8 @@ export function createUpdateActivities(ports: PushPorts, invoke: Invoke) {
     ...steering(ports, invoke),
 
     /** Sends a share of the requests to a version. @returns false where the push type has no such method. */
-    shiftTraffic: async (call: DeployCall, { step, selection, percent, toVersion }: Traffic): Promise<boolean> => {
-      const ids = (await unitsIn(ports.snapshots, selection)).map(({ id }) => id);
-      const name = keyOfRun(`${call.deployId}/${step}/traffic`);
-      return offered(async () => {
-        // Also of no units: whether the method is there.
-        if (ids.length === 0) await invoke(call, 'shiftTraffic', { units: [], percent, toVersion }, name);
-        await sendEach(call, ids, String, ({ items, key }) =>
-          invoke(call, 'shiftTraffic', { units: [...items], percent, toVersion }, key(name)),
-        );
-      });
-    },
+    shiftTraffic: (call: DeployCall, traffic: Traffic): Promise<boolean> =>
+      heedingCancel(() => shiftUnits(ports, invoke, call, traffic)),
 
     /** Asks the fleet to fetch what a phase brings before it begins. @returns false where the push type has no such method. */
     prefetch: async (call: DeployCall, { phase, ...work }: Prefetch): Promise<boolean> => {
@@ -144,6 +136,23 @@ async function sendUpdates(
     return (await invoke(call, 'executeUpdates', request, key(name))).accepted;
   });
   return { updateIds: [updateId], count: targets.length, refused: missingUnits(targets.map(unitOf), accepted) };
+}
+
+async function shiftUnits(
+  { snapshots }: PushPorts,
+  invoke: Invoke,
+  call: DeployCall,
+  { step, selection, percent, toVersion }: Traffic,
+): Promise<boolean> {
+  const ids = (await unitsIn(snapshots, selection)).map(({ id }) => id);
+  const name = keyOfRun(`${call.deployId}/${step}/traffic`);
+  return offered(async () => {
+    // Also of no units: whether the method is there.
+    if (ids.length === 0) await invoke(call, 'shiftTraffic', { units: [], percent, toVersion }, name);
+    await sendEach(call, ids, String, ({ items, key }) =>
+      invoke(call, 'shiftTraffic', { units: [...items], percent, toVersion }, key(name)),
+    );
+  });
 }
 
 const NOT_SENT = { updateIds: [], refused: NONE_NAMED } as const;

@@ -245,7 +245,7 @@ describe('the verbs that a release takes', () => {
     ['while it is cancelled', ending('cancel'), going, ['revert']],
     ['while it is reverted', ending('revert'), going, ['revert']],
     ['once it has ended', RELEASE_FREE, over, []],
-    ['once something of it is deployed', RELEASE_FREE, half, ['pause', 'cancel']],
+    ['once something of it is deployed', RELEASE_FREE, half, ['pause', 'cancel', 'revert']],
   ])('%s', (_, control, record, taken) =>
     expect(RELEASE_VERBS.filter((verb) => whyNotRelease(control, record, verb) === undefined)).toEqual(taken),
   );
