@@ -11,4 +11,4 @@ export {
   type UnitUpdate,
 } from './memory';
 export { healthTasks, startName } from './tasks';
-export { acceptUpdate, commandUpdate, updateCommands, type Updatable, type Verb } from './updates';
+export { acceptUpdate, commandUpdate, updateCommands, type LockHeld, type Updatable, type Verb } from './updates';

@@ -10,6 +10,8 @@ export interface State {
   readonly cancelled: string[];
   /** What was asked and answered under each idempotency key. */
   readonly calls: Record<string, { readonly asked: string; readonly answer: unknown }>;
+  /** The highest fence that was seen, by service. */
+  fences?: Record<string, number>;
 }
 
 export interface UnitState {

@@ -16,20 +16,31 @@ export interface Updatable {
 
 export type Verb = 'pause' | 'resume' | 'cancel';
 
+/** Of the lock under which an update comes: the service as `fetchDeployUnits` names it, and `context.fence`. */
+export interface LockHeld {
+  readonly service: string;
+  readonly fence: number | undefined;
+}
+
 /**
  * Takes an update on: which slots it means is decided now and remembered; the caller changes them afterwards, as `pendingSlots` lists them. All or nothing: whatever
- * is wrong is found before the first unit is begun. An update that is known already begins nothing.
+ * is wrong is found before the first unit is begun. An update that is known already begins nothing. `held` may be left out where fences are looked at elsewhere.
  *
- * @throws ExtensionError 409: `unknown-version`, `unit-busy`, `cancelled`, `invalid-request`
+ * @throws ExtensionError 409: `unknown-version`, `unit-busy`, `cancelled`, `invalid-request`, `fenced`
  */
-export function acceptUpdate(fleet: Updatable, request: RequestOf<PushTypeProtocol['executeUpdates']>): void {
-  const { updateId, targets, wholeUnit } = request;
+export function acceptUpdate(
+  fleet: Updatable,
+  request: RequestOf<PushTypeProtocol['executeUpdates']>,
+  held?: LockHeld,
+): void {
+  const { updateId, targets, wholeUnit, urgency } = request;
   const { updates, cancelled } = fleet.state;
   if (updates[updateId]) return;
   if (cancelled.includes(updateId)) throw refusal('cancelled', `${updateId} was cancelled`);
   if (new Set(targets.map(({ unit }) => unit)).size < targets.length)
     throw refusal('invalid-request', 'a unit is named twice');
   for (const target of targets) refuseTarget(fleet, updateId, target);
+  if (urgency !== 'revert') passFence(fleet.state, held);
   const all = (field: 'updatedBy' | 'exclude'): string[] => [...new Set(targets.flatMap((it) => it[field] ?? []))];
   const units = Object.fromEntries(targets.map((it) => [it.unit, accept(fleet, updateId, it, wholeUnit)]));
   updates[updateId] = { updatedBy: all('updatedBy'), exclude: all('exclude'), units };
@@ -86,6 +97,14 @@ function accept({ state, copies }: Updatable, id: string, target: Target, wholeU
   const undone = withReverts(state, target.updatedBy ?? []);
   if (wholeUnit || undone.has(unit.update ?? '')) [unit.version, unit.update] = [target.version, id];
   return { version: target.version, slots, state: 'active' };
+}
+
+/** A deploy that lost its service without knowing brings nothing new to it; what it did it may undo. */
+function passFence(state: Remembered, { service, fence }: Partial<LockHeld> = {}): void {
+  if (service === undefined || fence === undefined) return;
+  const seen = state.fences?.[service];
+  if (seen !== undefined && fence < seen) throw refusal('fenced', `a deploy with fence ${seen} was here since`);
+  state.fences = { ...state.fences, [service]: fence };
 }
 
 function refuseTarget({ state, copies }: Updatable, id: string, target: Target): void {

@@ -37,7 +37,7 @@ export const processesPushType = (fleet: Fleet, judge: Judge): Hono =>
     executeUpdates: (request, { key, context }) =>
       fleet.memory.once('executeUpdates', request, key, () => {
         const accepted = request.targets.map(({ unit }) => known(fleet, unit, configuredUnits(context.config)));
-        acceptUpdate(fleet, request);
+        acceptUpdate(fleet, request, { service: fleet.file.service, fence: context.fence });
         return { accepted };
       }),
 

@@ -21,7 +21,7 @@ export const LOOK_CHECKS = [
     },
     async (world) => {
       demandEqual((await world.ask('validateConfig', {})).problems, [], 'problems of the config that was given');
-      const { problems } = await world.ask('validateConfig', {}, undefined, {});
+      const { problems } = await world.ask('validateConfig', {}, undefined, { config: {} });
       demand(problems.length > 0, 'problems of the config {} is [], expected at least one');
     },
   ),

@@ -194,6 +194,27 @@ export const UPDATE_CHECKS = [
     },
   ),
   pushTypeCheck(
+    'a forward update of a deploy that has lost the service is refused, and what it did can be reverted',
+    {
+      method: EXECUTE_UPDATES,
+      advice:
+        'remember the highest context.fence of each service, and answer 409 to a forward update with a lower one; a revert, and an update without one, is not refused for that',
+    },
+    async (world) => {
+      // Lower than any of a real lock; where such a one was seen, this is refused already.
+      await world.push(world.update, {}, world.update, 2).catch(unlessRefused);
+      await world.settle();
+      const stale = world.push(world.other, {}, world.other, 1);
+      await demandRefusal(stale, 'a forward update with a lower fence than one that was seen');
+      const accepted = { accepted: [world.first] };
+      const undo = world.undo([world.update]);
+      const back = await world.push(world.revert, undo, world.revert, 1);
+      demandEqual(back, accepted, 'the answer to a revert with a lower fence');
+      await world.settle();
+      demandEqual(await world.push(world.other), accepted, 'the answer to the update without a fence');
+    },
+  ),
+  pushTypeCheck(
     'an update that nobody knows cannot be followed',
     {
       method: 'trackUpdates',
@@ -204,3 +225,7 @@ export const UPDATE_CHECKS = [
     },
   ),
 ];
+
+function unlessRefused(error: Error): void {
+  if ((error as { code?: unknown }).code !== 'extension-rejected') throw error;
+}

@@ -35,6 +35,12 @@ export type UpdateInput = RequestInput<PushTypeMethods['executeUpdates']>;
 export type TargetInput = UpdateInput['targets'][number];
 export type TrackedUnit = ResponseOf<PushTypeMethods['trackUpdates']>['units'][number];
 
+/** What a call says of its deploy. */
+interface Asking {
+  readonly config?: Readonly<Record<string, unknown>>;
+  readonly fence?: number | undefined;
+}
+
 /** What the cases of the suite work with. */
 export class PushTypeWorld {
   readonly first: string;
@@ -74,11 +80,18 @@ export class PushTypeWorld {
     method: M,
     request: RequestInput<PushTypeMethods[M]>,
     key?: string,
-    config: Readonly<Record<string, unknown>> = this.subject.config,
+    { config = this.subject.config, fence }: Asking = {},
   ): Promise<ResponseOf<PushTypeMethods[M]>> {
     const { pipeline, release } = this.subject;
     const deployId = `deploy/${pipeline}/${release}/deploy/1`;
-    const context = { pipeline, release, deployId, actor: 'user:alice', config: { ...config } };
+    const context = {
+      pipeline,
+      release,
+      deployId,
+      actor: 'user:alice',
+      config: { ...config },
+      ...(fence === undefined ? {} : { fence }),
+    };
     return this.talk.ask({ protocol: pushTypeProtocol, method, request, context, key });
   }
 
@@ -87,11 +100,18 @@ export class PushTypeWorld {
   }
 
   /** By default two tasks of the first unit, to a new version. */
-  push(updateId: string, change: Partial<UpdateInput> = {}, key: string = updateId): Promise<{ accepted: string[] }> {
+  push(
+    updateId: string,
+    change: Partial<UpdateInput> = {},
+    key: string = updateId,
+    fence?: number,
+  ): Promise<{ accepted: string[] }> {
     this.sent.add(updateId);
     this.subject.onUpdate?.(updateId);
     const targets = [this.target(this.fresh, { amount: { count: 2 } })];
-    return this.ask('executeUpdates', { updateId, wholeUnit: false, urgency: 'normal', targets, ...change }, key);
+    return this.ask('executeUpdates', { updateId, wholeUnit: false, urgency: 'normal', targets, ...change }, key, {
+      fence,
+    });
   }
 
   all(version: string, rest: Partial<TargetInput> = {}): Partial<UpdateInput> {
