@@ -2,10 +2,10 @@ import { Context } from '@temporalio/activity';
 import { beating } from './clock';
 
 /** A cancel reaches an activity with one of its heartbeats. */
-export const BEAT_MS = 1_000;
+export const CANCEL_BEAT_MS = 1_000;
 
 /** Work that its workflow cancels and waits for. */
 export function heedingCancel<T>(work: () => Promise<T>): Promise<T> {
   const context = Context.current();
-  return beating(BEAT_MS, () => context.heartbeat(), work);
+  return beating(CANCEL_BEAT_MS, () => context.heartbeat(), work);
 }

@@ -13,7 +13,7 @@ import {
   type SnapshotUnit,
 } from '../domain/deploy/snapshot';
 import { FLEET_LIMITS, SHOWN_UNITS } from '../domain/fleet/limits';
-import { BEAT_MS } from './cancelling';
+import { CANCEL_BEAT_MS } from './cancelling';
 import { beating } from './clock';
 import { isNonRetryable } from './failure';
 import { stillThere } from './fetchUnits';
@@ -71,7 +71,7 @@ export function createRevertActivities(ports: PushPorts, invoke: Invoke) {
       const keep = (sifting: KeptSifting): void => {
         if (sifting.taken.length > 0) kept = sifting;
       };
-      return beating(BEAT_MS, beat, async () => {
+      return beating(CANCEL_BEAT_MS, beat, async () => {
         const targets = counted(await allTargets(ports, request), request.counts);
         const sendAs = sender(call, invoke);
         const begun = kept ?? (await sendWhole(invoke, call, request.updateId, targets, sendAs));

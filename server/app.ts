@@ -11,10 +11,8 @@ import { Configuration } from './configuration';
 import { readsOf, type ServerDeps } from './deps';
 import { Ended } from './ended';
 import { answerFailure } from './failures';
-import { Scraped } from './scraped';
 import { RequestGate } from './gate';
 import { Metrics } from './metrics';
-import { METRICS_TYPE } from './metricsText';
 import { openApiDocument } from './openapi';
 import { auditRoutes } from './routes/audit';
 import { bringingRoutes } from './routes/bringing';
@@ -23,6 +21,7 @@ import { canRoutes } from './routes/can';
 import { configurationRoutes } from './routes/configuration';
 import { healthRoutes } from './routes/health';
 import { meRoutes } from './routes/me';
+import { metricsRoutes } from './routes/metrics';
 import { pipelineRoutes } from './routes/pipelines';
 import { releaseRoutes } from './routes/releases';
 import { runRoutes } from './routes/runs';
@@ -39,7 +38,6 @@ import { webhookRoutes } from './webhooks/routes';
  * be called in-process, killed at any moment, and run more than once.
  */
 export function createApp(deps: ServerDeps): Hono {
-  const startedAtMs = deps.now();
   const app = new Hono();
   const metrics = new Metrics();
   const { bodyBytes, ...limits } = deps.limits;
@@ -66,23 +64,7 @@ export function createApp(deps: ServerDeps): Hono {
     return lane === 'commands' || lane === 'api' ? onceArrived(c, arriving, enter) : enter();
   });
   app.route('/', healthRoutes(deps));
-  const now = (): number => deps.now();
-  const finders = new Scraped(() => deps.client.listFinders(), [], FINDERS_FRESH_MS, now);
-  const open = new Scraped(async () => (await deps.openCounts?.()) ?? [], [], OPEN_FRESH_MS, now);
-  const backlogs = new Scraped(async () => (await deps.backlogs?.()) ?? [], [], BACKLOGS_FRESH_MS, now);
-  const weekly = new Scraped(async () => (await deps.client.freshness()).weekly, null, WEEKLY_FRESH_MS, now);
-  app.get('/metrics', async (c) => {
-    const counts = Object.entries(lanes).map(([name, gate]) => ({ name, ...gate.counts() }));
-    const about = {
-      uptimeMs: deps.now() - startedAtMs,
-      ...(deps.audit === undefined ? {} : { audit: deps.audit.state() }),
-      ...(deps.configState === undefined ? {} : { config: deps.configState() }),
-    };
-    const looks = [finders.read(), weekly.read(), open.read(), backlogs.read()] as const;
-    const [seen, weeklyRatio, running, waiting] = await Promise.all(looks);
-    const facts = { ...about, weekly: weeklyRatio, open: running, backlogs: waiting };
-    return c.text(metrics.text(counts, seen, facts), 200, METRICS_TYPE);
-  });
+  app.route('/metrics', metricsRoutes(deps, metrics, lanes));
   app.get('/openapi.json', (c) => c.json(openApiDocument(readsOf(deps))));
   app.route(
     '/v1/webhooks',
@@ -111,12 +93,6 @@ export function createApp(deps: ServerDeps): Hono {
   app.onError((error, c) => answerFailure(c, error));
   return app;
 }
-
-/** Whoever scrapes more often gets the same again; for the second all pipelines are listed. */
-const OPEN_FRESH_MS = 10_000;
-const FINDERS_FRESH_MS = 10_000;
-const BACKLOGS_FRESH_MS = 10_000;
-const WEEKLY_FRESH_MS = 600_000;
 
 /** Bodies of whoever has a token. */
 const MOST_ARRIVING = 1_000;

@@ -23,7 +23,7 @@ export interface Tailed {
  * anew continues where it was, and two at once do no harm. A commit counts as what it changes against its first parent; the number of a
  * commit is how many first parents are before it.
  * @param most after so many it comes back, and is to be called again
- * @param log is told which values that somebody pushed are left out, since no host could get them
+ * @param log names the values that somebody pushed and no host could get, which are left out
  * @throws ConveyorError `config-branch-rewritten`, and what the store and the repository throw
  */
 export async function tail(
@@ -40,7 +40,7 @@ export async function tail(
   const sequence = held?.sequence ?? 0;
   const next = line.slice(0, most);
   for (const [index, commit] of next.entries()) {
-    const { values, leftOut } = await valuesOf(repository, line[index - 1] ?? held?.commit ?? null, commit);
+    const { values, leftOut } = await valuesAt(repository, line[index - 1] ?? held?.commit ?? null, commit);
     const applied = await store.apply(name, { commit, sequence: sequence + index + 1, values });
     if (applied === 'already') continue;
     const start = `${name}: commit ${commit.slice(0, 12)} leaves hosts with what they have of`;
@@ -54,7 +54,7 @@ export async function tail(
 const SAID = 20;
 
 /** What a commit changes, and which files of it no host could get: whoever lands is held to the limits of a store, whoever pushes is not. */
-async function valuesOf({ git }: ConfigRepository, parent: string | null, commit: string) {
+async function valuesAt({ git }: ConfigRepository, parent: string | null, commit: string) {
   const deltas = (await deltaBetween(git, parent, commit)).filter(({ path }) => path.startsWith(`${VALUES}/`));
   const texts = await textsOf(git, deltas);
   const judged = deltas.map((delta) => ({ delta, why: whyLeftOut(delta, texts) }));

@@ -36,7 +36,7 @@ export const MOST_MISSED = 100;
 /** So many parts in a row without an answer, and it is the service that is away, not some units. */
 const MOST_SILENT = 64;
 
-const PARTS = 4;
+const SIFTED_PARTS = 4;
 
 /** The whole in portions; a single one was not taken already as it is, where no target of it is gone since. */
 export function newSifting(count: number, { portion, isKnown }: { portion: number; isKnown: boolean }): Sifting {
@@ -66,7 +66,7 @@ export const isServiceAway = ({ silent }: Sifting): boolean => silent >= MOST_SI
 const isSingle = ([from, to]: Stretch): boolean => to - from === 1;
 
 /** Halves would take more rounds, each of which may wait for a deadline. */
-const quarters = (part: Stretch): Stretch[] => portionsWithin(part, Math.ceil((part[1] - part[0]) / PARTS));
+const quarters = (part: Stretch): Stretch[] => portionsWithin(part, Math.ceil((part[1] - part[0]) / SIFTED_PARTS));
 
 const portionsWithin = ([from, to]: Stretch, size: number): Stretch[] =>
   Array.from({ length: Math.ceil((to - from) / size) }, (_, nth) => [

@@ -203,7 +203,7 @@ test('a revert while its change is on the way to the branch waits for the answer
   expect(await it.store.overrides('flags', PATH)).toEqual([]);
 });
 
-test('what lands although it was taken back reaches nobody, also not who joins, however long it takes to land what takes it back', async () => {
+test('a value that lands although it was taken back reaches nobody, nor any host that joins, however long the landing that takes it back needs', async () => {
   const { it, lands } = await revertOnTheWay();
   it.beforeLand = () => new Promise(() => undefined);
   const landed = new Promise<void>((resolve) => {

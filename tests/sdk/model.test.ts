@@ -161,7 +161,7 @@ test('an application that fails over a trouble gets the next model all the same'
       },
     },
   );
-  await eventually('it is told', async () => told.length > 0);
+  await eventually('it has said so', async () => told.length > 0);
   await world.commit(good.pack);
   await app.lives(2);
   expect(told).toEqual(['refused']);

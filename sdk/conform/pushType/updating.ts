@@ -202,7 +202,7 @@ export const UPDATE_CHECKS = [
     },
     async (world) => {
       // Lower than any of a real lock; where such a one was seen, this is refused already.
-      await world.push(world.update, {}, world.update, 2).catch(unlessRefused);
+      await world.push(world.update, {}, world.update, 2).catch(unlessOutdated);
       await world.settle();
       const stale = world.push(world.other, {}, world.other, 1);
       await demandRefusal(stale, 'a forward update with a lower fence than one that was seen');
@@ -226,6 +226,6 @@ export const UPDATE_CHECKS = [
   ),
 ];
 
-function unlessRefused(error: Error): void {
+function unlessOutdated(error: Error): void {
   if ((error as { code?: unknown }).code !== 'extension-rejected') throw error;
 }

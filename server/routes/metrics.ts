@@ -1,0 +1,34 @@
+import { Hono } from 'hono';
+import type { ServerDeps } from '../deps';
+import type { RequestGate } from '../gate';
+import type { Metrics } from '../metrics';
+import { METRICS_TYPE } from '../metricsText';
+import { Scraped } from '../scraped';
+
+/** Whoever scrapes more often gets the same again; for the second all pipelines are listed. */
+const OPEN_FRESH_MS = 10_000;
+const FINDERS_FRESH_MS = 10_000;
+const BACKLOGS_FRESH_MS = 10_000;
+const WEEKLY_FRESH_MS = 600_000;
+
+/** What Prometheus reads. @param lanes how requests wait, by name */
+export function metricsRoutes(deps: ServerDeps, metrics: Metrics, lanes: Readonly<Record<string, RequestGate>>): Hono {
+  const startedAtMs = deps.now();
+  const now = (): number => deps.now();
+  const finders = new Scraped(() => deps.client.listFinders(), [], FINDERS_FRESH_MS, now);
+  const open = new Scraped(async () => (await deps.openCounts?.()) ?? [], [], OPEN_FRESH_MS, now);
+  const backlogs = new Scraped(async () => (await deps.backlogs?.()) ?? [], [], BACKLOGS_FRESH_MS, now);
+  const weekly = new Scraped(async () => (await deps.client.freshness()).weekly, null, WEEKLY_FRESH_MS, now);
+  return new Hono().get('/', async (c) => {
+    const counts = Object.entries(lanes).map(([name, gate]) => ({ name, ...gate.counts() }));
+    const about = {
+      uptimeMs: now() - startedAtMs,
+      ...(deps.audit === undefined ? {} : { audit: deps.audit.state() }),
+      ...(deps.configState === undefined ? {} : { config: deps.configState() }),
+    };
+    const looks = [finders.read(), weekly.read(), open.read(), backlogs.read()] as const;
+    const [seen, weeklyRatio, running, waiting] = await Promise.all(looks);
+    const facts = { ...about, weekly: weeklyRatio, open: running, backlogs: waiting };
+    return c.text(metrics.text(counts, seen, facts), 200, METRICS_TYPE);
+  });
+}
