@@ -110,7 +110,7 @@ async function keepLock(settings: Settings, carried: Mutex, ignored: () => numbe
     for (let next = grants.shift(); next; next = grants.shift()) {
       if (!(await sendGrant(next.requester, mutex.fence, next.waited))) take(releaseMutex(mutex, next.requester), true);
     }
-    for (let canary = left.shift(); canary !== undefined; canary = left.shift()) await notifyHolders(canary);
+    for (let canary = left.shift(); canary !== undefined; canary = left.shift()) await notifyHolders(mutex, canary);
     seen = ignored();
     if (workflowInfo().continueAsNewSuggested && !hasNews())
       await makeContinueAsNewFunc<typeof lock>(canaries.carried(mutex))(settings, mutex);
@@ -129,7 +129,7 @@ async function keepLock(settings: Settings, carried: Mutex, ignored: () => numbe
     hasNewcomer = false;
     if (changed && !isNewlyWaited) return;
     looks.add(dropDead());
-    await condition(() => looks.size === 0 || (hasNews() && patched(BESIDE)));
+    await condition(() => looks.size === 0 || (hasNews() && patched(GRANTS_MEANWHILE)));
   }
 
   async function dropDead(): Promise<void> {
@@ -137,22 +137,13 @@ async function keepLock(settings: Settings, carried: Mutex, ignored: () => numbe
     const alive = await lookers.stillRunning(known, settings).catch(() => known);
     for (const requester of known) if (!alive.includes(requester)) leave(requester);
   }
-
-  async function notifyHolders(canary: string): Promise<void> {
-    const sent = (mutex.holder?.requesters ?? []).map((holder) =>
-      getExternalWorkflowHandle(holder)
-        .signal(canaryLeftSignal, canary)
-        .catch(() => undefined),
-    );
-    await Promise.all(sent);
-  }
 }
 
 /** Until 0.3 whoever a lock was given to learnt so only after the look at the holder before. */
-const BESIDE = 'a look at the holder keeps nobody waiting';
+const GRANTS_MEANWHILE = 'a look at the holder keeps nobody waiting';
 
 /** A worker of before 0.3 grants in the order of asking, whatever is asked of it. */
-const URGENT_NEXT = 'what is urgent is next';
+const URGENT_NEXT = 'urgent requests are granted first';
 
 /** @returns false once the time is up. */
 const waitUntil = async (isDue: () => boolean, patienceMs: number | undefined, summary: string): Promise<boolean> =>
@@ -177,6 +168,15 @@ class CanaryCount {
   carried(mutex: Mutex): { readonly memo?: Record<string, unknown> } {
     return this.areShown ? { memo: { [CANARIES_MEMO]: canariesOf(mutex).length } } : {};
   }
+}
+
+async function notifyHolders({ holder }: Mutex, canary: string): Promise<void> {
+  const sent = (holder?.requesters ?? []).map((requester) =>
+    getExternalWorkflowHandle(requester)
+      .signal(canaryLeftSignal, canary)
+      .catch(() => undefined),
+  );
+  await Promise.all(sent);
 }
 
 /** @returns false when the requester is gone: signalling a closed workflow fails. */

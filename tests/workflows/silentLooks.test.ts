@@ -1,5 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { defaultPayloadConverter } from '@temporalio/common';
+import { Worker } from '@temporalio/worker';
+import { NOT_TRACED, sinksOf } from '../../workers/tracing';
 import * as calendars from '../../domain/calendar/spread';
 import { actionOf, deployAction, flow, isAtPick, slowAction, untilAction, CALM } from './flows';
 import { MINUTE, VirtualWorld } from './world';
@@ -10,8 +12,11 @@ let world: VirtualWorld;
 beforeEach(async () => {
   world = await VirtualWorld.ofKvstore();
 });
-afterEach(() => world.close());
-afterEach(() => void jest.restoreAllMocks());
+afterEach(async () => {
+  jest.restoreAllMocks();
+  await replays('pipeline/kvstore');
+  await world.close();
+});
 
 /** From now on whoever looks whether it runs waits until it may `answer`. */
 function silence(workflowId: string) {
@@ -56,6 +61,7 @@ test('a lock that is let go has its next holder at once, while it still looks wh
   await world.ended('search', 1);
   const { status } = await world.client.workflow.getHandle('lock/rig').describe();
   expect(status.name).toBe('COMPLETED');
+  await replays('lock/rig');
 });
 
 const picked = () => flow({ approve: { type: 'manual-pick' }, deploy: deployAction('5m', { needs: ['approve'] }) });
@@ -113,7 +119,7 @@ test('a calendar that no worker can read keeps no emergency from beginning, nor 
   expect(actionOf(await world.releaseStatus('kvstore', 3), 'deploy')?.until).not.toBeNull();
 });
 
-test('what cannot be read of a calendar is read once it can', async () => {
+test('a calendar that could not be read is read once it can be', async () => {
   const learn = ignorantOf('Europe/Vienna');
   await world.apply(flow({ deploy: deployAction('5m') }, { schedule: weekly }), CALM);
   await world.release('kvstore', 'kv:2');
@@ -140,6 +146,13 @@ test('a look that is answered before anything else happens leaves no trace of wh
     [expect.stringMatching(/end/)],
   ]);
 });
+
+/** Another worker may take over at any time. */
+async function replays(workflowId: string): Promise<void> {
+  const history = await world.client.workflow.getHandle(workflowId).fetchHistory();
+  const bundle = { workflowBundle: { codePath: process.env['CONVEYOR_TEST_BUNDLE'] ?? '' } };
+  await Worker.runReplayHistory({ ...bundle, sinks: sinksOf(NOT_TRACED) }, history, workflowId);
+}
 
 async function patchesOf(workflowId: string): Promise<string[]> {
   const { events } = await world.client.workflow.getHandle(workflowId).fetchHistory();

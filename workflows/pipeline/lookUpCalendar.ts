@@ -3,22 +3,23 @@ import { scheduled, unscheduled, type Unscheduled } from '../../domain/pipeline/
 import type { PipelineState } from '../../domain/pipeline/state';
 import { calendarActivities } from '../proxies';
 import { BackgroundTasks, waitFor } from '../waiting';
-import { BESIDE, type PipelineRun } from './run';
+import { LOOKS_MEANWHILE, type PipelineRun } from './run';
 
 /** Asks when the calendar opens for what has begun to wait. An activity: zones change, and a replay must not (ARCHITECTURE.md#time). */
 export async function lookUpCalendar(run: PipelineRun): Promise<void> {
   if (run.state === null || run.lookups.size > 0) return;
   const wanted = unscheduled(run.state);
-  if (wanted.length > 0) await run.look(run.lookups, lookUp(run, run.state, wanted));
+  if (wanted.length > 0) await run.look(run.lookups, learnOpenings(run, run.state, wanted));
 }
 
 /** Of a calendar that is another by the time of the answer nothing is learnt. */
-async function lookUp(run: PipelineRun, { spec }: PipelineState, wanted: readonly Unscheduled[]): Promise<void> {
+async function learnOpenings(run: PipelineRun, { spec }: PipelineState, wanted: readonly Unscheduled[]): Promise<void> {
   const { calendar = '', timezone = 'UTC' } = spec.schedule;
   const isOutdated = (): boolean => {
     const { schedule } = run.known().spec;
     return (
-      (schedule.calendar !== spec.schedule.calendar || schedule.timezone !== spec.schedule.timezone) && patched(BESIDE)
+      (schedule.calendar !== spec.schedule.calendar || schedule.timezone !== spec.schedule.timezone) &&
+      patched(LOOKS_MEANWHILE)
     );
   };
   for (const each of wanted) {

@@ -56,7 +56,7 @@ import { BackgroundTasks } from '../waiting';
 const FOLLOWS = 'the end of a release is an event';
 
 /** Until 0.3 nothing that a pipeline was asked for meanwhile began before a look was answered. */
-export const BESIDE = 'a look keeps nobody waiting';
+export const LOOKS_MEANWHILE = 'a look keeps nobody waiting';
 
 const STATE_TAG = defineSearchAttributeKey('ConveyorState', 'KEYWORD');
 
@@ -152,7 +152,7 @@ export class PipelineRun {
     looks.add(answered);
     // Once it is no longer under way, so that the loop may begin another.
     void answered.then(() => void (this.changed ||= isLate));
-    await condition(() => looks.size === 0 || (this.changed && patched(BESIDE)));
+    await condition(() => looks.size === 0 || (this.changed && patched(LOOKS_MEANWHILE)));
     isLate = looks.size > 0;
   }
 
