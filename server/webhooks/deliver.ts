@@ -43,7 +43,7 @@ type SubmitOutcome =
   | { readonly kind: 'left' };
 
 /**
- * Brings what a delivery says to every pipeline that it concerns; null when there is none. What cannot be done now fails
+ * Brings what a delivery says to every pipeline that it concerns; null when there is none, or none any more. What cannot be done now fails
  * the whole, so that it is delivered again: those who have it already take it for the duplicate that it is.
  * @throws ConveyorError the refusal, when the only ones concerned refuse; what is retryable
  */
@@ -58,6 +58,7 @@ export async function deliver(deps: Delivering, delivery: Delivery): Promise<Del
       .catch((error: unknown) => refusedSubmit(one, error));
   });
   const refused = outcomes.flatMap((it) => (it.kind === 'refused' ? [it] : []));
+  if (refused.length === outcomes.length && refused.every(({ error }) => isUnknownPipeline(error))) return null;
   const failed =
     refused.find(({ error }) => error.retryable) ?? (refused.length === outcomes.length ? refused[0] : undefined);
   if (failed !== undefined) throw failed.error;
@@ -70,6 +71,9 @@ export async function deliver(deps: Delivering, delivery: Delivery): Promise<Del
     left: outcomes.filter(({ kind }) => kind === 'left').length,
   };
 }
+
+export const isUnknownPipeline = (error: unknown): boolean =>
+  error instanceof ConveyorError && error.code === 'unknown-pipeline';
 
 async function concernedBy(deps: Delivering, { event }: Delivery): Promise<readonly Concerned[]> {
   if (event === null) return [];

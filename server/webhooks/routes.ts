@@ -10,7 +10,7 @@ import type { Bodies } from '../bodies';
 import { parseJsonBody, readBytes, rejectUnfit } from '../body';
 import type { ServerDeps } from '../deps';
 import type { RequestGate } from '../gate';
-import { deliver, type Delivered, type Delivering } from './deliver';
+import { deliver, isUnknownPipeline, type Delivered, type Delivering } from './deliver';
 import {
   PUBLISHED,
   pushSchema,
@@ -114,8 +114,9 @@ async function answerDelivery(
   );
   if (delivered === null) return context.body(null, 204);
   const releases = delivered.releases.map(({ id, duplicate }) => ({ id, duplicate: duplicate || again }));
-  const [first] = releases;
+  const [[first], [waiting]] = [releases, delivered.awaiting];
   if (first !== undefined) context.header('location', `/v1/releases/${first.id}`);
+  else if (waiting !== undefined) context.header('location', `/v1/pipelines/${waiting.pipeline}`);
   return context.json({ ...delivered, releases }, 202);
 }
 
@@ -150,8 +151,12 @@ async function notTheirs(
   event: NonNullable<WebhookEvent>,
 ): Promise<ConveyorError | undefined> {
   if ('finder' in event) return undefined;
-  const { owners } = await client.spec(event.pipeline);
-  return mayCommand({ owners, groups: config.groups }, actor)
+  const spec = await client.spec(event.pipeline).catch((error: unknown) => {
+    if (isUnknownPipeline(error)) return undefined;
+    throw error;
+  });
+  // What is addressed to a pipeline that does not exist concerns nobody.
+  return spec === undefined || mayCommand({ owners: spec.owners, groups: config.groups }, actor)
     ? undefined
     : conveyorError('not-permitted', { actor, pipeline: event.pipeline });
 }

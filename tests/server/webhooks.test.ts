@@ -230,13 +230,24 @@ describe('a Standard Webhooks delivery', () => {
     const client = { ...pipelines.client, submit: () => Promise.resolve({ id: null, number: null, duplicate: false }) };
     const payload = published({ pipeline: 'kvstore', artifacts: [{ name: 'source', version: '12' }] });
     const response = await appOf(pipelines, { client }).request(STANDARD, standardDelivery(payload));
-    expect([response.status, response.headers.get('location')]).toEqual([202, null]);
+    expect([response.status, response.headers.get('location')]).toEqual([202, '/v1/pipelines/kvstore']);
     expect(await response.json()).toEqual({
       releases: [],
       awaiting: [{ pipeline: 'kvstore', artifacts: ['source', 'config'] }],
       refused: [],
       left: 0,
     });
+  });
+
+  test.each<[what: string, of: 'spec' | 'submit']>([
+    ['that there is not', 'spec'],
+    ['that ends at that moment', 'submit'],
+  ])('addressed to a pipeline %s is none of ours: 204', async (_, of) => {
+    const pipelines = new FakePipelines();
+    const unknown = () => Promise.reject(conveyorError('unknown-pipeline', { pipeline: 'nothing' }));
+    const payload = published({ pipeline: 'nothing', artifacts: [{ name: 'source', version: '12' }] });
+    const app = appOf(pipelines, { client: { ...pipelines.client, submit: unknown, [of]: unknown } });
+    expect((await app.request(STANDARD, standardDelivery(payload))).status).toBe(204);
   });
 
   test('is refused when it is addressed to a pipeline of somebody else', async () => {
