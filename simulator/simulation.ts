@@ -10,8 +10,7 @@ import { publishBuild, publishTag } from './finders/artifactCatalog';
 import { freshKernel, World, type KernelState } from './kernel/world';
 import { performOnce, type CallEffect } from './ledger';
 import { autoscale } from './metrics/autoscale';
-import { behaviourAt } from './metrics/behaviour';
-import { metricWorld } from './metrics/series';
+import { crashesAtStart, metricWorld } from './metrics/series';
 import { freshState, type SimulationState } from './state';
 import { resumePace } from './twine/allowance';
 import { onAnswer, prepareCall } from './twine/controllerCalls';
@@ -75,10 +74,8 @@ export class Simulation implements Twine {
     if (event.kind === 'task') followTask(this.configerator, this.fleet, event);
   };
 
-  readonly crashesOnStart = (version: string, region: string): boolean => {
-    const { crashOnStart, onlyRegion } = behaviourAt(this.state.behaviours, version, this.world.now);
-    return crashOnStart === true && (onlyRegion === undefined || onlyRegion === region);
-  };
+  readonly crashesOnStart = (version: string, job: Job): boolean =>
+    crashesAtStart(metricWorld(this), job, version, this.world.now);
 
   /** Runs a mutating call at most once for its key, and writes it into the ledger. */
   once<A>(service: string, method: string, request: unknown, by: MutatingCall, perform: () => CallEffect<A>): A {

@@ -170,7 +170,29 @@ function crashesIn(job: Job, slot: number, from: number, to: number): number {
 
 /** What the task's version does to it at that moment. A point covers the time before it, so what was read once never changes. */
 function taskBehaviour(world: MetricWorld, job: Job, task: Task, at: number): BehaviourSpec {
-  const spec = behaviourAt(world.behaviours, nameAtIndex(world.fleet, task.version) ?? '', at - 1);
+  return shownTo(
+    world,
+    job,
+    task,
+    at,
+    behaviourAt(world.behaviours, nameAtIndex(world.fleet, task.version) ?? '', at - 1),
+  );
+}
+
+/** Whether a task of the job that starts on a version now fails at once. */
+export function crashesAtStart(world: MetricWorld, job: Job, version: string, now: number): boolean {
+  const task = { version: world.fleet.indices.get(version) ?? -1, from: now };
+  return shownTo(world, job, task, now, behaviourAt(world.behaviours, version, now)).crashOnStart === true;
+}
+
+/** A behaviour, where and when it shows. */
+function shownTo(
+  world: MetricWorld,
+  job: Job,
+  task: Pick<Task, 'version' | 'from'>,
+  at: number,
+  spec: BehaviourSpec,
+): BehaviourSpec {
   if (spec.onlyRegion !== undefined && spec.onlyRegion !== job.region) return {};
   if (spec.afterMs !== undefined && at - task.from < spec.afterMs / world.speed) return {};
   if (spec.atShare === undefined) return spec;

@@ -68,7 +68,7 @@ export interface Twine {
   readonly fleet: TwineFleet;
   readonly notify: (event: FleetEvent) => void;
   /** Whether tasks that start on a version fail their liveness check now. */
-  readonly crashesOnStart: (version: string, region: string) => boolean;
+  readonly crashesOnStart: (version: string, job: Job) => boolean;
 }
 
 export const freshFleet = (): TwineFleet => ({

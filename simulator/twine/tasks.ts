@@ -86,7 +86,7 @@ export function finishStart(
   tasks.starts[slot] = (tasks.starts[slot] ?? 0) + 1;
   completeOp(job, slot);
   tasks.epoch[slot] = epoch + 1;
-  const live = !twine.crashesOnStart(nameAtIndex(twine.fleet, tasks.version[slot] ?? 0) ?? '', job.region);
+  const live = !twine.crashesOnStart(nameAtIndex(twine.fleet, tasks.version[slot] ?? 0) ?? '', job);
   if (live) tasks.startedAt[slot] = twine.world.now;
   else closeTask(twine, job, slot, twine.world.now, true);
   tasks.crashes[slot] = live ? 0 : (tasks.crashes[slot] ?? 0) + 1;
@@ -147,7 +147,7 @@ function finishSwap(twine: Twine, job: Job, slot: number): ReturnType<typeof fin
   const unit = releaseFlight(twine, job, update);
   completeOp(job, slot);
   tasks.epoch[slot] = (tasks.epoch[slot] ?? 0) + 1;
-  const live = !twine.crashesOnStart(nameAtIndex(twine.fleet, version) ?? '', job.region);
+  const live = !twine.crashesOnStart(nameAtIndex(twine.fleet, version) ?? '', job);
   if (live) {
     closeTask(twine, job, slot, tasks.startedAt[slot] ?? 0, false);
     countRunning(twine, job, tasks.version[slot] ?? 0, -1);

@@ -6,6 +6,23 @@ const UPDATE = 'deploy/p/1/d/1/0/1';
 const ALL_AT_ONCE = { tasks: 6, nSmall: 6, budget: 1, hotswap: true };
 const REVERT = update('deploy/p/1/d/1/revert/1', 'kv-x', 'kv:1', { updatedBy: [UPDATE] });
 
+test.each([
+  ['in the region of the job', { onlyRegion: 'x' }, 0],
+  ['in another region', { onlyRegion: 'y' }, 6],
+  ['once half of the tasks that run have the version', { atShare: 0.5 }, 3],
+  ['from the first task on', {}, 0],
+  // No start takes so long.
+  ['some minutes after a start', { afterMs: 300_000 }, 6],
+])('of a version that crashes on start %s so many tasks come up', async (_, when, live) => {
+  const fleet = givenFleet();
+  await fleet.job('kv-x', { tasks: 6, nSmall: 1, budget: 1 });
+  await fleet.behaves('kv:2', { crashOnStart: true, ...when });
+  await fleet.twine('executeUpdates', update(UPDATE, 'kv-x', 'kv:2'));
+  fleet.pass(20 * 60_000);
+  const [unit] = (await fleet.twine('trackUpdates', { updateId: UPDATE })).body.units;
+  expect(unit).toMatchObject({ state: live === 6 ? 'done' : 'failed', live });
+});
+
 describe('hotswap', () => {
   test('starts the new tasks beside the old ones, so that none becomes unavailable and the budget does not matter', async () => {
     const fleet = givenFleet();
