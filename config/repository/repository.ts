@@ -52,10 +52,16 @@ export function copyOf({ name, git, branch }: RepositoryRef, folder: string): st
   return join(folder, `${name}-${id}.git`);
 }
 
+interface LandedIndex {
+  readonly head: string | null;
+  readonly commits: ReadonlyMap<number, string>;
+}
+
 /** A repository elsewhere, and a bare copy of it on this disk, with which everything is done. */
 export class ConfigRepository {
-  private readonly landed = new Map<number, string>();
-  private indexed: string | null = null;
+  /** Which commit landed which change, up to the head that was looked at last. */
+  private landed: LandedIndex = { head: null, commits: new Map() };
+  private reading: Promise<unknown> = Promise.resolve();
   private readonly remote: Remote;
 
   private constructor(
@@ -159,13 +165,22 @@ export class ConfigRepository {
 
   /** Which commit landed which change, up to this one. Only what is new since the last time is read. */
   async landedBy(head: string): Promise<ReadonlyMap<number, string>> {
-    if (this.indexed === head) return this.landed;
-    const follows = this.indexed !== null && (await this.isAncestor(this.indexed, head));
-    if (!follows) this.landed.clear();
-    for (const { commit, change } of await logOf(this.git, [follows ? `${this.indexed}..${head}` : head]))
-      if (change !== null) this.landed.set(change, commit);
-    this.indexed = head;
-    return this.landed;
+    if (this.landed.head === head) return this.landed.commits;
+    // One at a time, so that the second reads no more than what the first has not.
+    const read = this.reading.then(() => this.indexUpTo(head));
+    this.reading = read.catch(() => undefined);
+    return read;
+  }
+
+  private async indexUpTo(head: string): Promise<ReadonlyMap<number, string>> {
+    const before = this.landed;
+    if (before.head === head) return before.commits;
+    const follows = before.head !== null && (await this.isAncestor(before.head, head));
+    const commits = new Map(follows ? before.commits : []);
+    for (const { commit, change } of await logOf(this.git, [follows ? `${before.head}..${head}` : head]))
+      if (change !== null) commits.set(change, commit);
+    this.landed = { head, commits };
+    return commits;
   }
 
   async isAncestor(commit: string, of: string): Promise<boolean> {

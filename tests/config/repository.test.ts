@@ -55,6 +55,27 @@ test.each([
   await expect(proposeValues(values as Record<string, unknown>)).rejects.toMatchObject({ code });
 });
 
+test('who asks what has landed up to a commit learns all of it, whoever asks of another one meanwhile', async () => {
+  const it = await bench();
+  const lander = new Lander(await it.another());
+  const heads: string[] = [];
+  for (const value of [1, 2]) {
+    await lander.land([(await it.proposeValues({ a: value })).change], NOW);
+    heads.push((await it.repository.head()) ?? '');
+  }
+  const [older = '', newest = ''] = heads;
+  const numbers = async (head: string): Promise<number[]> =>
+    [...(await it.repository.landedBy(head)).keys()].toSorted();
+  expect(await numbers(newest)).toEqual([1, 2]);
+  let isOver = false;
+  const other = numbers(older).finally(() => (isOver = true));
+  while (!isOver) {
+    expect(await numbers(newest)).toEqual([1, 2]);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  expect(await other).toEqual([1]);
+});
+
 test('settings and hooks of whoever runs it count for nothing', async () => {
   const { proposeValues, git } = await bench();
   const home = folderOf({
