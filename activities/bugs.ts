@@ -57,7 +57,7 @@ async function search(ports: BugPorts, ordered: Bug, again: boolean): Promise<Bu
   const sources = bug.advisory === undefined ? graphsOf(ports) : sbomStoresOf(ports);
   const wanted = bug.advisory === undefined ? 'dependency-graph' : 'dependency-graph of the type sboms';
   if (sources.length === 0)
-    return { ...nothing, problem: `no ${wanted} is configured, so that nobody knows what contains it` };
+    return { ...nothing, problem: `no ${wanted} is configured, so nobody knows what contains it` };
   const listed = await listedReleases(ports, bug, again);
   try {
     const { hitOf, unread } = await answersAbout(ports, bug, listed);

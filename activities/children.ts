@@ -185,7 +185,7 @@ async function childEnd(client: Client, pipeline: string, number: number): Promi
   if (state?.active.some((release) => release.number === number)) return undefined;
   const row = state?.history.find((release) => release.number === number);
   if (row?.state === 'succeeded' || row?.state === 'cancelled') return { pipeline, number, state: row.state };
-  return { pipeline, number, state: 'failed', reason: row ? 'its release failed' : 'nobody knows of its release' };
+  return { pipeline, number, state: 'failed', reason: row ? 'its release failed' : 'its release is unknown' };
 }
 
 /** What a workflow ended with: null when it did not end by itself, `unknown` when there is none. */

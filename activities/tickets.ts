@@ -75,8 +75,7 @@ async function tend(ports: TicketPorts, round: TicketRound): Promise<TicketRound
   return { ...after, problem: desk.outage };
 }
 
-const NO_SERVICE =
-  'freshness.tickets of conveyor.config.yaml names no service any more, so that tickets stay as they are';
+const NO_SERVICE = 'freshness.tickets of conveyor.config.yaml names no service any more, so tickets stay as they are';
 
 /** What became of a step: the ticket after it, undefined where that is over. */
 interface StepTaken {

@@ -6,7 +6,7 @@ export const attestations = (files: readonly string[]): Readonly<Record<string, 
     files.map((file, at) => [at === 0 ? 'attestation' : `attestation.${at + 1}`, compact(readText(file))]),
   );
 
-/** Without spaces, and of a Sigstore bundle only the envelope. What is no JSON stays as it is, and is refused in words where it counts. */
+/** Without spaces, and of a Sigstore bundle only the envelope. What is not JSON stays as it is, and is refused in words where it counts. */
 function compact(text: string): string {
   try {
     const value = JSON.parse(text) as { readonly dsseEnvelope?: unknown } | null;

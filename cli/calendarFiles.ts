@@ -35,7 +35,7 @@ function readCalendarText(path: string): CalendarText {
   try {
     const stat = statSync(path);
     const { max } = SPEC_LIMITS.calendarFile;
-    if (!stat.isFile()) return { why: 'it is no file', hint: 'name a file in iCalendar (.ics)' };
+    if (!stat.isFile()) return { why: 'it is not a file', hint: 'name a file in iCalendar (.ics)' };
     if (stat.size > max) {
       const { size, limit } = sizeAndLimit(stat.size, max);
       return { why: `it has ${size}, more than ${limit}`, hint: 'keep what matters in a file of its own' };
@@ -45,7 +45,7 @@ function readCalendarText(path: string): CalendarText {
     const { code, message } = failure as NodeJS.ErrnoException;
     if (code === 'ENOENT') return { why: `there is no file ${path}`, hint: 'paths begin where the pipeline file is' };
     if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA')
-      return { why: 'it is no text in UTF-8', hint: 'name a file in iCalendar (.ics)' };
+      return { why: 'it is not text in UTF-8', hint: 'name a file in iCalendar (.ics)' };
     return { why: message, hint: 'name a file in iCalendar (.ics)' };
   }
 }

@@ -105,7 +105,7 @@ const auditedBugs = (on: Recording): Pick<ConveyorClient, 'reportBug' | 'closeBu
     return on(
       { actor, operation: 'close-bug', target: id, reason, ...auditChanges({}, to === null ? {} : { to }) },
       (client) => client.closeBug(close, actor),
-      () => ({ result: to === null ? 'it was none' : `fixed in ${to}` }),
+      () => ({ result: to === null ? 'it was not a bug' : `fixed in ${to}` }),
     );
   },
 });

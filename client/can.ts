@@ -105,7 +105,7 @@ function ofProposal({ facts, door, repositories }: Means, { who, what }: Questio
   if (repository !== undefined) return decideProposal(facts, { who: { principal: who, door }, repository });
   const names = repositories.map(({ name }) => name).join(', ') || 'none';
   throw conveyorError('usage', {
-    text: `${what || 'nothing'} is no repository of configuration`,
+    text: `${what || 'nothing'} is not a repository of configuration`,
     hint: `config.repositories of conveyor.config.yaml knows ${names}`,
   });
 }

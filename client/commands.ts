@@ -50,7 +50,7 @@ async function sendToAction(
   return { ...(await workflows.update<CommandReceipt>(workflowId, text, verb, { ...input, action })), id: text };
 }
 
-/** An action that is no deploy, or has not begun to be one: its release waits for its window. */
+/** An action that is not a deploy, or has not begun to be one: its release waits for its window. */
 const isOfRelease = ({ actions }: ReleaseStatus, id: OfRelease): boolean =>
   id.kind === 'action' && actions.some(({ name, deploy }) => name === id.action && deploy === null);
 

@@ -98,7 +98,7 @@ async function endedRelease(temporal: Temporal, info: WorkflowExecutionInfo, ask
 async function endedDeploy(temporal: Temporal, info: WorkflowExecutionInfo, ask: Ask): Promise<readonly ArchiveRow[]> {
   const input = await inputOf<DeployInput>(temporal, info);
   const said = ((await ask()) ?? remembered<DeploySummary>(info)) as DeployStatus | undefined;
-  // A canary is an action, which its release has; what it does to a few tasks is no deploy to count.
+  // A canary is an action, which its release has; what it does to a few tasks is not a deploy to count.
   if (input?.canary) return [];
   if (input === null || said === undefined) throw nothingKnown(info);
   const spans = said.spans ?? (await resultOf<DeployResult>(temporal, info))?.spans ?? NO_TIME;

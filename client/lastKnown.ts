@@ -13,7 +13,7 @@ type Lists = Pick<ConveyorClient, 'listPipelines' | 'listReleases' | 'listDeploy
 
 const MAX_STALE_ROWS = 200;
 
-/** A pipeline with its releases and deploys; of the id of a release or deploy those alone. Nothing of what is no id. */
+/** A pipeline with its releases and deploys; of the id of a release or deploy those alone. Nothing of what is not an id. */
 export async function lastKnown(client: Lists, text: string): Promise<LastKnown> {
   const id = parseId(text);
   if (id === undefined) return { pipelines: [], releases: [], deploys: [] };

@@ -56,7 +56,7 @@ function taskProblem({ typedSearchAttributes }: WorkflowExecutionInfo): string |
   const cause = reported
     .find((one) => one.startsWith('cause='))
     ?.replace(/^cause=(WorkflowTask(Failed|TimedOut)Cause)?/, '');
-  return `its workflow does not get on${cause ? ` (${cause})` : ''}`;
+  return `its workflow is stuck${cause ? ` (${cause})` : ''}`;
 }
 
 const closedAt = ({ closeTime, startTime }: WorkflowExecutionInfo): string =>

@@ -52,7 +52,7 @@ export function parseId(text: string): Id | undefined {
 
 /**
  * The id of the workflow that follows a run of an action service: of an action, `kvstore/12/build/1`, its release; of a step,
- * `deploy/kvstore/12/deploy/1/0/pre/0/1`, its deploy. Undefined for what is no run id.
+ * `deploy/kvstore/12/deploy/1/0/pre/0/1`, its deploy. Undefined for what is not a run id.
  */
 export function workflowOfRun(runId: string): string | undefined {
   const parts = runId.split('/');

@@ -52,9 +52,9 @@ export const isRollBack = (value: unknown): boolean =>
 
 /** Why the input of a verb is none. */
 export function whyNoCommand(input: unknown): string | undefined {
-  if (!isJsonObject(input)) return 'its input is no object';
+  if (!isJsonObject(input)) return 'its input is not an object';
   const wrong = Object.entries(input).find(([field, value]) => value !== undefined && !isField(field, value));
-  return wrong && `its ${wrong[0]} is not what it should be`;
+  return wrong && `its ${wrong[0]} has the wrong type`;
 }
 
 function isField(field: string, value: unknown): boolean {

@@ -7,7 +7,7 @@ const VARIABLE = /^(\$\{\w+\})(.*)$/s;
 export function shownUrl(url: string): string {
   const [, variable, rest = ''] = VARIABLE.exec(url) ?? [];
   if (variable !== undefined) return rest === '' ? variable : `${variable}/…`;
-  if (!URL.canParse(url)) return 'what is no address';
+  if (!URL.canParse(url)) return 'what is not an address';
   const { protocol, host, pathname, search } = new URL(url);
   return `${protocol}${host === '' ? '' : `//${host}`}${/^\/?$/.test(pathname) && search === '' ? '' : '/…'}`;
 }

@@ -112,7 +112,7 @@ export interface ReleaseSummary {
   readonly artifacts: readonly Artifact[];
   /** In lists and in the status of its pipeline: a deploy of it that is paused, since when and why. */
   readonly pausedDeploy?: Pause & { readonly id: string };
-  /** In lists: its workflow does not get on, so that this is as it was before. */
+  /** In lists: its workflow is stuck, so that this is as it was before. */
   readonly problem?: string;
 }
 
@@ -120,7 +120,7 @@ export interface ReleaseStatus extends ReleaseSummary {
   readonly actions: readonly ActionView[];
   readonly commands: readonly CommandRecord[];
   readonly timeline: readonly TimelineEntry[];
-  /** Null for a release that is no parent. */
+  /** Null for a release that is not a parent. */
   readonly children?: ChildrenView | null;
   readonly webUi: string;
 }

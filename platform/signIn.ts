@@ -79,7 +79,7 @@ export const toIssuers = ({ signIn }: SignInConfig): readonly Issuer[] =>
     audience: audience ?? client ?? '',
   }));
 
-/** The principal of somebody with these claims; undefined where one is missing, or is no name. */
+/** The principal of somebody with these claims; undefined where one is missing, or is not a name. */
 export function principalFrom(template: string, claims: Readonly<Record<string, unknown>>): string | undefined {
   let whole = true;
   const principal = template.replace(TEMPLATE_PLACES, (_, name: string) => {

@@ -180,7 +180,7 @@ const extensionUnavailable = (
   detail: string,
 ): ConveyorError => conveyorError('extension-unavailable', { service: service.name, method, detail });
 
-/** Undefined where it is no JSON. */
+/** Undefined where it is not JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;

@@ -21,7 +21,7 @@ export const localNamesOnly =
 
 function refusedElsewhere({ headers }: Request): Response | undefined {
   const host = headers.get('host') ?? '';
-  if (!isLocalName(host)) return refusalResponse(403, 'not-local', `${host || 'it'} is no name of this machine`);
+  if (!isLocalName(host)) return refusalResponse(403, 'not-local', `${host || 'it'} is not a name of this machine`);
   const origin = headers.get('origin');
   if (origin !== null && origin !== `http://${host}`)
     return refusalResponse(403, 'not-local', `pages of ${origin} may not call it`);

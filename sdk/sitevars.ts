@@ -34,7 +34,7 @@ export interface SitevarReview {
 }
 
 export interface Sitevars {
-  /** Proposes nothing. @throws ConveyorError `sitevar-refused` for what is no name or too large */
+  /** Proposes nothing. @throws ConveyorError `sitevar-refused` for what is not a name or too large */
   review(name: string, value: unknown): Promise<SitevarReview>;
   /**
    * Proposes the value, and says which change that is.

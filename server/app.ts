@@ -134,7 +134,7 @@ const FORWARDED = ['forwarded', 'x-forwarded-for', 'x-forwarded-host'] as const;
 /** Why a request need not be of this machine, although its connection is. */
 function whyNotLocal(c: Context): string | undefined {
   const { host } = new URL(c.req.url);
-  if (!isLocalName(host)) return `${host} is no name of it`;
+  if (!isLocalName(host)) return `${host} is not a name of it`;
   return FORWARDED.some((name) => c.req.header(name) !== undefined) ? 'this came through a proxy' : undefined;
 }
 
@@ -162,7 +162,7 @@ const measureRequests =
     // A connection that is kept open would bring more, and keep the process from ending.
     if (isDraining()) c.header('connection', 'close');
     const pattern = routePath(c, -1);
-    // An unknown path has no pattern of its own, and a path is no label.
+    // An unknown path has no pattern of its own, and a path is not a label.
     const route = pattern.endsWith('*') ? 'none' : pattern;
     metrics.answered({ method: c.req.method, route, status: c.res.status, seconds: (now() - startedAtMs) / 1000 });
   };

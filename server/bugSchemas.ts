@@ -45,7 +45,7 @@ export const bugReportOf = ({
   advisory === undefined ? { target, from, to, reason: why } : reportOfAdvisory(advisory, why);
 
 export const closeBugRequest = z.strictObject({
-  to: revision.nullable().default(null).describe('the first revision with the fix; null where it was no bug'),
+  to: revision.nullable().default(null).describe('the first revision with the fix; null where it was not a bug'),
   reason,
 });
 

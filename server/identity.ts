@@ -34,7 +34,7 @@ export class Identities {
   ) {}
 
   /**
-   * @returns undefined for what is no token of this kind
+   * @returns undefined for what is not a token of this kind
    * @throws ConveyorError `unauthorized` for one that is not good; `identity-unreachable` when its provider does not answer
    */
   async identify(token: string): Promise<CallerIdentity | undefined> {

@@ -28,7 +28,7 @@ export function readPlace(args: readonly string[], env: NodeJS.ProcessEnv, url: 
   const host = values.host ?? (env['CONVEYOR_HOST'] || LOOPBACK_ADDRESS);
   if (Number.isInteger(port) && port >= 0 && port < 65536) return { port, host };
   const hint = `a number up to 65535; ${new URL(usual).port} is the default, and 0 takes any that is free`;
-  throw conveyorError('usage', { text: `--port ${text} is no port`, hint });
+  throw conveyorError('usage', { text: `--port ${text} is not a port`, hint });
 }
 
 /** Whether only this machine comes in. */

@@ -184,7 +184,7 @@ export const HTTP_OPERATIONS: readonly HttpOperation[] = [
   {
     method: 'post',
     path: '/v1/bugs/{n}/close',
-    summary: 'Says what fixes a bug, or that it was none',
+    summary: 'Says what fixes a bug, or that it was not a bug',
     status: 200,
     security: 'token',
     request: bugs.closeBugRequest,

@@ -65,7 +65,7 @@ function readOptions(): { port: number; seed: number; speed: number } {
 /** That of the address at which the others look for it. */
 function usualPort(): string {
   const url = process.env.CONVEYOR_SIMULATOR_URL || DEFAULT_SIMULATOR_URL;
-  if (!URL.canParse(url)) throw new Error(`CONVEYOR_SIMULATOR_URL ${url} is no URL`);
+  if (!URL.canParse(url)) throw new Error(`CONVEYOR_SIMULATOR_URL ${url} is not a URL`);
   return new URL(url).port || '80';
 }
 

@@ -19,7 +19,7 @@ export function telemetryOf(address: string | undefined): Pick<RuntimeOptions, '
   if (address === undefined || address === '') return {};
   if (!isBindAddress(address))
     throw conveyorError('usage', {
-      text: `${METRICS_ADDRESS} ${address} is no address and port`,
+      text: `${METRICS_ADDRESS} ${address} is not an address and port`,
       hint: `write it as 127.0.0.1:9464, 0.0.0.0:9464 or [::1]:9464`,
     });
   const times = Object.values(WORKER_METRICS).filter(({ kind }) => kind === 'seconds');

@@ -61,7 +61,7 @@ async function select(run: FanOutRun): Promise<void> {
   const { pipeline, number, children } = run.input;
   const missing = missingFor(run.input);
   if (missing.length > 0) {
-    const why = `${releaseId(pipeline, number)} made no ${missing.join(', ')}, so there is nothing to hand on`;
+    const why = `${releaseId(pipeline, number)} made no ${missing.join(', ')}, so there is nothing to pass to its children`;
     return run.set((state) => nothingToDo(state, why));
   }
   const selection = await asking.selectChildren(pipeline, children);

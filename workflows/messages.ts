@@ -103,7 +103,7 @@ export interface Started {
 /** From a release to its pipeline. Signals, since a workflow can send no update. */
 export const deployReadySignal = defineSignal<[ReadyAction]>('deploy-ready');
 export const deployOverSignal = defineSignal<[ActionOver]>('deploy-over');
-/** As those two, for what is no deploy: an action with exclusion groups, or a pick. */
+/** As those two, for what is not a deploy: an action with exclusion groups, or a pick. */
 export const actionReadySignal = defineSignal<[ReadyAction]>('action-ready');
 export const actionOverSignal = defineSignal<[ActionOver]>('action-over');
 /** A person approved a pick: older releases that wait for the same one are superseded. */

@@ -196,7 +196,7 @@ export const recollections = proxyActivities<RecallActivities>({
   retry: FOREVER,
 });
 
-/** Old news is no news: a receiver that stays away is not waited for. */
+/** Stops retrying after an hour: nobody needs a stale notice. */
 export const notices = proxyActivities<NotifyActivities>({
   startToCloseTimeout: '1m',
   scheduleToCloseTimeout: '1h',

@@ -8,5 +8,5 @@ export interface TraceSinks extends Sinks {
 
 const { traces } = proxySinks<TraceSinks>();
 
-/** What has ended, once: nothing while a history is replayed. It is no command, so that no history knows of it. */
+/** What has ended, once: nothing while a history is replayed. It is not a command, so that no history knows of it. */
 export const traceEnded = (spans: readonly TraceSpan[]): void => traces.ended(spans);

@@ -131,7 +131,7 @@ function expected({ expect, file }: AuditOptions): Link | null {
   const [, seq, hash] = /^(\d{1,15}):([0-9a-f]{64})$/.exec(expect) ?? [];
   if (seq !== undefined && hash !== undefined && file !== undefined) return { seq: Number(seq), hash };
   throw conveyorError('usage', {
-    text: file === undefined ? '--expect is for a --file' : `--expect ${expect} is no record`,
+    text: file === undefined ? '--expect is for a --file' : `--expect ${expect} is not a record`,
     hint: 'write it as 812:<64 hexadecimal digits>, as the CloudEvent of the record has both',
   });
 }

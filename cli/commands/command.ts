@@ -68,7 +68,7 @@ export const examples = (...lines: readonly string[]): string =>
 export function durationOption(flag: string, text: string | undefined): number | undefined {
   const parsed = text === undefined ? undefined : parseDuration(text);
   if (text === undefined || parsed !== undefined) return parsed;
-  throw conveyorError('usage', { text: `${flag} ${text} is no duration`, hint: 'write it as 90s, 10m or 8h' });
+  throw conveyorError('usage', { text: `${flag} ${text} is not a duration`, hint: 'write it as 90s, 10m or 8h' });
 }
 
 /** A whole number of at least `least`. */
@@ -87,7 +87,7 @@ export function numberOption(flag: string, text: string | undefined, fallback: n
   const value = text === undefined ? fallback : Number(text);
   if (Number.isFinite(value) && value > 0) return value;
   throw conveyorError('usage', {
-    text: `${flag} ${text} is no number above 0`,
+    text: `${flag} ${text} is not a number above 0`,
     hint: `${flag} ${fallback} is the default`,
   });
 }

@@ -136,7 +136,7 @@ function timeOption(text: string | undefined): number | undefined {
   // JavaScript takes the 30th of February for a day of March.
   const at = ISO_8601.test(text) && isRealDate(text) ? Date.parse(text) : NaN;
   if (Number.isFinite(at)) return at;
-  throw conveyorError('usage', { text: `--now ${text} is no time`, hint: 'write it as 2026-11-23T09:00:00Z' });
+  throw conveyorError('usage', { text: `--now ${text} is not a time`, hint: 'write it as 2026-11-23T09:00:00Z' });
 }
 
 const ISO_8601 = /^\d{4}-\d\d-\d\d(T\d\d:\d\d.*)?$/;

@@ -176,5 +176,5 @@ function versionBehaviour({ errorRatio, latencyFactor, cpuFactor, memoryLeak, af
 function parseNumber(text: string): number {
   const value = Number(text);
   if (text.trim() !== '' && Number.isFinite(value)) return value;
-  throw conveyorError('usage', { text: `${text} is no number`, hint: 'such as 0.2' });
+  throw conveyorError('usage', { text: `${text} is not a number`, hint: 'such as 0.2' });
 }

@@ -10,7 +10,7 @@ export function momentOption(flag: string, text: string | undefined, nowMs: numb
   const at = RFC_3339.test(text) && isRealDate(text) ? Date.parse(text) : NaN;
   if (Number.isFinite(at)) return at;
   const hint = 'write it as 2026-12-27T06:00:00Z, 2026-12-27T06:00+01:00 or 2h';
-  throw conveyorError('usage', { text: `${flag} ${text} is no time`, hint });
+  throw conveyorError('usage', { text: `${flag} ${text} is not a time`, hint });
 }
 
 /** A moment, or so long ago; ms since the epoch. */

@@ -8,7 +8,7 @@ export function tokenIn(text: string, from: string): string {
   const token = text.trim();
   if (/^[\x21-\x7e]+$/.test(token) && token.length <= MAX_LENGTH) return token;
   throw conveyorError('usage', {
-    text: token === '' ? `there is no token in ${from}` : `what is in ${from} is no token`,
+    text: token === '' ? `there is no token in ${from}` : `what is in ${from} is not a token`,
     hint: 'a token is one word of plain ASCII; it is the value of the variable that tokens of the server name',
   });
 }

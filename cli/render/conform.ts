@@ -12,7 +12,7 @@ const CONFORM_SYMBOLS: Readonly<Record<CheckOutcome['state'], StatusSymbol>> = {
   'not-run': { glyph: '·', tone: 'quiet' },
 };
 
-/** What an author may add, by what a check lacks; what a service leaves out is no flag. */
+/** What an author may add, by what a check lacks; what a service leaves out is not a flag. */
 const FLAGS: Readonly<Record<string, string | undefined>> = {
   grow: '--add-task',
   deadVersion: '--dead-version',

@@ -41,7 +41,7 @@ export const ROUTES = {
   readiness: 'GET /readyz',
 } as const satisfies Readonly<Record<Exclude<keyof ConveyorClient, 'close'>, Route | ByKind>>;
 
-/** As whom the server takes whoever asks, which is no operation. */
+/** As whom the server takes whoever asks, which is not an operation. */
 export const ME: Route = 'GET /v1/me';
 
 /** Whether somebody may do something, which is none either. */

@@ -112,7 +112,7 @@ export async function attemptRequest(
   }
 }
 
-/** What is no JSON, or an error in another form, was not said by a Conveyor server. */
+/** What is not JSON, or an error in another form, was not said by a Conveyor server. */
 function answerIn(status: number, text: string): RequestAttempt {
   const strange = {
     detail: `it answered ${status}, and not as a Conveyor server does`,

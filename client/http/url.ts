@@ -3,14 +3,14 @@ import { isPrivate } from '../../domain/loopback';
 
 /**
  * The address of a server without a slash at its end, as a person typed it.
- * @throws ConveyorError `usage` for what is no address of a server, and where a token would travel in the open unless `insecure`
+ * @throws ConveyorError `usage` for what is not an address of a server, and where a token would travel in the open unless `insecure`
  */
 export function serverUrl(text: string, { insecure }: { readonly insecure: boolean }): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '')
     throw conveyorError('usage', {
       // What is in it may be secret.
-      text: 'the address of the server is none',
+      text: 'that is not a server address',
       hint: 'write it as https://conveyor.example.com; here http://localhost:4500 will do',
     });
   if (url.username !== '' || url.password !== '')
@@ -20,7 +20,7 @@ export function serverUrl(text: string, { insecure }: { readonly insecure: boole
     });
   if (!insecure && !isPrivate(url.href))
     throw conveyorError('usage', {
-      text: `${url.origin} is not encrypted, so that others could read the token on its way`,
+      text: `${url.origin} is not encrypted, so others could read the token on its way`,
       hint: 'use https://, or add --insecure where nobody can listen',
     });
   return `${url.origin}${url.pathname}`.replace(/\/+$/, '');

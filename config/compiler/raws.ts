@@ -73,7 +73,7 @@ type Wrong = { readonly why: string; readonly of: 'text' | 'value' | 'schema' };
 function problemOf(file: string, { why, of }: Wrong): ConveyorError {
   const schema = `${stemOf(file)}.schema.json`;
   if (of === 'schema')
-    return conveyorError('config-file-unusable', { file: schema, why: `it is no JSON Schema: ${why}` });
+    return conveyorError('config-file-unusable', { file: schema, why: `it is not a JSON Schema: ${why}` });
   const by = of === 'text' ? (file.endsWith('.json') ? 'JSON' : 'YAML') : schema;
   return conveyorError('config-value-refused', { path: rawPath(file), file, by, why, chain: [] });
 }

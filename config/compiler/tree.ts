@@ -62,7 +62,7 @@ function walk(folder: string, below: string, found: string[]): void {
     }
     if (kindOf(path) === 'other') continue;
     if (stat.isSymbolicLink()) throw unusable(path, 'it is a symbolic link, which may lead out of the tree');
-    if (!stat.isFile()) throw unusable(path, 'it is no plain file');
+    if (!stat.isFile()) throw unusable(path, 'it is not a plain file');
     admitFile(path, stat.size);
     found.push(path);
     if (found.length > CONFIG_LIMITS.files.max)
@@ -75,17 +75,17 @@ function entriesOf(folder: string, below: string): readonly string[] {
     return readdirSync(folder);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    const why = code === 'ENOENT' ? 'there is no such folder' : code === 'ENOTDIR' ? 'it is no folder' : message;
+    const why = code === 'ENOENT' ? 'there is no such folder' : code === 'ENOTDIR' ? 'it is not a folder' : message;
     throw unusable(below === '' ? folder : below, why);
   }
 }
 
-/** Why a path is no source that somebody may propose; undefined when it is one. Values are made, and never written. */
+/** Why a path is not a source that somebody may propose; undefined when it is one. Values are made, and never written. */
 export function whyNotSource(path: string): string | undefined {
   const [first, ...others] = path.split('/');
   if (first === VALUES && others.length > 0) return `the folder ${VALUES} holds what is made of sources`;
   if (kindOf(path) === 'other' || path.split('/').some((name) => name.startsWith('.') || name === 'node_modules'))
-    return 'it is no source of configuration';
+    return 'it is not a source of configuration';
   return whyNotConfigPath(path);
 }
 
@@ -98,7 +98,7 @@ export function admitFile(path: string, bytes: number): void {
   throw unusable(path, `it has ${size}, and a file may have ${limit}`);
 }
 
-/** @throws ConveyorError `config-file-unusable` for what is no text */
+/** @throws ConveyorError `config-file-unusable` for what is not text */
 export function textOf(path: string, bytes: Uint8Array): string {
   try {
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);

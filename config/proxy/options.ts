@@ -24,20 +24,20 @@ export function readOptions(args: readonly string[]) {
   const { host = hostname(), repository, cache, etcd, label = [], port: text, peers, ...rest } = parse(args);
   const port = Number(text);
   if (text.trim() === '' || !Number.isInteger(port) || port < 0 || port > 65_535)
-    throw usage(`--port ${text} is no port`);
-  if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,252}$/.test(host)) throw usage(`--host ${host} is no name of a host`);
+    throw usage(`--port ${text} is not a port`);
+  if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,252}$/.test(host)) throw usage(`--host ${host} is not a name of a host`);
   if (repository === undefined) throw usage('--repository is missing');
   if (cache === undefined) throw usage('--cache is missing');
   if (etcd === undefined) throw usage('--etcd is missing');
   const wrong = etcd.split(',').find((url) => !/^https?:\/\/[^/]/.test(url.trim()) || !URL.canParse(url.trim()));
-  if (wrong !== undefined) throw usage(`--etcd ${wrong} is no URL of http or https`);
+  if (wrong !== undefined) throw usage(`--etcd ${wrong} is not a URL of http or https`);
   const place = peers === undefined ? undefined : placeOf(peers);
   if (peers !== undefined && place === undefined) throw usage(`--peers ${peers} is not HOST:PORT`);
   if (place && /^(0\.0\.0\.0|\[[0:]+\])$/.test(place.host))
-    throw usage(`--peers ${peers} is no address by which other hosts reach this one`);
+    throw usage(`--peers ${peers} is not an address by which other hosts reach this one`);
   const megabytes = Number(rest['packages-mb']);
   if (!Number.isSafeInteger(megabytes) || megabytes < 1)
-    throw usage(`--packages-mb ${rest['packages-mb']} is no number from 1`);
+    throw usage(`--packages-mb ${rest['packages-mb']} is not a number from 1`);
   const mostBytes = megabytes * 1024 * 1024;
   return { host, repository, cache, etcd, port, place, mostBytes, labels: Object.fromEntries(label.map(labelOf)) };
 }

@@ -89,7 +89,7 @@ export class Landings {
 }
 
 function unknownChange(version: string): never {
-  const text = `nobody knows which change ${version} is, so that it cannot land`;
+  const text = `nobody knows which change ${version} is, so it cannot land`;
   throw new ExtensionError('unknown-version', text, { status: 409 });
 }
 

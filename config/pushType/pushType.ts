@@ -184,7 +184,7 @@ function problemsOf({ repository, paths }: Config): { path: string; message: str
     return problem('config.paths', `expected at most ${CONFIG_LIMITS.ownedPaths.max} paths`);
   const wrong = paths.findIndex((path) => typeof path !== 'string' || whyNotConfigPath(path.replace(/\/$/, '')));
   const why = wrong < 0 ? undefined : whyNotConfigPath(String(paths[wrong]).replace(/\/$/, ''));
-  return wrong < 0 ? [] : problem(`config.paths.${wrong}`, `expected a path: ${why ?? 'it is no text'}`);
+  return wrong < 0 ? [] : problem(`config.paths.${wrong}`, `expected a path: ${why ?? 'it is not text'}`);
 }
 
 function checked(config: Config): ConfigPush {

@@ -10,7 +10,7 @@ import { makerOf, pathOfValue } from './revalue';
 
 /** From which files a value comes, or to which values a file contributes. */
 export interface Dependencies {
-  /** The file that makes it first; empty for what is no value. */
+  /** The file that makes it first; empty for what is not a value. */
   readonly files: readonly string[];
   readonly contributesTo: readonly string[];
 }

@@ -121,7 +121,7 @@ function requireSource({ path, isLink }: Delta): void {
   admitFile(path, 0);
   if (isLink) throw linkRefused(path);
   if (kindOf(path) === 'other')
-    throw conveyorError('config-file-unusable', { file: path, why: 'it is no source of configuration' });
+    throw conveyorError('config-file-unusable', { file: path, why: 'it is not a source of configuration' });
 }
 
 export const refusalOfError = ({ code, message, hint }: ConveyorError): Refusal => ({ code, message, hint });

@@ -77,7 +77,7 @@ export class Remote {
   broken(ref: string, commit: string): Error {
     return conveyorError('config-repository-unusable', {
       repository: this.git.repository,
-      detail: `${ref} is ${commit}, which is no commit`,
+      detail: `${ref} is ${commit}, which is not a commit`,
     });
   }
 }

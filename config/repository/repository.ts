@@ -152,7 +152,7 @@ export class ConfigRepository {
     return head === null ? [] : logOf(this.git, [`-${limit}`, head]);
   }
 
-  /** A value as a commit has it. @throws ConveyorError `config-file-unusable` for what is no path */
+  /** A value as a commit has it. @throws ConveyorError `config-file-unusable` for what is not a path */
   async value(path: string, commit: string | null): Promise<string | null> {
     const why = whyNotConfigPath(path);
     if (why !== undefined) throw conveyorError('config-file-unusable', { file: path, why });
@@ -196,7 +196,7 @@ export class ConfigRepository {
     const commit = out.toString().trim();
     if (code === 0 && head !== null && (await this.isAncestor(commit, head))) return commit;
     throw conveyorError('usage', {
-      text: `${name} is no commit of the branch ${this.ref.branch}`,
+      text: `${name} is not a commit of the branch ${this.ref.branch}`,
       hint: 'conveyor config log lists them',
     });
   }

@@ -127,7 +127,7 @@ export class EtcdApi {
     try {
       return JSON.parse(text) as T;
     } catch {
-      throw conveyorError('store-refused', { store: url, detail: 'the answer is no JSON' });
+      throw conveyorError('store-refused', { store: url, detail: 'the answer is not JSON' });
     }
   }
 

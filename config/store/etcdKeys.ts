@@ -20,7 +20,10 @@ export class Keys {
 
   constructor(repository: string) {
     if (repository.includes('/') || whyNotConfigPath(repository) !== undefined)
-      throw conveyorError('invalid-text', { what: `the repository ${JSON.stringify(repository)}`, why: 'is no name' });
+      throw conveyorError('invalid-text', {
+        what: `the repository ${JSON.stringify(repository)}`,
+        why: 'is not a name',
+      });
     this.root = `/conveyor/config/${repository}`;
   }
 

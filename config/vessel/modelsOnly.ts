@@ -6,14 +6,14 @@ import type { Deployable } from '../pushType/pushType';
 /**
  * A fleet of configuration as the push type `model` sees it: services whose paths name models. A task is live there once its host has the
  * value and its applications have loaded what that names; whoever does not load it is never live on it. `prepare` rejects with the
- * ExtensionError `not-deployable` for what is no model.
+ * ExtensionError `not-deployable` for what is not a model.
  */
 export const modelsOnly = (fleet: ConfigFleet): Deployable => ({
   memory: fleet.memory,
   prepare: (config, versions) => {
     const foreign = config.paths.find((path) => !isPackagePath(path));
     if (foreign === undefined) return fleet.prepare(config, versions);
-    const text = `${foreign || 'everything'} is no model: paths of the push type model begin with models/; others are for the push type config`;
+    const text = `${foreign || 'everything'} is not a model: paths of the push type model begin with models/; others are for the push type config`;
     return Promise.reject(new ExtensionError('not-deployable', text, { status: 409 }));
   },
   refuseBusyPaths: (...path) => fleet.refuseBusyPaths(...path),

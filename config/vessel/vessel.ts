@@ -38,7 +38,7 @@ interface Wanted {
   readonly pack: Package | undefined;
   readonly apps: Applications;
   readonly ending: AbortController;
-  /** Why the value is no package. */
+  /** Why the value is not a package. */
   readonly invalid?: string;
   /** Why nothing is fetched. */
   trouble?: string | undefined;

@@ -84,7 +84,7 @@ export const OPERATIONS: Readonly<Record<Name, Operation>> = {
   'look-now': { of: 'run', needs: 'key', doors: ['run'], does: 'say that a run has ended' },
   propose: { of: 'repository', needs: 'proposer', doors: COMMANDS, does: 'propose a change of configuration' },
   'report-bug': reporters('report a bug, which stops releases of all pipelines that contain it'),
-  'close-bug': reporters('say what fixes a bug, or that it was none'),
+  'close-bug': reporters('say what fixes a bug, or that it was not a bug'),
   hold: owners('pipeline', 'begin no deploys'),
   unhold: owners('pipeline', 'end a hold'),
   freeze: owners('pipeline', 'begin nothing at all'),

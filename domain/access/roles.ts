@@ -30,7 +30,7 @@ export function decideProposer(
       `${repository} lists no owners, and without a platform section anybody may propose`,
     );
   return denied(
-    `${repository} lists no owners, so that changes of it are for admins: ${adminsOf(policy, { policy, groups })}`,
+    `${repository} lists no owners, so changes of it are for admins: ${adminsOf(policy, { policy, groups })}`,
   );
 }
 

@@ -74,7 +74,7 @@ export class ChainReader {
     if (this.found !== undefined) return;
     const record = recordIn(line);
     const expected = (this.at?.seq ?? record?.seq ?? 1) + (this.at === undefined ? 0 : 1);
-    const why = record === undefined ? 'it is no record' : this.whyNot(record, expected);
+    const why = record === undefined ? 'it is not a record' : this.whyNot(record, expected);
     if (record === undefined || why !== undefined)
       this.found = { seq: record?.seq ?? expected, line: this.lines, why: why ?? '' };
     else this.at = { seq: record.seq, hash: record.hash };
@@ -102,7 +102,7 @@ export class ChainReader {
   }
 }
 
-/** Undefined for what is no record. */
+/** Undefined for what is not a record. */
 export function recordIn(line: string): AuditRecord | undefined {
   try {
     const value = JSON.parse(line) as unknown;

@@ -69,7 +69,7 @@ function whyNotAffected(one: AffectedPackage, order: VersionOrder): string | und
   if (packageNamed(one.package) === undefined)
     return purl === undefined
       ? `.package: SBOMs name packages by package URLs, and that of ${name} of ${ecosystem} is not known: add purl`
-      : `.package.purl: ${purl} is no package URL, such as pkg:npm/esbuild`;
+      : `.package.purl: ${purl} is not a package URL, such as pkg:npm/esbuild`;
   const ranges = one.ranges.filter((range) => isOrdered(one, range));
   if (ranges.length === 0 && one.versions.length === 0)
     return `: no range and no version says what is affected of ${name}; of versions that are not semantic, list each in versions`;
@@ -87,7 +87,7 @@ function whyNotRange({ events }: VersionRange, { isVersion }: VersionOrder): str
   if (!has('introduced')) return 'none says which version introduced it';
   if (has('fixed') && has('last_affected')) return 'a range has either fixed or last_affected';
   const strange = events.map(eventVersion).find((version) => version !== '0' && version !== '*' && !isVersion(version));
-  return strange === undefined ? undefined : `${strange} is no semantic version`;
+  return strange === undefined ? undefined : `${strange} is not a semantic version`;
 }
 
 /** Whether a version is affected; of one that is not known, or cannot be compared with a range, it has to be assumed. */

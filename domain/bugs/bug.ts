@@ -104,7 +104,7 @@ export function whyNotReport(records: BugRecords, report: BugReport, actor: stri
   if (unfit !== undefined || sameBug(records, report)) return unfit;
   const inForce = records.bugs.filter(isInForce).length;
   if (inForce < BUG_LIMITS.inForce.max) return undefined;
-  return `${inForce} bugs are in force, and no more may be: close one whose versions nobody would deploy any more, without --to`;
+  return `${inForce} bugs are in force, the most allowed: close one whose versions nobody deploys any more (without --to)`;
 }
 
 function whyNotText({ target, from, to, reason }: BugReport): string | undefined {
@@ -116,7 +116,7 @@ function whyNotText({ target, from, to, reason }: BugReport): string | undefined
   ] as const;
   for (const [what, text, most] of texts) {
     if (typeof text !== 'string' || text.trim() === '') return `${what} is missing`;
-    if (utf8Bytes(text) > most) return `${what} has ${utf8Bytes(text)} bytes, and ${most} is the most`;
+    if (utf8Bytes(text) > most) return `${what} has ${utf8Bytes(text)} bytes; the limit is ${most}`;
   }
   return from === to ? `${from} cannot both have the bug and be its fix` : undefined;
 }
@@ -126,11 +126,11 @@ function whyNotSize({ advisory }: BugReport): string | undefined {
   if (advisory === undefined) return undefined;
   if (!hasPackages(advisory)) return 'the advisory names no packages';
   const [bytes, { max }] = [jsonBytes(advisory), BUG_LIMITS.advisory];
-  return bytes <= max ? undefined : `the advisory has ${bytes} bytes, and ${max} is the most`;
+  return bytes <= max ? undefined : `the advisory has ${bytes} bytes; the limit is ${max}`;
 }
 
 const whyNotActor = (actor: string): string | undefined =>
-  PRINCIPAL.test(actor) && !isGroup(actor) ? undefined : `${actor || 'nobody'} is no person and no program`;
+  PRINCIPAL.test(actor) && !isGroup(actor) ? undefined : `${actor || 'nobody'} is neither a person nor a program`;
 
 /** Whoever reports the same again means the same bug. */
 const sameBug = ({ bugs }: BugRecords, report: BugReport): Bug | undefined =>

@@ -8,7 +8,7 @@ export interface PackageRef {
   readonly version: string | undefined;
 }
 
-/** Undefined of what is no package URL. Qualifiers and subpaths name no other package. */
+/** Undefined of what is not a package URL. Qualifiers and subpaths name no other package. */
 export function packageIn(purl: string): PackageRef | undefined {
   const [, type = '', rest = ''] = /^pkg:\/*([a-z][a-z0-9.+-]*)\/([^?#]+)/i.exec(purl) ?? [];
   // An at sign in front of a slash begins the scope of a package; some write it as it is.

@@ -14,7 +14,7 @@ export const endKind = (end: string): EndKind =>
 /** An instant needs no zone; whatever clocks show does. */
 export const needsZone = (end: string): boolean => !WITH_OFFSET.test(end);
 
-/** `2026-02-30` is no date, and the 29th of February none of every year. */
+/** `2026-02-30` is not a date, and the 29th of February none of every year. */
 export function isRealDate(end: string): boolean {
   const kind = endKind(end);
   if (kind === 'weekly') return true;

@@ -39,7 +39,7 @@ export function readCalendar(text: string, nowMs: number, timezone: string | und
 
 function calendarOf(text: string): Component {
   if (!/^\uFEFF?\s*BEGIN:VCALENDAR/i.test(text))
-    throw new CalendarFault('it is no iCalendar file, which begins with BEGIN:VCALENDAR', EXPORT);
+    throw new CalendarFault('it is not an iCalendar file, which begins with BEGIN:VCALENDAR', EXPORT);
   const jCal: unknown = ICAL.parse(text.replace(/^\uFEFF/, ''));
   const isOne = Array.isArray(jCal) && jCal[0] === 'vcalendar';
   if (!isOne) throw new CalendarFault('it holds several calendars', 'keep each in a file of its own');

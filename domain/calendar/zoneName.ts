@@ -14,5 +14,5 @@ const MEANT: Readonly<Record<string, string>> = {
   ...{ JST: 'Asia/Tokyo', KST: 'Asia/Seoul', AEST: 'Australia/Sydney', NZST: 'Pacific/Auckland' },
 };
 
-/** What to write instead of what is no timezone. */
+/** What to write instead of what is not a timezone. */
 export const timezoneFor = (name: string): string => MEANT[name.toUpperCase()] ?? 'America/Los_Angeles or UTC';

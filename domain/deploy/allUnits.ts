@@ -37,7 +37,7 @@ export async function allUnits(
     const { service, next } = page;
     if (next === undefined && units.length > unpagedUnits)
       throw new PlanError(
-        `${pushType} has ${units.length} units and does not give them in pages, so that a deploy may have ${unpagedUnits} of them`,
+        `${pushType} has ${units.length} units and does not page them; without paging a deploy has at most ${unpagedUnits}`,
       );
     refuseManyUnits(pushType, units.length);
     if (next === undefined || next === null) return { service, units, inPages: next !== undefined };

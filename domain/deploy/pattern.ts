@@ -9,7 +9,7 @@ export type Pattern = (typeof PATTERNS)[number];
 /**
  * Which of the usual ways of deploying a plan is: everything at once (in parallel, where that is several units), a whole
  * region at a time, or shares of the fleet that grow by the same amount or faster. A phase that reaches nothing new, as the
- * completion often does, is no step.
+ * completion often does, is not a step.
  */
 export function patternOf(plan: DeployPlan, units: readonly Unit[]): Pattern {
   const steps = patternSteps(plan, units).filter(({ reached }) => reached.length > 0);

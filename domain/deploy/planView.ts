@@ -29,11 +29,11 @@ export interface PlanTimes {
 
 /**
  * What `conveyor plan` prints: the phases with the tasks that they reach, and when each would end if nothing goes wrong.
- * @throws PlanError as `planDeploy`, and when the action is no deploy.
+ * @throws PlanError as `planDeploy`, and when the action is not a deploy.
  */
 export function planView(spec: PipelineSpec, action: string, units: readonly Unit[], times: PlanTimes): PlanView {
   const deploy = spec.actions[action];
-  if (deploy?.type !== 'deploy') throw new PlanError(`${action} is no deploy action of ${spec.pipeline}`);
+  if (deploy?.type !== 'deploy') throw new PlanError(`${action} is not a deploy action of ${spec.pipeline}`);
   const { expireAfter } = spec.releases;
   const plan = planDeploy(deploy.with, units, [], '');
   const shares = cumulativeShares(plan, units);

@@ -81,8 +81,8 @@ function expectation(record: DeployRecord): string {
   if (stage === 'reverting') return '';
   const paused = pausedNow(record);
   if (paused.length > 0) return `; paused until healthy: ${paused.map(({ group }) => group).join(', ')}`;
-  if (overtaken) return `; ${overtaken.why} by release ${overtaken.by}, so that it stops after this phase`;
-  return frozen ? `; frozen by ${frozen.actor}, so that it pauses before its next phase` : '';
+  if (overtaken) return `; ${overtaken.why} by release ${overtaken.by}, so it stops after this phase`;
+  return frozen ? `; frozen by ${frozen.actor}, so it pauses before its next phase` : '';
 }
 
 type Summary = (record: DeployRecord, version: string) => string;

@@ -73,7 +73,7 @@ function stoppedLines({ id, because }: FreshnessView, stopped: Stopped | undefin
 function overdueLine(owners: readonly Principal[], managers: readonly Principal[], policy: FreshnessPolicy): string {
   const since = `Nothing was deployed for ${plural(Math.round(policy.escalateAfterMs / DAY_MS), 'day')}`;
   if (managers.length === 0) return `${since}, and the configuration names no manager of ${listed(owners, 'or')}.`;
-  return `${since}, so that this went from ${listed(owners, 'and')} to ${listed(managers, 'and')}.`;
+  return `${since}, so this went from ${listed(owners, 'and')} to ${listed(managers, 'and')}.`;
 }
 
 /** The managers of the groups that own it; an owner who is no group has none. */

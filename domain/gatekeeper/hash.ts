@@ -39,7 +39,7 @@ export function murmur3(text: string): number {
 
 /** How many further units of the text it took. */
 function addBeyondAscii(point: number, add: (byte: number) => void): 0 | 1 {
-  // Half of a pair is no character: UTF-8 has U+FFFD instead.
+  // Half of a pair is not a character: UTF-8 has U+FFFD instead.
   const code = point >= 0xd800 && point <= 0xdfff ? 0xfffd : point;
   const length = code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
   add(((0xf00 >> length) & 0xff) | (code >> (6 * (length - 1))));

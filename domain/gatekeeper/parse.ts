@@ -118,7 +118,7 @@ const NAMES = Object.keys(RESTRAINTS);
 function refuseStrangers(fields: Fields, known: readonly string[], path: string, report: Report): void {
   for (const field of Object.keys(fields))
     if (!known.includes(field))
-      report(path === '' ? field : `${path}.${field}`, `is no field of it; there are ${known.join(', ')}`);
+      report(path === '' ? field : `${path}.${field}`, `is not a field of it; there are ${known.join(', ')}`);
 }
 
 function tooMuch({ of, max, unit }: Limit, size: number): string {

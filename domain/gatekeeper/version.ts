@@ -12,7 +12,7 @@ const FULL = new RegExp(
 );
 const LONGEST = 256;
 
-/** Undefined for what is no version; `1.2` is 1.2.0. */
+/** Undefined for what is not a version; `1.2` is 1.2.0. */
 export function parseVersion(text: string): AppVersion | undefined {
   if (text.length > LONGEST) return undefined;
   const found = SHORT.exec(text.trim()) ?? FULL.exec(text.trim());

@@ -30,7 +30,7 @@ export const frozenWords = ({ actor, until }: Pick<Held, 'actor' | 'until'>): st
 /** Why a pipeline cannot be frozen so; undefined when it can. Freezing once more with another end moves the end. */
 export function whyNotFreeze({ frozen }: PipelineState, { until }: CommandInput, nowMs: number): string | undefined {
   const untilMs = until === undefined ? Infinity : Date.parse(until);
-  if (Number.isNaN(untilMs)) return `${until} is no time such as 2026-12-27T06:00:00Z`;
+  if (Number.isNaN(untilMs)) return `${until} is not a time; write it like 2026-12-27T06:00:00Z`;
   if (untilMs <= nowMs) return `${until} is over already`;
   if (frozen === null || (until !== undefined && endOf(until) !== frozen.until)) return undefined;
   return `${frozen.actor} has frozen it already: ${frozen.reason}`;

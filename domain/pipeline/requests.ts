@@ -63,7 +63,7 @@ export function refuseEmergency(
   if (action?.type !== 'deploy')
     return {
       code: 'invalid-state',
-      message: action ? `${name} is no deploy but a ${action.type}` : `it has no action ${name}`,
+      message: action ? `${name} is not a deploy but a ${action.type}` : `it has no action ${name}`,
     };
   const wrong =
     refuseArtifacts(state, artifacts, trigger, action.inputs) ??

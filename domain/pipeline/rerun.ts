@@ -43,9 +43,9 @@ export function whyNotRerun(state: PipelineState, of: number): NoRerun | undefin
 }
 
 function whyNotOf(state: PipelineState, row: HistoryRow): string | undefined {
-  if (row.state === 'succeeded') return 'it succeeded, so that there is nothing to run again';
+  if (row.state === 'succeeded') return 'it succeeded, so there is nothing to run again';
   if (NOT_RERUN.has(row.trigger.kind)) return `it is ${KINDS[row.trigger.kind] ?? 'no ordinary release'}`;
-  if (row.neverStarted) return 'it never started, so that there is nothing to carry over';
+  if (row.neverStarted) return 'it never started, so there is nothing to carry over';
   const again = state.history.find(
     (other) => other.number !== row.number && other.state === 'succeeded' && placeOf(other) === placeOf(row),
   );

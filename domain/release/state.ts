@@ -79,7 +79,7 @@ export interface ActionRecord extends Pick<
   readonly outputs: readonly Artifact[];
   /** Whether its deploy workflow exists. */
   readonly deploying: boolean;
-  /** Of an action that is no deploy: it waits for its window, or somebody let it continue without. */
+  /** Of an action that is not a deploy: it waits for its window, or somebody let it continue without. */
   readonly window?: 'closed' | 'skipped' | null;
   /** Its version soaks somewhere, or somebody let it continue without. */
   readonly soak?: 'waiting' | 'skipped' | null;
@@ -163,7 +163,7 @@ export function newRelease(input: ReleaseInput, nowMs: number): ReleaseRecord {
   };
 }
 
-/** What it waits for now is no lock, unless the patch says so. */
+/** What it waits for now is not a lock, unless the patch says so. */
 export function withAction(record: ReleaseRecord, name: string, patch: Partial<ActionRecord>): ReleaseRecord {
   const before = record.actions[name] ?? WAITING;
   const isPast = before.lock != null && patch.blockedBy !== undefined;
@@ -229,7 +229,7 @@ export interface ReleaseControl {
     readonly reason: string;
     readonly revert: boolean;
     readonly notBad: boolean;
-    /** By which rule, of whoever is no owner. */
+    /** By which rule, of whoever is not an owner. */
     readonly permitted?: string;
   } | null;
 }

@@ -19,6 +19,6 @@ export const toMs = (text: string): number => ms(text as StringValue);
 /** Whether what ends so long from now ends on a day that there is. Of more than a hundred characters `ms` makes nothing. */
 export const isShortEnough = (text: string): boolean => toMs(text) <= SPEC_LIMITS.duration.max * DAY_MS;
 
-/** `90s`, `10m`, `8 hours`, `14d` → ms; undefined for what is no duration, or too long for one. */
+/** `90s`, `10m`, `8 hours`, `14d` → ms; undefined for what is not a duration, or too long for one. */
 export const parseDuration = (text: string): number | undefined =>
   DURATION.test(text) && isShortEnough(text) ? toMs(text) : undefined;

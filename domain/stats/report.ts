@@ -125,7 +125,7 @@ interface Span {
   readonly readUntilMs: number | null;
 }
 
-/** Of a time, the days of which an archive knows: from the first that it has until it was read; a day at least, as one deploy is no rate. */
+/** Of a time, the days of which an archive knows: from the first that it has until it was read; a day at least, as one deploy is not a rate. */
 function daysCovered({ firstMs }: Pick<Tallies, 'firstMs'>, { sinceMs, untilMs, readUntilMs }: Span): number {
   const coveredMs = Math.min(untilMs, readUntilMs ?? untilMs) - Math.max(sinceMs, firstMs ?? sinceMs);
   return Math.max(coveredMs, Math.min(DAY_MS, untilMs - sinceMs)) / DAY_MS;

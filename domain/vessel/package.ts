@@ -43,21 +43,21 @@ export function readPackage(path: string, text: string): Package {
 }
 
 function whyNotPackage(value: unknown): string | undefined {
-  if (typeof value !== 'object' || value === null) return 'it is no object';
+  if (typeof value !== 'object' || value === null) return 'it is not an object';
   const { version, digest, bytes, pieceBytes, pieces, source } = value as Readonly<Record<string, unknown>>;
-  if (!isCount(version)) return 'version is no number from 1';
-  if (!digestOf(digest)) return 'digest is no SHA-256 in hexadecimal';
-  if (!isCount(bytes)) return 'bytes is no number from 1';
-  if (!isCount(pieceBytes)) return 'pieceBytes is no number from 1';
+  if (!isCount(version)) return 'version is not a number from 1';
+  if (!digestOf(digest)) return 'digest is not a SHA-256 in hexadecimal';
+  if (!isCount(bytes)) return 'bytes is not a number from 1';
+  if (!isCount(pieceBytes)) return 'pieceBytes is not a number from 1';
   if (pieceBytes > VESSEL_LIMITS.piece.max) return `pieceBytes is more than ${VESSEL_LIMITS.piece.max}`;
   if (bytes > VESSEL_LIMITS.megabytes.max * MB) return `bytes is more than ${VESSEL_LIMITS.megabytes.max} MB`;
-  if (!Array.isArray(pieces)) return 'pieces is no list';
+  if (!Array.isArray(pieces)) return 'pieces is not a list';
   if (pieces.length > VESSEL_LIMITS.pieces.max) return `it has more than ${VESSEL_LIMITS.pieces.max} pieces`;
   if (pieces.length !== Math.ceil(bytes / pieceBytes))
     return `${bytes} bytes in pieces of ${pieceBytes} are not ${pieces.length}`;
-  if (!pieces.every(digestOf)) return 'a piece is no SHA-256 in hexadecimal';
+  if (!pieces.every(digestOf)) return 'a piece is not a SHA-256 in hexadecimal';
   if (typeof source !== 'string' || !/^https?:\/\/[^/\s]+$/.test(source))
-    return 'source is no address such as http://trainer-1:4710';
+    return 'source is not an address such as http://trainer-1:4710';
   return undefined;
 }
 

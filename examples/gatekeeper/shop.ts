@@ -22,7 +22,7 @@ function followFile(file: string, onValue: (value: unknown) => void): () => void
   return () => unwatchFile(file, read);
 }
 
-/** A file that is half written is no project, which the gatekeeper refuses: what it had before stays. */
+/** A file that is half written is not a project, which the gatekeeper refuses: what it had before stays. */
 function valueIn(file: string): unknown {
   try {
     return JSON.parse(readFileSync(file, 'utf8')) as unknown;

@@ -59,7 +59,7 @@ function parsedJson(json: string, file: string): unknown {
   try {
     return JSON.parse(json) as unknown;
   } catch {
-    throw conveyorError('advisory-invalid', { file, why: 'it is no JSON' });
+    throw conveyorError('advisory-invalid', { file, why: 'it is not JSON' });
   }
 }
 
@@ -70,6 +70,6 @@ function whyNotKept(advisory: Advisory & { readonly withdrawn?: string | undefin
   if (advisory.withdrawn !== undefined) return `${advisory.id} was withdrawn at ${advisory.withdrawn}`;
   const { max } = BUG_LIMITS.advisory;
   const bytes = jsonBytes(advisory);
-  if (bytes > max) return `what it affects has ${bytes} bytes, and ${max} is the most: leave out what nobody here uses`;
+  if (bytes > max) return `what it affects has ${bytes} bytes; the limit is ${max}: leave out what nobody here uses`;
   return whyNotAdvisory(advisory, SEMANTIC_ORDER);
 }

@@ -1,7 +1,7 @@
 /** Of the package semver, which comes without types, as much as is used. */
 declare module 'semver' {
-  /** Null of what is no semantic version; a `v` in front is none of it. */
+  /** Null of what is not a semantic version; a `v` in front is none of it. */
   export function valid(version: string): string | null;
-  /** Below 0 where `a` is the older one. @throws TypeError of what is no semantic version */
+  /** Below 0 where `a` is the older one. @throws TypeError of what is not a semantic version */
   export function compare(a: string, b: string): number;
 }

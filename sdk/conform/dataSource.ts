@@ -90,7 +90,7 @@ export const DATA_SOURCE_CHECKS: readonly ConformCheck<DataSourceSubject>[] = [
     },
   ),
   dataSourceCheck(
-    'what nobody measured is no error: a task that is not there has no points',
+    'what nobody measured is not an error: a task that is not there has no points',
     'answer 200 with no series, or one without points: an error would make the check errored, and silence is judged elsewhere',
     async (questions) => {
       const series = await questions.query(['conveyor-conform-no-such-task']);
@@ -126,7 +126,7 @@ export const DATA_SOURCE_CHECKS: readonly ConformCheck<DataSourceSubject>[] = [
   ),
   dataSourceCheck(
     'what is no question is refused',
-    'answer 400 for what cannot be read or lacks a field, and 404 for a path that is no method',
+    'answer 400 for what cannot be read or lacks a field, and 404 for a path that is not a method',
     async (questions) => {
       demandEqual(await questions.post('{'), 400, 'the status for the body {');
       demandEqual(await questions.elsewhere(), 404, 'the status for the method noSuchMethod');

@@ -120,7 +120,7 @@ export const DEPENDENCY_GRAPH_CHECKS: readonly ConformCheck<DependencyGraphSubje
   ),
   graphCheck(
     'refuses a revision that it does not know, and says which',
-    'answer 400 for a `from` that is no revision of yours, with a message that names it',
+    'answer 400 for a `from` that is not a revision of yours, with a message that names it',
     async (questions) => {
       const { message } = await demandRefusal(
         questions.affected(questions.built(), { from: 'no-such-revision' }),

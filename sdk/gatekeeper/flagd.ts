@@ -7,7 +7,7 @@ import type { ProjectProblem, Project } from '../../domain/gatekeeper/project';
  * A project as a flag definition of flagd (https://flagd.dev), with one flag of its name: providers of OpenFeature evaluate it to the same
  * answers, for the contexts that `toContext` makes.
  *
- * @throws ConveyorError `gate-invalid` for what is no project, and for one with a restraint `laser`, which flagd has no likeness of
+ * @throws ConveyorError `gate-invalid` for what is not a project, and for one with a restraint `laser`, which flagd has no likeness of
  */
 export function toFlagd(name: string, value: unknown): FlagdDefinition {
   const flagd = flagdOf(name, projectOf(name, value));

@@ -41,7 +41,7 @@ export interface GateCounts {
 
 export interface Gatekeeper {
   /**
-   * Whether the user passes. Never throws: false for a project that has no value, and for a user of whom something is no text where a text is
+   * Whether the user passes. Never throws: false for a project that has no value, and for a user of whom something is not text where a text is
    * expected. The first check of a project begins to watch it.
    */
   check(project: string, user: GateUser): boolean;
@@ -128,7 +128,7 @@ class WatchingGatekeeper implements Gatekeeper {
   }
 
   private watch(project: string): WatchedProject | undefined {
-    if (!NAME.test(project)) return this.warnOnce(project, `${onOneLine(project)} is no name of a project`);
+    if (!NAME.test(project)) return this.warnOnce(project, `${onOneLine(project)} is not a name of a project`);
     if (this.watched.size >= GATE_LIMITS.projects.max)
       return this.warnOnce(
         '',

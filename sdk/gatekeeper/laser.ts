@@ -21,7 +21,8 @@ export class LaserReader {
     try {
       if (!this.store) throw new Error('none is configured');
       const value: unknown = this.store.get(key);
-      if (value !== undefined && typeof value !== 'number') throw new Error('it answered something that is no number');
+      if (value !== undefined && typeof value !== 'number')
+        throw new Error('it answered something that is not a number');
       if (this.isGone) this.log('the laser store is back');
       this.isGone = false;
       return value;

@@ -59,7 +59,7 @@ function expressionOf(metric: string, matchers: string): string {
     return metric.includes('.') ? `{__name__=${promqlString(metric)},${matchers}}` : `${metric}{${matchers}}`;
   if (metric.includes(PLACE)) return metric.split(PLACE).join(matchers);
   throw new Error(
-    `the metric ${metric} is an expression without ${PLACE}, so that it would mix updated tasks with others; write it like rate(errors_total{${PLACE}}[1m])`,
+    `the metric ${metric} is an expression without ${PLACE}, so it would mix updated tasks with others; write it like rate(errors_total{${PLACE}}[1m])`,
   );
 }
 
@@ -69,7 +69,7 @@ function chunkTasks(tasks: readonly string[]): string[][] {
 }
 
 function matcher(name: string, operator: '=' | '=~', value: string): string {
-  if (!LABEL.test(name)) throw new Error(`${name} is no name of a label in Prometheus`);
+  if (!LABEL.test(name)) throw new Error(`${name} is not a name of a label in Prometheus`);
   return `${name}${operator}${promqlString(value)}`;
 }
 

@@ -4,7 +4,7 @@ import { resolveSource } from '../../sdk/health/sources';
 import type { ConfigState } from '../../platform/liveRegistry';
 import { configFamilies, Counter, family, Histogram, row } from '../metricsText';
 
-/** A name that no source has, so that what callers make up is no label of its own. */
+/** A name that no source has, so that what callers make up is not a label of its own. */
 const UNKNOWN = 'unknown';
 
 /** The metrics of the Health Check Service itself. */

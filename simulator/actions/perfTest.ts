@@ -109,7 +109,7 @@ function judgeMeasure(measure: Measure, change: MeasuredChange, allowed: number)
   };
 }
 
-/** A test machine is no region, and a test is too short for what shows only after a while. */
+/** A test machine is not a region, and a test is too short for what shows only after a while. */
 function sideOf(simulation: Simulation, version: string): TestedVersion {
   const behaviour = behaviourAt(simulation.state.behaviours, version, simulation.world.now);
   const { cpuFactor = 1, latencyFactor = 1, errorRatio = 0, onlyRegion, afterMs = 0 } = behaviour;

@@ -80,7 +80,7 @@ function holdsOf({ field, equals, above, below, contains }: When, text: string):
   return below === undefined || (typeof value === 'number' && value < below);
 }
 
-/** A value that is no JSON counts as a text. */
+/** A value that is not JSON counts as a text. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;

@@ -30,10 +30,13 @@ export const dependencyGraph = (simulation: Simulation): Hono =>
 function requireRevision(revision: string): number {
   const order = orderOf(revision);
   if (order !== undefined) return order;
-  throw new ExtensionError('unknown-revision', `${revision} is no revision: they end in a number, such as 12 or r12`);
+  throw new ExtensionError(
+    'unknown-revision',
+    `${revision} is not a revision: they end in a number, such as 12 or r12`,
+  );
 }
 
-/** Undefined of what is no revision. */
+/** Undefined of what is not a revision. */
 function orderOf(revision: string): number | undefined {
   const digits = /\d{1,15}$/.exec(revision)?.[0];
   return digits === undefined ? undefined : Number(digits);

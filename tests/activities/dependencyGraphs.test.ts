@@ -22,7 +22,7 @@ type Answer = () => { affected: (typeof FOUND)[] };
 const finds: Answer = () => ({ affected: [FOUND] });
 const nothing: Answer = () => ({ affected: [] });
 const refuses: Answer = () => {
-  throw new ExtensionError('unknown-revision', '3 is no revision');
+  throw new ExtensionError('unknown-revision', '3 is not a revision');
 };
 const breaks: Answer = () => {
   throw new ExtensionError('busy', 'later', { retryable: true });
@@ -107,7 +107,7 @@ test.each<[string, () => Response, RegExp]>([
   ['names one twice over another path', () => Response.json({ affected: [FOUND, { ...FOUND, path: ['//kv:server', '//x'] }] }), /the path of \/\/kv:server does not lead to/],
   ['goes deeper than it was asked to', () => Response.json({ affected: [{ ...FOUND, depth: 15, path: ['//kv:server', ...Array<string>(14).fill('//x'), '//lib:rpc'] }] }), /15 dependencies away, and 14 were asked for/],
   ['never ends', () => new Response(new ReadableStream({ pull: (stream) => stream.enqueue(MIB) })), /larger than 8 MiB/],
-  ['is no JSON', () => new Response('<html>'), /not JSON/],
+  ['is not JSON', () => new Response('<html>'), /not JSON/],
 ])('an answer that %s is not believed', async (_, answer, why) => {
   await expect(affectedBy(asking(answer).ports, BUG, [BUILT])).rejects.toMatchObject({
     ...{ code: 'extension-protocol', message: expect.stringMatching(why) },

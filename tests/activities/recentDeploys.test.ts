@@ -25,7 +25,7 @@ describe('a sparkline', () => {
     ['falls from above a limit below', [100, 99, 80], 95, '██▁'],
     ['of what does not change is flat', [3, 3, 3], null, '▁▁▁'],
     ['of one value is nothing', [3], 0.05, ''],
-    ['leaves out what is no number', [NaN, 1, Infinity, 2], null, '▁█'],
+    ['leaves out what is not a number', [NaN, 1, Infinity, 2], null, '▁█'],
   ])('%s', (_title, values, limit, expected) => {
     expect(sparkline(values, limit)).toBe(expected);
   });

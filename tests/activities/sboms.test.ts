@@ -80,7 +80,7 @@ const larger: { sent: number; answer: Answer } = {
 };
 
 test.each<[string, string, Answer, RegExp]>([
-  ['no JSON', 'kv/3.json', says('<xml/>'), /kv\/3.json cannot be read: it is no JSON/],
+  ['no JSON', 'kv/3.json', says('<xml/>'), /kv\/3.json cannot be read: it is not JSON/],
   ['not there', 'kv/3.json', status(404), /no store of SBOMs has it/],
   ['refused', 'kv/3.json', status(403), /boms answers 403/],
   ['elsewhere', 'kv/3.json', status(302), /boms answers 302/],

@@ -108,7 +108,7 @@ test('without an archive the file is enough, and that is said', async () => {
 });
 
 test('a file that cannot be applied is refused, as is a time that is none', async () => {
-  expect((await advise('--since', 'soon')).err).toContain('--since soon is no time');
+  expect((await advise('--since', 'soon')).err).toContain('--since soon is not a time');
   writeFileSync(file, FILE.replace('type: deploy', 'type: deplyo'));
   expect((await advise()).err).toContain('error: invalid-file');
 });

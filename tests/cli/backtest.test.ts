@@ -138,7 +138,7 @@ test('labels say what the fate of a deploy does not, and bring recordings', asyn
 
 test.each([
   ['a check that is not there', ['--check', 'latency'], 'kvstore has no check latency', 'it has errors, cpu'],
-  ['no duration', ['--since', 'yesterday'], '--since yesterday is no duration', '10m'],
+  ['no duration', ['--since', 'yesterday'], '--since yesterday is not a duration', '10m'],
   ['labels that are not there', ['--labels', '/nowhere.yaml'], '/nowhere.yaml', ''],
 ])('refuses %s, and says what there is', async (_, argv, message, hint) => {
   const { code, err } = await backtest(...argv);

@@ -79,7 +79,7 @@ describe('an advisory', () => {
   });
 
   test('is shown with what it affects, and with SBOMs that nobody could read', async () => {
-    const unread = { count: 3, why: 'the SBOM kv/12.json cannot be read: it is no JSON' };
+    const unread = { count: 3, why: 'the SBOM kv/12.json cannot be read: it is not JSON' };
     const bug: Bug = { ...BUG, target: 'X-1', from: '0', advisory: ADVISORY, search: { ...SEARCH, unread } };
     const { out } = await run(['bugs', 'show', 'bug/7'], { client: { listBugs: () => Promise.resolve([bug]) } });
     expect(out).toContain('bug/7 open: X-1, rpc from 0 before 1.4.0: it loses replies');

@@ -93,10 +93,10 @@ describe('conveyor login', () => {
       'two words',
       `login ${URL} --token-stdin`,
       { input: 'another token' },
-      /what is in the standard input is no token/,
+      /what is in the standard input is not a token/,
     ],
     ['a server in the open', 'login http://conveyor.internal --token-stdin', { input: TOKEN }, /not encrypted/],
-    ['no address', 'login conveyor --token-stdin', { input: TOKEN }, /address of the server is none/],
+    ['no address', 'login conveyor --token-stdin', { input: TOKEN }, /that is not a server address/],
   ])('refuses %s, keeps nothing and repeats no token', async (_what, line, more, says) => {
     const { type, file } = world();
     const { code, out, err } = await type(line, more);
@@ -117,7 +117,7 @@ describe('a file of credentials', () => {
   test.each<[what: string, spoil: (file: string) => void, says: RegExp]>([
     ['that others may read', (file) => chmodSync(file, 0o640), /others may read it \(mode 640\)/],
     ['that is none', (file) => writeFileSync(file, '{"server": 1}'), /conveyor login did not write it/],
-    ['that is no JSON', (file) => writeFileSync(file, TOKEN), /conveyor login did not write it/],
+    ['that is not JSON', (file) => writeFileSync(file, TOKEN), /conveyor login did not write it/],
   ])('%s is not used, nor is Temporal instead; logout removes it', async (_what, spoil, says) => {
     const { login, type, file, urls } = world(direct);
     await login();

@@ -91,7 +91,7 @@ test.each([
     false,
     'hosts has more than 10000 units, the most that one deploy can update: split',
   ],
-  ['five hundred units without pages', 501, false, false, 'a deploy may have 500 of them'],
+  ['five hundred units without pages', 501, false, false, 'without paging a deploy has at most 500'],
   ['a hundred units in lockstep', 101, true, true, 'a deploy in lockstep updates at most 100'],
 ])('plan and apply refuse more than %s, in words, and apply nothing', async (_, units, inPages, lockstep, why) => {
   applied.length = 0;

@@ -18,10 +18,10 @@ const STORAGE = examplePath('storage/pipeline.yaml');
 const MONDAY = ['--now', '2026-11-23T09:00-08:00'];
 
 test.each(['2026-02-30', '2026-02-30T09:00Z', '2026-13-01', 'tomorrow', '1', '2026-11-23T25:00Z'])(
-  '--now %s is no time',
+  '--now %s is not a time',
   async (time) => {
     const { code, err } = await run(['plan', STORAGE, '--now', time], { env: ALONE });
-    expect([code, err]).toEqual([2, expect.stringContaining(`--now ${time} is no time`)]);
+    expect([code, err]).toEqual([2, expect.stringContaining(`--now ${time} is not a time`)]);
   },
 );
 

@@ -50,7 +50,7 @@ test.each([
   ],
   ['no more errors than before', ['bad', 'web:2', '--error-ratio', '0'], /nothing is said to be wrong with web:2/],
   ['as much CPU as before', ['bad', 'web:2', '--cpu-factor', '1'], /nothing is said to be wrong with web:2/],
-  ['what is no number', ['bad', 'web:2', '--cpu-factor', 'much'], /much is no number/],
+  ['what is not a number', ['bad', 'web:2', '--cpu-factor', 'much'], /much is not a number/],
   [
     'what is out of bounds',
     ['bad', 'web:2', '--error-ratio', '7'],

@@ -75,7 +75,7 @@ describe('where no server answers', () => {
     expect(sent).toHaveLength(2);
   });
 
-  test('a start is sent again with a key of its own, and what its first try started is no duplicate', async () => {
+  test('a start is sent again with a key of its own, and what its first try started is not a duplicate', async () => {
     const { client, sent } = answering(refused, json({ ...started, duplicate: true }, 202));
     expect(await client.release('kvstore', [], manual)).toEqual(started);
     const [first, second] = sent.map(bodyOf);
@@ -190,9 +190,9 @@ describe('the address of a server', () => {
   });
 
   test.each(['localhost:4500', 'conveyor', 'ftp://x', 'https://x?token=secret', 'https://me:secret@x'])(
-    '%s is none, and is not repeated',
+    '%s is refused, and is not repeated',
     (given) => {
-      expect(() => serverUrl(given, { insecure: true })).toThrow(/address of the server/);
+      expect(() => serverUrl(given, { insecure: true })).toThrow(/server address|address of the server/);
       expect(() => serverUrl(given, { insecure: true })).not.toThrow(/secret/);
     },
   );

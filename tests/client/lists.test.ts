@@ -56,7 +56,7 @@ function polledBy(
 }
 
 const PROBLEMS = ['category=WorkflowTaskFailed', 'cause=WorkflowTaskFailedCauseNonDeterminismError'];
-const SAID = 'its workflow does not get on (NonDeterminismError)';
+const SAID = 'its workflow is stuck (NonDeterminismError)';
 const view = { width: 160, color: false, now: NOW, timeZone: 'UTC' };
 
 describe('a list', () => {

@@ -297,7 +297,7 @@ ours.toJSON = () => ({ result: { kind: 'program', outcome: [{ name: '/../other',
     [
       'a JSON Schema that is none',
       { 'a.json': '{}', 'a.schema.json': '{"type":"nothing"}' },
-      'config-file-unusable: a.schema.json cannot be configuration: it is no JSON Schema: ',
+      'config-file-unusable: a.schema.json cannot be configuration: it is not a JSON Schema: ',
     ],
     [
       'two files that write one path',

@@ -51,7 +51,7 @@ describe('a change that somebody made by hand keeps no other from landing:', () 
     await landsBeside(it, 'config-file-unusable');
   });
 
-  test('one that is no commit', async () => {
+  test('one that is not a commit', async () => {
     const it = await bench();
     run(it, ['update-ref', 'refs/changes/1', blob(it, '1')]);
     await landsBeside(it, 'config-repository-unusable');

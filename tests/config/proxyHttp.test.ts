@@ -36,7 +36,7 @@ test('GET /v1/config/PATH answers with the value as text, its version, commit an
 
 test.each([
   ['a path without a value', '/v1/config/nothing/here', 404, undefined],
-  ['what is no path', '/v1/config/a%20b', 400, 'invalid-text'],
+  ['what is not a path', '/v1/config/a%20b', 400, 'invalid-text'],
   ['a path that is too long', `/v1/config/${'p'.repeat(257)}`, 413, 'over-limit'],
   ['a watch of nothing', '/v1/watch', 400, 'invalid-request'],
   [

@@ -505,7 +505,7 @@ test('a version of which nobody knows the change lands nothing, and says so inst
   await it.complete(DEPLOY, version, [EU, US]);
   expect(it.fleet.landingWait('flags/feed')).toBeUndefined();
   await it.settle();
-  const reason = `nobody knows which change ${version} is, so that it cannot land`;
+  const reason = `nobody knows which change ${version} is, so it cannot land`;
   expect(await it.progress(`${DEPLOY}/9/1`)).toMatchObject([
     { state: 'failed', reason },
     { state: 'failed', reason },

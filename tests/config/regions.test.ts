@@ -94,7 +94,7 @@ test('of a region whose hosts died with the new value nothing is known, which is
 });
 
 describe('a region that all hosts have left', () => {
-  test('is no unit any more after a day, and one again when a host comes back, with the value of now', async () => {
+  test('is not a unit any more after a day, and one again when a host comes back, with the value of now', async () => {
     const it = await world();
     await leaves(it, 'us');
     await it.later(EMPTY_MS - 1);

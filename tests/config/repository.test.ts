@@ -105,7 +105,7 @@ describe('a broken repository is refused with the reason', () => {
     });
   });
 
-  test('a ref that is no commit', async () => {
+  test('a ref that is not a commit', async () => {
     const { origin, repository, git } = await bench();
     const blob = execFileSync('git', ['--git-dir', origin, 'hash-object', '-w', '--stdin'], { input: 'x' })
       .toString()
@@ -113,7 +113,7 @@ describe('a broken repository is refused with the reason', () => {
     git('update-ref', 'refs/changes/1', blob);
     await expect(repository.changesOf([1])).rejects.toMatchObject({
       code: 'config-repository-unusable',
-      message: expect.stringContaining(`refs/changes/1 is ${blob}, which is no commit`),
+      message: expect.stringContaining(`refs/changes/1 is ${blob}, which is not a commit`),
     });
   });
 

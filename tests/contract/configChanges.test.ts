@@ -77,7 +77,7 @@ test('a change that has landed is found no more, nor an older one', async () => 
   expect(versions(await ask(app, FEED, cursor))).toEqual([version]);
 });
 
-test('a change with which a deploy is taken back is no release of its own', async () => {
+test('a change with which a deploy is taken back is not a release of its own', async () => {
   const it = await bench();
   const app = finderOf(it);
   const { change } = await it.proposeValues({ 'feed/limits': 1 });

@@ -256,7 +256,7 @@ describe('conveyor conform', () => {
         '    POST validateConfig  {}',
         '      = 200  {"problems":[]}',
         '',
-        'This is no push-type yet: 0 passed, 1 failed.',
+        'This is not a push-type yet: 0 passed, 1 failed.',
         '',
       ].join('\n'),
     );
@@ -264,9 +264,9 @@ describe('conveyor conform', () => {
   });
 
   test.each([
-    [['push-type', 'localhost:1', ...FLAGS], 'localhost:1 is no URL of a service'],
+    [['push-type', 'localhost:1', ...FLAGS], 'localhost:1 is not a URL of a service'],
     [['push-type', URL, '--units', 'a', '--new-versions', 'v'], '--units a are 1 names'],
-    [['push-type', URL, '--units', 'a,b', '--new-versions', 'v', '--config', '[]'], '--config [] is no JSON object'],
+    [['push-type', URL, '--units', 'a,b', '--new-versions', 'v', '--config', '[]'], '--config [] is not a JSON object'],
     [['push-type', URL, '--new-versions', 'v'], '--units'],
     [['data-source', URL, '--metric', 'm', '--unit', 'u', '--tasks', 'a,a'], '--tasks a,a are 2 names'],
     [['action-service', URL, '--good-version', '1', '--token-env', 'NOT_SET'], 'NOT_SET is not set'],

@@ -122,11 +122,15 @@ export const CASES: readonly Case[] = [
 /** What is no id is refused before anybody is asked, in the same words. */
 const NO_IDS: readonly (readonly [title: string, ask: (client: ConveyorClient) => Promise<unknown>, says: RegExp])[] = [
   [
-    'the status of what is no id',
+    'the status of what is not an id',
     (client) => client.status('kvstore/x'),
     /is not the id of a pipeline, release or deploy/,
   ],
-  ['a command to what is no id', (client) => client.command('a b', 'pause', command), /is not the id of a pipeline/],
+  [
+    'a command to what is not an id',
+    (client) => client.command('a b', 'pause', command),
+    /is not the id of a pipeline/,
+  ],
   [
     'a hold of a release',
     (client) => client.command('kvstore/1', 'hold', command),
@@ -152,7 +156,7 @@ const errorWith = (code: string, retryable: boolean, exit: number): ConveyorErro
 
 /**
  * What every implementation of `ConveyorClient` does with what stands behind it.
- * @param checksIds whether it finds out by itself what is no id
+ * @param checksIds whether it finds out by itself what is not an id
  */
 export function describeConveyorClient(
   name: string,

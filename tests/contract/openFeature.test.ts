@@ -68,7 +68,7 @@ test('a project that asks a key-value store is refused, since flagd has none', (
   expect(() => toFlagd('checkout', project)).toThrow('rules[0].if[0]: flagd has no key-value store');
 });
 
-test('a value that is no project is refused', () => {
+test('a value that is not a project is refused', () => {
   expect(() => toFlagd('checkout', { rules: 1 })).toThrow(
     'the project checkout is refused: rules: expected a list, got 1',
   );

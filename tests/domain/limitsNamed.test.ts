@@ -62,7 +62,7 @@ test('there is no list and no text in the pipeline file without a limit', () => 
   expect(unbounded({ properties: { tags: { type: 'array', items: { type: 'string' } } } }, '')).toHaveLength(2);
 });
 
-/** Where lists and mappings are in a type: `history[].artifacts`. A text is no list, and an unknown has no parts. */
+/** Where lists and mappings are in a type: `history[].artifacts`. A text is not a list, and an unknown has no parts. */
 type Lists<T, P extends string> = unknown extends T
   ? never
   : T extends readonly (infer U)[]

@@ -13,7 +13,7 @@ test.each<[string, unknown, string]>([
   ['without words is its code', new TypeError('fetch failed', { cause: nowhere }), 'ECONNREFUSED'],
   ['is not in a cause that says nothing', new Error('it broke', { cause: {} }), 'it broke'],
   ['of an error that is its own cause is what it says', itself, 'round and round'],
-  ['of what is no error is the thing itself', 'no more', 'no more'],
+  ['of what is not an error is the thing itself', 'no more', 'no more'],
   ['of an error without anything is its name', new TypeError(), 'TypeError'],
   ['of nothing is nothing', undefined, 'undefined'],
 ])('the root cause %s', (_title, error, words) => expect(rootCause(error)).toBe(words));

@@ -22,9 +22,9 @@ test.each([
   [{}, undefined],
   [{ actor: 'user:alice', reason: 'so', noRevert: true, phase: 'first', vouched: ['web'] }, undefined],
   [{ actor: 'user:alice', proof: { verb: 'hold', id: 'a', atMs: 1 }, of: 3 }, undefined],
-  [[], 'its input is no object'],
-  [{ noRevert: 'yes' }, 'its noRevert is not what it should be'],
-  [{ until: null }, 'its until is not what it should be'],
+  [[], 'its input is not an object'],
+  [{ noRevert: 'yes' }, 'its noRevert has the wrong type'],
+  [{ until: null }, 'its until has the wrong type'],
 ])('the input %j of a command: %s', (input, expected) => {
   expect(whyNoCommand(input)).toBe(expected);
 });

@@ -177,7 +177,7 @@ describe('the registry of extensions', () => {
     ['a host that is none', { egress: { allow: ['https://x/'] } }, /egress\.allow\.0: expected a host/],
     ['one name twice', { extensions: [twine, twine] }, /two extensions twine of kind push-type/],
     [
-      'a group member that is no principal',
+      'a group member that is not a principal',
       { groups: { storage: ['alice'] } },
       /groups\.storage\.0: expected a principal/,
     ],

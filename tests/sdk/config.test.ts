@@ -113,7 +113,7 @@ test('a value that the schema refuses keeps the last good one, and its reason re
 });
 
 test.each([
-  ['is no JSON', '{"perUser":', limits],
+  ['is not JSON', '{"perUser":', limits],
   ['makes onChange throw', '{"perUser":13}', limits],
 ])('a value that %s is refused in the same way', async (_, bad) => {
   await world.commit({ 'shop/limits': bad });

@@ -123,7 +123,7 @@ test('names the task of a user by the rule that they fall under, in and outside 
 test('names that are none, and more projects than it watches, stay closed and are logged once', () => {
   const { gates, logged, listeners } = givenGates({});
   for (let n = 0; n < 2; n += 1) expect(gates.check('../secrets', user)).toBe(false);
-  expect(logged).toEqual(['../secrets is no name of a project']);
+  expect(logged).toEqual(['../secrets is not a name of a project']);
   for (let n = 0; n < GATE_LIMITS.projects.max + 2; n += 1) gates.check(`p${n}`, user);
   expect(listeners.size).toBe(GATE_LIMITS.projects.max);
   expect(logged).toHaveLength(2);
@@ -143,7 +143,7 @@ test.each<[string, unknown]>([
   ['nobody at all', undefined],
   ['a locale that is a number', { id: 'alice', locale: 7 }],
   ['a version that is a number', { id: 'alice', appVersion: 3 }],
-  ['an id that is no text', { id: Symbol('alice') }],
+  ['an id that is not text', { id: Symbol('alice') }],
 ])('a check never throws, and closes the gate: %s', (_what, odd) => {
   const rule = {
     if: [

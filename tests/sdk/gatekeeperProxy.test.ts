@@ -23,7 +23,7 @@ afterEach(async () => {
   await world.close();
 });
 
-test('gates follow the proxy of their host, report a value that is no project to it, and close when theirs is deleted', async () => {
+test('gates follow the proxy of their host, report a value that is not a project to it, and close when theirs is deleted', async () => {
   const open = '{"rules":[{"if":[],"pass":1}]}';
   const { port } = server.address() as AddressInfo;
   const subscribe = gatesFromProxy({ url: `http://127.0.0.1:${port}`, app: 'shop', retryMs: 10 });

@@ -283,7 +283,7 @@ describe('what can go wrong is said in one sentence', () => {
   test('an expression that does not say where the tasks belong', async () => {
     const { server, ask } = await source(nothing);
     await expect(ask({ metric: 'sum(errors_total{code="500"})' })).rejects.toThrow(
-      'is an expression without $selector, so that it would mix updated tasks with others',
+      'is an expression without $selector, so it would mix updated tasks with others',
     );
     expect(server.asked).toEqual([]);
   });

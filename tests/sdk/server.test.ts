@@ -39,7 +39,7 @@ test('the implementation gets the request, and beside it the key, the run, the t
 
 test.each([
   ['a body that is not JSON', 'look', '{', 400, refusal('invalid-request', 'body: not JSON')],
-  ['a body that is no object', 'look', [], 400, refusal('invalid-request', expect.stringContaining('body: '))],
+  ['a body that is not an object', 'look', [], 400, refusal('invalid-request', expect.stringContaining('body: '))],
   [
     'a wrong field',
     'change',

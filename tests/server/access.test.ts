@@ -127,7 +127,7 @@ describe('who may come in through the HTTP front end', () => {
     ['a way to read that there is not', { reads: 'sometimes' }, /reads: expected open or authenticated/],
     ['a token in the file itself', { tokens: [{ principal: 'service:ci', token: 'secret' }] }, /tokens\.0/],
     [
-      'a name that is no principal',
+      'a name that is not a principal',
       { tokens: [{ principal: 'ci', tokenEnv: 'CI' }] },
       /expected a principal such as service:ci/,
     ],
@@ -138,7 +138,7 @@ describe('who may come in through the HTTP front end', () => {
       /webhooks\.standard\.0\.name/,
     ],
     [
-      'a repository that is no full name',
+      'a repository that is not a full name',
       { webhooks: { github: { secretEnv: 'G', repositories: ['app'] } } },
       /repositories\.0: expected the full name of a repository/,
     ],

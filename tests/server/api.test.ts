@@ -117,7 +117,7 @@ describe('a rerun over HTTP', () => {
 
   test.each<[what: string, path: string, init: RequestInit, status: number]>([
     ['without a token', '/v1/releases/kvstore/7/rerun', post({}, {}), 401],
-    ['of what is no release', '/v1/releases/kvstore/x/rerun', post({}), 400],
+    ['of what is not a release', '/v1/releases/kvstore/x/rerun', post({}), 400],
     ['with a reason of two lines', '/v1/releases/kvstore/7/rerun', post({ reason: 'a\nb' }), 400],
     ['with a key that is too long', '/v1/releases/kvstore/7/rerun', post({ idempotencyKey: 'k'.repeat(201) }), 413],
   ])('%s is answered as such', async (_what, path, init, status) => {
@@ -146,7 +146,7 @@ describe('a pipeline over HTTP', () => {
     ['of another name', put({ ...spec, pipeline: 'other' }), 400, /the address says kvstore, the body other/],
     ['that is none', put({ pipeline: 'kvstore' }), 400, /owners/],
     ['that lint refuses', put({ ...spec, mutex: {}, actions: twice(spec) }), 400, /no action nobody/],
-    ['that is no spec inside', put({ ...spec, actions: { deploy: { type: 'deploy' } } }), 400, /not a spec/],
+    ['that is not a spec inside', put({ ...spec, actions: { deploy: { type: 'deploy' } } }), 400, /not a spec/],
     ['that is too large', put({ ...spec, description: 'x'.repeat(70_000) }), 413, /the pipeline as a whole/],
     ['with 4,000 actions', put({ ...spec, actions: manyActions() }), 413, /over-limit/],
   ])('%s is refused, and brought to nobody', async (_what, init, status, says) => {
@@ -238,7 +238,7 @@ describe('a command over HTTP', () => {
     ],
     ['that nobody knows', '/v1/releases/kvstore/12/commands/explode', post({ reason: 'x' }), 404, /no verb explode/],
     ['of a pipeline to a release', '/v1/releases/kvstore/12/commands/hold', post({ reason: 'x' }), 404, /no verb hold/],
-    ['to what is no id', '/v1/releases/kvstore/x/commands/pause', post({ reason: 'x' }), 400, /invalid-id/],
+    ['to what is not an id', '/v1/releases/kvstore/x/commands/pause', post({ reason: 'x' }), 400, /invalid-id/],
     [
       'to an id in disguise',
       '/v1/releases/kvstore%2F12/deploy/commands/pause',

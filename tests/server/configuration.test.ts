@@ -101,7 +101,7 @@ describe('who may propose', () => {
       'is an admin where a platform section rules and the repository lists nobody',
       { groups, policy },
       {},
-      'flags lists no owners, so that changes of it are for admins: platform.admins are user:root',
+      'flags lists no owners, so changes of it are for admins: platform.admins are user:root',
     ],
   ])('%s; others are refused, on record', async (_what, over, repository, says) => {
     const folder = mkdtempSync(join(tmpdir(), 'conveyor-audit-'));

@@ -285,7 +285,7 @@ describe('a Standard Webhooks delivery', () => {
       [SECRET],
       401,
     ],
-    ['whose timestamp is no number', { headers: { 'webhook-timestamp': 'now' } }, [SECRET], 401, /not a number/],
+    ['whose timestamp is not a number', { headers: { 'webhook-timestamp': 'now' } }, [SECRET], 401, /not a number/],
     ['without an id', { headers: { 'webhook-id': undefined } }, [SECRET], 401, /webhook-id is missing/],
     [
       'without a signature',

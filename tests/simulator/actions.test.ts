@@ -188,7 +188,7 @@ describe('a performance test', () => {
     ],
   ])('%s', (_, behaviour, options, expected, state) => check(behaviour, options, expected, state));
 
-  test('is refused with a threshold that is no percentage', async () => {
+  test('is refused with a threshold that is not a percentage', async () => {
     const run = started(givenFleet(), 'perf-test', [executable('kv:2')], { threshold: { cpu: 5 } });
     await expect(run).rejects.toThrow(/threshold\.cpu/);
   });

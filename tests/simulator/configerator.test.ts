@@ -120,7 +120,7 @@ describe('what is exposed', () => {
 
   test('is refused by applications that a behaviour has refuse it, and the update stops', async () => {
     await given();
-    const behaviour = { refuses: 'soft is no number' };
+    const behaviour = { refuses: 'soft is not a number' };
     await world.control('POST', '/config/behaviours', {
       path: PATH,
       when: { field: 'soft', equals: 'many' },
@@ -132,7 +132,7 @@ describe('what is exposed', () => {
     const [unit] = await world.follow(ID, 30 * SECOND);
     expect(unit).toMatchObject({
       state: 'failed',
-      reason: expect.stringMatching(/edge-\d+ refuses .*: soft is no number/),
+      reason: expect.stringMatching(/edge-\d+ refuses .*: soft is not a number/),
     });
   });
 });

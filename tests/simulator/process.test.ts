@@ -93,7 +93,7 @@ test('without --port it listens where CONVEYOR_SIMULATOR_URL leads the others', 
 test('an address that is none is a usage error that names the variable', async () => {
   const { code, stderr } = await simulatorWith({ CONVEYOR_SIMULATOR_URL: 'localhost' }, []).ended;
   expect(code).toBe(2);
-  expect(stderr).toMatch(/^error: usage: CONVEYOR_SIMULATOR_URL localhost is no URL\nhint: /);
+  expect(stderr).toMatch(/^error: usage: CONVEYOR_SIMULATOR_URL localhost is not a URL\nhint: /);
 });
 
 test.each([

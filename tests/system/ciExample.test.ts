@@ -124,7 +124,7 @@ describe('conveyor-release.sh release', () => {
     ['a pipeline that is not there', () => ['release', 'nobody', '-a', 'executable=1'], {}, 4, /404 unknown-pipeline/],
     ['an artifact that it does not take', (name) => ['release', name, '-a', 'model=1'], {}, 2, /422 unknown-artifact/],
     ['an artifact that is none', (name) => ['release', name, '-a', 'model'], {}, 2, /model is not NAME=VERSION/],
-    ['an unknown option', (name) => ['release', name, '--force'], {}, 2, /--force is no option[^]*usage: /],
+    ['an unknown option', (name) => ['release', name, '--force'], {}, 2, /--force is not an option[^]*usage: /],
     ['nothing', () => [], {}, 2, /usage: conveyor-release.sh release/],
     [
       'a server that is not there',

@@ -1,5 +1,5 @@
 /**
- * A program of users: applications of many hosts, each of which follows one path, says what it gets, refuses what is no number above zero,
+ * A program of users: applications of many hosts, each of which follows one path, says what it gets, refuses what is not a number above zero,
  * and reports four times a second how many of its requests fail. Where a host has no proxy elsewhere it has one here.
  */
 export const HOSTS_PROGRAM = `

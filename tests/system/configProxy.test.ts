@@ -12,7 +12,7 @@ const PATH = 'shop/limits';
 /** A program of a user: prints each value that it gets. */
 const CLIENT = `
 const { watchConfig } = require(${JSON.stringify(join(ROOT, 'dist/sdk/config.js'))});
-const schema = { parse: (it) => { if (typeof it.perUser !== 'number') throw new Error('perUser is no number'); return it; } };
+const schema = { parse: (it) => { if (typeof it.perUser !== 'number') throw new Error('perUser is not a number'); return it; } };
 watchConfig('${PATH}', schema, ({ value, commit, override }) => {
   console.log('has ' + value.perUser + ' of ' + (commit ?? override));
 }, { retryMs: 50, app: 'shop', onTrouble: ({ kind }) => console.log('trouble ' + kind) });
@@ -79,7 +79,7 @@ describeWithEtcd('configuration on two hosts, as processes', () => {
     await clients[0].said(/^trouble refused$/m);
     await eventually('h1 has it refused', async () =>
       (await hosts.store.subscribers(R, PATH)).some(
-        ({ host, refused }) => host === 'h1' && refused === 'shop: perUser is no number',
+        ({ host, refused }) => host === 'h1' && refused === 'shop: perUser is not a number',
       ),
     );
     await commit('{"perUser":6}');
@@ -134,7 +134,7 @@ describeWithEtcd('configuration on two hosts, as processes', () => {
     const { code, stderr } = await hosts.processes.node('bin/conveyor.js', args, cleanEnv(hosts.home)).ended;
     expect({ code, stderr }).toMatchObject({
       code: 2,
-      stderr: expect.stringMatching(/^error: usage: --etcd ftp:\/\/etcd is no URL of http or https/),
+      stderr: expect.stringMatching(/^error: usage: --etcd ftp:\/\/etcd is not a URL of http or https/),
     });
   });
 });

@@ -68,26 +68,26 @@ const ROWS: Readonly<Record<string, Row>> = {
     exit: 4,
     error: 'unknown-pipeline',
   },
-  'something that is no id': { typed: () => ['status', 'Not An Id'], exit: 2, error: 'invalid-id' },
+  'something that is not an id': { typed: () => ['status', 'Not An Id'], exit: 2, error: 'invalid-id' },
   'a verb in the wrong state': { typed: () => ['resume', `${shop.name}/1`, ...why], exit: 1, error: 'invalid-state' },
   'a check that does not exist': {
     typed: () => ['skip-health-check', `${shop.name}/1/deploy`, '--check', 'nothing', ...why],
     exit: 1,
     error: 'invalid-state',
   },
-  'who is no owner': {
+  'who is not an owner': {
     typed: () => ['pause', `${shop.name}/1`, ...why],
     exit: 4,
     error: 'not-permitted',
     env: () => ({ CONVEYOR_ACTOR: 'user:mallory' }),
   },
-  'a release by who is no owner': {
+  'a release by who is not an owner': {
     typed: () => ['release', shop.name, '-a', 'executable=9'],
     exit: 4,
     error: 'not-permitted',
     env: () => ({ CONVEYOR_ACTOR: 'user:mallory' }),
   },
-  'an actor that is no principal': {
+  'an actor that is not a principal': {
     typed: () => ['pause', `${shop.name}/1`, ...why],
     exit: 2,
     error: 'usage',

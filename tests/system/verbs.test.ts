@@ -177,7 +177,7 @@ test('a release that ended is rolled back by a new one, whose id revert answers'
   expect(await shop.runs()).toEqual({ 2: 12 });
 });
 
-test('who is no owner changes nothing, however they ask, and it is on record', async () => {
+test('who is not an owner changes nothing, however they ask, and it is on record', async () => {
   const shop = await given(stack, PATIENT);
   await shop.ships(2);
   await shop.isIn(1, 'baking');

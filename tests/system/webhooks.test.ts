@@ -114,7 +114,7 @@ describe('the API', () => {
     expect(await ask(front, 'GET', `${path}/history`)).toMatchObject({ body: [{ number: 1, state: 'cancelled' }] });
   });
 
-  test('refuses who has no token, who is no owner, and what is not there', async () => {
+  test('refuses who has no token, who is not an owner, and what is not there', async () => {
     const shop = await follower({ owners: [OWNER] });
     const path = `/v1/pipelines/${shop.name}/releases`;
     const body = { artifacts: [{ name: 'executable', version: shop.version(2) }] };

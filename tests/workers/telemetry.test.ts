@@ -19,7 +19,7 @@ test.each(['127.0.0.1:9464', '0.0.0.0:9464', '[::1]:9464'])('a worker answers /m
 test.each(['9464', 'localhost:9464', '::1:9464', '[127.0.0.1]:9464', '127.0.0.1:94640', 'http://127.0.0.1:9464'])(
   '%s is refused, with an example',
   (address) => {
-    expect(() => telemetryOf(address)).toThrow(`CONVEYOR_METRICS ${address} is no address and port`);
+    expect(() => telemetryOf(address)).toThrow(`CONVEYOR_METRICS ${address} is not an address and port`);
   },
 );
 

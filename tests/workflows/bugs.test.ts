@@ -195,7 +195,7 @@ test('a refusal of the graph is shown and stops nothing, and the same report is 
   await world.ended('kvstore', 1);
   expect(await endsOf(world, [1])).toEqual(['succeeded']);
   const [{ search } = {} as Bug] = await known();
-  expect(search?.problem).toMatch(/no-number-at-all is no revision/);
+  expect(search?.problem).toMatch(/no-number-at-all is not a revision/);
   await expect(report({ from: '' })).rejects.toMatchObject({ cause: { message: 'the revision from is missing' } });
 });
 

@@ -264,7 +264,7 @@ test('a revert that is under way can be paused and resumed, and not cancelled', 
   expect(await world.deployStatus('kvstore', 1)).toMatchObject({ outcome: 'reverted' });
 });
 
-test('somebody who is no owner can look but not act, and signals that change nothing are on record', async () => {
+test('somebody who is not an owner can look but not act, and signals that change nothing are on record', async () => {
   await begin();
   await baking();
   await expect(world.command(DEPLOY, 'pause', { actor: 'user:mallory' })).rejects.toMatchObject({
@@ -283,7 +283,7 @@ test('somebody who is no owner can look but not act, and signals that change not
   await world.ended('kvstore', 1);
 });
 
-test('a rule of the platform lets in whoever is no owner, and is on record with them; a group never comes in', async () => {
+test('a rule of the platform lets in whoever is not an owner, and is on record with them; a group never comes in', async () => {
   await begin();
   await baking();
   const group = { actor: 'group:storage', permitted: 'platform.admins' };

@@ -24,7 +24,7 @@ describe('a frozen deploy', () => {
     const deploy = await begin();
     await deploy.reaches(({ state }) => state === 'baking');
     await deploy.freeze();
-    expect((await deploy.status()).summary).toContain('frozen by user:bob, so that it pauses before its next phase');
+    expect((await deploy.status()).summary).toContain('frozen by user:bob, so it pauses before its next phase');
     await world.sleep(10 * MINUTE);
     expect(await deploy.status()).toMatchObject({ state: 'baking', paused: null });
     const { paused, next } = await deploy.reaches((status) => status.paused !== null);
@@ -93,7 +93,7 @@ describe('a superseded deploy', () => {
     const deploy = await begin();
     await deploy.reaches(({ state }) => state === 'baking');
     await deploy.overtake('superseded');
-    expect((await deploy.status()).summary).toContain('superseded by release 9, so that it stops after this phase');
+    expect((await deploy.status()).summary).toContain('superseded by release 9, so it stops after this phase');
     const result = await deploy.ended();
     expect(result).toMatchObject({
       outcome: 'cancelled',

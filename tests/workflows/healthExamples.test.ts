@@ -45,7 +45,7 @@ describe('examples/health/thresholds.yaml', () => {
     });
   });
 
-  test('a load spike is no bug: it pauses a good version where it is compared with before, and a person lets it continue', async () => {
+  test('a load spike is not a bug: it pauses a good version where it is compared with before, and a person lets it continue', async () => {
     const pipeline = await deployed({});
     await world.reaches(pipeline, 1, isBaking);
     const { id } = await spike();

@@ -104,6 +104,8 @@ describe('a push type that knows no pages', () => {
     const deploy = await deploying(world);
     const { outcome, reason } = await deploy.ended();
     expect(outcome).toBe('failed');
-    expect(reason).toBe('twine has 501 units and does not give them in pages, so that a deploy may have 500 of them');
+    expect(reason).toBe(
+      'twine has 501 units and does not give them in pages, so that without paging a deploy has at most 500',
+    );
   });
 });

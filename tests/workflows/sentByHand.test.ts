@@ -72,7 +72,7 @@ test('signals that say nothing sensible change nothing, and keep nobody from com
       verb: 'hold',
       actor: 'user:unknown',
       accepted: false,
-      rejection: 'its actor is not what it should be',
+      rejection: 'its actor has the wrong type',
     }),
   );
   await world.command(PIPELINE, 'hold');
@@ -83,11 +83,11 @@ test('signals that say nothing sensible change nothing, and keep nobody from com
   expect(await world.deployStatus('kvstore', 1)).toMatchObject({ outcome: 'reverted' });
 });
 
-test('a command that is no command is refused with what is wrong with it', async () => {
+test('a command that is not a command is refused with what is wrong with it', async () => {
   const deploy = await deploying(world);
   await deploy.reaches(({ state }) => state === 'baking');
   await expect(deploy.command('revert', { actor: 5 } as never)).rejects.toMatchObject({
-    cause: { type: 'invalid-state', message: 'its actor is not what it should be' },
+    cause: { type: 'invalid-state', message: 'its actor has the wrong type' },
   });
   expect(await deploy.status()).toMatchObject({ state: 'baking' });
 });

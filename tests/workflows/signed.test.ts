@@ -135,7 +135,7 @@ test('nothing stops a revert: neither of a deploy under way, nor of one that has
   expect(await world.ended('kvstore', 4)).toMatchObject({ state: 'succeeded' });
   expect(await versions()).toEqual(all('kv:2'));
 
-  // A release of it by hand is no rollback.
+  // A release of it by hand is not a rollback.
   await release(artifact('kv:2'));
   expect(await world.ended('kvstore', 5)).toMatchObject({ state: 'failed' });
 });

@@ -42,7 +42,7 @@ export async function bake(run: DeploySession, phase: PhasePlan): Promise<void> 
     if (step.kind === 'extend') {
       extended ||= step.counts;
       until = Date.now() + lookbackMs(run);
-      run.note('bake-extended', `${phase.name} bakes on until ${formatTime(until)}: ${seen.reason}`);
+      run.note('bake-extended', `${phase.name} keeps baking until ${formatTime(until)}: ${seen.reason}`);
     } else {
       const by = step.kind === 'pause' ? step.by : 'health';
       if (!run.revertOrPause({ action: step.kind, reason: step.reason }, by)) break;

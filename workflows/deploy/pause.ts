@@ -124,7 +124,7 @@ async function tryToResume(run: DeploySession): Promise<void> {
   const report = reportOf(waited);
   if (report.verdict === 'healthy') return run.unpause(`resumed by ${asked.actor} on a healthy verdict`);
   if (report.verdict === 'inconclusive' && (await isUntouched(run)))
-    return run.unpause(`resumed by ${asked.actor}; nothing is updated yet, so that there is nothing to judge`);
+    return run.unpause(`resumed by ${asked.actor}; nothing is updated yet, so there is nothing to judge`);
   const tried = run.tryAutoRevert(report);
   if (tried.kind === 'kept') run.stayPaused(`${asked.actor} resumed it, but ${tried.reason}`);
 }

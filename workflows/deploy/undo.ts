@@ -74,7 +74,7 @@ async function undo(run: DeploySession, plan: DeployPlan, of: StepToUndo, wake: 
       run.note('undo-failed', reason);
       await run.until(() => wake() || run.hurried, { afterMs, summary: summaryOf(`${next.title}: try again`) });
     }
-    if (isLast() && !wake()) return settle(run, of, 'not-undone', `${reason}; it is not tried again, so look after it`);
+    if (isLast() && !wake()) return settle(run, of, 'not-undone', `${reason}; it will not be retried: undo it by hand`);
   }
 }
 

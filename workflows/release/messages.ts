@@ -115,7 +115,7 @@ function meetBug(run: ReleaseSession, bug: BugNotice): void {
   keepCommand(run, commandRecord(verb, command, why));
 }
 
-/** Temporal is no owner: its request is handed on as its request, not as a person's verb. */
+/** Temporal is not an owner: its request is handed on as its request, not as a person's verb. */
 function takeCancelRequest(run: ReleaseSession): void {
   const why = whyNotRelease(run.control, run.record, 'cancel');
   if (why === undefined)
@@ -143,7 +143,7 @@ function recordAfter({ record, input }: ReleaseSession, verb: ReleaseVerb, comma
   return verb === 'skip-window' ? windowSkipped(record, command) : record;
 }
 
-/** Verbs that running deploys have as well; with an action that is no deploy they are for that alone. */
+/** Verbs that running deploys have as well; with an action that is not a deploy they are for that alone. */
 const isForDeploys = (verb: ReleaseVerb, { action }: CommandInput): boolean =>
   DEPLOY_VERBS.some((one) => one === verb) && (verb !== 'skip-window' || action === undefined);
 

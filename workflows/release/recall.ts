@@ -15,8 +15,5 @@ export async function recall(run: ReleaseSession, of: number): Promise<void> {
   await background.drained();
   if (waited.kind === 'done') run.recalled = waited.value;
   if (waited.kind === 'failed')
-    run.log(
-      'not-recalled',
-      `nobody can say what ${id} came to, so that everything runs again: ${messageOf(waited.error)}`,
-    );
+    run.log('not-recalled', `nobody can say what ${id} came to, so everything runs again: ${messageOf(waited.error)}`);
 }

@@ -133,7 +133,7 @@ export class ReleaseSession {
     const bad = made.map(identityOf).filter((identity) => this.input.knownBad?.includes(identity));
     if (bad.length === 0) return;
     this.patch(action, { knownBad: bad });
-    this.log('known-bad', `${action} made what is known to be bad, so that nobody deploys it: ${bad.join(', ')}`);
+    this.log('known-bad', `${action} made what is known to be bad, so nobody deploys it: ${bad.join(', ')}`);
   }
 
   skip(action: string, reason: string): void {

@@ -6,7 +6,7 @@ export interface CompiledFolder {
   readonly problems: readonly { readonly code: string; readonly message: string; readonly hint: string }[];
 }
 
-/** @throws ConveyorError `config-file-unusable` for what is no tree of text files */
+/** @throws ConveyorError `config-file-unusable` for what is not a tree of text files */
 export async function compileFolder(folder: string): Promise<CompiledFolder> {
   const [{ compile }, { folderTree }] = [
     await import('../../../config/compiler/compile'),

@@ -25,7 +25,7 @@ export const withCommon = (command: Command): Command =>
 /** @throws usage */
 export function reachableService(io: Io, url: string, { tokenEnv, callTimeout }: CommonOptions): Reachable {
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
-    throw usage(`${url} is no URL of a service`, 'write it as http://localhost:4630');
+    throw usage(`${url} is not a URL of a service`, 'write it as http://localhost:4630');
   const token = tokenEnv === undefined ? undefined : io.env[tokenEnv];
   if (tokenEnv !== undefined && !token) throw usage(`${tokenEnv} is not set`, `export ${tokenEnv}=… holds the token`);
   const timeoutMs = durationOption('--call-timeout', callTimeout) ?? 0;
@@ -63,9 +63,9 @@ export function objectOption(flag: string, text: string): Record<string, unknown
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
   } catch {
-    // It is no JSON at all.
+    // It is not JSON at all.
   }
-  throw usage(`${flag} ${text} is no JSON object`, `write it as ${flag} '{"name": "value"}'`);
+  throw usage(`${flag} ${text} is not a JSON object`, `write it as ${flag} '{"name": "value"}'`);
 }
 
 /** Runs a program of the author's, without a shell; what its last line says. Rejects with what it said when it fails. */

@@ -42,7 +42,7 @@ function definitionsOf(exported: unknown): Named | string {
   if (given?.kind !== 'configs') return 'its default export is neither defineConfig(…) nor defineConfigs(…)';
   const all = Object.entries(given.configs ?? {});
   const odd = all.find(([name]) => !/^[A-Za-z0-9_-]+$/.test(name))?.[0];
-  if (odd !== undefined) return `${JSON.stringify(odd)} is no name for a value: A-Z, a-z, 0-9, "_" and "-" are`;
+  if (odd !== undefined) return `${JSON.stringify(odd)} is not a name for a value: A-Z, a-z, 0-9, "_" and "-" are`;
   const other = all.find(([, one]) => (one as { readonly kind?: unknown } | null)?.kind !== 'config')?.[0];
   if (other !== undefined) return `${other} is no defineConfig(…)`;
   return all as unknown as Named;

@@ -5,11 +5,11 @@ export type JsonFields = Readonly<Record<string, unknown>>;
 export const isFields = (value: unknown): value is JsonFields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Undefined of what is no text, or an empty one. */
+/** Undefined of what is not text, or an empty one. */
 export const textIn = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value : undefined;
 
-/** Those that are objects; none of what is no list. */
+/** Those that are objects; none of what is not a list. */
 export const objectsIn = (value: unknown): readonly JsonFields[] =>
   Array.isArray(value) ? value.filter(isFields) : [];
 

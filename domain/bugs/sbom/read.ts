@@ -8,7 +8,7 @@ export type SbomRead = { readonly sbom: Sbom } | { readonly problem: string };
 /** An SBOM from its text, or why it is none. */
 export function readSbom(text: string): SbomRead {
   const value = sbomJson(text);
-  if (value === undefined) return { problem: 'it is no JSON' };
+  if (value === undefined) return { problem: 'it is not JSON' };
   if (!isFields(value) || (!isCycloneDx(value) && !isSpdx(value)))
     return { problem: 'it is neither CycloneDX nor SPDX 2 in JSON' };
   const sbom = isCycloneDx(value) ? fromCycloneDx(value) : fromSpdx(value);

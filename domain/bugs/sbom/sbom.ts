@@ -15,7 +15,7 @@ export interface Sbom {
 export interface SbomComponent {
   /** `esbuild@0.21.5` */
   readonly name: string;
-  /** Null of what is no package, such as a file. */
+  /** Null of what is not a package, such as a file. */
   readonly purl: string | null;
 }
 

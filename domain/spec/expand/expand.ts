@@ -99,7 +99,7 @@ function originOf(path: Path, origins: Origins): Path {
   return path;
 }
 
-/** The schema passes over `__proto__` in silence, where another key that is no name is an error. */
+/** The schema passes over `__proto__` in silence, where another key that is not a name is an error. */
 function reservedKeys(root: JsonObject, actions: JsonObject): Finding[] {
   const of = (mapping: unknown, path: Path): Finding[] =>
     isJsonObject(mapping) && Object.hasOwn(mapping, '__proto__')

@@ -147,7 +147,7 @@ function idleAxes(
   return axes
     .filter((axis) => !names.has(axis) && !template?.params.has(axis))
     .map((axis): Finding => {
-      const message = `nothing in the action has ${axis}, so that its actions are the same but for their names`;
+      const message = `nothing in the action has ${axis}, so its actions are the same but for their names`;
       return {
         ...warningAt([...path, 'matrix', axis], 'unused-param', message, `write \${${axis}} where it belongs`),
         at: 'key',

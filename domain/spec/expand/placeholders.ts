@@ -112,7 +112,12 @@ export class Filler {
 }
 
 const notText = (path: Path, text: string, name: string): Finding =>
-  errorAt(path, 'bad-placeholder', `${name} is no text, and ${text} has more than it`, `let "\${${name}}" stand alone`);
+  errorAt(
+    path,
+    'bad-placeholder',
+    `${name} is not text, and ${text} has more than it`,
+    `let "\${${name}}" stand alone`,
+  );
 
 /** A TypeScript file may hold what JSON cannot say. */
 function sizeOf(value: unknown): number {

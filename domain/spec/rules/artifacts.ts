@@ -107,7 +107,7 @@ const finders: Rule = (spec) =>
       : nearestWord(finder, Object.keys(STANDARD_FINDERS));
     if (near !== undefined) {
       const hint = `did you mean ${near}? Else the platform must know a finder ${finder}`;
-      return [warningAt(path, 'unknown-finder', `${finder} is no standard finder`, hint)];
+      return [warningAt(path, 'unknown-finder', `${finder} is not a standard finder`, hint)];
     }
     const why = whyCannotFind(finder, wanted);
     if (why !== undefined) {

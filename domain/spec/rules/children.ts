@@ -59,7 +59,7 @@ const artifacts: Rule = ({ children }) =>
         warningAt(
           ['children'],
           'nothing-handed-on',
-          'the children are given nothing, so that each is released with what it had last',
+          'the children are given nothing, so each is released with what it had last',
           'list what they take of this pipeline: artifacts: [executable]',
         ),
       ];

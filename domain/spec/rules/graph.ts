@@ -109,7 +109,7 @@ const impossible: Rule = (spec) => {
   const succeeded = mustSucceed(spec, dependencies(spec.actions));
   return clausesOf(spec).flatMap(({ name, clause, path }) => {
     if (!('action' in clause) || clause.outcome === 'succeeded' || !succeeded(name).has(clause.action)) return [];
-    const message = `${name} runs only after ${clause.action} succeeded, so that this never holds`;
+    const message = `${name} runs only after ${clause.action} succeeded, so this never holds`;
     const hint = 'let it run whatever came before: runIf: always';
     return [errorAt([...path, 'outcome'], 'unreachable-action', message, hint)];
   });

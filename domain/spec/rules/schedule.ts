@@ -92,9 +92,9 @@ const counts: Rule = (spec) =>
     if (window.maxDeploys === undefined) return [];
     const at = [...path, 'maxDeploys'];
     if (spec.actions[name]?.type !== 'deploy')
-      return [errorAt(at, 'no-effect', `${name} is no deploy: nothing is counted`, 'remove maxDeploys')];
+      return [errorAt(at, 'no-effect', `${name} is not a deploy: nothing is counted`, 'remove maxDeploys')];
     if (!neverCloses(window)) return [];
-    return [errorAt(at, 'counts-for-ever', 'the window never closes, so that no count ends', 'let it close at night')];
+    return [errorAt(at, 'counts-for-ever', 'the window never closes, so no count ends', 'let it close at night')];
   });
 
 export const scheduleRules: readonly Rule[] = [calendarMode, timezones, windows, closings, counts];

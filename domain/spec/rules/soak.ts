@@ -22,7 +22,7 @@ function inAction(spec: PipelineSpec, name: string, place: string, path: Path): 
   if (action === undefined)
     return [errorAt(path, 'unknown-action', `there is no action ${place}`, suggest(place, deploys))];
   if (action.type !== 'deploy')
-    return [errorAt(path, 'soaks-nowhere', `${place} is no deploy: nothing stays there`, suggest(place, deploys))];
+    return [errorAt(path, 'soaks-nowhere', `${place} is not a deploy: nothing stays there`, suggest(place, deploys))];
   if (!ancestors(dependencies(actions), name).has(place)) {
     const hint = place === name ? suggest('', deploys) : `add needs: [${place}] to ${name}, or to an action before it`;
     return [errorAt(path, 'soaks-later', `${place} does not come before ${name}`, hint)];

@@ -91,7 +91,7 @@ export const LOOK_CHECKS = [
     {
       method: 'trackUpdates',
       advice:
-        'answer 400 for what cannot be read and 404 for a path that is no method; a 5xx would be tried again for ever',
+        'answer 400 for what cannot be read and 404 for a path that is not a method; a 5xx would be tried again for ever',
     },
     async (world) => {
       demandEqual(await world.talk.post('trackUpdates', '{'), 400, 'the status for the body {');

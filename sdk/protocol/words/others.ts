@@ -73,7 +73,7 @@ export const DATA_SOURCE_WORDS: Readonly<Record<keyof DataSourceProtocol, Method
     fields:
       '`selector.tasks`: of these alone. `selector.labels` instead: of all tasks of the unit with these labels, such as `version`.',
     unknown:
-      'What nobody measured has no points, and is no error: silence is judged elsewhere. Never fill gaps with zeros or with the last value.',
+      'What nobody measured has no points, and is not an error: silence is judged elsewhere. Never fill gaps with zeros or with the last value.',
     again: 'The same question about a window that is over gets the same answer.',
   },
 };
@@ -89,7 +89,7 @@ export const DEPENDENCY_GRAPH_WORDS: Readonly<Record<keyof DependencyGraphProtoc
       '`affected`: of `among` those whose closure of dependencies, at their own revision, contains the target with the bug within `depth`; a target is in its own closure, at depth 0. `path` is a shortest chain: the built target first, the target with the bug last, so it has `depth` + 1 entries.',
     again: 'The same question gets the same answer: what was built from a revision does not change.',
     unknown:
-      'A target that you do not know affects nothing, and a built target or revision of `among` that you do not know is not affected. Refuse (400) a `from` or `to` that is no revision of yours: the bug is shown with your message.',
+      'A target that you do not know affects nothing, and a built target or revision of `among` that you do not know is not affected. Refuse (400) a `from` or `to` that is not a revision of yours: the bug is shown with your message.',
     partly: 'Refuse (400) more than 1,000. A circle of dependencies is gone through once.',
   },
 };

@@ -48,7 +48,7 @@ test('a model that an application refuses fails its update with the reason, and 
 test.each([[['feed/limits']], [['models/feed', 'feed/']]])('%j are no paths of models', async (paths) => {
   const it = await world();
   expect(await it.ask('validateConfig', {}, paths)).toMatchObject({
-    problems: [{ message: expect.stringContaining('is no model: paths of the push type model begin with models/') }],
+    problems: [{ message: expect.stringContaining('is not a model: paths of the push type model begin with models/') }],
   });
   await expect(it.ask('fetchDeployUnits', {}, paths)).rejects.toThrow('not-deployable');
 });

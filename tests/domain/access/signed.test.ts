@@ -139,7 +139,7 @@ describe('is refused in words:', () => {
       'it takes 1024 kB, and an entry of metadata 1 kB at most',
     ],
     [
-      'a payload that is no Statement',
+      'a payload that is not a Statement',
       about({ hello: 'world' }),
       'it is not an in-toto Statement: _type: expected https://in-toto.io/Statement/v1',
     ],

@@ -92,12 +92,12 @@ describe('a chain of records', () => {
     );
   });
 
-  test('shows what was put in between, cut off within a line, or is no record', () => {
+  test('shows what was put in between, cut off within a line, or is not a record', () => {
     const records = chainOf(4);
     const [first] = records as [AuditRecord];
     expect(verified(records.toSpliced(1, 0, first), endsOf(records)).broken?.line).toBe(2);
     expect(verified([...records.slice(0, 3), JSON.stringify(records[3]).slice(0, 40)]).broken).toMatchObject({
-      ...{ line: 4, seq: 4, why: 'it is no record' },
+      ...{ line: 4, seq: 4, why: 'it is not a record' },
     });
     expect(verified(['', ...records]).broken?.line).toBe(1);
     expect(verified([], endsOf(records)).broken).toMatchObject({ seq: 1, line: 1 });

@@ -69,9 +69,9 @@ test.each<[string, readonly AffectedPackage[], string]>([
   ['with two things in one event', [semver({ introduced: '1.0.0', fixed: '2.0.0' })], 'affected.0.ranges.0.events: each has to be one of introduced, fixed, last_affected, limit'],
   ['with nothing in an event', [semver({})], 'each has to be one of'],
   ['with both ends in a range', [semver({ introduced: '0' }, { fixed: '2.0.0' }, { last_affected: '1.0.0' })], 'a range has either fixed or last_affected'],
-  ['with a version that is none', [semver({ introduced: '0' }, { fixed: 'soon' })], 'affected.0.ranges.0.events: soon is no semantic version'],
+  ['with a version that is none', [semver({ introduced: '0' }, { fixed: 'soon' })], 'affected.0.ranges.0.events: soon is not a semantic version'],
   ['of an ecosystem that SBOMs call nobody knows what', [of(FIXED.ranges, { package: { ecosystem: 'Debian:12', name: 'shop' } })], 'affected.0.package: SBOMs name packages by package URLs, and that of shop of Debian:12 is not known: add purl'],
-  ['with a purl that is none', [of(FIXED.ranges, { package: { ecosystem: 'npm', name: 'shop', purl: 'shop' } })], 'affected.0.package.purl: shop is no package URL'],
+  ['with a purl that is none', [of(FIXED.ranges, { package: { ecosystem: 'npm', name: 'shop', purl: 'shop' } })], 'affected.0.package.purl: shop is not a package URL'],
 ])('an advisory %s is refused, and says where', (_, affected, why) => {
   expect(whyNotAdvisory({ id: 'X-1', affected }, SEMANTIC_ORDER)).toContain(why);
 }); // prettier-ignore

@@ -42,22 +42,22 @@ test.each([
   [{ from: ' ' }, 'the revision from is missing'],
   [{ to: '' }, 'the revision to is missing'],
   [{ to: '3' }, '3 cannot both have the bug and be its fix'],
-  [{ target: 'x'.repeat(257) }, 'the target has 257 bytes, and 256 is the most'],
-  [{ target: 'ü'.repeat(129) }, 'the target has 258 bytes, and 256 is the most'],
-  [{ reason: 'x'.repeat(1001) }, 'the reason has 1001 bytes, and 1000 is the most'],
+  [{ target: 'x'.repeat(257) }, 'the target has 257 bytes; the limit is 256'],
+  [{ target: 'ü'.repeat(129) }, 'the target has 258 bytes; the limit is 256'],
+  [{ reason: 'x'.repeat(1001) }, 'the reason has 1001 bytes; the limit is 1000'],
   [{ from: 12 as never }, 'the revision from is missing'],
 ])('a report with %j is refused: %s', (more, why) => {
   expect(whyNotReport(NO_BUGS, { ...REPORT, ...more }, BOB)).toBe(why);
 });
 
 test.each(['', 'bob', 'group:storage'])('nobody reports a bug as %j', (actor) => {
-  expect(whyNotReport(NO_BUGS, REPORT, actor)).toMatch(/is no person and no program/);
+  expect(whyNotReport(NO_BUGS, REPORT, actor)).toMatch(/is neither a person nor a program/);
 });
 
 test('as many bugs as the limit has may be in force, one more is refused, and the same as before is not one more', () => {
   const full = withReports(BUG_LIMITS.inForce.max);
   expect(whyNotReport(withReports(BUG_LIMITS.inForce.max - 1), REPORT, BOB)).toBeUndefined();
-  expect(whyNotReport(full, REPORT, BOB)).toMatch(/100 bugs are in force, and no more may be/);
+  expect(whyNotReport(full, REPORT, BOB)).toMatch(/100 bugs are in force, the most allowed/);
   expect(whyNotReport(full, { ...REPORT, from: 'r1' }, BOB)).toBeUndefined();
   const room = closed(full, { id: 'bug/4', to: null, reason: 'none' }, BOB, 0);
   expect(whyNotReport(room, REPORT, BOB)).toBeUndefined();
@@ -168,7 +168,7 @@ describe('a bug that is an advisory', () => {
     [
       'too large',
       { id: 'X-1', affected: [{ ...RPC_ADVISORY.affected[0], versions: Array(2_000).fill('1.0.0') }] },
-      /^the advisory has \d+ bytes, and 6144 is the most/,
+      /^the advisory has \d+ bytes; the limit is 6144/,
     ],
     ['none', { id: 'X-1' }, /^the advisory names no packages/],
     ['nothing at all', null, /^the advisory names no packages/],
@@ -187,10 +187,10 @@ describe('a bug that is an advisory', () => {
 test('SBOMs that cannot be read are counted over both searches', () => {
   const { records } = reported(NO_BUGS, REPORT, BOB, 0);
   const [first, second] = records.due;
-  const once = searched(records, first!, { ...SEARCH, unread: { count: 2, why: 'it is no JSON' } });
-  expect(searched(once, second!, SEARCH).bugs[0]?.search?.unread).toEqual({ count: 2, why: 'it is no JSON' });
+  const once = searched(records, first!, { ...SEARCH, unread: { count: 2, why: 'it is not JSON' } });
+  expect(searched(once, second!, SEARCH).bugs[0]?.search?.unread).toEqual({ count: 2, why: 'it is not JSON' });
   expect(searched(once, second!, { ...SEARCH, unread: { count: 1, why: 'gone' } }).bugs[0]?.search?.unread).toEqual({
-    ...{ count: 3, why: 'it is no JSON' },
+    ...{ count: 3, why: 'it is not JSON' },
   });
 });
 

@@ -60,7 +60,7 @@ test.each([
   expect(verbOfBug(actions(deploying, state), { kind }, notice(onRunning))).toBe(verb);
 });
 
-test('anything else is no notice', () => {
+test('anything else is not a notice', () => {
   expect(isBugNotice(notice('pause'))).toBe(true);
   for (const sent of [
     {},

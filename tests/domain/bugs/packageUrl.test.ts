@@ -15,9 +15,12 @@ test.each([
   expect(packageIn(purl)).toEqual({ key, version });
 });
 
-test.each(['', 'esbuild', 'pkg:npm', 'pkg:npm/', 'npm/esbuild@1', 'pkg:npm/%zz@1'])('%j is no package URL', (text) => {
-  expect(packageIn(text)).toBeUndefined();
-});
+test.each(['', 'esbuild', 'pkg:npm', 'pkg:npm/', 'npm/esbuild@1', 'pkg:npm/%zz@1'])(
+  '%j is not a package URL',
+  (text) => {
+    expect(packageIn(text)).toBeUndefined();
+  },
+);
 
 test('whatever somebody writes as a package URL, reading it ends', () => {
   fc.assert(fc.property(fc.string(), (text) => packageIn(`pkg:npm/${text}`)?.key !== ''));

@@ -82,8 +82,8 @@ test('packages inside packages are found however deep they are', () => {
 });
 
 test.each([
-  ['not json', 'it is no JSON'],
-  ['', 'it is no JSON'],
+  ['not json', 'it is not JSON'],
+  ['', 'it is not JSON'],
   ['[]', 'it is neither CycloneDX nor SPDX 2 in JSON'],
   ['null', 'it is neither CycloneDX nor SPDX 2 in JSON'],
   ['{"bomFormat":"other"}', 'it is neither CycloneDX nor SPDX 2 in JSON'],
@@ -91,6 +91,6 @@ test.each([
   ['{"bomFormat":"CycloneDX","components":{"a":1}}', 'it lists nothing'],
   ['{"spdxVersion":"SPDX-2.3","packages":[7,null,"x"]}', 'it lists nothing'],
   ['{"spdxVersion":"SPDX-3.0"}', 'it is neither CycloneDX nor SPDX 2 in JSON'],
-])('%j is no SBOM: %s', (text, problem) => {
+])('%j is not an SBOM: %s', (text, problem) => {
   expect(chainIn(text)).toBe(problem);
 });

@@ -140,8 +140,8 @@ describe('what cannot be understood is said of the event that it is about', () =
   });
 
   test.each<[string, string, RegExp]>([
-    ['nothing', '', /no iCalendar file/],
-    ['something else', '%PDF-1.4', /no iCalendar file/],
+    ['nothing', '', /not an iCalendar file/],
+    ['something else', '%PDF-1.4', /not an iCalendar file/],
     ['half of one', 'BEGIN:VCALENDAR\r\nBEGIN:VEVENT', /cannot be read: invalid ical body/],
     ['no events', calendar(), /it has no events/],
     ['several calendars', calendar() + calendar(), /several calendars/],
@@ -219,8 +219,8 @@ describe('a pipeline file names a calendar that lies beside it', () => {
 
   test.each<[string, string | Buffer, RegExp]>([
     ['is larger than a megabyte', 'x'.repeat(1_100_000), /it has 1074 kB, more than 1024 kB/],
-    ['is no text', Buffer.from([0xff, 0xfe, 0x00, 0x42]), /it is no text in UTF-8/],
-    ['is empty', '', /it is no iCalendar file/],
+    ['is not text', Buffer.from([0xff, 0xfe, 0x00, 0x42]), /it is not text in UTF-8/],
+    ['is empty', '', /it is not an iCalendar file/],
     ['comes without end', calendar(day('19000101', 'RRULE:FREQ=DAILY')), /its events come more than 20000 times/],
     [
       'is too full',
@@ -244,7 +244,7 @@ describe('a pipeline file names a calendar that lies beside it', () => {
     expect(await lint('none.ics')).toEqual([
       expect.stringContaining('4 calendar-unreadable: none.ics: there is no file'),
     ]);
-    expect(await lint('folder')).toEqual(['4 calendar-unreadable: folder: it is no file']);
+    expect(await lint('folder')).toEqual(['4 calendar-unreadable: folder: it is not a file']);
   });
 
   test('which nobody reads where the pipeline does not come from a file', () => {

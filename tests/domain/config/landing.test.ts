@@ -41,7 +41,7 @@ test('a full line refuses the next, but nobody who waits in it', () => {
 });
 
 test.each([[undefined], [{ change: 0 }], [{ change: 1.5 }], [{ change: 'x' as unknown as number }]])(
-  '%j is no request',
+  '%j is not a request',
   (request) => {
     expect(whyNotLand(EMPTY_STRIP, request)).toBe('a change has a number from 1');
   },

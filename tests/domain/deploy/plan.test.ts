@@ -70,7 +70,7 @@ describe('a scope', () => {
     ['a name', 'kvstore-x', true],
     ['part of a name is not the unit', 'kvstore', false],
     ['name: goes before a label of that name', 'name:kvstore-x', true],
-    ['what every object inherits is no label', 'constructor:x', false],
+    ['what every object inherits is not a label', 'constructor:x', false],
   ])('%s', (_, scope, inside) => expect(inScope(scope, lines)).toBe(inside));
 
   test('a name with a colon in it is written with name:', () =>

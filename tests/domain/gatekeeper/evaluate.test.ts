@@ -228,12 +228,12 @@ function ofBytes(bytes: Buffer): number {
   return (h ^ (h >>> 16)) >>> 0;
 }
 
-describe('a value that is no project is refused in words', () => {
+describe('a value that is not a project is refused in words', () => {
   const rule = (change: object): unknown => ({ rules: [{ if: [], pass: 0.5, ...change }] });
   const restraint = (it: object): unknown => rule({ if: [it] });
   test.each<[unknown, string, string]>([
     [7, '', 'expected { rules: […] }, got 7'],
-    [{ rules: [], sampling: 1 }, 'sampling', 'is no field of it; there are rules'],
+    [{ rules: [], sampling: 1 }, 'sampling', 'is not a field of it; there are rules'],
     [rule({ pass: 1.5 }), 'rules[0].pass', 'expected a number from 0 to 1, got 1.5'],
     [rule({ pass: -0.1 }), 'rules[0].pass', 'expected a number from 0 to 1, got -0.1'],
     [rule({ pass: NaN }), 'rules[0].pass', 'expected a number from 0 to 1, got null'],
@@ -252,7 +252,7 @@ describe('a value that is no project is refused in words', () => {
     [
       restraint({ restraint: 'employee', of: 'us' }),
       'rules[0].if[0].of',
-      'is no field of it; there are restraint, not',
+      'is not a field of it; there are restraint, not',
     ],
     [
       restraint({ restraint: 'country', in: ['A\u001b'] }),

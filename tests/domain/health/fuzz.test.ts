@@ -88,7 +88,7 @@ function judged(evaluate: Evaluate, seed: number): string | undefined {
   const without = rows.map((points) => points.filter(([, value]) => Number.isFinite(value)));
   const again = ask(sideOf([...without].reverse(), silent));
   if (again.verdict !== verdict || again.observed !== observed)
-    return 'what is no number, or the order, made a difference';
+    return 'what is not a number, or the order, made a difference';
   return undefined;
 }
 
@@ -179,11 +179,11 @@ const points = (change: (points: readonly Point[]) => readonly Point[]) =>
 describe('a mistake is found', () => {
   test.each<[string, Evaluate]>([
     [
-      'what is no number counts as zero',
+      'what is not a number counts as zero',
       points((all) => all.map(([at, value]) => [at, Number.isFinite(value) ? value : 0])),
     ],
     [
-      'what is no number counts as very large',
+      'what is not a number counts as very large',
       points((all) => all.map(([at, value]) => [at, Number.isFinite(value) ? value : 1e9])),
     ],
     ['a silent task is left out', over((side) => ({ ...side, tasks: side.series.length }))],

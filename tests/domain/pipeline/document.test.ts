@@ -106,7 +106,7 @@ describe('what was exported', () => {
     ['is taken where there is no pipeline', null, 2, OWNER, undefined],
     ['is taken over one that has come as far', used, 2, OWNER, undefined],
     ['is refused over one that has come further', used, 1, OWNER, 'invalid-state'],
-    ['is refused from somebody who is no owner', used, 2, 'user:bob', 'not-permitted'],
+    ['is refused from somebody who is not an owner', used, 2, 'user:bob', 'not-permitted'],
     ['is refused from somebody who would be none', null, 2, 'user:bob', 'not-permitted'],
   ])('%s', (_, state, nextNumber, actor, code) => {
     expect(refuseImport(state, { ...document, nextNumber }, {}, actor)?.code).toBe(code);

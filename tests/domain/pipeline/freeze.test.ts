@@ -23,7 +23,7 @@ describe('a freeze with an end', () => {
   });
 });
 
-test('an imported freeze whose end is no time waits for a person, too', () => {
+test('an imported freeze whose end is not a time waits for a person, too', () => {
   const imported = { frozen: { actor: 'user:bob', at: '', reason: 'r', until: 'christmas' } };
   expect(thawsAtMs(imported)).toBeUndefined();
 });
@@ -37,7 +37,7 @@ test('a freeze without an end waits for a person', () => {
 test.each<[string, ReturnType<typeof frozen>, string | undefined, string | undefined]>([
   ['an end that is to come', pipelineOf(), UNTIL, undefined],
   ['an end that is over', pipelineOf(), '2026-11-23T17:00:00Z', '2026-11-23T17:00:00Z is over already'],
-  ['what is no time', pipelineOf(), 'christmas', 'christmas is no time such as 2026-12-27T06:00:00Z'],
+  ['what is not a time', pipelineOf(), 'christmas', 'christmas is not a time; write it like 2026-12-27T06:00:00Z'],
   ['a freeze of what is frozen', frozen(), undefined, 'user:bob has frozen it already: r'],
   ['the same end again', frozen(UNTIL), UNTIL, 'user:bob has frozen it already: r'],
   ['another end of what is frozen, which moves', frozen(UNTIL), '2026-11-24T20:00:00Z', undefined],

@@ -55,7 +55,7 @@ describe('a release is run again', () => {
     [
       'that succeeded',
       recordRelease(running(pipelineOf(), KV2), resultOf(1, [], [KV2]), NOW),
-      'it succeeded, so that there is nothing to run again',
+      'it succeeded, so there is nothing to run again',
       'conveyor release kvstore --artifact executable=kv:2',
     ],
     [
@@ -65,7 +65,7 @@ describe('a release is run again', () => {
         { ...resultOf(1, [], [KV2]), state: 'cancelled', cause: 'operator', neverStarted: true },
         NOW,
       ),
-      'it never started, so that there is nothing to carry over',
+      'it never started, so there is nothing to carry over',
       'conveyor release kvstore --artifact executable=kv:2',
     ],
     [

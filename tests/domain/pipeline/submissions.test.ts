@@ -206,8 +206,8 @@ describe('an emergency is refused', () => {
       undefined,
       { code: 'invalid-state', message: 'user:bob has frozen it: holidays. Unfreeze it first' },
     ],
-    ['for what is no deploy', known, 'build', [fix], undefined, { message: 'build is no deploy but a build' }],
-    ['for what is no action', known, 'ship', [fix], undefined, { message: 'it has no action ship' }],
+    ['for what is not a deploy', known, 'build', [fix], undefined, { message: 'build is not a deploy but a build' }],
+    ['for what is not an action', known, 'ship', [fix], undefined, { message: 'it has no action ship' }],
     ['without what is deployed', known, 'deploy', [], undefined, { code: 'missing-artifact', names: ['executable'] }],
     ['with what the action does not take', known, 'deploy', [fix, source(1)], undefined, { code: 'unknown-artifact' }],
     [

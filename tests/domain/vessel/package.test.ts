@@ -10,24 +10,24 @@ test('a package is what its publisher wrote, and nothing besides', () => {
 });
 
 test.each([
-  [null, 'it is no object'],
-  [{ ...GOOD, version: 0 }, 'version is no number from 1'],
-  [{ ...GOOD, digest: 'D'.repeat(64) }, 'digest is no SHA-256 in hexadecimal'],
-  [{ ...GOOD, bytes: 1.5 }, 'bytes is no number from 1'],
-  [{ ...GOOD, pieceBytes: '100' }, 'pieceBytes is no number from 1'],
+  [null, 'it is not an object'],
+  [{ ...GOOD, version: 0 }, 'version is not a number from 1'],
+  [{ ...GOOD, digest: 'D'.repeat(64) }, 'digest is not a SHA-256 in hexadecimal'],
+  [{ ...GOOD, bytes: 1.5 }, 'bytes is not a number from 1'],
+  [{ ...GOOD, pieceBytes: '100' }, 'pieceBytes is not a number from 1'],
   [{ ...GOOD, pieceBytes: VESSEL_LIMITS.piece.max + 1 }, 'pieceBytes is more than 4194304'],
   [{ ...GOOD, bytes: 16 * 1024 ** 3 + 1 }, 'bytes is more than 16384 MB'],
-  [{ ...GOOD, pieces: 3 }, 'pieces is no list'],
+  [{ ...GOOD, pieces: 3 }, 'pieces is not a list'],
   [{ ...GOOD, pieces: [D] }, '250 bytes in pieces of 100 are not 1'],
   [{ ...GOOD, pieces: Array.from({ length: 4097 }, () => D) }, 'it has more than 4096 pieces'],
-  [{ ...GOOD, pieces: [D, D, 'x'] }, 'a piece is no SHA-256 in hexadecimal'],
-  [{ ...GOOD, source: 'trainer' }, 'source is no address such as http://trainer-1:4710'],
-  [{ ...GOOD, source: 'http://t/a' }, 'source is no address such as http://trainer-1:4710'],
+  [{ ...GOOD, pieces: [D, D, 'x'] }, 'a piece is not a SHA-256 in hexadecimal'],
+  [{ ...GOOD, source: 'trainer' }, 'source is not an address such as http://trainer-1:4710'],
+  [{ ...GOOD, source: 'http://t/a' }, 'source is not an address such as http://trainer-1:4710'],
 ])('%j is refused in words', (value, why) => {
   expect(() => parsePackage('models/feed', value)).toThrow(`the value of models/feed names no package: ${why}`);
 });
 
-test('a value that is no JSON is refused as one that names no package', () => {
+test('a value that is not JSON is refused as one that names no package', () => {
   expect(() => readPackage('models/feed', '{')).toThrow(/^the value of models\/feed names no package: /);
 });
 

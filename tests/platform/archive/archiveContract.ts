@@ -11,7 +11,7 @@ export const mark = (readUntilMs: number) => ({ origin: 'default/a', readUntilMs
  * makes it as if it had never been.
  */
 export function archiveContract(open: () => Archive, lose: () => Promise<void>): void {
-  test('is empty before anything was written, and reading is no error', async () => {
+  test('is empty before anything was written, and reading is not an error', async () => {
     const archive = open();
     expect(await archive.mark()).toBeNull();
     expect(await archive.known(['a'])).toEqual(new Set());

@@ -32,11 +32,11 @@ test('an advisory may be as large as the limit, and not larger', () => {
   });
   const room = BUG_LIMITS.advisory.max - JSON.stringify(parse(RECORD)).length;
   expect(parse(withVersions(Math.floor(room / 8))).affected).toHaveLength(1);
-  expect(refusalOf(withVersions(Math.ceil(room / 8) + 1))).toMatch(/has \d+ bytes, and 6144 is the most/);
+  expect(refusalOf(withVersions(Math.ceil(room / 8) + 1))).toMatch(/has \d+ bytes; the limit is 6144/);
 });
 
 test.each<[string, unknown, RegExp]>([
-  ['no JSON', '{', /^advisory-invalid: x.json: it is no JSON/],
+  ['no JSON', '{', /^advisory-invalid: x.json: it is not JSON/],
   ['far too large', `"${'x'.repeat(2_000_000)}"`, /it is larger than any advisory/],
   ['something else', { components: [] }, /x.json: id: /],
   ['without packages', { id: 'X-1' }, /x.json: affected: /],

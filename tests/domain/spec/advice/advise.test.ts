@@ -75,7 +75,7 @@ test('of several deploys the first is to have hours, once', () => {
   expect(told(spec)).toEqual(['mornings actions.first.window']);
 });
 
-test('a phase that adds nothing is no step', () => {
+test('a phase that adds nothing is not a step', () => {
   expect(told(pipeline(sharesOf('5%', '5%', '20%', '25%')))).toContain(
     'grow-phases actions.deploy.with.phases[3].amount',
   );
