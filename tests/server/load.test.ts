@@ -1,6 +1,7 @@
 import { RequestGate } from '../../server/gate';
 import { DEFAULT_LIMITS, type FrontClient } from '../../server/deps';
 import { appOf, FakePipelines, githubDelivery, pushOf, TOKEN } from '../builders/serverWorld';
+import { eventually } from '../system/waiting';
 
 const GITHUB = '/v1/webhooks/github';
 const soon = (ms: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, ms));
@@ -163,8 +164,8 @@ test.each([
     const { status } = await app.request(path, { method: 'POST', headers, body, duplex: 'half' } as RequestInit);
     statuses.push(status);
   });
-  await soon(100);
-  // The oldest gave way to the others.
+  // The oldest give way to the others.
+  await eventually('a hundred have given way', async () => statuses.length === 100);
   expect(statuses).toEqual(Array.from({ length: 100 }, () => 503));
   const revert = '/v1/releases/kvstore/1/deploy/commands/revert';
   const body = JSON.stringify({ reason: 'the latency' });
