@@ -14,7 +14,7 @@ import { asRefusal } from './refusal';
 import { refuseOutdated } from './refusing';
 import type { Served } from './served';
 import { serviceName, type ConfigPush } from './service';
-import { regionOf } from './subscribers';
+import { regionOf, sharedLabels } from './subscribers';
 import type { WantedVersion } from './versions';
 
 export type Judge = (request: Omit<JudgeRequest, 'query'>, call: Call) => Promise<JudgeResponse>;
@@ -128,9 +128,12 @@ function deployUnit(served: Served, id: string) {
   const there = present(slots);
   const region = regionOf(served.name, id);
   const { repository } = served.service;
+  const own = { repository, ...(region === undefined ? {} : { region }) };
+  const subscribers = slots.flatMap((slot, index) => (slot.gone ? [] : (served.subscriberOf(id, index) ?? [])));
+  const shared = sharedLabels(subscribers, Object.keys(own));
   return {
     id,
-    labels: { repository, ...(region === undefined ? {} : { region }) },
+    labels: { ...shared, ...own },
     size: there.length,
     version,
     mixed: new Set(there.map((slot) => slot.version)).size > 1,

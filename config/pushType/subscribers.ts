@@ -1,5 +1,6 @@
 import { placeOf } from '../../domain/config/overrides';
 import { subscriberState, type Has } from '../../domain/config/subscriber';
+import { FLEET_LIMITS } from '../../domain/fleet/limits';
 import { grouped } from '../../domain/grouped';
 import { unitOf } from '../../sdk/updates/choose';
 import type { Slot, UnitState } from '../../sdk/updates/memory';
@@ -42,6 +43,16 @@ export const regionOf = (service: string, unit: string): string | undefined => {
   const region = unit.slice(service.length + 1);
   return region === NOWHERE ? undefined : region;
 };
+
+/** What all of these hosts say of themselves but for what a unit says itself, as much of it as a unit may have. */
+export function sharedLabels(subscribers: readonly Subscriber[], own: readonly string[]): Record<string, string> {
+  const [first, ...others] = subscribers;
+  const { labels: most, labelLength } = FLEET_LIMITS;
+  const shared = Object.entries(first?.labels ?? {})
+    .filter(([key, value]) => others.every(({ labels }) => labels[key] === value))
+    .filter(([key, value]) => !own.includes(key) && key.length <= labelLength && value.length <= labelLength);
+  return Object.fromEntries(shared.sort(([one], [other]) => (one < other ? -1 : 1)).slice(0, most - own.length));
+}
 
 /** Gives everybody who came a slot, marks those who left, and says of each whether it lives on its version. */
 export function seat(

@@ -19,8 +19,13 @@ export class Hosts {
     private readonly repository: string,
   ) {}
 
-  async join(host: string, region: string, paths: readonly string[]): Promise<void> {
-    this.all.push({ host, labels: { region }, paths });
+  async join(
+    host: string,
+    region: string,
+    paths: readonly string[],
+    more: Readonly<Record<string, string>> = {},
+  ): Promise<void> {
+    this.all.push({ host, labels: { region, ...more }, paths });
     await this.look();
   }
 

@@ -93,6 +93,22 @@ test('of a region whose hosts died with the new value nothing is known, which is
   ]);
 });
 
+test('a region has the labels that all of its hosts there say, as many as a unit may have, and none in place of its own', async () => {
+  const it = await PushWorld.open();
+  await it.commits({ [PATH]: 1 });
+  const said = { tier: 'edge', repository: 'other', long: 'x'.repeat(129) };
+  await it.hosts.join('eu-0', 'eu', [PATH], { ...said, rack: 'r1' });
+  await it.hosts.join('eu-1', 'eu', [PATH], { ...said, rack: 'r2' });
+  const many = Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`l${n + 10}`, 'y']));
+  await it.hosts.join('us-0', 'us', [PATH], many);
+  const { units } = await it.ask<{ units: { labels: Record<string, string> }[] }>('fetchDeployUnits', {});
+  expect(units[0]?.labels).toEqual({ repository: 'flags', region: 'eu', tier: 'edge' });
+  expect(Object.keys(units[1]?.labels ?? {})).toEqual([
+    ...Array.from({ length: 14 }, (_, n) => `l${n + 10}`),
+    ...['repository', 'region'],
+  ]);
+});
+
 describe('a region that all hosts have left', () => {
   test('is not a unit any more after a day, and one again when a host comes back, with the value of now', async () => {
     const it = await world();
