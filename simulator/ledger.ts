@@ -33,6 +33,19 @@ interface Ledger {
   readonly notify: (event: FleetEvent) => void;
 }
 
+/** Into the ledger, and to the checkers. */
+export function writeDown(state: Omit<Ledger, 'calls'>, { service, method, by }: LedgerCall, effect: boolean): void {
+  state.ledger.push({ at: state.now, service, method, key: by.key, caller: by.run ?? '', effect });
+  if (effect) state.notify({ kind: 'effect', service, method, key: by.key });
+}
+
+/** Which call it was, and whose. */
+export interface LedgerCall {
+  readonly service: string;
+  readonly method: string;
+  readonly by: Pick<MutatingCall, 'key' | 'run'>;
+}
+
 /**
  * Runs a mutating call at most once for its key: a repetition gets the first answer and no second effect. The same key
  * with another request is an error of the caller (409). A call that is refused leaves its key free.
@@ -45,10 +58,7 @@ export function performOnce<A>(
   const { service, method, request, by } = call;
   const id = `${service} ${method} ${by.key}`;
   const digest = hashText(JSON.stringify(request));
-  const write = (effect: boolean): void => {
-    state.ledger.push({ at: state.now, service, method, key: by.key, caller: by.run ?? '', effect });
-    if (effect) state.notify({ kind: 'effect', service, method, key: by.key });
-  };
+  const write = (effect: boolean): void => writeDown(state, { service, method, by }, effect);
   const known = state.calls.get(id);
   if (known) {
     write(false);

@@ -8,7 +8,7 @@ import type { DueEvent, FleetEvent } from './events';
 import { decode, encode } from './kernel/codec';
 import { publishBuild, publishTag } from './finders/artifactCatalog';
 import { freshKernel, World, type KernelState } from './kernel/world';
-import { performOnce, type CallEffect } from './ledger';
+import { performOnce, writeDown, type CallEffect, type LedgerCall } from './ledger';
 import { autoscale } from './metrics/autoscale';
 import { crashesAtStart, metricWorld } from './metrics/series';
 import { freshState, type SimulationState } from './state';
@@ -82,6 +82,11 @@ export class Simulation implements Twine {
     const { ledger, calls } = this.state;
     const books = { now: this.world.now, ledger, calls, notify: this.notify };
     return performOnce(books, { service, method, request, by }, perform);
+  }
+
+  /** Writes a call that was answered by what keeps its own keys into the ledger. */
+  noteCall(call: LedgerCall, effect: boolean): void {
+    writeDown({ now: this.world.now, ledger: this.state.ledger, notify: this.notify }, call, effect);
   }
 
   /** The whole world as text. */

@@ -4,6 +4,7 @@ import { Landings } from '../../config/pushType/landing';
 import { ConfigMemory, type ConfigState } from '../../config/pushType/memory';
 import type { ConfigPorts } from '../../config/pushType/ports';
 import { configPushType } from '../../config/pushType/pushType';
+import { pushTypeProtocol } from '../../sdk/protocol/pushType';
 import { land, simulatedChanges } from '../configerator/repository';
 import { SimulatedStore } from '../configerator/store';
 import type { Simulation } from '../simulation';
@@ -15,7 +16,25 @@ const STEP_MS = 5_000;
 interface Served {
   readonly of: object;
   readonly fleet: ConfigFleet;
+  readonly memory: KeyedMemory;
   readonly app: Hono;
+}
+
+const MUTATING: ReadonlySet<string> = new Set(
+  Object.entries(pushTypeProtocol).flatMap(([method, { mutates }]) => (mutates ? [method] : [])),
+);
+
+/** Knows the keys of calls that had an effect which is not in the ledger yet. */
+class KeyedMemory extends ConfigMemory {
+  readonly performed = new Set<string>();
+
+  override once<A>(method: string, request: object, key: string, perform: () => A): A {
+    return super.once(method, request, key, () => {
+      const answer = perform();
+      this.performed.add(key);
+      return answer;
+    });
+  }
 }
 
 /** The push type `config` as it is, over the simulated tree: as many hosts as the world has, and nothing of git. */
@@ -28,10 +47,20 @@ export class SimulatedConfig {
   ) {}
 
   readonly fetch = async (request: Request): Promise<Response> => {
-    const response = await this.present().app.fetch(request);
+    const { app, memory } = this.present();
+    const response = await app.fetch(request);
+    this.writeDown(request, memory);
     this.stepLater();
     return response;
   };
+
+  /** What changes nothing has no key. */
+  private writeDown({ url, headers }: Request, { performed }: KeyedMemory): void {
+    const [method = '', key] = [new URL(url).pathname.split('/').at(-1), headers.get('idempotency-key')];
+    if (key === null || !MUTATING.has(method)) return;
+    const by = { key, run: headers.get('x-conveyor-run') };
+    this.simulation.noteCall({ service: 'config', method, by }, performed.delete(key));
+  }
 
   /** Steps all services, for which the world stands still. */
   async step(): Promise<void> {
@@ -64,11 +93,11 @@ export class SimulatedConfig {
       log: () => undefined,
       now: () => simulation.world.now,
     };
-    const memory = new ConfigMemory(null);
+    const memory = new KeyedMemory(null);
     Object.assign(memory.state, simulation.state.configPush ?? {});
     simulation.state.configPush = memory.state;
     const fleet = new ConfigFleet(memory, ports, new Landings(ports));
-    return (this.served = { of: simulation.state, fleet, app: configPushType(fleet, judge) });
+    return (this.served = { of: simulation.state, fleet, memory, app: configPushType(fleet, judge) });
   }
 }
 

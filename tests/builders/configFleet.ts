@@ -71,10 +71,10 @@ export class ConfigFleetWorld {
   }
 
   /** A method of the push type. */
-  async push<T>(method: string, request: object): Promise<T> {
+  async push<T>(method: string, request: object, key: string = `key ${(this.keys += 1)}`): Promise<T> {
     const response = await this.app.request(`/push-types/config/${method}`, {
       method: 'POST',
-      headers: { 'content-type': 'application/json', 'idempotency-key': `key ${(this.keys += 1)}` },
+      headers: { 'content-type': 'application/json', 'idempotency-key': key, 'x-conveyor-run': CONTEXT.deployId },
       body: JSON.stringify({ ...request, context: CONTEXT }),
     });
     const body = (await response.json()) as T & { error?: { code: string; message: string } };

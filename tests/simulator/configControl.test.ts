@@ -64,6 +64,29 @@ test('a change that somebody else has overtaken is refused by the name of what w
   ]);
 });
 
+test('the ledger has each call that was to change something of configuration, and whether it did', async () => {
+  const version = await world.propose({ 'feed/limits': 2 });
+  await world.push('fetchDeployUnits', {});
+  const updateId = 'deploy/feed/1/deploy/1/0/1';
+  const update = (wanted: string): object => ({
+    ...{ updateId, wholeUnit: false, urgency: 'normal' },
+    targets: [{ unit: 'flags/feed:eu', version: wanted, artifacts: [], amount: { count: 1 } }],
+  });
+  await expect(world.push('executeUpdates', update('9@none'), 'first')).rejects.toThrow();
+  await world.push('executeUpdates', update(version), 'first');
+  await world.push('executeUpdates', update(version), 'first');
+  await world.push('trackUpdates', { updateId });
+  await world.push('cancelUpdates', { updateId }, 'cancel');
+  const of = { service: 'config', caller: 'deploy/feed/1/deploy/1' };
+  expect(await world.control('GET', '/ledger')).toMatchObject([
+    { ...of, method: 'executeUpdates', key: 'first', effect: false },
+    { ...of, method: 'executeUpdates', key: 'first', effect: true },
+    { ...of, method: 'executeUpdates', key: 'first', effect: false },
+    { ...of, method: 'cancelUpdates', key: 'cancel', effect: true },
+  ]);
+  expect(await world.violations()).toEqual([]);
+});
+
 test('a fault that is over cannot be fixed, nor one that never was', async () => {
   const id = await world.breaks({ kind: 'leader', downMs: 1_000 });
   await world.pass(2_000);
