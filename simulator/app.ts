@@ -48,7 +48,7 @@ export interface Simulator {
 export function createSimulator(options: SimulatorOptions): Simulator {
   const simulation = new Simulation({ ...options, asksAtPresent: options.fetch === undefined });
   const sleep = options.sleep ?? ((ms: number) => wait(ms, undefined, { ref: false }));
-  const judge = fleetJudge(simulation, options.healthService);
+  const judge = fleetJudge(simulation, options.healthService, sleep);
   const config = new SimulatedConfig(simulation, judge);
   const services = serviceApp(simulation, judge, config);
   const network = { inside: viaApp(services), outside: options.fetch ?? options.network ?? fetch };

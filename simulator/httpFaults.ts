@@ -49,14 +49,33 @@ export async function throughFaults(
   }
 }
 
-/** What a push type of the world gets from a source that it asks in this process, where time stands still meanwhile. */
-export function askInside<T>(simulation: Simulation, service: string, method: string, answer: () => T): T {
+/** How a push type of the world waits for a source that it asks in this process, and for how many ms at the most. */
+export interface InsideWait {
+  readonly sleep: (ms: number) => Promise<void>;
+  readonly deadlineMs: number;
+}
+
+/** What it gets from there. It only reads: a call that arrives twice is as one. */
+export async function askInside<T>(
+  simulation: Simulation,
+  service: string,
+  method: string,
+  answer: () => T,
+  { sleep, deadlineMs }: InsideWait,
+): Promise<T> {
   const fault = pickFault(simulation, service, method);
   switch (fault?.mode) {
     case 'down':
       throw new LostReplyError(NO_RESPONSE);
     case 'error':
       throw new Error(FAULT_BODY.error.message);
+    case 'delay': {
+      const delayMs = simulation.world.scaled(fault?.delayMs ?? 0);
+      await sleep(Math.min(delayMs, deadlineMs));
+      // Its own deadline is one of the wall clock, and the world may have another.
+      if (delayMs >= deadlineMs) throw new Error(`the data source did not answer within ${deadlineMs} ms`);
+      return answer();
+    }
     case 'lose-reply':
       throw new LostReplyError(LOST);
     case 'garbage':

@@ -1,7 +1,7 @@
 import { judgeTargets, type JudgeRequest, type JudgeResponse } from '../../sdk/health';
 import { remoteJudge, type RemoteJudge, type RemoteJudgeOptions } from '../../sdk/health/remote';
 import type { Call } from '../../sdk/server';
-import { askInside } from '../httpFaults';
+import { askInside, type InsideWait } from '../httpFaults';
 import { metricWorld } from '../metrics/series';
 import { queryMetrics } from '../metrics/store';
 import type { Simulation } from '../simulation';
@@ -14,18 +14,27 @@ export type FleetJudge = (request: Omit<JudgeRequest, 'query' | 'deadlineMs'>, c
 
 export type FleetJudgeOptions = Omit<RemoteJudgeOptions, 'source'>;
 
-export function fleetJudge(simulation: Simulation, service: FleetJudgeOptions | undefined): FleetJudge {
-  if (service === undefined) return (request) => judgeTargets({ ...request, query: ownStore(simulation) });
+/** So long it waits for an answer of the store. */
+const STORE_DEADLINE_MS = 10_000;
+
+export function fleetJudge(
+  simulation: Simulation,
+  service: FleetJudgeOptions | undefined,
+  sleep: InsideWait['sleep'],
+): FleetJudge {
+  const waiting = { sleep, deadlineMs: STORE_DEADLINE_MS };
+  if (service === undefined)
+    return (request) =>
+      judgeTargets({ ...request, query: ownStore(simulation, waiting), deadlineMs: STORE_DEADLINE_MS });
   const judge: RemoteJudge = remoteJudge({ ...service, source: STORE });
   return judge;
 }
 
 const ownStore =
-  (simulation: Simulation): JudgeRequest['query'] =>
-  (query, { source }) => {
+  (simulation: Simulation, waiting: InsideWait): JudgeRequest['query'] =>
+  async (query, { source }) => {
     if (source !== undefined && source !== STORE)
       throw new Error(`the fleet has no data source ${source}, only ${STORE}`);
-    const { now } = simulation.world;
-    const answer = () => ({ series: queryMetrics(metricWorld(simulation), now, query) });
-    return Promise.resolve(askInside(simulation, 'data-source', 'query', answer));
+    const answer = () => ({ series: queryMetrics(metricWorld(simulation), simulation.world.now, query) });
+    return askInside(simulation, 'data-source', 'query', answer, waiting);
   };

@@ -1,4 +1,5 @@
 import { callExtension, viaApp } from '../../sdk/client';
+import { healthCheckSchema } from '../../domain/spec/health';
 import { pushTypeProtocol } from '../../sdk/protocol/pushType';
 import { createSimulator } from '../../simulator/app';
 import { expectNoViolations, givenFleet, START, update, type TestFleet } from '../builders/simulatorFleet';
@@ -6,6 +7,7 @@ import { expectNoViolations, givenFleet, START, update, type TestFleet } from '.
 afterEach(expectNoViolations);
 
 const UPDATE = 'deploy/p/1/d/1/0/1';
+const CONTEXT = { pipeline: 'p', release: 1, deployId: 'd', actor: 'user:alice', config: {} };
 
 const push = (fleet: Pick<TestFleet, 'app'>) =>
   callExtension({
@@ -18,7 +20,7 @@ const push = (fleet: Pick<TestFleet, 'app'>) =>
       urgency: 'normal',
       targets: [{ unit: 'kvstore-x', version: 'kv:2', artifacts: [], amount: { all: true } }],
     },
-    context: { pipeline: 'p', release: 1, deployId: 'd', actor: 'user:alice', config: {} },
+    context: CONTEXT,
     key: UPDATE,
     runId: 'deploy/p/1/d/1',
     fetch: viaApp(fleet.app),
@@ -97,6 +99,31 @@ test.each([
     ...{ baseline: { start: START, end: START }, now: START + 600_000 },
   });
   expect(body.units).toMatchObject([{ checks: [{ verdict: 'errored', reason: expect.stringContaining(reason) }] }]);
+});
+
+test.each([
+  ['later, where it is within the deadline', 50_000, 5_000, 'healthy', 'within the limit'],
+  ['not at all, where it is beyond the deadline', 200_000, 10_000, 'errored', 'did not answer within 10000 ms'],
+])('delay: a data source answers health checks %s', async (_, delayMs, sleptMs, verdict, reason) => {
+  let now = START;
+  const slept: number[] = [];
+  const sleep = (ms: number): Promise<void> => Promise.resolve(void (now += slept.push(ms) && ms));
+  const { app } = createSimulator({ seed: 1, speed: 10, now: () => now, sleep });
+  const post = (path: string, body: unknown) => app.request(path, { method: 'POST', body: JSON.stringify(body) });
+  await post('/control/jobs', { name: 'kvstore-x', region: 'x', tasks: 2, version: 'kv:1', nSmall: 1, budget: 1 });
+  await post('/control/faults', { kind: 'http', service: 'data-source', mode: 'delay', delayMs });
+  now += 600_000;
+  const check = { name: 'errors', metric: 'rpc.error_ratio', lookback: 60_000, threshold: { above: 0.5 } };
+  const body = await callExtension({
+    ...{ service: { name: 'twine', url: 'http://simulator/push-types/twine', timeoutMs: 1000 }, fetch: viaApp(app) },
+    ...{ protocol: pushTypeProtocol, method: 'runHealthChecks', context: CONTEXT },
+    request: {
+      ...{ targets: { units: ['kvstore-x'], updatedBy: [] }, checks: [healthCheckSchema.parse(check)] },
+      ...{ baseline: { start: START, end: START }, now },
+    },
+  });
+  expect(slept).toEqual([sleptMs]);
+  expect(body.units).toMatchObject([{ checks: [{ verdict, reason: expect.stringContaining(reason) as string }] }]);
 });
 
 test('delay: the answer comes after the simulated time that was asked for', async () => {
