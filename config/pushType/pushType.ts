@@ -2,6 +2,7 @@ import type { Hono } from 'hono';
 import { CONFIG_LIMITS } from '../../domain/limits';
 import { whyNotConfigPath } from '../../domain/config/path';
 import { subscriberId } from '../../domain/config/subscriber';
+import type { UnitProgress } from '../../domain/fleet/unit';
 import type { JudgeRequest, JudgeResponse, UnitTasks } from '../../sdk/health';
 import type { HealthTargets } from '../../sdk/protocol/pushType';
 import { ExtensionError, servePushType, type Call, type ServeOptions } from '../../sdk/server';
@@ -86,7 +87,7 @@ export const configPushType = (fleet: Deployable, judge: Judge, options?: ServeO
         wake(fleet, name);
         const wait = fleet.landingWait(name);
         const asked = Object.keys(update.units).filter((unit) => units?.includes(unit) ?? true);
-        const progress = asked.map((unit) => progressOf(withUnit(state, unit), unit, updateId));
+        const progress = asked.map((unit) => untilLanded(progressOf(withUnit(state, unit), unit, updateId)));
         return { units: progress.map((one) => (one.state === 'updating' && wait ? { ...wait, ...one } : one)) };
       },
 
@@ -102,6 +103,15 @@ export const configPushType = (fleet: Deployable, judge: Judge, options?: ServeO
   );
 
 const present = (slots: readonly Slot[]): Slot[] => slots.filter((slot) => !slot.gone);
+
+/** An update that is to land is not through before, though all of its hosts have the value: one is counted as missing. */
+function untilLanded<P extends Pick<UnitProgress, 'state' | 'targeted' | 'gone' | 'updated' | 'live'>>(progress: P): P {
+  const { state, gone, updated, live } = progress;
+  if (state === 'done' || state === 'failed' || live < progress.targeted - gone) return progress;
+  const targeted = Math.max(progress.targeted, gone + 1);
+  const most = targeted - gone - 1;
+  return { ...progress, targeted, updated: Math.min(updated, most), live: most };
+}
 
 /** Of a unit that all hosts have left nothing is there any more. */
 const withUnit = (state: State, unit: string): State =>

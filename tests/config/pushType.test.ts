@@ -83,6 +83,34 @@ test('while it lands nobody but the hosts of the phases has it, whoever joins, a
   expect(await counts(it)).toEqual({ 1: 20, 2: 2 });
 });
 
+test('a completion is not through before its change has landed, though a phase before it has reached all hosts', async () => {
+  const it = await world();
+  const { version } = await it.bench.proposeValues({ [PATH]: 2 });
+  await it.push(`${DEPLOY}/0/1`, version, { units: [EU, US], amount: { all: true } });
+  await it.settle();
+  it.beforeLand = () => Promise.reject(new Error('Temporal is away'));
+  await it.complete(DEPLOY, version, [EU, US]);
+  await it.settle(3);
+  const missing = async () =>
+    (await it.progress(`${DEPLOY}/9/1`)).map(({ state, targeted, live }) => [state === 'done', targeted - live]);
+  expect([await counts(it), await missing()]).toEqual([
+    { 2: 20 },
+    [
+      [false, 1],
+      [false, 1],
+    ],
+  ]);
+  it.beforeLand = () => Promise.resolve();
+  await it.settle();
+  expect([onBranch(it), await missing()]).toEqual([
+    '2',
+    [
+      [true, 0],
+      [true, 0],
+    ],
+  ]);
+});
+
 test('a revert before the landing takes the value from those who had it, and nothing is ever committed', async () => {
   const it = await world();
   const { version } = await it.bench.proposeValues({ [PATH]: 2 });
