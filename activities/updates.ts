@@ -1,29 +1,26 @@
 import { counted, type TaskCounts } from '../domain/deploy/lockstep';
-import { targetsFor, type PhasePlan, type PlannedTarget, type Want } from '../domain/deploy/plan';
+import { targetsFor, type PhasePlan, type Want } from '../domain/deploy/plan';
 import { missingOf } from '../domain/deploy/progress';
-import { named, NONE_NAMED, type Named, type Selection } from '../domain/deploy/snapshot';
+import type { Selection } from '../domain/deploy/snapshot';
 import { FLEET_LIMITS } from '../domain/fleet/limits';
-import { canariesOn } from '../domain/mutex';
 import type { UnitProgress } from '../domain/fleet/unit';
 import { heedingCancel } from './cancelling';
 import { lookAtUpdates, trackProved, type Followed, type Following } from './following';
 import { look } from './look';
 import {
-  eachChunk,
   keyOfRun,
   pushRequestKey,
   offered,
-  otherCanaries,
   reservedUpdates,
   sendEach,
   toWire,
   unitNeeds,
   unitOf,
-  updatesOf,
   type DeployCall,
   type Invoke,
   type PushPorts,
 } from './pushCalls';
+import { sendUpdates, type Sending, type SentUpdates } from './sending';
 import { unitsIn } from './snapshots';
 import { steering } from './steering';
 import { type Tracking, type TrackedUpdate, updateProgress } from './tracking';
@@ -34,11 +31,7 @@ export interface PhaseWork {
   readonly want: Want;
 }
 
-export interface UpdateRequest extends PhaseWork {
-  readonly updateId: string;
-  readonly wholeUnit: boolean;
-  /** Nothing is sent while a canary is on one of the units; missing: its tasks are left alone. */
-  readonly awaitsCanaries?: true;
+export interface UpdateRequest extends PhaseWork, Sending {
   /** Lockstep: so many tasks of these units, and no others. */
   readonly counts?: TaskCounts;
 }
@@ -54,15 +47,6 @@ export interface Traffic {
   readonly selection: Selection;
   readonly percent: number;
   readonly toVersion: string;
-}
-
-/** What was sent: to how many units, known by which ids, and which did not take it. */
-export interface SentUpdates {
-  readonly updateIds: readonly string[];
-  readonly count: number;
-  readonly refused: Named;
-  /** Nothing was sent, as they are in the way. */
-  readonly canaries?: readonly string[];
 }
 
 /** The updates of a phase: thin calls, keyed so that a repetition changes nothing, and one that watches. */
@@ -118,26 +102,6 @@ export function createUpdateActivities(ports: PushPorts, invoke: Invoke) {
   };
 }
 
-async function sendUpdates(
-  ports: PushPorts,
-  invoke: Invoke,
-  call: DeployCall,
-  { updateId, wholeUnit, awaitsCanaries }: UpdateRequest,
-  targets: readonly PlannedTarget[],
-): Promise<SentUpdates> {
-  const present = await otherCanaries(ports, call);
-  const inTheWay = awaitsCanaries ? canariesOn(present, targets.map(unitOf)) : [];
-  if (inTheWay.length > 0)
-    return { ...NOT_SENT, count: targets.length, canaries: inTheWay.map(({ requester }) => requester) };
-  const exclude = updatesOf(present);
-  const name = pushRequestKey(`${updateId}/execute`, exclude);
-  const accepted = await eachChunk(call, targets, unitOf, async ({ items, key }) => {
-    const request = { updateId, wholeUnit, urgency: 'normal' as const, ...toWire(call, items, exclude) };
-    return (await invoke(call, 'executeUpdates', request, key(name))).accepted;
-  });
-  return { updateIds: [updateId], count: targets.length, refused: missingUnits(targets.map(unitOf), accepted) };
-}
-
 async function shiftUnits(
   { snapshots }: PushPorts,
   invoke: Invoke,
@@ -153,15 +117,4 @@ async function shiftUnits(
       invoke(call, 'shiftTraffic', { units: [...items], percent, toVersion }, key(name)),
     );
   });
-}
-
-const NOT_SENT = { updateIds: [], refused: NONE_NAMED } as const;
-
-/** Those of the wanted ids that are not among the others. */
-function missingUnits(wanted: readonly string[], ids: readonly string[]): Named {
-  const there = new Set(ids);
-  return named(
-    wanted.filter((id) => !there.has(id)),
-    FLEET_LIMITS.leftOut,
-  );
 }

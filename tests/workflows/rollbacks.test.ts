@@ -1,4 +1,4 @@
-import { answering, away, refusal } from './answering';
+import { answering, away, refusal, type Asked } from './answering';
 import { deploying } from './deploys';
 import { flow, slowAction, untilAction, type Actions } from './flows';
 import { kvstore } from './pipelines';
@@ -55,6 +55,20 @@ test('one that is refused asks again by itself', async () => {
   const takes = answering(world, ({ method }) => (method === 'executeUpdates' ? refusal() : undefined));
   const deploy = await rollback();
   expect((await deploy.reaches(({ paused }) => paused !== null)).paused?.by).toBe('dependency');
+  takes();
+  expect(await deploy.ended()).toMatchObject({ outcome: 'succeeded' });
+  expect(await versions()).toEqual(EVERYWHERE);
+});
+
+test('a unit that refuses it keeps no other from going back', async () => {
+  const isAsked = ({ method, targets = [] }: Asked & { targets?: readonly { unit: string }[] }) =>
+    method === 'executeUpdates' && targets.some(({ unit }) => unit === 'kvstore-x');
+  const takes = answering(world, (asked) => (isAsked(asked) ? refusal() : undefined));
+  const deploy = await rollback();
+  const { paused } = await deploy.reaches((status) => status.paused !== null);
+  expect(paused).toMatchObject({ by: 'dependency', reason: expect.stringMatching(/kvstore-x.*not today/) as string });
+  await world.sleep(5 * MINUTE);
+  expect(await versions()).toEqual([{ 'kv:1': 6 }, { 'kv:2': 6 }]);
   takes();
   expect(await deploy.ended()).toMatchObject({ outcome: 'succeeded' });
   expect(await versions()).toEqual(EVERYWHERE);

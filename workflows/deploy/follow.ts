@@ -2,7 +2,7 @@ import type { TrackedUpdate, Tracking } from '../../activities/tracking';
 import type { PhasePlan } from '../../domain/deploy/plan';
 import type { Named } from '../../domain/deploy/snapshot';
 import { namesOf } from '../../domain/deploy/unavailable';
-import { formatDuration } from '../../domain/text';
+import { formatDuration, withReason } from '../../domain/text';
 import { summaryOf } from '../../domain/markdown';
 import { pushWatchers } from '../proxies';
 import { callUntilAnswered, messageOf } from './calls';
@@ -11,8 +11,10 @@ import type { DeploySession } from './session';
 import { trackingOf, type UpdateControl, type UpdateEnd, type UpdateOrder } from './update';
 
 /** An answer that leaves units out says nothing of them, least of all that they are updated. */
-export const unanswered = (run: DeploySession, units: Named, what: string): UpdateEnd | undefined =>
-  units.count === 0 ? undefined : { kind: 'refused', reason: `${run.input.spec.pushType} ${what} ${namesOf(units)}` };
+export const unanswered = (run: DeploySession, units: Named, what: string, why = ''): UpdateEnd | undefined =>
+  units.count === 0
+    ? undefined
+    : { kind: 'refused', reason: withReason(`${run.input.spec.pushType} ${what} ${namesOf(units)}`, why) };
 
 /** @param budget what is left of the time limit; nothing is taken off while the push type does not answer. */
 export async function follow(

@@ -1,4 +1,4 @@
-import type { SentUpdates } from '../../activities/updates';
+import type { SentUpdates } from '../../activities/sending';
 import type { Proof } from '../../activities/following';
 import type { Tracking } from '../../activities/tracking';
 import type { Counted } from '../../domain/deploy/counts';

@@ -75,10 +75,10 @@ async function send(run: DeploySession, phase: PhasePlan, order: UpdateOrder): P
   if (sent === undefined) return sending.then(paused, paused);
   if ('refused' in sent) return { kind: 'refused', reason: sent.refused };
   run.update.taken();
-  const { updateIds: ids, count, refused, canaries } = sent.value;
+  const { updateIds: ids, count, refused, why, canaries } = sent.value;
   if (count === 0) return { kind: 'left' };
   if (canaries) return { kind: 'refused', reason: `in the way: ${canaries.join(', ')}`, byCanaries: true };
-  return unanswered(run, refused, 'did not take the update of') ?? { ids };
+  return unanswered(run, refused, 'did not take the update of', why) ?? { ids };
 }
 
 const paused = () => 'paused' as const;

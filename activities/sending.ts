@@ -1,0 +1,90 @@
+import type { PlannedTarget } from '../domain/deploy/plan';
+import { newSifting, type Sifting } from '../domain/deploy/sift';
+import { named, NONE_NAMED, type Named } from '../domain/deploy/snapshot';
+import { FLEET_LIMITS } from '../domain/fleet/limits';
+import { canariesOn } from '../domain/mutex';
+import { isNonRetryable } from './failure';
+import {
+  eachChunk,
+  otherCanaries,
+  pushRequestKey,
+  toWire,
+  unitOf,
+  updatesOf,
+  type DeployCall,
+  type Invoke,
+  type PushPorts,
+} from './pushCalls';
+import { sentAs, siftTargets } from './sifting';
+
+/** What an update of a phase is. */
+export interface Sending {
+  readonly updateId: string;
+  readonly wholeUnit: boolean;
+  /** Nothing is sent while a canary is on one of the units; missing: its tasks are left alone. */
+  readonly awaitsCanaries?: true;
+}
+
+/** What was sent: to how many units, known by which ids, and which did not take it. */
+export interface SentUpdates {
+  readonly updateIds: readonly string[];
+  readonly count: number;
+  readonly refused: Named;
+  /** What the first of these says. */
+  readonly why?: string;
+  /** Nothing was sent, as they are in the way. */
+  readonly canaries?: readonly string[];
+}
+
+/** Sends an update. Of a rollback each unit that can take it does, as of a revert: one that refuses keeps no other from it. */
+export async function sendUpdates(
+  ports: PushPorts,
+  invoke: Invoke,
+  call: DeployCall,
+  { updateId, wholeUnit, awaitsCanaries }: Sending,
+  targets: readonly PlannedTarget[],
+): Promise<SentUpdates> {
+  const present = await otherCanaries(ports, call);
+  const inTheWay = awaitsCanaries ? canariesOn(present, targets.map(unitOf)) : [];
+  if (inTheWay.length > 0)
+    return { ...NOT_SENT, count: targets.length, canaries: inTheWay.map(({ requester }) => requester) };
+  const exclude = updatesOf(present);
+  const accepted: string[] = [];
+  const sendAs = async (id: string, some: readonly PlannedTarget[]): Promise<void> => {
+    const name = pushRequestKey(`${id}/execute`, exclude);
+    const taken = await eachChunk(call, some, unitOf, async ({ items, key }) => {
+      const request = { updateId: id, wholeUnit, urgency: 'normal' as const, ...toWire(call, items, exclude) };
+      return (await invoke(call, 'executeUpdates', request, key(name))).accepted;
+    });
+    accepted.push(...taken);
+  };
+  const of = (updateIds: readonly string[], more = {}): SentUpdates => ({
+    ...{ updateIds, count: targets.length, refused: missingUnits(targets.map(unitOf), accepted) },
+    ...more,
+  });
+  try {
+    await sendAs(updateId, targets);
+    return of([updateId]);
+  } catch (error) {
+    if (!call.back || targets.length === 1 || !isNonRetryable(error)) throw error;
+  }
+  const sifting = await siftTargets(targets, updateId, wholeRefused(call, targets.length), {
+    sendAs,
+    report: () => {},
+  });
+  return of(await sentAs(targets, updateId, sifting, sendAs), { why: sifting.named[0]?.reason });
+}
+
+const NOT_SENT = { updateIds: [], refused: NONE_NAMED } as const;
+
+const wholeRefused = ({ inPages }: DeployCall, count: number): Sifting =>
+  newSifting(count, { portion: inPages ? FLEET_LIMITS.chunk : count, isKnown: true });
+
+/** Those of the wanted ids that are not among the others. */
+function missingUnits(wanted: readonly string[], ids: readonly string[]): Named {
+  const there = new Set(ids);
+  return named(
+    wanted.filter((id) => !there.has(id)),
+    FLEET_LIMITS.leftOut,
+  );
+}
