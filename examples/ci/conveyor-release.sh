@@ -151,7 +151,7 @@ while [ $# -gt 0 ]; do
   case $1 in
     --wait) wait=yes && shift && continue ;;
     -a | -k | -w | --timeout) [ $# -gt 1 ] || usage "$1 needs a value" ;;
-    *) usage "$1 is no option" ;;
+    *) usage "$1 is not an option" ;;
   esac
   case $1 in
     -a)
@@ -167,12 +167,12 @@ while [ $# -gt 0 ]; do
   esac
   shift 2
 done
-case $timeout in '' | *[!0-9]*) usage "--timeout $timeout is no number of seconds" ;; esac
+case $timeout in '' | *[!0-9]*) usage "--timeout $timeout is not a number of seconds" ;; esac
 deadline=$(($(now) + timeout))
 
 if [ "$command" = release ]; then
   [ -n "${CONVEYOR_CI_TOKEN:-}" ] || usage 'CONVEYOR_CI_TOKEN is not set'
-  case $target in *[!a-z0-9-]*) usage "$target is no name of a pipeline" ;; esac
+  case $target in *[!a-z0-9-]*) usage "$target is not the name of a pipeline" ;; esac
   printf '{"artifacts":[%s]%s}' "$artifacts" "${key:+,\"idempotencyKey\":$(quote "$key")}" >"$tmp/body"
   send "/v1/pipelines/$target/releases"
 else
