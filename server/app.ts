@@ -134,7 +134,7 @@ const FORWARDED = ['forwarded', 'x-forwarded-for', 'x-forwarded-host'] as const;
 /** Why a request need not be of this machine, although its connection is. */
 function whyNotLocal(c: Context): string | undefined {
   const { host } = new URL(c.req.url);
-  if (!isLocalName(host)) return `${host} is not a name of it`;
+  if (!isLocalName(host)) return `${host} is not one of its names`;
   return FORWARDED.some((name) => c.req.header(name) !== undefined) ? 'this came through a proxy' : undefined;
 }
 

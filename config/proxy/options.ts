@@ -25,7 +25,7 @@ export function readOptions(args: readonly string[]) {
   const port = Number(text);
   if (text.trim() === '' || !Number.isInteger(port) || port < 0 || port > 65_535)
     throw usage(`--port ${text} is not a port`);
-  if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,252}$/.test(host)) throw usage(`--host ${host} is not a name of a host`);
+  if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,252}$/.test(host)) throw usage(`--host ${host} is not a host name`);
   if (repository === undefined) throw usage('--repository is missing');
   if (cache === undefined) throw usage('--cache is missing');
   if (etcd === undefined) throw usage('--etcd is missing');

@@ -128,7 +128,7 @@ class WatchingGatekeeper implements Gatekeeper {
   }
 
   private watch(project: string): WatchedProject | undefined {
-    if (!NAME.test(project)) return this.warnOnce(project, `${onOneLine(project)} is not a name of a project`);
+    if (!NAME.test(project)) return this.warnOnce(project, `${onOneLine(project)} is not the name of a project`);
     if (this.watched.size >= GATE_LIMITS.projects.max)
       return this.warnOnce(
         '',

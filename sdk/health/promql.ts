@@ -69,7 +69,7 @@ function chunkTasks(tasks: readonly string[]): string[][] {
 }
 
 function matcher(name: string, operator: '=' | '=~', value: string): string {
-  if (!LABEL.test(name)) throw new Error(`${name} is not a name of a label in Prometheus`);
+  if (!LABEL.test(name)) throw new Error(`${name} is not a label name of Prometheus`);
   return `${name}${operator}${promqlString(value)}`;
 }
 

@@ -123,7 +123,7 @@ test('names the task of a user by the rule that they fall under, in and outside 
 test('names that are none, and more projects than it watches, stay closed and are logged once', () => {
   const { gates, logged, listeners } = givenGates({});
   for (let n = 0; n < 2; n += 1) expect(gates.check('../secrets', user)).toBe(false);
-  expect(logged).toEqual(['../secrets is not a name of a project']);
+  expect(logged).toEqual(['../secrets is not the name of a project']);
   for (let n = 0; n < GATE_LIMITS.projects.max + 2; n += 1) gates.check(`p${n}`, user);
   expect(listeners.size).toBe(GATE_LIMITS.projects.max);
   expect(logged).toHaveLength(2);
