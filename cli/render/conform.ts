@@ -72,8 +72,9 @@ function verdict({ kind, passed, failed, skipped, notRun }: ConformReport, view:
     ...(skipped > 0 ? [`${skipped} skipped`] : []),
     ...(notRun > 0 ? [`${notRun} not run`] : []),
   ].join(', ');
-  const good = passed > 0 ? colors.green(`It keeps the protocol of a ${kind}`) : 'Nothing was tried';
-  const bad = notRun > 0 ? 'The service could not be tested to the end' : `This is no ${kind} yet`;
+  const article = /^[aeiou]/.test(kind) ? 'an' : 'a';
+  const good = passed > 0 ? colors.green(`It keeps the protocol of ${article} ${kind}`) : 'Nothing was tried';
+  const bad = notRun > 0 ? 'The service could not be tested to the end' : `This is not ${article} ${kind} yet`;
   const words = failed > 0 ? colors.red(bad) : good;
   return fold(`${words}: ${counts}.`, view.width);
 }

@@ -104,8 +104,6 @@ describe('a push type that knows no pages', () => {
     const deploy = await deploying(world);
     const { outcome, reason } = await deploy.ended();
     expect(outcome).toBe('failed');
-    expect(reason).toBe(
-      'twine has 501 units and does not give them in pages, so that without paging a deploy has at most 500',
-    );
+    expect(reason).toBe('twine has 501 units and does not page them; without paging a deploy has at most 500');
   });
 });
