@@ -42,6 +42,22 @@ test('a person may end such a revert', async () => {
   expect(await deploy.ended()).toMatchObject({ outcome: 'revert-failed' });
 });
 
+test('a person may pause a revert that is to be tried again, and it stays paused until it is resumed', async () => {
+  const deploy = await deploying(world, {}, { ...ONE, completion: { bake: '8h' } });
+  await deploy.reaches(({ state }) => state === 'baking');
+  const takes = revertsRefused();
+  await deploy.command('revert');
+  await deploy.reaches(({ state, paused }) => state === 'reverting' && paused !== null, { stepMs: 10_000 });
+  await deploy.command('pause');
+  takes();
+  await world.sleep(60 * MINUTE);
+  expect((await deploy.status()).paused).toMatchObject({ by: 'operator' });
+  expect((await world.jobs())[0]?.versions).toEqual({ 'kv:2': 6 });
+  await deploy.command('resume');
+  expect(await deploy.ended()).toMatchObject({ outcome: 'reverted' });
+  await back();
+});
+
 test('a canary that was cancelled before it could go back goes back though it is refused at first', async () => {
   const canary = { amount: { count: 2 }, bakeMs: 30 * MINUTE, keepUntil: false };
   const deploy = await deploying(world, { action: 'canary', canary }, ONE);

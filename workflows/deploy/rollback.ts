@@ -23,7 +23,6 @@ export async function untilNextTry(
   const wake = () => run.isLeft() || run.record.control.resuming !== null;
   await run.until(wake, { afterMs: retryAfterMs(run.input.settings, failures), summary: 'rollback: try again' });
   if (run.isLeft()) return end;
-  // Who has paused it meanwhile resumes it.
-  if (run.paused?.by !== 'operator' || run.record.control.resuming !== null) run.unpause('trying the rollback again');
+  run.unpause('trying the rollback again');
   return (await accepted(run, trackingFor(run, phase, order, [order.updateId], control), control)) ?? end;
 }
