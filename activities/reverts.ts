@@ -2,7 +2,7 @@ import { Context } from '@temporalio/activity';
 import { counted, type TaskCounts } from '../domain/deploy/lockstep';
 import { revertTargets, type RevertRules } from '../domain/deploy/planRevert';
 import type { PlannedTarget } from '../domain/deploy/plan';
-import { newSifting, type Missed, type Sifting } from '../domain/deploy/sift';
+import type { Missed, Sifting } from '../domain/deploy/sift';
 import {
   named,
   NONE_NAMED,
@@ -18,7 +18,7 @@ import { beating } from './clock';
 import { isNonRetryable } from './failure';
 import { stillThere } from './fetchUnits';
 import { inChunks, toWire, unitOf, type DeployCall, type Invoke, type PushPorts } from './pushCalls';
-import { sentAs, siftTargets, type SendAs } from './sifting';
+import { beginSifting, sentAs, siftTargets, type SendAs } from './sifting';
 
 /** What is to be brought back: every task that these updates touched. */
 export interface RevertRequest {
@@ -110,9 +110,7 @@ async function sendWhole(
   }
   const there = new Set(await stillThere(invoke, call, targets.map(unitOf)));
   const gone = targets.flatMap(({ unit }, nth) => (there.has(unit) ? [] : [nth]));
-  const portion = call.inPages ? FLEET_LIMITS.chunk : targets.length;
-  const isKnown = gone.length === 0 && targets.length <= portion;
-  return { ...newSifting(targets.length - gone.length, { portion, isKnown }), gone };
+  return { ...beginSifting(call, targets.length - gone.length, gone.length === 0), gone };
 }
 
 async function sendParts(

@@ -1,5 +1,4 @@
 import type { PlannedTarget } from '../domain/deploy/plan';
-import { newSifting, type Sifting } from '../domain/deploy/sift';
 import { named, NONE_NAMED, type Named } from '../domain/deploy/snapshot';
 import { FLEET_LIMITS } from '../domain/fleet/limits';
 import { canariesOn } from '../domain/mutex';
@@ -15,7 +14,7 @@ import {
   type Invoke,
   type PushPorts,
 } from './pushCalls';
-import { sentAs, siftTargets } from './sifting';
+import { beginSifting, sentAs, siftTargets } from './sifting';
 
 /** What an update of a phase is. */
 export interface Sending {
@@ -58,27 +57,24 @@ export async function sendUpdates(
     });
     accepted.push(...taken);
   };
-  const of = (updateIds: readonly string[], more = {}): SentUpdates => ({
-    ...{ updateIds, count: targets.length, refused: missingUnits(targets.map(unitOf), accepted) },
-    ...more,
+  const sent = (updateIds: readonly string[]): SentUpdates => ({
+    updateIds,
+    count: targets.length,
+    refused: missingUnits(targets.map(unitOf), accepted),
   });
   try {
     await sendAs(updateId, targets);
-    return of([updateId]);
+    return sent([updateId]);
   } catch (error) {
     if (!call.back || targets.length === 1 || !isNonRetryable(error)) throw error;
   }
-  const sifting = await siftTargets(targets, updateId, wholeRefused(call, targets.length), {
-    sendAs,
-    report: () => {},
-  });
-  return of(await sentAs(targets, updateId, sifting, sendAs), { why: sifting.named[0]?.reason });
+  const begun = beginSifting(call, targets.length, true);
+  const sifting = await siftTargets(targets, updateId, begun, { sendAs, report: () => undefined });
+  const [first] = sifting.named;
+  return { ...sent(await sentAs(targets, updateId, sifting, sendAs)), ...(first ? { why: first.reason } : {}) };
 }
 
 const NOT_SENT = { updateIds: [], refused: NONE_NAMED } as const;
-
-const wholeRefused = ({ inPages }: DeployCall, count: number): Sifting =>
-  newSifting(count, { portion: inPages ? FLEET_LIMITS.chunk : count, isKnown: true });
 
 /** Those of the wanted ids that are not among the others. */
 function missingUnits(wanted: readonly string[], ids: readonly string[]): Named {

@@ -1,12 +1,27 @@
 import { Context } from '@temporalio/activity';
 import type { PlannedTarget } from '../domain/deploy/plan';
-import { isServiceAway, MOST_MISSED, sifted, type PartAnswer, type Sifting, type Stretch } from '../domain/deploy/sift';
+import {
+  isServiceAway,
+  MOST_MISSED,
+  newSifting,
+  sifted,
+  type PartAnswer,
+  type Sifting,
+  type Stretch,
+} from '../domain/deploy/sift';
+import { FLEET_LIMITS } from '../domain/fleet/limits';
 import { isNonRetryable } from './failure';
-import { CHUNKS_AT_ONCE, digestOf, unitOf } from './pushCalls';
+import { CHUNKS_AT_ONCE, digestOf, unitOf, type DeployCall } from './pushCalls';
 
 type Targets = readonly PlannedTarget[];
 /** Sends targets as an update of that id. @throws where they are not taken */
 export type SendAs = (updateId: string, targets: Targets) => Promise<void>;
+
+/** In the portions that a push type takes; `isSame`: it has not taken just these as a whole. */
+export function beginSifting({ inPages }: DeployCall, count: number, isSame: boolean): Sifting {
+  const portion = inPages ? FLEET_LIMITS.chunk : count;
+  return newSifting(count, { portion, isKnown: isSame && count <= portion });
+}
 
 const MAX_REASON = 300;
 /** Following each takes requests of its own, and a push type may forget old ones. */

@@ -101,25 +101,31 @@ test.each([
   expect(body.units).toMatchObject([{ checks: [{ verdict: 'errored', reason: expect.stringContaining(reason) }] }]);
 });
 
+/** A simulator whose time passes ten times as fast, and no faster than it sleeps; what it slept, in ms. */
+async function delayed(service: string, delayMs: number) {
+  const clock = { now: START };
+  const slept: number[] = [];
+  const sleep = (ms: number): Promise<void> => Promise.resolve(void (clock.now += slept.push(ms) && ms));
+  const { app } = createSimulator({ seed: 1, speed: 10, now: () => clock.now, sleep });
+  const post = (path: string, body: unknown) => app.request(path, { method: 'POST', body: JSON.stringify(body) });
+  await post('/control/jobs', { name: 'kvstore-x', region: 'x', tasks: 2, version: 'kv:1', nSmall: 1, budget: 1 });
+  await post('/control/faults', { kind: 'http', service, mode: 'delay', delayMs });
+  return { app, clock, slept };
+}
+
 test.each([
   ['later, where it is within the deadline', 50_000, 5_000, 'healthy', 'within the limit'],
   ['not at all, where it is beyond the deadline', 200_000, 10_000, 'errored', 'did not answer within 10000 ms'],
 ])('delay: a data source answers health checks %s', async (_, delayMs, sleptMs, verdict, reason) => {
-  let now = START;
-  const slept: number[] = [];
-  const sleep = (ms: number): Promise<void> => Promise.resolve(void (now += slept.push(ms) && ms));
-  const { app } = createSimulator({ seed: 1, speed: 10, now: () => now, sleep });
-  const post = (path: string, body: unknown) => app.request(path, { method: 'POST', body: JSON.stringify(body) });
-  await post('/control/jobs', { name: 'kvstore-x', region: 'x', tasks: 2, version: 'kv:1', nSmall: 1, budget: 1 });
-  await post('/control/faults', { kind: 'http', service: 'data-source', mode: 'delay', delayMs });
-  now += 600_000;
+  const { app, clock, slept } = await delayed('data-source', delayMs);
+  clock.now += 600_000;
   const check = { name: 'errors', metric: 'rpc.error_ratio', lookback: 60_000, threshold: { above: 0.5 } };
   const body = await callExtension({
     ...{ service: { name: 'twine', url: 'http://simulator/push-types/twine', timeoutMs: 1000 }, fetch: viaApp(app) },
     ...{ protocol: pushTypeProtocol, method: 'runHealthChecks', context: CONTEXT },
     request: {
       ...{ targets: { units: ['kvstore-x'], updatedBy: [] }, checks: [healthCheckSchema.parse(check)] },
-      ...{ baseline: { start: START, end: START }, now },
+      ...{ baseline: { start: START, end: START }, now: clock.now },
     },
   });
   expect(slept).toEqual([sleptMs]);
@@ -127,13 +133,7 @@ test.each([
 });
 
 test('delay: the answer comes after the simulated time that was asked for', async () => {
-  let now = START;
-  const slept: number[] = [];
-  const sleep = (ms: number): Promise<void> => Promise.resolve(void (now += slept.push(ms) && ms));
-  const { app } = createSimulator({ seed: 1, speed: 10, now: () => now, sleep });
-  const post = (path: string, body: unknown) => app.request(path, { method: 'POST', body: JSON.stringify(body) });
-  await post('/control/jobs', { name: 'kvstore-x', region: 'x', tasks: 2, version: 'kv:1', nSmall: 1, budget: 1 });
-  await post('/control/faults', { kind: 'http', service: 'twine', mode: 'delay', delayMs: 50_000 });
+  const { app, slept } = await delayed('twine', 50_000);
   await push({ app });
   expect(slept).toEqual([5000]);
   const ledger = (await (await app.request('/control/ledger')).json()) as { at: number }[];

@@ -49,12 +49,10 @@ export async function updatePhase(run: DeploySession, phase: PhasePlan, workOf: 
     const id = updateId(run.workflowId, phase.key, attempt);
     const overdue = async (reason: string) => !run.persists() && pauseOverdue(run, phase, id, reason);
     const order = phaseOrder(run, phase, work, part, id);
-    const parting = { ...control, earlier, overdue };
-    const sent = await sendPart(run, phase, order, part, parting);
+    const tryControl = { ...control, earlier, overdue };
+    const sent = await sendPart(run, phase, order, part, tryControl);
     const persists = sent.kind !== 'met' && sent.kind !== 'left' && run.persists();
-    if (persists) failures += 1;
-    const isLost = persists && (await leaveOutLost(run, phase, () => giveUp(run, [id])));
-    const end = persists && !isLost ? await untilNextTry(run, phase, order, sent, parting, failures) : sent;
+    const end = persists ? await untilNextTry(run, phase, order, sent, tryControl, (failures += 1)) : sent;
     if (end.kind === 'met' && part.isLast) {
       await updated(run, phase, id, end);
       await strides.settle(phase, work, control.hold);

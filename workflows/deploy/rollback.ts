@@ -3,11 +3,12 @@ import { retryAfterMs } from '../../domain/settings';
 import { trackingFor } from './follow';
 import type { DeploySession } from './session';
 import { accepted } from './tries';
+import { leaveOutLost } from './unavailable';
 import type { UpdateControl, UpdateEnd, UpdateOrder } from './update';
 
 /**
- * A try of a rollback did not come through: loudly paused until the next, which a person may have at once. What it began continues
- * meanwhile.
+ * A try of a rollback did not come through: loudly paused until the next, which a person may have at once, or at once without units that
+ * were lost. What it began continues meanwhile, for the caller to give up.
  * @returns how it ended: a person may continue without what is missing.
  */
 export async function untilNextTry(
@@ -18,6 +19,7 @@ export async function untilNextTry(
   control: UpdateControl,
   failures: number,
 ): Promise<UpdateEnd> {
+  if (await leaveOutLost(run, phase, () => Promise.resolve())) return end;
   if (end.kind === 'refused') run.pauseOn(end.reason);
   else run.pause('timeout', `the old version does not come up: ${end.reason}`);
   const wake = () => run.isLeft() || run.record.control.resuming !== null;

@@ -20,7 +20,7 @@ interface Waiter {
 export const SKEW_MS = 1_000;
 
 /**
- * The window of a deploy. Only activities know time zones (ARCHITECTURE.md#time), which says how things stand and until when; what
+ * The window of a deploy. Only activities know time zones (ARCHITECTURE.md#time): one says how things stand and until when; what
  * it said is good until then, so that a window costs one call and one timer each time that it opens or closes.
  */
 export class DeployWindow {

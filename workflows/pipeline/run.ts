@@ -65,9 +65,9 @@ export class PipelineRun {
   changed = true;
   /** When it last saw that its releases still run; ms. */
   lookedAtMs = Date.now();
-  /** At releases that may have ended without a word … */
+  /** Looks at releases that may have ended without a signal. */
   readonly looks = new BackgroundTasks();
-  /** … and at the calendar. */
+  /** Looks at the calendar. */
   readonly lookups = new BackgroundTasks();
   private readonly reported = new Map<string, string>();
   /** Workflows that began before lists had these issue the same commands. */

@@ -68,7 +68,8 @@ test('a disk that takes only a part of a piece counts as full', async () => {
   await expect(writeWhole(file, Buffer.from('0123456789'), 0)).rejects.toThrow('it took 8 of 10 bytes');
 });
 
-test('a disk that says nothing at the start loses no package', async () => {
+/** A package that a host has on its disk, and nobody else any more. */
+async function keptOnDisk() {
   const { pack, data, stop } = await world.published(6 * PIECE);
   await world.commit(pack);
   const first = await world.host('h1');
@@ -76,6 +77,11 @@ test('a disk that says nothing at the start loses no package', async () => {
   await world.whole(first, pack);
   await first.close();
   stop();
+  return { pack, data, first };
+}
+
+test('a disk that says nothing at the start loses no package', async () => {
+  const { pack, data } = await keptOnDisk();
   let failures = 1;
   const list = async (it: PieceDisk): Promise<readonly string[]> => {
     if ((failures -= 1) >= 0) throw new Error('EMFILE: too many open files');
@@ -89,13 +95,7 @@ test('a disk that says nothing at the start loses no package', async () => {
 });
 
 test('a package that the disk cannot read at the start, nor remove, is there again once it is wanted', async () => {
-  const { pack, data, stop } = await world.published(6 * PIECE);
-  await world.commit(pack);
-  const first = await world.host('h1');
-  await first.proxy.ask(FEED);
-  await world.whole(first, pack);
-  await first.close();
-  stop();
+  const { pack, data, first } = await keptOnDisk();
   const folder = dirname(first.vessel.status(FEED).file!);
   const [stray, broken] = ['a', 'b'].map((digit) => join(folder, `${digit.repeat(64)}.data`));
   for (const file of [stray!, broken!]) writeFileSync(file, 'x');
