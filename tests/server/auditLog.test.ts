@@ -1,4 +1,13 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { auditEntry, type AuditEntry, type AuditRecord } from '../../domain/audit/record';
@@ -19,8 +28,11 @@ beforeEach(() => {
   nowMs = START_MS;
   said.length = 0;
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+afterEach(() => {
+  for (const each of [folder, gone()]) rmSync(each, { recursive: true, force: true });
+});
 
+const gone = (): string => `${folder}.gone`;
 const file = (): string => join(folder, 'audit.jsonl');
 const lines = (path = file()): string[] => readFileSync(path, 'utf8').split('\n').slice(0, -1);
 const records = (path = file()): AuditRecord[] => lines(path).map((line) => JSON.parse(line) as AuditRecord);
@@ -156,9 +168,12 @@ describe('the log of the audit', () => {
 });
 
 describe('a disk that takes nothing', () => {
-  /** As a disk that is gone: what is below this path can be neither read nor written. */
+  /**
+   * As a disk that is gone: what is below this path can be neither read nor written. In one step, since the note of a record's number is
+   * written after whoever appended it has the answer.
+   */
   const away = (): void => {
-    rmSync(folder, { recursive: true, force: true });
+    renameSync(folder, gone());
     writeFileSync(folder, 'a file');
   };
   const back = (): void => {
