@@ -6,6 +6,7 @@ import { offersRerun } from '../domain/release/rerun';
 import { requireTarget } from '../domain/target';
 import { isActionVerb, isReleaseVerb, type CommandInput, type CommandReceipt, type Verb } from '../domain/verbs';
 import type { ReleaseStatus } from '../domain/views';
+import type { Started } from '../workflows/messages';
 import { leaveCommand } from './unanswered';
 import type { Workflows } from './workflows';
 
@@ -127,7 +128,7 @@ async function sendToEnded(
       why: whyEndedOutside(release) ?? `it has ended (${release.state})`,
     });
   const { pipeline, number } = release;
-  const { number: rollback } = await workflows.update<{ number: number }>(
+  const { number: rollback, isHeld } = await workflows.update<Started>(
     workflowIds.pipeline(pipeline),
     text,
     'roll-back',
@@ -136,7 +137,7 @@ async function sendToEnded(
   const id = releaseId(pipeline, rollback);
   return {
     accepted: true,
-    effect: `release ${id} brings back what ran before ${release.id}, and the pipeline is held`,
+    effect: `release ${id} brings back what ran before ${release.id}${isHeld ? ', and the pipeline is held' : ''}`,
     id,
   };
 }

@@ -96,6 +96,8 @@ export interface Started {
   readonly duplicate: boolean;
   /** An emergency that waits for so many approvals; left out where it waits for none. */
   readonly approvals?: number;
+  /** Of a rollback: no other deploy starts until a person unholds the pipeline. Left out by workers of before 0.3. */
+  readonly isHeld?: boolean;
   /** Inputs that were left out, and whose latest version failed: which is taken, in words. */
   readonly passedOver?: readonly string[];
 }

@@ -52,6 +52,17 @@ test('reverting a release means its only deploy, or all of it once another deplo
   expect(await targetOf('revert', { actions: [east, script] })).toBe('release/kvstore/13');
 });
 
+test.each([
+  [true, 'release kvstore/14 brings back what ran before kvstore/13, and the pipeline is held'],
+  [false, 'release kvstore/14 brings back what ran before kvstore/13'],
+])('reverting a release that has ended says whether the pipeline is held (%s)', async (isHeld, effect) => {
+  const workflows = {
+    release: () => Promise.resolve(release({ state: 'succeeded', endedAt: '2026-11-23T20:00:00.000Z' })),
+    update: () => Promise.resolve({ number: 14, duplicate: false, isHeld }),
+  } as unknown as Workflows;
+  expect(await sendCommand(workflows, 'kvstore/13', 'revert', {})).toMatchObject({ effect, id: 'kvstore/14' });
+});
+
 /** A Temporal server that has the answers of some workflows, and none of others. */
 function serverWith(answers: Readonly<Record<string, object | Error>>): {
   readonly workflows: Workflows;

@@ -86,7 +86,8 @@ test('a deploy is reverted although its owners may deploy it no more: under way,
   await world.ended('kvstore', 2);
   expect(await versions()).toEqual([{ 'kv:3': 6 }, { 'kv:3': 6 }]);
   rule();
-  await world.rollBack('kvstore', 2, { actor: 'user:alice', reason: 'too slow' });
+  const sent = await world.rollBack('kvstore', 2, { actor: 'user:alice', reason: 'too slow' });
+  expect(sent).toMatchObject({ number: 3, isHeld: false });
   expect(await world.ended('kvstore', 3)).toMatchObject({ state: 'succeeded' });
   expect(await versions()).toEqual(BEFORE);
 });

@@ -191,13 +191,13 @@ function rollBack(run: PipelineRun, { of, actor = UNKNOWN_ACTOR, reason = '', no
   const same = rollbackUnderWay(known, of);
   if (same !== undefined) {
     run.record({ at: formatTime(Date.now()), verb: 'revert', actor, reason, accepted: true });
-    return { number: same, duplicate: true };
+    return { number: same, duplicate: true, isHeld: known.held !== null };
   }
   const back = rollbackOf(known, of);
   if ('impossible' in back) throw ApplicationFailure.nonRetryable(back.impossible, 'invalid-state');
   run.set((state, now) => rolledBack(state, back, { of, actor, reason, notBad: notBad === true }, now));
   run.record({ at: formatTime(Date.now()), verb: 'revert', actor, reason, accepted: true });
-  return { number: known.nextNumber, duplicate: false };
+  return { number: known.nextNumber, duplicate: false, isHeld: run.known().held !== null };
 }
 
 /** From a release that has ended while it was being reverted. What cannot be undone is on record. */
