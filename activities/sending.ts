@@ -3,6 +3,7 @@ import { named, NONE_NAMED, type Named } from '../domain/deploy/snapshot';
 import { FLEET_LIMITS } from '../domain/fleet/limits';
 import { canariesOn } from '../domain/mutex';
 import { isNonRetryable } from './failure';
+import { stillThere } from './fetchUnits';
 import {
   eachChunk,
   otherCanaries,
@@ -29,7 +30,9 @@ export interface SentUpdates {
   readonly updateIds: readonly string[];
   readonly count: number;
   readonly refused: Named;
-  /** What the first of these says. */
+  /** Of a rollback: units that are there no more, which nobody waits for. */
+  readonly gone?: Named;
+  /** What the first that refused says. */
   readonly why?: string;
   /** Nothing was sent, as they are in the way. */
   readonly canaries?: readonly string[];
@@ -57,30 +60,30 @@ export async function sendUpdates(
     });
     accepted.push(...taken);
   };
-  const sent = (updateIds: readonly string[]): SentUpdates => ({
-    updateIds,
-    count: targets.length,
-    refused: missingUnits(targets.map(unitOf), accepted),
-  });
+  const sent = async (updateIds: readonly string[]): Promise<SentUpdates> => {
+    const missing = idsWithout(targets.map(unitOf), accepted);
+    const refused = call.back && missing.length > 0 ? await stillThere(invoke, call, missing) : missing;
+    const gone = idsWithout(missing, refused);
+    return {
+      ...{ updateIds, count: targets.length - gone.length, refused: named(refused, FLEET_LIMITS.leftOut) },
+      ...(gone.length > 0 ? { gone: named(gone, FLEET_LIMITS.leftOut) } : {}),
+    };
+  };
   try {
     await sendAs(updateId, targets);
-    return sent([updateId]);
+    return await sent([updateId]);
   } catch (error) {
-    if (!call.back || targets.length === 1 || !isNonRetryable(error)) throw error;
+    if (!call.back || !isNonRetryable(error)) throw error;
   }
   const begun = beginSifting(call, targets.length, true);
   const sifting = await siftTargets(targets, updateId, begun, { sendAs, report: () => undefined });
   const [first] = sifting.named;
-  return { ...sent(await sentAs(targets, updateId, sifting, sendAs)), ...(first ? { why: first.reason } : {}) };
+  return { ...(await sent(await sentAs(targets, updateId, sifting, sendAs))), ...(first ? { why: first.reason } : {}) };
 }
 
 const NOT_SENT = { updateIds: [], refused: NONE_NAMED } as const;
 
-/** Those of the wanted ids that are not among the others. */
-function missingUnits(wanted: readonly string[], ids: readonly string[]): Named {
-  const there = new Set(ids);
-  return named(
-    wanted.filter((id) => !there.has(id)),
-    FLEET_LIMITS.leftOut,
-  );
+function idsWithout(ids: readonly string[], others: readonly string[]): readonly string[] {
+  const known = new Set(others);
+  return ids.filter((id) => !known.has(id));
 }

@@ -74,6 +74,27 @@ test('a unit that refuses it keeps no other from going back', async () => {
   expect(await versions()).toEqual(EVERYWHERE);
 });
 
+test('a unit that is deleted while it is tried keeps nobody waiting, and is named', async () => {
+  const takes = answering(world, ({ method }) => (method === 'executeUpdates' ? refusal() : undefined));
+  const deploy = await rollback();
+  await deploy.reaches(({ paused }) => paused !== null);
+  await world.control('DELETE', '/control/jobs/kvstore-x');
+  takes();
+  expect(await deploy.ended()).toMatchObject({ outcome: 'succeeded' });
+  expect(await versions()).toEqual([{ 'kv:2': 6 }]);
+  const said = (await deploy.status()).timeline.map(({ text }) => text);
+  expect(said).toContainEqual('rolled back without kvstore-x: gone');
+});
+
+test('so it is where tasks of it do not come up before it is deleted', async () => {
+  await world.describeVersion('kv:2', { crashOnStart: true, onlyRegion: 'x' });
+  const deploy = await rollback();
+  await deploy.reaches((status) => status.paused !== null);
+  await world.control('DELETE', '/control/jobs/kvstore-x');
+  expect(await deploy.ended()).toMatchObject({ outcome: 'succeeded' });
+  expect(await versions()).toEqual([{ 'kv:2': 6 }]);
+});
+
 test('it waits for no canary, whose tasks it leaves alone', async () => {
   const canary = { amount: { count: 2 }, bakeMs: 8 * HOUR, keepUntil: false };
   const guest = await deploying(world, { release: 5, action: 'canary', canary }, { healthChecks: [] });

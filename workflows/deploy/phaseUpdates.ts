@@ -121,6 +121,7 @@ function phaseOrder(
   return {
     ...{ updateId: id, selection: unitsOfPart(work.selection, part) },
     ...(counts ? {} : { brings: { want: work.want } }),
+    ...(run.persists() ? { withoutGone: true } : {}),
     send: (push, options) => push.executeUpdates.executeWithOptions(options, [run.call, request]),
   };
 }

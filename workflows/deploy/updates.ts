@@ -1,5 +1,6 @@
 import { patched } from '@temporalio/workflow';
 import type { PhasePlan } from '../../domain/deploy/plan';
+import { namesOf } from '../../domain/deploy/unavailable';
 import { summaryOf } from '../../domain/markdown';
 import { promptPush } from '../proxies';
 import { callUntilAnswered, messageOf } from './calls';
@@ -75,7 +76,8 @@ async function send(run: DeploySession, phase: PhasePlan, order: UpdateOrder): P
   if (sent === undefined) return sending.then(paused, paused);
   if ('refused' in sent) return { kind: 'refused', reason: sent.refused };
   run.update.taken();
-  const { updateIds: ids, count, refused, why, canaries } = sent.value;
+  const { updateIds: ids, count, refused, why, canaries, gone } = sent.value;
+  if (gone) run.note('rollback-without', `rolled back without ${namesOf(gone)}: gone`);
   if (count === 0) return { kind: 'left' };
   if (canaries) return { kind: 'refused', reason: `in the way: ${canaries.join(', ')}`, byCanaries: true };
   return unanswered(run, refused, 'did not take the update of', why) ?? { ids };
