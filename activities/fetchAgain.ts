@@ -1,5 +1,6 @@
 import { ApplicationFailure } from '@temporalio/activity';
-import { asBefore, someWithoutPast, type Inheritance, type RevertRules } from '../domain/deploy/planRevert';
+import { asBefore, someWithoutPast, type Inheritance } from '../domain/deploy/planRevert';
+import type { RevertRules } from '../domain/deploy/versionBefore';
 import { named, type Named, type Part, type Snapshot, type SnapshotUnit } from '../domain/deploy/snapshot';
 import { concerned, unavailable } from '../domain/deploy/unavailable';
 import { FLEET_LIMITS } from '../domain/fleet/limits';

@@ -11,7 +11,8 @@ import {
 } from '../domain/deploy/plan';
 import { PlanError } from '../domain/deploy/planLimits';
 import { cumulativeShares, patternOf } from '../domain/deploy/pattern';
-import { someWithoutPast, versionOfAll, type Inheritance, type RevertRules } from '../domain/deploy/planRevert';
+import { someWithoutPast, type Inheritance } from '../domain/deploy/planRevert';
+import { versionOfAll, type RevertRules } from '../domain/deploy/versionBefore';
 import { named, partOf, type Named, type Snapshot } from '../domain/deploy/snapshot';
 import { ranEach } from '../domain/deploy/ranEach';
 import type { CanaryInput, Fleet } from '../domain/deploy/state';

@@ -1,23 +1,17 @@
 import { Context } from '@temporalio/activity';
 import { counted, type TaskCounts } from '../domain/deploy/lockstep';
-import { revertTargets, type RevertRules } from '../domain/deploy/planRevert';
+import { revertTargets } from '../domain/deploy/planRevert';
+import type { RevertRules } from '../domain/deploy/versionBefore';
 import type { PlannedTarget } from '../domain/deploy/plan';
 import type { Missed, Sifting } from '../domain/deploy/sift';
-import {
-  named,
-  NONE_NAMED,
-  selected,
-  type Named,
-  type Part,
-  type Snapshot,
-  type SnapshotUnit,
-} from '../domain/deploy/snapshot';
+import { named, NONE_NAMED, selected, type Named, type Part, type Snapshot } from '../domain/deploy/snapshot';
 import { FLEET_LIMITS, SHOWN_UNITS } from '../domain/fleet/limits';
 import { CANCEL_BEAT_MS } from './cancelling';
 import { beating } from './clock';
 import { isNonRetryable } from './failure';
 import { stillThere } from './fetchUnits';
 import { inChunks, toWire, unitOf, type DeployCall, type Invoke, type PushPorts } from './pushCalls';
+import { withJoined } from './snapshots';
 import { beginSifting, sentAs, siftTargets, type SendAs } from './sifting';
 
 /** What is to be brought back: every task that these updates touched. */
@@ -141,13 +135,9 @@ const sentAll = (updateId: string, targets: readonly PlannedTarget[]): RevertSen
 });
 
 /** All that there is to be brought back. */
-export async function allTargets(ports: PushPorts, request: RevertRequest): Promise<PlannedTarget[]> {
-  const units = selected(await touchable(ports, request), request.parts);
-  return revertTargets(units, request.rules, request.updatedBy);
-}
-
-/** As they were, with those that joined. */
-async function touchable({ snapshots }: PushPorts, { snapshot, now }: RevertRequest): Promise<SnapshotUnit[]> {
-  const joined = now === undefined ? [] : (await snapshots.read(now)).filter((unit) => unit.joined);
-  return [...(await snapshots.read(snapshot)), ...joined];
+export async function allTargets(
+  { snapshots }: PushPorts,
+  { snapshot, now, parts, rules, updatedBy }: RevertRequest,
+): Promise<PlannedTarget[]> {
+  return revertTargets(selected(await withJoined(snapshots, snapshot, now), parts), rules, updatedBy);
 }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { WorkflowExecutionAlreadyStartedError, type Client } from '@temporalio/client';
 import { decodeArrayFromPayloads } from '@temporalio/common/lib/internal-non-workflow';
 import { selected, type Selection, type Snapshot, type SnapshotUnit } from '../domain/deploy/snapshot';
+import { versionBefore } from '../domain/deploy/versionBefore';
 import { workflowIds } from '../domain/ids';
 
 /** Where the units of a deploy are that are too many for its workflow: each page is the input of a workflow of its own (docs/adr/0018). */
@@ -46,9 +47,20 @@ export function createSnapshotStore({ client, taskQueue }: { client: Client; tas
 }
 
 /** The units of a selection. */
-export async function unitsIn(store: SnapshotStore, { snapshot, parts, only }: Selection): Promise<SnapshotUnit[]> {
-  const units = selected(await store.read(snapshot), parts);
-  return only ? units.filter(({ id }) => only.includes(id)) : units;
+export async function unitsIn(
+  store: SnapshotStore,
+  { snapshot, parts, only, back }: Selection,
+): Promise<SnapshotUnit[]> {
+  const units = selected(await withJoined(store, snapshot, back?.now), parts);
+  const isMeant = (unit: SnapshotUnit): boolean =>
+    (only?.includes(unit.id) ?? true) && (back === undefined || versionBefore(unit, back.rules) !== null);
+  return units.filter(isMeant);
+}
+
+/** The units as they were, with those that joined since. */
+export async function withJoined(store: SnapshotStore, then: Snapshot, now?: Snapshot): Promise<SnapshotUnit[]> {
+  const joined = now === undefined ? [] : (await store.read(now)).filter((unit) => unit.joined);
+  return [...(await store.read(then)), ...joined];
 }
 
 /** What a page is started with. */

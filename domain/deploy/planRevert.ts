@@ -3,6 +3,7 @@ import type { Unit } from '../fleet/unit';
 import { STATE_LIMITS } from '../limits';
 import type { DeployPlan, PhasePlan, PlannedTarget } from './plan';
 import { partOf, selected, type Part, type Snapshot, type SnapshotUnit } from './snapshot';
+import { versionBefore, type RevertRules } from './versionBefore';
 
 /** Which units a deploy has reached, as rules: the parts that its updates were sent to. */
 export interface Sent {
@@ -70,26 +71,6 @@ export const inheritanceOf = (version: string, before: Snapshot, inherited: Inhe
   left: [...new Set([...(inherited?.left ?? []), version])].slice(-STATE_LIMITS.inheritedLeft.max),
   before,
 });
-
-/** What a revert goes by, besides the units. */
-export interface RevertRules {
-  readonly lastGood: string | null;
-  /** What is to be got rid of. */
-  readonly deployed: string;
-}
-
-/**
- * What a unit goes back to: its version before; when it ran several, or none, the last good one of this action, unless that is
- * the one to get rid of. Null: nobody knows.
- */
-export const versionBefore = (unit: Unit, { lastGood, deployed }: RevertRules): string | null =>
-  (unit.mixed ? null : unit.version) ?? (lastGood === deployed ? null : lastGood);
-
-/** The one version that units run; null where they run several, or none. */
-export function versionOfAll(units: readonly Unit[]): string | null {
-  const [version = null, ...others] = new Set(units.map((unit) => (unit.mixed ? null : unit.version)));
-  return others.length === 0 ? version : null;
-}
 
 /** Units that a revert could not bring back (docs/design/deploy.md#revert). */
 export const withoutPast = (units: readonly SnapshotUnit[], rules: RevertRules): SnapshotUnit[] =>

@@ -2,7 +2,7 @@ import type { Unit } from '../fleet/unit';
 import { STATE_LIMITS } from '../limits';
 import { cutText } from '../size';
 import { listed } from '../text';
-import { versionBefore, type RevertRules } from './planRevert';
+import { versionBefore, type RevertRules } from './versionBefore';
 
 /** Of the versions, and of the units of each, the first; the others are counted. */
 const NAMED_AT_MOST = 5;

@@ -1,5 +1,6 @@
 import type { Unit } from '../fleet/unit';
 import { unitsOf, type PhasePlan } from './plan';
+import type { RevertRules } from './versionBefore';
 
 /** What a unit ran before this deploy. */
 export interface SnapshotUnit extends Unit {
@@ -25,6 +26,8 @@ export interface Selection {
   readonly parts: readonly Part[];
   /** Of these no others, by id. */
   readonly only?: readonly string[];
+  /** Of a revert: with those that joined, and without those of which nobody knows what they ran before. */
+  readonly back?: { readonly rules: RevertRules; readonly now?: Snapshot };
 }
 
 export const partOf = ({ kind, scope, amount }: PhasePlan, without: readonly string[] = []): Part => ({

@@ -138,6 +138,46 @@ test('so it does where the updated units are the last of many with nothing known
   expect(paused?.reason).toContain('nothing is known about what shard-56 ran before');
 });
 
+test.each([
+  ['in a phase', [{ name: 'all', scope: '*', amount: '100%', bake: '4h' }]],
+  ['in the completion', []],
+])('a person who reverts %s takes back each unit whose past is known, and learns which are left', async (_, phases) => {
+  answering(world, async ({ method }, real) => {
+    if (method !== 'fetchDeployUnits') return undefined;
+    const answer = await real();
+    return {
+      ...answer,
+      units: answer.units.map((unit) => (unit.id === 'kvstore-x' ? { ...unit, version: null } : unit)),
+    };
+  });
+  const deploy = await deploying(world, {}, { phases, completion: { bake: '4h' }, healthChecks: [] });
+  await deploy.reaches(({ state }) => state === 'baking');
+  await deploy.command('revert', { reason: 'it smells' });
+  const { paused, revert } = await deploy.reaches((status) => status.paused !== null);
+  expect(paused?.by).toBe('unit');
+  expect(paused?.reason).toContain('nothing is known about what kvstore-x ran before');
+  expect(revert?.units).toMatchObject([{ id: 'kvstore-y', toVersion: 'kv:1' }]);
+  expect((await world.jobs()).map(({ versions }) => versions)).toEqual([{ 'kv:2': 6 }, { 'kv:1': 6 }]);
+  await deploy.command('cancel', { reason: 'kvstore-x is new' });
+  expect(await deploy.ended()).toMatchObject({ outcome: 'revert-failed' });
+});
+
+test('where nothing is known of any, it says so, touches none, and stays open until a person ends it', async () => {
+  answering(world, async ({ method }, real) => {
+    if (method !== 'fetchDeployUnits') return undefined;
+    const answer = await real();
+    return { ...answer, units: answer.units.map((unit) => ({ ...unit, version: null })) };
+  });
+  const deploy = await deploying(world, {}, { phases: [], completion: { bake: '4h' }, healthChecks: [] });
+  await deploy.reaches(({ state }) => state === 'baking');
+  await deploy.command('revert', { reason: 'it smells' });
+  const { paused } = await deploy.reaches((status) => status.paused !== null);
+  expect(paused).toMatchObject({ by: 'unit', reason: expect.stringMatching(/^cannot revert: nothing is known/) });
+  expect((await world.jobs()).map(({ versions }) => versions)).toEqual([{ 'kv:2': 6 }, { 'kv:2': 6 }]);
+  await deploy.command('cancel', { reason: 'we deploy another' });
+  expect(await deploy.ended()).toMatchObject({ outcome: 'revert-failed' });
+});
+
 test('after a deploy that a person cancelled, a bad version goes back to what ran before both', async () => {
   await world.apply(kvstore());
   await world.release('kvstore', 'kv:2');

@@ -43,10 +43,10 @@ export const isEmpty = ({ counts }: StridePart): boolean => counts !== undefined
 export const unitsOfPart = (selection: Selection, { counts }: StridePart): Selection =>
   counts ? { ...selection, only: Object.keys(counts) } : selection;
 
-/** The units of a revert, by the newest that is known of them; a share of whole units was one of those that there were. */
-export const unitsOfRevert = ({ snapshot, now = snapshot, parts }: RevertRequest): Selection => ({
-  snapshot: parts.some(({ kind }) => kind === 'completion') ? now : snapshot,
-  parts,
+/** The units of a revert: those that there were and those that joined, of which it is known what they ran before. */
+export const unitsOfRevert = ({ snapshot, now, parts, rules }: RevertRequest): Selection => ({
+  ...{ snapshot, parts },
+  back: { rules, ...(now ? { now } : {}) },
 });
 
 /** The parts of a phase, or of a revert, one after the other, and what they have done together. Without lockstep there is one. */

@@ -1,3 +1,4 @@
+import { patched } from '@temporalio/workflow';
 import type { RevertRequest, RevertSent } from '../../activities/reverts';
 import { withRevertCounts, type Counted } from '../../domain/deploy/counts';
 import { reachedParts, revertPhase, unitsWithoutPast } from '../../domain/deploy/planRevert';
@@ -27,7 +28,7 @@ export async function revert(run: DeploySession, stop: Extract<Stop, { kind: 're
   const ending = takenBack(stop, run.record.control);
   if (requestOf(run, '') === null) return ending;
   const lost = unitsWithoutPast(run.record);
-  if (lost.length > 0) return cannotRevert(run, ending, lost);
+  if (lost.length > 0 && !patched(WITHOUT_LOST)) return cannotRevert(run, ending, lost);
   beginRevert(run, stop);
   const strides = new Strides(run);
   let [failures, denials] = [0, 0];
@@ -39,7 +40,8 @@ export async function revert(run: DeploySession, stop: Extract<Stop, { kind: 're
       run.note('retrying', end.reason);
       continue;
     }
-    if (end.kind === 'met' && isLast && !(await hasMovedSince(run))) return done(run, ending);
+    if (end.kind === 'met' && isLast && !(await hasMovedSince(run)))
+      return lost.length > 0 ? cannotRevert(run, ending, lost) : done(run, ending);
     if (end.kind === 'met') {
       strides.through();
       failures = 0;
@@ -50,6 +52,9 @@ export async function revert(run: DeploySession, stop: Extract<Stop, { kind: 're
     if (ended) return ended;
   }
 }
+
+/** Until 0.3 units without a past kept all others on the version that they were to leave. */
+const WITHOUT_LOST = 'a revert takes back each unit whose past is known';
 
 type Reverted = Extract<Ending, { kind: 'reverted' | 'revert-failed' }>;
 
@@ -186,9 +191,10 @@ async function stuck(
 async function cannotRevert(run: DeploySession, ending: Reverted, units: readonly string[]): Promise<Ending> {
   run.patch({ revertStuck: true });
   run.enter('reverting');
+  const others = run.record.revert?.units.length ? 'all others are back' : 'cannot revert';
   run.pause(
     'unit',
-    `cannot revert: nothing is known about what ${unitNames(units)} ran before; deploy a good version instead, then cancel`,
+    `${others}: nothing is known about what ${unitNames(units)} ran before; deploy a good version instead, then cancel`,
   );
   await run.until(() => run.record.control.cancel !== null);
   const { cancel } = run.record.control;
