@@ -7,6 +7,7 @@ const { ROOT, Failed } = require('./steps');
 const { digest, isCurrent, remember } = require('./inputs');
 
 const ENTRY = path.join(ROOT, 'workflows/index.ts');
+const STACK_TRACES = path.join(ROOT, 'workflows/stackTraces.ts');
 const BUNDLE = path.join(ROOT, 'dist/workflow-bundle.js');
 const STAMP = path.join(ROOT, 'dist/.workflow-bundle.digest');
 const INPUTS = [
@@ -23,7 +24,7 @@ async function ensureBundle() {
   // Loaded once for all workflows of a worker, instead of once for each; so no module may keep state (eslint.config.js).
   const { code } = await bundleWorkflowCode({
     workflowsPath: ENTRY,
-    preloadModules: [ENTRY],
+    preloadModules: [STACK_TRACES, ENTRY],
     webpackConfigHook: forThisNode,
     logger: onlyProblems,
   });
