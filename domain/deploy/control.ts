@@ -89,6 +89,7 @@ export function whyNot(situation: DeploySituation, verb: DeployVerb, input: Comm
   if (verb === 'revert') return undefined;
   if (verb === 'cancel' && revertStuck) return VERBS.cancel.refuse(situation, input);
   if (control.cancel && verb !== 'cancel') return 'it is being cancelled';
+  if (revertStuck && control.paused?.by === 'unit') return `nothing is known to go back to; ${WITHOUT_PAST}`;
   if (isReverting(situation) && verb !== 'pause' && verb !== 'resume') return REVERTING;
   if (control.overtaken?.why === 'preempted') return alreadyOvertaken(control.overtaken);
   return VERBS[verb].refuse(situation, input);
@@ -101,6 +102,9 @@ export const isReverting = ({ reverting, control }: Pick<DeploySituation, 'rever
 /** Why Temporal's own cancel request ends no revert, not even one that is stuck: nobody may have meant it for that. */
 export const whyOnlyPersons = (situation: DeploySituation): string | undefined =>
   isReverting(situation) ? REVERTING : undefined;
+
+/** What a person does about units of which nothing is known to go back to: nobody else deploys to them before the deploy has ended. */
+export const WITHOUT_PAST = 'cancel it, then deploy a good version';
 
 const REVERTING = 'it is reverting; a revert can be paused, not stopped';
 const alreadyOvertaken = ({ by, why }: Overtaken): string => `release ${by} has ${why} it already`;

@@ -155,11 +155,11 @@ function afterReverts(state: PipelineState, result: Deploys, nowMs: number): Pip
   const bad = reverted.filter(({ result: { reverted: by } }) => by?.bad === true);
   const goodOf = (action: string): readonly GoodDeploy[] => state.good[action] ?? [];
   const marked = bad.reduce(
-    (next, { action, artifacts, result: { reason } }) =>
+    (next, { action, artifacts, result: { outcome, reason } }) =>
       markKnownBad(
         next,
         blamed(artifacts, (followOn ? goodBefore(goodOf(action), artifacts) : goodOf(action).at(-1))?.artifacts ?? []),
-        `release ${number} was ${reason}`,
+        `release ${number}${outcome === 'reverted' ? ' was' : ':'} ${reason}`,
         nowMs,
       ),
     { ...state, revertsInARow: state.revertsInARow + (counted ? 0 : 1) },

@@ -158,6 +158,9 @@ test.each([
   expect(paused?.reason).toContain('nothing is known about what kvstore-x ran before');
   expect(revert?.units).toMatchObject([{ id: 'kvstore-y', toVersion: 'kv:1' }]);
   expect((await world.jobs()).map(({ versions }) => versions)).toEqual([{ 'kv:2': 6 }, { 'kv:1': 6 }]);
+  await expect(deploy.command('resume')).rejects.toMatchObject({
+    cause: { message: 'nothing is known to go back to; cancel it, then deploy a good version' },
+  });
   await deploy.command('cancel', { reason: 'kvstore-x is new' });
   expect(await deploy.ended()).toMatchObject({ outcome: 'revert-failed' });
 });

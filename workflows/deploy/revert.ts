@@ -1,5 +1,6 @@
 import { patched } from '@temporalio/workflow';
 import type { RevertRequest, RevertSent } from '../../activities/reverts';
+import { WITHOUT_PAST } from '../../domain/deploy/control';
 import { withRevertCounts, type Counted } from '../../domain/deploy/counts';
 import { reachedParts, revertPhase, unitsWithoutPast } from '../../domain/deploy/planRevert';
 import type { TaskCounts } from '../../domain/deploy/lockstep';
@@ -192,10 +193,7 @@ async function cannotRevert(run: DeploySession, ending: Reverted, units: readonl
   run.patch({ revertStuck: true });
   run.enter('reverting');
   const others = run.record.revert?.units.length ? 'all others are back' : 'cannot revert';
-  run.pause(
-    'unit',
-    `${others}: nothing is known about what ${unitNames(units)} ran before; deploy a good version instead, then cancel`,
-  );
+  run.pause('unit', `${others}: nothing is known about what ${unitNames(units)} ran before; ${WITHOUT_PAST}`);
   await run.until(() => run.record.control.cancel !== null);
   const { cancel } = run.record.control;
   return { ...ending, kind: 'revert-failed', by: cancel?.actor ?? 'somebody', reason: cancel?.reason ?? '' };

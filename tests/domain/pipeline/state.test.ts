@@ -86,6 +86,13 @@ describe('after a revert', () => {
     expect(isKnownBad(state, artifact('kv:1'))).toBeUndefined();
   });
 
+  test('the record says so where a person ended the revert', () => {
+    const bad = deployed('deploy', { revertedBy: 'user:alice' }, artifact('kv:2'));
+    const reason = 'user:alice ended it before the revert was through';
+    const state = released(first, { ...bad, result: { ...bad.result, outcome: 'revert-failed', reason } });
+    expect(state.knownBad).toMatchObject([{ reason: `release 2: ${reason}` }]);
+  });
+
   test('it is not when the person said so', () =>
     expect(badOf(reverted(first, 'kv:2', 'user:alice', { bad: false }))).toEqual([]));
 
