@@ -308,9 +308,15 @@ export class VirtualWorld {
     release: number,
     limits: { stepMs?: number; withinMs?: number } = {},
   ): Promise<ReleaseStatus> {
+    const isThis = ({ number }: { readonly number: number }) => number === release;
     await this.until(
       `release ${release} ended`,
-      async () => !(await this.pipelineStatus(pipeline)).active.includes(release),
+      async () => {
+        const { active, lastRelease, releases } = await this.pipelineStatus(pipeline);
+        // One that another has asked for may not have begun.
+        const hasBegun = (lastRelease ?? 0) >= release && releases.find(isThis)?.state !== 'queued';
+        return hasBegun && !active.includes(release);
+      },
       { stepMs: 5 * MINUTE, ...limits },
     );
     return this.releaseStatus(pipeline, release);
