@@ -1,6 +1,7 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import { allUnits, type AllUnits } from '../domain/deploy/allUnits';
 import { PlanError } from '../domain/deploy/planLimits';
+import { isNonRetryable } from './failure';
 import type { DeployCall, Invoke } from './pushCalls';
 
 /** All units of a push type. @throws PlanError when they are too many. */
@@ -19,6 +20,22 @@ export async function stillThere(invoke: Invoke, call: DeployCall, ids: readonly
   if (fetched === undefined || fetched.units.length === 0) return ids;
   const there = new Set(fetched.units.map(({ id }) => id));
   return ids.filter((id) => there.has(id));
+}
+
+/** Asks about units; where that is refused, once more about those of them that are still there. */
+export async function askOfPresent<T, A>(
+  invoke: Invoke,
+  call: DeployCall,
+  about: readonly T[],
+  { idOf, ask }: { readonly idOf: (one: T) => string; readonly ask: (some: readonly T[]) => Promise<A> },
+): Promise<A> {
+  return ask(about).catch(async (error: unknown) => {
+    if (!isNonRetryable(error)) throw error;
+    const there = new Set(await stillThere(invoke, call, about.map(idOf)));
+    const left = about.filter((one) => there.has(idOf(one)));
+    if (left.length === about.length) throw error;
+    return ask(left);
+  });
 }
 
 /** Once it is under way a deploy is not planned any more: what cannot be is for a person to fix. */

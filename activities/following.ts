@@ -1,11 +1,11 @@
 import { log } from '@temporalio/activity';
 import type { Counted } from '../domain/deploy/counts';
-import { targetsFor, type Want } from '../domain/deploy/plan';
+import { targetsFor, type PlannedTarget, type Want } from '../domain/deploy/plan';
 import { deniedOf, judgeDenied, untouchedOf } from '../domain/deploy/progress';
 import type { UnitProgress } from '../domain/fleet/unit';
 import { plural } from '../domain/text';
 import { isNonRetryable } from './failure';
-import { stillThere } from './fetchUnits';
+import { askOfPresent } from './fetchUnits';
 import type { Looked } from './look';
 import { reservedUpdates, unitNeeds, unitOf, type DeployCall, type Invoke, type PushPorts } from './pushCalls';
 import { allTargets, type RevertRequest } from './reverts';
@@ -129,13 +129,8 @@ async function deniedTasks(
     ? await allTargets(ports, brings.back)
     : targetsFor(await unitsIn(ports.snapshots, selection), brings.want);
   const asked = targets.filter((target) => known.has(unitOf(target)));
-  const needs = await unitNeeds(invoke, call, asked, exclude).catch(async (error: unknown) => {
-    // One that has gone since is refused, and nothing is left of it to be counted.
-    if (!isNonRetryable(error)) throw error;
-    const there = new Set(await stillThere(invoke, call, asked.map(unitOf)));
-    const left = asked.filter((target) => there.has(unitOf(target)));
-    if (left.length === asked.length) throw error;
-    return unitNeeds(invoke, call, left, exclude);
-  });
+  // Of one that has gone since nothing is left to be counted.
+  const ask = (some: readonly PlannedTarget[]) => unitNeeds(invoke, call, some, exclude);
+  const needs = await askOfPresent(invoke, call, asked, { idOf: unitOf, ask });
   return deniedOf(tracked, needs);
 }

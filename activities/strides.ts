@@ -8,7 +8,7 @@ import {
 } from '../domain/deploy/lockstep';
 import { refuseManyInStep } from '../domain/deploy/planLimits';
 import { targetsFor, type PlannedTarget } from '../domain/deploy/plan';
-import { fetchUnits, orRefused } from './fetchUnits';
+import { askOfPresent, fetchUnits, orRefused } from './fetchUnits';
 import { unitNeeds, unitOf, type DeployCall, type Invoke, type PushPorts } from './pushCalls';
 import { allTargets, type RevertRequest } from './reverts';
 import { unitsIn } from './snapshots';
@@ -33,7 +33,10 @@ export function createStrideActivities(ports: PushPorts, invoke: Invoke) {
       const { version, amount = ALL_TASKS } = want;
       const ids = (await unitsIn(ports.snapshots, selection)).map(({ id }) => id);
       await orRefused(async () => refuseManyInStep(call.pushType, ids.length));
-      const stride = strideForward(await lockstepUnits(invoke, call, ids, version), amount);
+      const ask = (some: readonly string[]) => lockstepUnits(invoke, call, some, version);
+      // A rollback waits for no unit that is gone, as a revert does.
+      const units = await (call.back ? askOfPresent(invoke, call, ids, { idOf: String, ask }) : ask(ids));
+      const stride = strideForward(units, amount);
       return planned(stride, 'all' in amount || ids.length === 0);
     },
 

@@ -30,7 +30,7 @@ export interface Tracking {
   readonly unreachable?: Unreachable;
   /** Of a phase that is tried again. */
   readonly earlier?: Earlier;
-  /** Of a revert: nobody waits for units that are gone. */
+  /** Of a revert or a rollback: nobody waits for units that are gone. */
   readonly withoutGone?: boolean;
 }
 

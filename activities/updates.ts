@@ -1,10 +1,11 @@
 import { counted, type TaskCounts } from '../domain/deploy/lockstep';
-import { targetsFor, type PhasePlan, type Want } from '../domain/deploy/plan';
+import { targetsFor, type PhasePlan, type PlannedTarget, type Want } from '../domain/deploy/plan';
 import { missingOf } from '../domain/deploy/progress';
 import type { Selection } from '../domain/deploy/snapshot';
 import { FLEET_LIMITS } from '../domain/fleet/limits';
 import type { UnitProgress } from '../domain/fleet/unit';
 import { heedingCancel } from './cancelling';
+import { askOfPresent } from './fetchUnits';
 import { lookAtUpdates, trackProved, type Followed, type Following } from './following';
 import { look } from './look';
 import {
@@ -59,7 +60,9 @@ export function createUpdateActivities(ports: PushPorts, invoke: Invoke) {
       const targets = await targetsOf(work);
       if (targets.length === 0) return { units: 0, outdated: 0 };
       const exclude = await reservedUpdates(ports, call);
-      const units = await unitNeeds(invoke, call, targets, exclude);
+      const ask = (some: readonly PlannedTarget[]) => unitNeeds(invoke, call, some, exclude);
+      // A rollback waits for no unit that is gone, as a revert does.
+      const units = await (call.back ? askOfPresent(invoke, call, targets, { idOf: unitOf, ask }) : ask(targets));
       return { units: targets.length, outdated: units.reduce((sum, { outdated }) => sum + outdated, 0) };
     },
 

@@ -80,10 +80,22 @@ test('a unit that is deleted while it is tried keeps nobody waiting, and is name
   await deploy.reaches(({ paused }) => paused !== null);
   await world.control('DELETE', '/control/jobs/kvstore-x');
   takes();
-  expect(await deploy.ended()).toMatchObject({ outcome: 'succeeded' });
+  expect(await deploy.ended()).toMatchObject({ outcome: 'succeeded', skipped: ['kvstore-x'] });
   expect(await versions()).toEqual([{ 'kv:2': 6 }]);
   const said = (await deploy.status()).timeline.map(({ text }) => text);
   expect(said).toContainEqual('rolled back without kvstore-x: gone');
+});
+
+test('in lockstep too', async () => {
+  const isAsked = ({ method, targets = [] }: Asked & { targets?: readonly { unit: string }[] }) =>
+    method === 'executeUpdates' && targets.some(({ unit }) => unit === 'kvstore-x');
+  const takes = answering(world, (asked) => (isAsked(asked) ? refusal() : undefined));
+  const deploy = await rollback({ healthChecks: [], lockstep: true });
+  await deploy.reaches(({ paused }) => paused !== null);
+  await world.control('DELETE', '/control/jobs/kvstore-x');
+  takes();
+  expect(await deploy.ended()).toMatchObject({ outcome: 'succeeded', skipped: ['kvstore-x'] });
+  expect(await versions()).toEqual([{ 'kv:2': 6 }]);
 });
 
 test('so it is where tasks of it do not come up before it is deleted', async () => {

@@ -55,7 +55,7 @@ export async function updatePhase(run: DeploySession, phase: PhasePlan, workOf: 
     const end = persists ? await untilNextTry(run, phase, order, sent, tryControl, (failures += 1)) : sent;
     if (end.kind === 'met' && part.isLast) {
       await updated(run, phase, id, end);
-      await strides.settle(phase, work, control.hold);
+      await strides.settle(phase, workOf(), control.hold);
       return true;
     }
     if (end.kind === 'left') return false;

@@ -4,6 +4,7 @@ import type { DeployInput } from '../../domain/deploy/state';
 import {
   leavingOut,
   meetsFirst,
+  namesOf,
   ofUnavailable,
   skipsUnavailable,
   whyFirstWaits,
@@ -63,6 +64,13 @@ export async function leaveOutLost(
     await waitForFirst(run, phase, { count: lost.length, names: lost });
   else leaveOut(run, [...skipped, ...lost]);
   return true;
+}
+
+/** Units that were deleted while a rollback was under way are left out as those that are away, as many as the record has room for. */
+export function leaveOutGone(run: DeploySession, gone: Named): void {
+  run.note('rollback-without', `rolled back without ${namesOf(gone)}: gone`);
+  const { skipped } = run.record;
+  if (skipped.length + gone.count <= FLEET_LIMITS.leftOut) leaveOut(run, [...skipped, ...gone.names]);
 }
 
 /** Until 0.3 a rollback waited for units as its deploys do. */

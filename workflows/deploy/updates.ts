@@ -1,12 +1,12 @@
 import { patched } from '@temporalio/workflow';
 import type { PhasePlan } from '../../domain/deploy/plan';
-import { namesOf } from '../../domain/deploy/unavailable';
 import { summaryOf } from '../../domain/markdown';
 import { promptPush } from '../proxies';
 import { callUntilAnswered, messageOf } from './calls';
 import { follow, trackingFor, unanswered } from './follow';
 import type { DeploySession } from './session';
 import { accepted, untilMet } from './tries';
+import { leaveOutGone } from './unavailable';
 import type { UpdateControl, UpdateEnd, UpdateOrder } from './update';
 
 /**
@@ -77,8 +77,8 @@ async function send(run: DeploySession, phase: PhasePlan, order: UpdateOrder): P
   if ('refused' in sent) return { kind: 'refused', reason: sent.refused };
   run.update.taken();
   const { updateIds: ids, count, refused, why, canaries, gone } = sent.value;
-  if (gone) run.note('rollback-without', `rolled back without ${namesOf(gone)}: gone`);
-  if (count === 0) return { kind: 'left' };
+  if (gone) leaveOutGone(run, gone);
+  if (count === 0) return gone ? { kind: 'met', unfinished: false, missing: 0 } : { kind: 'left' };
   if (canaries) return { kind: 'refused', reason: `in the way: ${canaries.join(', ')}`, byCanaries: true };
   return unanswered(run, refused, 'did not take the update of', why) ?? { ids };
 }
