@@ -1,6 +1,6 @@
 import { Context } from '@temporalio/activity';
 import { counted, type TaskCounts } from '../domain/deploy/lockstep';
-import { revertTargets } from '../domain/deploy/planRevert';
+import { revertTargets, withoutPast } from '../domain/deploy/planRevert';
 import type { RevertRules } from '../domain/deploy/versionBefore';
 import type { PlannedTarget } from '../domain/deploy/plan';
 import type { Missed, Sifting } from '../domain/deploy/sift';
@@ -42,6 +42,8 @@ export interface RevertSent {
   readonly refused: readonly Missed[];
   /** Left out by activities of before 0.3, where it is as many as are named. */
   readonly refusedCount?: number;
+  /** Units that stay as they are, since nobody knows what they ran before; left out where there is none. */
+  readonly withoutPast?: Named;
 }
 
 /** So often a revert is tried whole; then it is sent in parts also where there is no answer. */
@@ -69,9 +71,12 @@ export function createRevertActivities(ports: PushPorts, invoke: Invoke) {
         const targets = counted(await allTargets(ports, request), request.counts);
         const sendAs = sender(call, invoke);
         const begun = kept ?? (await sendWhole(invoke, call, request.updateId, targets, sendAs));
-        if (begun === undefined) return sentAll(request.updateId, targets);
         // The next attempt continues where this one ended.
-        return sendParts(targets, request.updateId, begun, { sendAs, keep }).finally(beat);
+        const sent = begun
+          ? await sendParts(targets, request.updateId, begun, { sendAs, keep }).finally(beat)
+          : sentAll(request.updateId, targets);
+        const lost = await lostUnits(ports, invoke, call, request);
+        return lost.length > 0 ? { ...sent, withoutPast: named(lost, FLEET_LIMITS.leftOut) } : sent;
       });
     },
   };
@@ -135,9 +140,20 @@ const sentAll = (updateId: string, targets: readonly PlannedTarget[]): RevertSen
 });
 
 /** All that there is to be brought back. */
-export async function allTargets(
-  { snapshots }: PushPorts,
-  { snapshot, now, parts, rules, updatedBy }: RevertRequest,
-): Promise<PlannedTarget[]> {
-  return revertTargets(selected(await withJoined(snapshots, snapshot, now), parts), rules, updatedBy);
+export async function allTargets(ports: PushPorts, request: RevertRequest): Promise<PlannedTarget[]> {
+  return revertTargets(await reachedUnits(ports, request), request.rules, request.updatedBy);
 }
+
+/** Those of which nobody knows what they ran before, and that are still there. */
+async function lostUnits(
+  ports: PushPorts,
+  invoke: Invoke,
+  call: DeployCall,
+  request: RevertRequest,
+): Promise<readonly string[]> {
+  const lost = withoutPast(await reachedUnits(ports, request), request.rules).map(({ id }) => id);
+  return lost.length > 0 ? stillThere(invoke, call, lost) : [];
+}
+
+const reachedUnits = async ({ snapshots }: PushPorts, { snapshot, now, parts }: RevertRequest) =>
+  selected(await withJoined(snapshots, snapshot, now), parts);

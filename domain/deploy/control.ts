@@ -66,6 +66,8 @@ export interface DeploySituation {
   readonly reverting: boolean;
   /** The revert's tasks do not come up; only now may a person end it. */
   readonly revertStuck: boolean;
+  /** What is left to revert are units of which nobody knows what they ran before. */
+  readonly withoutPast?: boolean;
   /** Null before the first phase and between two. */
   readonly phase: {
     readonly kind: 'partial' | 'completion';
@@ -84,12 +86,12 @@ export interface DeploySituation {
 
 /** Why a verb cannot be taken now; undefined when it can (docs/design/deploy.md#verbs). */
 export function whyNot(situation: DeploySituation, verb: DeployVerb, input: CommandInput): string | undefined {
-  const { control, ended, revertStuck } = situation;
+  const { control, ended, revertStuck, withoutPast } = situation;
   if (ended) return 'it has ended';
   if (verb === 'revert') return undefined;
   if (verb === 'cancel' && revertStuck) return VERBS.cancel.refuse(situation, input);
   if (control.cancel && verb !== 'cancel') return 'it is being cancelled';
-  if (revertStuck && control.paused?.by === 'unit') return `nothing is known to go back to; ${WITHOUT_PAST}`;
+  if (withoutPast) return `nothing is known to go back to; ${WITHOUT_PAST}`;
   if (isReverting(situation) && verb !== 'pause' && verb !== 'resume') return REVERTING;
   if (control.overtaken?.why === 'preempted') return alreadyOvertaken(control.overtaken);
   return VERBS[verb].refuse(situation, input);

@@ -280,6 +280,8 @@ export function situationOf(record: DeployRecord, spec: Pick<DeploySpec, 'health
     ended: record.stage === 'ended',
     reverting: record.stage === 'reverting' || record.unhealthy !== undefined,
     revertStuck: record.revertStuck,
+    // Until 0.3 such a revert had not begun, and took a pause.
+    withoutPast: record.revertStuck && record.revert !== null && record.control.paused?.by === 'unit',
     phase: phaseUnderWay(record),
     atWindow: record.stage === 'waiting-window',
     completing: record.plan?.phases[record.cursor]?.kind === 'completion',

@@ -4,6 +4,7 @@ import { addCounts, NOTHING_COUNTED, type Counted } from '../../domain/deploy/co
 import type { TaskCounts } from '../../domain/deploy/lockstep';
 import type { PhasePlan } from '../../domain/deploy/plan';
 import type { RevertRequest } from '../../activities/reverts';
+import { unitsWithoutPast } from '../../domain/deploy/planRevert';
 import type { PlannedStride } from '../../activities/strides';
 import type { PhaseWork, Traffic } from '../../activities/updates';
 import type { Selection } from '../../domain/deploy/snapshot';
@@ -114,8 +115,8 @@ export class Strides {
     const traffic = shiftOf(planned, unitsOfRevert(request), `revert/${nth}`);
     const shifted = await answerBack(run, 'shiftTraffic', () => this.shiftOnce(traffic));
     if (shifted && 'refused' in shifted) return shifted;
-    if (shifted && 'value' in shifted && planned.percent === 0 && planned.isLast)
-      run.note('traffic-shifted', `no traffic goes to ${version} any more`);
+    const isAll = planned.percent === 0 && planned.isLast && unitsWithoutPast(run.record).length === 0;
+    if (shifted && 'value' in shifted && isAll) run.note('traffic-shifted', `no traffic goes to ${version} any more`);
     return run.isLeft() ? undefined : planned;
   }
 

@@ -5,10 +5,10 @@ import { withRevertCounts, type Counted } from '../../domain/deploy/counts';
 import { reachedParts, revertPhase, unitsWithoutPast } from '../../domain/deploy/planRevert';
 import type { TaskCounts } from '../../domain/deploy/lockstep';
 import { takenBack, type Ending } from '../../domain/deploy/outcome';
-import { NONE_NAMED } from '../../domain/deploy/snapshot';
+import { NONE_NAMED, type Named } from '../../domain/deploy/snapshot';
 import { change } from '../../domain/deploy/state';
 import type { Stop } from '../../domain/deploy/stop';
-import { namesOf, unitNames } from '../../domain/deploy/unavailable';
+import { namesOf } from '../../domain/deploy/unavailable';
 import { updateId } from '../../domain/ids';
 import { retryAfterMs } from '../../domain/settings';
 import { formatTime } from '../../domain/text';
@@ -28,21 +28,26 @@ import { isDenied, type UpdateOrder, type UpdateEnd } from './update';
 export async function revert(run: DeploySession, stop: Extract<Stop, { kind: 'revert' }>): Promise<Ending> {
   const ending = takenBack(stop, run.record.control);
   if (requestOf(run, '') === null) return ending;
-  const lost = unitsWithoutPast(run.record);
-  if (lost.length > 0 && !patched(WITHOUT_LOST)) return cannotRevert(run, ending, lost);
+  const suspected = unitsWithoutPast(run.record);
+  let lost: Named = { count: suspected.length, names: suspected };
+  if (lost.count > 0 && !patched(WITHOUT_LOST)) return cannotRevert(run, ending, lost);
   beginRevert(run, stop);
   const strides = new Strides(run);
   let [failures, denials] = [0, 0];
   for (let attempt = 1; ; attempt += 1) {
     // It ends also where the push type contradicts itself for good.
-    const { end, isLast } = await tryRevert(run, attempt, strides, denials < MAX_TRANSIENT);
+    const isProved = denials < MAX_TRANSIENT;
+    const { end, isLast } = await tryRevert(run, attempt, strides, {
+      isProved,
+      sent: (sent) => void (lost = lostOf(sent)),
+    });
     if (isDenied(end)) {
       denials += 1;
       run.note('retrying', end.reason);
       continue;
     }
     if (end.kind === 'met' && isLast && !(await hasMovedSince(run)))
-      return lost.length > 0 ? cannotRevert(run, ending, lost) : done(run, ending);
+      return lost.count > 0 ? cannotRevert(run, ending, lost) : done(run, ending);
     if (end.kind === 'met') {
       strides.through();
       failures = 0;
@@ -86,7 +91,20 @@ interface RevertTry {
 
 const NOTHING_LEFT: UpdateEnd = { kind: 'met', unfinished: false, missing: 0 };
 
-async function tryRevert(run: DeploySession, attempt: number, strides: Strides, isProved: boolean): Promise<RevertTry> {
+interface HowToTry {
+  /** The push type is asked whether it has brought what it says. */
+  readonly isProved: boolean;
+  readonly sent: (sent: RevertSent) => void;
+}
+
+const lostOf = ({ withoutPast = NONE_NAMED }: RevertSent): Named => withoutPast;
+
+async function tryRevert(
+  run: DeploySession,
+  attempt: number,
+  strides: Strides,
+  { isProved, sent }: HowToTry,
+): Promise<RevertTry> {
   const id = updateId(run.workflowId, 'revert', attempt);
   const { plan } = run.record;
   const request = requestOf(run, id);
@@ -100,7 +118,7 @@ async function tryRevert(run: DeploySession, attempt: number, strides: Strides, 
   await untilResumed(run);
   await joinAsCanary(run, id, { isBack: true });
   const brings = isProved && !part.counts ? { brings: { back: request } } : {};
-  const order = { ...revertOrder(run, request, part), ...brings };
+  const order = { ...revertOrder(run, request, part, sent), ...brings };
   const end = await runUpdates(run, revertPhase(plan), order, {
     hold: () => untilResumed(run),
     show: (counted) => show(run, strides.counted(counted)),
@@ -109,7 +127,12 @@ async function tryRevert(run: DeploySession, attempt: number, strides: Strides, 
   return { end: end.kind === 'left' && !run.isLeft() ? NOTHING_LEFT : end, isLast: part.isLast };
 }
 
-function revertOrder(run: DeploySession, request: RevertRequest, part: StridePart): UpdateOrder {
+function revertOrder(
+  run: DeploySession,
+  request: RevertRequest,
+  part: StridePart,
+  onSent: HowToTry['sent'],
+): UpdateOrder {
   const { counts } = part;
   return {
     updateId: request.updateId,
@@ -121,6 +144,7 @@ function revertOrder(run: DeploySession, request: RevertRequest, part: StridePar
         { ...request, ...(counts ? { counts } : {}) },
       ]);
       showSent(run, sent, counts);
+      onSent(sent);
       return { updateIds: sent.updateIds, count: sent.count, refused: NONE_NAMED };
     },
   };
@@ -189,11 +213,13 @@ async function stuck(
 }
 
 /** Nothing is known to go back to: a person has to decide (docs/design/deploy.md#revert). */
-async function cannotRevert(run: DeploySession, ending: Reverted, units: readonly string[]): Promise<Ending> {
+async function cannotRevert(run: DeploySession, ending: Reverted, units: Named): Promise<Ending> {
+  // Of before 0.3 it had not begun.
+  if (run.record.revert !== null) await untilResumed(run);
   run.patch({ revertStuck: true });
   run.enter('reverting');
   const others = run.record.revert?.units.length ? 'all others are back' : 'cannot revert';
-  run.pause('unit', `${others}: nothing is known about what ${unitNames(units)} ran before; ${WITHOUT_PAST}`);
+  run.pause('unit', `${others}: nothing is known about what ${namesOf(units)} ran before; ${WITHOUT_PAST}`);
   await run.until(() => run.record.control.cancel !== null);
   const { cancel } = run.record.control;
   return { ...ending, kind: 'revert-failed', by: cancel?.actor ?? 'somebody', reason: cancel?.reason ?? '' };

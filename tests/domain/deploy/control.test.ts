@@ -53,7 +53,10 @@ const SITUATIONS = {
     { phase: { kind: 'completion', name: 'completion' }, completing: true },
   ),
   stuck: situation({ revert: REVERT, paused: pause('timeout') }, { reverting: true, revertStuck: true }),
-  'without a past': situation({ revert: REVERT, paused: pause('unit') }, { reverting: true, revertStuck: true }),
+  'without a past': situation(
+    { revert: REVERT, paused: pause('unit') },
+    { reverting: true, revertStuck: true, withoutPast: true },
+  ),
   frozen: situation({ frozen: ASKED, paused: pause('freeze') }, { phase: null }),
   superseded: situation({ overtaken: { by: 3, why: 'superseded' } }),
   preempted: situation({ overtaken: { by: 3, why: 'preempted' } }),
