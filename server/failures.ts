@@ -1,3 +1,4 @@
+import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import { ConveyorError, conveyorError, type ErrorCode } from '../domain/errors';
 import { writtenOut } from '../domain/plainText';
@@ -51,8 +52,15 @@ export function answerFailure(context: Context, error: unknown): Response {
   const status = known === undefined ? 500 : httpStatus(known);
   if (status === 503) context.header('retry-after', RETRY_AFTER);
   if (status === 401) context.header('www-authenticate', 'Bearer');
+  if (isBodyLeft(context)) context.header('connection', 'close');
   const { retryable, exit } = known ?? { retryable: false, exit: 1 };
   return context.json({ error: { code, message, hint, retryable, exit } }, status);
+}
+
+/** Nobody reads the rest of the body. Node's server closes such a connection soon, and whatever came next on it would be lost. */
+function isBodyLeft(context: Context): boolean {
+  const { incoming } = (context.env ?? {}) as Partial<HttpBindings>;
+  return incoming?.complete === false;
 }
 
 /** Which request of a caller it was, where that says so (W3C trace context). */
