@@ -68,15 +68,17 @@ export function createRevertActivities(ports: PushPorts, invoke: Invoke) {
         if (sifting.taken.length > 0) kept = sifting;
       };
       return beating(CANCEL_BEAT_MS, beat, async () => {
-        const targets = counted(await allTargets(ports, request), request.counts);
+        const reached = await reachedUnits(ports, request);
+        const targets = counted(revertTargets(reached, request.rules, request.updatedBy), request.counts);
         const sendAs = sender(call, invoke);
         const begun = kept ?? (await sendWhole(invoke, call, request.updateId, targets, sendAs));
         // The next attempt continues where this one ended.
         const sent = begun
           ? await sendParts(targets, request.updateId, begun, { sendAs, keep }).finally(beat)
           : sentAll(request.updateId, targets);
-        const lost = await lostUnits(ports, invoke, call, request);
-        return lost.length > 0 ? { ...sent, withoutPast: named(lost, FLEET_LIMITS.leftOut) } : sent;
+        const lost = withoutPast(reached, request.rules).map(({ id }) => id);
+        const stay = lost.length > 0 ? await stillThere(invoke, call, lost) : [];
+        return stay.length > 0 ? { ...sent, withoutPast: named(stay, FLEET_LIMITS.leftOut) } : sent;
       });
     },
   };
@@ -142,17 +144,6 @@ const sentAll = (updateId: string, targets: readonly PlannedTarget[]): RevertSen
 /** All that there is to be brought back. */
 export async function allTargets(ports: PushPorts, request: RevertRequest): Promise<PlannedTarget[]> {
   return revertTargets(await reachedUnits(ports, request), request.rules, request.updatedBy);
-}
-
-/** Those of which nobody knows what they ran before, and that are still there. */
-async function lostUnits(
-  ports: PushPorts,
-  invoke: Invoke,
-  call: DeployCall,
-  request: RevertRequest,
-): Promise<readonly string[]> {
-  const lost = withoutPast(await reachedUnits(ports, request), request.rules).map(({ id }) => id);
-  return lost.length > 0 ? stillThere(invoke, call, lost) : [];
 }
 
 const reachedUnits = async ({ snapshots }: PushPorts, { snapshot, now, parts }: RevertRequest) =>

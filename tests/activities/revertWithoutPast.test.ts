@@ -2,7 +2,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import type { DeployCall, Invoke, PushPorts } from '../../activities/pushCalls';
 import { createRevertActivities, type RevertRequest, type RevertSent } from '../../activities/reverts';
 
-/** Two shares of units: a, b and c were reached; only of a it is known what it ran; d has no past either. */
+/** The first three were reached. What it ran before is known of a alone. */
 const units = ['a', 'b', 'c', 'd'].map((id) => ({
   ...{ id, labels: {}, size: 1, version: id === 'a' ? 'kv:1' : null, mixed: false, available: true },
 }));

@@ -39,7 +39,9 @@ export async function revert(run: DeploySession, stop: Extract<Stop, { kind: 're
     const isProved = denials < MAX_TRANSIENT;
     const { end, isLast } = await tryRevert(run, attempt, strides, {
       isProved,
-      sent: (sent) => void (lost = lostOf(sent)),
+      onSent: ({ withoutPast = NONE_NAMED }) => {
+        lost = withoutPast;
+      },
     });
     if (isDenied(end)) {
       denials += 1;
@@ -94,16 +96,14 @@ const NOTHING_LEFT: UpdateEnd = { kind: 'met', unfinished: false, missing: 0 };
 interface HowToTry {
   /** The push type is asked whether it has brought what it says. */
   readonly isProved: boolean;
-  readonly sent: (sent: RevertSent) => void;
+  readonly onSent: (sent: RevertSent) => void;
 }
-
-const lostOf = ({ withoutPast = NONE_NAMED }: RevertSent): Named => withoutPast;
 
 async function tryRevert(
   run: DeploySession,
   attempt: number,
   strides: Strides,
-  { isProved, sent }: HowToTry,
+  { isProved, onSent }: HowToTry,
 ): Promise<RevertTry> {
   const id = updateId(run.workflowId, 'revert', attempt);
   const { plan } = run.record;
@@ -118,7 +118,7 @@ async function tryRevert(
   await untilResumed(run);
   await joinAsCanary(run, id, { isBack: true });
   const brings = isProved && !part.counts ? { brings: { back: request } } : {};
-  const order = { ...revertOrder(run, request, part, sent), ...brings };
+  const order = { ...revertOrder(run, request, part, onSent), ...brings };
   const end = await runUpdates(run, revertPhase(plan), order, {
     hold: () => untilResumed(run),
     show: (counted) => show(run, strides.counted(counted)),
@@ -131,7 +131,7 @@ function revertOrder(
   run: DeploySession,
   request: RevertRequest,
   part: StridePart,
-  onSent: HowToTry['sent'],
+  onSent: HowToTry['onSent'],
 ): UpdateOrder {
   const { counts } = part;
   return {
@@ -214,7 +214,7 @@ async function stuck(
 
 /** Nothing is known to go back to: a person has to decide (docs/design/deploy.md#revert). */
 async function cannotRevert(run: DeploySession, ending: Reverted, units: Named): Promise<Ending> {
-  // Of before 0.3 it had not begun.
+  // Until 0.3 it had not begun.
   if (run.record.revert !== null) await untilResumed(run);
   run.patch({ revertStuck: true });
   run.enter('reverting');
