@@ -1,5 +1,13 @@
+import { readFileSync } from 'node:fs';
 import type { Client } from '@temporalio/client';
-import { Runtime, Worker, type NativeConnection, type WorkerOptions, type WorkerStatus } from '@temporalio/worker';
+import {
+  Runtime,
+  Worker,
+  type NativeConnection,
+  type WorkerOptions,
+  type WorkerStatus,
+  type WorkflowBundleOption,
+} from '@temporalio/worker';
 import { createActionActivities } from '../activities/actionService';
 import { createApprovalActivities } from '../activities/approvals';
 import { createBugActivities } from '../activities/bugs';
@@ -27,6 +35,7 @@ import type { Runner } from '../runner/runner';
 import type { PipelineIndex } from '../domain/pipeline/pipelineIndex';
 import { callMeasure, recordMeasures, type Meter } from '../domain/metrics';
 import { SIDE_QUEUES, sideQueue } from '../domain/taskQueues';
+import { bundleForBuild } from '../workflows/versioning';
 import { NOT_TRACED, sinksOf, type Tracing } from './tracing';
 
 /** What a worker is made of; tests give it a virtual clock, an embedded simulator and a short heartbeat. */
@@ -73,7 +82,7 @@ export async function createWorker(parts: WorkerParts): Promise<ConveyorWorker> 
   const main = Worker.create({
     ...common,
     taskQueue,
-    workflowBundle: { codePath },
+    workflowBundle: bundleOf(codePath, options),
     sinks: sinksOf(tracing),
     stickyQueueScheduleToStartTimeout: '1s',
     maxConcurrentWorkflowTaskExecutions: 120,
@@ -90,6 +99,11 @@ export async function createWorker(parts: WorkerParts): Promise<ConveyorWorker> 
     }),
   );
   return asOne(await Promise.all([main, ...beside]));
+}
+
+function bundleOf(codePath: string, { workerDeploymentOptions }: Partial<WorkerOptions> = {}): WorkflowBundleOption {
+  if (workerDeploymentOptions?.useWorkerVersioning !== true) return { codePath };
+  return { code: bundleForBuild(readFileSync(codePath, 'utf8')) };
 }
 
 function activitiesOf({ client, index, taskQueue, runner, tracing = NOT_TRACED, ...unmeasured }: WorkerParts): object {

@@ -1,9 +1,14 @@
-import type { VersioningBehavior } from '@temporalio/common';
-import { workflowInfo } from '@temporalio/workflow';
+import type { VersioningBehavior, WorkflowDefinitionOptions } from '@temporalio/common';
+
+/** A global of the sandbox, there where the worker has a build. */
+const HAS_BUILD = 'conveyorWorkerHasBuild';
 
 /**
- * How a workflow type behaves when workers are versioned (docs/design/workflows.md#versions-of-workers). Set only when workers are versioned: a server
- * refuses the annotation from a worker that has no deployment version.
+ * How a workflow type behaves when workers are versioned (docs/design/workflows.md#versions-of-workers). The server refuses it from a
+ * worker without a build. A history cannot say which worker this is: it names the build that began it, also after all others.
  */
-export const versioned = (versioningBehavior: VersioningBehavior) => () =>
-  workflowInfo().currentDeploymentVersion?.deploymentName ? { versioningBehavior } : {};
+export const versioned = (versioningBehavior: VersioningBehavior): WorkflowDefinitionOptions =>
+  HAS_BUILD in globalThis ? { versioningBehavior } : {};
+
+/** The bundle of workflows for a worker that has a build. */
+export const bundleForBuild = (code: string): string => `globalThis.${HAS_BUILD} = true; ${code}`;

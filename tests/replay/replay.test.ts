@@ -1,7 +1,9 @@
-import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
+import { readFileSync } from 'node:fs';
+import { DefaultLogger, Runtime, Worker, type WorkflowBundleOption } from '@temporalio/worker';
 import { DeterminismViolationError } from '@temporalio/workflow';
 import { NOT_TRACED, sinksOf } from '../../workers/tracing';
 import * as workflows from '../../workflows';
+import { bundleForBuild } from '../../workflows/versioning';
 import { files, read, startOf, withoutMachine, type Recorded } from './histories';
 
 // The tests report what a replay finds, not its worker.
@@ -14,10 +16,13 @@ const bundle = { codePath: process.env['CONVEYOR_TEST_BUNDLE'] ?? '' };
 
 const sinks = sinksOf(NOT_TRACED);
 
-async function problems(histories: readonly { name: string; history: Recorded }[]): Promise<object> {
+async function problems(
+  histories: readonly { name: string; history: Recorded }[],
+  workflowBundle: WorkflowBundleOption = bundle,
+): Promise<object> {
   const found: Record<string, Error> = {};
   const named = histories.map(({ name, history }) => ({ workflowId: startOf(history).workflowId, history, name }));
-  for await (const { workflowId, error } of Worker.runReplayHistories({ workflowBundle: bundle, sinks }, named))
+  for await (const { workflowId, error } of Worker.runReplayHistories({ workflowBundle, sinks }, named))
     if (error) found[named.find((it) => it.workflowId === workflowId)?.name ?? workflowId] = error;
   return found;
 }
@@ -25,6 +30,11 @@ async function problems(histories: readonly { name: string; history: Recorded }[
 test('every workflow that ever ran so far still runs on the present code', async () => {
   const histories = files().map((name) => ({ name, history: read(name) }));
   expect(await problems(histories)).toEqual({});
+});
+
+test('and so it does on workers that have a build', async () => {
+  const histories = files().map((name) => ({ name, history: read(name) }));
+  expect(await problems(histories, { code: bundleForBuild(readFileSync(bundle.codePath, 'utf8')) })).toEqual({});
 });
 
 test('there is a recorded history of every type of workflow', () => {

@@ -1,0 +1,80 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { freePorts } from '../../cli/stack/ports';
+import { workflowIds } from '../../domain/ids';
+import { Processes, type Running } from './process';
+import { startTemporal } from './server';
+import { given, type Service } from './service';
+import { Stack } from './stack';
+import { eventually } from './waiting';
+
+/**
+ * Workers without a build, of one build, of the next, and without one again, as docs/guides/cluster.md#upgrades says. On a server of its
+ * own: which build is current counts for all that run there.
+ */
+const processes = new Processes();
+const home = mkdtempSync(join(tmpdir(), 'conveyor-builds-'));
+let stack: Stack;
+let worker: Running | undefined;
+
+beforeAll(async () => {
+  const [port = 0] = await freePorts(1);
+  await startTemporal(processes, { home, port, data: 'memory' });
+  stack = await Stack.open({ temporal: `127.0.0.1:${port}` });
+});
+afterAll(async () => {
+  await stack.close();
+  await processes.reap();
+  rmSync(home, { recursive: true, force: true });
+});
+
+/** Starts a worker, makes it the one that gets what is new, and kills the one before. */
+async function upgradeTo(build: string | null): Promise<void> {
+  const before = worker;
+  worker = stack.processes.node('dist/workers/main.js', [], {
+    ...stack.env,
+    ...(build === null ? {} : { CONVEYOR_WORKER_BUILD: build }),
+  });
+  await worker.said(/^conveyor worker ready/m);
+  await eventually(`${build} is current`, () =>
+    stack
+      .temporalCli([
+        ...['worker', 'deployment', 'set-current-version', '--yes', '--deployment-name', 'conveyor'],
+        ...(build === null ? ['--unversioned'] : ['--build-id', build]),
+      ])
+      .catch(() => undefined),
+  );
+  if (before === undefined) return stack.killWorker();
+  before.kill('SIGKILL');
+  await before.ended;
+}
+
+async function versionOf(workflow: string): Promise<{ build: string | null; behaviour: number }> {
+  const { raw } = await stack.temporal.workflow.getHandle(workflow).describe();
+  const info = raw.workflowExecutionInfo?.versioningInfo;
+  // Of temporal.api.enums.v1.VersioningBehavior.
+  return { build: info?.deploymentVersion?.buildId ?? null, behaviour: Number(info?.behavior ?? 0) };
+}
+
+/** Each service releases once more, and what lives on is with the workers of now. */
+async function allRelease(services: readonly Service[], build: string | null): Promise<void> {
+  await Promise.all(
+    services.map(async (service) => {
+      const number = Number((await service.ships(2 + services.length)).split('/').at(-1));
+      expect(await service.ended(number)).toMatchObject({ state: 'succeeded' });
+      expect(await versionOf(`pipeline/${service.name}`)).toEqual({ build, behaviour: build === null ? 0 : 2 });
+      expect(await versionOf(workflowIds.release(service.name, number))).toMatchObject({ build });
+    }),
+  );
+}
+
+test('pipelines go with the workers: to the first build, to the next once the first is gone, and back to none', async () => {
+  const services = [await given(stack)];
+  await allRelease(services, null);
+  for (const build of ['a', 'b', null]) {
+    await upgradeTo(build);
+    services.push(await given(stack));
+    await allRelease(services, build);
+  }
+});
