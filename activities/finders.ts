@@ -17,6 +17,7 @@ import {
   type SweepSubmission,
   type SweepOutcome,
 } from '../domain/finder/sweep';
+import { grouped } from '../domain/grouped';
 import { sweepId, workflowIds } from '../domain/ids';
 import type { PipelineIndex, PipelineSubscriptions } from '../domain/pipeline/pipelineIndex';
 import { recordMeasures, sweepMeasure } from '../domain/metrics';
@@ -96,10 +97,15 @@ async function sweepOnce(parts: FinderParts, finder: string, memory: SweepMemory
   for await (const page of subscriptionPages(permitted, memory, MAX_SUBSCRIPTIONS)) {
     const answer = await getArtifacts(parts, finder, page);
     outcome = answered(outcome, page, answer);
-    await atOnce(SUBMISSIONS_AT_ONCE, submissionsOf(finder, page, answer), async (submission) => {
-      cancellationSignal.throwIfAborted();
-      const reception = await silent.unless(() => submitToPipeline(parts, submission));
-      outcome = received(outcome, submission, reception);
+    const byPipeline = grouped(submissionsOf(finder, page, answer), ({ pipeline }) => pipeline);
+    await atOnce(SUBMISSIONS_AT_ONCE, byPipeline, async ([, submissions]) => {
+      for (const submission of submissions) {
+        cancellationSignal.throwIfAborted();
+        const reception = await silent.unless(() => submitToPipeline(parts, submission));
+        outcome = received(outcome, submission, reception);
+        // The next sweep begins with this one: a later one may not go before it.
+        if (reception.kind === 'refused' && reception.again) break;
+      }
     });
   }
   return outcome;

@@ -321,6 +321,10 @@ export const CONFIG_LIMITS = {
     more: 'waits',
   },
   changesFound: cut('the changes that a finder looks at', 2000, 'entries', 'each sweep looks for all pipelines'),
+  changesAnswered: {
+    ...cut('the changes that a finder answers at once', 4000, 'entries', 'an answer has 8 MiB'),
+    more: 'waits',
+  },
   landed: cut('the landings that a strip shows', 20, 'entries', 'the repository has all of them'),
   ownedPaths: refused('the number of paths of a pipeline', 20, 'entries', 'each is asked for at every look'),
   services: refused('the number of services of configuration', 1000, 'entries', 'one file remembers all of them'),

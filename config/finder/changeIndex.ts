@@ -16,6 +16,8 @@ export interface FoundChange {
   /** Of the values that it changes. */
   readonly paths: readonly string[];
   readonly isLanded: boolean;
+  /** It takes a deploy back, so it lands by itself. */
+  readonly takesBack: boolean;
 }
 
 /** The changes of one repository, newest first. Each is read once, since a change never becomes another one. */
@@ -25,7 +27,7 @@ export class ChangeIndex {
 
   constructor(private readonly repository: ConfigRepository) {}
 
-  /** As they are now, and the number of the newest. What takes something back is left out: it lands by itself. */
+  /** As they are now, and the number of the newest. */
   async look(): Promise<{ readonly changes: readonly FoundChange[]; readonly newest: number }> {
     const { max } = CONFIG_LIMITS.changesFound;
     const infos = await this.repository.changes(max, { after: this.newest });
@@ -37,7 +39,7 @@ export class ChangeIndex {
       const values = (deltas.get(commit) ?? []).filter(({ path }) => path.startsWith(`${VALUES}/`));
       const [subject = ''] = message.split('\n');
       return {
-        ...{ change, author, subject, version: `${change}@${commit}` },
+        ...{ change, author, subject, version: `${change}@${commit}`, takesBack: author === TAKES_BACK },
         paths: values.map(({ path }) => pathOfValue(path)),
       };
     });
@@ -45,7 +47,6 @@ export class ChangeIndex {
     this.newest = Math.max(this.newest, ...infos.map(({ change }) => change));
     const head = await this.repository.head();
     const landed = head === null ? new Map<number, string>() : await this.repository.landedBy(head);
-    const ours = this.known.filter(({ author }) => author !== TAKES_BACK);
-    return { changes: ours.map((one) => ({ ...one, isLanded: landed.has(one.change) })), newest: this.newest };
+    return { changes: this.known.map((one) => ({ ...one, isLanded: landed.has(one.change) })), newest: this.newest };
   }
 }

@@ -1,4 +1,5 @@
 import type { Hono } from 'hono';
+import { CONFIG_LIMITS } from '../../domain/limits';
 import { whyCannotFind } from '../../domain/finder/standard';
 import { conveyorError, ConveyorError } from '../../domain/errors';
 import { serveArtifactFinder, type ServeOptions } from '../../sdk/server';
@@ -18,8 +19,8 @@ export interface FinderRepositories {
 type Looked = Awaited<ReturnType<ChangeIndex['look']>> | string;
 
 /**
- * The artifact finder `config-changes` over real repositories: the newest change of the paths of a subscription, unless it has landed.
- * A cursor is the newest change of each repository.
+ * The artifact finder `config-changes` over real repositories: every change of the paths of a subscription that has not landed, oldest
+ * first, since no change stands for another. A cursor is the newest change of each repository.
  */
 export function configChangesFinder(repositories: FinderRepositories, options: ServeOptions = {}): Hono {
   const { names } = repositories;
@@ -37,10 +38,13 @@ export function configChangesFinder(repositories: FinderRepositories, options: S
   const serve = async (subscriptions: readonly Subscription[], text: string | undefined) => {
     const cursor = cursorOf(text);
     const looked = new Map(await Promise.all(names.map(async (name) => [name, await look(name)] as const)));
-    const answers = subscriptions.map((asked) => ({ asked, answer: answerTo(asked, names, looked, cursor) }));
+    const answers = within(
+      CONFIG_LIMITS.changesAnswered.max,
+      subscriptions.map((asked) => ({ asked, answer: answerTo(asked, names, looked, cursor) })),
+    );
     return {
       found: answers.flatMap(({ asked: { pipeline, artifact }, answer }) =>
-        typeof answer === 'object' ? [{ pipeline, artifact: { name: artifact, ...answer } }] : [],
+        typeof answer === 'string' ? [] : answer.map((one) => ({ pipeline, artifact: { name: artifact, ...one } })),
       ),
       refused: answers.flatMap(({ asked: { pipeline, artifact }, answer }) =>
         typeof answer === 'string' ? [{ pipeline, artifact, message: answer }] : [],
@@ -63,13 +67,34 @@ export function configChangesFinder(repositories: FinderRepositories, options: S
   );
 }
 
-/** What is found for a subscription; a text: why it cannot be served; undefined: nothing new. */
+interface Answered {
+  readonly asked: Subscription;
+  /** What is found, oldest first; a text: why it cannot be served. */
+  readonly answer: readonly Found[] | string;
+}
+
+/** As much as one answer may hold: whoever is not served is asked for again, without the others. Those with the fewest come first. */
+function within(most: number, answers: readonly Answered[]): readonly Answered[] {
+  let left = most;
+  const sizes = answers.map(({ answer }, index) => ({ index, size: typeof answer === 'string' ? 0 : answer.length }));
+  const late = new Set<number>();
+  for (const { index, size } of sizes.sort((one, other) => one.size - other.size)) {
+    if (size > left) late.add(index);
+    else left -= size;
+  }
+  return answers.map((one, index) => (late.has(index) ? { ...one, answer: LATER } : one));
+}
+
+const LATER = 'its changes are found at the next look: there are too many at once';
+
+type Found = ReturnType<typeof artifactOf>;
+
 function answerTo(
   { with: wanted }: Subscription,
   names: readonly string[],
   looked: ReadonlyMap<string, Looked>,
   cursor: Cursor,
-) {
+): Answered['answer'] {
   const why = whyCannotFind(FINDER, wanted);
   if (why !== undefined) return why;
   const name = wanted['repository'] ?? (names.length === 1 ? names[0] : undefined);
@@ -80,8 +105,11 @@ function answerTo(
   if (typeof there === 'string') return there;
   const paths = (wanted['paths'] ?? [wanted['path']]) as readonly string[];
   const after = afterOf(cursor, name, there.newest);
-  const newest = there.changes.find((one) => one.change <= after || one.paths.some((path) => isOwned(paths, path)));
-  return newest === undefined || newest.change <= after || newest.isLanded ? undefined : artifactOf(name, newest);
+  const own = there.changes.filter((one) => one.paths.some((path) => isOwned(paths, path)));
+  // Without a cursor nobody knows what was found before, but what landed was, and what came before it.
+  const since = after ?? own.find(({ isLanded }) => isLanded)?.change ?? 0;
+  const open = own.filter(({ change, isLanded, takesBack }) => change > since && !isLanded && !takesBack);
+  return open.reverse().map((one) => artifactOf(name, one));
 }
 
 /** So many of its paths are named. */
@@ -103,10 +131,10 @@ type Cursor = ReadonlyMap<string, number>;
 const cursorOf = (text: string = ''): Cursor =>
   new Map([...text.matchAll(/([^,:]+):(\d{1,15})(?:,|$)/g)].map(([, name = '', newest]) => [name, Number(newest)]));
 
-/** A cursor of a repository that had more changes is of another one. */
-const afterOf = (cursor: Cursor, name: string, newest: number): number => {
-  const after = cursor.get(name) ?? 0;
-  return after <= newest ? after : 0;
+/** Undefined where nothing says; a cursor of a repository that had more changes is of another one. */
+const afterOf = (cursor: Cursor, name: string, newest: number): number | undefined => {
+  const after = cursor.get(name);
+  return after !== undefined && after <= newest ? after : undefined;
 };
 
 /** Of a repository that did not answer it stays as it was. */

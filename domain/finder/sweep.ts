@@ -1,5 +1,6 @@
 import { identityOf, type Artifact } from '../artifact';
 import { unfitArtifact, unfitText } from '../excess';
+import { grouped } from '../grouped';
 import { aligned, list, marked, sections } from '../markdown';
 import { formatDuration } from '../text';
 import type { Trigger } from '../views';
@@ -54,20 +55,29 @@ export type Reception =
   | { readonly kind: 'released' | 'repeated' | 'waiting' }
   | { readonly kind: 'refused'; readonly why: string; readonly again: boolean };
 
-/** What a finder found for a page, by pipeline. What nobody asked it for is left out. */
+/**
+ * What a finder found for a page: for each pipeline its submissions, in their order. One holds an artifact of each name; where a finder found
+ * several of one name, none of which stands for another, each has a submission of its own. What nobody asked it for is left out.
+ */
 export function submissionsOf(finder: string, { asked }: Page, { found }: FinderAnswer): SweepSubmission[] {
   const wanted = new Set(asked.map(subscriptionKey));
-  const byPipeline = new Map<string, Map<string, Artifact>>();
-  for (const { pipeline, artifact } of found) {
-    if (!wanted.has(subscriptionKey({ pipeline, artifact: artifact.name })) || unfitArtifact(artifact)) continue;
-    const artifacts = byPipeline.get(pipeline) ?? new Map<string, Artifact>();
-    byPipeline.set(pipeline, artifacts.set(artifact.name, artifact));
-  }
-  return [...byPipeline].map(([pipeline, byName]) => {
-    const artifacts = [...byName.values()];
-    const key = `${finder}:${artifacts.map(identityOf).sort().join('+')}`;
-    return { pipeline, artifacts, trigger: { kind: 'finder', actor: `service:${finder}`, key } };
-  });
+  const fit = found.filter(
+    ({ pipeline, artifact }) =>
+      wanted.has(subscriptionKey({ pipeline, artifact: artifact.name })) && !unfitArtifact(artifact),
+  );
+  return grouped(fit, ({ pipeline }) => pipeline).flatMap(([pipeline, own]) =>
+    rounds(own.map(({ artifact }) => artifact)).map((artifacts) => {
+      const key = `${finder}:${artifacts.map(identityOf).sort().join('+')}`;
+      return { pipeline, artifacts, trigger: { kind: 'finder', actor: `service:${finder}`, key } };
+    }),
+  );
+}
+
+/** The first of each name, then the second of each that has one, and so on. */
+function rounds(artifacts: readonly Artifact[]): Artifact[][] {
+  const byName = grouped(artifacts, ({ name }) => name).map(([, own]) => own);
+  const count = Math.max(0, ...byName.map((own) => own.length));
+  return Array.from({ length: count }, (_, round) => byName.flatMap((own) => own[round] ?? []));
 }
 
 const subscriptionKey = ({ pipeline, artifact }: Pick<WantedArtifact, 'pipeline' | 'artifact'>): string =>

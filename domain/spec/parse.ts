@@ -4,6 +4,7 @@ import { expandActions, type Expansion } from './expand/expand';
 import { explainIssues, knownKeys } from './explain';
 import { lintPipeline } from './lint';
 import { danglingAliases, locate, positionOf } from './locate';
+import { withOrder } from './order';
 import { pipelineSchema, type PipelineSpec } from './pipeline';
 import { errorAt, formatPath, type Finding, type Problem } from './problem';
 import { lintTheRest } from './rest';
@@ -78,7 +79,10 @@ function check(value: unknown, calendars: CalendarReader | undefined, rules: Pip
 
 function checkExpanded(value: unknown, { isWhole }: Expansion, rules: PipelineRules): Checked {
   const parsed = pipelineSchema.safeParse(value, { error: knownKeys });
-  if (parsed.success) return { spec: parsed.data, findings: isWhole ? rules(parsed.data) : [] };
+  if (parsed.success) {
+    const spec = withOrder(parsed.data, value);
+    return { spec, findings: isWhole ? rules(spec) : [] };
+  }
   const findings = explainIssues(parsed.error.issues, value);
   return { spec: null, findings: [...findings, ...(isWhole ? lintTheRest(value, findings) : [])] };
 }

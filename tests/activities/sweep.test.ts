@@ -59,6 +59,52 @@ describe('a sweep', () => {
     expect(Object.fromEntries(world.releases)).toEqual({ web: ['input@b'], late: ['input@b'] });
   });
 
+  describe('of changes, none of which stands for another', () => {
+    const found: string[] = [];
+    beforeEach(() => {
+      found.splice(0);
+      const app = serveArtifactFinder('commits', {
+        getArtifacts: async ({ subscriptions, cursor = '0' }) => ({
+          found: subscriptions.flatMap(({ pipeline, artifact: name }) =>
+            found.slice(Number(cursor)).map((version) => ({ pipeline, artifact: artifact(name, version) })),
+          ),
+          ...{ cursor: String(found.length), refused: [] },
+        }),
+      });
+      world = new FinderWorld('commits', viaApp(new Hono().route('/artifact-finders/commits', app)));
+      world.subscribes('web', MAIN);
+      world.now += 60_000;
+    });
+
+    test('submits every one that came since the last, in their order, each by itself', async () => {
+      found.push('1', '2', '3');
+      expect(await world.sweeps()).toMatchObject({ found: 3, released: 3 });
+      found.push('4', '5');
+      expect(await world.sweeps()).toMatchObject({ found: 2, released: 2 });
+      expect(world.releases.get('web')).toEqual(['1', '2', '3', '4', '5'].map((n) => `input@${n}`));
+    });
+
+    test('lets no later one go before one that the pipeline does not take now', async () => {
+      await world.sweeps();
+      found.push('1', '2');
+      world.moods.set('web', 'held');
+      expect(await world.sweeps()).toMatchObject({ released: 0, refused: 1, again: ['web'] });
+      expect(world.submissions).toEqual(['web input@1']);
+      world.moods.clear();
+      found.push('3');
+      await world.sweeps();
+      expect(world.releases.get('web')).toEqual(['input@1', 'input@2', 'input@3']);
+    });
+
+    test('continues behind one that is known to be bad', async () => {
+      await world.sweeps();
+      found.push('1', '2');
+      world.moods.set('web', 'known-bad');
+      await world.sweeps();
+      expect(world.submissions).toEqual(['web input@1', 'web input@2']);
+    });
+  });
+
   test('finds what a lost notification missed, exactly once', async () => {
     world.subscribes('web', MAIN);
     await world.sweeps();

@@ -28,9 +28,11 @@ interface Answer {
   readonly cursor: string;
 }
 
-async function ask(app: ReturnType<typeof finderOf>, wanted: object, cursor?: string): Promise<Answer> {
+async function ask(app: ReturnType<typeof finderOf>, wanted: object | object[], cursor?: string): Promise<Answer> {
   const context = { pipeline: '', release: 0, deployId: 'sweep', actor: 'service:finder', config: {} };
-  const subscriptions = [{ pipeline: 'feed', artifact: 'limits', with: wanted }];
+  const all = Array.isArray(wanted) ? wanted : [wanted];
+  const named = (index: number): string => (index === 0 ? 'feed' : `feed-${index}`);
+  const subscriptions = all.map((one, index) => ({ pipeline: named(index), artifact: 'limits', with: one }));
   const body = JSON.stringify({ context, subscriptions, ...(cursor === undefined ? {} : { cursor }) });
   const response = await app.request('/getArtifacts', { method: 'POST', body });
   return (await response.json()) as Answer;
@@ -40,10 +42,34 @@ const versions = ({ found }: Answer): readonly string[] => found.map(({ artifact
 
 const FEED = { repository: 'flags', paths: ['feed/'] };
 
-test('the newest change of the paths is found with what a person wants to know of it, whoever else has proposed since', async () => {
+test('every change of the paths is found, oldest first: of two that are proposed in the same second none is passed over', async () => {
   const it = await bench();
   const app = finderOf(it);
-  await it.proposeValues({ 'feed/limits': 1 });
+  const { cursor } = await ask(app, { path: 'nothing' });
+  const one = await it.proposeValues({ 'feed/limits': 1 });
+  const other = await it.proposeValues({ 'feed/words': ['a'] });
+  expect(versions(await ask(app, FEED))).toEqual([one.version, other.version]);
+  expect(versions(await ask(app, FEED, cursor))).toEqual([one.version, other.version]);
+  await new Lander(it.repository).land([other.change], NOW);
+  expect(versions(await ask(app, FEED, cursor))).toEqual([one.version]);
+});
+
+test('more changes than one answer holds are found at the next look, those of the fewest first', async () => {
+  const it = await bench();
+  const app = finderOf(it);
+  const { version } = await it.proposeValues({ 'ads/limits': 1 });
+  for (const n of [1, 2, 3, 4, 5]) await it.proposeValues({ 'feed/limits': n });
+  const wanted = Array.from({ length: 999 }, () => FEED);
+  const { found, refused } = await ask(app, [...wanted, { path: 'ads/limits' }]);
+  expect(versions({ found, refused, cursor: '' }).at(-1)).toBe(version);
+  expect(found).toHaveLength(1 + 5 * 799);
+  expect(refused).toHaveLength(200);
+  expect(refused[0]?.message).toContain('at the next look');
+});
+
+test('a change is found with what a person wants to know of it, whoever else has proposed since', async () => {
+  const it = await bench();
+  const app = finderOf(it);
   const { version } = await it.proposeValues({ 'feed/limits': 2, 'feed/words': ['a'] });
   await it.proposeValues({ 'ads/limits': 1 });
   const { found } = await ask(app, FEED);
@@ -53,7 +79,7 @@ test('the newest change of the paths is found with what a person wants to know o
       artifact: {
         ...{ name: 'limits', kind: 'config', version },
         metadata: {
-          ...{ repository: 'flags', change: '2', author: 'user:alice', message: 'Change it' },
+          ...{ repository: 'flags', change: '1', author: 'user:alice', message: 'Change it' },
           paths: 'feed/limits, feed/words',
         },
       },

@@ -1,5 +1,6 @@
 import { MANUAL, PIPELINE_OUTPUT, STANDARD_FINDERS, whyCannotFind } from '../../finder/standard';
 import { lastProducers, passagesOf, sourceOf } from '../../release/graph';
+import { changesOf } from '../order';
 import type { Rule } from '../rule';
 import type { ActionSpec, PipelineSpec } from '../pipeline';
 import { errorAt, nearestWord, suggest, warningAt, type Finding } from '../problem';
@@ -121,6 +122,16 @@ const finders: Rule = (spec) =>
     return [errorAt(path, 'own-output', `${artifact} would come from this pipeline itself`, hint)];
   });
 
+/** A change that was passed over is in no later one. */
+const passedOver: Rule = (spec) => {
+  const { supersede } = spec.releases;
+  const [artifact] = changesOf(spec);
+  if (artifact === undefined || supersede === 'never') return [];
+  const message = `a change of ${artifact} that a newer one overtakes never lands: with supersede: ${supersede} its release ends`;
+  const hint = 'leave supersede out, so that every change has its turn';
+  return [warningAt(['releases', 'supersede'], 'changes-superseded', message, hint)];
+};
+
 export const artifactRules: readonly Rule[] = [
   inputs,
   forChildren,
@@ -129,4 +140,5 @@ export const artifactRules: readonly Rule[] = [
   unusedArtifacts,
   deployInputs,
   finders,
+  passedOver,
 ];

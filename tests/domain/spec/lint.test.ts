@@ -354,6 +354,30 @@ describe('a finder', () => {
   });
 });
 
+describe('changes of configuration, each of which has what no later one has', () => {
+  const OF_CHANGES = {
+    ...{ pipeline: 'limits', owners: ['user:alice'] },
+    artifacts: { limits: { finder: 'config-changes', with: { repository: 'flags', paths: ['feed/'] } } },
+    actions: { ship: build({ inputs: ['limits'] }) },
+  };
+  test('are released one after the other, and a build that waits makes way for a newer one, where the file says nothing', () => {
+    expect(parsePipelineValue(OF_CHANGES).spec?.releases.supersede).toBe('never');
+    expect(parsePipelineValue({ ...OF_CHANGES, releases: { maxActive: 2 } }).spec?.releases).toMatchObject({
+      ...{ maxActive: 2, supersede: 'never' },
+    });
+    const ofBuilds = { ...OF_CHANGES, artifacts: { limits: { finder: 'manual' } } };
+    expect(parsePipelineValue(ofBuilds).spec?.releases.supersede).toBe('waiting');
+  });
+
+  test.each([
+    ['never', []],
+    ['waiting', ['changes-superseded']],
+    ['running', ['changes-superseded']],
+  ])('with supersede: %s', (supersede, expected) => {
+    expect(codes({ ...OF_CHANGES, releases: { supersede } })).toEqual(expected);
+  });
+});
+
 test.each([
   ['http://169.254.169.254/latest', ['internal-address']],
   ['http://2852039166/', ['internal-address']],
