@@ -11,6 +11,7 @@ import { formatTime } from '../domain/text';
 const LONGEST_READ_MS = 5_000;
 /** A calendar that ends before that is said to. */
 const ENDS_SOON_MS = 92 * 86_400_000;
+const MOST_DOUBTS = 10;
 
 /** Reads calendars that lie beside a pipeline file. Nothing is fetched, so that a file means the same wherever it is read. */
 export const calendarsBeside =
@@ -26,7 +27,9 @@ export const calendarsBeside =
     if ('why' in text) return refusedCalendar('calendar-unreadable', `${path}: ${text.why}`, text.hint);
     const read = withinTime(text.text, nowMs, timezone);
     const faults = read.faults.map(({ message, hint }) => error('invalid-calendar', `${path}: ${message}`, hint));
-    return { blackouts: read.blackouts, findings: faults.length > 0 ? faults : endsSoon(path, read, nowMs) };
+    const doubts = doubtsOf(path, read);
+    const findings = faults.length > 0 ? [...faults, ...doubts] : [...doubts, ...endsSoon(path, read, nowMs)];
+    return { blackouts: read.blackouts, findings };
   };
 
 type CalendarText = { readonly text: string } | { readonly why: string; readonly hint: string };
@@ -57,8 +60,20 @@ function withinTime(text: string, nowMs: number, timezone: string | undefined): 
     return runInNewContext('read()', { read }, { timeout: LONGEST_READ_MS }) as CalendarRead;
   } catch {
     const message = `it takes more than ${LONGEST_READ_MS / 1000} s to read: a rule of it may never come`;
-    return { blackouts: [], faults: [{ message, hint: 'look at its RRULEs' }], endsAtMs: null };
+    return { blackouts: [], faults: [{ message, hint: 'look at its RRULEs' }], doubts: [], endsAtMs: null };
   }
+}
+
+/** A warning each; of very many the first, and how many more. */
+function doubtsOf(path: string, { doubts }: CalendarRead): CalendarFile['findings'] {
+  const more = doubts.length - MOST_DOUBTS;
+  const shown = more > 0 ? [...doubts.slice(0, MOST_DOUBTS), `${more} more things in it are not understood`] : doubts;
+  return shown.map((doubt) => ({
+    severity: 'warning',
+    code: 'calendar-not-understood',
+    message: `${path}: ${doubt}`,
+    hint: 'compare its blackouts (conveyor plan) with the calendar that you see, and correct the file',
+  }));
 }
 
 function endsSoon(path: string, { endsAtMs }: CalendarRead, nowMs: number): CalendarFile['findings'] {

@@ -17,6 +17,7 @@ import { pastUpdateMs } from '../pastDeploys';
 import { requirePipelineFile } from '../pipelineFile';
 import { noteScriptsOff } from '../scriptsAllowed';
 import { renderPlan, type PlanReport } from '../render/plan';
+import type { CheckedFile } from '../render/problems';
 import { whenThereIsRoom } from '../windowRoom';
 import { durationOption, examples, type CommandCall, type Register } from './command';
 import { EXPERIENCE_SINCE, noteLacking, statsIfAny } from './statsReport';
@@ -53,6 +54,7 @@ export const planCommand: Register = (program, cli) => {
         const read = await requirePipelineFile(file, io.now());
         const { spec } = read;
         noteScriptsOff(io, [read]);
+        noteCalendars(io, read);
         const [name, action] = deployActionOf(spec, options.action);
         const nowMs = timeOption(options.now) ?? io.now();
         const givenMs = durationOption('--update-time', options.updateTime);
@@ -80,6 +82,11 @@ export const planCommand: Register = (program, cli) => {
       }),
     );
 };
+
+/** A plan goes by the blackouts that were understood. */
+function noteCalendars(io: Io, { problems }: CheckedFile): void {
+  for (const { code, message } of problems) if (code.startsWith('calendar-')) printNote(io, message);
+}
 
 /** The windows, and the blackouts that come before it finishes. */
 function timesMet(

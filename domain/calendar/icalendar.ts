@@ -2,20 +2,15 @@ import ICAL from 'ical.js';
 import { SPEC_LIMITS } from '../limits';
 import type { BlackoutSpec } from '../spec/times';
 import { cutText } from '../size';
-import {
-  CalendarFault,
-  monthOf,
-  spanOf,
-  type Component,
-  type EventSpan,
-  type IcalTime,
-  type Zones,
-} from './icalendarTimes';
+import { expandSeries, type EventSeries, type SeriesDays, type SeriesScope } from './icalendarSeries';
+import { CalendarFault, type Component, type Zones } from './icalendarTimes';
 
 /** What a file in iCalendar (RFC 5545) says, as dated blackouts. */
 export interface CalendarRead {
   readonly blackouts: readonly BlackoutSpec[];
   readonly faults: readonly { readonly message: string; readonly hint: string }[];
+  /** What it says that has no effect, by event: there are more blackouts than were meant, never fewer. */
+  readonly doubts: readonly string[];
   /** When the last event that is known ends; null where some continue for ever. */
   readonly endsAtMs: number | null;
 }
@@ -33,7 +28,7 @@ export function readCalendar(text: string, nowMs: number, timezone: string | und
   try {
     return readEvents(calendarOf(text), nowMs, timezone);
   } catch (error) {
-    return { blackouts: [], faults: [faultOf(error)], endsAtMs: null };
+    return { blackouts: [], faults: [faultOf(error)], doubts: [], endsAtMs: null };
   }
 }
 
@@ -64,9 +59,15 @@ function readEvents(calendar: Component, nowMs: number, timezone: string | undef
     ),
   };
   const year = new Date(nowMs).getUTCFullYear();
+  let left = MOST_OCCURRENCES;
+  const spend = (): void => {
+    left -= 1;
+    if (left <= 0)
+      throw new TooMany(`its events come more than ${MOST_OCCURRENCES} times`, 'let those that recur begin later');
+  };
   const range = { fromMs: Date.UTC(year, 0, 1), toMs: Date.UTC(year + YEARS_AHEAD + 1, 0, 1) };
-  const room = { left: MOST_OCCURRENCES };
-  const read = seriesOf(events).map((series) => readSeries(series, zones, range, room));
+  const scope = { zones, ...range, spend, reasonOf: eventReason };
+  const read = seriesOf(events).map((series) => readSeries(series, scope));
   const spans = read.flatMap((one) => one.spans);
   if (spans.length === 0 && read.every(({ fault }) => fault === undefined))
     throw new CalendarFault('none of its events ever comes', EXPORT);
@@ -77,13 +78,18 @@ function readEvents(calendar: Component, nowMs: number, timezone: string | undef
   return {
     blackouts: [...new Map(blackouts.map((one) => [JSON.stringify(one), one])).values()],
     faults: read.flatMap(({ fault }) => fault ?? []),
+    doubts: [...noEvents(calendar), ...read.flatMap(({ doubts }) => doubts)],
     endsAtMs: read.some(({ goesOn }) => goesOn) ? null : Math.max(0, ...spans.map(({ endMs }) => endMs)),
   };
 }
 
-interface EventSeries {
-  readonly master: Component;
-  readonly exceptions: readonly Component[];
+class TooMany extends CalendarFault {}
+
+/** Entries that are not events, such as those of what is to be done, which are no blackouts. */
+function noEvents(calendar: Component): string[] {
+  const others = calendar.getAllSubcomponents().filter(({ name }) => !/^(vevent|vtimezone|x-)/.test(name));
+  const names = [...new Set(others.map(({ name }) => name.toUpperCase()))].sort().join(', ');
+  return others.length === 0 ? [] : [`${others.length} of its entries are no events (${names}), and no blackouts`];
 }
 
 /** Events that recur, each with those that take the place of one of its days. */
@@ -102,121 +108,21 @@ function seriesOf(events: readonly Component[]): EventSeries[] {
   ];
 }
 
-interface SeriesRead {
-  readonly spans: readonly EventSpan[];
-  readonly goesOn: boolean;
+interface SeriesRead extends SeriesDays {
   readonly fault?: CalendarRead['faults'][number];
 }
 
-/** ms since 1970. */
-interface Range {
-  readonly fromMs: number;
-  readonly toMs: number;
-}
-
-/** How many more occurrences there is time for. */
-interface OccurrenceBudget {
-  left: number;
-}
-
-function readSeries(series: EventSeries, zones: Zones, range: Range, room: OccurrenceBudget): SeriesRead {
+function readSeries(series: EventSeries, scope: SeriesScope): SeriesRead {
+  const name = eventName(series.master);
   try {
-    return expanded(series, zones, range, room);
+    const { doubts, ...days } = expandSeries(series, scope);
+    return { ...days, doubts: doubts.map((doubt) => `${name}: ${doubt}`) };
   } catch (error) {
-    if (room.left <= 0) throw error;
+    if (error instanceof TooMany) throw error;
     const { message, hint } = faultOf(error);
-    return { spans: [], goesOn: false, fault: { message: `${eventName(series.master)}: ${message}`, hint } };
+    return { spans: [], goesOn: false, doubts: [], fault: { message: `${name}: ${message}`, hint } };
   }
 }
-
-function expanded(
-  { master, exceptions }: EventSeries,
-  zones: Zones,
-  { fromMs, toMs }: Range,
-  room: OccurrenceBudget,
-): SeriesRead {
-  const reason = eventReason(master);
-  const own = spanOf(master, undefined, zones, reason);
-  checkRule(master);
-  const event = new ICAL.Event(recurring(master), { exceptions: [...exceptions] });
-  const spans: EventSpan[] = [];
-  const isMiscounted = miscountedIn(master);
-  // Those of long ago are not looked at one by one, but where one of them may have been moved to now.
-  const fromYear =
-    exceptions.length > 0 ? -Infinity : new Date(fromMs - (own.endMs - own.startMs)).getUTCFullYear() - 1;
-  let past: IcalTime | undefined;
-  const iterator = event.iterator();
-  for (;;) {
-    const at = iterator.next();
-    if (!at && past && spans.length === 0)
-      return { spans: [spanOf(master, { at: past, like: own }, zones, reason)], goesOn: false };
-    if (!at) return { spans, goesOn: false };
-    room.left -= 1;
-    if (room.left <= 0)
-      throw new CalendarFault(
-        `its events come more than ${MOST_OCCURRENCES} times`,
-        'let those that recur begin later',
-      );
-    if (isMiscounted(at.month)) continue;
-    if (at.year < fromYear) {
-      past = at;
-      continue;
-    }
-    const { startDate, item } = event.getOccurrenceDetails(at);
-    const isMoved = item.component !== master;
-    const span = isMoved
-      ? spanOf(item.component, undefined, zones, eventReason(item.component))
-      : spanOf(master, { at: startDate, like: own }, zones, reason);
-    if (span.startMs >= toMs && !isMoved) return { spans, goesOn: true };
-    if (!isCancelled(item.component)) spans.push(span);
-  }
-}
-
-/** ical.js leaves out days (EXDATE) only of what recurs, so that what comes once gets a rule for that. */
-function recurring(event: Component): Component {
-  const has = (name: string): boolean => event.getFirstProperty(name) !== null;
-  if (has('exdate') && !has('rrule') && !has('rdate') && !has('recurrence-id'))
-    event.addPropertyWithValue('rrule', ICAL.Recur.fromString('FREQ=DAILY;COUNT=1'));
-  return event;
-}
-
-/** ical.js takes the 30th of February for the 2nd of March, or looks for it for ever. */
-function checkRule(event: Component): void {
-  for (const property of event.getAllProperties('rrule')) {
-    const rule = String(property.getFirstValue());
-    const months = numbersIn(rule, 'BYMONTH');
-    const never = numbersIn(rule, 'BYMONTHDAY').find(
-      (day) =>
-        day === 0 ||
-        Math.abs(day) > 31 ||
-        (months.length > 0 && months.every((month) => Math.abs(day) > daysOf(month))),
-    );
-    if (never !== undefined)
-      throw new CalendarFault(`its rule names a day that does not come (${rule})`, 'correct the day');
-    if (Object(property.jCal[3]).count === 0)
-      throw new CalendarFault('it never comes: its rule has COUNT=0', 'remove the event, or its COUNT');
-    const often = /FREQ=(SECONDLY|MINUTELY|HOURLY)/.exec(rule);
-    if (often) throw new CalendarFault('it recurs more often than each day', 'let it last for the whole time instead');
-  }
-}
-
-/** In common years ical.js takes the 29th of February for the 1st of March. */
-function miscountedIn(event: Component): (month: number) => boolean {
-  const [rule, ...others] = event.getAllProperties('rrule');
-  const text = String(rule?.getFirstValue() ?? '');
-  const months = /FREQ=YEARLY(?!.*;BY)/.test(text) ? [monthOf(event)] : numbersIn(text, 'BYMONTH');
-  const isAlone = others.length === 0 && event.getFirstProperty('rdate') === null;
-  return (month) => isAlone && months.length > 0 && !months.includes(month);
-}
-
-const numbersIn = (rule: string, key: string): number[] =>
-  (new RegExp(`(?:^|;)${key}=([^;]*)`).exec(rule)?.[1] ?? '').split(',').filter(Boolean).map(Number);
-
-/** In a leap year. */
-const daysOf = (month: number): number => new Date(Date.UTC(2024, month, 0)).getUTCDate();
-
-const isCancelled = (event: Component): boolean =>
-  presentText(event.getFirstPropertyValue('status'))?.toUpperCase() === 'CANCELLED';
 
 const eventReason = (event: Component): string =>
   cutText(

@@ -1,12 +1,11 @@
 import ICAL from 'ical.js';
 import type { BlackoutSpec } from '../spec/times';
-import { firstInstantFrom, isTimezone } from './zone';
 import { DAY_MS } from '../milliseconds';
+import { firstInstantFrom, isTimezone, wallAt } from './zone';
 
 /** When events of a calendar begin and end: whole days in a zone, or instants. */
 
 export type Component = InstanceType<typeof ICAL.Component>;
-export type IcalTime = InstanceType<typeof ICAL.Time>;
 
 /** What is wrong with a calendar, or with an event of it. */
 export class CalendarFault extends Error {
@@ -25,6 +24,36 @@ export interface Zones {
   readonly known: ReadonlyMap<string | undefined, Component>;
 }
 
+/** A date or time as written. */
+export interface Moment {
+  /** ms since 1970, as if clocks showed UTC; of a day its midnight. */
+  readonly wallMs: number;
+  readonly isDate: boolean;
+  /** Undefined where it has none of its own. */
+  readonly zone: string | undefined;
+}
+
+/** Between wall times and instants, both in ms. */
+export interface ZoneClock {
+  readonly toInstant: (wallMs: number) => number;
+  readonly toWall: (atMs: number) => number;
+}
+
+/** How long an event lasts: by wall clocks, then by the clock; where `leastMs` is longer, so long. */
+export interface Length {
+  readonly wallMs: number;
+  readonly thenMs: number;
+  readonly leastMs: number;
+}
+
+/** An event as it comes first. */
+export interface IcalEvent {
+  readonly component: Component;
+  readonly start: Moment;
+  readonly clock: ZoneClock;
+  readonly length: Length;
+}
+
 /** ms since 1970. */
 export interface EventSpan {
   readonly startMs: number;
@@ -32,99 +61,175 @@ export interface EventSpan {
   readonly blackout: BlackoutSpec;
 }
 
-/** An event, or one day of an event that recurs, which lasts as long as the event itself. */
-export function spanOf(
-  event: Component,
-  of: { readonly at: IcalTime; readonly like: EventSpan } | undefined,
+/** @throws CalendarFault where it does not say when it begins and ends */
+export function readEvent(component: Component, zones: Zones): IcalEvent {
+  const [start] = readMoments(component, 'dtstart');
+  if (start === undefined) throw new CalendarFault('it has no beginning (DTSTART)', 'give it one, or remove it');
+  if (start.isDate) {
+    const length = wholeDays(component, start);
+    return { component, start, clock: clockOf(start, zones), length };
+  }
+  const clock = clockOf(start, zones);
+  return { component, start, clock, length: timedLength(component, start, clock, zones) };
+}
+
+/** At most. */
+export const lastsMs = ({ length }: IcalEvent): number => Math.max(length.wallMs + length.thenMs, length.leastMs);
+
+/** An event that begins at a wall time of its clock. */
+export function placeEvent(
+  { clock, start, length }: IcalEvent,
+  wallMs: number,
   zones: Zones,
   reason: string,
 ): EventSpan {
-  const start = eventTime(event, 'dtstart');
-  if (start === undefined) throw new CalendarFault('it has no beginning (DTSTART)', 'give it one, or remove it');
-  const at = of?.at ?? start;
-  return start.isDate
-    ? wholeDaySpan(event, start, at, zones, reason)
-    : timedSpan(event, start, at, of?.like, zones, reason);
+  const startMs = clock.toInstant(wallMs);
+  const endMs = endOfEvent(length, wallMs, clock);
+  if (!start.isDate) return { startMs, endMs, blackout: { from: isoMinute(startMs), to: isoMinute(endMs), reason } };
+  const [from, to] = [dateOf(wallMs), dateOf(wallMs + length.wallMs - DAY_MS)];
+  return { startMs, endMs, blackout: { from, to, timezone: zones.default ?? 'UTC', reason } };
 }
 
-function wholeDaySpan(event: Component, start: IcalTime, at: IcalTime, zones: Zones, reason: string): EventSpan {
-  const end = eventTime(event, 'dtend');
-  const seconds = secondsOf(event);
-  const count = end ? Math.round((wallOf(end) - wallOf(start)) / DAY_MS) : seconds === undefined ? 1 : seconds / 86_400;
-  if (count < 1) throw new CalendarFault('it ends before it begins', 'let it end later');
-  const timezone = zones.default;
-  if (timezone === undefined || !isTimezone(timezone))
+/** Days are as long as the wall clocks make them (RFC 5545, "Duration"), so that one day over the end of summer time has 25 hours. */
+function endOfEvent({ wallMs, thenMs, leastMs }: Length, startWallMs: number, clock: ZoneClock): number {
+  return Math.max(clock.toInstant(startWallMs + wallMs) + thenMs, clock.toInstant(startWallMs) + leastMs);
+}
+
+/** An end on the day of the beginning, which should be the day after, means that day. */
+function wholeDays(component: Component, start: Moment): Length {
+  const [end] = readMoments(component, 'dtend');
+  const lasts = end ? end.wallMs - start.wallMs : durationOf(component);
+  const ms = typeof lasts === 'number' ? lasts : lasts ? lasts.wallMs + lasts.thenMs : DAY_MS;
+  if (ms < 0) throw new CalendarFault('it ends before it begins', 'let it end later');
+  return { wallMs: Math.max(1, Math.ceil(ms / DAY_MS)) * DAY_MS, thenMs: 0, leastMs: 0 };
+}
+
+/**
+ * With DTEND, both as long by the clock and up to the same wall time, of which the later is taken: RFC 5545 ("Recurrence Rule") has the
+ * first, most calendars show the second, and less blackout than was meant is the worse mistake.
+ */
+function timedLength(component: Component, start: Moment, clock: ZoneClock, zones: Zones): Length {
+  const [end] = readMoments(component, 'dtend');
+  const length = end ? lengthBetween(start, clock, clockOf(end, zones).toInstant(end.wallMs)) : durationOf(component);
+  if (length === undefined) throw new CalendarFault('it has no end', 'give it an end (DTEND) or a DURATION');
+  return checkedLength(length, start, clock);
+}
+
+function lengthBetween(start: Moment, clock: ZoneClock, endMs: number): Length {
+  const leastMs = endMs - clock.toInstant(start.wallMs);
+  return { wallMs: leastMs > 0 ? Math.max(0, clock.toWall(endMs) - start.wallMs) : 0, thenMs: 0, leastMs };
+}
+
+function checkedLength(length: Length, start: Moment, clock: ZoneClock): Length {
+  if (!(endOfEvent(length, start.wallMs, clock) > clock.toInstant(start.wallMs)))
+    throw new CalendarFault('it ends when it begins, or before', 'let it end later');
+  return length;
+}
+
+/** A further day of an event (RDATE), which may be written with an end of its own. */
+export interface FurtherDay {
+  readonly moment: Moment;
+  readonly end: string | undefined;
+}
+
+export function furtherDaysOf(component: Component): FurtherDay[] {
+  return component.getAllProperties('rdate').flatMap((property) => {
+    const [, , , ...values] = property.jCal as unknown[];
+    return values.map((value) => {
+      const [from, end]: unknown[] = Array.isArray(value) ? value : [value];
+      return { moment: readMoment(String(from), zoneNameOf(property)), end: end === undefined ? end : String(end) };
+    });
+  });
+}
+
+/** As the event, but at another moment, and with another end if that is written. */
+export function eventAt(event: IcalEvent, { moment, end }: FurtherDay, zones: Zones): IcalEvent {
+  if (moment.isDate !== event.start.isDate)
     throw new CalendarFault(
-      timezone === undefined
-        ? 'whole days need a timezone, and the file has none'
-        : `${timezone} is not a timezone that means one place`,
+      'a further day of it (RDATE) is written as a time where it has days, or the other way round',
+      'write both in the same way',
+    );
+  const clock = clockOf(moment, zones);
+  if (end === undefined) return { ...event, start: moment, clock };
+  const ends = /^[+-]?P/.test(end) ? readDuration(end) : undefined;
+  const until = ends ? undefined : readMoment(end, moment.zone);
+  const length = ends ?? lengthBetween(moment, clock, until ? clockOf(until, zones).toInstant(until.wallMs) : 0);
+  return { ...event, start: moment, clock, length: checkedLength(length, moment, clock) };
+}
+
+/** All dates and times of the properties of that name. @throws CalendarFault for one that does not come */
+export function readMoments(component: Component, name: string): Moment[] {
+  return component.getAllProperties(name).flatMap((property) => {
+    const [, , , ...values] = property.jCal as unknown[];
+    return values.map((value) => readMoment(String(value), zoneNameOf(property)));
+  });
+}
+
+const zoneNameOf = (property: ReturnType<Component['getAllProperties']>[number]): string | undefined =>
+  [property.getParameter('tzid')].flat()[0];
+
+/** ical.js writes a date without VALUE=DATE as `2026-12-25T::`, which is read as the date that it is. */
+export function readMoment(text: string, tzid: string | undefined): Moment {
+  const [, date, hour, minute, second, utc] =
+    /^(\d{4}-\d\d-\d\d)(?:T(?:::|(\d\d):(\d\d):(\d\d)?(Z?)))?$/.exec(text) ?? [];
+  const time = hour === undefined ? '00:00:00' : `${hour}:${minute}:${second ?? '00'}`;
+  const at = Date.parse(`${date}T${time === '23:59:60' ? '23:59:59' : time}Z`);
+  if (!Number.isFinite(at) || new Date(at).toISOString().slice(0, 10) !== date)
+    throw new CalendarFault(`${text} does not come`, 'name a day and a time that there is');
+  return { wallMs: at, isDate: hour === undefined, zone: hour === undefined ? undefined : utc === 'Z' ? 'UTC' : tzid };
+}
+
+const durationOf = (component: Component): Length | undefined => {
+  const property = component.getFirstProperty('duration');
+  return property === null ? undefined : readDuration(String(property.jCal[3]));
+};
+
+/** Weeks and days by wall clocks, the rest by the clock. */
+function readDuration(text: string): Length {
+  const [whole, sign, weeks, days, hours, minutes, seconds] =
+    /^([+-])?P(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?)?$/.exec(text) ?? [];
+  if (whole === undefined || sign === '-')
+    throw new CalendarFault(
+      whole === undefined ? `its DURATION ${text} cannot be read` : 'it ends when it begins, or before',
+      'write one such as PT2H',
+    );
+  const [w, d, h, m, s] = [weeks, days, hours, minutes, seconds].map((part) => Number(part ?? 0)) as number[];
+  const thenMs = (((h ?? 0) * 60 + (m ?? 0)) * 60 + (s ?? 0)) * 1000;
+  return { wallMs: ((w ?? 0) * 7 + (d ?? 0)) * DAY_MS, thenMs, leastMs: 0 };
+}
+
+/** By our own rule where the zone is one that we know, else by what the file says of it. @throws CalendarFault for any other */
+export function clockOf({ isDate, zone }: Moment, zones: Zones): ZoneClock {
+  const name = isDate ? zones.default : (zone ?? zones.default);
+  if (name !== undefined && isTimezone(name))
+    return { toInstant: (wall) => firstInstantFrom(name, wall), toWall: (at) => wallAt(name, at) };
+  const described = isDate ? undefined : zones.known.get(name);
+  if (described !== undefined) return describedClock(described);
+  if (name === undefined)
+    throw new CalendarFault(
+      isDate ? 'whole days need a timezone, and the file has none' : 'its time has no timezone',
       'write timezone: Europe/Berlin beside ics',
     );
-  const [fromWall, toWall] = [wallOf(at), wallOf(at) + count * DAY_MS];
-  const blackout = { from: dateOf(fromWall), to: dateOf(toWall - DAY_MS), timezone, reason };
-  return { startMs: firstInstantFrom(timezone, fromWall), endMs: firstInstantFrom(timezone, toWall), blackout };
+  const hint = isDate ? 'write timezone: Europe/Berlin beside ics' : 'use an IANA name such as Europe/Berlin';
+  throw new CalendarFault(`${name} is not a timezone that means one place`, hint);
 }
 
-function timedSpan(
-  event: Component,
-  start: IcalTime,
-  at: IcalTime,
-  like: EventSpan | undefined,
-  zones: Zones,
-  reason: string,
-): EventSpan {
-  const startMs = instantOf(event, 'dtstart', at, zones);
-  const lastsMs = like ? like.endMs - like.startMs : eventEnd(event, start, zones) - startMs;
-  if (!(lastsMs > 0)) throw new CalendarFault('it ends when it begins, or before', 'let it end later');
-  const endMs = startMs + lastsMs;
-  return { startMs, endMs, blackout: { from: isoMinute(startMs), to: isoMinute(endMs), reason } };
+function describedClock(described: Component): ZoneClock {
+  const zone = new ICAL.Timezone(described);
+  const timeAt = (ms: number, of: InstanceType<typeof ICAL.Timezone>): InstanceType<typeof ICAL.Time> => {
+    const at = new Date(ms);
+    const [year, month, day] = [at.getUTCFullYear(), at.getUTCMonth() + 1, at.getUTCDate()];
+    const [hour, minute, second] = [at.getUTCHours(), at.getUTCMinutes(), at.getUTCSeconds()];
+    return new ICAL.Time({ year, month, day, hour, minute, second, isDate: false }, of);
+  };
+  return {
+    toInstant: (wall) => timeAt(wall, zone).toUnixTime() * 1000,
+    toWall: (at) => {
+      const { year, month, day, hour, minute, second } = timeAt(at, ICAL.Timezone.utcTimezone).convertToZone(zone);
+      return Date.UTC(year, month - 1, day, hour, minute, second);
+    },
+  };
 }
-
-function eventEnd(event: Component, start: IcalTime, zones: Zones): number {
-  const end = eventTime(event, 'dtend');
-  if (end) return instantOf(event, 'dtend', end, zones);
-  const seconds = secondsOf(event);
-  if (seconds === undefined) throw new CalendarFault('it has no end', 'give it an end (DTEND) or a DURATION');
-  return instantOf(event, 'dtstart', start, zones) + seconds * 1000;
-}
-
-const secondsOf = (event: Component): number | undefined =>
-  (event.getFirstPropertyValue('duration') as { toSeconds(): number } | null)?.toSeconds();
-
-/** By our own rule where the zone is one that we know, else by what the file says of it. */
-function instantOf(event: Component, name: string, time: IcalTime, zones: Zones): number {
-  const written = event.getFirstProperty(name);
-  if (time.zone === ICAL.Timezone.utcTimezone) return wallOf(time);
-  const named = [written?.getParameter('tzid')].flat()[0];
-  const zone = named ?? zones.default;
-  if (zone === undefined)
-    throw new CalendarFault('its time has no timezone', 'write timezone: Europe/Berlin beside ics');
-  if (isTimezone(zone)) return firstInstantFrom(zone, wallOf(time));
-  const described = zones.known.get(zone);
-  if (described === undefined)
-    throw new CalendarFault(`${zone} is not a timezone that means one place`, 'use an IANA name such as Europe/Berlin');
-  const copy = time.clone();
-  copy.zone = new ICAL.Timezone(described);
-  return copy.toUnixTime() * 1000;
-}
-
-/** A date or time that there is; ical.js counts on where one is too large. */
-function eventTime(event: Component, name: string): IcalTime | undefined {
-  const property = event.getFirstProperty(name);
-  if (property === null) return undefined;
-  const text = String(property.jCal[3]);
-  const at = Date.parse(text.length === 10 ? `${text}T00:00Z` : text.endsWith('Z') ? text : `${text}Z`);
-  if (!Number.isFinite(at) || new Date(at).toISOString().slice(0, 10) !== text.slice(0, 10))
-    throw new CalendarFault(`${text} does not come`, 'name a day and a time that there is');
-  return property.getFirstValue() as IcalTime;
-}
-
-/** In which month an event begins first. */
-export const monthOf = (event: Component): number => eventTime(event, 'dtstart')?.month ?? 0;
-
-/** As if clocks showed UTC. */
-const wallOf = ({ year, month, day, hour, minute, second }: IcalTime): number =>
-  Date.UTC(year, month - 1, day, hour, minute, second);
 
 const dateOf = (wallMs: number): string => new Date(wallMs).toISOString().slice(0, 10);
 

@@ -120,7 +120,7 @@ describe('what cannot be understood is said of the event that it is about', () =
   test.each<[string[], string]>([
     [['DTSTART:20261224T120000Z'], 'it has no end'],
     [['DTSTART:20261224T120000Z', 'DTEND:20261224T110000Z'], 'it ends when it begins, or before'],
-    [['DTSTART;VALUE=DATE:20261224', 'DTEND;VALUE=DATE:20261224'], 'it ends before it begins'],
+    [['DTSTART;VALUE=DATE:20261224', 'DTEND;VALUE=DATE:20261223'], 'it ends before it begins'],
     [
       ['DTSTART;TZID=Middle/Earth:20261224T120000', 'DURATION:PT1H'],
       'Middle/Earth is not a timezone that means one place',
@@ -132,7 +132,7 @@ describe('what cannot be understood is said of the event that it is about', () =
     [['DTSTART:20261224T120000Z', 'DURATION:PT1H', 'RRULE:FREQ=HOURLY'], 'it recurs more often than each day'],
     [
       ['DTSTART:20261224T120000Z', 'DURATION:PT1H', 'RRULE:FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30'],
-      'its rule names a day that does not come (FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30)',
+      'its rule names a day that does not come (BYMONTHDAY=30)',
     ],
     [['DTSTART:20261224T120000Z', 'DURATION:PT1H', 'RRULE:FREQ=DAILY;COUNT=0'], 'it never comes: its rule has COUNT=0'],
   ])('%j', (lines, expected) => {

@@ -1,0 +1,217 @@
+import { DAY_MS } from '../milliseconds';
+import { readRule, recurrences, type RecurrenceRule } from './icalendarRule';
+import {
+  CalendarFault,
+  clockOf,
+  eventAt,
+  furtherDaysOf,
+  lastsMs,
+  readMoments,
+  readEvent,
+  readMoment,
+  placeEvent,
+  type Component,
+  type EventSpan,
+  type IcalEvent,
+  type Moment,
+  type Zones,
+} from './icalendarTimes';
+
+/** An event with its days: those of its rules and dates, without those left out, and with what takes the place of some. */
+
+export interface EventSeries {
+  readonly master: Component;
+  readonly exceptions: readonly Component[];
+}
+
+/** What a reader of events needs to know of the file, and how much of it is of interest. */
+export interface SeriesScope {
+  readonly zones: Zones;
+  /** ms since 1970. */
+  readonly fromMs: number;
+  readonly toMs: number;
+  /** How many more days there is time for. @throws CalendarFault once there is none */
+  readonly spend: () => void;
+  readonly reasonOf: (event: Component) => string;
+}
+
+export interface SeriesDays {
+  readonly spans: readonly EventSpan[];
+  /** Whether more come after the scope. */
+  readonly goesOn: boolean;
+  /** What it says that has no effect, which leaves more blackouts than were meant, never fewer. */
+  readonly doubts: readonly string[];
+}
+
+/** @throws CalendarFault where days might be missing */
+export function expandSeries({ master, exceptions }: EventSeries, scope: SeriesScope): SeriesDays {
+  const event = readEvent(master, scope.zones);
+  const moved = exceptions.map((exception) => readException(exception, scope));
+  const reachMs = Math.max(0, ...moved.map((exception) => exception.reachMs));
+  const set = recurrenceSet(event, scope, reachMs);
+  const doubts = master.getFirstProperty('exrule') === null ? [] : ['its EXRULE is not understood: no day is left out'];
+  const days = new Map(set.days);
+  for (const out of readMoments(master, 'exdate')) {
+    const key = findDay(out, event, set.days, scope.zones);
+    if (key !== undefined) days.delete(key);
+    else if (isInScope(out, scope)) doubts.push(`its EXDATE ${dayOf(out)} is no day of it: no day is left out`);
+  }
+  for (const { event: exception, id } of moved) {
+    const key = findDay(id, event, set.days, scope.zones);
+    if (key !== undefined) days.delete(key);
+    else if (isInScope(id, scope) && set.days.size > 0)
+      doubts.push(`${scope.reasonOf(exception.component)} takes the place of ${dayOf(id)}, which is no day of it`);
+  }
+  const spans = [
+    ...recent([...days], scope.fromMs - reachMs).flatMap(([wall, day]) => placed(wall, day, event, moved, scope)),
+    ...moved.flatMap(({ event: one }) => spansAt(one, one.start.wallMs, scope)),
+  ];
+  return { spans, goesOn: set.goesOn, doubts };
+}
+
+interface RecurrenceSet {
+  /** By wall time of the event's clock. */
+  readonly days: ReadonlyMap<number, IcalEvent>;
+  readonly goesOn: boolean;
+}
+
+/** DTSTART, what the rules make of it, and RDATE, up to those that may be moved by `reachMs` into the scope. */
+function recurrenceSet(event: IcalEvent, scope: SeriesScope, reachMs: number): RecurrenceSet {
+  const { start, clock, component } = event;
+  const days = new Map([[start.wallMs, event]]);
+  let goesOn = false;
+  for (const property of component.getAllProperties('rrule')) {
+    const rule = readRule(property.jCal[3]);
+    const isBy = untilOf(rule, event, scope.zones);
+    let count = 0;
+    let isOver = false;
+    for (const wall of recurrences(rule, start.wallMs, start.isDate, scope.toMs + 2 * DAY_MS + reachMs)) {
+      scope.spend();
+      isOver = !isBy(wall) || (rule.count !== undefined && ++count > rule.count);
+      if (isOver) break;
+      days.set(wall, event);
+    }
+    goesOn ||= !isOver && !isBounded(rule, count, isBy, scope.toMs);
+  }
+  for (const further of furtherDaysOf(component)) {
+    scope.spend();
+    const day = eventAt(event, further, scope.zones);
+    days.set(start.isDate ? day.start.wallMs : clock.toWall(day.clock.toInstant(day.start.wallMs)), day);
+  }
+  return { days: new Map([...days].sort(([a], [b]) => a - b)), goesOn };
+}
+
+const isBounded = ({ count }: RecurrenceRule, came: number, isBy: (wallMs: number) => boolean, toMs: number): boolean =>
+  (count !== undefined && came >= count) || !isBy(toMs);
+
+/** Whether a day still comes by UNTIL, which may be a day or an instant whatever the event is. */
+function untilOf({ until }: RecurrenceRule, { start, clock }: IcalEvent, zones: Zones): (wallMs: number) => boolean {
+  if (until === undefined) return () => true;
+  const last = readMoment(until, undefined);
+  if (last.isDate) return (wall) => wall < last.wallMs + DAY_MS;
+  if (!start.isDate && last.zone === undefined) return (wall) => wall <= last.wallMs;
+  // An instant at which a day begins in its zone is that day, also where it is the day before in UTC.
+  const atMs = last.zone === undefined ? clock.toInstant(last.wallMs) : clockOf(last, zones).toInstant(last.wallMs);
+  return start.isDate
+    ? (wall) => wall <= Math.max(clock.toWall(atMs), last.wallMs)
+    : (wall) => wall < last.wallMs - 2 * DAY_MS || clock.toInstant(wall) <= atMs;
+}
+
+interface Exception {
+  readonly event: IcalEvent;
+  readonly id: Moment;
+  /** With RANGE=THISANDFUTURE. */
+  readonly isForLater: boolean;
+  /** How far it may move the end or the beginning of later days. */
+  readonly reachMs: number;
+}
+
+function readException(component: Component, { zones }: SeriesScope): Exception {
+  const event = readEvent(component, zones);
+  const [id] = readMoments(component, 'recurrence-id');
+  if (id === undefined) throw new CalendarFault('its RECURRENCE-ID is empty', 'export the calendar once more');
+  if (['rrule', 'rdate'].some((name) => component.getFirstProperty(name) !== null))
+    throw new CalendarFault(
+      'an event that takes the place of a day of it recurs itself',
+      'make it an event of its own',
+    );
+  const range = [component.getFirstProperty('recurrence-id')?.getParameter('range')].flat()[0];
+  if (range !== undefined && range.toUpperCase() !== 'THISANDFUTURE')
+    throw new CalendarFault(`RANGE=${range} is not understood`, 'move each day by itself');
+  const isForLater = range !== undefined;
+  const isSameZone = event.start.isDate || id.isDate || event.start.zone === id.zone;
+  if (isForLater && !isSameZone)
+    throw new CalendarFault('all later days of it are moved to another timezone', 'make them an event of their own');
+  const reachMs = isForLater ? Math.abs(event.start.wallMs - id.wallMs) + lastsMs(event) : 0;
+  return { event, id, isForLater, reachMs };
+}
+
+/** Without those that were over long ago, but for the last, which says when it ended. */
+const recent = (days: readonly (readonly [number, IcalEvent])[], fromMs: number): (readonly [number, IcalEvent])[] =>
+  days.filter(([wall, day], index) => wall + lastsMs(day) + 2 * DAY_MS >= fromMs || index === days.length - 1);
+
+/** Where a day lies that no exception replaces by itself: moved with all later ones, or where it was. */
+function placed(
+  wall: number,
+  day: IcalEvent,
+  event: IcalEvent,
+  moved: readonly Exception[],
+  scope: SeriesScope,
+): EventSpan[] {
+  const starts = moved
+    .filter(({ isForLater }) => isForLater)
+    .map((exception) => ({ exception, key: wallOf(exception.id, event, scope.zones) }))
+    .filter(({ key }) => key <= wall)
+    .sort((a, b) => b.key - a.key);
+  const [last] = starts;
+  if (last === undefined) return spansAt(day, day === event ? wall : day.start.wallMs, scope);
+  const { event: to } = last.exception;
+  const at = to.start.wallMs + wall - last.key;
+  return spansAt(to, to.start.isDate ? Math.floor(at / DAY_MS) * DAY_MS : at, scope);
+}
+
+function spansAt(event: IcalEvent, wall: number, { zones, reasonOf }: SeriesScope): EventSpan[] {
+  const status = event.component.getFirstPropertyValue('status');
+  if (typeof status === 'string' && status.toUpperCase() === 'CANCELLED') return [];
+  return [placeEvent(event, wall, zones, reasonOf(event.component))];
+}
+
+/** The day of an event that a date or time means: they should be written as the event is, and often are not. */
+function findDay(
+  moment: Moment,
+  event: IcalEvent,
+  days: ReadonlyMap<number, IcalEvent>,
+  zones: Zones,
+): number | undefined {
+  if (moment.isDate && !event.start.isDate)
+    return [...days.keys()].find((wall) => wall >= moment.wallMs && wall < moment.wallMs + DAY_MS);
+  return candidates(moment, event, zones).find((wall) => days.has(wall));
+}
+
+const wallOf = (moment: Moment, event: IcalEvent, zones: Zones): number =>
+  candidates(moment, event, zones)[0] ?? moment.wallMs;
+
+/** Wall times of the event's clock. A whole day may be written as the time at which it begins: there, or where it was written. */
+function candidates(moment: Moment, { start, clock }: IcalEvent, zones: Zones): number[] {
+  if (moment.isDate) return [moment.wallMs];
+  if (moment.zone === start.zone && !start.isDate) return [moment.wallMs];
+  const elsewhere = instantIfKnown(moment, zones);
+  const walls = [...(elsewhere === undefined ? [] : [clock.toWall(elsewhere)]), moment.wallMs];
+  return start.isDate
+    ? walls.filter((wall) => wall % DAY_MS === 0)
+    : walls.filter((_, index) => index === 0 || moment.zone === undefined);
+}
+
+function instantIfKnown(moment: Moment, zones: Zones): number | undefined {
+  try {
+    return clockOf(moment, zones).toInstant(moment.wallMs);
+  } catch (error) {
+    if (error instanceof CalendarFault) return undefined;
+    throw error;
+  }
+}
+
+const isInScope = ({ wallMs }: Moment, { fromMs, toMs }: SeriesScope): boolean => wallMs >= fromMs && wallMs < toMs;
+
+/** `2026-12-24`, or with its time. */
+const dayOf = ({ wallMs, isDate }: Moment): string => new Date(wallMs).toISOString().slice(0, isDate ? 10 : 16);
