@@ -105,6 +105,16 @@ describe('a push that GitHub delivers', () => {
     const form = new URLSearchParams({ payload: JSON.stringify(pushOf(1)) }).toString();
     const headers = { 'content-type': 'application/x-www-form-urlencoded' };
     expect((await appOf().request(GITHUB, githubDelivery(form, { headers }))).status).toBe(202);
+    expect((await appOf().request(GITHUB, githubDelivery(form))).status).toBe(202);
+  });
+
+  test('means what was signed, whatever the header says that it is: a message of a commit is no form', async () => {
+    const forged = `&payload=${encodeURIComponent(JSON.stringify(pushOf(66)))}&`;
+    const wip = { ...pushOf(2), ref: 'refs/heads/wip', head_commit: { message: forged } };
+    const pipelines = new FakePipelines();
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    expect((await appOf(pipelines).request(GITHUB, githubDelivery(wip, { headers }))).status).toBe(204);
+    expect(pipelines.submissions).toEqual([]);
   });
 
   test.each<[what: string, payload: object | string, options: GithubOptions, status: number, says?: RegExp]>([
