@@ -106,7 +106,7 @@ function identityFromClaims(
     if (typeof value !== 'string' || !matches(wanted, value)) return `its ${name} is not ${wanted}`;
   }
   // An address that anybody may claim names nobody.
-  if (template.includes('{email}') && claims['email_verified'] === false) return 'its e-mail address is not verified';
+  if (template.includes('{email}') && claims['email_verified'] !== true) return 'its e-mail address is not verified';
   const principal = principalFrom(template, claims);
   if (principal === undefined) return `its claims make no principal of ${template}`;
   const given = groups === null ? [] : claims[groups];

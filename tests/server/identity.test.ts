@@ -134,10 +134,13 @@ describe('nobody is known by a token', () => {
     });
   });
 
-  test('of an address that is not verified', async () =>
-    expect(identities({ principal: 'user:{email}' }).identify(await token({ email_verified: false }))).rejects.toThrow(
-      'not verified',
-    ));
+  test.each([false, 'false', 'true', 0, 1, null, undefined])(
+    'of an address of which email_verified is %p: it has to be true',
+    async (email_verified) =>
+      expect(identities({ principal: 'user:{email}' }).identify(await token({ email_verified }))).rejects.toThrow(
+        'not verified',
+      ),
+  );
 
   test('that is none: it may be one of the configuration', async () =>
     expect(await identities().identify('a-token-of-the-configuration')).toBeUndefined());
