@@ -48,7 +48,7 @@ export function createApp(deps: ServerDeps): Hono {
       commands: new RequestGate(limits.commands),
     },
     ...{ api: new RequestGate(limits.api), strangers: new RequestGate(limits.strangers) },
-    configuration: new RequestGate(limits.configuration),
+    ...{ configuration: new RequestGate(limits.configuration), proposals: new RequestGate(limits.proposals) },
     ...{ statistics: new RequestGate(limits.statistics), strangersStatistics: new RequestGate(limits.statistics) },
   };
   const subscribers = new Subscribers(deps.index, () => deps.now());
@@ -147,7 +147,7 @@ async function laneOf(c: Context, deps: ServerDeps) {
   const isStatistics = c.req.path === '/v1/stats';
   if (!isKnown) return isStatistics ? 'strangersStatistics' : 'strangers';
   if (isStatistics) return 'statistics';
-  if (/^\/v1\/config(\/|$)/.test(c.req.path)) return 'configuration';
+  if (/^\/v1\/config(\/|$)/.test(c.req.path)) return isRead(c) ? 'configuration' : 'proposals';
   return isRead(c) ? 'api' : 'commands';
 }
 

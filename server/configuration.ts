@@ -13,12 +13,15 @@ import { RequestGate } from './gate';
 /** A repository that does not answer keeps a request so long, and no longer than clients wait. */
 const GIT_TIMEOUT_MS = 15_000;
 const JOB_TIMEOUT_MS = 45_000;
-/** Of each repository. Those that are worked on take processes, those that wait take memory. */
+/** Of each repository. Those that are worked on take processes, those that wait take memory. Readers ask; they take no place of who proposes. */
 const PROPOSALS = { inFlight: 2, waiting: 32, waitMs: 8_000 };
+const QUESTIONS = { inFlight: 2, waiting: 64, waitMs: 8_000 };
 const LOOKS = { inFlight: 4, waiting: 64, waitMs: 8_000 };
 
 interface Opened {
   readonly proposals: RequestGate;
+  /** Which take as much work as proposals. */
+  readonly questions: RequestGate;
   readonly looks: RequestGate;
   readonly repository: Promise<ConfigRepository>;
 }
@@ -55,8 +58,8 @@ export class Configuration {
 
   /** Where a value comes from or what a file contributes to, and who subscribes to each of these values. */
   async why(name: string, path: string) {
-    const { ref, proposals } = await this.open(name);
-    const found = await proposals.run(() => runApart({ kind: 'why', ...this.where(ref), path }, JOB_TIMEOUT_MS));
+    const { ref, questions } = await this.open(name);
+    const found = await questions.run(() => runApart({ kind: 'why', ...this.where(ref), path }, JOB_TIMEOUT_MS));
     return { path, ...found, subscribers: await subscribersOfAll(storeIn(ref), name, valuesIn(path, found)) };
   }
 
@@ -88,12 +91,16 @@ export class Configuration {
     const ref = this.settings(name);
     const key = `${name} ${ref.git} ${ref.branch}`;
     const known = this.opened.get(key) ?? {
-      ...{ proposals: new RequestGate(PROPOSALS), looks: new RequestGate(LOOKS) },
+      ...{
+        proposals: new RequestGate(PROPOSALS),
+        questions: new RequestGate(QUESTIONS),
+        looks: new RequestGate(LOOKS),
+      },
       repository: ConfigRepository.open(ref, this.deps.copies, GIT_TIMEOUT_MS),
     };
     this.opened.set(key, known);
     try {
-      return { ref, proposals: known.proposals, looks: known.looks, repository: await known.repository };
+      return { ref, ...known, repository: await known.repository };
     } catch (error) {
       this.opened.delete(key);
       throw error;

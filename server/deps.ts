@@ -59,7 +59,7 @@ export interface ServerDeps {
 }
 
 /**
- * Deliveries, commands, readers, configuration, statistics, whoever has no token, and action services have lanes of their own, so that a burst of the one never
+ * Deliveries, commands, readers, configuration, proposals of it, statistics, whoever has no token, and action services have lanes of their own, so that a burst of the one never
  * keeps the others waiting.
  */
 export interface ServerLimits {
@@ -68,8 +68,10 @@ export interface ServerLimits {
   readonly commands: GateLimits;
   /** What only reads, of whoever has a token. */
   readonly api: GateLimits;
-  /** Of repositories of configuration, which may be slow, of whoever has a token. */
+  /** What reads repositories of configuration, which may be slow, of whoever has a token. */
   readonly configuration: GateLimits;
+  /** Changes of configuration, and comparisons with sources. */
+  readonly proposals: GateLimits;
   /** What reads all of the archive: for whoever has a token, and as many again for the others. */
   readonly statistics: GateLimits;
   /** Whatever else comes without a token that is known. */
@@ -88,6 +90,7 @@ export const DEFAULT_LIMITS: ServerLimits = {
   commands: { inFlight: 64, waiting: 256, waitMs: 8_000 },
   api: { inFlight: 16, waiting: 256, waitMs: 8_000 },
   configuration: { inFlight: 64, waiting: 256, waitMs: 8_000 },
+  proposals: { inFlight: 64, waiting: 256, waitMs: 8_000 },
   statistics: { inFlight: 2, waiting: 64, waitMs: 8_000 },
   strangers: { inFlight: 4, waiting: 256, waitMs: 8_000 },
   runs: { inFlight: 32, waiting: 1_000, waitMs: 4_000 },

@@ -195,6 +195,14 @@ describe('a repository that does not work', () => {
   });
 });
 
+test('however many readers ask why, proposals are taken', async () => {
+  const { propose, get } = await configServer();
+  await propose({ message: 'Begin', values: { 'feed/limits': { soft: 5 } } });
+  const asked = Array.from({ length: 60 }, () => get('/v1/config/flags/why?path=feed/limits'));
+  expect(await propose({ message: 'Tune it', values: { 'feed/limits': { soft: 6 } } })).toMatchObject({ status: 201 });
+  await Promise.all(asked);
+});
+
 test('a validator refuses over HTTP in the words of the command line, with the chain of imports', async () => {
   const { it, propose } = await configServer();
   await new Lander(it.repository).land([(await it.proposeFiles(LIMITS)).change], NOW);
