@@ -1,25 +1,28 @@
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sizeOfPiece, type Package } from '../domain/vessel/package';
+import { packageKey } from './modelKey';
 import { pieceDigest } from './modelPieces';
 
 /** Packages in the folder of the cache of a proxy. */
 export const PACKAGES_FOLDER = 'packages';
 
 /** The data of a package there: its pieces, each in its place. */
-export const dataFile = (digest: string): string => `${digest}.data`;
+export const dataFile = (key: string): string => `${key}.data`;
 
 /**
  * The pieces of a package from one on, as the proxy of this host left them on its disk. Ends with the first that is not there, or does not
  * fit its digest. All of them come in the same buffer.
  */
 export async function* piecesOnDisk(
+  path: string,
   pack: Package,
   from: number,
   buffer: Uint8Array,
   cache: string,
 ): AsyncGenerator<Uint8Array> {
-  const file = await open(join(cache, PACKAGES_FOLDER, dataFile(pack.digest)), 'r').catch(() => undefined);
+  const place = join(cache, PACKAGES_FOLDER, dataFile(packageKey(path, pack)));
+  const file = await open(place, 'r').catch(() => undefined);
   if (file === undefined) return;
   try {
     for (let piece = from; piece < pack.pieces.length; piece += 1) {

@@ -132,11 +132,11 @@ export class ModelLoading {
     };
     while (index < pack.pieces.length) {
       try {
-        await mergeAll(readPieces(pack, index, buffer, this.reading(signal)), true);
+        await mergeAll(readPieces(model.path, pack, index, buffer, this.reading(signal)), true);
       } catch (error) {
         if (error instanceof ModelRefusal) throw error;
         this.away(error as Error, signal);
-        if (this.isAway && this.cache) await mergeAll(piecesOnDisk(pack, index, buffer, this.cache), false);
+        if (this.isAway && this.cache) await mergeAll(piecesOnDisk(model.path, pack, index, buffer, this.cache), false);
       }
       if (index < pack.pieces.length) await pause(this.options.retryMs ?? MODEL_RETRY_MS, signal);
       signal.throwIfAborted();

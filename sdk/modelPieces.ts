@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { sizeOfPiece, type Package } from '../domain/vessel/package';
+import { packageKey } from './modelKey';
 import { badAnswer } from './ownProxy';
 
 interface Reading {
@@ -17,6 +18,7 @@ export class NotYet extends Error {}
  * memory. Ends where the proxy ends; throws when it does not answer, falls silent, or sends what does not fit.
  */
 export async function* readPieces(
+  path: string,
   pack: Package,
   from: number,
   buffer: Uint8Array,
@@ -27,7 +29,8 @@ export async function* readPieces(
   const listen = (): NodeJS.Timeout => setTimeout(() => silence.abort(new Error('it fell silent')), silenceMs).unref();
   let timer = listen();
   try {
-    const response = await fetchIt(`${url}/v1/package-data/${pack.digest}?from=${from}`, { signal: either });
+    const asked = `${url}/v1/package-data/${pack.digest}?from=${from}&package=${packageKey(path, pack)}`;
+    const response = await fetchIt(asked, { signal: either });
     if (response.status === 404) throw new NotYet(await badAnswer(response));
     if (!response.ok || !response.body) throw new Error(await badAnswer(response));
     let [piece, filled] = [from, 0];

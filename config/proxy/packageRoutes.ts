@@ -24,7 +24,8 @@ export function packageRoutes(app: Hono, vessel: Vessel): void {
     if (!Number.isSafeInteger(from) || from < 0)
       throw conveyorError('invalid-request', { detail: 'from: the number of a piece, from 0' });
     refuseMore(VESSEL_LIMITS.streams, streams + 1);
-    const body = vessel.stream(c.req.param('digest'), from, () => (streams -= 1));
+    const wanted = { digest: c.req.param('digest'), key: c.req.query('package') };
+    const body = vessel.stream(wanted, from, () => (streams -= 1));
     streams += 1;
     return c.body(body, 200, { 'content-type': 'application/octet-stream', 'cache-control': 'no-store' });
   });

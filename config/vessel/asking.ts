@@ -7,9 +7,15 @@ import { HAVE } from './peerApp';
 /** What other hosts answer. Every method throws for who is gone, late, or answers with something else. */
 export interface Asking {
   /** Which pieces somebody gives; `busy` when it has enough to do. */
-  has(peer: string, pack: Package, signal: AbortSignal): Promise<Bits | 'busy'>;
+  has(peer: string, wanted: Asked, signal: AbortSignal): Promise<Bits | 'busy'>;
   /** A piece, of which nobody has looked whether it fits, and what else there is. */
-  piece(peer: string, pack: Package, piece: number, signal: AbortSignal): Promise<PeerAnswer | 'busy'>;
+  piece(peer: string, wanted: Asked, piece: number, signal: AbortSignal): Promise<PeerAnswer | 'busy'>;
+}
+
+/** A package, and what it is kept by: of those that name one digest. */
+export interface Asked {
+  readonly pack: Package;
+  readonly key: string;
 }
 
 export interface PeerAnswer {
@@ -31,9 +37,9 @@ export function askingOver(fetchIt: typeof fetch = fetch): Asking {
     throw new Error(`HTTP status ${response.status}`);
   };
   return {
-    has: async (peer, { digest, pieces }, ending) => {
+    has: async (peer, { pack: { digest, pieces }, key }, ending) => {
       const signal = AbortSignal.any([ending, AbortSignal.timeout(ANSWER_MS)]);
-      const response = await get(`${peer}/v1/have/${digest}`, signal);
+      const response = await get(`${peer}/v1/have/${digest}?package=${key}`, signal);
       if (response === 'busy') return 'busy';
       const text = await bytesOf(response, pieces.length + 1000, signal);
       const { have } = JSON.parse(text.toString('utf8')) as { readonly have?: unknown };
@@ -41,9 +47,9 @@ export function askingOver(fetchIt: typeof fetch = fetch): Asking {
       if (bits === undefined) throw new Error('it does not say which pieces it has');
       return bits;
     },
-    piece: async (peer, pack, piece, ending) => {
+    piece: async (peer, { pack, key }, piece, ending) => {
       const signal = AbortSignal.any([ending, AbortSignal.timeout(PIECE_MS)]);
-      const response = await get(`${peer}/v1/pieces/${pack.digest}/${piece}`, signal);
+      const response = await get(`${peer}/v1/pieces/${pack.digest}/${piece}?package=${key}`, signal);
       if (response === 'busy') return 'busy';
       const bytes = await bytesOf(response, sizeOfPiece(pack, piece), signal);
       return { bytes, has: readBits(response.headers.get(HAVE), pack.pieces.length) };

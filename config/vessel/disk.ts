@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { open, readdir, stat, type FileHandle } from 'node:fs/promises';
+import { open, readdir, rename, stat, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { filesIn, type Files } from '../proxy/files';
 
@@ -8,6 +8,8 @@ export interface PieceDisk extends Files {
   /** Fewer bytes where the file ends before; none where there is no file. */
   readPart(name: string, at: number, bytes: number): Promise<Buffer>;
   writePart(name: string, at: number, bytes: Uint8Array): Promise<void>;
+  /** Nothing where there is no such file. */
+  rename(from: string, to: string): Promise<void>;
   /** Differs once somebody has changed the file; undefined where there is none. */
   stampOf(name: string): Promise<string | undefined>;
   /** Names of the files that hold pieces. */
@@ -23,6 +25,11 @@ export function pieceDiskIn(folder: string): PieceDisk {
     placeOf: place,
     dataFiles: async () => (await readdir(folder)).filter((name) => name.endsWith('.data')),
     readPart: (name, at, bytes) => readPart(place(name), at, bytes),
+    rename: async (from, to) => {
+      await rename(place(from), place(to)).catch((error: NodeJS.ErrnoException) => {
+        if (error.code !== 'ENOENT') throw error;
+      });
+    },
     stampOf: async (name) => {
       const found = await stat(place(name)).catch(() => undefined);
       return found && `${found.ino} ${found.size} ${found.mtimeMs}`;

@@ -59,11 +59,11 @@ export class Fetching {
     this.known.set(source, newKnown(source, 3, all.length));
   }
 
-  /** Resolves once all of it is there, or it was stopped. */
+  /** Resolves once all of it is there, whether that is the package or not, or it was stopped. */
   async run(): Promise<void> {
     await this.pieces.verified;
     this.cameAt = this.options.now();
-    while (!this.pieces.isWhole && !this.ending.signal.aborted) {
+    while (!this.isOver && !this.ending.signal.aborted) {
       this.findPeers();
       this.askWhoHas();
       this.askForPieces();
@@ -80,9 +80,9 @@ export class Fetching {
   /** What is in the way; undefined while pieces come. */
   get trouble(): string | undefined {
     if (this.disk) return `the disk takes nothing: ${this.disk.why}`;
-    const { pack, count, isWhole } = this.pieces;
+    const { pack, count } = this.pieces;
     const now = this.options.now();
-    if (isWhole || now - this.cameAt < STUCK_MS) return undefined;
+    if (count === this.total || now - this.cameAt < STUCK_MS) return undefined;
     const awake = [...this.known.values()].filter(({ trust }) => trust.restsUntil <= now);
     return `${pack.pieces.length - count} of ${pack.pieces.length} pieces are missing, and ${awake.length} of ${this.known.size} hosts answer`;
   }
@@ -114,6 +114,10 @@ export class Fetching {
       if (distance !== 3 && trust.restsUntil <= now && asked === 0 && !present.has(id)) this.known.delete(id);
   }
 
+  private get isOver(): boolean {
+    return this.pieces.isWhole || this.pieces.otherDigest !== undefined;
+  }
+
   private get total(): number {
     return this.pieces.pack.pieces.length;
   }
@@ -134,7 +138,7 @@ export class Fetching {
   private async askOne(peer: KnownPeer): Promise<void> {
     const { asking, now } = this.options;
     try {
-      const has = await asking.has(peer.id, this.pieces.pack, this.ending.signal);
+      const has = await asking.has(peer.id, this.pieces, this.ending.signal);
       peer.heardAt = now();
       if (has === 'busy') this.judge(peer, 'busy');
       else peer.has = has;
@@ -177,7 +181,7 @@ export class Fetching {
 
   private async tryPiece(piece: number, peer: KnownPeer): Promise<AskOutcome> {
     const { asking, now } = this.options;
-    const given = await asking.piece(peer.id, this.pieces.pack, piece, this.ending.signal);
+    const given = await asking.piece(peer.id, this.pieces, piece, this.ending.signal);
     if (given === 'busy') {
       setBit(peer.has, piece, false);
       return 'busy';

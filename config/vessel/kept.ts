@@ -1,6 +1,7 @@
-import { digestOf, readPackage, type Package } from '../../domain/vessel/package';
+import { digestOf, parsePackage, type Package } from '../../domain/vessel/package';
 import { toRemove } from '../../domain/vessel/room';
 import { dataFile } from '../../sdk/modelDisk';
+import { packageKey } from '../../sdk/modelKey';
 import type { PieceDisk } from './disk';
 import { Pieces } from './pieces';
 
@@ -10,13 +11,23 @@ interface KeptOptions {
   readonly mostBytes: number;
   readonly now: () => number;
   readonly log: (line: string) => void;
-  /** Digests of what may not go. */
-  readonly needed: () => ReadonlySet<string>;
+  /** What may not go; without a path, whatever names that digest. */
+  readonly isNeeded: (digest: string, path: string | null) => boolean;
 }
 
-/** All packages on the disk of a host. What was begun before it was killed continues where it was. */
+interface Kept {
+  /** Null of one that an older version has left under its digest: the first path that names these pieces takes it over. */
+  readonly path: string | null;
+  readonly pieces: Pieces;
+  wantedAt: number;
+}
+
+/** As `packageKey` makes them; older versions kept packages by their digest. */
+const KEY = /^[0-9a-f]{12}-[0-9a-f]{64}$/;
+
+/** All packages on the disk of a host, each in files of its own. What was begun before it was killed continues where it was. */
 export class KeptPackages {
-  private readonly all = new Map<string, { readonly pieces: Pieces; wantedAt: number }>();
+  private readonly all = new Map<string, Kept>();
 
   constructor(private readonly options: KeptOptions) {}
 
@@ -31,20 +42,20 @@ export class KeptPackages {
     if (names === undefined) return;
     const unread = new Set<string>();
     for (const name of names) {
-      const digest = name.replace(/\.json$/, '');
-      if (!digestOf(digest)) continue;
+      const key = name.replace(/\.json$/, '');
+      if (!digestOf(key) && !KEY.test(key)) continue;
       const leftOut = (error: unknown): void => log(`${name} is left out: ${(error as Error).message}`);
       const text = await disk.read(name).catch(leftOut);
       if (text === undefined) {
-        unread.add(digest);
+        unread.add(key);
         continue;
       }
       try {
-        const pack = readPackage(name, text);
-        if (pack.digest !== digest) continue;
-        const pieces = new Pieces(pack, disk, before);
+        const { path, pack } = readKept(name, text);
+        if (key !== (path === null ? pack.digest : packageKey(path, pack))) continue;
+        const pieces = new Pieces(pack, { disk, key, after: before });
         before = pieces.verified;
-        this.all.set(digest, { pieces, wantedAt: now() });
+        this.all.set(key, { path, pieces, wantedAt: now() });
       } catch (error) {
         leftOut(error);
       }
@@ -52,8 +63,15 @@ export class KeptPackages {
     await this.removeStrays(unread);
   }
 
-  get(digest: string): Pieces | undefined {
-    return this.all.get(digest)?.pieces;
+  get(path: string, pack: Package): Pieces | undefined {
+    return this.all.get(packageKey(path, pack))?.pieces;
+  }
+
+  /** Of a digest that several packages name: that of the key where it is given, else one whose bytes are known to have that digest. */
+  find(digest: string, key: string | undefined): Pieces | undefined {
+    if (key !== undefined) return this.all.get(key)?.pieces;
+    const same = [...this.all.values()].flatMap(({ pieces }) => (pieces.pack.digest === digest ? [pieces] : []));
+    return same.find(({ isWhole }) => isWhole) ?? same[0];
   }
 
   /** Finds what others have changed on the disk. */
@@ -62,41 +80,52 @@ export class KeptPackages {
   }
 
   /** Makes room for a package; what was there of it is kept. Throws where there is no room, or the disk takes nothing. */
-  async hold(pack: Package): Promise<Pieces> {
+  async hold(path: string, pack: Package): Promise<Pieces> {
     const { disk, now } = this.options;
-    const known = this.all.get(pack.digest);
-    if (known && isSamePackage(known.pieces.pack, pack)) {
+    const key = packageKey(path, pack);
+    const known = this.all.get(key);
+    if (known) {
       known.wantedAt = now();
       return known.pieces;
     }
-    if (known) await this.remove(pack.digest);
-    await this.makeRoom(pack.bytes);
-    await disk.write(`${pack.digest}.json`, JSON.stringify(pack));
-    const pieces = new Pieces(pack, disk);
-    this.all.set(pack.digest, { pieces, wantedAt: now() });
+    const old = this.all.get(pack.digest);
+    const isSame = old !== undefined && packageKey(path, old.pieces.pack) === key;
+    if (!isSame) await this.makeRoom(pack.bytes);
+    await disk.write(`${key}.json`, JSON.stringify({ path, ...pack }));
+    // Of what the disk did not let us read at the start nothing is known: its pieces are held against their digests.
+    if (isSame || old === undefined) await disk.rename(dataFile(pack.digest), dataFile(key));
+    if (isSame) await this.forget(pack.digest);
+    const pieces = new Pieces(pack, { disk, key });
+    this.all.set(key, { path, pieces, wantedAt: now() });
     return pieces;
   }
 
+  async drop(path: string, pack: Package): Promise<void> {
+    await this.remove(packageKey(path, pack));
+  }
+
   private async makeRoom(bytes: number): Promise<void> {
-    const { mostBytes, needed } = this.options;
-    const keep = needed();
-    const shelved = [...this.all].map(([digest, { pieces, wantedAt }]) => ({
-      ...{ digest, wantedAt, bytes: pieces.pack.bytes },
-      isNeeded: keep.has(digest),
+    const { mostBytes, isNeeded } = this.options;
+    const shelved = [...this.all].map(([key, { path, pieces, wantedAt }]) => ({
+      ...{ key, wantedAt, bytes: pieces.pack.bytes },
+      isNeeded: isNeeded(pieces.pack.digest, path),
     }));
     const gone = toRemove(shelved, bytes, mostBytes);
     if (gone === undefined)
       throw new Error(`${bytes} bytes do not fit: packages may take ${mostBytes}, and the present ones are needed`);
-    for (const digest of gone) await this.remove(digest);
+    for (const key of gone) await this.remove(key);
   }
 
-  private async remove(digest: string): Promise<void> {
-    const { disk } = this.options;
-    const pieces = this.get(digest);
-    this.all.delete(digest);
-    await disk.remove(`${digest}.json`);
-    await disk.remove(dataFile(digest));
-    pieces?.notify();
+  private async remove(key: string): Promise<void> {
+    await this.options.disk.remove(dataFile(key));
+    await this.forget(key);
+  }
+
+  private async forget(key: string): Promise<void> {
+    const known = this.all.get(key);
+    this.all.delete(key);
+    await this.options.disk.remove(`${key}.json`);
+    known?.pieces.notify();
   }
 
   /** Data of which nobody knows what it is. What could not be read is found again once it is wanted. */
@@ -104,13 +133,15 @@ export class KeptPackages {
     const { disk, log } = this.options;
     const names = await disk.dataFiles().catch(() => []);
     for (const name of names) {
-      const digest = name.replace(/\.data$/, '');
-      if (this.all.has(digest) || unread.has(digest)) continue;
+      const key = name.replace(/\.data$/, '');
+      if (this.all.has(key) || unread.has(key)) continue;
       await disk.remove(name).catch((error: unknown) => log(`${name} stays: ${(error as Error).message}`));
     }
   }
 }
 
-/** Two packages of one digest in other pieces are two packages, and the newer one takes the place. */
-const isSamePackage = (one: Package, other: Package): boolean =>
-  one.pieceBytes === other.pieceBytes && one.pieces.every((digest, at) => digest === other.pieces[at]);
+/** @throws ConveyorError `package-invalid`, and what JSON throws */
+function readKept(name: string, text: string): { readonly path: string | null; readonly pack: Package } {
+  const value = JSON.parse(text) as { readonly path?: unknown } | null;
+  return { path: typeof value?.path === 'string' ? value.path : null, pack: parsePackage(name, value) };
+}

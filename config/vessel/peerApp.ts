@@ -9,10 +9,10 @@ import type { Throttle } from './throttle';
 
 /** What somebody gives to other hosts. */
 export interface Giver {
-  /** Which pieces of a package it gives now; undefined for one that it does not know. */
-  bitsOf(digest: string): { readonly pieces: number; readonly have: Bits } | undefined;
+  /** Which pieces of a package it gives now; undefined for one that it does not know. Older hosts do not say the key. */
+  bitsOf(digest: string, key?: string): { readonly pieces: number; readonly have: Bits } | undefined;
   /** A piece as its digest says; undefined when it is not there after all. */
-  read(digest: string, piece: number): Promise<Uint8Array | undefined>;
+  read(digest: string, piece: number, key?: string): Promise<Uint8Array | undefined>;
 }
 
 /** Of a request as the server of Node hands it on; absent where none is in between. */
@@ -34,20 +34,20 @@ export function createPeerApp(giver: Giver, throttle?: Throttle): { readonly fet
   app.notFound((c) => answerError(c, conveyorError('not-found', { what: `${c.req.method} ${c.req.path}` })));
   app.get('/v1/have/:digest', (c) => {
     questions.enter(c);
-    const { pieces, have } = known(giver, c.req.param('digest'));
+    const { pieces, have } = known(giver, c.req.param('digest'), c.req.query('package'));
     return c.json({ pieces, have: writeBits(have) });
   });
   app.get('/v1/pieces/:digest/:piece', async (c) => {
     uploads.enter(c);
-    const [digest, piece] = [c.req.param('digest'), c.req.param('piece')];
-    const { have } = known(giver, digest);
+    const [digest, piece, key] = [c.req.param('digest'), c.req.param('piece'), c.req.query('package')];
+    const { have } = known(giver, digest, key);
     const bytes =
-      /^\d{1,5}$/.test(piece) && hasBit(have, Number(piece)) ? await giver.read(digest, Number(piece)) : null;
+      /^\d{1,5}$/.test(piece) && hasBit(have, Number(piece)) ? await giver.read(digest, Number(piece), key) : null;
     if (!bytes) throw conveyorError('not-found', { what: `piece ${piece} of ${digest}` });
     await throttle?.take(bytes.length);
     return c.body(bytes as Uint8Array<ArrayBuffer>, 200, {
       'content-type': 'application/octet-stream',
-      [HAVE]: writeBits(giver.bitsOf(digest)?.have ?? have),
+      [HAVE]: writeBits(giver.bitsOf(digest, key)?.have ?? have),
     });
   });
   return { fetch: app.fetch as Hono['fetch'] };
@@ -72,8 +72,8 @@ class RequestRoom {
   }
 }
 
-function known(giver: Giver, digest: string) {
-  const found = digestOf(digest) ? giver.bitsOf(digest) : undefined;
+function known(giver: Giver, digest: string, key: string | undefined) {
+  const found = digestOf(digest) ? giver.bitsOf(digest, key) : undefined;
   if (found === undefined) throw conveyorError('not-found', { what: `package ${digest.slice(0, 64)}` });
   return found;
 }

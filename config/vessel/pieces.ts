@@ -4,7 +4,18 @@ import { sizeOfPiece, type Package } from '../../domain/vessel/package';
 import { dataFile } from '../../sdk/modelDisk';
 import type { PieceDisk } from './disk';
 
-/** The pieces of one package on the disk of a host. Whatever a disk or a peer says, a piece counts once it fits its digest. */
+interface PiecesPlace {
+  readonly disk: PieceDisk;
+  /** What their file is called by. */
+  readonly key: string;
+  /** Until then the disk is not read. */
+  readonly after?: Promise<void>;
+}
+
+/**
+ * The pieces of one package on the disk of a host. Whatever a disk or a peer says, a piece counts once it fits its digest; and whatever the
+ * configuration says, they are the package once all of them together have its digest.
+ */
 export class Pieces {
   readonly have: Bits;
   count = 0;
@@ -13,23 +24,35 @@ export class Pieces {
   private readonly listeners = new Set<() => void>();
   /** Of the file when all of it was known to fit. */
   private stamp: string | undefined;
+  /** Of all pieces together, once that is known: pieces that fit never make another. */
+  private whole: string | undefined;
+  /** What it is kept by. */
+  readonly key: string;
+  private readonly disk: PieceDisk;
+  private readonly file: string;
 
   constructor(
     readonly pack: Package,
-    private readonly disk: PieceDisk,
-    /** Until then it does not read the disk. */
-    after: Promise<void> = Promise.resolve(),
+    { disk, key, after = Promise.resolve() }: PiecesPlace,
   ) {
+    this.disk = disk;
+    this.key = key;
+    this.file = dataFile(key);
     this.have = noBits(pack.pieces.length);
     this.verified = after.then(() => this.verify());
   }
 
   get isWhole(): boolean {
-    return this.count === this.pack.pieces.length;
+    return this.isComplete && this.whole === this.pack.digest;
+  }
+
+  /** The digest that its pieces make in place of the one that the package names; undefined unless it is so. */
+  get otherDigest(): string | undefined {
+    return this.whole === this.pack.digest ? undefined : this.whole;
   }
 
   get place(): string {
-    return this.disk.placeOf(dataFile(this.pack.digest));
+    return this.disk.placeOf(this.file);
   }
 
   /** Calls `listener` whenever a piece has come, or more has changed; the function ends that. */
@@ -54,31 +77,54 @@ export class Pieces {
   async write(piece: number, bytes: Uint8Array): Promise<boolean> {
     if (!this.fits(piece, bytes)) return false;
     if (hasBit(this.have, piece)) return true;
-    await this.disk.writePart(dataFile(this.pack.digest), piece * this.pack.pieceBytes, bytes);
+    await this.disk.writePart(this.file, piece * this.pack.pieceBytes, bytes);
     this.mark(piece, true);
-    if (this.isWhole) this.stamp = await this.currentStamp();
+    if (this.isComplete && this.whole === undefined) await this.digestAll((at) => this.read(at));
+    else if (this.isComplete) this.stamp = await this.currentStamp();
     return true;
   }
 
   /** Reads all of it again where somebody else has changed the file: pieces that do not fit any more are missing from then on. */
   async recheck(): Promise<void> {
     const stamp = await this.currentStamp();
-    if (!this.isWhole || stamp === this.stamp) return;
+    if (!this.isComplete || stamp === this.stamp) return;
     this.stamp = stamp;
     for (let piece = 0; piece < this.pack.pieces.length; piece += 1) await this.read(piece);
   }
 
-  private currentStamp = (): Promise<string | undefined> => this.disk.stampOf(dataFile(this.pack.digest));
+  private get isComplete(): boolean {
+    return this.count === this.pack.pieces.length;
+  }
 
-  private async verify(): Promise<void> {
-    this.stamp = await this.currentStamp();
-    for (let piece = 0; piece < this.pack.pieces.length; piece += 1)
-      if (await this.onDisk(piece).catch(() => undefined)) this.mark(piece, true);
+  private currentStamp = (): Promise<string | undefined> => this.disk.stampOf(this.file);
+
+  private verify(): Promise<void> {
+    return this.digestAll(async (piece) => {
+      const bytes = await this.onDisk(piece).catch(() => undefined);
+      if (bytes) this.mark(piece, true);
+      return bytes;
+    });
+  }
+
+  /** Reads all of them, one after the other. */
+  private async digestAll(read: (piece: number) => Promise<Buffer | undefined>): Promise<void> {
+    const stamp = await this.currentStamp();
+    const whole = createHash('sha256');
+    let isAll = true;
+    for (let piece = 0; piece < this.pack.pieces.length; piece += 1) {
+      const bytes = await read(piece);
+      if (bytes) whole.update(bytes);
+      else isAll = false;
+    }
+    if (!isAll) return;
+    this.stamp = stamp;
+    this.whole = whole.digest('hex');
+    this.notify();
   }
 
   private async onDisk(piece: number): Promise<Buffer | undefined> {
-    const { digest, pieceBytes } = this.pack;
-    const bytes = await this.disk.readPart(dataFile(digest), piece * pieceBytes, sizeOfPiece(this.pack, piece));
+    const { pieceBytes } = this.pack;
+    const bytes = await this.disk.readPart(this.file, piece * pieceBytes, sizeOfPiece(this.pack, piece));
     return this.fits(piece, bytes) ? bytes : undefined;
   }
 

@@ -39,8 +39,10 @@ export class Ready {
 
   of = (path: string): string | undefined => this.all.get(path)?.version;
 
-  get digests(): string[] {
-    return [...this.all.values()].map(({ digest }) => digest);
+  /** Whether applications live on that digest: those of the path, or any. */
+  has(digest: string, path: string | null): boolean {
+    if (path !== null) return this.all.get(path)?.digest === digest;
+    return [...this.all.values()].some((one) => one.digest === digest);
   }
 
   put(path: string, lives: Lives): void {

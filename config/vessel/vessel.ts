@@ -2,6 +2,7 @@ import type { Answer } from '../../domain/config/held';
 import { ConveyorError, conveyorError } from '../../domain/errors';
 import { isPackagePath, readPackage, type Package } from '../../domain/vessel/package';
 import type { Candidate } from '../../domain/vessel/peers';
+import { packageKey } from '../../sdk/modelKey';
 import { pause } from '../../sdk/pause';
 import type { Acknowledged, ConfigStore } from '../store/port';
 import type { Asking } from './asking';
@@ -38,8 +39,8 @@ interface Wanted {
   readonly pack: Package | undefined;
   readonly apps: Applications;
   readonly ending: AbortController;
-  /** Why the value is not a package. */
-  readonly invalid?: string;
+  /** Why the value is not a package, or its pieces are not. */
+  invalid?: string;
   /** Why nothing is fetched. */
   trouble?: string | undefined;
   fetching?: Fetching;
@@ -63,7 +64,7 @@ export class Vessel implements Giver {
   constructor(private readonly options: VesselOptions) {
     const { disk, mostBytes, now, log } = options;
     this.ready = new Ready(disk, log);
-    this.kept = new KeptPackages({ disk, mostBytes, now, log, needed: () => this.needed() });
+    this.kept = new KeptPackages({ disk, mostBytes, now, log, isNeeded: (...one) => this.isNeeded(...one) });
   }
 
   async start(): Promise<void> {
@@ -114,12 +115,17 @@ export class Vessel implements Giver {
     const wanted = this.wanted.get(path);
     if (wanted === undefined) throw conveyorError('not-found', { what: `package ${path}` });
     const { version, pack, apps, invalid, trouble, fetching } = wanted;
-    const pieces = pack && this.kept.get(pack.digest);
+    const pieces = pack && this.kept.get(path, pack);
     const why = invalid ?? trouble ?? fetching?.trouble;
     return {
       ...{ path, version },
       package: pack ? { ...pack, pieces: pack.pieces.length } : null,
-      state: pack === undefined ? ('none' as const) : pieces?.isWhole ? ('whole' as const) : ('fetching' as const),
+      state:
+        pack === undefined || invalid !== undefined
+          ? ('none' as const)
+          : pieces?.isWhole
+            ? ('whole' as const)
+            : ('fetching' as const),
       have: pieces?.count ?? 0,
       /** It has all of the package once `state` is `whole`; before that, with holes. */
       file: pieces?.place ?? null,
@@ -129,19 +135,20 @@ export class Vessel implements Giver {
   }
 
   /** Pieces from one on, in order, as they come. @throws ConveyorError `not-found` for a package that this host does not have */
-  stream(digest: string, from: number, onEnd: () => void): ReadableStream<Uint8Array> {
-    const pieces = this.kept.get(digest);
+  stream(wanted: { digest: string; key?: string | undefined }, from: number, onEnd: () => void) {
+    const { digest, key } = wanted;
+    const pieces = this.kept.find(digest, key);
     if (pieces === undefined) throw conveyorError('not-found', { what: `package ${digest.slice(0, 64)}` });
-    return piecesInOrder(pieces, from, { isComing: () => this.isComing(digest), onEnd });
+    return piecesInOrder(pieces, from, { isComing: () => this.isComing(pieces), onEnd });
   }
 
-  bitsOf(digest: string) {
-    const pieces = this.kept.get(digest);
+  bitsOf(digest: string, key?: string) {
+    const pieces = this.kept.find(digest, key);
     return pieces && { pieces: pieces.pack.pieces.length, have: pieces.have };
   }
 
-  async read(digest: string, piece: number): Promise<Uint8Array | undefined> {
-    return this.kept.get(digest)?.read(piece);
+  async read(digest: string, piece: number, key?: string): Promise<Uint8Array | undefined> {
+    return this.kept.find(digest, key)?.read(piece);
   }
 
   private newWanted(path: string, value: string | null, version: string): Wanted {
@@ -169,7 +176,7 @@ export class Vessel implements Giver {
   private async fetch(path: string, wanted: Wanted, pack: Package): Promise<void> {
     const { signal } = wanted.ending;
     while (!signal.aborted) {
-      const pieces = await this.hold(wanted, pack);
+      const pieces = await this.hold(path, wanted, pack);
       // A disk may take its time, and a signal tells nobody who listens too late.
       if (pieces === undefined || signal.aborted) continue;
       const fetching = new Fetching(pieces, { ...this.options, peers: () => this.peers(path, wanted.version) });
@@ -178,15 +185,27 @@ export class Vessel implements Giver {
       signal.addEventListener('abort', stop);
       await fetching.run();
       signal.removeEventListener('abort', stop);
+      if (pieces.otherDigest !== undefined) return this.refuse(path, wanted, pieces);
       await untilBroken(pieces, signal);
     }
     // Whoever loads it has to know that no more comes.
-    this.kept.get(pack.digest)?.notify();
+    this.kept.get(path, pack)?.notify();
   }
 
-  private async hold(wanted: Wanted, pack: Package): Promise<Pieces | undefined> {
+  /** The configuration names pieces that are not the package of that digest: no host is ever live on it. */
+  private async refuse(path: string, wanted: Wanted, { pack, otherDigest }: Pieces): Promise<void> {
+    const why = `its pieces make a file of the digest ${otherDigest}, and not ${pack.digest}`;
+    wanted.invalid = conveyorError('package-invalid', { path, why }).message;
+    this.options.log(wanted.invalid);
+    await this.kept
+      .drop(path, pack)
+      .catch((error: unknown) => this.options.log(`it stays on the disk: ${String(error)}`));
+    this.options.onChange(path);
+  }
+
+  private async hold(path: string, wanted: Wanted, pack: Package): Promise<Pieces | undefined> {
     try {
-      const pieces = await this.kept.hold(pack);
+      const pieces = await this.kept.hold(path, pack);
       wanted.trouble = undefined;
       return pieces;
     } catch (error) {
@@ -207,14 +226,19 @@ export class Vessel implements Giver {
     );
   }
 
-  private isComing(digest: string): boolean {
-    return [...this.wanted.values()].some(({ pack, ending }) => pack?.digest === digest && !ending.signal.aborted);
+  private isComing({ key }: Pieces): boolean {
+    return [...this.wanted].some(
+      ([path, { pack, ending, invalid }]) =>
+        pack !== undefined && invalid === undefined && !ending.signal.aborted && packageKey(path, pack) === key,
+    );
   }
 
   /** What the configuration names, and what applications live on until they have loaded that. */
-  private needed(): ReadonlySet<string> {
-    const named = [...this.wanted.values()].flatMap(({ pack }) => pack?.digest ?? []);
-    return new Set([...named, ...this.ready.digests]);
+  private isNeeded(digest: string, path: string | null): boolean {
+    const isNamed = [...this.wanted].some(
+      ([its, { pack }]) => pack?.digest === digest && (path === null || its === path),
+    );
+    return isNamed || this.ready.has(digest, path);
   }
 }
 

@@ -1,6 +1,6 @@
 /** A package on the disk of a host. */
 export interface Shelved {
-  readonly digest: string;
+  readonly key: string;
   readonly bytes: number;
   /** The configuration names it, or an application lives on it. */
   readonly isNeeded: boolean;
@@ -15,7 +15,7 @@ export function toRemove(shelved: readonly Shelved[], bytes: number, most: numbe
   const spare = shelved.filter(({ isNeeded }) => !isNeeded).toSorted((a, b) => a.wantedAt - b.wantedAt);
   for (const one of spare) {
     if (over <= 0) break;
-    gone.push(one.digest);
+    gone.push(one.key);
     over -= one.bytes;
   }
   return over <= 0 ? gone : undefined;

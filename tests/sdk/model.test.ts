@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageOf } from '../../config/vessel/source';
+import { packageKey } from '../../sdk/modelKey';
 import {
   watchModel,
   type ModelTrouble,
@@ -128,7 +129,8 @@ test('a model whose pieces are right and whose digest is not is refused', async 
   const digest = 'd'.repeat(64);
   const source = await world.sourceOf({ ...odd.pack, digest }, odd.file);
   await world.commit({ ...odd.pack, digest, source });
-  await world.acknowledgedAs({ h1: `refused: ranker: its digest is ${odd.pack.digest}, and not ${digest}` });
+  const why = `its pieces make a file of the digest ${odd.pack.digest}, and not ${digest}`;
+  await world.acknowledgedAs({ h1: `refused: config-proxy: the value of ${FEED} names no package: ${why}` });
   await app.lives(1);
   expect(app.memory.equals(good.data)).toBe(true);
 });
@@ -310,7 +312,7 @@ describe('an application that starts while its proxy is dead', () => {
     before.watched.close();
     await host.close();
     const cache = join(world.home, 'h1');
-    return { pack, data, cache, file: join(cache, 'packages', `${pack.digest}.data`) };
+    return { pack, data, cache, file: join(cache, 'packages', `${packageKey(FEED, pack)}.data`) };
   }
   const GONE = 'http://127.0.0.1:9';
 

@@ -101,7 +101,7 @@ test('a package that the disk cannot read at the start, nor remove, is there aga
   for (const file of [stray!, broken!]) writeFileSync(file, 'x');
   writeFileSync(broken!.replace('.data', '.json'), '{');
   const read = async (it: PieceDisk, name: string): Promise<string> => {
-    if (name.startsWith(pack.digest)) throw new Error('EMFILE: too many open files');
+    if (name.startsWith(pack.digest.slice(0, 12))) throw new Error('EMFILE: too many open files');
     return it.read(name);
   };
   const remove = async (it: PieceDisk, name: string): Promise<void> => {

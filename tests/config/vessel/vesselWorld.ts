@@ -16,6 +16,7 @@ import { packageOf, PieceSource } from '../../../config/vessel/source';
 import type { Throttle } from '../../../config/vessel/throttle';
 import { Vessel } from '../../../config/vessel/vessel';
 import type { Package } from '../../../domain/vessel/package';
+import { packageKey } from '../../../sdk/modelKey';
 import { eventually } from '../../system/waiting';
 import { commitOf, overrideOf } from '../storeSuite';
 
@@ -144,14 +145,16 @@ export class VesselWorld {
   }
 
   /** Resolves once all of a package is there, and is what was published. */
-  async whole(host: Host, { digest }: Package, path = FEED): Promise<void> {
+  async whole(host: Host, wanted: Package, path = FEED): Promise<void> {
+    const { digest } = wanted;
     await eventually(`${host.name} has all of it`, async () => {
       const { state, package: pack, trouble } = host.vessel.status(path);
       if (state === 'whole' && pack?.digest === digest) return true;
       throw new Error(JSON.stringify(trouble ?? host.vessel.status(path)));
     });
     const whole = createHash('sha256');
-    for await (const bytes of host.vessel.stream(digest, 0, () => undefined)) whole.update(bytes);
+    for await (const bytes of host.vessel.stream({ digest, key: packageKey(path, wanted) }, 0, () => undefined))
+      whole.update(bytes);
     expect(whole.digest('hex')).toBe(digest);
   }
 

@@ -70,16 +70,16 @@ test('for room the oldest packages go, never one that is needed, and no more tha
   const one = fc.record({ bytes: fc.integer({ min: 1, max: 9 }), isNeeded: fc.boolean(), wantedAt: fc.nat(99) });
   fc.assert(
     fc.property(fc.array(one), fc.integer({ min: 1, max: 9 }), fc.nat(60), (list, bytes, most) => {
-      const shelved = list.map((it, at) => ({ ...it, digest: String(at) }));
+      const shelved = list.map((it, at) => ({ ...it, key: String(at) }));
       const sum = (some: typeof shelved): number => some.reduce((all, it) => all + it.bytes, 0);
       const gone = toRemove(shelved, bytes, most);
       if (gone === undefined)
         return expect(sum(shelved.filter(({ isNeeded }) => isNeeded)) + bytes).toBeGreaterThan(most);
-      const left = shelved.filter(({ digest }) => !gone.includes(digest));
+      const left = shelved.filter(({ key }) => !gone.includes(key));
       expect(sum(left) + bytes).toBeLessThanOrEqual(most);
       const [last] = gone.slice(-1);
       if (last !== undefined) expect(sum(left) + bytes + (shelved[Number(last)]?.bytes ?? 0)).toBeGreaterThan(most);
-      expect(gone.some((digest) => shelved[Number(digest)]?.isNeeded)).toBe(false);
+      expect(gone.some((key) => shelved[Number(key)]?.isNeeded)).toBe(false);
     }),
   );
 });
