@@ -513,6 +513,14 @@ export const ERRORS = {
     retryable: false,
     exit: 1,
   }),
+  'config-base-unknown': entry<{ folder: string; name: string; git: string | null }>({
+    message: ({ folder, name }) =>
+      `nothing says which commit of ${name} ${folder} is based on, so it would undo whatever others have landed since`,
+    hint: ({ git }) =>
+      `work in a clone (git clone ${git ?? 'URL'}), or say with --base COMMIT which one it was copied from; conveyor config log lists them`,
+    retryable: false,
+    exit: 2,
+  }),
   'config-branch-rewritten': entry<{ repository: string; commit: string }>({
     message: ({ repository, commit }) =>
       `the branch of ${repository} does not contain ${commit.slice(0, 12)} any more, which was distributed`,

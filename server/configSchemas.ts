@@ -10,7 +10,9 @@ const base = z
   .string()
   .regex(/^[0-9a-f]{7,64}$/, { error: 'expected the id of a commit' })
   .optional()
-  .describe('the commit that it was made on; the newest of the branch unless given');
+  .describe(
+    'the commit that it was made on, on the branch or of a change that landed; the newest of the branch unless given',
+  );
 
 export const proposalRequest = z
   .strictObject({
@@ -38,6 +40,7 @@ export const proposalAnswer = z.object({
   version: z.string().describe('`N@<commit>`: the version of the artifact, which is released as any other'),
   base: commit.nullable().describe('the commit that it is on top of; null for the first of a branch'),
   paths: z.array(z.string()).describe('the values that it makes or takes away'),
+  deleted: z.array(z.string()).optional().describe('the sources that it deletes'),
   duplicate: z.boolean().describe('it was proposed before, by the same key'),
 });
 
@@ -50,6 +53,7 @@ const text = z.string().nullable().describe('null: there is none');
 export const diffAnswer = z.object({
   base: commit.nullable().describe('the commit that it is compared with; null where the branch has none'),
   files: z.array(z.string()).describe('the sources that differ'),
+  deleted: z.array(z.string()).describe('those of them that are gone then'),
   values: z.array(z.object({ path: z.string(), before: text, after: text })),
   problems: z
     .array(z.object({ code: z.string(), message: z.string(), hint: z.string() }))

@@ -51,12 +51,13 @@ export function renderWhy({ path, files, contributesTo }: Why): readonly string[
 
 interface Diff {
   readonly files: readonly string[];
+  readonly deleted: readonly string[];
   readonly values: readonly { readonly path: string; readonly before: string | null; readonly after: string | null }[];
   readonly problems: readonly ConfigProblem[];
 }
 
 /** Each value that changes, with the lines that do. */
-export function renderDiff({ files, values, problems }: Diff, view: View): readonly string[] {
+export function renderDiff({ files, deleted, values, problems }: Diff, view: View): readonly string[] {
   if (files.length === 0 && values.length === 0 && problems.length === 0) return ['nothing changes'];
   const colors = paint(view.color);
   const shown = values.flatMap(({ path, before, after }) => {
@@ -70,9 +71,17 @@ export function renderDiff({ files, values, problems }: Diff, view: View): reado
   });
   return [
     ...shown,
+    ...renderDeleted(deleted, view),
     ...renderConfigProblems(problems, view),
     `${plural(files.length, 'file')} and ${plural(values.length, 'value')} change`,
   ];
+}
+
+/** What nobody should overlook: an edit looks alike everywhere else. */
+export function renderDeleted(files: readonly string[], view: View): readonly string[] {
+  if (files.length === 0) return [];
+  const colors = paint(view.color);
+  return [colors.red(`deletes ${plural(files.length, 'file')}:`), ...files.map((file) => colors.red(`  - ${file}`))];
 }
 
 const linesOf = (text: string | null): readonly string[] => (text === null ? [] : text.trimEnd().split('\n'));

@@ -54,6 +54,12 @@ export async function logOf(
   });
 }
 
+/** The change that was proposed as this commit, if it has landed; null where none has. */
+export async function changeLandedFrom(git: Git, proposed: string, head: string): Promise<number | null> {
+  const found = await logOf(git, ['-1', `--grep=^Proposed-as: ${proposed}$`, head]);
+  return found.find(({ body }) => body.endsWith(`Proposed-as: ${proposed}`))?.change ?? null;
+}
+
 /** What was last to change a file on the branch: a change, or a commit of somebody who pushed it. */
 export async function lastToChange(git: Git, path: string, head: string): Promise<string> {
   const [last] = await logOf(git, ['-1', head], [path]);

@@ -2,6 +2,7 @@ import { unfitError } from '../../domain/errors';
 import { VALUES, valueFile } from '../compiler/tree';
 import { blobsOf, lookUp } from './commits';
 import { excessOf, type Draft } from './fit';
+import { deletedIn } from './propose';
 import type { ConfigRepository } from './repository';
 
 /** What a proposal would change, for people to read. */
@@ -10,6 +11,8 @@ export interface Difference {
   readonly base: string | null;
   /** Sources, in order. */
   readonly files: readonly string[];
+  /** Those of them that are gone then. */
+  readonly deleted: readonly string[];
   /** In order of their paths; null: none. */
   readonly values: readonly { readonly path: string; readonly before: string | null; readonly after: string | null }[];
   /** Why it could not be proposed as it is. */
@@ -29,6 +32,7 @@ export async function differenceOf({ git }: ConfigRepository, draft: Draft): Pro
   return {
     base,
     files: [...edits.keys()].sort(),
+    deleted: deletedIn(edits),
     values: values.map(([path, after], index) => ({ path, before: before.get(found[index]?.id ?? '') ?? null, after })),
     problems: problems.map(({ code, message, hint }) => ({ code, message, hint })),
   };

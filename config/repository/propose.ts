@@ -16,6 +16,8 @@ export interface Proposed {
   readonly base: string | null;
   /** The values that it makes or takes away, in order. */
   readonly paths: readonly string[];
+  /** The sources that it deletes, in order. */
+  readonly deleted: readonly string[];
 }
 
 /** Who proposes, and why. */
@@ -124,10 +126,15 @@ export async function proposeWithNote(
   return change === null ? null : proposedAs(draft, made, change);
 }
 
-const proposedAs = ({ base, values }: Draft, commit: string, change: number): Proposed => ({
+const proposedAs = ({ base, values, edits }: Draft, commit: string, change: number): Proposed => ({
   ...{ change, version: `${change}@${commit}`, base },
   paths: [...values.keys()].sort(),
+  deleted: deletedIn(edits),
 });
+
+/** The sources that are gone then. */
+export const deletedIn = (edits: Edits): string[] =>
+  [...edits].flatMap(([path, text]) => (text === null ? [path] : [])).sort();
 
 /** The commit of a draft that may be proposed, without a number yet. */
 async function committed(

@@ -6,7 +6,7 @@ import { whyNotConfigPath } from '../../domain/config/path';
 import { conveyorError } from '../../domain/errors';
 import type { Env } from '../../platform/env';
 import { valueFile, VALUES } from '../compiler/tree';
-import { blobsOf, logOf, lookUp, type CommitInfo } from './commits';
+import { blobsOf, changeLandedFrom, logOf, lookUp, type CommitInfo } from './commits';
 import { Git } from './git';
 import { Remote } from './remote';
 
@@ -187,14 +187,18 @@ export class ConfigRepository {
     return (await this.git.run(['merge-base', '--is-ancestor', commit, of])).code === 0;
   }
 
-  /** The commit that somebody names, if it is on the branch. @throws ConveyorError `usage` */
+  /** The commit that somebody names, if the branch has all of it: it is on the branch, or of a change that has landed. @throws ConveyorError `usage` */
   async ancestor(name: string, head: string | null): Promise<string> {
     const isHex = /^[0-9a-f]{7,64}$/.test(name);
     const { code, out } = isHex
       ? await this.git.run(['rev-parse', '--verify', '--quiet', `${name}^{commit}`])
       : { code: 1, out: '' };
-    const commit = out.toString().trim();
+    const commit = code === 0 ? out.toString().trim() : name;
     if (code === 0 && head !== null && (await this.isAncestor(commit, head))) return commit;
+    const change =
+      head === null || !/^[0-9a-f]{40,64}$/.test(commit) ? null : await changeLandedFrom(this.git, commit, head);
+    // It may be on another machine.
+    if (change !== null && (await this.changesOf([change]))[0]?.commit === commit) return commit;
     throw conveyorError('usage', {
       text: `${name} is not a commit of the branch ${this.ref.branch}`,
       hint: 'conveyor config log lists them',

@@ -63,9 +63,9 @@ async function proposeChange(c: Context, deps: ConfigurationRouteDeps): Promise<
       );
     },
   );
-  const { change, version, base, paths, duplicate } = made;
+  const { change, version, base, paths, deleted, duplicate } = made;
   c.header('location', `/v1/config/${repository}/changes/${change}`);
-  return c.json({ repository, change, version, base, paths, duplicate }, 201);
+  return c.json({ repository, change, version, base, paths, deleted, duplicate }, 201);
 }
 
 /** For those who may propose: it runs their programs. */

@@ -18,7 +18,7 @@ describe('a request with a key', () => {
     const first = await ask(it, { values: { a: 1 } }, { key: 'k' });
     expect(first).toEqual({
       ...{ change: 1, version: expect.stringMatching(/^1@[0-9a-f]{40}$/), base: null, paths: ['a'] },
-      duplicate: false,
+      ...{ deleted: [], duplicate: false },
     });
     await new Lander(it.repository).land([1], NOW);
     const elsewhere = { ...it, repository: await it.another() };

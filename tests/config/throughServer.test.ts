@@ -27,10 +27,11 @@ test('propose, status, log, show and why work through a server as they do on the
   );
   const { 'feed/shared.ts': shared = '' } = LIMITS;
   const next = folderOf({ ...LIMITS, 'feed/shared.ts': shared.toString().replace('50', '60') });
-  const second = await conveyor('propose', next, '-m', 'Less, and nothing old', '-o', 'json');
+  const base = (await it.repository.head()) ?? '';
+  const second = await conveyor('propose', next, '-m', 'Less, and nothing old', '--base', base, '-o', 'json');
   expect(JSON.parse(second.out)).toMatchObject({
     change: 2,
-    base: await it.repository.head(),
+    base,
     paths: ['feed/limits', 'old'],
   });
   expect(it.git('diff', '--name-only', 'main', 'refs/changes/2').trim().split('\n')).toEqual([
@@ -47,7 +48,7 @@ test('diff shows through a server what a folder would change, with its problems,
   await it.proposeFiles({ ...LIMITS, 'old.json': '1' });
   await new Lander(it.repository).land([1], NOW);
   const next = { ...LIMITS, 'a.config.ts': program('NaN') };
-  const shown = await conveyor('diff', folderOf(next), '-o', 'json');
+  const shown = await conveyor('diff', folderOf(next), '--base', (await it.repository.head()) ?? '', '-o', 'json');
   expect({ ...shown, out: JSON.parse(shown.out) as unknown }).toMatchObject({
     code: 2,
     out: {

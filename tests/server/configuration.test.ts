@@ -18,7 +18,7 @@ describe('a program proposes values over HTTP', () => {
     expect([made.status, made.headers.get('location')]).toEqual([201, '/v1/config/flags/changes/1']);
     expect(made.body).toEqual({
       ...{ repository: 'flags', change: 1, version: expect.stringMatching(/^1@[0-9a-f]{40}$/) },
-      ...{ base: null, paths: ['feed/limits'], duplicate: false },
+      ...{ base: null, paths: ['feed/limits'], deleted: [], duplicate: false },
     });
     const change = { change: 1, author: 'service:ci', message: 'Tune it', landed: null };
     expect((await get('/v1/config/flags/changes')).body).toMatchObject([change]);

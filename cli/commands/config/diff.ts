@@ -9,18 +9,21 @@ export const diff: Register = (group, cli) => {
   group
     .command('diff <dir>')
     .description('which values a folder would change on the branch; changes nothing')
-    .option('--base <commit>', 'what the folder is based on (default: the commit of its checkout, else the newest)')
+    .option(
+      '--base <commit>',
+      'what the folder is based on (default: the commit of its checkout, or what the folder remembers)',
+    )
     .option(...REPOSITORY)
     .addHelpText('after', examples('conveyor config diff flags', 'conveyor config diff flags -o json'))
     .action(
       cli.handle<RepositoryOptions & { readonly base?: string }, [string]>(async (call, folder) => {
         const { io, output, options } = call;
         const desk = await openDesk(call, options);
-        const { base, files, values, problems } = await desk.diff(folder, options.base);
+        const { base, files, deleted, values, problems } = await desk.diff(folder, options.base);
         emit(
           io,
           output,
-          { repository: desk.name, base, files, values, problems },
+          { repository: desk.name, base, files, deleted, values, problems },
           {
             text: (view, shown) => renderDiff({ ...shown, values }, view).join('\n'),
             name: values.map(({ path }) => path),

@@ -6,12 +6,14 @@ import type { Draft } from '../../../config/repository/fit';
 import { shownValue, textOfVersion } from '../../../config/repository/looking';
 import { draftOfTree, propose } from '../../../config/repository/propose';
 import { ConfigRepository, copiesFolder } from '../../../config/repository/repository';
+import { conveyorError } from '../../../domain/errors';
 import { hostOf, storeIn, subscribersOfAll } from '../../../config/subscriptions';
 import { actorOf } from '../../door';
 import type { CommandCall } from '../command';
 import type { RepositoryOptions } from './choice';
 import type { Desk } from './desk';
-import { baseOf, settingsOf } from './repository';
+import { basisOf } from './basis';
+import { settingsOf } from './repository';
 
 /** With git, by the configuration of this machine. */
 export async function ownDesk(
@@ -21,8 +23,12 @@ export async function ownDesk(
   const { registry, settings } = settingsOf(io, options);
   const { name } = settings;
   const repository = await ConfigRepository.open(settings, copiesFolder(io.env));
-  const draft = async (folder: string, base: string | undefined): Promise<Draft> =>
-    draftOfTree(repository, await baseOf(repository, folder, base), folderTree(folder));
+  const draft = async (folder: string, given: string | undefined): Promise<Draft> => {
+    const head = await repository.head();
+    const basis = await basisOf(folder, { repository: name, given }, (commit) => repository.ancestor(commit, head));
+    if (basis === undefined && head !== null) throw conveyorError('config-base-unknown', { folder, ...settings });
+    return draftOfTree(repository, basis ?? null, folderTree(folder));
+  };
   return {
     name,
     changes: (limit) => repository.changes(limit),
@@ -41,7 +47,8 @@ export async function ownDesk(
       const drafted = await draft(folder, base);
       if (drafted.problems.length > 0)
         return { problems: drafted.problems.map(({ code, message: text, hint }) => ({ code, message: text, hint })) };
-      return { ...(await propose(repository, drafted, { author, message, nowMs: io.now() })), duplicate: false };
+      const proposed = await propose(repository, drafted, { author, message, nowMs: io.now() });
+      return { ...proposed, duplicate: false, basis: drafted.base };
     },
   };
 }

@@ -1,9 +1,10 @@
 import { EXIT } from '../../exit';
 import { emit } from '../../output';
-import { renderConfigProblems } from '../../render/config';
+import { renderConfigProblems, renderDeleted } from '../../render/config';
 import type { View } from '../../render/paint';
 import { examples, type Register } from '../command';
 import { REPOSITORY, type RepositoryOptions } from './choice';
+import { remember } from './basis';
 import { openDesk } from './openDesk';
 
 interface ProposeOptions extends RepositoryOptions {
@@ -16,7 +17,10 @@ export const propose: Register = (group, cli) => {
     .command('propose <dir>')
     .description('makes a change of a folder: a commit with its values, which nobody reads until it is released')
     .requiredOption('-m, --message <text>', 'what changes, and why')
-    .option('--base <commit>', 'what the folder is based on (default: the commit of its checkout, else the newest)')
+    .option(
+      '--base <commit>',
+      'what the folder is based on (default: the commit of its checkout, or what the folder remembers)',
+    )
     .option(...REPOSITORY)
     .addHelpText(
       'after',
@@ -35,12 +39,18 @@ export const propose: Register = (group, cli) => {
           emit(io, output, outcome, { text, name: [] });
           return EXIT.usage;
         }
-        const { change, version, base, paths } = outcome;
-        const proposed = { repository: desk.name, change, version, base, paths };
+        const { change, version, base, paths, basis, deleted = [] } = outcome;
+        const proposed = { repository: desk.name, change, version, base, paths, deleted };
         emit(io, output, proposed, {
-          text: (_view, shown) => [shown.version, ...shown.paths.map((path) => `  ${path}`)].join('\n'),
+          text: (view, shown) =>
+            [shown.version, ...shown.paths.map((path) => `  ${path}`), ...renderDeleted(shown.deleted, view)].join(
+              '\n',
+            ),
           name: [version],
         });
+        const commit = version.slice(`${change}@`.length);
+        const forgotten = remember(folder, { repository: desk.name, base: basis, commit });
+        if (forgotten !== undefined) io.stderr.write(`${forgotten}\n`);
         return EXIT.ok;
       }),
     );

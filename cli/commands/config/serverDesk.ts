@@ -3,19 +3,26 @@ import { askServer, type HttpOptions } from '../../../client/http/send';
 import { folderTree } from '../../../config/compiler/tree';
 import type { SourceList } from '../../../config/repository/looking';
 import { blobId } from '../../../config/repository/revalue';
-import { ConveyorError } from '../../../domain/errors';
+import type { Requested } from '../../../config/repository/requests';
+import { conveyorError } from '../../../domain/errors';
+import { basisOf } from './basis';
 import { chosenRepository, type RepositoryOptions } from './choice';
 import type { Desk } from './desk';
-import { checkoutOf } from './repository';
 
 /** Through a server, which has the repository, its store and the rules. */
 export async function serverDesk(server: HttpOptions, options: RepositoryOptions): Promise<Desk> {
   const all = await askServer<readonly { readonly name: string }[]>(server, CONFIG.repositories);
   const { name } = chosenRepository(all, options);
   const params = { repository: name };
+  const ask = (base?: string): Promise<SourceList> => askServer(server, CONFIG.sources, { params, query: { base } });
   const editsOf = async (folder: string, given: string | undefined) => {
-    const { commit, files: known } = await sourcesOf(server, name, folder, given);
-    return { files: differing(folder, known), ...(commit === null ? {} : { base: commit }) };
+    const basis = await basisOf(folder, { repository: name, given }, ask);
+    const known = basis ?? (await ask());
+    if (basis === undefined && known.commit !== null)
+      throw conveyorError('config-base-unknown', { folder, name, git: null });
+    const files = basis === null ? added(folder, known) : differing(folder, known.files);
+    const body = { files, ...(known.commit === null ? {} : { base: known.commit }) };
+    return { body, basis: basis?.commit ?? null };
   };
   return {
     name,
@@ -24,28 +31,24 @@ export async function serverDesk(server: HttpOptions, options: RepositoryOptions
     value: (path, change) => askServer(server, CONFIG.value, { params, query: { path, change: change ?? undefined } }),
     host: (path, host) => askServer(server, CONFIG.subscriber, { params, query: { path, host } }),
     why: (path) => askServer(server, CONFIG.why, { params, query: { path } }),
-    diff: async (folder, base) => askServer(server, CONFIG.diff, { params, body: await editsOf(folder, base) }),
+    diff: async (folder, base) => askServer(server, CONFIG.diff, { params, body: (await editsOf(folder, base)).body }),
     propose: async (folder, message, base) => {
-      const body = { message, ...(await editsOf(folder, base)) };
-      return askServer(server, CONFIG.propose, { params, body, key: null });
+      const { body, basis } = await editsOf(folder, base);
+      const asked = { params, body: { message, ...body }, key: null };
+      return { ...(await askServer<Requested>(server, CONFIG.propose, asked)), basis };
     },
   };
 }
 
-/** What the folder is based on; a checkout of another branch is based on the newest of this one. */
-async function sourcesOf(
-  server: HttpOptions,
-  repository: string,
-  folder: string,
-  given: string | undefined,
-): Promise<SourceList> {
-  const ask = (base: string | undefined): Promise<SourceList> =>
-    askServer(server, CONFIG.sources, { params: { repository }, query: { base } });
-  const checkout = given ?? (await checkoutOf(folder)) ?? undefined;
-  return ask(checkout).catch((error: unknown) => {
-    const isElsewhere = given === undefined && error instanceof ConveyorError && error.code === 'usage';
-    if (checkout === undefined || !isElsewhere) throw error;
-    return ask(undefined);
+/** Of a folder that began before the branch had a commit: all that it has, unless others have made the same files since. */
+function added(folder: string, { files, commit }: SourceList): Readonly<Record<string, string | null>> {
+  const edits = Object.entries(differing(folder, files)).filter(([, text]) => text !== null);
+  const [taken] = edits.find(([path]) => path in files) ?? [];
+  if (taken === undefined) return Object.fromEntries(edits);
+  throw conveyorError('config-conflict', {
+    change: null,
+    file: taken,
+    by: `the branch, up to ${commit?.slice(0, 12)}`,
   });
 }
 

@@ -1,0 +1,91 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { z } from 'zod';
+import { Git } from '../../../config/repository/git';
+import { ConveyorError } from '../../../domain/errors';
+
+/**
+ * What a folder is based on: without it nobody could tell what its author changed from what others did since. A checkout says it itself; any
+ * other folder remembers it in a file, which goes along when it is copied.
+ */
+
+const MEMORY = '.conveyor-base.json';
+
+const memorySchema = z.object({
+  repository: z.string(),
+  /** The commit; null: it began before the branch had any. */
+  base: z.string().nullable(),
+  /** Commits of changes that were proposed of it since, oldest first: once one has landed, the folder as it was then is on the branch. */
+  proposed: z.array(z.string()),
+});
+type FolderMemory = z.output<typeof memorySchema>;
+
+/** So many proposals in a row that all did not land are remembered. */
+const MAX_PROPOSED = 20;
+
+/**
+ * The newest commit of which a folder has everything, or the one that is given.
+ * @param ask what the repository says of a commit; it throws `usage` for one that is neither on the branch nor that of a change which landed
+ * @returns its answer; null: it began before there was a commit; undefined: nothing says it
+ */
+export async function basisOf<T>(
+  folder: string,
+  asked: { readonly repository: string; readonly given: string | undefined },
+  ask: (commit: string) => Promise<T>,
+): Promise<T | null | undefined> {
+  const { repository, given } = asked;
+  if (given !== undefined) return ask(given);
+  const checkout = await checkoutOf(folder);
+  const { base, proposed = [] } = memoryOf(folder, repository) ?? {};
+  const candidates = checkout === null ? [...proposed.toReversed(), ...(base === undefined ? [] : [base])] : [checkout];
+  for (const commit of candidates) {
+    const known = commit === null ? null : await ask(commit).catch(unknownAt);
+    if (known !== undefined) return known;
+  }
+  return undefined;
+}
+
+function unknownAt(error: unknown): undefined {
+  if (!(error instanceof ConveyorError) || error.code !== 'usage') throw error;
+}
+
+/** From now on a folder knows what was proposed of it. @returns why it does not */
+export function remember(
+  folder: string,
+  { repository, base, commit }: { readonly repository: string; readonly base: string | null; readonly commit: string },
+): string | undefined {
+  if (isCheckout(folder)) return undefined;
+  const before = memoryOf(folder, repository);
+  const earlier = before?.base === base ? before.proposed : [];
+  const proposed = [...earlier, commit].slice(-MAX_PROPOSED);
+  try {
+    writeFileSync(join(folder, MEMORY), `${JSON.stringify({ repository, base, proposed } satisfies FolderMemory)}\n`);
+    return undefined;
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    return `the folder does not know what it is based on (${why}): give the next proposal --base`;
+  }
+}
+
+function memoryOf(folder: string, repository: string): FolderMemory | undefined {
+  const file = join(folder, MEMORY);
+  try {
+    const found = memorySchema.parse(JSON.parse(readFileSync(file, 'utf8')));
+    return found.repository === repository ? found : undefined;
+  } catch {
+    // Whoever spoils it is asked for the base.
+    return undefined;
+  }
+}
+
+const isCheckout = (folder: string): boolean => existsSync(resolve(folder, '.git'));
+
+/** The commit of a folder that is a checkout of its own; null for any other. */
+async function checkoutOf(folder: string): Promise<string | null> {
+  if (!isCheckout(folder)) return null;
+  const { code, out } = await new Git(resolve(folder, '.git'), folder).run([
+    ...['rev-parse', '--verify', '--quiet'],
+    'HEAD^{commit}',
+  ]);
+  return code === 0 ? out.toString().trim() : null;
+}
