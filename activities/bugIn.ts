@@ -28,7 +28,7 @@ export async function bugIn(ports: GraphPorts, artifacts: readonly Artifact[]): 
   return found.find((words) => words !== undefined);
 }
 
-const NO_HITS: SbomHits = { chains: new Map(), unreadable: new Map() };
+const NO_HITS: SbomHits = { chains: new Map(), unreadable: new Map(), namedOnly: 0 };
 
 async function hitOf(
   ports: GraphPorts,

@@ -1,7 +1,15 @@
 import { Context } from '@temporalio/activity';
 import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import type { Artifact } from '../domain/artifact';
-import { hitWords, isFoundAnew, isInForce, type Bug, type BugHit, type BugSearch } from '../domain/bugs/bug';
+import {
+  hitWords,
+  isFoundAnew,
+  isInForce,
+  namedOnlyIn,
+  type Bug,
+  type BugHit,
+  type BugSearch,
+} from '../domain/bugs/bug';
 import type { BugNotice } from '../domain/bugs/consequence';
 import { builtFrom, hitAmong, type ArtifactHit } from '../domain/bugs/hits';
 import { ConveyorError } from '../domain/errors';
@@ -60,7 +68,7 @@ async function search(ports: BugPorts, ordered: Bug, again: boolean): Promise<Bu
     return { ...nothing, problem: `no ${wanted} is configured, so nobody knows what contains it` };
   const listed = await listedReleases(ports, bug, again);
   try {
-    const { hitOf, unread } = await answersAbout(ports, bug, listed);
+    const { hitOf, poor } = await answersAbout(ports, bug, listed);
     const hits = hitsIn(listed, hitOf);
     const [running, deployed] = [hits.filter(({ runs }) => runs), hits.filter(({ runs }) => !runs)];
     const anew = (some: readonly ReleaseHit[]) => some.filter((one) => isFoundAnew(bug.search, one));
@@ -72,7 +80,7 @@ async function search(ports: BugPorts, ordered: Bug, again: boolean): Promise<Bu
     const first = (some: readonly ReleaseHit[]): BugHit[] => some.slice(0, BUG_LIMITS.shown.max).map(({ hit }) => hit);
     const asked = listed.filter((one) => isFoundAnew(bug.search, one)).length;
     const counts = { asked, affected: anew(running).length, exposed: anew(deployed).length };
-    return { ...nothing, ...counts, releases: first(anew(running)), deployed: first(anew(deployed)), ...unread };
+    return { ...nothing, ...counts, releases: first(anew(running)), deployed: first(anew(deployed)), ...poor };
   } catch (error) {
     if (!(error instanceof ConveyorError) || error.retryable) throw error;
     return { ...nothing, problem: error.message };
@@ -87,7 +95,8 @@ async function asItStands({ client }: BugPorts, ordered: Bug): Promise<Bug | und
 
 interface Answers {
   readonly hitOf: (artifacts: readonly Artifact[]) => ArtifactHit | undefined;
-  readonly unread: Pick<BugSearch, 'unread'>;
+  /** What of SBOMs was not understood. */
+  readonly poor: Pick<BugSearch, 'unread' | 'namedOnly'>;
 }
 
 async function answersAbout(ports: BugPorts, bug: Bug, listed: readonly IndexedRelease[]): Promise<Answers> {
@@ -95,14 +104,14 @@ async function answersAbout(ports: BugPorts, bug: Bug, listed: readonly IndexedR
   const { advisory } = bug;
   if (advisory === undefined) {
     const affected = await affectedBy(ports, bug, builtFrom(artifacts));
-    return { hitOf: (some) => hitAmong(some, affected), unread: {} };
+    return { hitOf: (some) => hitAmong(some, affected), poor: {} };
   }
   const hits = await affectedBySboms(ports, [advisory], artifacts);
   const [first] = hits.unreadable.values();
   const unread = first
     ? { unread: { count: hits.unreadable.size, why: cutText(first.message, BUG_LIMITS.path.max) } }
     : {};
-  return { hitOf: (some) => hitIn(hits, advisory, some), unread };
+  return { hitOf: (some) => hitIn(hits, advisory, some), poor: { ...unread, ...namedOnlyIn(hits.namedOnly) } };
 }
 
 /** Releases under way, and of each pipeline the newest that succeeded. */

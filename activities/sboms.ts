@@ -2,7 +2,7 @@ import { identityOf, type Artifact } from '../domain/artifact';
 import type { Advisory } from '../domain/bugs/advisory';
 import { pathText, type ArtifactHit } from '../domain/bugs/hits';
 import { readSbom } from '../domain/bugs/sbom/read';
-import { chainToAffected, type Sbom } from '../domain/bugs/sbom/sbom';
+import { chainToAffected, countNamedOnly, type Sbom } from '../domain/bugs/sbom/sbom';
 import { ConveyorError, conveyorError } from '../domain/errors';
 import type { ExtensionRef } from '../platform/extensions';
 import { downloadSbom } from '../platform/osv/download';
@@ -36,6 +36,8 @@ export interface SbomHits {
   readonly chains: ReadonlyMap<Advisory, Chains>;
   /** Why SBOMs cannot be read, by their places. */
   readonly unreadable: ReadonlyMap<string, ConveyorError>;
+  /** So many packages are compared by their names alone. */
+  readonly namedOnly: number;
 }
 
 /** Reads each SBOM once, holds all advisories against it, and drops it. @throws ConveyorError `extension-unavailable` while a store does not answer */
@@ -47,9 +49,11 @@ export async function affectedBySboms(
   const places = new Set(artifacts.flatMap((artifact) => sbomOf(artifact) ?? []));
   const chains = new Map(advisories.map((advisory) => [advisory, new Map<string, string>()]));
   const unreadable = new Map<string, ConveyorError>();
+  let namedOnly = 0;
   const look = async (place: string): Promise<void> => {
     try {
       const sbom = await fetchSbom(ports, place);
+      namedOnly += countNamedOnly(sbom);
       for (const [advisory, found] of chains) {
         const chain = chainToAffected(sbom, advisory, SEMANTIC_ORDER);
         if (chain !== undefined) found.set(place, pathText(chain));
@@ -60,7 +64,7 @@ export async function affectedBySboms(
     }
   };
   await atOnce(SBOMS_AT_ONCE, [...places], (place) => turn(() => look(place)));
-  return { chains, unreadable };
+  return { chains, unreadable, namedOnly };
 }
 
 /** The first artifact that has what an advisory affects; undefined where none does. */

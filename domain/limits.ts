@@ -384,6 +384,12 @@ export const BUG_LIMITS = {
   target: refused('the target of a bug', 256, 'bytes', 'as that of an artifact'),
   revision: refused('a revision of a bug', 128, 'bytes', 'as that of an artifact'),
   advisory: refused('the affected packages of an advisory', 6 * KB, 'bytes', 'a workflow carries all bugs'),
+  unheld: cut(
+    'the packages of an advisory that are named as not looked for',
+    5,
+    'entries',
+    'a workflow carries all bugs',
+  ),
   sbom: refused('an SBOM', 32 * 1024 * KB, 'bytes', 'a worker reads all of it to answer whether it has a bug'),
   inForce: refused('the number of bugs in force', 100, 'entries', 'each deploy asks about each of them'),
   kept: cut('the bugs that are closed and were none', 50, 'entries', 'a workflow carries all bugs'),

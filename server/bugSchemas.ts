@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { reportOfAdvisory, type BugReport } from '../domain/bugs/bug';
 import { BUG_LIMITS, REQUEST_LIMITS } from '../domain/limits';
-import { advisorySchema } from '../platform/osv/advisory';
+import { advisorySchema, publishedAdvisory } from '../platform/osv/advisory';
 
 /** What is reported to be bad, as it comes in over HTTP and is answered. */
 
@@ -24,7 +24,7 @@ export const reportBugRequest = z
       .describe('what has the bug, as the dependency graph names it; required without advisory'),
     from: revision.optional().describe('the first revision that has it; required without advisory'),
     to: revision.nullable().default(null).describe('the first that has it no more; null while there is none'),
-    advisory: advisorySchema.optional().describe('a record in the OSV format, which says itself what is affected'),
+    advisory: publishedAdvisory.optional().describe('a record in the OSV format, which says itself what is affected'),
     reason,
   })
   .superRefine(({ target, from, advisory }, context) => {
@@ -72,6 +72,11 @@ export const bugAnswer = z.object({
         .object({ count: z.number().int(), why: z.string() })
         .optional()
         .describe('SBOMs that cannot be read, and why the first cannot'),
+      namedOnly: z
+        .number()
+        .int()
+        .optional()
+        .describe('packages in SBOMs without a package URL, which are compared by name in every ecosystem'),
     })
     .nullable()
     .describe('what contains it; null until the first search has ended'),

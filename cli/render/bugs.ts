@@ -31,12 +31,14 @@ export function bugText(bug: Bug, view: View): string {
             ...hitLines('releases under way contain it', search.affected, search.releases),
             ...hitLines('pipelines run it', search.exposed, search.deployed),
             ...unreadLines(search.unread),
+            ...namedOnlyLines(search.namedOnly),
           ]
         : [`  ${colors.red('nobody knows what contains it')}: ${search.problem}`];
   return [
     `${colors.bold(bug.id)} ${stateOf(bug)}: ${bug.target}, ${revisionsOf(bug)}: ${bug.reason}`,
     `  reported by ${bug.reportedBy} ${ago(bug.at, view)}`,
     ...ended,
+    ...(bug.advisory?.unheld ?? []).map((why) => `  ${colors.yellow('not looked for')}: ${why}`),
     ...found,
   ].join('\n');
 }
@@ -45,6 +47,11 @@ const unreadLines = (unread: BugSearch['unread']): string[] =>
   unread === undefined
     ? []
     : [`  of ${plural(unread.count, 'SBOM')} nobody knows whether it contains it: ${unread.why}`];
+
+const namedOnlyLines = (count: BugSearch['namedOnly']): string[] =>
+  count === undefined
+    ? []
+    : [`  ${plural(count, 'package')} in SBOMs without a package URL: compared by name, in every ecosystem`];
 
 const stateOf = (bug: Bug): string => (bug.closed === null ? 'open' : isInForce(bug) ? 'fixed' : 'none');
 

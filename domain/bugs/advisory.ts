@@ -8,6 +8,8 @@ export interface Advisory {
   /** `GHSA-67mh-4wv8-2f99` */
   readonly id: string;
   readonly affected: readonly AffectedPackage[];
+  /** Packages of the record that cannot be held against SBOMs, and why. */
+  readonly unheld?: readonly string[] | undefined;
 }
 
 export interface AffectedPackage {
@@ -36,7 +38,9 @@ export interface VersionOrder {
 
 /** Whether it has the shape that it is read by, where nobody has parsed it. */
 export const hasPackages = (advisory: unknown): boolean =>
-  isJsonObject(advisory) && isListOf(advisory['affected'], isAffectedPackage);
+  isJsonObject(advisory) &&
+  isListOf(advisory['affected'], isAffectedPackage) &&
+  (advisory['unheld'] === undefined || areTexts(advisory['unheld']));
 
 const isAffectedPackage = (one: unknown): boolean =>
   isJsonObject(one) &&

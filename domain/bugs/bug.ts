@@ -52,6 +52,8 @@ export interface BugSearch {
   readonly deployed: readonly BugHit[];
   /** SBOMs that cannot be read, so that nobody knows whether their artifacts contain it; missing where there are none. */
   readonly unread?: Unread;
+  /** So many packages in SBOMs have no package URL, and were compared by name in every ecosystem; missing where there are none. */
+  readonly namedOnly?: number;
 }
 
 interface Unread {
@@ -245,6 +247,7 @@ function besides(before: BugSearch | null, found: BugSearch): BugSearch {
     exposed: before.exposed + found.exposed,
     deployed: [...before.deployed, ...found.deployed],
     ...bothUnread(before.unread, found.unread),
+    ...namedOnlyIn((before.namedOnly ?? 0) + (found.namedOnly ?? 0)),
   };
 }
 
@@ -252,6 +255,8 @@ const bothUnread = (before: Unread | undefined, found: Unread | undefined): { re
   before || found
     ? { unread: { count: (before?.count ?? 0) + (found?.count ?? 0), why: before?.why ?? found?.why ?? '' } }
     : {};
+
+export const namedOnlyIn = (count: number): Pick<BugSearch, 'namedOnly'> => (count === 0 ? {} : { namedOnly: count });
 
 /** As much of what was found as all bugs together have room for. */
 function withinRoom(search: BugSearch): BugSearch {

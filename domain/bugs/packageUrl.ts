@@ -2,21 +2,35 @@
 
 /** A package, and which version of it. */
 export interface PackageRef {
-  /** The same for all versions: `npm/@hono/node-server`. */
-  readonly key: string;
+  /** The same for all versions: `npm/@hono/node-server`. Several where a subpath may be part of the name. */
+  readonly keys: readonly [string, ...string[]];
   /** Undefined where the URL leaves it open. */
   readonly version: string | undefined;
 }
 
-/** Undefined of what is not a package URL. Qualifiers and subpaths name no other package. */
+/** Undefined of what is not a package URL. Qualifiers name no other package, and subpaths only of Go. */
 export function packageIn(purl: string): PackageRef | undefined {
-  const [, type = '', rest = ''] = /^pkg:\/*([a-z][a-z0-9.+-]*)\/([^?#]+)/i.exec(purl) ?? [];
+  const [, type = '', rest = '', subpath] =
+    /^pkg:\/*([a-z][a-z0-9.+-]*)\/([^?#]+)(?:\?[^#]*)?(?:#(.*))?$/is.exec(purl) ?? [];
   // An at sign in front of a slash begins the scope of a package; some write it as it is.
   const [, path = '', version] = /^(.+?)(?:@([^@/]*))?$/.exec(rest) ?? [];
   const name = decoded(path.replace(/^\/+|\/+$/g, ''));
   const at = version === undefined ? undefined : decoded(version);
   if (!name) return undefined;
-  return { key: packageKey(type.toLowerCase(), name), version: at || undefined };
+  const [first, ...others] = namesWith(type.toLowerCase(), name, decoded(subpath ?? '') ?? '');
+  const key = (one: string): string => packageKey(type.toLowerCase(), one);
+  return { keys: [key(first), ...others.map(key)], version: at || undefined };
+}
+
+/**
+ * The path of a Go module is cut behind the repository by syft, and its end written as subpath: `pgx@v5.6.0#v5` is the module
+ * `pgx/v5`, which is another one than `pgx`. By the specification a subpath is a folder of the module.
+ */
+function namesWith(type: string, name: string, subpath: string): readonly [string, ...string[]] {
+  const folders = subpath.split('/').filter((folder) => folder !== '');
+  if (type !== 'golang' || folders.length === 0) return [name];
+  const major = folders.findIndex((folder) => /^v([2-9]|[1-9]\d+)$/.test(folder)) + 1;
+  return [[name, ...folders.slice(0, major)].join('/'), [name, ...folders].join('/')];
 }
 
 /** What the ecosystems of OSV are called in package URLs. */
@@ -31,6 +45,9 @@ const PURL_TYPES: Readonly<Record<string, string>> = {
   Packagist: 'composer',
   Hex: 'hex',
   Pub: 'pub',
+  SwiftURL: 'swift',
+  CRAN: 'cran',
+  Hackage: 'hackage',
 };
 
 /** The key of a package that an advisory names; undefined where nobody knows what SBOMs call it. */
@@ -43,7 +60,7 @@ export function packageNamed({
   readonly name: string;
   readonly purl?: string | undefined;
 }): string | undefined {
-  if (purl !== undefined) return packageIn(purl)?.key;
+  if (purl !== undefined) return packageIn(purl)?.keys[0];
   const type = PURL_TYPES[ecosystem.split(':')[0] ?? ''];
   return type === undefined ? undefined : packageKey(type, type === 'maven' ? name.replace(':', '/') : name);
 }
@@ -53,9 +70,22 @@ const SEMANTIC = ['npm', 'golang', 'cargo', 'hex', 'pub', 'swift'];
 
 export const isSemantic = (key: string): boolean => SEMANTIC.includes(key.split('/')[0] ?? '');
 
-/** Of Python packages, case and underscores make no difference. */
-const packageKey = (type: string, name: string): string =>
-  `${type}/${type === 'pypi' ? name.toLowerCase().replace(/_/g, '-') : name}`;
+const lower = (name: string): string => name.toLowerCase();
+
+/**
+ * Names that are the same package, by the types of package URLs (PURL-TYPES of the specification: these "must be lowercased", and
+ * PyPI as PEP 503 has it). Names of Go are told apart by case where they are built, but SBOMs have them in lower case. NuGet
+ * ignores case, and crates.io takes no second name that differs by case, hyphen or underscore. Of others a name is as it is written.
+ */
+const SAME_NAME: Readonly<Record<string, (name: string) => string>> = {
+  ...{ golang: lower, nuget: lower, composer: lower, hex: lower, pub: lower, luarocks: lower },
+  ...{ deb: lower, apk: lower, alpm: lower, github: lower, bitbucket: lower, bitnami: lower },
+  pypi: (name) => lower(name).replace(/[-_.]+/g, '-'),
+  cargo: (name) => lower(name).replace(/_/g, '-'),
+};
+
+/** Of a package by its type and name: the same for all ways to write it. */
+export const packageKey = (type: string, name: string): string => `${type}/${SAME_NAME[type]?.(name) ?? name}`;
 
 function decoded(text: string): string | undefined {
   try {

@@ -1,12 +1,38 @@
 import { z } from 'zod';
 import { whyNotAdvisory, type Advisory } from '../../domain/bugs/advisory';
 import { conveyorError } from '../../domain/errors';
+import { isJsonObject } from '../../domain/json';
 import { BUG_LIMITS } from '../../domain/limits';
-import { jsonBytes } from '../../domain/size';
+import { cutText, jsonBytes } from '../../domain/size';
 import { SEMANTIC_ORDER } from './versions';
 
 const nameText = z.string().trim().min(1).max(256);
 const versionText = z.string().trim().min(1).max(128);
+
+const affectedSchema = z.object({
+  package: z.object(
+    { ecosystem: nameText, name: nameText, purl: nameText.optional() },
+    { error: 'it names no package, such as one that is a repository alone, and SBOMs list packages' },
+  ),
+  ranges: z
+    .array(
+      z.object({
+        type: nameText,
+        events: z.array(
+          z.object({
+            introduced: versionText.optional(),
+            fixed: versionText.optional(),
+            last_affected: versionText.optional(),
+            limit: versionText.optional(),
+          }),
+        ),
+      }),
+    )
+    .default([]),
+  versions: z.array(versionText).default([]),
+});
+
+const { max: MOST_UNHELD } = BUG_LIMITS.unheld;
 
 /**
  * A record in the OSV format, of which is kept what says which versions are affected. Refused is one that says it of no version, has been
@@ -16,27 +42,12 @@ export const advisorySchema = z
   .object({
     id: z.string().trim().min(1).max(BUG_LIMITS.revision.max),
     withdrawn: z.string().optional().describe('an advisory that has been withdrawn is refused'),
-    affected: z.array(
-      z.object({
-        package: z.object({ ecosystem: nameText, name: nameText, purl: nameText.optional() }),
-        ranges: z
-          .array(
-            z.object({
-              type: nameText,
-              events: z.array(
-                z.object({
-                  introduced: versionText.optional(),
-                  fixed: versionText.optional(),
-                  last_affected: versionText.optional(),
-                  limit: versionText.optional(),
-                }),
-              ),
-            }),
-          )
-          .default([]),
-        versions: z.array(versionText).default([]),
-      }),
-    ),
+    affected: z.array(affectedSchema),
+    unheld: z
+      .array(z.string().max(BUG_LIMITS.path.max))
+      .max(MOST_UNHELD + 1)
+      .optional()
+      .describe('packages of the record that cannot be held against SBOMs, and why'),
   })
   .superRefine((advisory, context) => {
     const why = whyNotKept(advisory);
@@ -44,9 +55,35 @@ export const advisorySchema = z
   })
   .describe('a record in the OSV format, such as https://osv.dev has; other fields of it are let be');
 
+/** A record as it is published: of several packages those that can be held against SBOMs are taken, and the others named in `unheld`. */
+export const publishedAdvisory = z.preprocess(withoutUnheld, advisorySchema);
+
+/** Where none can be held all are left, so that the first is refused. */
+function withoutUnheld(record: unknown): unknown {
+  if (!isJsonObject(record) || !Array.isArray(record['affected'])) return record;
+  const all = (record['affected'] as readonly unknown[]).map((one, at) => ({ one, why: whyUnheld(one, at) }));
+  const held = all.flatMap(({ one, why }) => (why === undefined ? [one] : []));
+  const unheld = all.flatMap(({ why }) => (why === undefined ? [] : [cutText(why, BUG_LIMITS.path.max)]));
+  if (held.length === 0 || unheld.length === 0) return record;
+  const more = unheld.length - MOST_UNHELD;
+  return {
+    ...record,
+    affected: held,
+    unheld: [...unheld.slice(0, MOST_UNHELD), ...(more > 0 ? [`and ${more} more`] : [])],
+  };
+}
+
+function whyUnheld(one: unknown, at: number): string | undefined {
+  const parsed = affectedSchema.safeParse(one);
+  if (parsed.success)
+    return whyNotAdvisory({ id: '', affected: [parsed.data] }, SEMANTIC_ORDER)?.replace('.0', `.${at}`);
+  const [issue] = parsed.error.issues;
+  return `affected.${[at, ...(issue?.path ?? [])].join('.')}: ${issue?.message ?? ''}`;
+}
+
 /** An advisory from the text of a file. @throws ConveyorError `advisory-invalid` */
 export function parseAdvisory(json: string, file: string): Advisory {
-  const parsed = advisorySchema.safeParse(parsedJson(json, file));
+  const parsed = publishedAdvisory.safeParse(parsedJson(json, file));
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   const path = issue?.path.join('.') ?? '';
@@ -57,7 +94,7 @@ function parsedJson(json: string, file: string): unknown {
   if (json.length > MAX_RECORD)
     throw conveyorError('advisory-invalid', { file, why: 'it is larger than any advisory' });
   try {
-    return JSON.parse(json) as unknown;
+    return JSON.parse(json.replace(/^\uFEFF/, '')) as unknown;
   } catch {
     throw conveyorError('advisory-invalid', { file, why: 'it is not JSON' });
   }

@@ -11,8 +11,7 @@ export function fromCycloneDx({ metadata, components, dependencies }: JsonFields
   // A list that grows while it is gone through: components inside components as deep as they may be.
   for (const one of all) {
     for (const inner of objectsIn(one['components'])) all.push(inner);
-    const purl = textIn(one['purl']) ?? null;
-    found.set(refOf(one) ?? `#${found.size}`, { name: componentName(one['name'], one['version']), purl });
+    found.set(refOf(one) ?? `#${found.size}`, componentFrom(one));
   }
   const edges = objectsIn(dependencies).flatMap(({ ref, dependsOn }) =>
     typeof ref === 'string' && Array.isArray(dependsOn)
@@ -20,6 +19,20 @@ export function fromCycloneDx({ metadata, components, dependencies }: JsonFields
       : [],
   );
   return { root: about[0] ? (refOf(about[0]) ?? null) : null, components: found, dependencies: new Map(edges) };
+}
+
+/** Of a component without a package URL, by its type; without one it may be a package. */
+const PACKAGES = ['library', 'framework', undefined];
+
+function componentFrom({ type, group, name, version, purl }: JsonFields): SbomComponent {
+  const [own, of] = [textIn(name), textIn(group)];
+  const whole = own === undefined ? [] : [of === undefined ? own : `${of}/${own}`];
+  return {
+    name: componentName(name, version),
+    purl: textIn(purl) ?? null,
+    packageNames: PACKAGES.includes(textIn(type)) ? whole : [],
+    version: textIn(version),
+  };
 }
 
 const refOf = (component: JsonFields): string | undefined => textIn(component['bom-ref']) ?? textIn(component['purl']);

@@ -17,7 +17,7 @@ export function readSbom(text: string): SbomRead {
 
 function sbomJson(text: string): unknown {
   try {
-    return JSON.parse(text) as unknown;
+    return JSON.parse(text.replace(/^\uFEFF/, '')) as unknown;
   } catch {
     return undefined;
   }

@@ -1,6 +1,6 @@
 import { isAffected, type Advisory, type VersionOrder } from '../advisory';
 import { dependentsOf, pathDown, reachedFrom } from '../dependents';
-import { packageIn, packageNamed } from '../packageUrl';
+import { packageIn, packageKey, packageNamed } from '../packageUrl';
 
 /** What an artifact is made of, as a software bill of materials lists it. */
 export interface Sbom {
@@ -15,19 +15,36 @@ export interface Sbom {
 export interface SbomComponent {
   /** `esbuild@0.21.5` */
   readonly name: string;
-  /** Null of what is not a package, such as a file. */
+  /** Null where it has none. */
   readonly purl: string | null;
+  /** Names of its package without a version, where it may be one; empty of files and their like. */
+  readonly packageNames: readonly string[];
+  readonly version: string | undefined;
 }
+
+/** So many packages that are known by their names alone, since they have no package URL that can be read. */
+export const countNamedOnly = ({ components }: Sbom): number =>
+  [...components.values()].filter(({ purl, packageNames }) => packageNames.length > 0 && !packageIn(purl ?? '')).length;
 
 /** The chain from what an SBOM is about down to the first package that an advisory affects; undefined where it affects none. */
 export function chainToAffected(sbom: Sbom, advisory: Advisory, order: VersionOrder): readonly string[] | undefined {
-  const wanted = advisory.affected.map((one) => ({ key: packageNamed(one.package), one }));
-  for (const [ref, { purl }] of sbom.components) {
-    const found = purl === null ? undefined : packageIn(purl);
-    if (found && wanted.some(({ key, one }) => key === found.key && isAffected(one, found.version, order)))
-      return chainTo(sbom, ref);
+  const wanted = advisory.affected.flatMap((one) => {
+    const key = packageNamed(one.package);
+    return key === undefined ? [] : [{ key, one }];
+  });
+  for (const [ref, component] of sbom.components) {
+    const found = packageIn(component.purl ?? '');
+    const version = found?.version ?? component.version;
+    const isIt = (key: string): boolean => (found ? found.keys.includes(key) : isNamed(component, key));
+    if (wanted.some(({ key, one }) => isIt(key) && isAffected(one, version, order))) return chainTo(sbom, ref);
   }
   return undefined;
+}
+
+/** Without a package URL the ecosystem is not known, so that a package of that name has to be assumed to be the one. */
+function isNamed({ packageNames }: SbomComponent, key: string): boolean {
+  const [type = ''] = key.split('/');
+  return packageNames.some((name) => packageKey(type, name) === key);
 }
 
 /** By the fewest dependencies; only the package itself where none leads to it. */

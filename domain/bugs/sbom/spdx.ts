@@ -7,10 +7,12 @@ export const isSpdx = ({ spdxVersion }: JsonFields): boolean =>
 /** SPDX 2 in JSON. */
 export function fromSpdx({ packages, relationships, documentDescribes }: JsonFields): Sbom {
   const components = new Map<string, SbomComponent>();
-  for (const { SPDXID, name, versionInfo, externalRefs } of objectsIn(packages))
+  for (const { SPDXID, name, versionInfo, externalRefs, primaryPackagePurpose: purpose } of objectsIn(packages))
     components.set(textIn(SPDXID) ?? `#${components.size}`, {
       name: componentName(name, versionInfo),
       purl: purlIn(externalRefs),
+      packageNames: PACKAGES.includes(textIn(purpose)) && textIn(name) !== undefined ? [String(name)] : [],
+      version: textIn(versionInfo),
     });
   const dependencies = new Map<string, string[]>();
   const described = Array.isArray(documentDescribes) ? documentDescribes.map(textIn) : [];
@@ -23,6 +25,9 @@ export function fromSpdx({ packages, relationships, documentDescribes }: JsonFie
   }
   return { root: described[0] ?? null, components, dependencies };
 }
+
+/** Purposes of which a package without a package URL may be one that an advisory names; most do not say. */
+const PACKAGES = ['LIBRARY', 'FRAMEWORK', undefined];
 
 const FORWARDS = /^(DEPENDS_ON|CONTAINS|HAS_PREREQUISITE)$/;
 /** `DEV_DEPENDENCY_OF` and its like, too. */

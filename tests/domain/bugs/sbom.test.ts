@@ -1,5 +1,7 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { readSbom } from '../../../domain/bugs/sbom/read';
-import { chainToAffected } from '../../../domain/bugs/sbom/sbom';
+import { chainToAffected, countNamedOnly } from '../../../domain/bugs/sbom/sbom';
 import { SEMANTIC_ORDER } from '../../../platform/osv/versions';
 import { RPC_ADVISORY } from '../../builders/bugs';
 
@@ -69,6 +71,9 @@ test.each([
   ['inside another', component('box', '1.0.0', { components: [component('rpc', '1.0.0')] }), {}, ['shop@12.0.0', 'log@2.0.0', 'rpc@1.0.0']],
   ['whose version is not said', { ...component('rpc', ''), purl: 'pkg:npm/rpc' }, {}, ['shop@12.0.0', 'log@2.0.0', 'rpc']],
   ['without a reference', { name: 'rpc', version: '1.0.0', purl: 'pkg:npm/rpc@1.0.0' }, {}, ['rpc@1.0.0']],
+  ['without a package URL', { 'bom-ref': 'rpc-ref', type: 'library', name: 'rpc', version: '1.0.0' }, {}, ['shop@12.0.0', 'log@2.0.0', 'rpc@1.0.0']],
+  ['whose package URL cannot be read', { 'bom-ref': 'rpc-ref', name: 'rpc', version: '1.0.0', purl: 'rpc' }, {}, ['shop@12.0.0', 'log@2.0.0', 'rpc@1.0.0']],
+  ['whose version is beside its URL', { 'bom-ref': 'rpc-ref', name: 'rpc', version: '1.0.0', purl: 'pkg:npm/rpc' }, {}, ['shop@12.0.0', 'log@2.0.0', 'rpc@1.0.0']],
   ['that the SBOM is about', component('box', '1.0.0'), { metadata: { component: component('rpc', '1.0.0') } }, ['rpc@1.0.0']],
 ])('a package %s is found', (_, rpc, more, chain) => {
   expect(chainIn(cycloneDx(rpc, more))).toEqual(chain);
@@ -93,4 +98,51 @@ test.each([
   ['{"spdxVersion":"SPDX-3.0"}', 'it is neither CycloneDX nor SPDX 2 in JSON'],
 ])('%j is not an SBOM: %s', (text, problem) => {
   expect(chainIn(text)).toBe(problem);
+});
+
+test.each([
+  ['whose fixed version is beside its URL', { name: 'rpc', version: '1.4.0', purl: 'pkg:npm/rpc' }],
+  ['of another name, without a URL', { type: 'library', group: 'acme', name: 'rpc', version: '1.0.0' }],
+  ['whose fixed version is all that is known', { type: 'library', name: 'rpc', version: '1.4.0' }],
+  ['that is a file', { type: 'file', name: 'rpc', version: '1.0.0' }],
+])('a package %s is none that is affected', (_, rpc) => {
+  expect(chainIn(cycloneDx(rpc))).toBeUndefined();
+});
+
+test('SPDX names packages without a package URL too, and their versions', () => {
+  const spdx = (versionInfo: string) => ({
+    spdxVersion: 'SPDX-2.3',
+    packages: [{ SPDXID: 'a', name: 'rpc', versionInfo }],
+  });
+  expect(chainIn(spdx('1.0.0'))).toEqual(['rpc@1.0.0']);
+  expect(chainIn(spdx('1.4.0'))).toBeUndefined();
+});
+
+test('packages that are known by their names alone are counted', () => {
+  const more = [
+    { name: 'a' },
+    { name: 'b', purl: 'b' },
+    { type: 'library', name: 'c' },
+    { type: 'file', name: 'd' },
+    { name: '' },
+  ];
+  const read = readSbom(JSON.stringify({ bomFormat: 'CycloneDX', components: [component('log', '1.0.0'), ...more] }));
+  expect('sbom' in read && countNamedOnly(read.sbom)).toBe(3);
+});
+
+test('a byte order mark is no part of an SBOM', () => {
+  expect(chainIn(`\uFEFF${JSON.stringify(cycloneDx(component('rpc', '1.3.9')))}`)).toHaveLength(3);
+});
+
+/** As tools write them, against the advisory that is about each. */
+test.each([
+  ['go-subpath.json', { ecosystem: 'Go', name: 'github.com/nats-io/nats-server/v2' }, '2.10.27', true],
+  ['go-subpath.json', { ecosystem: 'Go', name: 'github.com/nats-io/nats-server' }, '2.10.27', false],
+  ['version-beside-purl.json', { ecosystem: 'npm', name: 'lodash' }, '4.17.21', false],
+  ['version-beside-purl.json', { ecosystem: 'npm', name: 'lodash' }, '4.17.22', true],
+])('%s has %j before %s: %s', (file, named, fixed, isHit) => {
+  const read = readSbom(readFileSync(join(__dirname, '../../fixtures/sboms', file), 'utf8'));
+  const range = { type: 'SEMVER', events: [{ introduced: '0' }, { fixed }] };
+  const advisory = { id: 'X-1', affected: [{ package: named, ranges: [range], versions: [] }] };
+  expect('sbom' in read && chainToAffected(read.sbom, advisory, SEMANTIC_ORDER) !== undefined).toBe(isHit);
 });

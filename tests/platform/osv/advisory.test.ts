@@ -47,3 +47,25 @@ test.each<[string, unknown, RegExp]>([
 ])('a file that is %s is refused, and says what is wrong', (_, value, why) => {
   expect(refusalOf(value)).toMatch(why);
 });
+
+test('of a record that names several packages those are taken that SBOMs can be held against, and the others named', () => {
+  const ruby = {
+    package: { ecosystem: 'RubyGems', name: 'tool' },
+    ranges: [{ type: 'ECOSYSTEM', events: [{ introduced: '0' }, { fixed: '2' }] }],
+  };
+  const git = { ranges: [{ type: 'GIT', repo: 'https://example.org/tool', events: [{ introduced: '0' }] }] };
+  const kept = parse({ ...RECORD, affected: [ruby, AFFECTED, git] });
+  expect(kept.affected).toEqual([{ ...AFFECTED, versions: [] }]);
+  expect(kept.unheld).toEqual([
+    expect.stringMatching(/^affected.0: no range and no version says what is affected of tool/),
+    expect.stringMatching(/^affected.2.package: it names no package, such as one that is a repository alone/),
+  ]);
+  expect(parse(kept)).toEqual(kept);
+  expect(refusalOf({ ...RECORD, affected: [git] })).toMatch(/affected.0.package: it names no package/);
+  const many = parse({ ...RECORD, affected: [AFFECTED, ...Array<unknown>(200).fill(git)] });
+  expect(many.unheld?.slice(-2)).toEqual([expect.stringContaining('affected.5.'), 'and 195 more']);
+});
+
+test('a byte order mark is no part of a record', () => {
+  expect(parse(`\uFEFF${JSON.stringify(RECORD)}`).id).toBe('X-1');
+});
