@@ -3,7 +3,7 @@ import { QueryNotRegisteredError, WorkflowNotFoundError, type Client } from '@te
 import { CANARIES_MEMO, type Canary } from '../domain/mutex';
 
 /** The running canaries on the service of a lock. @throws lock-silent when the lock does not answer in time; whoever needs to know asks again. */
-export type ReadCanaries = (lockId: string) => Promise<readonly Canary[]>;
+export type ReadCanaries = (lockId: string, timeoutMs?: number) => Promise<readonly Canary[]>;
 
 const LOCK_TIMEOUT_MS = 5_000;
 
@@ -18,9 +18,9 @@ export function createCanaryReader(client: Client): ReadCanaries {
     if (memo?.[CANARIES_MEMO] === 0 && !raw.pendingWorkflowTask) return [];
     return handle.query<readonly Canary[]>('guests');
   };
-  return (lockId) =>
+  return (lockId, timeoutMs = LOCK_TIMEOUT_MS) =>
     client
-      .withAbortSignal(AbortSignal.timeout(LOCK_TIMEOUT_MS), () => read(lockId))
+      .withAbortSignal(AbortSignal.timeout(timeoutMs), () => read(lockId))
       .catch((error: unknown) => withoutAnswer(lockId, error));
 }
 

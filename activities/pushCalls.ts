@@ -10,7 +10,7 @@ import type { Fetch } from '../sdk/request';
 import type { RequestInput, ResponseOf } from '../sdk/protocol/common';
 import { pushTypeProtocol, type PushTypeProtocol } from '../sdk/protocol/pushType';
 import type { Registry } from '../platform/registry';
-import { answeredFirst, promptly, REVERT_PATIENCE_MS, type Clock } from './clock';
+import { answeredFirst, REVERT_PATIENCE_MS, type Clock } from './clock';
 import type { Behalf, ReadPlatform } from './behalf';
 import { asFailure } from './failure';
 import type { ReadCanaries } from './canaryReader';
@@ -83,12 +83,12 @@ const AWAITED: ReadonlySet<string> = new Set(['executeUpdates', 'shiftTraffic'])
 
 /** Other canaries on the service. A rollback does not wait for a lock that says nothing, and takes their tasks along. */
 export async function otherCanaries(
-  { canaries, clock }: CallPorts,
+  { canaries }: CallPorts,
   { pushType, service, deployId, back }: DeployCall,
 ): Promise<readonly Canary[]> {
   if (canaries === undefined || !service) return [];
-  const asked = canaries(workflowIds.serviceLock(pushType, service));
-  const present = back ? ((await promptly(clock, REVERT_PATIENCE_MS, asked)) ?? []) : await asked;
+  const lockId = workflowIds.serviceLock(pushType, service);
+  const present = await (back ? canaries(lockId, REVERT_PATIENCE_MS).catch(() => []) : canaries(lockId));
   return present.filter(({ requester }) => requester !== deployId);
 }
 

@@ -10,7 +10,17 @@ import { CANCEL_BEAT_MS } from './cancelling';
 import { beating } from './clock';
 import { isNonRetryable } from './failure';
 import { stillThere } from './fetchUnits';
-import { inChunks, toWire, unitOf, type DeployCall, type Invoke, type PushPorts } from './pushCalls';
+import {
+  inChunks,
+  otherCanaries,
+  pushRequestKey,
+  toWire,
+  unitOf,
+  updatesOf,
+  type DeployCall,
+  type Invoke,
+  type PushPorts,
+} from './pushCalls';
 import { withJoined } from './snapshots';
 import { beginSifting, sentAs, siftTargets, type SendAs } from './sifting';
 
@@ -52,11 +62,14 @@ const WHOLE_ATTEMPTS = 2;
 /** What a heartbeat carries to the next attempt once something was taken: the places of the targets that are gone, and how far the others are. */
 interface KeptSifting extends Sifting {
   readonly gone: readonly number[];
+  /** Updates of canaries, beside which the parts are sent. */
+  readonly exclude?: readonly string[];
 }
 
 /**
- * A revert goes out at once and asks for nothing before. Where the push type does not take it, units that are gone are left out, and all
- * others are sent in parts: whatever can go back does, also while some units are refused, or keep every request about them from an answer.
+ * A revert goes out at once and asks for nothing before. Where the push type does not take it, it is sent beside the canaries that there
+ * are, then without units that are gone, and all others in parts: whatever can go back does, also while some units are refused, or keep
+ * every request about them from an answer.
  */
 export function createRevertActivities(ports: PushPorts, invoke: Invoke) {
   return {
@@ -70,8 +83,8 @@ export function createRevertActivities(ports: PushPorts, invoke: Invoke) {
       return beating(CANCEL_BEAT_MS, beat, async () => {
         const reached = await reachedUnits(ports, request);
         const targets = counted(revertTargets(reached, request.rules, request.updatedBy), request.counts);
-        const sendAs = sender(call, invoke);
-        const begun = kept ?? (await sendWhole(invoke, call, request.updateId, targets, sendAs));
+        const begun = kept ?? (await sendWhole(ports, invoke, call, request.updateId, targets));
+        const sendAs = sender(call, invoke, begun?.exclude);
         // The next attempt continues where this one ended.
         const sent = begun
           ? await sendParts(targets, request.updateId, begun, { sendAs, keep }).finally(beat)
@@ -85,33 +98,49 @@ export function createRevertActivities(ports: PushPorts, invoke: Invoke) {
 }
 
 const sender =
-  (call: DeployCall, invoke: Invoke): SendAs =>
+  (call: DeployCall, invoke: Invoke, exclude: readonly string[] = []): SendAs =>
   async (updateId, targets) => {
+    const name = pushRequestKey(`${updateId}/execute`, exclude);
     for (const { items, key } of inChunks(call, targets, unitOf)) {
-      const request = { updateId, wholeUnit: false, urgency: 'revert' as const, ...toWire(call, items, []) };
-      await invoke(call, 'executeUpdates', request, key(`${updateId}/execute`));
+      const request = { updateId, wholeUnit: false, urgency: 'revert' as const, ...toWire(call, items, exclude) };
+      await invoke(call, 'executeUpdates', request, key(name));
     }
   };
 
 /** @returns what to do in parts, where it is not taken. @throws where it is to be tried again as it is */
 async function sendWhole(
+  ports: PushPorts,
   invoke: Invoke,
   call: DeployCall,
   updateId: string,
   targets: readonly PlannedTarget[],
-  sendAs: SendAs,
 ): Promise<KeptSifting | undefined> {
+  const answer = await sendOnce(sender(call, invoke), updateId, targets);
+  if (answer === 'taken') return undefined;
+  // A lock that is silent holds up no revert.
+  const exclude = updatesOf(await otherCanaries(ports, { ...call, back: true }));
+  const isBeside = answer === 'refused' && exclude.length > 0;
+  if (isBeside && (await sendOnce(sender(call, invoke, exclude), updateId, targets)) === 'taken') return undefined;
+  const there = new Set(await stillThere(invoke, call, targets.map(unitOf)));
+  const gone = targets.flatMap(({ unit }, nth) => (there.has(unit) ? [] : [nth]));
+  return { ...beginSifting(call, targets.length - gone.length, gone.length === 0), gone, exclude };
+}
+
+/** @throws where it is to be tried again as it is */
+async function sendOnce(
+  sendAs: SendAs,
+  updateId: string,
+  targets: readonly PlannedTarget[],
+): Promise<'taken' | 'refused' | 'silent'> {
   try {
     await sendAs(updateId, targets);
-    return undefined;
+    return 'taken';
   } catch (error) {
     const { info, cancellationSignal } = Context.current();
     const isInParts = info.attempt > WHOLE_ATTEMPTS && targets.length > 1;
     if (cancellationSignal.aborted || (!isNonRetryable(error) && !isInParts)) throw error;
+    return isNonRetryable(error) ? 'refused' : 'silent';
   }
-  const there = new Set(await stillThere(invoke, call, targets.map(unitOf)));
-  const gone = targets.flatMap(({ unit }, nth) => (there.has(unit) ? [] : [nth]));
-  return { ...beginSifting(call, targets.length - gone.length, gone.length === 0), gone };
 }
 
 async function sendParts(
@@ -120,9 +149,10 @@ async function sendParts(
   begun: KeptSifting,
   { sendAs, keep }: { readonly sendAs: SendAs; readonly keep: (sifting: KeptSifting) => void },
 ): Promise<RevertSent> {
-  const places = new Set(begun.gone);
+  const { gone, exclude = [] } = begun;
+  const places = new Set(gone);
   const there = targets.filter((_, nth) => !places.has(nth));
-  const report = (sifting: Sifting): void => keep({ ...sifting, gone: begun.gone });
+  const report = (sifting: Sifting): void => keep({ ...sifting, gone, exclude });
   const sifting = await siftTargets(there, updateId, begun, { sendAs, report });
   return {
     ...sentAll(updateId, there),

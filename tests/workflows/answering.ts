@@ -6,6 +6,8 @@ export interface Asked {
   readonly updateId?: string;
   readonly urgency?: string;
   readonly units?: readonly string[];
+  /** Of a request that names units one by one. */
+  readonly targets?: readonly { readonly unit: string }[];
   readonly common?: { readonly updatedBy?: readonly string[] };
   readonly context?: { readonly deployId: string };
 }

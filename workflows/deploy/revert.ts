@@ -118,14 +118,36 @@ async function tryRevert(
   await untilResumed(run);
   await joinAsCanary(run, id, { isBack: true });
   const brings = isProved && !part.counts ? { brings: { back: request } } : {};
-  const order = { ...revertOrder(run, request, part, onSent), ...brings };
+  let refused: string | undefined;
+  const order = {
+    ...revertOrder(run, request, part, (sent) => {
+      refused = refusalOf(run, sent);
+      onSent(sent);
+    }),
+    ...brings,
+  };
   const end = await runUpdates(run, revertPhase(plan), order, {
     hold: () => untilResumed(run),
     show: (counted) => show(run, strides.counted(counted)),
   });
   // Nothing of it is left in the fleet.
-  return { end: end.kind === 'left' && !run.isLeft() ? NOTHING_LEFT : end, isLast: part.isLast };
+  const isNothing = end.kind === 'left' && !run.isLeft();
+  // There is no answer about units that it did not take, and they do not wait until all others are back.
+  const isLate = 'late' in end && end.late === true;
+  if (refused !== undefined && (isNothing || isLate || end.kind === 'refused'))
+    return { end: { kind: 'refused', reason: refused }, isLast: part.isLast };
+  return { end: isNothing ? NOTHING_LEFT : end, isLast: part.isLast };
 }
+
+function refusalOf({ input }: DeploySession, { refused, refusedCount = refused.length }: RevertSent) {
+  const [first] = refused;
+  if (first === undefined) return undefined;
+  const names = namesOf({ count: refusedCount, names: refused.map(({ id }) => id) });
+  return `${input.spec.pushType} does not take back ${names}: ${first.reason}`;
+}
+
+/** Until 0.3 a revert of which nothing was taken was followed all the same, as an update without units. */
+const FOLLOWS_TAKEN = 'a revert that is refused whole is not followed';
 
 function revertOrder(
   run: DeploySession,
@@ -145,7 +167,10 @@ function revertOrder(
       ]);
       showSent(run, sent, counts);
       onSent(sent);
-      return { updateIds: sent.updateIds, count: sent.count, refused: NONE_NAMED };
+      const { updateIds, count, refused } = sent;
+      const isRefused = updateIds.length === 0 && refused.length > 0 && patched(FOLLOWS_TAKEN);
+      const followed = { updateIds, count: isRefused ? 0 : count, refused: NONE_NAMED };
+      return refused.length > 0 ? { ...followed, followMs: retryAfterMs(run.input.settings, 1) } : followed;
     },
   };
 }

@@ -71,7 +71,12 @@ export interface UpdateOrder extends Pick<Tracking, 'selection' | 'withoutGone'>
   /** Not of a stride: the rest is counted before the next, and the completion is proved. */
   readonly brings?: Proof['brings'];
   /** Sends it; shown in the Web UI under the options' summary. */
-  readonly send: (push: ReturnType<typeof unboundedPush>, options: SendOptions) => Promise<SentUpdates>;
+  readonly send: (push: ReturnType<typeof unboundedPush>, options: SendOptions) => Promise<SentOrder>;
+}
+
+interface SentOrder extends SentUpdates {
+  /** It is followed no longer than that, since units that did not take it are to be asked again; in ms. */
+  readonly followMs?: number;
 }
 
 export interface SendOptions {

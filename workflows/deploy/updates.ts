@@ -25,7 +25,10 @@ export async function runUpdates(
   for (;;) {
     const nth = run.update.count('rounds', order.updateId);
     const sent: Outcome = ids ? { ids } : await send(run, phase, order);
-    if (sent !== 'paused' && 'ids' in sent) ids = sent.ids;
+    if (sent !== 'paused' && 'ids' in sent) {
+      ids = sent.ids;
+      budget.leftMs = Math.min(budget.leftMs, sent.followMs ?? Infinity);
+    }
     const end = sent === 'paused' || 'kind' in sent ? sent : await follow(run, phase, order, sent.ids, budget, control);
     const known = ids ?? [order.updateId];
     if (run.isLeft()) return giveUp(run, known);
@@ -53,7 +56,7 @@ export async function runUpdates(
 }
 
 /** The ids by which the push type knows what was sent, or why it was not. */
-type Outcome = { readonly ids: readonly string[] } | UpdateEnd | 'paused';
+type Outcome = { readonly ids: readonly string[]; readonly followMs?: number } | UpdateEnd | 'paused';
 
 /** `paused` when a command came before the answer: what was on its way by then is waited for, so that nothing that follows from the command overtakes it. */
 async function send(run: DeploySession, phase: PhasePlan, order: UpdateOrder): Promise<Outcome> {
@@ -76,11 +79,16 @@ async function send(run: DeploySession, phase: PhasePlan, order: UpdateOrder): P
   if (sent === undefined) return sending.then(paused, paused);
   if ('refused' in sent) return { kind: 'refused', reason: sent.refused };
   run.update.taken();
-  const { updateIds: ids, count, refused, why, canaries, gone } = sent.value;
+  const { updateIds: ids, count, refused, why, canaries, gone, followMs } = sent.value;
   if (gone) leaveOutGone(run, gone);
   if (count === 0) return gone ? { kind: 'met', unfinished: false, missing: 0 } : { kind: 'left' };
   if (canaries) return { kind: 'refused', reason: `in the way: ${canaries.join(', ')}`, byCanaries: true };
-  return unanswered(run, refused, 'did not take the update of', why) ?? { ids };
+  return (
+    unanswered(run, refused, 'did not take the update of', why) ?? {
+      ids,
+      ...(followMs === undefined ? {} : { followMs }),
+    }
+  );
 }
 
 const paused = () => 'paused' as const;

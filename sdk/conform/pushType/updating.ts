@@ -129,6 +129,25 @@ export const UPDATE_CHECKS = [
     },
   ),
   pushTypeCheck(
+    'an update is undone beside an unfinished one that the revert excludes',
+    {
+      method: EXECUTE_UPDATES,
+      advice: 'a revert with `exclude` is not held up by the unfinished updates that it names',
+    },
+    async (world) => {
+      await world.push(world.update);
+      await world.settle();
+      const beside = world.target(world.newer, { amount: { count: 3 }, exclude: [world.update] });
+      await world.push(world.other, { targets: [beside] });
+      await world.subject.tick(world.other);
+      const back = world.target(world.version, { updatedBy: [world.update], exclude: [world.other] });
+      await world.push(world.revert, { urgency: 'revert', targets: [back] });
+      await world.settle();
+      demandFields(await world.progress(world.other), { state: 'done', live: 3 }, 'the update that is excluded');
+      demandFields(await world.progress(world.revert), { state: 'done', live: 2 }, 'the revert that excludes it');
+    },
+  ),
+  pushTypeCheck(
     'a replay of a key gets the same answer, and nothing happens twice',
     {
       method: EXECUTE_UPDATES,
