@@ -1,5 +1,6 @@
 // `npm run chaos -- --seeds N --from S`: stories from N seeds, beginning with S, in virtual time. The same seed is the same story.
-// With `--configuration` each deploys configuration; with `--planted`, whether they find defects of our own (planted.js).
+// With `--configuration` each deploys configuration; with `--past` stories that went wrong once come first; with `--planted`, whether these and
+// the seeds find defects of our own (planted.js).
 // `--kills N --from S --within MS`: real processes of configuration are killed N times while changes land, at moments that the seed S names; the next
 // within so many ms.
 'use strict';
@@ -11,14 +12,14 @@ const { runPlanted } = require('./planted');
 const { ensureEtcd, ensureTemporal, ensureTestServer } = require('./servers');
 
 async function runChaos(args) {
-  const { seeds, from, planted, configuration, kills, within } = parse(args);
+  const { seeds, from, planted, past, configuration, kills, within } = parse(args);
   if (kills > 0) return runKills(kills, from, within);
   await ensureTestServer();
   await ensureBuild();
   if (planted) return runPlanted({ seeds, from });
   // A world in which time stood still is left behind, and would keep the process.
-  const jest = ['node_modules/jest/bin/jest.js', '--forceExit', 'tests/workflows/chaos.test.ts', '-t', 'seed'];
-  return handOver(process.execPath, jest, {
+  const jest = ['node_modules/jest/bin/jest.js', '--forceExit', 'tests/workflows/chaos.test.ts'];
+  return handOver(process.execPath, [...jest, '-t', past ? 'seed|a story that went wrong once' : 'seed'], {
     CONVEYOR_CHAOS: `${from}:${seeds}${configuration ? ':configuration' : ''}`,
   });
 }
@@ -36,21 +37,22 @@ function parse(args) {
     seeds: { type: 'string', default: '200' },
     from: { type: 'string', default: '1' },
     planted: { type: 'boolean', default: false },
+    past: { type: 'boolean', default: false },
     configuration: { type: 'boolean', default: false },
     kills: { type: 'string', default: '0' },
     within: { type: 'string', default: '600' },
   };
   try {
     const { values } = parseArgs({ args, options });
-    const { planted, configuration } = values;
+    const { planted, past, configuration } = values;
     const [seeds, from, kills, within] = [values.seeds, values.from, values.kills, values.within].map(Number);
     if ([seeds, from, kills + 1, within].every((it) => Number.isInteger(it) && it > 0))
-      return { seeds, from, planted, configuration, kills, within };
+      return { seeds, from, planted, past, configuration, kills, within };
   } catch {
     // Says what it takes, below.
   }
   throw new Failed(
-    'usage: npm run chaos -- [--seeds N] [--from S] [--configuration | --planted | --kills N [--within MS]]',
+    'usage: npm run chaos -- [--seeds N] [--from S] [--configuration | --past | --planted | --kills N [--within MS]]',
     2,
   );
 }

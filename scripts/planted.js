@@ -1,16 +1,16 @@
 // `npm run chaos -- --planted`: whether stories that pass in the checkout find defects that are planted one after the other in a copy of it.
 'use strict';
 
-const { spawnSync } = require('node:child_process');
 const { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } = require('node:fs');
 const { tmpdir } = require('node:os');
 const path = require('node:path');
 const { ROOT, Failed, say } = require('./steps');
+const { playStories } = require('./stories');
 
 const DEFECTS = path.join(ROOT, 'tests/chaos/planted.json');
 /** Not copied: what is large and not read, or linked. */
 const LEFT_OUT = ['.git', 'node_modules'];
-/** Seeds that are played at a time, before it is looked whether one has failed. */
+/** So many seeds are played at a time, the first with the stories that are kept, before it is looked whether one has failed. */
 const PORTION = 25;
 
 const readDefects = () => JSON.parse(readFileSync(DEFECTS, 'utf8'));
@@ -37,7 +37,8 @@ function isFound(defect, { seeds, from }) {
     symlinkSync(path.join(ROOT, 'node_modules'), path.join(copy, 'node_modules'));
     writeFileSync(path.join(copy, defect.file), planted(defect));
     for (let seed = from; seed < from + seeds; seed += PORTION) {
-      const found = failing(copy, { seeds: Math.min(PORTION, from + seeds - seed), from: seed });
+      const portion = { seeds: Math.min(PORTION, from + seeds - seed), from: seed, past: seed === from };
+      const { failed: found } = playStories(copy, portion);
       if (found.length === 0) continue;
       say(`found by ${found.join(', ')}: ${defect.name}`);
       return true;
@@ -46,15 +47,6 @@ function isFound(defect, { seeds, from }) {
   } finally {
     rmSync(copy, { recursive: true, force: true });
   }
-}
-
-/** The seeds whose stories fail. @throws Failed when none was played. */
-function failing(cwd, { seeds, from }) {
-  const args = ['scripts/run.js', 'chaos', '--seeds', String(seeds), '--from', String(from)];
-  const { stdout, stderr } = spawnSync(process.execPath, args, { cwd, encoding: 'utf8', maxBuffer: 1 << 28 });
-  const output = `${stdout}${stderr}`;
-  if (!output.includes(`chaos seed ${from}`)) throw new Failed(`error: no story was played\n${output.slice(-2_000)}`);
-  return [...new Set([...output.matchAll(/✕ .* seed (\d+)/g)].map(([, seed]) => Number(seed)))];
 }
 
 module.exports = { planted, readDefects, runPlanted };

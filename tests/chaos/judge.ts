@@ -22,6 +22,7 @@ export async function judge(
   const releases = await releasesOf(world, pipeline);
   const deploys = await deploysOf(world, pipeline);
   const canaries = source.actions['canary'] ? await canariesOf(world, pipeline) : [];
+  const isLockStopped = happenings.some((it) => it.kind === 'temporal' && it.of === 'lock');
   const isTerminated = happenings.some((it) => it.kind === 'temporal' && it.how === 'terminate');
   for (const deploy of [...deploys, ...canaries]) {
     // What somebody terminated says nothing any more.
@@ -30,6 +31,7 @@ export async function judge(
     expect(CLASSIFIED[deploy.outcome ?? '']).toContain(deploy.classification);
     expectAccounts(deploy);
     expectAnswered(deploy);
+    if (!isLockStopped) expectBeside(deploy, canaries);
   }
   for (const deploy of deploys) if (deploy.outcome !== null) judgeSteps(world.slow.runs, deploy);
   const jobs = await world.jobs();
@@ -46,11 +48,20 @@ function expectAccounts({ spans, startedAt, endedAt }: DeployStatus): void {
   expect(accounted).toBe(Date.parse(endedAt ?? '') - Date.parse(startedAt));
 }
 
-/** A push type that knows nothing of a unit was not asked to update it, unless it refused: no fault makes ours forget one. */
+/** Nothing is awaited of a push type that it was not asked for: no fault makes ours forget a unit or an update. */
 function expectAnswered({ timeline }: DeployStatus): void {
   const texts = timeline.map(({ text }) => text);
-  if (texts.some((text) => text.includes(' refused: '))) return;
-  expect(texts.filter((text) => text.includes('says nothing of what'))).toEqual([]);
+  expect(texts.filter((text) => /says nothing of what|unknown-update/.test(text))).toEqual([]);
+}
+
+/** No revert waits for a canary that runs. One that has ended leaves an update behind where a task of it cannot be reached. */
+function expectBeside({ timeline }: DeployStatus, canaries: readonly Deploy[]): void {
+  const inTheWay = timeline.filter(({ at, text }) => {
+    const number = Number(/not taken: .* updated by deploy\/[^/]+\/(\d+)\/canary\//.exec(text)?.[1] ?? NaN);
+    const present = canaries.filter(({ release }) => release === number);
+    return present.length > 0 && present.every(({ endedAt }) => endedAt === null || endedAt > at);
+  });
+  expect(inTheWay).toEqual([]);
 }
 
 /** The fleet is as the last deploy of a job says; one that was stopped, or left the job out, says nothing. */

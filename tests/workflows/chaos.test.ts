@@ -5,7 +5,7 @@ import { callExtension, viaApp } from '../../sdk/client';
 import { pushTypeProtocol } from '../../sdk/protocol/pushType';
 import { judge } from '../chaos/judge';
 import { judgeSteps } from '../chaos/judgeSteps';
-import { deploysOf, play } from '../chaos/play';
+import { canariesOf, deploysOf, play } from '../chaos/play';
 import { configurationOf, scenarioOf, type Scenario } from '../chaos/scenario';
 import { kvstore } from './pipelines';
 import { MINUTE, VirtualWorld } from './world';
@@ -42,7 +42,8 @@ async function survives(story: Scenario): Promise<VirtualWorld> {
   const lines = [JSON.stringify(story.source), JSON.stringify(story.jobs)];
   told = lines;
   await play(world, story, (line) => lines.push(line));
-  for (const { id, timeline } of await deploysOf(world, story.pipeline))
+  const canaries = story.source.actions['canary'] ? await canariesOf(world, story.pipeline) : [];
+  for (const { id, timeline } of [...(await deploysOf(world, story.pipeline)), ...canaries])
     lines.push(...timeline.map(({ at, text }) => `${id} ${at} ${text}`));
   await judge(world, story);
   told = null;
