@@ -23,7 +23,19 @@ const { planted, readDefects } = require('../scripts/planted') as {
   planted: (defect: Defect, read?: (file: string) => string) => string;
   readDefects: () => Defect[];
 };
+const { findingsOf, firstSeed, portionsOf } = require('../scripts/nightly') as {
+  findingsOf: (portion: Portion, played: { failed: readonly string[]; isWhole: boolean }) => string[];
+  firstSeed: (nowMs: number) => number;
+  portionsOf: (seeds: number, from: number) => Portion[];
+};
+const { failedIn } = require('../scripts/stories') as { failedIn: (output: string) => string[] };
 /* eslint-enable @typescript-eslint/no-require-imports */
+
+interface Portion {
+  readonly from: number;
+  readonly seeds: number;
+  readonly configuration?: boolean;
+}
 
 interface Defect {
   readonly name: string;
@@ -268,6 +280,36 @@ describe('temporal-dev.sh', () => {
       expect(run(machine('usage', {}), ...line.split(' '))).toMatchObject(wrong);
     },
   );
+});
+
+describe('a night of chaos', () => {
+  const DAY_MS = 86_400_000;
+
+  test('plays seeds that no other night plays, and a quarter as many with configuration', () => {
+    const [today, tomorrow] = [firstSeed(20_000 * DAY_MS + 5), firstSeed(20_001 * DAY_MS)];
+    const portions = portionsOf(120, today);
+    expect(portions).toEqual([
+      { from: today, seeds: 50 },
+      { from: today + 50, seeds: 50 },
+      { from: today + 100, seeds: 20 },
+      { from: today, seeds: 30, configuration: true },
+    ]);
+    const last = portionsOf(10_000, today).at(199);
+    expect(last).toEqual({ from: tomorrow - 50, seeds: 50 });
+  });
+
+  test('says how to play again each story that failed, and the portion that ended without a word on it', () => {
+    const output = '  ✕ nothing unsafe happens: seed 7 (5 ms)\n  ✕ a story that went wrong once goes well: a-b.json\n';
+    expect(failedIn(`${output}${output}`)).toEqual(['7', 'a-b.json']);
+    const portion = { from: 5, seeds: 50, configuration: true };
+    expect(findingsOf(portion, { failed: ['7'], isWhole: false })).toEqual([
+      'npm run chaos -- --seeds 1 --from 7 --configuration',
+    ]);
+    expect(findingsOf(portion, { failed: [], isWhole: false })).toEqual([
+      'npm run chaos -- --seeds 50 --from 5 --configuration',
+    ]);
+    expect(findingsOf(portion, { failed: [], isWhole: true })).toEqual([]);
+  });
 });
 
 describe('defects that are planted to see whether chaos finds them', () => {

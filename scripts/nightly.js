@@ -1,0 +1,69 @@
+// `.ci/nightly [SEEDS]`: stories of chaos that nobody has played before, drawn by the day, and a quarter as many of configuration.
+'use strict';
+
+const { execFileSync } = require('node:child_process');
+const { ROOT, Failed, report, say } = require('./steps');
+const { playStories } = require('./stories');
+
+const SEEDS = 1_000;
+/** Between the first seeds of two days, and so many a night at the most. */
+const A_DAY = 10_000;
+const DAY_MS = 86_400_000;
+/** Stories of one process. */
+const PORTION = 50;
+
+/** The first seed of the day: that of a later day is past all that an earlier one has played. */
+const firstSeed = (nowMs) => Math.floor(nowMs / DAY_MS) * A_DAY;
+
+/** The portions of a night, each for a process of its own. */
+function portionsOf(seeds, from) {
+  const lanes = [
+    { count: seeds, more: {} },
+    { count: Math.ceil(seeds / 4), more: { configuration: true } },
+  ];
+  return lanes.flatMap(({ count, more }) =>
+    Array.from({ length: Math.ceil(count / PORTION) }, (_, nth) => ({
+      ...{ from: from + nth * PORTION, seeds: Math.min(PORTION, count - nth * PORTION) },
+      ...more,
+    })),
+  );
+}
+
+/** How to play again what a portion has found; a portion that ended without a word on it is one finding. */
+function findingsOf({ from, seeds, configuration }, { failed, isWhole }) {
+  const again = (count, first) =>
+    `npm run chaos -- --seeds ${count} --from ${first}${configuration ? ' --configuration' : ''}`;
+  if (failed.length > 0) return failed.map((seed) => again(1, seed));
+  return isWhole ? [] : [again(seeds, from)];
+}
+
+/** Plays a night; prints the output of portions with findings, and at the end each of these as the command that plays it again. @returns exit code */
+function runNight(seeds, nowMs) {
+  const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { cwd: ROOT, encoding: 'utf8' }).trim();
+  const findings = portionsOf(seeds, firstSeed(nowMs)).flatMap((portion) => {
+    const played = playStories(ROOT, portion);
+    const found = findingsOf(portion, played);
+    if (found.length > 0) say(played.output);
+    say(`${portion.seeds} stories from ${portion.from}: ${found.length} found`);
+    return found;
+  });
+  for (const finding of findings) process.stdout.write(`found: ${finding}\n`);
+  process.stdout.write(`${seeds} seeds from ${firstSeed(nowMs)} on ${commit}: ${findings.length} found\n`);
+  return findings.length > 0 ? 1 : 0;
+}
+
+function seedsOf([text = String(SEEDS), ...more]) {
+  const seeds = Number(text);
+  if (more.length === 0 && Number.isInteger(seeds) && seeds > 0 && seeds <= A_DAY) return seeds;
+  throw new Failed(`usage: .ci/nightly [SEEDS]: from 1 to ${A_DAY}, ${SEEDS} by default`, 2);
+}
+
+if (require.main === module) {
+  try {
+    process.exitCode = runNight(seedsOf(process.argv.slice(2)), Date.now());
+  } catch (error) {
+    process.exitCode = report(error);
+  }
+}
+
+module.exports = { findingsOf, firstSeed, portionsOf };
