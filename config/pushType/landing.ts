@@ -150,11 +150,11 @@ const isSent = ({ change = 0, commit, refused }: WantedLanding): boolean =>
 
 /** From now on this is what everybody has who joins. */
 function commitVersion(service: Service, version: string): void {
-  const { landing } = service;
+  const { landing, committed: from } = service;
   setCommitted(service, version);
   if (landing?.commit !== undefined && landing.commit !== '') {
     service.commits[version] = landing.commit;
     service.head = landing.commit;
-    service.landed = { commit: landing.commit, before: landing.before ?? {} };
+    service.landed = { commit: landing.commit, before: landing.before ?? {}, from };
   }
 }

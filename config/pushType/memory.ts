@@ -30,7 +30,14 @@ export interface Service {
   /** Deploys during which somebody else has changed the paths. */
   interrupted: readonly string[];
   /** What the newest landing took the place of, by path. */
-  landed?: { readonly commit: string; readonly before: Readonly<Record<string, PathCommit>> } | undefined;
+  landed?:
+    | {
+        readonly commit: string;
+        readonly before: Readonly<Record<string, PathCommit>>;
+        /** The version that was committed before; what was remembered by an earlier version of this has none. */
+        readonly from?: string;
+      }
+    | undefined;
   /** Committed versions in whose place others have committed another one. */
   readonly replaced: Record<string, string>;
 }

@@ -93,13 +93,30 @@ export class Served {
     }
   }
 
-  /** The version that a target means: to take a deploy back in which others have committed is to go back to what they committed. */
-  meant({ version, updatedBy = [] }: Pick<Target, 'version' | 'updatedBy'>): string {
-    const { replaced, interrupted } = this.service;
+  /**
+   * The version that a target means. What ran before is what git has, whatever a pipeline remembers of deploys that were given up: of a version
+   * that was committed once, and of updates none of which has landed, that is what is committed; of those that have, what was committed before.
+   * To take a deploy back in which others have committed is to go back to what they committed.
+   */
+  meant({ unit = '', version, updatedBy = [] }: Pick<Target, 'version' | 'updatedBy'> & { unit?: string }): string {
+    const { replaced, interrupted, commits, committed, landed } = this.service;
+    const brought = commits[version] === undefined ? [] : this.broughtBy(updatedBy);
+    // A canary goes back to what its unit is to be on by now.
+    if (brought.length > 0 && version !== this.state.units[unit]?.version) {
+      if (brought.every((one) => one !== committed && commits[one] === undefined)) return committed;
+      const isNewest = brought.includes(committed) && landed !== undefined && landed.commit === commits[committed];
+      if (isNewest && landed.from !== undefined) return landed.from;
+    }
     if (!updatedBy.some((id) => interrupted.includes(deployOf(id)))) return version;
     let found = version;
     for (let next = replaced[found]; next !== undefined; next = replaced[found]) found = next;
     return found;
+  }
+
+  /** The versions that these updates were to bring, without what takes something back. */
+  private broughtBy(updates: readonly string[]): readonly string[] {
+    const all = updates.flatMap((id) => this.state.updates[id] ?? []).filter(({ updatedBy }) => updatedBy.length === 0);
+    return [...new Set(all.flatMap(({ units }) => Object.values(units).map(({ version }) => version)))];
   }
 
   /** As the updates see it. */

@@ -7,6 +7,7 @@ import { refuseForeign } from './service';
 
 /** A version that somebody asks for, and the artifacts that it is made of. */
 export interface WantedVersion {
+  readonly unit?: string;
   readonly version: string;
   readonly artifacts: readonly Artifact[];
   /** Of those that a revert asks for: the updates that it takes back. */

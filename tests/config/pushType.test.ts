@@ -585,3 +585,57 @@ test('a store that was put back to an older state gets what is exposed again', a
   await it.settle();
   expect(await counts(it)).toEqual({ 1: 18, 2: 2 });
 });
+
+describe('a revert goes back to what git and the hosts have, whatever its pipeline remembers', () => {
+  const NEXT = 'deploy/feed/2/deploy/1';
+  /** The second change lands everywhere and its deploy is given up; then a third one is exposed to both regions. */
+  const givenUp = async () => {
+    const it = await world();
+    const second = await it.bench.proposeValues({ [PATH]: 2 });
+    const third = await it.bench.proposeValues({ [PATH]: 3 });
+    await it.complete(DEPLOY, second.version, [EU, US]);
+    await it.settle();
+    await it.ask('cancelUpdates', { updateId: `${DEPLOY}/9/1` });
+    await it.push(`${NEXT}/0/1`, third.version, { units: [EU, US], amount: { count: 2 } });
+    await it.settle();
+    return { it, second, third };
+  };
+  const revertMixed = ({ ask }: Pick<PushWorld, 'ask'>, targets: Record<string, string>, updatedBy: string[]) =>
+    ask('executeUpdates', {
+      ...{ updateId: `${NEXT}/revert/1`, wholeUnit: false, urgency: 'revert' },
+      targets: Object.entries(targets).map(([unit, version]) => ({ unit, version, artifacts: [], updatedBy })),
+    });
+  const states = async (it: PushWorld) => (await it.progress(`${NEXT}/revert/1`)).map(({ state }) => state);
+
+  test('after a deploy that was given up once its change had landed', async () => {
+    const { it, second } = await givenUp();
+    expect(await counts(it)).toEqual({ 2: 16, 3: 4 });
+    await revertMixed({ ask: it.ask.bind(it) }, { [EU]: it.base, [US]: second.version }, [`${NEXT}/0/1`]);
+    await it.settle();
+    expect([await counts(it), onBranch(it), await states(it)]).toEqual([{ 2: 20 }, '2', ['done', 'done']]);
+  });
+
+  test('where its change cannot land, since another of the same file did', async () => {
+    const { it, second, third } = await givenUp();
+    await it.push(`${NEXT}/9/1`, third.version, { units: [EU, US], wholeUnit: true, amount: { all: true } });
+    await it.settle();
+    expect(await it.progress(`${NEXT}/9/1`)).toMatchObject([{ state: 'failed' }, { state: 'failed' }]);
+    const updates = [`${NEXT}/0/1`, `${NEXT}/9/1`];
+    await revertMixed({ ask: it.ask.bind(it) }, { [EU]: it.base, [US]: second.version }, updates);
+    await it.settle();
+    expect([await counts(it), onBranch(it), await states(it)]).toEqual([{ 2: 20 }, '2', ['done', 'done']]);
+    expect(await it.store.overrides('flags', PATH)).toEqual([]);
+  });
+
+  test('after its own landing, to the one version that was committed before', async () => {
+    const it = await world();
+    const newer = await it.commits({ [PATH]: 7 });
+    await it.ask('fetchDeployUnits', {});
+    const { version } = await it.bench.proposeValues({ [PATH]: 2 });
+    await it.complete(NEXT, version, [EU, US]);
+    await it.settle();
+    await revertMixed({ ask: it.ask.bind(it) }, { [EU]: it.base, [US]: newer }, [`${NEXT}/9/1`]);
+    await it.settle();
+    expect([await counts(it), onBranch(it), await states(it)]).toEqual([{ 7: 20 }, '7', ['done', 'done']]);
+  });
+});
