@@ -1,4 +1,4 @@
-import type { Artifact } from '../domain/artifact';
+import { versionOf, type Artifact } from '../domain/artifact';
 import {
   planCanary,
   planDeploy,
@@ -124,7 +124,10 @@ export function createFleetActivities(ports: PushPorts, invoke: Invoke) {
 async function validated(ports: PushPorts, invoke: Invoke, call: DeployCall, artifacts: readonly Artifact[]) {
   const signed = whetherSigned(ports.platform, call, artifacts);
   if ('refused' in signed) return { problems: [], service: '', unsigned: signed.refused };
-  const { problems } = await invoke(call, 'validateConfig', {});
+  // What goes back is asked nothing that could keep it.
+  const brings =
+    call.back || artifacts.length === 0 ? {} : { version: versionOf(artifacts), artifacts: [...artifacts] };
+  const { problems } = await invoke(call, 'validateConfig', brings);
   const service = problems.length > 0 ? '' : await serviceOf(ports, invoke, call);
   return { problems, service };
 }

@@ -2,7 +2,7 @@ import type { Content } from '../../domain/config/subscriber';
 import { conveyorError } from '../../domain/errors';
 import { ExtensionError } from '../../sdk/server';
 import { VALUES } from '../compiler/tree';
-import { blobsOf, deltasOf, logOf, lookUp, type Delta } from '../repository/commits';
+import { blobsOf, deltasOf, lastToChange, logOf, lookUp, type Delta } from '../repository/commits';
 import { deltaBetween } from '../repository/history';
 import { draftOfEdits, propose } from '../repository/propose';
 import type { ConfigRepository } from '../repository/repository';
@@ -21,6 +21,7 @@ export function gitChanges(open: (name: string) => Promise<ConfigRepository>, no
         return committedVersion(repository, paths, head, since);
       }),
     restore: (name, paths, to, own) => asRefusal(async () => restore(await open(name), { paths, to, own, nowMs })),
+    whyNotLand: (name, version) => asRefusal(async () => conflictOf(await open(name), version)),
     contains: (name, newer, older) =>
       asRefusal(async () => {
         const repository = await open(name);
@@ -53,6 +54,24 @@ async function changeContent(repository: ConfigRepository, version: string) {
   const values = deltas.filter(({ path }) => path.startsWith(`${VALUES}/`));
   const content = await contentAfter(repository, values);
   return { change, content: renamed(content), landed };
+}
+
+/** A file of the change that is neither as it found it nor as it wants it, in words. */
+async function conflictOf(repository: ConfigRepository, version: string): Promise<string | undefined> {
+  const [, number = '', commit = ''] = VERSION.exec(version) ?? [];
+  const head = await repository.head();
+  if (number === '' || head === null) return undefined;
+  const deltas = (await deltasOf(repository.git, [commit])).get(commit) ?? [];
+  const sources = deltas.filter(({ path }) => !path.startsWith(`${VALUES}/`));
+  const now = await lookUp(
+    repository.git,
+    sources.map(({ path }) => `${head}:${path}`),
+  );
+  const lost = sources.find(({ before, after }, index) => ![before, after].includes(now[index]?.id ?? null));
+  if (lost === undefined) return undefined;
+  const by = await lastToChange(repository.git, lost.path, head);
+  const { message, hint } = conveyorError('config-conflict', { change: Number(number), file: lost.path, by });
+  return `${message}; ${hint}`;
 }
 
 /** By paths of values in place of files. */

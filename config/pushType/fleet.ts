@@ -9,7 +9,7 @@ import type { ConfigMemory } from './memory';
 import type { ConfigPorts } from './ports';
 import { refuseBusyPaths } from './refusing';
 import { Served } from './served';
-import { newService, serviceName, type ConfigPush } from './service';
+import { newService, refuseForeign, serviceName, type ConfigPush } from './service';
 import { sweepOverrides } from './stale';
 import { seat, subscribersOf } from './subscribers';
 import { learnVersions, type WantedVersion } from './versions';
@@ -43,6 +43,20 @@ export class ConfigFleet {
     await this.refresh(served, config);
     await learnVersions(served, this.ports, versions);
     return served;
+  }
+
+  /**
+   * Why a change could not land, so that no host needs to see it; undefined where nothing is known to be in its way, and for what has landed.
+   * @throws ExtensionError as `contentOf` and `refuseForeign` do
+   */
+  async whyNotDeployed(config: ConfigPush, { version, artifacts }: WantedVersion): Promise<string | undefined> {
+    const { service } = this.servedOf(serviceName(config));
+    const { repository } = config;
+    if (version === service.committed || service.commits[version] !== undefined) return undefined;
+    const { content, landed } = await this.ports.changes.contentOf(repository, version, artifacts);
+    if (landed !== null) return undefined;
+    refuseForeign(config, version, content);
+    return this.ports.changes.whyNotLand(repository, version);
   }
 
   /** @throws ExtensionError `path-busy` */

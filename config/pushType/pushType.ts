@@ -12,7 +12,7 @@ import { acceptUpdate, commandUpdate, type Verb } from '../../sdk/updates/update
 import { takeAlong } from './advancing';
 import type { ConfigFleet } from './fleet';
 import { asRefusal } from './refusal';
-import { refuseOutdated } from './refusing';
+import { refuseOutdated, unfitVersion } from './refusing';
 import type { Served } from './served';
 import { serviceName, type ConfigPush } from './service';
 import { regionOf, sharedLabels } from './subscribers';
@@ -22,7 +22,10 @@ export type Judge = (request: Omit<JudgeRequest, 'query'>, call: Call) => Promis
 type Config = Readonly<Record<string, unknown>>;
 
 /** What the push type needs of a fleet. */
-export type Deployable = Pick<ConfigFleet, 'memory' | 'prepare' | 'refuseBusyPaths' | 'landingWait' | 'step'>;
+export type Deployable = Pick<
+  ConfigFleet,
+  'memory' | 'prepare' | 'whyNotDeployed' | 'refuseBusyPaths' | 'landingWait' | 'step'
+>;
 
 /**
  * The push type of configuration (docs/design/config.md#push-type): a unit is the subscribers of a region, a task is one subscriber.
@@ -33,12 +36,15 @@ export const configPushType = (fleet: Deployable, judge: Judge, options?: ServeO
   servePushType(
     'config',
     {
-      validateConfig: async (_, { context }) => {
+      validateConfig: async ({ version, artifacts = [] }, { context }) => {
         const problems = problemsOf(context.config);
         if (problems.length > 0) return { problems };
         try {
           await prepared(fleet, context.config);
-          return { problems: [] };
+          return {
+            problems:
+              version === undefined ? [] : await unfitVersion(fleet, checked(context.config), { version, artifacts }),
+          };
         } catch (error) {
           if (!(error instanceof ExtensionError) || error.retryable) throw error;
           return { problems: [{ path: 'config.repository', message: error.message }] };

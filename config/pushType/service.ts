@@ -36,7 +36,7 @@ export const newService = ({ repository, paths }: ConfigPush): Service => ({
 export function refuseForeign({ paths }: ConfigPush, version: string, content: Content): void {
   const foreign = Object.keys(content).find((path) => !isOwned(paths, path));
   if (foreign === undefined) return;
-  const text = `${version} changes ${foreign}, which config.paths does not name: ${paths.join(', ')}`;
+  const text = `${version} changes ${foreign}, which config.paths does not name: ${paths.join(', ')}; propose what belongs to different pipelines as changes of their own, or have one pipeline own all of it`;
   throw new ExtensionError('not-deployable', text, { status: 409 });
 }
 

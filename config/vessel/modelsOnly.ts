@@ -16,6 +16,7 @@ export const modelsOnly = (fleet: ConfigFleet): Deployable => ({
     const text = `${foreign || 'everything'} is not a model: paths of the push type model begin with models/; others are for the push type config`;
     return Promise.reject(new ExtensionError('not-deployable', text, { status: 409 }));
   },
+  whyNotDeployed: (...asked) => fleet.whyNotDeployed(...asked),
   refuseBusyPaths: (...path) => fleet.refuseBusyPaths(...path),
   landingWait: (name) => fleet.landingWait(name),
   step: (name) => fleet.step(name),

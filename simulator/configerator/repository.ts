@@ -171,6 +171,10 @@ export const simulatedChanges = (world: () => Configerator): Changes => ({
     return branch.changes[(newest.change ?? 0) - 1]?.version ?? `@${newest.commit}`;
   },
   restore: (repository, paths, to, own) => asRefusal(async () => restore(world(), repository, { paths, to, own })),
+  whyNotLand: async (repository, version) => {
+    const change = branchOf(world(), repository).changes.find((one) => one.version === version);
+    return change === undefined ? undefined : conflictOf(world(), repository, change.number)?.message;
+  },
   contains: async (repository, newer, older) => {
     const branch = branchOf(world(), repository);
     return older === '' || branchSequence(branch, newer) >= branchSequence(branch, older);

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MemoryStore } from '../../config/store/memory';
+import { conveyorError } from '../../domain/errors';
 import { callExtension, viaApp } from '../../sdk/client';
 import { pushTypeProtocol } from '../../sdk/protocol/pushType';
 import { PushWorld } from './pushWorld';
@@ -637,5 +638,45 @@ describe('a revert goes back to what git and the hosts have, whatever its pipeli
     await revertMixed({ ask: it.ask.bind(it) }, { [EU]: it.base, [US]: newer }, [`${NEXT}/9/1`]);
     await it.settle();
     expect([await counts(it), onBranch(it), await states(it)]).toEqual([{ 7: 20 }, '7', ['done', 'done']]);
+  });
+});
+
+describe('what could never land is refused before any host sees it', () => {
+  const problems = async (it: PushWorld, version: string, paths?: string[]): Promise<string[]> => {
+    const answer = await it.ask<{ problems: { message: string }[] }>('validateConfig', { version }, paths);
+    return answer.problems.map(({ message }) => message);
+  };
+
+  test('a change of a file that somebody else has landed since, by the names of both', async () => {
+    const it = await world();
+    const { version } = await it.bench.proposeValues({ [PATH]: 2 });
+    const other = await it.bench.proposeValues({ 'feed/words': 1 });
+    expect([await problems(it, version), await problems(it, other.version)]).toEqual([[], []]);
+    const winner = await it.commits({ [PATH]: 3 });
+    const [why] = await problems(it, version);
+    expect(why).toBe(
+      `change 2 cannot land: feed/limits.json was changed by change ${winner.split('@')[0]} meanwhile; take over what landed and propose again`,
+    );
+    expect(await problems(it, other.version)).toEqual([]);
+    // Who goes back to what has landed brings it as a new change.
+    expect([await problems(it, it.base), await problems(it, winner)]).toEqual([[], []]);
+  });
+
+  test('a change of paths of two pipelines, and one that nobody has proposed', async () => {
+    const it = await world();
+    const { version } = await it.bench.proposeValues({ [PATH]: 2, 'ads/limits': 1 });
+    expect(await problems(it, version)).toEqual([expect.stringContaining('changes ads/limits, which config.paths')]);
+    expect(await problems(it, version, ['feed/', 'ads/'])).toEqual([]);
+    expect(await problems(it, `99@${'a'.repeat(40)}`)).toEqual([expect.stringContaining('there is no')]);
+  });
+
+  test('and a repository that does not answer refuses nothing', async () => {
+    const it = await world();
+    const { version } = await it.bench.proposeValues({ [PATH]: 2 });
+    const { fleet } = it;
+    jest
+      .spyOn(fleet, 'whyNotDeployed')
+      .mockRejectedValue(conveyorError('config-repository-unreachable', { repository: 'flags', detail: 'it is away' }));
+    expect(await problems(it, version)).toEqual([]);
   });
 });

@@ -43,6 +43,7 @@ class Repository implements Changes {
     this.restored.set(this.changes, this.commits[Number(to?.slice(1)) - 1] ?? '');
     return this.changes;
   };
+  whyNotLand: Changes['whyNotLand'] = async () => undefined;
   contains: Changes['contains'] = async (_, newer, older) => Number(newer.slice(1)) >= Number(older.slice(1));
 
   land: ConfigPorts['land'] = async ({ change }) => {

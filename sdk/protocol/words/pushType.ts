@@ -10,9 +10,10 @@ const COMMAND = {
 export const PUSH_TYPE_WORDS: Readonly<Record<keyof PushTypeProtocol, MethodWords>> = {
   validateConfig: {
     summary: "Finds mistakes in the pipeline's `config`, which comes as `context.config`.",
-    called: 'Once at the start of each deploy, and by `conveyor apply`. It changes nothing.',
+    called:
+      'Once at the start of each deploy, with the `version` that it is to bring unless it goes back, and by `conveyor apply`. It changes nothing.',
     answer:
-      'Every problem at once, each with the path of the field (`config.units.0`); `[]` when there is none. A problem fails the deploy before anything is touched.',
+      'Every problem at once, each with the path of the field (`config.units.0`); `[]` when there is none. A problem fails the deploy before anything is touched, so a `version` that could never be brought is one, with the path `version`.',
   },
   fetchDeployUnits: {
     summary: 'The units that `context.config` names, as they are now.',
