@@ -7,7 +7,7 @@ import {
   type Subscribers,
   type Subscription,
 } from '../domain/config/subscriptions';
-import type { ConfigRepositorySettings } from '../platform/configRepositories';
+import { storeDoor, type ConfigRepositorySettings } from '../platform/configRepositories';
 import { concurrencyGate } from '../sdk/concurrency';
 import { EtcdStore } from './store/etcd';
 import type { ConfigStore } from './store/port';
@@ -40,8 +40,9 @@ export type KnownHost =
   | { readonly unknown: string };
 
 /** The store of a repository; without an etcd it is in the memory of another process. */
-export function storeIn({ etcd }: Pick<ConfigRepositorySettings, 'etcd'>): ConfigStore | null {
-  return etcd === null ? null : new EtcdStore({ url: etcd });
+export function storeIn(settings: Pick<ConfigRepositorySettings, 'etcd' | 'login' | 'tls'>): ConfigStore | null {
+  const { etcd } = settings;
+  return etcd === null ? null : new EtcdStore({ url: etcd, ...storeDoor(settings) });
 }
 
 /** By paths, a few at a time. A store that is silent about the first is not asked of the others. */

@@ -420,7 +420,8 @@ export const ERRORS = {
   }),
   'store-refused': entry<{ store: string; detail: string }>({
     message: ({ store, detail }) => `the store of configuration at ${shownUrl(store)} refused a request: ${detail}`,
-    hint: () => 'check its address, its version (etcd 3.4 or newer) and whether it wants a password',
+    hint: () =>
+      'check its address, its version (etcd 3.4 or newer), and the user, password and certificates with which it is entered',
     retryable: false,
     exit: 1,
   }),

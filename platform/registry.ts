@@ -13,7 +13,7 @@ import { bugFields, type BugSettings } from './bugs';
 import { callbackFields, toCallbacks, type Callbacks } from './callbacks';
 import { archiveFields, toArchive, type ArchiveSettings } from './archive/settings';
 import { auditFields, toAudit, type AuditSettings } from './audit/settings';
-import { configFields, toConfigRepositories, type ConfigRepositorySettings } from './configRepositories';
+import { configFields, lintStores, toConfigRepositories, type ConfigRepositorySettings } from './configRepositories';
 import type { Env } from './env';
 import type { FreshnessPolicy } from '../domain/freshness/policy';
 import { freshnessFields, toFreshness } from './freshness';
@@ -117,11 +117,16 @@ export function parseRegistry(value: unknown, env: Env, file: string = CONFIG_FI
   rejectDuplicates(extensions, file);
   rejectOutside(extensions, parsed.data.egress?.allow ?? null, file);
   const seal = toSeal(parsed.data, env, file);
+  const configRepositories = toConfigRepositories(parsed.data, env, file);
   const facts = { policy: toPlatform(parsed.data.platform), groups: parsed.data.groups };
   const signingKeys = toSigningKeys(parsed.data.platform);
   return {
     ...{ file, extensions, ...facts, signingKeys, signers: toSigners(signingKeys) },
-    warnings: [...lintPlatform({ ...facts, extensions }), ...lintSeal(seal, facts.policy !== null)],
+    warnings: [
+      ...lintPlatform({ ...facts, extensions }),
+      ...lintSeal(seal, facts.policy !== null),
+      ...lintStores(configRepositories),
+    ],
     settings: toSettings(parsed.data.settings),
     access: toAccess(parsed.data, env, file),
     callbacks: toCallbacks(parsed.data, env, file),
@@ -131,7 +136,7 @@ export function parseRegistry(value: unknown, env: Env, file: string = CONFIG_FI
     archive: toArchive(parsed.data, file),
     issuers: toIssuers(parsed.data),
     slots: toSlots(parsed.data),
-    configRepositories: toConfigRepositories(parsed.data, file),
+    configRepositories,
     freshness: toFreshness(parsed.data, extensions, file),
     notifications: toNotifications(parsed.data, env, file),
     bugs: parsed.data.bugs,

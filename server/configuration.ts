@@ -75,8 +75,9 @@ export class Configuration {
       hostOf(storeIn(this.settings(name)), name, asked, (version) => textOfVersion(repository, version)),
     );
 
-  private where = (ref: ConfigRepositorySettings) => ({
-    ref,
+  /** A process apart gets no way into the store. */
+  private where = ({ name, git, branch }: ConfigRepositorySettings) => ({
+    ref: { name, git, branch },
     copies: this.deps.copies,
     gitTimeoutMs: GIT_TIMEOUT_MS,
   });

@@ -30,6 +30,11 @@ interface ProxyOptions extends GlobalOptions {
   readonly port?: string;
   readonly peers?: string;
   readonly packagesMb?: string;
+  readonly etcdUser?: string;
+  readonly etcdPasswordEnv?: string;
+  readonly etcdCa?: string;
+  readonly etcdCert?: string;
+  readonly etcdKey?: string;
 }
 
 const HOST_HELP = 'where it listens (default: for this machine alone, 127.0.0.1)';
@@ -117,6 +122,11 @@ const registerConfiguration: Register = (program, cli) => {
     .requiredOption('--repository <name>', 'the repository that applications of this host read')
     .requiredOption('--cache <dir>', 'where it keeps the last values; applications may read it')
     .requiredOption('--etcd <url>', 'the store; of a cluster several with commas')
+    .option('--etcd-user <name>', 'as whom it enters the store (docs/guides/secure.md)')
+    .option('--etcd-password-env <variable>', 'the variable with the password of that user')
+    .option('--etcd-ca <file>', 'the authority of the certificate of the store')
+    .option('--etcd-cert <file>', 'the certificate with which it comes to the store')
+    .option('--etcd-key <file>', 'the key of that certificate')
     .option('--host <name>', 'the name of this host in overrides and acknowledgements (default: its own)')
     .option('--label <key=value>', 'a label of this host, such as region=eu; several times', collect, [])
     .option('--port <n>', 'port (default 4700)')
@@ -127,7 +137,12 @@ const registerConfiguration: Register = (program, cli) => {
       cli.handle<ProxyOptions>((call) => {
         const { host, repository, cache, etcd, label, port, peers, packagesMb } = call.options;
         const labels = label.flatMap((one) => ['--label', one]);
-        const given = flags({ host, repository, cache, etcd, port, peers, 'packages-mb': packagesMb });
+        const { etcdUser, etcdPasswordEnv, etcdCa, etcdCert, etcdKey } = call.options;
+        const door = {
+          ...{ 'etcd-user': etcdUser, 'etcd-password-env': etcdPasswordEnv },
+          ...{ 'etcd-ca': etcdCa, 'etcd-cert': etcdCert, 'etcd-key': etcdKey },
+        };
+        const given = flags({ host, repository, cache, etcd, ...door, port, peers, 'packages-mb': packagesMb });
         return runProcess(call, 'config/proxy/main.js', [...given, ...labels]);
       }),
     );

@@ -21,10 +21,13 @@ const HOST = '127.0.0.1';
 const DRAIN_MS = 5000;
 
 async function main(): Promise<void> {
-  const { host, repository, cache, etcd, labels, port, place, mostBytes } = readOptions(process.argv.slice(2));
+  const { host, repository, cache, labels, port, place, mostBytes, ...options } = readOptions(
+    process.argv.slice(2),
+    process.env,
+  );
   const log = (line: string): void => void process.stderr.write(`note: ${line}\n`);
   claimCache(cache, log);
-  const store = new EtcdStore({ url: etcd });
+  const store = new EtcdStore(options.store);
   const now = (): number => Date.now();
   const vessel = new Vessel({
     ...{ host, repository, labels, store, log, now, mostBytes },

@@ -1,18 +1,26 @@
 import { hostname } from 'node:os';
 import { parseArgs } from 'node:util';
+import { isStoreOpenToOthers, whyNotStoreUrls } from '../../domain/config/storeUrl';
 import { conveyorError, type ConveyorError } from '../../domain/errors';
+import { storeDoor } from '../../platform/configRepositories';
+import type { Env } from '../../platform/env';
 import { placeOf } from '../vessel/listen';
 
 /** What the process of a proxy is started with. */
 
 const HINT =
-  'conveyor config-proxy --repository NAME --cache DIR --etcd URL [--host NAME] [--label KEY=VALUE …] [--port N] [--peers HOST:PORT] [--packages-mb N]';
+  'conveyor config-proxy --repository NAME --cache DIR --etcd URL [--etcd-user NAME --etcd-password-env VARIABLE] [--etcd-ca FILE] [--etcd-cert FILE --etcd-key FILE] [--host NAME] [--label KEY=VALUE …] [--port N] [--peers HOST:PORT] [--packages-mb N]';
 
 const OPTIONS = {
   host: { type: 'string' },
   repository: { type: 'string' },
   cache: { type: 'string' },
   etcd: { type: 'string' },
+  'etcd-user': { type: 'string' },
+  'etcd-password-env': { type: 'string' },
+  'etcd-ca': { type: 'string' },
+  'etcd-cert': { type: 'string' },
+  'etcd-key': { type: 'string' },
   label: { type: 'string', multiple: true },
   port: { type: 'string', default: '4700' },
   peers: { type: 'string' },
@@ -20,7 +28,7 @@ const OPTIONS = {
 } as const;
 
 /** @throws ConveyorError `usage` */
-export function readOptions(args: readonly string[]) {
+export function readOptions(args: readonly string[], env: Env) {
   const { host = hostname(), repository, cache, etcd, label = [], port: text, peers, ...rest } = parse(args);
   const port = Number(text);
   if (text.trim() === '' || !Number.isInteger(port) || port < 0 || port > 65_535)
@@ -29,8 +37,8 @@ export function readOptions(args: readonly string[]) {
   if (repository === undefined) throw usage('--repository is missing');
   if (cache === undefined) throw usage('--cache is missing');
   if (etcd === undefined) throw usage('--etcd is missing');
-  const wrong = etcd.split(',').find((url) => !/^https?:\/\/[^/]/.test(url.trim()) || !URL.canParse(url.trim()));
-  if (wrong !== undefined) throw usage(`--etcd ${wrong} is not a URL of http or https`);
+  const why = whyNotStoreUrls(etcd);
+  if (why !== undefined) throw usage(`--etcd: ${why}`);
   const place = peers === undefined ? undefined : placeOf(peers);
   if (peers !== undefined && place === undefined) throw usage(`--peers ${peers} is not HOST:PORT`);
   if (place && /^(0\.0\.0\.0|\[[0:]+\])$/.test(place.host))
@@ -39,7 +47,28 @@ export function readOptions(args: readonly string[]) {
   if (!Number.isSafeInteger(megabytes) || megabytes < 1)
     throw usage(`--packages-mb ${rest['packages-mb']} is not a number from 1`);
   const mostBytes = megabytes * 1024 * 1024;
-  return { host, repository, cache, etcd, port, place, mostBytes, labels: Object.fromEntries(label.map(labelOf)) };
+  const store = { url: etcd, ...storeDoor(accessOf(rest, etcd, env)) };
+  return { host, repository, cache, store, port, place, mostBytes, labels: Object.fromEntries(label.map(labelOf)) };
+}
+
+function accessOf(given: Readonly<Record<string, unknown>>, etcd: string, env: Env) {
+  const [user, passwordEnv, ca, cert, key] = ['user', 'password-env', 'ca', 'cert', 'key'].map((name) => {
+    const value = given[`etcd-${name}`];
+    return typeof value === 'string' ? value : undefined;
+  });
+  if ((user === undefined) !== (passwordEnv === undefined))
+    throw usage('--etcd-user and --etcd-password-env go together');
+  if ((cert === undefined) !== (key === undefined)) throw usage('--etcd-cert and --etcd-key go together');
+  if (user !== undefined && isStoreOpenToOthers(etcd))
+    throw usage('--etcd-user: a password goes over https, or stays on this machine');
+  const tls = { ...(ca && { ca }), ...(cert && { cert }), ...(key && { key }) };
+  return {
+    etcd,
+    ...(user === undefined || passwordEnv === undefined
+      ? {}
+      : { login: { user, passwordEnv, password: env[passwordEnv] } }),
+    ...(Object.keys(tls).length === 0 ? {} : { tls }),
+  };
 }
 
 function parse(args: readonly string[]) {

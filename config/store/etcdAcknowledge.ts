@@ -40,7 +40,7 @@ export class EtcdAcknowledgements {
       if (last === undefined || kvs.length < PAGE) break;
       from = `${last.key}\0`;
     }
-    return found.map(({ value }) => JSON.parse(value) as Acknowledged);
+    return found.flatMap((one) => acknowledgedIn(keys, one) ?? []);
   }
 
   private async write(keys: Keys, what: Acknowledged, ttlSeconds: number): Promise<void> {
@@ -78,6 +78,18 @@ export class EtcdAcknowledgements {
       lease.prolongedAt = before;
       throw error;
     });
+  }
+}
+
+/** Undefined for what no host wrote: any of them could hide the others by a line that cannot be read, or stand for two. */
+function acknowledgedIn(keys: Keys, { key, value }: KeyValue): Acknowledged | undefined {
+  try {
+    const what = JSON.parse(value) as Partial<Acknowledged> | null;
+    const { path, host } = keys.acknowledgedIn(key);
+    const isOwn = what?.path === path && what.host === host && typeof what.version === 'string';
+    return isOwn && Number.isFinite(what.at) ? (what as Acknowledged) : undefined;
+  } catch {
+    return undefined;
   }
 }
 

@@ -1,4 +1,7 @@
-import { conveyorError, type ConveyorError } from '../../domain/errors';
+import { whyNotStoreUrls } from '../../domain/config/storeUrl';
+import { ConveyorError, conveyorError } from '../../domain/errors';
+import { EtcdLogin, tokenIn, type Login } from './etcdLogin';
+import { tlsFetch, type Tls } from './tlsFetch';
 import { rootCause } from '../../domain/rootCause';
 import { textUpTo } from '../../sdk/bodyLimit';
 import { readLines } from '../../sdk/lines';
@@ -21,6 +24,9 @@ import {
 export interface EtcdOptions {
   /** `http://127.0.0.1:2379`; of a cluster several, with commas between them. */
   readonly url: string;
+  /** As whom; without, etcd has to be open. */
+  readonly login?: Login;
+  readonly tls?: Tls;
   /** How long an answer may take, in milliseconds. Default 5000. */
   readonly timeoutMs?: number;
   readonly fetch?: Fetch;
@@ -45,15 +51,27 @@ const TIMEOUT_MS = 5000;
 const MOST_ANSWER = 256 * 1024 * 1024;
 /** Of why a watch is refused. */
 const MOST_WORDS = 64 * 1024;
+const AUTHENTICATE = '/v3/auth/authenticate';
 const JSON_TYPE = { 'content-type': 'application/json' };
 
 export class EtcdApi {
   private readonly urls: readonly string[];
   /** Which of them answered last. */
   private at = 0;
+  private readonly fetch: Fetch | undefined;
+  private readonly login: EtcdLogin;
 
+  /** @throws ConveyorError `usage` for a URL with a password */
   constructor(private readonly options: EtcdOptions) {
-    this.urls = options.url.split(',').map((url) => url.trim().replace(/\/+$/, ''));
+    const { url, login, tls, fetch: own } = options;
+    const why = whyNotStoreUrls(url);
+    if (why !== undefined)
+      throw conveyorError('usage', { text: `the address of a store: ${why}`, hint: 'docs/guides/secure.md shows how' });
+    this.urls = url.split(',').map((one) => one.trim().replace(/\/+$/, ''));
+    this.fetch = own ?? (tls && tlsFetch(tls));
+    this.login = new EtcdLogin(login, async ({ user, password }) =>
+      tokenIn(this.url, await this.askAs<{ token?: unknown }>({}, AUTHENTICATE, { name: user, password })),
+    );
   }
 
   /** Runs the operations if the key was changed last at that revision (0: it is not there); in any case without a key. */
@@ -92,28 +110,41 @@ export class EtcdApi {
   async watch(ranges: readonly KeyRange[], from: number, onChange: () => void, signal: AbortSignal): Promise<never> {
     const create = (range: KeyRange) =>
       JSON.stringify({ create_request: { ...keyOf(range), start_revision: String(from) } });
+    const headers = await this.login.headers();
     const { url } = this;
-    const response = await this.stream(url, ranges.map(create).join('\n'), signal);
+    const response = await this.stream(url, headers, ranges.map(create).join('\n'), signal);
     if (!response.ok || response.body === null)
-      throw this.refused(url, response.status, (await textUpTo(response, MOST_WORDS)) ?? '');
+      throw this.endOfWatch(url, headers, response.status, (await textUpTo(response, MOST_WORDS)) ?? '');
     try {
       for await (const line of readLines(response.body)) {
         const { result, error } = JSON.parse(line) as WatchLine;
-        if (error) throw this.refused(url, response.status, JSON.stringify(error));
+        if (error) throw this.endOfWatch(url, headers, response.status, JSON.stringify(error));
         if (result?.compact_revision !== undefined) throw new EtcdWatchEnd('compacted');
-        if (result?.canceled) throw unavailable(url, result.cancel_reason ?? 'it ended a watch');
+        if (result?.canceled) throw this.endOfWatch(url, headers, 500, result.cancel_reason ?? 'it ended a watch');
         if (result?.events) onChange();
       }
     } catch (error) {
-      throw error instanceof TypeError ? unavailable(url, rootCause(error)) : error;
+      const isOurs = error instanceof ConveyorError || error instanceof EtcdWatchEnd || signal.aborted;
+      throw isOurs ? error : unavailable(url, rootCause(error));
     }
     throw unavailable(url, 'it ended a watch');
   }
 
-  private async ask<T>(path: string, body: object): Promise<T> {
-    const { timeoutMs = TIMEOUT_MS, fetch } = this.options;
-    const { url } = this;
-    const init = { method: 'POST', headers: JSON_TYPE, body: JSON.stringify(body) };
+  /** One request of any kind. @throws ConveyorError */
+  async ask<T>(path: string, body: object): Promise<T> {
+    const headers = await this.login.headers();
+    try {
+      return await this.askAs<T>(headers, path, body);
+    } catch (error) {
+      if (!(error instanceof ConveyorError) || !this.login.isStale(error.message, headers)) throw error;
+      return this.askAs<T>(await this.login.headers(), path, body);
+    }
+  }
+
+  private async askAs<T>(headers: Readonly<Record<string, string>>, path: string, body: object): Promise<T> {
+    const { timeoutMs = TIMEOUT_MS } = this.options;
+    const { url, fetch } = this;
+    const init = { method: 'POST', headers: { ...JSON_TYPE, ...headers }, body: JSON.stringify(body) };
     const sending = { fetch, timeoutMs, maxBytes: MOST_ANSWER };
     const { status, ok, text } = await sendRequest(`${url}${path}`, init, sending).catch((error: unknown) => {
       throw this.turnFrom(url, rootCause(error));
@@ -132,15 +163,26 @@ export class EtcdApi {
   }
 
   /** The answer to a watch, which ends with the signal. */
-  private async stream(url: string, body: string, signal: AbortSignal): Promise<Response> {
-    const headers = { ...JSON_TYPE, 'grpc-metadata-hasleader': 'true' };
+  private async stream(
+    url: string,
+    own: Readonly<Record<string, string>>,
+    body: string,
+    signal: AbortSignal,
+  ): Promise<Response> {
+    const headers = { ...JSON_TYPE, ...own, 'grpc-metadata-hasleader': 'true' };
     try {
       const request = new Request(`${url}/v3/watch`, { method: 'POST', body, signal, headers });
-      return await (this.options.fetch ?? fetch)(request, { signal });
+      return await (this.fetch ?? fetch)(request, { signal });
     } catch (error) {
       // Whoever gave up did so for reasons of their own.
       throw (error as Error).name === 'AbortError' ? error : this.turnFrom(url, rootCause(error));
     }
+  }
+
+  /** The next one has another token, where this one had run out. */
+  private endOfWatch(url: string, headers: Readonly<Record<string, string>>, status: number, text: string): Error {
+    this.login.isStale(text, headers);
+    return this.refused(url, status, text);
   }
 
   private refused(url: string, status: number, text: string): Error {

@@ -27,6 +27,15 @@ export class Keys {
     this.root = `/conveyor/config/${repository}`;
   }
 
+  /** All of the repository, and what hosts write of it. */
+  get everything(): KeyRange {
+    return below(`${this.root}/`);
+  }
+
+  get acknowledgements(): KeyRange {
+    return below(`${this.root}/a/`);
+  }
+
   get head(): string {
     return `${this.root}/head`;
   }
@@ -39,6 +48,12 @@ export class Keys {
   indexed = (id: string, path: string): string => `${this.root}/o/${id}:${path}`;
   indexedOf = (id: string): KeyRange => below(`${this.root}/o/${id}:`);
   pathOfIndexed = (key: string): string => key.slice(key.lastIndexOf(':') + 1);
+  /** The path and the host of such a key. */
+  acknowledgedIn(key: string): { readonly path: string; readonly host: string } {
+    const at = key.lastIndexOf(':');
+    return { path: key.slice(`${this.root}/a/`.length, at), host: key.slice(at + 1) };
+  }
+
   acknowledged = (path: string, host: string): string => `${this.root}/a/${path}:${host}`;
   /** Of one that ends with a slash, or is empty, all below it. */
   acknowledgedOf = (path: string): KeyRange =>

@@ -7,13 +7,13 @@ import { HAVE } from './peerApp';
 /** What other hosts answer. Every method throws for who is gone, late, or answers with something else. */
 export interface Asking {
   /** Which pieces somebody gives; `busy` when it has enough to do. */
-  has(peer: string, wanted: Asked, signal: AbortSignal): Promise<Bits | 'busy'>;
+  has(peer: string, wanted: WantedPackage, signal: AbortSignal): Promise<Bits | 'busy'>;
   /** A piece, of which nobody has looked whether it fits, and what else there is. */
-  piece(peer: string, wanted: Asked, piece: number, signal: AbortSignal): Promise<PeerAnswer | 'busy'>;
+  piece(peer: string, wanted: WantedPackage, piece: number, signal: AbortSignal): Promise<PeerAnswer | 'busy'>;
 }
 
 /** A package, and what it is kept by: of those that name one digest. */
-export interface Asked {
+export interface WantedPackage {
   readonly pack: Package;
   readonly key: string;
 }

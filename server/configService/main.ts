@@ -37,6 +37,8 @@ async function startConfigService(): Promise<void> {
   const repositories = new Repositories(registry.configRepositories, registry.file, copiesFolder(env));
   if (repositories.names.length === 0) throw nothingToServe(registry);
   for (const name of repositories.unread) log(`config.repositories.${name} has no etcd, and is not served`);
+  for (const name of repositories.unlocked)
+    log(`the store of ${name} is open: whoever reaches it changes what hosts read (docs/guides/secure.md)`);
   const temporal = await connectTemporal({ seal });
   const taskQueue = env.CONVEYOR_TASK_QUEUE || 'conveyor';
   const token = env.CONVEYOR_CONFIG_TOKEN;

@@ -2,7 +2,7 @@ import { ConfigRepository } from '../../config/repository/repository';
 import { EtcdStore } from '../../config/store/etcd';
 import type { ConfigStore } from '../../config/store/port';
 import { conveyorError } from '../../domain/errors';
-import type { ConfigRepositorySettings } from '../../platform/configRepositories';
+import { storeDoor, type ConfigRepositorySettings } from '../../platform/configRepositories';
 
 /** A repository that hosts can read. */
 type Readable = ConfigRepositorySettings & { readonly etcd: string };
@@ -32,6 +32,11 @@ export class Repositories {
     return this.all.filter(({ etcd }) => etcd === null).map(({ name }) => name);
   }
 
+  /** Those whose store asks nobody for a password. */
+  get unlocked(): readonly string[] {
+    return this.readable.flatMap(({ name, login }) => (login === undefined ? [name] : []));
+  }
+
   /** @throws ConveyorError `unknown-extension`, `config-invalid`, `config-repository-unusable` */
   async open(name: string): Promise<ConfigRepository> {
     const settings = this.settingsOf(name);
@@ -44,8 +49,8 @@ export class Repositories {
 
   /** @throws ConveyorError `unknown-extension`, `config-invalid` */
   storeOf(name: string): ConfigStore {
-    const { etcd } = this.settingsOf(name);
-    const store = this.stores.get(name) ?? new EtcdStore({ url: etcd });
+    const settings = this.settingsOf(name);
+    const store = this.stores.get(name) ?? new EtcdStore({ url: settings.etcd, ...storeDoor(settings) });
     this.stores.set(name, store);
     return store;
   }

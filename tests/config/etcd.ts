@@ -3,7 +3,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePorts } from '../../cli/stack/ports';
+import { tlsFetch } from '../../config/store/tlsFetch';
 import { ROOT } from '../setup/sources';
+import { makeCertificates, type Certificates } from './certificates';
 import { eventually } from '../system/waiting';
 
 /** The etcd of this machine; without one the tests that need it are skipped, and say so. */
@@ -37,12 +39,25 @@ export class Etcd {
     /** `one=http://…,other=http://…` */
     private readonly cluster: string,
     private readonly args: readonly string[] = [],
+    /** With which it is entered, where it asks for certificates. */
+    readonly certificates?: Certificates,
   ) {}
 
   /** @param args more of its own flags, such as a quota */
   static async start(...args: string[]): Promise<Etcd> {
     const [port = 0, peer = 0] = await freePorts(2);
     const etcd = new Etcd('one', port, peer, `one=http://127.0.0.1:${peer}`, args);
+    await etcd.start();
+    return etcd;
+  }
+
+  /** One that speaks TLS, and asks whoever comes for a certificate. */
+  static async startTls(): Promise<Etcd> {
+    const [port = 0, peer = 0] = await freePorts(2);
+    const { files, certificates } = makeCertificates();
+    const flags = ['--cert-file', files.cert, '--key-file', files.key, '--trusted-ca-file', files.ca];
+    const cluster = `one=http://127.0.0.1:${peer}`;
+    const etcd = new Etcd('one', port, peer, cluster, [...flags, '--client-cert-auth'], certificates);
     await etcd.start();
     return etcd;
   }
@@ -57,7 +72,7 @@ export class Etcd {
   }
 
   get url(): string {
-    return `http://127.0.0.1:${this.port}`;
+    return `http${this.certificates ? 's' : ''}://127.0.0.1:${this.port}`;
   }
 
   async start(): Promise<void> {
@@ -67,7 +82,7 @@ export class Etcd {
     child.stderr.on('data', (chunk: Buffer) => void (log = `${log}${chunk.toString()}`.slice(-4000)));
     await eventually('etcd answers', async () => {
       if (child.exitCode !== null) throw new Error(`etcd ended with ${child.exitCode}: ${log}`);
-      return (await fetch(`${this.url}/health`, { signal: AbortSignal.timeout(1000) })).ok;
+      return (await this.send(new Request(`${this.url}/health`, { signal: AbortSignal.timeout(1000) }))).ok;
     });
   }
 
@@ -112,8 +127,12 @@ export class Etcd {
   }
 
   private async ask(path: string, body: object): Promise<unknown> {
-    const response = await fetch(`${this.url}${path}`, { method: 'POST', body: JSON.stringify(body) });
+    const response = await this.send(new Request(`${this.url}${path}`, { method: 'POST', body: JSON.stringify(body) }));
     return response.json();
+  }
+
+  private send(request: Request): Promise<Response> {
+    return (this.certificates ? tlsFetch(this.certificates) : fetch)(request, { signal: request.signal });
   }
 
   private flags(): string[] {

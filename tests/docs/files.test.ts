@@ -138,9 +138,10 @@ describe('ARCHITECTURE.md', () => {
   const invariants = ARCHITECTURE.slice(ARCHITECTURE.indexOf('## Invariants'), ARCHITECTURE.indexOf('## Time'));
   const named = namedIn(invariants);
 
-  test('names tests for each of the nineteen invariants', () => {
+  test('names tests for each of its invariants', () => {
     const parts = invariants.split(/^\d+\. /m).slice(1);
-    expect(parts.map((part) => /- `(tests|sdk)\//.test(part))).toEqual(Array.from({ length: 19 }, () => true));
+    expect(parts.length).toBeGreaterThanOrEqual(20);
+    expect(parts.filter((part) => !/- `(tests|sdk)\//.test(part))).toEqual([]);
   });
 
   test.each(named)('$file has: $title', expectTest);

@@ -55,6 +55,55 @@ describe('the registry of extensions', () => {
       expect(errorOf(() => etcdOf(etcd))).toMatch('config.repositories.flags.etcd: expected the URL of an etcd');
   });
 
+  describe('a store of configuration is entered', () => {
+    const storeOf = (etcd: unknown, env = {}) => {
+      const registry = parseRegistry(
+        { config: { repositories: { flags: { git: '/srv/flags.git', etcd } } } },
+        env,
+        '/etc/conveyor.yaml',
+      );
+      return { ...registry.configRepositories[0], warnings: registry.warnings };
+    };
+
+    test('by a user whose password is in a variable, and with certificates beside the file', () => {
+      const etcd = {
+        url: 'https://a:2379',
+        user: 'service',
+        passwordEnv: 'P',
+        ca: 'ca.pem',
+        cert: 'c.pem',
+        key: '/k.pem',
+      };
+      expect(storeOf(etcd, { P: 'secret' })).toMatchObject({
+        ...{ etcd: 'https://a:2379', warnings: [] },
+        login: { user: 'service', passwordEnv: 'P', password: 'secret' },
+        tls: { ca: '/etc/ca.pem', cert: '/etc/c.pem', key: '/k.pem' },
+      });
+    });
+
+    test.each([
+      ['http://u:hunter2@a:2379', 'a URL holds no user and no password'],
+      [{ url: 'https://hunter2@a:2379' }, 'a URL holds no user and no password'],
+      [{ url: 'https://a:2379', user: 'service' }, 'user and passwordEnv go together'],
+      [{ url: 'https://a:2379', cert: 'c.pem' }, 'cert and key go together'],
+      [
+        { url: 'http://a:2379', user: 'service', passwordEnv: 'P' },
+        'a password goes over https, or stays on this machine',
+      ],
+    ])('and %j is refused by name', (etcd, why) => {
+      const said = errorOf(() => storeOf(etcd));
+      expect(said).toMatch(why);
+      expect(said).not.toMatch('hunter2');
+    });
+
+    test('without one, a store on another machine is warned of, and one on this machine is not', () => {
+      expect(storeOf('http://127.0.0.1:2379,http://localhost:2380').warnings).toEqual([]);
+      expect(storeOf('http://127.0.0.1:2379,http://b:2379').warnings).toEqual([
+        'config.repositories.flags.etcd: without a user, whoever reaches the store changes what hosts read (docs/guides/secure.md)',
+      ]);
+    });
+  });
+
   test('a token comes from the variable that the file names, and timeouts are durations', () => {
     const value = { extensions: [{ ...twine, tokenEnv: 'T', timeout: '2s' }] };
     expect(parseRegistry(value, { T: 'secret' }).find('push-type', 'twine')).toMatchObject({

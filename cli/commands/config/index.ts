@@ -1,6 +1,7 @@
 import { examples, type Register } from '../command';
 import { compileCommand } from './compile';
 import { diff } from './diff';
+import { lockStore } from './lockStore';
 import { log, status } from './look';
 import { propose } from './propose';
 import { publishModel } from './publishModel';
@@ -21,6 +22,6 @@ export const config: Register = (program, cli) => {
       ),
     )
     .helpCommand(false);
-  for (const register of [compileCommand, diff, propose, publishModel, status, log, showValue, why])
+  for (const register of [compileCommand, diff, propose, publishModel, status, log, showValue, why, lockStore])
     register(group, cli);
 };

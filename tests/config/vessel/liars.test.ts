@@ -91,7 +91,7 @@ test('a file that was put in the place of a package while the proxy was down is 
   expect(bytesAt(again, FEED).equals(data)).toBe(true);
 });
 
-test('what an older version kept under its digest is taken over, also when the source is gone', async () => {
+test('a package that an older version kept under its digest is taken over, also when the source is gone', async () => {
   const { pack, data, stop } = await world.published(6 * PIECE);
   await world.commit(pack);
   const first = await world.host('h1');

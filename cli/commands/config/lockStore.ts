@@ -1,0 +1,83 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { conveyorError } from '../../../domain/errors';
+import { EXIT } from '../../exit';
+import { emit } from '../../output';
+import { examples, type Register } from '../command';
+import { REPOSITORY, type RepositoryOptions } from './choice';
+
+interface LockOptions extends RepositoryOptions {
+  readonly host: readonly string[];
+  readonly out?: string;
+  readonly rootPasswordEnv: string;
+  readonly dryRun?: boolean;
+}
+
+export const lockStore: Register = (group, cli) => {
+  group
+    .command('lock-store')
+    .description(
+      'writes the users and roles of the store into etcd, and lets in nobody else; hosts cannot write values',
+    )
+    .option('--host <name>', 'a host whose proxy gets a user; several times', collect, [])
+    .option('--out <dir>', 'where the password of each new host is written, as HOST.env')
+    .option('--root-password-env <variable>', 'the variable with the password of root', 'CONVEYOR_ETCD_ROOT_PASSWORD')
+    .option('--dry-run', 'only shows what it would do')
+    .option(...REPOSITORY)
+    .addHelpText(
+      'after',
+      examples(
+        'conveyor config lock-store --host web-1 --host web-2 --out /etc/conveyor/hosts --dry-run',
+        'conveyor config lock-store --host web-1 --host web-2 --out /etc/conveyor/hosts',
+      ),
+    )
+    .action(
+      cli.handle<LockOptions>(async ({ io, output, options }) => {
+        const { EtcdLock, planLock, refuseHosts } = await import('../../../config/store/etcdRoles');
+        const { storeDoor } = await import('../../../platform/configRepositories');
+        const { settings, registry } = (await import('./repository')).settingsOf(io, options);
+        const { name, etcd, login } = settings;
+        if (etcd === null || login?.password === undefined)
+          throw conveyorError('config-invalid', {
+            file: registry.file,
+            detail: `config.repositories.${name}.etcd needs a url, a user, and a passwordEnv that is set`,
+          });
+        const { host: hosts, out, rootPasswordEnv, dryRun = false } = options;
+        refuseHosts(hosts);
+        const rootPassword = io.env[rootPasswordEnv];
+        if (!rootPassword)
+          throw usage(`${rootPasswordEnv} is not set`, 'openssl rand -hex 24 makes a password for root');
+        if (hosts.length > 0 && out === undefined && !dryRun)
+          throw usage('--out is missing', 'name the folder that gets the password of each new host');
+        const lock = new EtcdLock({ url: etcd, ...storeDoor(settings) }, rootPassword);
+        const present = await lock.present();
+        const service = { user: login.user, password: login.password };
+        const steps = planLock({ repository: name, service, hosts, rootPassword }, present);
+        for (const step of dryRun ? [] : steps) {
+          // Before etcd knows it: a password that nobody has is of no use.
+          if (step.issued && out !== undefined) keep(out, step.issued);
+          await lock.take(step, present.isLocked);
+        }
+        const said = steps.map(({ text }) => text);
+        emit(
+          io,
+          output,
+          { repository: name, steps: said, dryRun },
+          {
+            text: () => (said.length === 0 ? `the store of ${name} is locked already` : said.join('\n')),
+            name: said,
+          },
+        );
+        return EXIT.ok;
+      }),
+    );
+};
+
+function keep(folder: string, { host, password }: { readonly host: string; readonly password: string }): void {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  writeFileSync(join(folder, `${host}.env`), `CONVEYOR_ETCD_PASSWORD=${password}\n`, { mode: 0o600 });
+}
+
+const collect = (value: string, before: readonly string[]): string[] => [...before, value];
+
+const usage = (text: string, hint: string) => conveyorError('usage', { text, hint });

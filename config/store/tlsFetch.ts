@@ -1,0 +1,30 @@
+import { Agent, request as sendOver } from 'node:https';
+import { Readable } from 'node:stream';
+import type { ReadableStream as WebStream } from 'node:stream/web';
+import type { Fetch } from '../../sdk/request';
+
+/** PEM. Without an authority those of Node count. */
+export interface Tls {
+  readonly ca?: string;
+  /** As whom this side comes, with its key. */
+  readonly cert?: string;
+  readonly key?: string;
+}
+
+/** `fetch` with certificates of one's own, which that of Node takes from nobody (docs/adr/0054-the-store-has-a-lock.md). */
+export function tlsFetch(tls: Tls): Fetch {
+  const agent = new Agent({ ...tls, keepAlive: true });
+  return async (request, { signal } = { signal: request.signal }) => {
+    const body = Buffer.from(await request.arrayBuffer());
+    const { method, url } = request;
+    const headers = { ...Object.fromEntries(request.headers), 'content-length': String(body.length) };
+    return new Promise((resolve, reject) => {
+      const sent = sendOver(url, { agent, method, headers, signal }, (answer) => {
+        const stream = Readable.toWeb(answer) as WebStream<Uint8Array>;
+        resolve(new Response(stream as ReadableStream<Uint8Array>, { status: answer.statusCode ?? 500 }));
+      });
+      sent.on('error', reject);
+      sent.end(body);
+    });
+  };
+}

@@ -1,0 +1,14 @@
+import { isPrivate } from '../loopback';
+
+/** Why these are not addresses of a store, with commas between them; undefined when they are. It repeats nothing of them: they may hold a password. */
+export function whyNotStoreUrls(text: string): string | undefined {
+  const urls = text.split(',').map((url) => url.trim());
+  if (!urls.every((url) => /^https?:\/\/[^/]/.test(url) && URL.canParse(url)))
+    return 'expected the URL of an etcd such as http://127.0.0.1:2379, of a cluster several with commas';
+  if (urls.some((url) => new URL(url).username !== '' || new URL(url).password !== ''))
+    return 'a URL holds no user and no password: name them beside it, as user and passwordEnv';
+  return undefined;
+}
+
+/** Whether somebody on the way could read what goes to one of these addresses. */
+export const isStoreOpenToOthers = (text: string): boolean => text.split(',').some((url) => !isPrivate(url.trim()));
