@@ -1,5 +1,6 @@
 import { Loop } from './loop';
 import type { ConfigStore, StoreEvent } from '../store/port';
+import { revisionOf } from '../store/position';
 
 interface Follower {
   readonly take: (event: StoreEvent) => void;
@@ -113,7 +114,8 @@ export class Following {
     const paths = [...this.paths];
     const isOver = (): boolean => ending.signal.aborted;
     const on = (event: StoreEvent): void => {
-      this.position = event.position;
+      // That nothing ever overrode a path is of no moment, and nowhere to continue from.
+      if (revisionOf(event.position) > 0) this.position = event.position;
       this.follower.take(event);
     };
     const onAway = (error: unknown): void => {

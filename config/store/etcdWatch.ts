@@ -162,7 +162,9 @@ export class EtcdWatch {
 
   private hasAlready(key: string, modRevision: number, position: string): boolean {
     const known = this.known.get(key);
-    return known === undefined ? position <= this.from : known === modRevision;
+    if (known !== undefined) return known === modRevision;
+    // Without a mark nothing says when: a backup may have taken it away, with the override that the watcher remembers.
+    return modRevision > 0 && position <= this.from;
   }
 
   /** Of those that did not come at once. */

@@ -93,8 +93,9 @@ export interface ConfigStore {
   removeOverrides(repository: string, id: string, paths?: readonly string[]): Promise<void>;
   overrides(repository: string, path: string): Promise<readonly Override[]>;
   /**
-   * Events of these paths after `from`, in order, each once; without it first their present state, in which `override-removed`
-   * names each path that nothing overrides: a host may remember one from before the store was restored. Resumes itself, calls
+   * Events of these paths after `from`, in order, each once; without it first their present state. In this, `override-removed`
+   * names each path that nothing overrides: a host may remember one from before the store was restored. A store that may be restored says
+   * that to who continues, too. Resumes itself, calls
    * `onAway` whenever the store does not answer, and `onHere` whenever everything up to that moment was handed to `on`.
    * Resolves when the signal is aborted. `from` of a store that has been put back to an older state counts as none. One that is put
    * back while a watch runs hands on what differs, whose positions may be before those of the events so far.

@@ -134,6 +134,19 @@ describeWithEtcd('a watcher of etcd', () => {
       await heard.end();
     });
 
+    test('learns that an override is not there any more, also when it was away itself meanwhile', async () => {
+      await apply(1, { a: '1' });
+      await store.putOverrides(R, [overrideOf('deploy/x/1', 'a', 'new', { hosts: ['h1'] })]);
+      const first = hear(store, R, ['a']);
+      await first.count(2);
+      await first.end();
+      await backup.apply(R, commitOf(1, { a: '1' }));
+      await switchOver();
+      const heard = hear(either, R, ['a'], first.events.at(-1)?.position);
+      await eventually('it is gone', async () => heard.neverOverridden.includes('a not overridden'));
+      await heard.end();
+    });
+
     test('learns of a commit whose revision was that of something else before, once', async () => {
       for (let left = 9; left > 0; left -= 1) await etcd.put('others', '');
       await apply(1, { a: '1', b: '1' });
