@@ -18,7 +18,7 @@ import type { Applied, ApplyInput, ImportInput } from '../workflows/messages';
 import type { PipelineApplied } from './api';
 import type { Temporal } from './connection';
 import type { ClientOptions } from './options';
-import { isPolled } from './readiness';
+import { polling } from './readiness';
 import { isWorkflowRunning, leftOf, type Left } from './recovery';
 import { overLimit } from './refusals';
 import { proven } from './seal';
@@ -129,8 +129,15 @@ const WORKER_POLL_MS = 500;
  */
 async function requireWorker(temporal: Temporal, pipeline: string, taskQueue: string): Promise<void> {
   if (await isWorkflowRunning(temporal.client, workflowIds.pipeline(pipeline))) return;
-  for (let waitedMs = 0; !(await isPolled(temporal, taskQueue)); waitedMs += WORKER_POLL_MS) {
-    if (waitedMs >= STARTING_MS) throw conveyorError('no-worker', { id: pipeline, unpolled: taskQueue });
+  for (let waitedMs = 0; ; waitedMs += WORKER_POLL_MS) {
+    const { isPolled, build } = await polling(temporal, taskQueue);
+    if (isPolled) return;
+    if (waitedMs >= STARTING_MS)
+      throw conveyorError('no-worker', {
+        id: pipeline,
+        unpolled: taskQueue,
+        ...(build === undefined ? {} : { build }),
+      });
     await sleep(WORKER_POLL_MS);
   }
 }

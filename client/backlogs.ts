@@ -41,7 +41,7 @@ const queuesOf = (main: string): OneQueue[] => [
 const DRAINED = 5;
 
 /** A hundred at most, unless Temporal is set otherwise (matching.maxVersionsInDeployment). */
-async function buildsAtWork({ client, namespace }: QueueCounter): Promise<string[]> {
+export async function buildsAtWork({ client, namespace }: QueueCounter): Promise<string[]> {
   const asked = { namespace, deploymentName: DEPLOYMENT };
   const answer = await client.workflowService.describeWorkerDeployment(asked).catch(noneKnown);
   return (answer?.workerDeploymentInfo?.versionSummaries ?? [])

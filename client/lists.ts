@@ -4,6 +4,7 @@ import { stateOfTag } from '../domain/deploy/stateTag';
 import { ConveyorError, conveyorError } from '../domain/errors';
 import { sweepId } from '../domain/ids';
 import type { DeploySummary, FinderView, PipelineSummary, ReleaseSummary } from '../domain/views';
+import { noWorkerWords } from '../domain/builds';
 import { formatTime, lastPollWords } from '../domain/text';
 import type { ListQuery } from './api';
 import { findersHealth } from './finders';
@@ -78,7 +79,7 @@ async function problemsOf(
 async function queueProblem(temporal: Workflows['temporal'], queue: string): Promise<string | undefined> {
   const polled = await pollingWithin(temporal, queue);
   return polled?.isPolled === false
-    ? `no worker polls its task queue ${queue}${lastPollWords(polled.lastPollAt)}`
+    ? `${noWorkerWords(polled.build)} polls its task queue ${queue}${lastPollWords(polled.lastPollAt)}`
     : undefined;
 }
 

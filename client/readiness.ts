@@ -1,3 +1,4 @@
+import { noWorkerWords, type Build } from '../domain/builds';
 import { conveyorError } from '../domain/errors';
 import { formatTime, lastPollWords } from '../domain/text';
 import type { ReadinessPart } from './api';
@@ -22,8 +23,10 @@ export async function temporalReadiness(
     return status === SERVING ? undefined : 'the Temporal server does not serve';
   };
   const worker = async (): Promise<string | undefined> => {
-    const { isPolled: isThere, lastPollAt } = await polling({ client, namespace }, taskQueue);
-    return isThere ? undefined : `no worker polls the task queue ${taskQueue}${lastPollWords(lastPollAt)}`;
+    const { isPolled: isThere, lastPollAt, build } = await polling({ client, namespace }, taskQueue);
+    return isThere
+      ? undefined
+      : `${noWorkerWords(build)} polls the task queue ${taskQueue}${lastPollWords(lastPollAt)}`;
   };
   const part = async (name: ReadinessPart['name'], look: () => Promise<string | undefined>): Promise<ReadinessPart> => {
     const why = await within(look).catch(
@@ -38,10 +41,12 @@ export async function temporalReadiness(
   return Promise.all([part('temporal', temporal), part('worker', worker)]);
 }
 
-/** Who asks a task queue for work. */
+/** Who asks a task queue for work, of those who would get it. */
 export interface Polling {
   /** Whether a worker has within two minutes. */
   readonly isPolled: boolean;
+  /** Whose work it is, where workers have builds. */
+  readonly build?: Build;
   /** RFC 3339; null where the server remembers none, as after some minutes. */
   readonly lastPollAt: string | null;
 }
@@ -49,21 +54,49 @@ export interface Polling {
 /** A worker polls once a minute at least, since Temporal lets it wait no longer; the rest is for clocks that differ. */
 const POLLED_WITHIN_MS = 120_000;
 
+/** Of what is new, or of what is for one build. */
 export async function polling(
+  temporal: Pick<Temporal, 'client' | 'namespace'>,
+  taskQueue: string,
+  wanted?: Build,
+): Promise<Polling> {
+  const { current, lastPolls } = await workersAt(temporal, taskQueue);
+  const build = wanted === undefined ? current : wanted;
+  const named = build === null && lastPolls.every(([one]) => one === null) ? {} : { build };
+  const last = lastPolls.find(([one]) => one === build)?.[1];
+  if (last === undefined) return { isPolled: false, lastPollAt: null, ...named };
+  return { isPolled: isRecent(last), lastPollAt: formatTime(last), ...named };
+}
+
+interface QueueWorkers {
+  /** Gets what is new. */
+  readonly current: Build;
+  /** When a worker of a build asked last, ms. */
+  readonly lastPolls: readonly (readonly [Build, number])[];
+}
+
+export const isRecent = (lastPollMs: number): boolean => Date.now() - lastPollMs < POLLED_WITHIN_MS;
+
+/** The workers of a task queue, by build. */
+export async function workersAt(
   { client, namespace }: Pick<Temporal, 'client' | 'namespace'>,
   taskQueue: string,
-  now: number = Date.now(),
-): Promise<Polling> {
-  const { pollers } = await client.workflowService.describeTaskQueue({
+): Promise<QueueWorkers> {
+  const { pollers, versioningInfo } = await client.workflowService.describeTaskQueue({
     ...{ namespace, taskQueue: { name: taskQueue }, taskQueueType: OF_WORKFLOWS },
   });
-  const polls = (pollers ?? []).map(({ lastAccessTime }) =>
-    lastAccessTime?.seconds ? Number(lastAccessTime.seconds) * 1000 : now,
-  );
-  if (polls.length === 0) return { isPolled: false, lastPollAt: null };
-  const last = Math.max(...polls);
-  return { isPolled: now - last < POLLED_WITHIN_MS, lastPollAt: formatTime(last) };
+  const lastPolls = new Map<Build, number>();
+  for (const { lastAccessTime, deploymentOptions } of pollers ?? []) {
+    const isOfBuild = deploymentOptions?.workerVersioningMode === VERSIONED;
+    const build = isOfBuild ? (deploymentOptions.buildId ?? null) : null;
+    const atMs = lastAccessTime?.seconds ? Number(lastAccessTime.seconds) * 1000 : Date.now();
+    lastPolls.set(build, Math.max(atMs, lastPolls.get(build) ?? 0));
+  }
+  return { current: versioningInfo?.currentDeploymentVersion?.buildId || null, lastPolls: [...lastPolls] };
 }
+
+/** Of temporal.api.enums.v1.WorkerVersioningMode. */
+const VERSIONED = 2;
 
 /** For whoever wants to know it besides: undefined where the server does not say at once. */
 export const pollingWithin = (temporal: Temporal, taskQueue: string): Promise<Polling | undefined> =>

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { conveyorError, type ConveyorError } from '../domain/errors';
 import { isUnanswered, type Temporal } from './connection';
+import { pinnedBuild } from './builds';
 import { polling, type Polling } from './readiness';
 
 /** A worker that is there has answered by then, unless it is busy. */
@@ -52,8 +53,9 @@ export async function noWorker(temporal: Temporal, asked: Recipient): Promise<Co
 function notAnswered({ address }: Temporal, { id }: Recipient, polled: QueueLook): ConveyorError {
   if (polled === 'silent')
     return conveyorError('temporal-unreachable', { address, detail: 'it takes too long to answer' });
-  const { isPolled = true, queue, lastPollAt = null } = polled ?? {};
-  return conveyorError('no-worker', { id, lastPollAt, ...(isPolled ? {} : { queue }) });
+  const { isPolled = true, queue, lastPollAt = null, build } = polled ?? {};
+  const missing = isPolled ? {} : { queue, ...(build === undefined ? {} : { build }) };
+  return conveyorError('no-worker', { id, lastPollAt, ...missing });
 }
 
 /** Who polls the task queue of a workflow; undefined where the server does not say. */
@@ -69,8 +71,8 @@ async function lookAt(temporal: Temporal, { workflowId }: Recipient): Promise<Qu
   const { client } = temporal;
   try {
     return await client.withDeadline(Date.now() + POLLER_CHECK_TIMEOUT_MS, async () => {
-      const { taskQueue: queue } = await client.workflow.getHandle(workflowId).describe();
-      return { queue, ...(await polling(temporal, queue)) };
+      const { taskQueue: queue, raw } = await client.workflow.getHandle(workflowId).describe();
+      return { queue, ...(await polling(temporal, queue, pinnedBuild(raw?.workflowExecutionInfo?.versioningInfo))) };
     });
   } catch (error) {
     return isUnanswered(error) ? 'silent' : undefined;

@@ -1,4 +1,5 @@
 import { shownUrl } from './shownUrl';
+import { noWorkerWords, workerCommand, type Build } from './builds';
 import { lastPollWords } from './text';
 import type { Unfit } from './unfit';
 
@@ -226,17 +227,26 @@ export const ERRORS = {
     retryable: true,
     exit: 1,
   }),
-  'no-worker': entry<{ id: string; kept?: boolean; unpolled?: string; queue?: string; lastPollAt?: string | null }>({
-    message: ({ id, unpolled, queue, lastPollAt = null }) =>
+  'no-worker': entry<{
+    id: string;
+    kept?: boolean;
+    unpolled?: string;
+    queue?: string;
+    lastPollAt?: string | null;
+    build?: Build;
+  }>({
+    message: ({ id, unpolled, queue, build, lastPollAt = null }) =>
       unpolled === undefined
-        ? `${id} exists, but no worker ${queue === undefined ? 'answers for it' : `polls its task queue ${queue}`}${lastPollWords(lastPollAt)}`
-        : `no worker polls the task queue ${unpolled}, where ${id} would begin`,
-    hint: ({ kept, unpolled }) =>
-      kept
-        ? 'start one with conveyor worker, which takes the command then; it is kept, so do not give it again'
-        : unpolled === undefined
-          ? 'start one with conveyor worker; if one runs, it is busy or was just lost, so try again: nothing is lost meanwhile'
-          : 'start one with conveyor worker, or name the queue of yours with --task-queue; nothing has begun',
+        ? `${id} exists, but ${noWorkerWords(build)} ${queue === undefined ? 'answers for it' : `polls its task queue ${queue}`}${lastPollWords(lastPollAt)}`
+        : `${noWorkerWords(build)} polls the task queue ${unpolled}, where ${id} would begin`,
+    hint: ({ kept, unpolled, build }) =>
+      build !== undefined
+        ? `start one with ${workerCommand(build)}; conveyor doctor says what else gets the work done, and nothing is lost meanwhile`
+        : kept
+          ? 'start one with conveyor worker, which takes the command then; it is kept, so do not give it again'
+          : unpolled === undefined
+            ? 'start one with conveyor worker; if one runs, it is busy or was just lost, so try again: nothing is lost meanwhile'
+            : 'start one with conveyor worker, or name the queue of yours with --task-queue; nothing has begun',
     retryable: true,
     exit: 1,
   }),

@@ -23,7 +23,7 @@ export async function artifactSweep(order: SweepOrder): Promise<SweepReport | nu
   report = 'report' in swept ? (swept.report ?? last) : sweepReport(memory, startTime.getTime(), swept);
   return report;
 }
-setWorkflowOptions(versioned('AUTO_UPGRADE'), artifactSweep);
+setWorkflowOptions(versioned('artifactSweep'), artifactSweep);
 
 function sweepReport(
   memory: SweepMemory | null,

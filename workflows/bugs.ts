@@ -59,7 +59,7 @@ export async function bugs(order: BugsOrder): Promise<void> {
   scope.cancelRequested.catch(() => undefined);
   return CancellationScope.nonCancellable(() => new BugRun(order).keep());
 }
-setWorkflowOptions(versioned('AUTO_UPGRADE'), bugs);
+setWorkflowOptions(versioned('bugs'), bugs);
 
 class BugRun {
   private records: BugRecords;

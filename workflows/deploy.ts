@@ -33,7 +33,7 @@ export async function deploy(input: DeployInput, carried?: DeployRecord): Promis
     return finishDeploy(run, ending);
   });
 }
-setWorkflowOptions(versioned('PINNED'), deploy);
+setWorkflowOptions(versioned('deploy'), deploy);
 
 async function performDeploy(run: DeploySession): Promise<Ending> {
   if (!run.input.canary) await acquire(run);

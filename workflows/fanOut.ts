@@ -55,7 +55,7 @@ export async function fanOut(input: FanOutInput, carried: FanOutState = SELECTIN
     return view;
   });
 }
-setWorkflowOptions(versioned('PINNED'), fanOut);
+setWorkflowOptions(versioned('fanOut'), fanOut);
 
 async function select(run: FanOutRun): Promise<void> {
   const { pipeline, number, children } = run.input;

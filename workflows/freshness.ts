@@ -24,4 +24,4 @@ export async function freshness(order: FreshnessOrder): Promise<TicketRound> {
   }
   return round;
 }
-setWorkflowOptions(versioned('PINNED'), freshness);
+setWorkflowOptions(versioned('freshness'), freshness);

@@ -49,7 +49,7 @@ export async function landing(order: LandingOrder): Promise<void> {
   scope.cancelRequested.catch(() => undefined);
   return CancellationScope.nonCancellable(() => keep(order));
 }
-setWorkflowOptions(versioned('AUTO_UPGRADE'), landing);
+setWorkflowOptions(versioned('landing'), landing);
 
 async function keep(order: LandingOrder): Promise<void> {
   let strip = EMPTY_STRIP;

@@ -69,7 +69,7 @@ export async function lock(settings: Settings, carried: Mutex | null = null): Pr
   scope.cancelRequested.catch(() => void (ignored += 1));
   return CancellationScope.nonCancellable(() => keepLock(settings, carried ?? freeFrom(Date.now()), () => ignored));
 }
-setWorkflowOptions(versioned('AUTO_UPGRADE'), lock);
+setWorkflowOptions(versioned('lock'), lock);
 
 async function keepLock(settings: Settings, carried: Mutex, ignored: () => number): Promise<void> {
   let mutex = carried;

@@ -29,7 +29,7 @@ export async function pipeline(carried: PipelineState | null = null): Promise<vo
   CancellationScope.current().cancelRequested.catch(() => run.cancelRequested());
   return CancellationScope.nonCancellable(() => forEver(run));
 }
-setWorkflowOptions(versioned('AUTO_UPGRADE'), pipeline);
+setWorkflowOptions(versioned('pipeline'), pipeline);
 
 async function forEver(run: PipelineRun): Promise<void> {
   for (;;) {

@@ -51,7 +51,7 @@ export async function release(input: ReleaseInput): Promise<ReleaseResult> {
     return finishRelease(run);
   });
 }
-setWorkflowOptions(versioned('PINNED'), release);
+setWorkflowOptions(versioned('release'), release);
 
 /** Starts or skips everything that can be; nothing starts while paused, and nothing again once it is ending. */
 function advanceRelease(run: ReleaseSession): void {

@@ -18,4 +18,4 @@ export async function snapshot({ deployId }: Pick<SnapshotPage, 'deployId'>): Pr
     weeksOver = running === undefined ? weeksOver + 1 : 0;
   }
 }
-setWorkflowOptions(versioned('AUTO_UPGRADE'), snapshot);
+setWorkflowOptions(versioned('snapshot'), snapshot);

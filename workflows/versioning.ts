@@ -1,4 +1,5 @@
-import type { VersioningBehavior, WorkflowDefinitionOptions } from '@temporalio/common';
+import type { WorkflowDefinitionOptions } from '@temporalio/common';
+import { followsBuilds, type WorkflowType } from '../domain/builds';
 
 /** A global of the sandbox, there where the worker has a build. */
 const HAS_BUILD = 'conveyorWorkerHasBuild';
@@ -7,8 +8,8 @@ const HAS_BUILD = 'conveyorWorkerHasBuild';
  * How a workflow type behaves when workers are versioned (docs/design/workflows.md#versions-of-workers). The server refuses it from a
  * worker without a build. A history cannot say which worker this is: it names the build that began it, also after all others.
  */
-export const versioned = (versioningBehavior: VersioningBehavior): WorkflowDefinitionOptions =>
-  HAS_BUILD in globalThis ? { versioningBehavior } : {};
+export const versioned = (type: WorkflowType): WorkflowDefinitionOptions =>
+  HAS_BUILD in globalThis ? { versioningBehavior: followsBuilds(type) ? 'AUTO_UPGRADE' : 'PINNED' } : {};
 
 /** The bundle of workflows for a worker that has a build. */
 export const bundleForBuild = (code: string): string => `globalThis.${HAS_BUILD} = true; ${code}`;

@@ -1,5 +1,10 @@
-import { runChecks } from '../doctor/checks';
+import { conveyorError } from '../../domain/errors';
+import { plural } from '../../domain/text';
+import { repairBuilds } from '../doctor/builds';
+import { flagsAsEnv, runChecks } from '../doctor/checks';
+import { resolveDoor } from '../door';
 import { EXIT } from '../exit';
+import type { ConnectOptions, Io } from '../io';
 import { emit } from '../output';
 import { renderChecks } from '../render/checks';
 import { examples, type Register } from './command';
@@ -7,17 +12,21 @@ import { examples, type Register } from './command';
 export const doctorCommand: Register = (program, cli) => {
   program
     .command('doctor')
-    .description('what is missing on this machine, and how to get it; changes nothing')
-    .addHelpText('after', examples('conveyor doctor', 'conveyor doctor -o json'))
+    .description(
+      'what is missing on this machine or broken around it, and what to do; changes nothing without --repair',
+    )
+    .option('--repair', 'move workflows that wait for a build of workers which is gone to those that run')
+    .addHelpText('after', examples('conveyor doctor', 'conveyor doctor --repair', 'conveyor doctor -o json'))
     .action(
-      cli.handle<object>(async ({ io, output, connect }) => {
+      cli.handle<{ repair?: true }>(async ({ io, output, connect, options }) => {
+        const moved = options.repair ? await repair(io, connect) : undefined;
         const checks = await runChecks(io.env, connect, io);
         emit(
           io,
           output,
-          { checks },
+          { checks, ...(moved && { moved }) },
           {
-            text: (view, shown) => renderChecks(shown.checks, view),
+            text: (view, shown) => [...movedWords(shown.moved), renderChecks(shown.checks, view)].join('\n'),
             name: checks.filter((check) => check.state !== 'ok').map((check) => check.name),
           },
         );
@@ -25,3 +34,17 @@ export const doctorCommand: Register = (program, cli) => {
       }),
     );
 };
+
+/** Past a server there is no repair: it is for those who run Temporal. @throws ConveyorError `usage` */
+function repair({ env }: Io, connect: ConnectOptions): Promise<readonly string[]> {
+  if (resolveDoor(env, connect).kind === 'temporal') return repairBuilds({ ...env, ...flagsAsEnv(connect) });
+  throw conveyorError('usage', {
+    text: '--repair speaks to Temporal itself, and commands go through a server',
+    hint: 'run it where Temporal can be reached, with --break-glass "why"',
+  });
+}
+
+const movedWords = (moved?: readonly string[]): readonly string[] =>
+  moved === undefined
+    ? []
+    : [`${plural(moved.length, 'workflow')} moved${moved.length === 0 ? '' : `: ${moved.join(', ')}`}`, ''];

@@ -30,7 +30,8 @@ export async function runChecks(
 }
 
 /** Flags come before the environment, here as for every other command. */
-const flagsAsEnv = ({ address, namespace }: ConnectOptions): Env => ({
+export const flagsAsEnv = ({ address, namespace, taskQueue }: ConnectOptions): Env => ({
   ...(address !== undefined && { TEMPORAL_ADDRESS: address }),
   ...(namespace !== undefined && { TEMPORAL_NAMESPACE: namespace }),
+  ...(taskQueue !== undefined && { CONVEYOR_TASK_QUEUE: taskQueue }),
 });

@@ -5,6 +5,7 @@ import type { Env } from '../../platform/env';
 import { resolveDoor, httpOf, type CommandDoor } from '../door';
 import type { ConnectOptions, Io } from '../io';
 import { usualAddresses } from '../stack/addresses';
+import { checkBuilds } from './builds';
 import type { DoctorCheck } from './check';
 import { checkAttributes, checkFinders, checkTemporal, finderChecks } from './surroundings';
 
@@ -19,7 +20,12 @@ export async function checkDoor(
   try {
     const door = resolveDoor(env, connect);
     if (door.kind === 'server') return await throughServer(door, { ...io, env });
-    const looks = await Promise.all([checkTemporal(env), checkAttributes(env), checkFinders(env)]);
+    const looks = await Promise.all([
+      checkTemporal(env),
+      checkAttributes(env),
+      checkFinders(env),
+      checkBuilds(env).catch(notSeen),
+    ]);
     return [directly(env, connect, door), ...looks.flat()];
   } catch (error) {
     if (!(error instanceof ConveyorError)) throw error;
@@ -47,6 +53,9 @@ async function throughServer(
     return [{ name: DOOR_CHECK, state: 'warning', found: `${found}: ${error.message}`, how }];
   }
 }
+
+/** A Temporal server that is silent is named by its own check. */
+const notSeen = (): DoctorCheck[] => [];
 
 const checkOf = ({ name, ok, detail }: ReadinessPart): DoctorCheck => ({
   ...{ name: `${name} of the server`, state: ok ? 'ok' : 'warning', found: detail },

@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
+import { buildChecks } from '../../cli/doctor/builds';
 import { attributeChecks } from '../../cli/doctor/attributes';
 import { SEARCH_ATTRIBUTES } from '../../domain/searchAttributes';
 import type { DoctorCheck } from '../../cli/doctor/check';
@@ -101,6 +102,58 @@ test('doctor examines the server and the namespace that flags name, before those
   expect(checks['Temporal']?.found).toBe(`nothing answers at 127.0.0.1:${silent}`);
   expect(checks[`port ${silent}`]?.found).toBe('free for Temporal');
   expect(checks[`port ${page}`]?.found).toContain('/namespaces/prod/');
+});
+
+describe('builds of workers', () => {
+  const view = { taskQueue: 'conveyor', current: 'b', polled: ['b'], stuck: [] };
+
+  test('are in order where the current one has workers and nothing waits for another, and no matter where there are none', () => {
+    expect(buildChecks(null)).toEqual([]);
+    expect(buildChecks({ ...view, polled: ['b', null] })).toEqual([
+      {
+        name: 'builds of workers',
+        state: 'ok',
+        found: 'what is new goes to build b; workers of no build too',
+        how: null,
+      },
+    ]);
+  });
+
+  test.each<[current: string | null, polled: (string | null)[], found: RegExp, how: RegExp]>([
+    [
+      'b',
+      [null],
+      /^no worker of build b polls the task queue conveyor/,
+      /^conveyor worker --build b, or .* --unversioned$/,
+    ],
+    ['b', [], /^no worker of build b polls/, /^conveyor worker --build b$/],
+    [null, ['a'], /^no worker without a build polls/, /^conveyor worker, without --build, or .* --build-id a$/],
+  ])('are broken where %p is current and workers of %p run', (current, polled, found, how) =>
+    expect(buildChecks({ ...view, current, polled })).toEqual([
+      {
+        ...{ name: 'builds of workers', state: 'missing' },
+        ...{ found: expect.stringMatching(found) as string, how: expect.stringMatching(how) as string },
+      },
+    ]),
+  );
+
+  test('are broken where something waits for one that is gone, which is named with both ways on', () => {
+    const stuck = [
+      { build: 'a', isPolled: false, count: 6, some: ['release/web/4'] },
+      { build: 'c', isPolled: true, count: 1, some: ['pipeline/web'] },
+    ];
+    expect(buildChecks({ ...view, stuck })).toEqual([
+      {
+        ...{ name: 'build a', state: 'missing' },
+        found: 'no worker runs it, and what began on it waits for one: 6 workflows: release/web/4, …',
+        how: expect.stringMatching(/^conveyor worker --build a; or, .*: conveyor doctor --repair/) as string,
+      },
+      {
+        ...{ name: 'build c', state: 'warning', how: expect.stringMatching(/^conveyor doctor --repair/) as string },
+        found: 'an older worker pinned to it what goes on: 1 workflow: pipeline/web',
+      },
+    ]);
+  });
 });
 
 describe('the search attributes of a namespace', () => {

@@ -4,6 +4,9 @@ import { noWorker, unlessUnpolled } from '../../client/silence';
 
 interface World {
   readonly pollers: readonly object[];
+  readonly versioningInfo?: object;
+  /** How the workflow stands between builds. */
+  readonly info?: object;
   readonly isAway?: boolean;
   /** So many looks at the server fail as those at one that was killed. */
   readonly dead?: number;
@@ -14,7 +17,7 @@ const DEAD = new ServiceError('the call failed', {
 });
 
 /** Temporal with one workflow on the task queue `canary`; and whether a call was given up. */
-function given({ pollers, isAway = false, dead = 0 }: World) {
+function given({ pollers, versioningInfo, info, isAway = false, dead = 0 }: World) {
   let looks = 0;
   let given: AbortSignal | undefined;
   const away = () => Promise.reject(new Error('unavailable'));
@@ -31,16 +34,53 @@ function given({ pollers, isAway = false, dead = 0 }: World) {
             ? Promise.reject(DEAD)
             : isAway
               ? away()
-              : Promise.resolve({ workflowId, taskQueue: 'canary' }),
+              : Promise.resolve({
+                  ...{ workflowId, taskQueue: 'canary' },
+                  raw: { workflowExecutionInfo: { versioningInfo: info } },
+                }),
       }),
     },
-    workflowService: { describeTaskQueue: () => Promise.resolve({ pollers }) },
+    workflowService: { describeTaskQueue: () => Promise.resolve({ pollers, versioningInfo }) },
   };
   return {
     temporal: { client, namespace: 'default', address: 'localhost:7233' } as unknown as Temporal,
     isGivenUp: () => given?.aborted,
   };
 }
+
+/** Of a build `two`, which is current, and an older worker without one. */
+const VERSIONED = {
+  pollers: [
+    { identity: 'plain' },
+    { identity: 'new', deploymentOptions: { deploymentName: 'conveyor', buildId: 'two', workerVersioningMode: 2 } },
+  ],
+  versioningInfo: { currentDeploymentVersion: { deploymentName: 'conveyor', buildId: 'two' } },
+};
+const PINNED_TO_ONE = { behavior: 1, deploymentVersion: { deploymentName: 'conveyor', buildId: 'one' } };
+
+describe('where workers have builds, the one that is missing is named, with the command', () => {
+  test.each<[what: string, world: World, words: string, command: string]>([
+    ['of a build that is gone', { ...VERSIONED, info: PINNED_TO_ONE }, 'of build one', 'conveyor worker --build one'],
+    [
+      'of the current build, although a worker without one runs',
+      { ...VERSIONED, pollers: VERSIONED.pollers.slice(0, 1) },
+      'of build two',
+      'conveyor worker --build two',
+    ],
+    ['without a build', { pollers: VERSIONED.pollers.slice(1) }, 'without a build', 'conveyor worker, without --build'],
+  ])('%s', async (_what, world, words, command) => {
+    await expect(unlessUnpolled(given(world).temporal, OF, silent, soon)).rejects.toMatchObject({
+      message: `kvstore exists, but no worker ${words} polls its task queue canary`,
+      hint: expect.stringContaining(`start one with ${command}; conveyor doctor says`) as string,
+    });
+  });
+
+  test('and what has its worker is waited for', async () => {
+    expect(await unlessUnpolled(given(VERSIONED).temporal, OF, slow, soon)).toBe('here');
+    const moved = { ...PINNED_TO_ONE, versioningOverride: { autoUpgrade: true } };
+    expect(await unlessUnpolled(given({ ...VERSIONED, info: moved }).temporal, OF, slow, soon)).toBe('here');
+  });
+});
 
 const OF = { workflowId: 'pipeline/kvstore', id: 'kvstore' };
 const soon = (): Promise<void> => Promise.resolve();

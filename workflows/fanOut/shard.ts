@@ -78,7 +78,7 @@ export async function fanOutShard(input: ShardInput, carried: ShardState | null 
     return shardReport(run.window);
   });
 }
-setWorkflowOptions(versioned('PINNED'), fanOutShard);
+setWorkflowOptions(versioned('fanOutShard'), fanOutShard);
 
 /** One shard under way: its window, its inbox, and what it waits for. */
 class ShardRun {

@@ -1,0 +1,76 @@
+import { noWorkerWords, workerCommand, type Build, type BuildsView, type StuckOnBuild } from '../../domain/builds';
+import { plural } from '../../domain/text';
+import { DEPLOYMENT } from '../../domain/taskQueues';
+import type { Env } from '../../platform/env';
+import { hostOf, portOf, usualAddresses } from '../stack/addresses';
+import { accepts } from '../stack/ports';
+import type { Builds } from '../../client/builds';
+import type { DoctorCheck } from './check';
+
+const NAME = 'builds of workers';
+
+/** Whether each build that has work has workers; nothing where workers have no builds. */
+export function buildChecks(view: BuildsView | null): DoctorCheck[] {
+  if (view === null) return [];
+  const { current, polled, taskQueue, stuck } = view;
+  const checks = stuck.map(checkOfStuck);
+  const others = polled.filter((build) => build !== current);
+  if (!polled.includes(current)) checks.unshift(checkOfCurrent(current, others, taskQueue));
+  if (checks.length > 0) return checks;
+  const beside = others.length === 0 ? '' : `; workers of ${others.map(nameOf).join(', ')} too`;
+  return [{ name: NAME, state: 'ok', found: `what is new goes to ${nameOf(current)}${beside}`, how: null }];
+}
+
+const nameOf = (build: Build): string => (build === null ? 'no build' : `build ${build}`);
+
+function checkOfCurrent(current: Build, others: readonly Build[], taskQueue: string): DoctorCheck {
+  const [other] = others;
+  const instead =
+    other === undefined
+      ? ''
+      : `, or let ${nameOf(other)} have it: temporal worker deployment set-current-version --deployment-name ${DEPLOYMENT} ${other === null ? '--unversioned' : `--build-id ${other}`}`;
+  return {
+    ...{ name: NAME, state: 'missing' },
+    found: `${noWorkerWords(current)} polls the task queue ${taskQueue}, and all that is new waits for one`,
+    how: `${workerCommand(current)}${instead}`,
+  };
+}
+
+function checkOfStuck({ build, isPolled, count, some }: StuckOnBuild): DoctorCheck {
+  const them = `${plural(count, 'workflow')}: ${some.join(', ')}${count > some.length ? ', …' : ''}`;
+  const move = 'conveyor doctor --repair moves them to the workers that get what is new';
+  return isPolled
+    ? {
+        name: `build ${build}`,
+        state: 'warning',
+        found: `an older worker pinned to it what goes on: ${them}`,
+        how: move,
+      }
+    : {
+        ...{ name: `build ${build}`, state: 'missing' },
+        found: `no worker runs it, and what began on it waits for one: ${them}`,
+        how: `${workerCommand(build)}; or, if that build is gone for good: ${move}`,
+      };
+}
+
+/** Nothing where no Temporal server answers: its own check says so. */
+export const checkBuilds = async (env: Env): Promise<DoctorCheck[]> =>
+  buildChecks((await withBuilds(env, (builds) => builds.look())) ?? null);
+
+/** The workflows that were stuck on a build, and are so no more. */
+export const repairBuilds = async (env: Env): Promise<readonly string[]> =>
+  (await withBuilds(env, (builds) => builds.repair())) ?? [];
+
+async function withBuilds<T>(env: Env, use: (builds: Builds) => Promise<T>): Promise<T | undefined> {
+  const { temporal: address } = usualAddresses(env, {});
+  if (!(await accepts(hostOf(address), portOf(address)))) return undefined;
+  // Half a second of every other command, if it were loaded with this file.
+  const { openBuilds } = await import('../../client/builds');
+  const taskQueue = env.CONVEYOR_TASK_QUEUE || 'conveyor';
+  const builds = await openBuilds(taskQueue, { address, namespace: env.TEMPORAL_NAMESPACE || undefined });
+  try {
+    return await use(builds);
+  } finally {
+    await builds.close();
+  }
+}

@@ -1,0 +1,43 @@
+/** A build of workers; null stands for workers without one. */
+export type Build = string | null;
+
+/** Types of workflows that live on when workers are upgraded: each step is for the build that is current then. */
+export const FOLLOWING_TYPES = ['artifactSweep', 'bugs', 'landing', 'lock', 'pipeline', 'snapshot'] as const;
+/** Types that end on the build that began them. */
+const STAYING = ['deploy', 'fanOut', 'fanOutShard', 'freshness', 'release'] as const;
+
+export type WorkflowType = (typeof FOLLOWING_TYPES)[number] | (typeof STAYING)[number];
+
+export const followsBuilds = (type: string): boolean => FOLLOWING_TYPES.some((following) => following === type);
+
+/** As lists and messages name the worker that is missing; undefined where workers have no builds. */
+export const noWorkerWords = (build?: Build): string =>
+  build === undefined ? 'no worker' : build === null ? 'no worker without a build' : `no worker of build ${build}`;
+
+/** What starts that worker. */
+export const workerCommand = (build?: Build): string =>
+  build === undefined
+    ? 'conveyor worker'
+    : build === null
+      ? 'conveyor worker, without --build'
+      : `conveyor worker --build ${build}`;
+
+/** Workflows whose next step is for a build that they should not wait for. */
+export interface StuckOnBuild {
+  readonly build: string;
+  /** Whether a worker of it polls; then only what should have gone on counts. */
+  readonly isPolled: boolean;
+  readonly count: number;
+  /** A few ids of workflows. */
+  readonly some: readonly string[];
+}
+
+/** Workers with builds at one task queue, as Temporal knows them. */
+export interface BuildsView {
+  readonly taskQueue: string;
+  /** Gets what is new. */
+  readonly current: Build;
+  /** Which have workers that poll. */
+  readonly polled: readonly Build[];
+  readonly stuck: readonly StuckOnBuild[];
+}
