@@ -386,7 +386,7 @@ export const ERRORS = {
   'invalid-text': entry<{ what: string; why: string }>({
     message: ({ what, why }) => `${what} ${why}`,
     hint: () =>
-      'names, versions, keys and reasons are one line of plain text, metadata may have several; nothing was done',
+      'names, versions, keys and reasons are one line of plain text, metadata may have several; sequence is a number and committedAt a time; nothing was done',
     retryable: false,
     exit: 2,
   }),

@@ -1,5 +1,6 @@
 import type { Artifact } from './artifact';
 import { ARTIFACT_LIMITS, REQUEST_LIMITS, type Limit } from './limits';
+import { whyNotOrdered } from './pipeline/order';
 import { LINES, whyNotPlain, writtenOut } from './plainText';
 import { jsonBytes, sizeAndLimit, textBytes } from './size';
 import type { BadText, Excess, Unfit } from './unfit';
@@ -71,9 +72,15 @@ function badTextIn(artifact: Artifact): BadText | undefined {
       metadata,
       ([key, value]) =>
         notPlain([ARTIFACT_LIMITS.metadataKey, key, of]) ??
-        notPlain([ARTIFACT_LIMITS.metadataValue, value, ofEntry(key, of)], LINES),
+        notPlain([ARTIFACT_LIMITS.metadataValue, value, ofEntry(key, of)], LINES) ??
+        notOrdered(key, value, of),
     )
   );
+}
+
+function notOrdered(key: string, value: string, of: string): BadText | undefined {
+  const why = whyNotOrdered(key, value);
+  return why === undefined ? undefined : { what: `${ARTIFACT_LIMITS.metadataValue.of}${ofEntry(key, of)}`, why };
 }
 
 function excessOfMetadata(metadata: Artifact['metadata'], of: string): Excess | undefined {

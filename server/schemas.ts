@@ -3,6 +3,7 @@ import { NAME } from '../domain/ids';
 import { REQUEST_LIMITS } from '../domain/limits';
 import { DEPLOY_VERBS, PIPELINE_VERBS, RELEASE_VERBS } from '../domain/verbs';
 import { artifactSchema } from '../sdk/protocol/common';
+import { sentMetadata } from './sentMetadata';
 
 /** What requests hold and answers look like; `/openapi.json` is made of these. */
 
@@ -16,6 +17,7 @@ export const releaseRequest = z.strictObject({
   artifacts: z
     .array(
       artifactSchema.extend({
+        metadata: sentMetadata,
         name: z.string().regex(NAME, { error: 'expected lower-case letters, digits and hyphens' }),
         version: z.string().min(1),
         kind: z.string().min(1).optional().describe('the name, unless it says otherwise'),

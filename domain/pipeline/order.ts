@@ -31,6 +31,15 @@ function compared<T extends bigint | number>(
 /** At most as many digits as a 64-bit number has. */
 const SEQUENCE = /^\d{1,19}$/;
 
+/** What metadata that says an order has to be, and is not; undefined where it can be read. Unread it would count for nothing. */
+export function whyNotOrdered(key: string, value: string): string | undefined {
+  if (key === 'sequence' && !SEQUENCE.test(value))
+    return 'is not a whole number from 0 on of at most 19 digits, such as 42';
+  if (key === 'committedAt' && !(/^\d{4}-\d\d-\d\d/.test(value) && Number.isFinite(Date.parse(value))))
+    return 'is not a time such as 2026-11-27T09:30:00Z';
+  return undefined;
+}
+
 function sequenceOf({ metadata: { sequence = '' } }: Artifact): bigint | undefined {
   return SEQUENCE.test(sequence) ? BigInt(sequence) : undefined;
 }
@@ -41,14 +50,36 @@ function committedAtOf({ metadata: { committedAt = '' } }: Artifact): number | u
 }
 
 /**
- * As `orderOf`, and older than all of it is what was pushed before a push that came already, whatever it followed then: a branch that was
- * put back does not go forth again because somebody delivers the old push once more.
+ * As `orderOf`, but surer than all of it is when a forge says that something was pushed. What was pushed before a push that came already is
+ * older, whatever it followed then: a branch that was put back does not go forth again because somebody delivers the old push once more.
+ * What was pushed after it is newer, whatever its commit says: deliveries between may be late or lost, and a branch made anew at an old commit.
  */
-export function orderIn({ inputs, followed, pushed }: PipelineState, artifact: Artifact): Order {
-  const order = orderOf(artifact, inputs[artifact.name], followed[artifact.name] ?? []);
+export function orderIn(state: PipelineState, artifact: Artifact, rule: OrderRule): Order {
+  const order = orderOf(artifact, state.inputs[artifact.name], state.followed[artifact.name] ?? []);
+  if (order === 'same') return order;
+  const byPush = pushOrder(state, artifact);
+  return byPush === 'newer' && rule === 'pushes-hold-back' ? order : (byPush ?? order);
+}
+
+/** So far a push could only hold an older one back; a workflow that decided so has to come to the same again. */
+export type OrderRule = 'pushes-decide' | 'pushes-hold-back';
+
+/** Whether the rules decide differently about what comes in. */
+export const differByRule = (state: PipelineState, artifacts: readonly Artifact[]): boolean =>
+  artifacts.some((artifact) => state.inputs[artifact.name] && pushOrder(state, artifact) === 'newer');
+
+function pushOrder({ pushed }: PipelineState, artifact: Artifact): Order | undefined {
   const [at, newest] = [pushedAtOf(artifact), pushed?.[artifact.name]];
-  const isOld = at !== undefined && newest !== undefined && at < newest;
-  return isOld && order !== 'same' ? 'older' : order;
+  if (at === undefined || newest === undefined || at === newest) return undefined;
+  return at < newest ? 'older' : 'newer';
+}
+
+/** Whether a branch goes back to a version of before, which takes the place of the latest. */
+export function isPutBack(state: PipelineState, artifact: Artifact, rule: OrderRule): boolean {
+  const latest = state.inputs[artifact.name]?.version;
+  const isNewPush = rule === 'pushes-decide' && pushOrder(state, artifact) === 'newer';
+  const takesItsPlace = artifact.metadata['before'] === latest || isNewPush;
+  return latest !== undefined && latest !== artifact.version && takesItsPlace;
 }
 
 /** In ms, from the metadata; only webhooks of a forge bring it. */

@@ -1,7 +1,7 @@
 import { identityOf, type Artifact } from '../artifact';
 import { releaseId } from '../ids';
 import type { HistoryRow, Trigger } from '../views';
-import { followedAfter, orderIn, pushedAfter, withLate } from './order';
+import { followedAfter, isPutBack, orderIn, pushedAfter, withLate, type OrderRule } from './order';
 import { placeOf } from './place';
 import { created, isKnownBad, type ActiveRelease, type PipelineState } from './state';
 
@@ -147,14 +147,17 @@ export function submitted(
   artifacts: readonly Artifact[],
   trigger: Trigger,
   nowMs: number,
+  rule: OrderRule = 'pushes-decide',
 ): Submission {
-  const same = resubmitted(state, artifacts, trigger);
+  const same = resubmitted(state, artifacts, trigger, rule);
   if (same !== undefined) return { state, number: same, duplicate: true };
-  const late = artifacts.filter((artifact) => orderIn(state, artifact) === 'older');
+  const late = artifacts.filter((artifact) => orderIn(state, artifact, rule) === 'older');
   if (late.length > 0) {
     const noted = withLate(state, late, nowMs);
     const rest = artifacts.filter((artifact) => !late.includes(artifact));
-    return rest.length > 0 ? submitted(noted, rest, trigger, nowMs) : { state: noted, number: null, duplicate: false };
+    return rest.length > 0
+      ? submitted(noted, rest, trigger, nowMs, rule)
+      : { state: noted, number: null, duplicate: false };
   }
   const isKnown = ({ name, ...rest }: Artifact): boolean => {
     const latest = state.inputs[name];
@@ -177,27 +180,28 @@ export function resubmitted(
   state: PipelineState,
   artifacts: readonly Artifact[],
   trigger: Trigger,
+  rule: OrderRule = 'pushes-decide',
 ): number | undefined {
-  if (isOvertaken(state, artifacts, trigger) || isPutBack(state, artifacts, trigger)) return undefined;
+  const isNews = trigger.key === null || !state.keys.some(([known]) => known === trigger.key);
+  if (isOvertaken(state, artifacts, trigger, rule)) return undefined;
+  if (isNews && artifacts.some((artifact) => isPutBack(state, artifact, rule))) return undefined;
   return repeated(state, artifacts, trigger);
-}
-
-/** Whether a branch goes back to a version of before, which says that it takes the place of the latest. */
-function isPutBack({ inputs, keys }: PipelineState, artifacts: readonly Artifact[], { key }: Trigger): boolean {
-  if (keys.some(([known]) => known === key)) return false;
-  return artifacts.some(({ name, version, metadata }) => {
-    const latest = inputs[name]?.version;
-    return latest !== undefined && latest !== version && metadata['before'] === latest;
-  });
 }
 
 /**
  * Whether a finder brings again what something older took the place of, which came without an order, or before there was one. What a
  * person chose stays.
  */
-function isOvertaken(state: PipelineState, artifacts: readonly Artifact[], { kind }: Trigger): boolean {
+function isOvertaken(
+  state: PipelineState,
+  artifacts: readonly Artifact[],
+  { kind }: Trigger,
+  rule: OrderRule,
+): boolean {
   if (kind !== 'finder') return false;
-  const newer = artifacts.filter((artifact) => state.inputs[artifact.name] && orderIn(state, artifact) === 'newer');
+  const newer = artifacts.filter(
+    (artifact) => state.inputs[artifact.name] && orderIn(state, artifact, rule) === 'newer',
+  );
   return newer.some(({ name }) => broughtBy(state, state.inputs[name]) !== 'person');
 }
 

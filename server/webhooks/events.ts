@@ -6,6 +6,7 @@ import type { FinderEvent } from '../../domain/finder/match';
 import { repositoryNames, type WebhookScope } from '../../domain/finder/scope';
 import { formatTime } from '../../domain/text';
 import { artifactSchema } from '../../sdk/protocol/common';
+import { sentMetadata } from '../sentMetadata';
 
 /** What a delivery says, in our words; null when it says nothing to us. */
 export type WebhookEvent = FinderEvent | { readonly pipeline: string; readonly artifacts: readonly Artifact[] } | null;
@@ -57,7 +58,7 @@ export function eventOfPush(push: GithubPush): WebhookEvent {
       kind: 'source',
       version: after,
       builtFrom: { repository: repository.full_name, revision: after },
-      metadata: { repository: repository.full_name, branch, ...pushOrder(push) },
+      metadata: { repository: repository.full_name, branch, ...orderMetadata(push) },
     },
   };
 }
@@ -69,16 +70,24 @@ export function underItsNames(event: WebhookEvent, scopes: readonly (WebhookScop
   return { ...event, about: { ...event.about, repository: repositoryNames(repository, scopes) } };
 }
 
-/** What an artifact's order is known by (domain/pipeline/order.ts). A new branch follows nothing. */
-function pushOrder({ before, head_commit: commit, repository }: GithubPush): Record<string, string> {
+/**
+ * What an artifact's order is known by (domain/pipeline/order.ts). A new branch follows nothing. It may begin at an old commit, so that
+ * the date of that says nothing where the forge does not say when it was pushed.
+ */
+function orderMetadata({ before, head_commit: commit, repository }: GithubPush): Record<string, string> {
+  const isNew = before !== undefined && /^0+$/.test(before);
+  const saysNothing = isNew && pushedAtMs(repository) === undefined;
   return {
     ...(before === undefined || /^0*$/.test(before) ? {} : { before }),
-    ...(commit?.timestamp === undefined ? {} : { committedAt: commit.timestamp }),
+    ...(commit?.timestamp === undefined || saysNothing ? {} : { committedAt: commit.timestamp }),
     ...(pushedAtMs(repository) === undefined ? {} : { pushedAt: formatTime(pushedAtMs(repository) ?? 0) }),
   };
 }
 
-const published = artifactSchema.extend({ name: z.string().optional(), kind: z.string().optional() });
+const published = artifactSchema.extend({
+  ...{ name: z.string().optional(), kind: z.string().optional() },
+  metadata: sentMetadata,
+});
 
 /** The body of a Standard Webhooks delivery: to whoever subscribes to something, or to one pipeline. */
 export const standardSchema = z.object({

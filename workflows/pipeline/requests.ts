@@ -1,5 +1,5 @@
 import type { UpdateDefinition } from '@temporalio/common';
-import { ApplicationFailure, getExternalWorkflowHandle, setHandler } from '@temporalio/workflow';
+import { ApplicationFailure, getExternalWorkflowHandle, patched, setHandler } from '@temporalio/workflow';
 import { continuing, imported, refuseImport, type Found } from '../../domain/pipeline/document';
 import { rescheduled } from '../../domain/pipeline/openings';
 import { cancelQueued, withoutSurplus } from '../../domain/pipeline/queue';
@@ -14,6 +14,7 @@ import {
 } from '../../domain/pipeline/requests';
 import { policyGroups, labelWords, refuseApply } from '../../domain/pipeline/refuseApply';
 import { policyOf, type Refusal } from '../../domain/pipeline/refusal';
+import { differByRule } from '../../domain/pipeline/order';
 import { rerunCreated, rerunUnderWay } from '../../domain/pipeline/rerun';
 import { rollbackOf, rollbackUnderWay, rolledBack } from '../../domain/pipeline/rollback';
 import { created, newPipeline, withKey, type PipelineState } from '../../domain/pipeline/state';
@@ -174,7 +175,10 @@ function rerun(run: PipelineRun, { artifacts, trigger }: StartInput, of: number)
 }
 
 function submit(run: PipelineRun, { artifacts, trigger }: StartInput): Submitted {
-  const { state, number, duplicate } = submitted(run.known(), artifacts, trigger, Date.now());
+  // Since November 2026 the newest push is the latest, whatever the dates of commits say: a pipeline that dropped it goes on without it.
+  const isAsBefore = differByRule(run.known(), artifacts) && !patched('newest-push-is-latest');
+  const rule = isAsBefore ? 'pushes-hold-back' : 'pushes-decide';
+  const { state, number, duplicate } = submitted(run.known(), artifacts, trigger, Date.now(), rule);
   run.set((_, now) => withoutSurplus(state, now));
   return { number, duplicate };
 }

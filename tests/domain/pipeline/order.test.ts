@@ -5,6 +5,8 @@ import { started, type PipelineState } from '../../../domain/pipeline/state';
 import { remembering, submitted } from '../../../domain/pipeline/submissions';
 import { pipelineStatus } from '../../../domain/pipeline/view';
 import type { Trigger } from '../../../domain/views';
+import { unfitArtifact } from '../../../domain/excess';
+import { sentMetadata } from '../../../server/sentMetadata';
 import { eventOfPush } from '../../../server/webhooks/events';
 import { manual, NOW, pipelineOf, resultOf } from '../../builders/pipelineWorld';
 
@@ -136,6 +138,40 @@ describe('late news', () => {
     });
   });
 
+  describe('the newest push is the latest, whatever the dates of its commits say,', () => {
+    const push = (version: string, second: number, before: string | undefined, committed: number) => ({
+      ...commit(version),
+      metadata: {
+        ...{ pushedAt: `2026-11-20T12:00:${10 + second}Z`, ...at(committed) },
+        ...(before === undefined ? {} : { before }),
+      },
+    });
+    const ends = (...pushes: Artifact[]) =>
+      pushes.reduce(({ state }, one) => after(state, webhook(`${one.version}${one.metadata['pushedAt']}`), one), {
+        state: pipeline,
+        number: null as number | null,
+      });
+
+    test('where it comes before the push that it follows', () => {
+      const end = ends(push('a', 1, 'z', 12), push('c', 3, 'b', 10), push('b', 2, 'a', 13));
+      expect(end).toMatchObject({ number: null, state: { nextNumber: 3, inputs: { source: { version: 'c' } } } });
+    });
+
+    test('where the one before it was never delivered', () => {
+      const end = ends(push('a', 1, 'z', 12), push('c', 3, 'b', 10));
+      expect(end).toMatchObject({ number: 2, state: { inputs: { source: { version: 'c' } } } });
+    });
+
+    test('where the branch was deleted and made anew, also at a commit that was deployed before', () => {
+      const [a, b] = [push('a', 1, 'z', 11), push('b', 2, 'a', 12)];
+      expect(ends(a, b, push('y', 3, undefined, 10))).toMatchObject({ number: 3 });
+      expect(ends(a, b, push('a', 3, undefined, 11))).toMatchObject({
+        number: 3,
+        state: { inputs: { source: { version: 'a' } } },
+      });
+    });
+  });
+
   test('is started all the same by a person who asks', () => {
     const { state } = after(pipeline, webhook('2'), b);
     expect(remembering(state, [a]).inputs['source']?.version).toBe('a');
@@ -173,4 +209,53 @@ test('a push says what it follows and when it was committed', () => {
   };
   expect(said('a'.repeat(40))).toMatchObject({ artifact: { metadata: { ...metadata, before: 'a'.repeat(40) } } });
   expect(said('0'.repeat(40))).toHaveProperty('artifact.metadata', metadata);
+});
+
+test('a branch that is made anew at an old commit has no date, where the forge does not say when it was pushed', () => {
+  const push = { ref: 'refs/heads/main', after: 'b'.repeat(40), deleted: false, repository: { full_name: 'acme/web' } };
+  const commit = { head_commit: { timestamp: '2026-11-20T12:00:00+01:00' } };
+  const said = eventOfPush({ ...push, ...commit, before: '0'.repeat(40) });
+  expect(said).toHaveProperty('artifact.metadata', { repository: 'acme/web', branch: 'main' });
+});
+
+describe('an order that cannot be read is refused, with the one that is expected', () => {
+  test.each([
+    ['sequence', '-1'],
+    ['sequence', '1e3'],
+    ['sequence', 'abc'],
+    ['sequence', ''],
+    ['sequence', '9'.repeat(20)],
+    ['committedAt', '1795770000'],
+    ['committedAt', '20261127T093000Z'],
+    ['committedAt', '27/11/2026'],
+    ['committedAt', '11/27/2026'],
+    ['committedAt', '2026-13-01T00:00:00Z'],
+  ])('%s: %j', (key, value) => {
+    const wrong = unfitArtifact(commit('a', { [key]: value }));
+    expect(wrong).toMatchObject({ what: expect.stringContaining(`, ${key}, of the artifact source`) });
+    expect(wrong).toMatchObject({
+      why: expect.stringMatching(/whole number from 0 on|a time such as 2026-11-27T09:30:00Z/),
+    });
+  });
+
+  test.each([
+    ['sequence', '0'],
+    ['sequence', '9'.repeat(19)],
+    ['committedAt', '2026-11-27T09:30:00.123+01:00'],
+    ['committedAt', '2026-11-27'],
+    ['other', '27/11/2026'],
+  ])('but not %s: %j', (key, value) => expect(unfitArtifact(commit('a', { [key]: value }))).toBeUndefined());
+
+  test.each<[unknown, object | undefined]>([
+    [
+      { sequence: 42, note: 'x' },
+      { sequence: '42', note: 'x' },
+    ],
+    [undefined, {}],
+    [{ sequence: 1.5 }, undefined],
+    [{ sequence: 2 ** 60 }, undefined],
+    [{ sequence: true }, undefined],
+  ])('and a number of JSON is the text that it is: %j', (given, taken) => {
+    expect(sentMetadata.safeParse(given).data).toEqual(taken);
+  });
 });
