@@ -2,6 +2,7 @@ import { createPublicKey, verify, type KeyObject } from 'node:crypto';
 import { z } from 'zod';
 import type { Signers } from '../domain/access/platform';
 import type { Artifact } from '../domain/artifact';
+import { isJsonObject } from '../domain/json';
 import { ARTIFACT_LIMITS } from '../domain/limits';
 import { onOneLine } from '../domain/plainText';
 import { cutText, sizeAndLimit, textBytes } from '../domain/size';
@@ -66,7 +67,7 @@ function attested(keys: readonly SigningKey[], text: string, about: AttestedArti
     ),
     ...envelope.signatures.flatMap(({ keyid }, at) => (names[at] === undefined ? [ofNoKey(keyid)] : [])),
   ];
-  const other = by.length === 0 ? undefined : whyNotAbout(envelope.payload, about);
+  const other = by.length === 0 ? undefined : whyNotFor(envelope.payload, about);
   return other === undefined ? { by, not } : { by: [], not: [other] };
 }
 
@@ -141,13 +142,36 @@ const statementSchema = z.object({
   subject: z
     .array(z.object({ name: z.string().optional(), digest: z.record(z.string(), z.string()).optional() }))
     .min(1),
+  predicate: z.unknown(),
 });
-type Subject = z.output<typeof statementSchema>['subject'][number];
+type Statement = z.output<typeof statementSchema>;
+type Subject = Statement['subject'][number];
 
-/** Only a signature of this name, version and digest is one of this artifact; one that names the pipeline is for that pipeline alone. */
-function whyNotAbout(payload: Buffer, { name, version, digest, pipeline }: AttestedArtifact): string | undefined {
+function whyNotFor(payload: Buffer, about: AttestedArtifact): string | undefined {
   const statement = parseJsonAs(statementSchema, payload.toString('utf8'), 'an in-toto Statement');
   if (typeof statement === 'string') return statement;
+  return whyNotAbout(statement, about) ?? whyNotPassed(statement);
+}
+
+/** Predicates that say whether something passed, and where (slsa.dev and in-toto.io). Of others a signature says all. */
+const VERDICTS: readonly { readonly type: RegExp; readonly fields: readonly string[] }[] = [
+  { type: /^https:\/\/slsa\.dev\/verification_summary\//, fields: ['verificationResult', 'verification_result'] },
+  { type: /^https:\/\/in-toto\.io\/attestation\/test-result\//, fields: ['result'] },
+];
+
+/** A signature under "failed" agrees to nothing. */
+function whyNotPassed({ predicateType, predicate }: Statement): string | undefined {
+  const verdict = VERDICTS.find(({ type }) => type.test(predicateType));
+  if (verdict === undefined) return undefined;
+  const said = verdict.fields.map((field) => (isJsonObject(predicate) ? predicate[field] : undefined));
+  const result = said.find((one) => one !== undefined);
+  if (result === 'PASSED') return undefined;
+  const field = verdict.fields[0] ?? '';
+  return `its predicate has ${typeof result === 'string' ? `${field} ${excerptLine(result)}` : `no ${field}`}, and not PASSED`;
+}
+
+/** Only a signature of this name, version and digest is one of this artifact; one that names the pipeline is for that pipeline alone. */
+function whyNotAbout(statement: Statement, { name, version, digest, pipeline }: AttestedArtifact): string | undefined {
   const wanted = `${name}@${version}`;
   const forOne = pipeline === null ? wanted : `${pipeline}/${wanted}`;
   const same = statement.subject.filter((one) => one.name === wanted || one.name === forOne);

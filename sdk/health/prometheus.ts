@@ -46,7 +46,8 @@ export function prometheusQuery(options: PrometheusOptions): Query {
         gated(() =>
           server.ask(request, query.end, signal).then((body) => seriesFromAnswer(body, query, taskLabel)),
         ).catch((error: Error) => {
-          throw new Error(`Prometheus at ${server.place} ${error.message}`);
+          const asked = excerptOneLine(request.params['query'] ?? '');
+          throw new Error(`Prometheus at ${server.place} ${error.message} (asked: ${asked})`);
         }),
       ),
     );

@@ -63,7 +63,8 @@ function toPoint(pair: unknown): [number, number] {
 /** Numbers are texts in the API, so that these three can be said. */
 function toNumber(value: string): number {
   if (value === '+Inf') return Infinity;
-  return value === '-Inf' ? -Infinity : Number(value);
+  // An empty text is no number, and not the zero that JavaScript makes of it.
+  return value === '-Inf' ? -Infinity : value.trim() === '' ? NaN : Number(value);
 }
 
 /** A task that counts as several would weigh more than others, and nobody could distinguish them. */

@@ -143,11 +143,20 @@ describe('what is made of the answer', () => {
             [970, '+Inf'],
             [980, '-Inf'],
             [990, '1e3'],
+            [995, ''],
+            [996, ' '],
           ],
         }),
       ),
     );
-    expect((await ask()).series[0]?.points.map(([, value]) => value)).toEqual([NaN, Infinity, -Infinity, 1000]);
+    expect((await ask()).series[0]?.points.map(([, value]) => value)).toEqual([
+      NaN,
+      Infinity,
+      -Infinity,
+      1000,
+      NaN,
+      NaN,
+    ]);
   });
 
   test('points from outside of the window are left out, above all those from the future', async () => {
@@ -251,7 +260,8 @@ describe('what can go wrong is said in one sentence', () => {
     const { server, ask } = await source(reply);
     const said = await ask().catch((error: Error) => error.message);
     const shown = String(said).replace(/is \d+m( \d+s)? /, 'is minutes ');
-    expect(shown).toBe(`Prometheus at ${server.url} ${sentence}`);
+    // Each says which query was sent.
+    expect(shown).toBe(`Prometheus at ${server.url} ${sentence} (asked: errors{task=~"a"}[60000ms])`);
   });
 
   test('a server that does not answer', async () => {

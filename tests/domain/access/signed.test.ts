@@ -146,6 +146,34 @@ describe('is refused in words:', () => {
     ['a Statement about nothing', about({ ...statement('x'), subject: [] }), 'it is not an in-toto Statement: subject'],
     ['one without a predicate', about({ ...statement('executable@kv:12'), predicateType: '' }), 'predicateType'],
     [
+      'a verification that failed',
+      about({ ...statement('executable@kv:12'), predicate: { verificationResult: 'FAILED' } }),
+      'its predicate has verificationResult FAILED, and not PASSED',
+    ],
+    [
+      'a verification of before that failed',
+      about({
+        ...statement('executable@kv:12'),
+        predicateType: 'https://slsa.dev/verification_summary/v0.2',
+        predicate: { verification_result: 'FAILED' },
+      }),
+      'FAILED, and not PASSED',
+    ],
+    [
+      'a verification that does not say whether it passed',
+      about({ ...statement('executable@kv:12'), predicate: {} }),
+      'its predicate has no verificationResult, and not PASSED',
+    ],
+    [
+      'tests that passed with warnings',
+      about({
+        ...statement('executable@kv:12'),
+        predicateType: 'https://in-toto.io/attestation/test-result/v0.1',
+        predicate: { result: 'WARNED' },
+      }),
+      'its predicate has result WARNED, and not PASSED',
+    ],
+    [
       'names that steer a terminal',
       about(statement('\u001b[2J\nevil')),
       'it is about \\u001b[2J evil, and not about executable@kv:12',
@@ -155,6 +183,16 @@ describe('is refused in words:', () => {
     expect(said).toContain('platform.protection.0 protects prod-kv: ');
     expect(said).toContain('it takes a signature of 1 of the keys ci, release and has none');
     expect(said).toContain(words);
+  });
+
+  test('a predicate of another type is its own business', () => {
+    const other = { predicateType: 'https://example.org/agreed/v1', predicate: { verificationResult: 'FAILED' } };
+    expect(refusal(about({ ...statement('executable@kv:12'), ...other }))).toBeUndefined();
+    const tested = {
+      predicateType: 'https://in-toto.io/attestation/test-result/v0.1',
+      predicate: { result: 'PASSED' },
+    };
+    expect(refusal(about({ ...statement('executable@kv:12'), ...tested }))).toBeUndefined();
   });
 
   test('two signatures of one key are those of one', () => {
