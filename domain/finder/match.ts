@@ -9,6 +9,8 @@ export interface FinderEvent {
   readonly finder: string;
   /** What it is about, in the words of `with`; several values where the thing goes by several names. */
   readonly about: Readonly<Record<string, string | readonly string[]>>;
+  /** Keys of `about` whose values are the same in upper and lower case, as names of repositories are to forges. */
+  readonly ignoresCase?: readonly string[];
   /** Subscribers call it by a name of their own. */
   readonly artifact: Omit<Artifact, 'name'>;
 }
@@ -34,14 +36,20 @@ export function concernedPipelines(event: FinderEvent, subscribers: readonly Pip
  * empty `with` speaks of nothing, so that nobody is concerned by saying nothing.
  */
 export function matchesWanted(
-  { about }: Pick<FinderEvent, 'about'>,
+  event: Pick<FinderEvent, 'about' | 'ignoresCase'>,
   wanted: Readonly<Record<string, unknown>>,
 ): boolean {
   const entries = Object.entries(wanted);
-  return entries.length > 0 && entries.every(([key, value]) => entryHolds(about, key, value));
+  return entries.length > 0 && entries.every(([key, value]) => entryHolds(event, key, value));
 }
 
-function entryHolds(about: FinderEvent['about'], key: string, value: unknown): boolean {
-  const given = Object.hasOwn(about, key) ? about[key] : undefined;
-  return typeof given === 'string' ? given === value : (given?.some((name) => name === value) ?? false);
+function entryHolds(
+  { about, ignoresCase = [] }: Pick<FinderEvent, 'about' | 'ignoresCase'>,
+  key: string,
+  value: unknown,
+): boolean {
+  if (typeof value !== 'string') return false;
+  const same = (text: string): string => (ignoresCase.includes(key) ? text.toLowerCase() : text);
+  const given = Object.hasOwn(about, key) ? [about[key] ?? []].flat() : [];
+  return given.some((name) => same(name) === same(value));
 }

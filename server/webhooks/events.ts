@@ -54,6 +54,7 @@ export function eventOfPush(push: GithubPush): WebhookEvent {
   return {
     finder: 'commits',
     about: { repository: repository.full_name, branch },
+    ignoresCase: ['repository'],
     artifact: {
       kind: 'source',
       version: after,

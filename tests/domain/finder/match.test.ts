@@ -24,6 +24,13 @@ describe('what an event is about concerns a subscription', () => {
     [{}, {}, false],
   ])('%j of %j: %s', (wanted, about, is) => expect(matchesWanted({ about }, wanted)).toBe(is));
 
+  test('a forge takes no notice of case in the name of a repository, and does in that of a branch', () => {
+    const push = { ...PUSH, ignoresCase: ['repository'] };
+    expect(matchesWanted(push, { repository: 'Acme/KVstore', branch: 'main' })).toBe(true);
+    expect(matchesWanted(push, { repository: 'acme/kvstore', branch: 'Main' })).toBe(false);
+    expect(matchesWanted(PUSH, { repository: 'Acme/KVstore', branch: 'main' })).toBe(false);
+  });
+
   test('a subscription that a standard finder takes is met by an event in the same words, and by no event without one of them', () => {
     const choices = Object.values(STANDARD_FINDERS).flatMap((sets) => sets.filter((keys) => keys.length > 0));
     fc.assert(
