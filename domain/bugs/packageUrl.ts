@@ -70,7 +70,7 @@ const SEMANTIC = ['npm', 'golang', 'cargo', 'hex', 'pub', 'swift'];
 
 export const isSemantic = (key: string): boolean => SEMANTIC.includes(key.split('/')[0] ?? '');
 
-const lower = (name: string): string => name.toLowerCase();
+const ignoreCase = (name: string): string => name.toLowerCase();
 
 /**
  * Names that are the same package, by the types of package URLs (PURL-TYPES of the specification: these "must be lowercased", and
@@ -78,10 +78,24 @@ const lower = (name: string): string => name.toLowerCase();
  * ignores case, and crates.io takes no second name that differs by case, hyphen or underscore. Of others a name is as it is written.
  */
 const SAME_NAME: Readonly<Record<string, (name: string) => string>> = {
-  ...{ golang: lower, nuget: lower, composer: lower, hex: lower, pub: lower, luarocks: lower },
-  ...{ deb: lower, apk: lower, alpm: lower, github: lower, bitbucket: lower, bitnami: lower },
-  pypi: (name) => lower(name).replace(/[-_.]+/g, '-'),
-  cargo: (name) => lower(name).replace(/_/g, '-'),
+  ...{
+    golang: ignoreCase,
+    nuget: ignoreCase,
+    composer: ignoreCase,
+    hex: ignoreCase,
+    pub: ignoreCase,
+    luarocks: ignoreCase,
+  },
+  ...{
+    deb: ignoreCase,
+    apk: ignoreCase,
+    alpm: ignoreCase,
+    github: ignoreCase,
+    bitbucket: ignoreCase,
+    bitnami: ignoreCase,
+  },
+  pypi: (name) => ignoreCase(name).replace(/[-_.]+/g, '-'),
+  cargo: (name) => ignoreCase(name).replace(/_/g, '-'),
 };
 
 /** Of a package by its type and name: the same for all ways to write it. */

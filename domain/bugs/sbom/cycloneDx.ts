@@ -22,7 +22,7 @@ export function fromCycloneDx({ metadata, components, dependencies }: JsonFields
 }
 
 /** Of a component without a package URL, by its type; without one it may be a package. */
-const PACKAGES = ['library', 'framework', undefined];
+const CYCLONE_PACKAGES = ['library', 'framework', undefined];
 
 function componentFrom({ type, group, name, version, purl }: JsonFields): SbomComponent {
   const [own, of] = [textIn(name), textIn(group)];
@@ -30,7 +30,7 @@ function componentFrom({ type, group, name, version, purl }: JsonFields): SbomCo
   return {
     name: componentName(name, version),
     purl: textIn(purl) ?? null,
-    packageNames: PACKAGES.includes(textIn(type)) ? whole : [],
+    packageNames: CYCLONE_PACKAGES.includes(textIn(type)) ? whole : [],
     version: textIn(version),
   };
 }

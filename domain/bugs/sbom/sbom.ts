@@ -35,14 +35,14 @@ export function chainToAffected(sbom: Sbom, advisory: Advisory, order: VersionOr
   for (const [ref, component] of sbom.components) {
     const found = packageIn(component.purl ?? '');
     const version = found?.version ?? component.version;
-    const isIt = (key: string): boolean => (found ? found.keys.includes(key) : isNamed(component, key));
+    const isIt = (key: string): boolean => (found ? found.keys.includes(key) : isCalled(component, key));
     if (wanted.some(({ key, one }) => isIt(key) && isAffected(one, version, order))) return chainTo(sbom, ref);
   }
   return undefined;
 }
 
 /** Without a package URL the ecosystem is not known, so that a package of that name has to be assumed to be the one. */
-function isNamed({ packageNames }: SbomComponent, key: string): boolean {
+function isCalled({ packageNames }: SbomComponent, key: string): boolean {
   const [type = ''] = key.split('/');
   return packageNames.some((name) => packageKey(type, name) === key);
 }

@@ -11,7 +11,7 @@ export function fromSpdx({ packages, relationships, documentDescribes }: JsonFie
     components.set(textIn(SPDXID) ?? `#${components.size}`, {
       name: componentName(name, versionInfo),
       purl: purlIn(externalRefs),
-      packageNames: PACKAGES.includes(textIn(purpose)) && textIn(name) !== undefined ? [String(name)] : [],
+      packageNames: SPDX_PACKAGES.includes(textIn(purpose)) && textIn(name) !== undefined ? [String(name)] : [],
       version: textIn(versionInfo),
     });
   const dependencies = new Map<string, string[]>();
@@ -27,7 +27,7 @@ export function fromSpdx({ packages, relationships, documentDescribes }: JsonFie
 }
 
 /** Purposes of which a package without a package URL may be one that an advisory names; most do not say. */
-const PACKAGES = ['LIBRARY', 'FRAMEWORK', undefined];
+const SPDX_PACKAGES = ['LIBRARY', 'FRAMEWORK', undefined];
 
 const FORWARDS = /^(DEPENDS_ON|CONTAINS|HAS_PREREQUISITE)$/;
 /** `DEV_DEPENDENCY_OF` and its like, too. */
