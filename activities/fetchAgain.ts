@@ -1,5 +1,6 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import { asBefore, someWithoutPast, type Inheritance } from '../domain/deploy/planRevert';
+import type { Restored } from '../domain/deploy/held';
 import type { RevertRules } from '../domain/deploy/versionBefore';
 import { named, type Named, type Part, type Snapshot, type SnapshotUnit } from '../domain/deploy/snapshot';
 import { concerned, unavailable } from '../domain/deploy/unavailable';
@@ -9,12 +10,15 @@ import { promptly, REVERT_PATIENCE_MS } from './clock';
 import { fetchUnits, orRefused } from './fetchUnits';
 import { allowJoined } from './fleetAccess';
 import type { DeployCall, Invoke, PushPorts } from './pushCalls';
+import { orGone } from './snapshots';
 
 /** Which units are looked at again, and for what. */
 export interface LookRequest {
   /** Of a follow-on: its units. */
   readonly only?: readonly string[];
   readonly inherited?: Inheritance;
+  /** Of a rollback. */
+  readonly restores?: Restored;
   readonly rules: RevertRules;
   /** Of a canary: what its updates may reach. */
   readonly parts?: readonly Part[];
@@ -56,7 +60,7 @@ export async function fetchAgain(
   const listed = withJoinedMarked(units, known, request);
   const now = [...listed, ...unlisted(units, before, request)];
   const fresh = request.asNow ? (fetched ? listed : now) : now.filter((unit) => unit.joined);
-  if (!request.asNow) await allowJoined(ports, call, fresh);
+  if (!request.asNow) await allowJoined(ports, call, fresh, request.restores);
   return {
     units: units.length,
     now: await ports.snapshots.write(call.deployId, now),
@@ -100,15 +104,4 @@ export const past = async (
   units: readonly Unit[],
   inherited: Inheritance | undefined,
 ): Promise<SnapshotUnit[]> =>
-  inherited ? asBefore(units, inherited, await readPast(ports, inherited.before)) : [...units];
-
-/** What another deploy kept; what nobody keeps any more says nothing. */
-async function readPast({ snapshots }: PushPorts, before: Snapshot): Promise<readonly SnapshotUnit[]> {
-  return snapshots.read(before).catch((error: unknown) => {
-    if (isGone(error)) return [];
-    throw error;
-  });
-}
-
-/** gRPC NOT_FOUND. */
-const isGone = (error: unknown): boolean => (error as { readonly code?: unknown } | null)?.code === 5;
+  inherited ? asBefore(units, inherited, await orGone(ports.snapshots.read(inherited.before))) : [...units];

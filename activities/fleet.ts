@@ -15,6 +15,7 @@ import { someWithoutPast, type Inheritance } from '../domain/deploy/planRevert';
 import { versionOfAll, type RevertRules } from '../domain/deploy/versionBefore';
 import { named, partOf, type Named, type Snapshot } from '../domain/deploy/snapshot';
 import { ranEach } from '../domain/deploy/ranEach';
+import type { Restored } from '../domain/deploy/held';
 import type { CanaryInput, Fleet } from '../domain/deploy/state';
 import { concerned, unavailable } from '../domain/deploy/unavailable';
 import { FLEET_LIMITS } from '../domain/fleet/limits';
@@ -37,6 +38,8 @@ export interface PlanRequest {
   /** Of a follow-on: its units. */
   readonly only?: readonly string[];
   readonly inherited?: Inheritance;
+  /** Of a rollback. */
+  readonly restores?: Restored;
   readonly rules: RevertRules;
 }
 
@@ -64,8 +67,8 @@ export function createFleetActivities(ports: PushPorts, invoke: Invoke) {
   const { snapshots } = ports;
   return {
     /** Whether its artifacts are signed as they have to be, the push type takes the configuration, and whose units these are. */
-    validateConfig: (call: DeployCall, artifacts: readonly Artifact[] = []) =>
-      validated(ports, invoke, call, artifacts),
+    validateConfig: (call: DeployCall, artifacts: readonly Artifact[] = [], restores?: Restored) =>
+      validated(ports, invoke, call, artifacts, restores),
 
     /** Reads the units, keeps what each runs, and plans. */
     planUnits: async (call: DeployCall, request: PlanRequest): Promise<PlannedFleet> => {
@@ -75,7 +78,7 @@ export function createFleetActivities(ports: PushPorts, invoke: Invoke) {
       return orImpossible(async () => {
         const { units: all, inPages } = await fetchUnits(invoke, call);
         const units = concerned(all, request);
-        await Promise.all([allowDeploy(ports, call, units), allowSources(ports, call, request.spec)]);
+        await Promise.all([allowDeploy(ports, call, units, request.restores), allowSources(ports, call, request.spec)]);
         const plan = planOf(units, request);
         const before = await past(ports, units, request.inherited);
         const each = ranEach(before, request.rules);
@@ -121,24 +124,30 @@ export function createFleetActivities(ports: PushPorts, invoke: Invoke) {
   };
 }
 
-async function validated(ports: PushPorts, invoke: Invoke, call: DeployCall, artifacts: readonly Artifact[]) {
+async function validated(
+  ports: PushPorts,
+  invoke: Invoke,
+  call: DeployCall,
+  artifacts: readonly Artifact[],
+  restores?: Restored,
+) {
   const signed = whetherSigned(ports.platform, call, artifacts);
   if ('refused' in signed) return { problems: [], service: '', unsigned: signed.refused };
   // What goes back is asked nothing that could keep it.
   const brings =
     call.back || artifacts.length === 0 ? {} : { version: versionOf(artifacts), artifacts: [...artifacts] };
   const { problems } = await invoke(call, 'validateConfig', brings);
-  const service = problems.length > 0 ? '' : await serviceOf(ports, invoke, call);
+  const service = problems.length > 0 ? '' : await serviceOf(ports, invoke, call, restores);
   return { problems, service };
 }
 
 const namedOf = (ids: readonly string[]): Named => named(ids, FLEET_LIMITS.leftOut);
 
 /** Whose lock a deploy takes: none, where its owners may not have all of the units. */
-async function serviceOf(ports: PushPorts, invoke: Invoke, call: DeployCall): Promise<string> {
+async function serviceOf(ports: PushPorts, invoke: Invoke, call: DeployCall, restores?: Restored): Promise<string> {
   // Without rules, one unit is enough to know.
-  if (!call.back && ports.platform?.().policy)
-    await allowDeploy(ports, call, (await orRefused(() => fetchUnits(invoke, call))).units);
+  if (ports.platform?.().policy)
+    await allowDeploy(ports, call, (await orRefused(() => fetchUnits(invoke, call))).units, restores);
   return (await invoke(call, 'fetchDeployUnits', { limit: 1 })).service;
 }
 

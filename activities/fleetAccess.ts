@@ -1,21 +1,41 @@
-import { decideDeploy, decideUse } from '../domain/access/usage';
+import type { Restored } from '../domain/deploy/held';
+import { decideRollback, decideDeploy, decideUse } from '../domain/access/usage';
 import type { Unit } from '../domain/fleet/unit';
 import type { DeploySpec } from '../domain/spec/deploy';
 import { requireAllowed } from './behalf';
 import { asFailure } from './failure';
 import type { DeployCall, PushPorts } from './pushCalls';
+import { readHeld } from './snapshots';
 
-/** @throws ApplicationFailure `not-permitted`, which says whose the units are */
-export const allowDeploy = ({ platform }: PushPorts, call: DeployCall, units: readonly Unit[]): Promise<void> =>
-  asFailure(() => {
-    const held = { pushType: call.pushType, units: units.map(({ id }) => id) };
-    requireAllowed(platform, call, call.pipeline, (facts, owners) => decideDeploy(facts, owners, held));
-    return Promise.resolve();
+/**
+ * Whether a deploy may have units. A rollback may have those that it had in what it restores; for others it takes the same right.
+ * @throws ApplicationFailure `not-permitted`, which says whose the units are
+ */
+export const allowDeploy = (
+  { platform, snapshots }: PushPorts,
+  call: DeployCall,
+  units: readonly Unit[],
+  restores: Restored = {},
+): Promise<void> =>
+  asFailure(async () => {
+    const { back, ...behalf } = call;
+    const wanted = { pushType: call.pushType, units: units.map(({ id }) => id) };
+    // What it held is read only where that decides.
+    const isOwned = platform === undefined || decideDeploy(platform(), call.owners, wanted).allowed;
+    const held = back && !isOwned ? await readHeld(snapshots, restores.held) : [];
+    requireAllowed(platform, behalf, call.pipeline, (facts, owners) =>
+      back ? decideRollback(facts, owners, wanted, held) : decideDeploy(facts, owners, wanted),
+    );
   });
 
 /** Rules are about units by name: those that joined since it was planned may be somebody else's. */
-export async function allowJoined(ports: PushPorts, call: DeployCall, joined: readonly Unit[]): Promise<void> {
-  if (joined.length > 0) await allowDeploy(ports, call, joined);
+export async function allowJoined(
+  ports: PushPorts,
+  call: DeployCall,
+  joined: readonly Unit[],
+  restores?: Restored,
+): Promise<void> {
+  if (joined.length > 0) await allowDeploy(ports, call, joined, restores);
 }
 
 /** @throws ApplicationFailure `not-permitted`, which says whose the data source is */

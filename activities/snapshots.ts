@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { WorkflowExecutionAlreadyStartedError, type Client } from '@temporalio/client';
 import { decodeArrayFromPayloads } from '@temporalio/common/lib/internal-non-workflow';
+import type { HeldUnits } from '../domain/deploy/held';
 import { selected, type Selection, type Snapshot, type SnapshotUnit } from '../domain/deploy/snapshot';
 import { versionBefore } from '../domain/deploy/versionBefore';
 import { workflowIds } from '../domain/ids';
@@ -62,6 +63,23 @@ export async function withJoined(store: SnapshotStore, then: Snapshot, now?: Sna
   const joined = now === undefined ? [] : (await store.read(now)).filter((unit) => unit.joined);
   return [...(await store.read(then)), ...joined];
 }
+
+/** Ids of units that a deploy held; none where its snapshot is gone. */
+export async function readHeld(store: SnapshotStore, held: HeldUnits | undefined): Promise<readonly string[]> {
+  if (held === undefined) return [];
+  if ('ids' in held) return held.ids;
+  return (await orGone(store.read(held))).map(({ id }) => id);
+}
+
+/** What another deploy kept, or nothing where its snapshot is gone. */
+export const orGone = (reading: Promise<readonly SnapshotUnit[]>): Promise<readonly SnapshotUnit[]> =>
+  reading.catch((error: unknown) => {
+    if (isGone(error)) return [];
+    throw error;
+  });
+
+/** gRPC NOT_FOUND. */
+const isGone = (error: unknown): boolean => (error as { readonly code?: unknown } | null)?.code === 5;
 
 /** What a page is started with. */
 export interface SnapshotPage {

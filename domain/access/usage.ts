@@ -13,7 +13,7 @@ const UNRESTRICTED: AccessDecision = allowedBy(
   'without a platform section every pipeline may use everything',
 );
 
-/** Whether pipelines of these owners may deploy to these units. A revert is never asked about. */
+/** Whether pipelines of these owners may deploy to these units. A revert under way is never asked about. */
 export function decideDeploy(
   facts: PlatformFacts,
   owners: readonly Principal[] | undefined,
@@ -40,6 +40,24 @@ export function decideDeploy(
   const what =
     first === undefined ? `with ${pushType}` : `to ${shortList(refused.map((unit) => `${pushType}/${unit}`))}`;
   return denied(`pipelines of ${ownersText(owners)} may not deploy ${what}: ${whose}`);
+}
+
+/**
+ * Whether a rollback may go to these units: to those that its pipeline held in what it restores whatever the rules are now, to others only
+ * where its owners may deploy.
+ */
+export function decideRollback(
+  facts: PlatformFacts,
+  owners: readonly Principal[] | undefined,
+  { pushType, units }: Units,
+  held: readonly string[],
+): AccessDecision {
+  const had = new Set(held);
+  const others = units.filter((unit) => !had.has(unit));
+  if (others.length === 0) return allowedBy('what it restores', 'it held these units then');
+  const decision = decideDeploy(facts, owners, { pushType, units: others });
+  if (decision.allowed) return decision;
+  return denied(`${decision.why}; nor is it known to have had ${shortList(others)} in the release that it restores`);
 }
 
 /** Whether pipelines of these owners may use a service, finder, data source or global mutex. */

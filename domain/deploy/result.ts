@@ -1,4 +1,5 @@
 import { failurePoint } from './failurePoint';
+import { heldUnits } from './held';
 import { resultOf, type Ending } from './outcome';
 import { inheritanceOf } from './planRevert';
 import type { DeployInput, DeployRecord, DeployResult } from './state';
@@ -6,11 +7,24 @@ import { withRemains } from './steps';
 
 /** What a deploy answers to its release: how it ended, how far it came, and what whoever deploys or goes back next has to know. */
 export const deployResult = (ending: Ending, input: DeployInput, record: DeployRecord): DeployResult =>
-  withBefore(
+  withHeld(
     input,
     record,
-    withInheritance(input, record, withProgress(input, record, resultOf(ending, input, record))),
+    withBefore(
+      input,
+      record,
+      withInheritance(input, record, withProgress(input, record, resultOf(ending, input, record))),
+    ),
   );
+
+/** A rollback to it goes there again, whatever the rules say by then. */
+function withHeld({ canary, followOn }: DeployInput, { fleet }: DeployRecord, result: DeployResult): DeployResult {
+  const held =
+    fleet === null || canary || followOn || result.outcome !== 'succeeded'
+      ? undefined
+      : heldUnits(fleet.now ?? fleet.snapshot);
+  return held === undefined ? result : { ...result, held };
+}
 
 function withProgress({ canary }: DeployInput, record: DeployRecord, result: DeployResult): DeployResult {
   const progress = result.outcome === 'succeeded' || canary ? null : failurePoint(record);

@@ -22,6 +22,7 @@ import type {
 } from '../views';
 import { NO_COMMANDS, type Control, type Overtaken, type DeploySituation } from './control';
 import type { Pattern } from './pattern';
+import type { HeldUnits, Restored } from './held';
 import type { DeployPlan } from './plan';
 import type { Inheritance, Sent } from './planRevert';
 import type { Snapshot, SnapshotUnit } from './snapshot';
@@ -40,6 +41,8 @@ export interface DeployInput {
   readonly lastGood: string | null;
   /** A rollback of an ended release: one phase, no waiting. */
   readonly rollback: boolean;
+  /** Of a rollback: what it restores. */
+  readonly restores?: Restored;
   /** When updates may start, as in the pipeline file; not of a rollback or an emergency. */
   readonly window?: ActionSpec['window'];
   /** When nothing is updated even so: those of the action and of its pipeline. */
@@ -85,6 +88,8 @@ export interface DeployResult {
   readonly unchanged?: true;
   /** Units that it left out since they were unavailable. */
   readonly skipped?: readonly string[];
+  /** Of one that succeeded: which units it held. */
+  readonly held?: HeldUnits;
   /** What it leaves behind, for the next deploy. */
   readonly leaves?: Inheritance;
   /** Of the first that succeeded: the one version that the fleet ran before, where it was one. */

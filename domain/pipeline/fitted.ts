@@ -70,7 +70,7 @@ function goodWithin({ good, spec }: PipelineState): Good {
 const ofEach = (good: Good, keep: (deploys: readonly GoodDeploy[]) => readonly GoodDeploy[]): Good =>
   Object.fromEntries(Object.entries(good).map(([action, deploys]) => [action, keep(deploys)]));
 
-const shorter = ({ artifacts, ...deploy }: GoodDeploy): GoodDeploy => ({
+const shorter = ({ artifacts, held: _held, ...deploy }: GoodDeploy): GoodDeploy => ({
   ...deploy,
   version: versionOf(artifacts),
   artifacts: artifacts.map((one) => ({ ...identified(one), ...(one.uri === undefined ? {} : { uri: one.uri }) })),

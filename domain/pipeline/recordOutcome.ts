@@ -1,5 +1,6 @@
 import { identityOf, versionOf, type Artifact } from '../artifact';
 import { leftBehind } from '../deploy/outcome';
+import type { DeployResult } from '../deploy/state';
 import { STATE_LIMITS } from '../limits';
 import { releaseMutex as leave, type Mutex } from '../mutex';
 import type { DeployEnded, ReleaseResult } from '../release/state';
@@ -119,19 +120,23 @@ function withDeploy(
   const whole = artifacts.map(reported);
   const entry: GoodDeploy = {
     ...{ release: release.number, version: versionOf(whole), artifacts: whole },
+    ...heldIn(result),
     since: standsSince(earlier?.at(-1), deploy) ?? formatTime(nowMs),
     ...(earlier !== undefined || result.beforeEach === undefined ? {} : { over: result.beforeEach }),
   };
-  const before = earlier === undefined ? ranBefore(whole, result.before) : madeWay(earlier, release, deploy, nowMs);
+  const before = earlier === undefined ? ranBefore(whole, result) : madeWay(earlier, release, deploy, nowMs);
   return { ...good, [action]: [...before, entry].slice(-STATE_LIMITS.goodPerAction.max) };
 }
 
 /** What a fleet ran before the first release, as if a release 0 had brought it. The version of several artifacts identifies none of them. */
-function ranBefore([artifact, ...others]: readonly Artifact[], version: string | undefined): readonly GoodDeploy[] {
+function ranBefore([artifact, ...others]: readonly Artifact[], result: DeployResult): readonly GoodDeploy[] {
+  const { before: version } = result;
   if (artifact === undefined || others.length > 0 || version === undefined) return [];
   const { name, kind } = artifact;
-  return [{ release: 0, version, artifacts: [{ name, kind, version, metadata: {} }] }];
+  return [{ release: 0, version, artifacts: [{ name, kind, version, metadata: {} }], ...heldIn(result) }];
 }
+
+const heldIn = ({ held }: DeployResult): Pick<GoodDeploy, 'held'> => (held === undefined ? {} : { held });
 
 /** Once a deploy has come through, or everything is as before, there is nothing to inherit any more; what one leaves mixed is. */
 function inheritedAfter({ inherited }: PipelineState, { release, deploys }: Deploys): PipelineState['inherited'] {

@@ -1,4 +1,5 @@
 import { identityOf, type Artifact } from '../artifact';
+import type { Restored } from '../deploy/held';
 import { withReason } from '../text';
 import type { DeployOutcome } from '../views';
 import { blamed } from './recordOutcome';
@@ -110,6 +111,18 @@ export function rolledBack(
   const held = goesOn ? marked : heldBy(marked, actor, withReason(`reverted release ${of}`, reason), nowMs);
   const trigger = { kind: 'rollback', actor, key: null, of, ...(notBad ? { notBad } : {}) } as const;
   return created(held, back, trigger, nowMs);
+}
+
+/** Of each deploy action what a rollback restores: the newest good deploy of these artifacts. */
+export function restoredBy({ good }: PipelineState, back: readonly Artifact[]): Readonly<Record<string, Restored>> {
+  const identities = new Set(back.map(identityOf));
+  const isBack = ({ artifacts }: GoodDeploy): boolean => artifacts.every((one) => identities.has(identityOf(one)));
+  return Object.fromEntries(
+    Object.entries(good).map(([action, deploys]) => {
+      const { held } = deploys.findLast(isBack) ?? {};
+      return [action, held === undefined ? {} : { held }];
+    }),
+  );
 }
 
 /** What of a release that never was good, or is no longer, gives way to something else. */

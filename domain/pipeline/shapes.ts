@@ -23,6 +23,7 @@ const isDeployResult = (value: unknown): boolean =>
   Object.values(value['spans']).every(Number.isFinite) &&
   [value['skipped'], value['overridden']].every((list) => isMissing(list) || Array.isArray(list)) &&
   (value['reverted'] === null || isJsonObject(value['reverted'])) &&
+  (isMissing(value['held']) || areHeld(value['held'])) &&
   (isMissing(value['leaves']) || isInheritance(value['leaves']));
 
 /** An action of a release, by name. */
@@ -58,8 +59,12 @@ const isInheritance = (value: unknown): boolean =>
 const isSnapshot = (value: unknown): boolean =>
   isJsonObject(value) &&
   (value['units'] === undefined
-    ? isText(value['at']) && Number.isInteger(value['pages'])
+    ? arePages(value)
     : Array.isArray(value['units']) && value['units'].every((unit) => isJsonObject(unit) && isText(unit['id'])));
+
+const areHeld = (value: unknown): boolean => isJsonObject(value) && (areTexts(value['ids']) || arePages(value));
+
+const arePages = (value: JsonObject): boolean => isText(value['at']) && Number.isInteger(value['pages']);
 
 export const isResult = (value: unknown): boolean =>
   isJsonObject(value) &&

@@ -1,4 +1,5 @@
 import { identityOf, isVersionOf, identified, type Artifact } from '../artifact';
+import type { HeldUnits } from '../deploy/held';
 import type { Inheritance } from '../deploy/planRevert';
 import { STATE_LIMITS } from '../limits';
 import { FREE_MUTEX, type Mutex } from '../mutex';
@@ -129,6 +130,8 @@ export interface GoodDeploy {
   readonly release: number;
   readonly version: string;
   readonly artifacts: readonly Artifact[];
+  /** Which units its deploy held; missing where that is not known. */
+  readonly held?: HeldUnits;
   /** Since when it runs with no other deploy of the action in between; null: not everywhere any more. Missing from before this was kept. */
   readonly since?: string | null;
   /** The longest that it ran so before, in ms. */

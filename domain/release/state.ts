@@ -1,4 +1,5 @@
 import type { Artifact } from '../artifact';
+import type { Restored } from '../deploy/held';
 import type { DeployResult } from '../deploy/state';
 import type { Emergency, FollowOn, Held } from '../pipeline/state';
 import type { Policy } from '../principals';
@@ -31,6 +32,8 @@ export interface ReleaseInput {
   readonly rerunOf?: number;
   readonly place?: number;
   readonly frozen?: Held | null;
+  /** Of a rollback: what it restores of each deploy action. */
+  readonly restores?: Readonly<Record<string, Restored>>;
   /** The pipeline records a deploy that ends the release with the end of the release: it is reported once. */
   readonly reportsOnce?: true;
   /** It reports its end to its parent and to its pipeline at the same moment; until 0.3 one after the other. */

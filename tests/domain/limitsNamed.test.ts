@@ -105,6 +105,7 @@ const BOUND_BY: Readonly<Record<Lists<Omit<Required<PipelineState>, 'spec' | 'se
   'good{}': STATE_LIMITS.goodPerAction,
   'good{}[].artifacts': SPEC_LIMITS.deployInputs,
   'good{}[].artifacts[].metadata': ARTIFACT_LIMITS.metadata,
+  'good{}[].held.ids': STATE_LIMITS.heldIds,
   inherited: STATE_LIMITS.inherited,
   'inherited{}.left': STATE_LIMITS.inheritedLeft,
   'inherited{}.before.units': STATE_LIMITS.inherited,

@@ -92,6 +92,25 @@ test('a deploy is reverted although its owners may deploy it no more: under way,
   expect(await versions()).toEqual(BEFORE);
 });
 
+test('a rollback goes to no unit of others, also where its pipeline has been changed to name it since', async () => {
+  const own = ['kvstore-x', 'kvstore-y'];
+  await world.job('theirs-z', 'z', 2);
+  const mine = { ...SERVICE, owners: kvstore().owners };
+  rule({ services: [mine, { ...SERVICE, units: ['theirs-*'] }] });
+  await world.apply(kvstore({ config: { jobs: own } }, { releases: { onRevert: 'continue' } }), CALM);
+  for (const n of [2, 3]) {
+    await world.release('kvstore', `kv:${n}`);
+    expect(await world.ended('kvstore', n - 1)).toMatchObject({ state: 'succeeded' });
+  }
+  await world.apply(kvstore({ config: { jobs: [...own, 'theirs-z'] } }), CALM);
+  await world.rollBack('kvstore', 2, { actor: 'user:alice', reason: 'wrong' });
+  expect(await world.ended('kvstore', 3)).toMatchObject({ state: 'failed' });
+  expect(JSON.stringify((await world.deployStatus('kvstore', 3)).timeline)).toMatch(
+    /may not deploy to twine\/theirs-z: platform\.services\.1 is for .*; nor is it known to have had theirs-z in the release that it restores/,
+  );
+  expect(await versions()).toEqual([{ 'kv:3': 6 }, { 'kv:3': 6 }, { 'kv:1': 2 }]);
+});
+
 test.each([
   ['a script', { type: 'custom-script', with: { command: ['true'] } }, /may not run scripts/],
   ['an action service', { type: 'build', with: {} }, /may not use the action-service build/],

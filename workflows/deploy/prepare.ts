@@ -18,7 +18,7 @@ export async function introduce(run: DeploySession): Promise<Ending | undefined>
   if (run.record.service !== null) return undefined;
   const { pushType } = run.input.spec;
   const valid = await callUntilAnswered(run, 'validateConfig', (push) =>
-    push.validateConfig(run.call, run.input.artifacts),
+    push.validateConfig(run.call, run.input.artifacts, run.input.restores),
   );
   if (valid === undefined) return untouchedEnding(run);
   if ('refused' in valid) return { kind: 'failed', reason: valid.refused, fault: 'conveyor' };
@@ -117,10 +117,11 @@ function planRequest(input: DeployInput): PlanRequest {
   };
 }
 
-const lookRequest = ({ spec, version, lastGood, followOn, inherited }: DeployInput): LookRequest => ({
+const lookRequest = ({ spec, version, lastGood, followOn, inherited, restores }: DeployInput): LookRequest => ({
   ...(spec.allowEmpty ? { allowEmpty: true } : {}),
   ...(followOn ? { only: followOn.units } : {}),
   ...(inherited ? { inherited } : {}),
+  ...(restores ? { restores } : {}),
   rules: { lastGood, deployed: version },
 });
 

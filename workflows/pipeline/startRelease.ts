@@ -7,6 +7,7 @@ import { lastRanOn } from '../../domain/pipeline/recordOutcome';
 import { inFull } from '../../domain/pipeline/kept';
 import { badOutputs } from '../../domain/pipeline/knownBad';
 import { policyOf } from '../../domain/pipeline/refusal';
+import { restoredBy } from '../../domain/pipeline/rollback';
 import { started, type ActiveRelease, type PipelineState } from '../../domain/pipeline/state';
 import { emergencySpec, followOnSpec, newRelease, rollbackSpec, type ReleaseInput } from '../../domain/release/state';
 import { releaseSummary } from '../../domain/release/view';
@@ -78,6 +79,7 @@ function inputOf(state: PipelineState, release: ActiveRelease): ReleaseInput {
     ...(emergency === undefined ? {} : { emergency }),
     ...(followOn === undefined ? {} : { followOn }),
     ...badOutputs(state),
+    ...(trigger.kind === 'rollback' ? { restores: restoredBy(state, artifacts) } : {}),
     ...(rerunOf === undefined ? {} : { rerunOf }),
     ...(place === undefined ? {} : { place }),
   };

@@ -170,7 +170,7 @@ function deployInput(
   artifacts: readonly Artifact[],
   { lastGood = run.input.lastGood[name] ?? null, inherited }: Granted,
 ) {
-  const { spec, trigger, emergency, followOn } = run.input;
+  const { spec, trigger, emergency, followOn, restores } = run.input;
   return deployChild(run, name, {
     spec: action.with,
     artifacts,
@@ -181,6 +181,7 @@ function deployInput(
       ? { emergency: { skipBake: emergency.skipBake, ...(isByAdmin(trigger) ? { byAdmin: true } : {}) } }
       : {}),
     ...(followOn ? { followOn: { units: followOn.units } } : {}),
+    ...(restores?.[name] === undefined ? {} : { restores: restores[name] }),
     ...(inherited === undefined ? {} : { inherited }),
   });
 }
