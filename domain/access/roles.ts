@@ -43,12 +43,14 @@ export function decideAuditor(facts: PlatformFacts, what: What, who: Principal):
   return owner.allowed ? owner : denied(`the audit of ${pipeline} is for its owners and for platform.admins`);
 }
 
-/** Names belong to creators, and pipelines to owners: whoever changes one is both. */
+/** Names belong to creators, and pipelines to owners: a change of one takes both, and leaves its actor an owner. */
 export function decideCreator(facts: PlatformFacts, what: What, who: Principal, verb: OperationName): AccessDecision {
   const owners = what.owners ?? what.spec?.owners ?? [];
   const owner = decideOwner(facts, { ...what, owners }, who);
   if (facts.policy === null || !owner.allowed) return owner;
   const { pipeline } = what;
+  const given = verb === 'apply' || verb === 'import' ? whyGivenAway(facts, what, who) : undefined;
+  if (given !== undefined) return denied(given);
   const about = facts.policy.pipelines.flatMap((rule, at) =>
     matchesAny(rule.names, pipeline) ? [{ ...rule, place: `platform.pipelines.${at}` }] : [],
   );
@@ -65,6 +67,15 @@ export function decideCreator(facts: PlatformFacts, what: What, who: Principal, 
       )}`
     : `no rule of platform.pipelines is about that name; ${adminsOf(facts.policy, facts)}`;
   return denied(`${who} may not ${verb} ${pipeline}: ${rule}`);
+}
+
+/** A pipeline may do what its owners may, so its owners give it no others whose rights are not theirs. */
+function whyGivenAway({ groups }: PlatformFacts, { pipeline, owners, spec }: What, who: Principal): string | undefined {
+  if (owners === null || spec === undefined || membership(spec.owners, who, groups)) return undefined;
+  return (
+    `${who} would be none of the new owners of ${pipeline}: ${listed(spec.owners, groups)}; a pipeline may do what its owners may. ` +
+    `Name ${who} as well, and one of them takes it over by applying it without ${who}`
+  );
 }
 
 const adminsOf = ({ admins }: PlatformPolicy, { groups }: PlatformFacts): string =>

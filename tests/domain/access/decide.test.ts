@@ -63,6 +63,25 @@ describe('roles', () => {
     expect(why(asked('user:eve', 'retire', { owners: ['user:eve'] }))).toMatch(/^user:eve may not retire kvstore/);
   });
 
+  test.each(['apply', 'import'] as const)(
+    '%s leaves its actor an owner, so that an owner gains no rights of others through a pipeline',
+    (verb) => {
+      const mine = { pipeline: 'storage-x', owners: ['user:bob'] };
+      const to = (owners: string[], who = 'user:bob') =>
+        why(asked(who, verb, { ...mine, spec: specOf(['deploy'], { owners }) }));
+      expect(to(['group:sre'])).toBe(
+        'user:bob would be none of the new owners of storage-x: group:sre (user:sam, user:sue, user:alice); a pipeline may do what its owners may. ' +
+          'Name user:bob as well, and one of them takes it over by applying it without user:bob',
+      );
+      expect(to(STORAGE)).toBe('yes: platform.pipelines.0.creators through group:storage');
+      expect(to(['group:sre'], 'user:root')).toBe('yes: platform.admins through group:platform');
+      // Until then it may do what both may.
+      expect(
+        decideDeploy(facts(), ['user:bob', 'group:sre'], { pushType: 'twine', units: ['kvstore-x'] }).allowed,
+      ).toBe(false);
+    },
+  );
+
   test('without the section owners decide alone', () => {
     const spec = specOf(['deploy'], { owners: ['user:eve'] });
     expect(why(asked('user:eve', 'create', { owners: null, spec }, facts(null)))).toBe('yes: owners of kvstore');
