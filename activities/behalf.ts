@@ -11,6 +11,8 @@ export interface Behalf {
   readonly owners?: readonly Principal[];
   /** It brings back what was before, which nobody has to be allowed. */
   readonly back?: true;
+  /** What it brings back no worker saw. */
+  readonly imported?: true;
   /** An emergency of an admin, as its door said: protection keeps nobody else. */
   readonly byAdmin?: true;
 }
@@ -24,11 +26,11 @@ export type ReadPlatform = () => PlatformFacts;
  */
 export function requireAllowed(
   platform: ReadPlatform | undefined,
-  { owners, back }: Behalf,
+  { owners, back, imported }: Behalf,
   pipeline: string,
   decide: (facts: PlatformFacts, owners: readonly Principal[] | undefined) => AccessDecision,
 ): void {
-  if (platform === undefined || back) return;
+  if (platform === undefined || (back && !imported)) return;
   const decision = decide(platform(), owners);
   if (!decision.allowed) throw conveyorError('not-permitted', { actor: pipeline, pipeline, why: decision.why });
 }
@@ -36,11 +38,11 @@ export function requireAllowed(
 /** Asked anew before each deploy touches anything, wherever its artifacts came from; never of what goes back to what ran. */
 export function whetherSigned(
   platform: ReadPlatform | undefined,
-  { pipeline, back, byAdmin }: Behalf & { readonly pipeline: string },
+  { pipeline, back, imported, byAdmin }: Behalf & { readonly pipeline: string },
   artifacts: readonly Artifact[],
 ): { readonly refused: string } | { /** To be recorded. */ readonly signed?: string } {
   const facts = platform?.();
-  if (facts === undefined || back || !wantsSigned(facts, pipeline)) return {};
+  if (facts === undefined || (back && !imported) || !wantsSigned(facts, pipeline)) return {};
   const lacking = unsigned(facts, pipeline, artifacts);
   if (lacking !== undefined)
     return byAdmin

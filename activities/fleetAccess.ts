@@ -21,8 +21,9 @@ export const allowDeploy = (
     const { back, ...behalf } = call;
     const wanted = { pushType: call.pushType, units: units.map(({ id }) => id) };
     // What it held is read only where that decides.
+    const isSeen = back && !call.imported;
     const isOwned = platform === undefined || decideDeploy(platform(), call.owners, wanted).allowed;
-    const held = back && !isOwned ? await readHeld(snapshots, restores.held) : [];
+    const held = isSeen && !isOwned ? await readHeld(snapshots, restores.held) : [];
     requireAllowed(platform, behalf, call.pipeline, (facts, owners) =>
       back ? decideRollback(facts, owners, wanted, held) : decideDeploy(facts, owners, wanted),
     );

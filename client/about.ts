@@ -50,7 +50,8 @@ export async function decideApply(
   { who, verb, spec }: { readonly who: Who; readonly verb: 'apply' | 'import'; readonly spec: PipelineSpec },
 ): Promise<AccessDecision & { readonly verb: OperationName }> {
   const owners = await ownersNow(client, spec.pipeline);
-  const asked = owners === null ? 'create' : verb;
+  // An import of a name that is new is one all the same: it says what ran.
+  const asked = owners === null && verb === 'apply' ? 'create' : verb;
   return { ...decideAccess(facts, { who, verb: asked, what: { pipeline: spec.pipeline, owners, spec } }), verb: asked };
 }
 

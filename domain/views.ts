@@ -19,6 +19,8 @@ export interface Trigger {
   readonly of?: number;
   /** rollback: whoever asked for it said that the undone version is not bad. */
   readonly notBad?: true;
+  /** rollback: to what an import alone calls good, so that it is held against the rules as any release is. */
+  readonly imported?: true;
   /** emergency, and a rerun: why. */
   readonly reason?: string;
   /** parent: the release whose child this is, such as `inference/3`. */
@@ -456,6 +458,8 @@ export interface PipelineStatus extends PipelineSummary {
   readonly behind?: readonly BehindView[];
   readonly releases: readonly ReleaseSummary[];
   readonly commands: readonly CommandRecord[];
+  /** Who brought records of it in a file last, and when. */
+  readonly imported?: { readonly actor: string; readonly at: string };
   readonly webUi: string;
   /** The page that lists it with its releases and deploys. */
   readonly webUiList?: string;
@@ -499,6 +503,8 @@ export interface HistoryRow extends ReleaseSummary {
   readonly durationMs: number | null;
   /** It ended while it waited to start. */
   readonly neverStarted?: true;
+  /** It stands in an import: no more is known of it than the file said. */
+  readonly imported?: true;
   /** Of a rerun: the first release in its line, where it stands among the others. */
   readonly place?: number;
   readonly omitted?: Omitted;

@@ -4,7 +4,14 @@ import { skipsTheQueue } from '../release/urgent';
 import type { ApprovalRuleView, Trigger } from '../views';
 import { membership, peopleOf } from './members';
 import type { PlatformFacts } from './platform';
-import { emergencyApprovals, lackingNow, protecting, type Protecting, type Safeguards } from './protection';
+import {
+  emergencyApprovals,
+  lackingNow,
+  lacksImported,
+  protecting,
+  type Protecting,
+  type Safeguards,
+} from './protection';
 
 /** The yes of somebody to a release. */
 export interface Approval {
@@ -17,6 +24,8 @@ export interface Approval {
 export interface ApprovalAsk {
   readonly pipeline: string;
   readonly kind: Trigger['kind'];
+  /** Of a rollback to what an import alone calls good. */
+  readonly imported?: true;
   /** None of them is a second person. */
   readonly askedBy: readonly Principal[];
   readonly approvals: readonly Approval[];
@@ -46,9 +55,9 @@ export const UNPROTECTED: ApprovalStatus = { lacks: null, met: true, rules: [], 
 export const askersOf = ({ actor, startedBy }: Pick<Trigger, 'actor' | 'startedBy'>): readonly Principal[] =>
   startedBy === undefined ? [actor] : [startedBy, actor];
 
-/** What goes back waits for nobody, nor does what is left of the rollout of another release. */
-export const waitsForApprovals = ({ kind }: Pick<Trigger, 'kind'>): boolean =>
-  kind === 'emergency' || !skipsTheQueue({ kind });
+/** A rollback to what a worker saw waits for no approval, nor does what is left of the rollout of another release. */
+export const waitsForApprovals = ({ kind, imported }: Pick<Trigger, 'kind' | 'imported'>): boolean =>
+  kind === 'emergency' || imported === true || !skipsTheQueue({ kind });
 
 /**
  * Whether as many different people as each rule wants have approved a release, as the rules and groups are now: whoever has left a group
@@ -71,10 +80,10 @@ export function approvalStatus(facts: PlatformFacts, ask: ApprovalAsk): Approval
 }
 
 /** Admins go past what a spec lacks, as at the doors. */
-function whatLacks(all: readonly Protecting[], { pipeline, action, permitted }: ApprovalAsk): string | null {
+function whatLacks(all: readonly Protecting[], { pipeline, action, permitted, imported }: ApprovalAsk): string | null {
   if (action === undefined || isByAdmin({ permitted })) return null;
   for (const one of all) {
-    const lacks = lackingNow(one, pipeline, action);
+    const lacks = imported ? lacksImported(one, pipeline) : lackingNow(one, pipeline, action);
     if (lacks !== undefined) return lacks;
   }
   return null;

@@ -40,9 +40,8 @@ function whyNotByRule(
   if (isAdmin || gate === undefined || gate === 'approval') return undefined;
   switch (gate) {
     case 'spec':
-      // Records say what ran, and a rollback brings that back unasked.
-      if (verb === 'import' && rule.signed !== null)
-        return `${place} wants what ${what.pipeline} deploys to be signed, so ${verb} is for admins`;
+      if (verb === 'import')
+        return `${place} protects ${what.pipeline}, and records say what ran: ${verb} is for admins`;
       return what.spec && lacking(one, what.spec);
     case 'emergency':
       return whyNoEmergency(facts, one, what, who);

@@ -31,6 +31,12 @@ export const lackingNow = (
   { emergencyApprovals: given, ...action }: Safeguards & { readonly emergencyApprovals: number },
 ): string | undefined => lacksWords(place, pipeline, [...lacksApprovals(rule, given), ...lacksIn(rule, action)]);
 
+/** A rollback is neither checked nor does it wait, so that it goes only to what was. */
+export const lacksImported = ({ rule: { requires }, place }: Protecting, pipeline: string): string | undefined =>
+  requires.checks.length > 0 || requires.soak > 0 || requires.windows
+    ? `${place} protects ${pipeline}: what it would go back to stands in an import alone, and a rollback is not checked; release it instead`
+    : undefined;
+
 const lacksWords = (place: string, pipeline: string, missing: readonly string[]): string | undefined =>
   missing.length === 0 ? undefined : `${place} protects ${pipeline}: ${missing.join('; ')}`;
 

@@ -7,7 +7,7 @@ import { droppable, followOnOf, goodBefore, withUpdatedUnits, whyDropped } from 
 import { cutTexts } from './kept';
 import { obstacleTo, type Obstacle } from './obstacles';
 import { holderOf, placeIn } from './place';
-import { isKnownBad, withInherited, type PipelineState, type ReadyAction } from './state';
+import { goesBackTo, isKnownBad, withInherited, type PipelineState, type ReadyAction } from './state';
 import type { Admission } from '../release/admission';
 import { overtakenBy, withOvertaken, type Overtaking } from './overtaking';
 import { begun, countedInWindows, isDeploy, newest, requesterOf, type ActionRef } from './begun';
@@ -149,7 +149,7 @@ function granted(state: PipelineState, ready: ReadyAction): Admission {
   const last = followOnOf(state, ready.release) ? goodBefore(good, ready.artifacts) : good.at(-1);
   return {
     kind: 'granted',
-    lastGood: last?.version ?? null,
+    lastGood: goesBackTo(state, last),
     ...(inherited === undefined ? {} : { inherited }),
   };
 }

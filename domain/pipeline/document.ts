@@ -1,7 +1,7 @@
 import { over } from '../excess';
 import { keptCommands } from '../keptCommands';
 import { STATE_LIMITS } from '../limits';
-import type { Policy } from '../principals';
+import { isByAdmin, type Policy } from '../principals';
 import { DEFAULT_SETTINGS, type Settings } from '../settings';
 import { jsonBytes } from '../size';
 import { formatTime } from '../text';
@@ -9,6 +9,7 @@ import { KEPT_RELEASES } from './recordOutcome';
 import { fitted } from './fitted';
 import { identified } from '../artifact';
 import { refuseLargeSpec } from './refuseApply';
+import { asImported, sortedText } from './imported';
 import { notPermitted, policyOf, tooLarge, type Refusal } from './refusal';
 import { isSpec } from './shapes';
 import { newPipeline, type ActiveRelease, type PipelineState } from './state';
@@ -20,7 +21,7 @@ const RECORDED = [
   ...(['badUnlisted', 'inheritedOmitted', 'pushed', 'deployedAt'] as const),
 ] as const;
 
-export type PipelineRecords = Pick<PipelineState, (typeof RECORDED)[number]>;
+type PipelineRecords = Pick<PipelineState, (typeof RECORDED)[number]>;
 
 /** `conveyor pipeline export`: JSON that `import` takes; a later version of Conveyor reads what an earlier one wrote. */
 export interface PipelineDocument extends PipelineRecords {
@@ -72,30 +73,42 @@ function refuseLargeRecords(
   document: PipelineDocument,
   groups: Policy['groups'],
 ): Refusal | undefined {
-  const carried = fitted(imported(state, document, groups, DEFAULT_SETTINGS));
+  const carried = fitted(imported(state, document, groups, DEFAULT_SETTINGS, { actor: '', nowMs: 0 }));
   return tooLarge(
     over(STATE_LIMITS.knownBad, jsonBytes(carried.knownBad)) ?? over(STATE_LIMITS.state, jsonBytes(carried)),
   );
 }
 
+/** Who brings a document, and by which rule. */
+export interface Importer {
+  readonly actor: string;
+  readonly permitted?: string | undefined;
+  readonly nowMs: number;
+}
+
 /**
  * The pipeline with the records of a document; releases under way continue. What is known to be bad stays so, and a hold or freeze stays,
- * until somebody says otherwise.
+ * until somebody says otherwise. Nothing in a document is what a person did or a worker saw here, and what a deploy left behind, which a revert
+ * goes by unasked, counts only where an admin imports it, or where no rules exist.
  */
 export function imported(
   state: PipelineState | null,
   document: PipelineDocument,
   groups: PipelineState['groups'],
   settings: Settings,
+  { actor, permitted, nowMs }: Importer,
 ): PipelineState {
   const base = newPipeline(document.spec, groups, settings);
   const { active, ready, deploys, mutexes, history } = state ?? base;
-  const records = recordsOf(document);
+  const records = asImported(recordsOf(document), state);
+  const vouched = permitted === undefined || isByAdmin({ permitted });
   const all = new Map([...records.history, ...history].map((row) => [row.number, row]));
   return {
     ...base,
     ...records,
     ...{ active, ready, deploys, mutexes },
+    ...(vouched ? {} : { inherited: state?.inherited ?? {} }),
+    imported: { actor, at: formatTime(nowMs), vouched },
     ...(state ? lasting(state, records) : {}),
     history: [...all.values()].sort((a, b) => a.number - b.number).slice(-KEPT_RELEASES),
   };
@@ -108,7 +121,7 @@ function lasting(
 ): Partial<PipelineState> {
   const listed = new Set(records.knownBad.map(({ artifact }) => artifact));
   const unlisted = Math.max(badUnlisted, records.badUnlisted ?? 0);
-  const commands = new Map([...records.commands, ...state.commands].map((each) => [textOf(each), each]));
+  const commands = new Map([...records.commands, ...state.commands].map((each) => [sortedText(each), each]));
   return {
     ...{ held: held ?? records.held, frozen: frozen ?? records.frozen },
     ...{
@@ -157,6 +170,3 @@ export function continuing(state: PipelineState, { nextNumber, releases }: Found
     active: [...state.active, ...missed].sort((a, b) => a.number - b.number),
   };
 }
-
-/** The same for what is the same, whatever the order of its fields. */
-const textOf = (value: object): string => JSON.stringify(Object.entries(value).sort());

@@ -109,7 +109,9 @@ export function rolledBack(
   const marked = notBad ? { ...state, good } : markKnownBad({ ...state, good }, bad, why, nowMs);
   const goesOn = marked.held !== null || state.spec.releases.onRevert === 'continue';
   const held = goesOn ? marked : heldBy(marked, actor, withReason(`reverted release ${of}`, reason), nowMs);
-  const trigger = { kind: 'rollback', actor, key: null, of, ...(notBad ? { notBad } : {}) } as const;
+  const isImported = Object.values(restoredBy(state, back)).some((restored) => restored.imported);
+  const marks = { ...(notBad ? { notBad } : {}), ...(isImported ? { imported: true as const } : {}) };
+  const trigger = { kind: 'rollback', actor, key: null, of, ...marks } as const;
   return created(held, back, trigger, nowMs);
 }
 
@@ -119,8 +121,8 @@ export function restoredBy({ good }: PipelineState, back: readonly Artifact[]): 
   const isBack = ({ artifacts }: GoodDeploy): boolean => artifacts.every((one) => identities.has(identityOf(one)));
   return Object.fromEntries(
     Object.entries(good).map(([action, deploys]) => {
-      const { held } = deploys.findLast(isBack) ?? {};
-      return [action, held === undefined ? {} : { held }];
+      const { held, imported } = deploys.findLast(isBack) ?? {};
+      return [action, { ...(held === undefined ? {} : { held }), ...(imported ? { imported } : {}) }];
     }),
   );
 }

@@ -57,6 +57,8 @@ export interface PipelineState {
   readonly keys: readonly (readonly [string, number])[];
   readonly history: readonly HistoryRow[];
   readonly commands: readonly CommandRecord[];
+  /** Who brought records of it in a file last, and when. */
+  readonly imported?: Imported;
   /** Of what it has taken from whoever holds the platform's key. */
   readonly proofs?: Proofs;
 }
@@ -130,6 +132,8 @@ export interface GoodDeploy {
   readonly release: number;
   readonly version: string;
   readonly artifacts: readonly Artifact[];
+  /** It stands in an import, and no worker saw it. */
+  readonly imported?: true;
   /** Which units its deploy held; missing where that is not known. */
   readonly held?: HeldUnits;
   /** Since when it runs with no other deploy of the action in between; null: not everywhere any more. Missing from before this was kept. */
@@ -138,6 +142,13 @@ export interface GoodDeploy {
   readonly ranMs?: number;
   /** Of the first: which units ran which version before it, where they ran several. */
   readonly over?: string;
+}
+
+export interface Imported {
+  readonly actor: string;
+  readonly at: string;
+  /** By an admin, or where no rules exist. */
+  readonly vouched: boolean;
 }
 
 export interface KnownBad {
@@ -227,6 +238,10 @@ export const started = (state: PipelineState, number: number): PipelineState => 
       : release,
   ),
 });
+
+/** What units that run several versions go back to: nothing that an import alone calls good, unless it was vouched for. */
+export const goesBackTo = ({ imported }: PipelineState, deploy: GoodDeploy | undefined): string | null =>
+  deploy === undefined || (deploy.imported && imported?.vouched !== true) ? null : deploy.version;
 
 export const isKnownBad = (state: PipelineState, artifact: Artifact): KnownBad | undefined =>
   state.knownBad.find((bad) => bad.artifact === identityOf(artifact));

@@ -66,6 +66,7 @@ export function pipelineStatus(state: PipelineState, nowMs: number): Omit<Pipeli
       (a, b) => a.number - b.number,
     ),
     commands,
+    ...(state.imported ? { imported: { actor: state.imported.actor, at: state.imported.at } } : {}),
   };
 }
 

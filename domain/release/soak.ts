@@ -72,6 +72,7 @@ function judgePlace(known: Deployments, ask: SoakAsk, place: string, nowMs: numb
     };
   const other = otherIn(known, place, last.release);
   if (other !== undefined) return stillSoaking(`${releaseId(pipeline, other)} deploys to ${where} meanwhile`);
+  if (last.imported) return stillSoaking(`that ${what} ran in ${where} stands in an import alone`);
   if (last.since === null) return stillSoaking(`${what} does not run everywhere in ${where} any more`);
   const since = last.since ?? sinceOf(known, last, ask) ?? formatTime(nowMs);
   const untilMs = Date.parse(since) + forMs;

@@ -92,7 +92,7 @@ test('whoever applies a pipeline that does not exist creates it; one that has en
   );
   expect(
     await refused(through().importPipeline({ spec: { ...spec, pipeline: 'web-x' } } as never, 'user:alice')),
-  ).toMatch(/may not create/);
+  ).toMatch(/may not import/);
   expect(calls).toEqual([['apply', spec, 'user:alice', 'platform.pipelines.0.creators through group:storage']]);
 });
 

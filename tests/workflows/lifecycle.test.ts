@@ -136,7 +136,7 @@ describe('a lock that was terminated', () => {
   });
 });
 
-test('books that are frozen freeze also what runs in the pipeline over which they are imported', async () => {
+test('an import that is frozen freezes what runs in its pipeline, in the name of no person', async () => {
   await world.apply(kvstore(PATIENT), SOON);
   await world.release('kvstore', 'kv:2');
   await baking('kvstore');
@@ -147,7 +147,7 @@ test('books that are frozen freeze also what runs in the pipeline over which the
   await world
     .pipeline('kvstore')
     .executeUpdate('import', { args: [{ document, actor: 'user:alice', groups, settings }] });
-  await world.reaches('kvstore', 1, ({ summary }) => summary.includes('frozen by user:alice'));
+  await world.reaches('kvstore', 1, ({ summary }) => summary.includes('frozen by service:import'));
   await world.command('pipeline/kvstore', 'unfreeze');
   await world.ended('kvstore', 1, { stepMs: 10 * MINUTE });
 });

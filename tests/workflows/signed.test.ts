@@ -1,5 +1,7 @@
 import type { PlatformFacts } from '../../domain/access/platform';
 import type { Artifact } from '../../domain/artifact';
+import { documentOf } from '../../domain/pipeline/document';
+import type { PipelineState } from '../../domain/pipeline/state';
 import type { ReleaseStatus } from '../../domain/views';
 import { parseRegistry } from '../../platform/registry';
 import { artifact, envelope, signed, signer, statement } from '../builders/signing';
@@ -69,6 +71,25 @@ describe('with a rule that wants signatures', () => {
     expect(await versions()).toEqual(all('kv:1'));
     await expect(world.client.workflow.getHandle('lock/twine/kvstore').describe()).rejects.toThrow(/not found/i);
     expect((await world.pipelineStatus('kvstore')).knownBad).toEqual([]);
+  });
+
+  test.each<[string, Artifact, string]>([
+    ['nowhere where that is not signed', artifact('kv:9'), 'kv:1'],
+    ['there where that is signed', signed('kv:9', ci), 'kv:9'],
+  ])('a rollback to what an import alone calls good goes %s', async (_where, one, ends) => {
+    const state = await world.pipeline('kvstore').query<PipelineState>('pipeline');
+    const good = [one, artifact('kv:1')].map((each, at) => ({
+      ...{ release: at + 1, version: each.version, artifacts: [each], held: { ids: ['kvstore-x', 'kvstore-y'] } },
+    }));
+    const document = { ...documentOf(state, await world.now()), nextNumber: 3, good: { deploy: good } };
+    const { groups, settings } = state;
+    const input = { document, actor: 'user:root', permitted: 'platform.admins', groups, settings };
+    await world.pipeline('kvstore').executeUpdate('import', { args: [input] });
+    await world.rollBack('kvstore', 2, { actor: 'user:alice', reason: 'as the file says' });
+    const isSigned = ends === 'kv:9';
+    expect(await world.ended('kvstore', 3)).toMatchObject({ state: isSigned ? 'succeeded' : 'failed' });
+    expect(await lines(3)).toMatch(isSigned ? /executable@kv:9 is signed with ci/ : /executable@kv:9 is not signed/);
+    expect(await versions()).toEqual(all(ends));
   });
 
   test('an artifact of a finder is held against it as one of a person is', async () => {

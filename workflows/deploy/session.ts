@@ -2,6 +2,7 @@ import { condition, getExternalWorkflowHandle, patched, workflowInfo } from '@te
 import type { Behalf } from '../../activities/behalf';
 import type { DeployCall } from '../../activities/pushCalls';
 import { deployDetails } from '../../domain/deploy/details';
+import { backOf } from '../../domain/deploy/held';
 import { HEALTH_DATA, pushTypeWords } from '../../domain/deploy/outcome';
 import { withOverrides } from '../../domain/deploy/overrides';
 import { change, newDeploy, note, type DeployInput, type DeployRecord } from '../../domain/deploy/state';
@@ -77,9 +78,9 @@ export class DeploySession {
 
   /** For whom activities touch the world; a rollback brings back what was, which nobody has to be allowed. */
   get behalf(): Behalf {
-    const { rollback, emergency } = this.input;
+    const { rollback, emergency, restores } = this.input;
     const byAdmin = emergency?.byAdmin ? ({ byAdmin: true } as const) : {};
-    return { owners: this.policy.owners, ...(rollback ? { back: true } : {}), ...byAdmin };
+    return { owners: this.policy.owners, ...backOf(rollback, restores?.imported), ...byAdmin };
   }
 
   get lockId(): string {

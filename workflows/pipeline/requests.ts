@@ -108,9 +108,12 @@ function applySpec(run: PipelineRun, { spec, groups: all, settings, found }: App
   return adopted(run, next, found);
 }
 
-function importRecords(run: PipelineRun, { document, groups, settings, found }: ImportInput): Applied {
+function importRecords(run: PipelineRun, input: ImportInput): Applied {
+  const { document, groups: all, settings, found, actor, permitted } = input;
   const frozen = run.state?.frozen ?? null;
-  const applied = adopted(run, imported(run.state, document, policyGroups(document.spec, groups), settings), found);
+  const groups = policyGroups(document.spec, all);
+  const next = imported(run.state, document, groups, settings, { actor, permitted, nowMs: Date.now() });
+  const applied = adopted(run, next, found);
   if ((run.known().frozen === null) !== (frozen === null)) run.reportFrozen();
   return applied;
 }

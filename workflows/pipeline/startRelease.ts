@@ -8,7 +8,7 @@ import { inFull } from '../../domain/pipeline/kept';
 import { badOutputs } from '../../domain/pipeline/knownBad';
 import { policyOf } from '../../domain/pipeline/refusal';
 import { restoredBy } from '../../domain/pipeline/rollback';
-import { started, type ActiveRelease, type PipelineState } from '../../domain/pipeline/state';
+import { goesBackTo, started, type ActiveRelease, type PipelineState } from '../../domain/pipeline/state';
 import { emergencySpec, followOnSpec, newRelease, rollbackSpec, type ReleaseInput } from '../../domain/release/state';
 import { releaseSummary } from '../../domain/release/view';
 import { isUrgent } from '../../domain/release/urgent';
@@ -60,8 +60,8 @@ const inProduction = ({ good }: PipelineState): string[] =>
 function inputOf(state: PipelineState, release: ActiveRelease): ReleaseInput {
   const { number, artifacts, trigger, reportTo, emergency, followOn, rerunOf, place } = release;
   const lastGood = Object.entries(state.good).flatMap(([action, good]) => {
-    const last = good.at(-1);
-    return last ? [[action, last.version] as const] : [];
+    const version = goesBackTo(state, good.at(-1));
+    return version === null ? [] : [[action, version] as const];
   });
   return {
     number,

@@ -136,6 +136,7 @@ function readStatus(run: ReleaseSession, gate: Gate, seen: Clearance | null = nu
   const ask = {
     ...{ pipeline: spec.pipeline, kind: trigger.kind, askedBy: askersOf(trigger), approvals },
     ...(trigger.permitted === undefined ? {} : { permitted: trigger.permitted }),
+    ...(trigger.imported ? { imported: trigger.imported } : {}),
     ...(spec.actions[gate.action]?.type === 'manual-pick' ? {} : { action: safeguards(run, gate.action) }),
   };
   const summary = seen === null ? `${gate.action}: who has to approve it` : `${gate.action}: until it is approved`;
@@ -166,7 +167,12 @@ function decideGate(run: ReleaseSession, gate: Gate, seen: Clearance): GateDecis
   if (lacks !== null)
     return {
       approved: false,
-      close: () => run.close(gate.action, 'failed', `${lacks}; apply that, and release again`),
+      close: () =>
+        run.close(
+          gate.action,
+          'failed',
+          run.input.trigger.imported ? lacks : `${lacks}; apply that, and release again`,
+        ),
     };
   const picked = whoPicked(run, gate.action);
   const all = approversOf(run, gate);

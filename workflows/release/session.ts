@@ -1,5 +1,6 @@
 import { patched } from '@temporalio/workflow';
 import type { Behalf } from '../../activities/behalf';
+import { backOf } from '../../domain/deploy/held';
 import { identityOf, type Artifact } from '../../domain/artifact';
 import { SYSTEM, type Overtaken } from '../../domain/deploy/control';
 import type { Policy } from '../../domain/principals';
@@ -228,6 +229,7 @@ export class ReleaseSession {
 
   /** For whom activities touch the world; a rollback brings back what was, which nobody has to be allowed. */
   get behalf(): Behalf {
-    return { owners: this.policy.owners, ...(this.input.trigger.kind === 'rollback' ? { back: true } : {}) };
+    const { kind, imported } = this.input.trigger;
+    return { owners: this.policy.owners, ...backOf(kind === 'rollback', imported) };
   }
 }

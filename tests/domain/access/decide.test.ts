@@ -218,8 +218,12 @@ describe('protection that owners cannot remove', () => {
     const bare = specOf(['deploy'], { pipeline: 'prod-kv', owners: ['user:alice'] });
     const lacks =
       'platform.protection.0 protects prod-kv: emergency needs 2 approvals and has 0; deploy has no check errors; deploy soaks for 0ms and not 1h; deploy has no window';
-    for (const verb of ['create', 'apply', 'import', 'release', 'rerun', 'push'] as const)
+    for (const verb of ['create', 'apply', 'release', 'rerun', 'push'] as const)
       expect(why(asked('user:alice', verb, prod(bare)))).toBe(lacks);
+    for (const owners of [STORAGE, null])
+      expect(why(asked('user:alice', 'import', { ...prod(bare), owners }))).toBe(
+        'platform.protection.0 protects prod-kv, and records say what ran: import is for admins',
+      );
     expect(asked('user:alice', 'cancel', prod(bare)).allowed).toBe(true);
     expect(asked('user:alice', 'revert', prod(bare)).allowed).toBe(true);
     expect(asked('user:root', 'apply', prod(bare)).allowed).toBe(true);

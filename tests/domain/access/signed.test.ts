@@ -277,7 +277,7 @@ test('books say what ran, so importing them into a pipeline whose deploys are si
     protection: [{ pipelines: ['kvstore'], signed: { by: ['ci'] } }],
   };
   expect(why(asked('user:alice', 'import', {}, facts(platform)))).toMatch(
-    /^platform\.protection\.0 wants .* import is for admins/,
+    /^platform\.protection\.0 protects kvstore, .*: import is for admins/,
   );
   expect(why(asked('user:root', 'import', {}, facts(platform)))).toMatch(/^yes/);
   expect(why(asked('user:alice', 'apply', {}, facts(platform)))).toMatch(/^yes/);

@@ -5,13 +5,14 @@ import { ZodError } from 'zod';
 import { recordRelease } from '../../../domain/pipeline/recordOutcome';
 import { continuing, documentOf, imported, refuseImport } from '../../../domain/pipeline/document';
 import { markKnownBad } from '../../../domain/pipeline/knownBad';
-import { created, heldBy, newPipeline, started, type PipelineState } from '../../../domain/pipeline/state';
+import { created, goesBackTo, heldBy, newPipeline, started, type PipelineState } from '../../../domain/pipeline/state';
 import { remembering } from '../../../domain/pipeline/submissions';
 import { parsePipelineDocument } from '../../../domain/spec/pipelineDocument';
 import { run } from '../../builders/cliWorld';
 import { artifact, manual, NOW, pipelineOf, resultOf } from '../../builders/pipelineWorld';
 
 const OWNER = 'user:alice';
+const BY = { actor: 'user:root', permitted: 'platform.admins', nowMs: NOW };
 const source = artifact('s1', 'source');
 const fresh = pipelineOf(['deploy']);
 const queued = created(remembering(fresh, [source]), [source], { ...manual(), key: 'k1' }, NOW);
@@ -32,21 +33,40 @@ const read = (value: unknown) => {
 };
 
 describe('what was exported', () => {
-  test('comes back whole: spec, records, known-bad, keys and numbers', () => {
-    const back = imported(null, read(document), fresh.groups, fresh.settings);
-    expect(documentOf(back, NOW)).toEqual(JSON.parse(JSON.stringify(document)));
-    expect(back).toMatchObject({ nextNumber: 2, keys: [['k1', 1]], knownBad: [{ artifact: 'source@s0' }], active: [] });
+  test('comes back: spec, records, known-bad, keys and numbers; what people did stands in the file alone', () => {
+    const back = imported(null, read(document), fresh.groups, fresh.settings, BY);
+    const again = documentOf(back, NOW);
+    expect(again).toMatchObject({
+      ...{ spec: document.spec, keys: [['k1', 1]], nextNumber: 2 },
+      held: { actor: 'service:import', reason: 'imported: audit' },
+      knownBad: [{ artifact: 'source@s0', reason: 'imported: bad' }],
+      history: [{ number: 1, imported: true, trigger: { actor: 'service:import' } }],
+    });
+    expect(back).toMatchObject({ active: [], imported: { actor: 'user:root', vouched: true } });
+    expect(JSON.stringify(again).replace(JSON.stringify(again.spec), '')).not.toContain('user:alice');
+    const { imported: _mark, ...twice } = imported(null, read(again), fresh.groups, fresh.settings, BY);
+    expect(documentOf(twice, NOW)).toEqual(again);
   });
 
-  test('comes back with what the fleet ran before the first release', () => {
-    const good = { deploy: [{ release: 0, version: 'kv:0', artifacts: [artifact('kv:0')] }] };
-    const back = imported(null, read(documentOf({ ...used, good }, NOW)), fresh.groups, fresh.settings);
-    expect(back.good).toEqual(good);
+  test('is good to go back to only by the rules, and says neither what it held nor for how long it ran', () => {
+    const deploy = { release: 1, version: 'kv:1', artifacts: [artifact('kv:1')] };
+    const good = { deploy: [{ ...deploy, held: { ids: ['kvstore-x'] }, ranMs: 9, since: '2026-01-05T12:00:00.000Z' }] };
+    const file = read(documentOf({ ...used, good }, NOW));
+    const back = imported(null, file, fresh.groups, fresh.settings, BY);
+    expect(back.good).toEqual({ deploy: [{ ...deploy, since: null, imported: true }] });
+    const known = { ...used, good };
+    expect(imported(known, file, fresh.groups, fresh.settings, BY).good).toEqual(good);
+    expect(goesBackTo(back, back.good['deploy']?.[0])).toBe('kv:1');
+    const claimed = imported(null, file, fresh.groups, fresh.settings, {
+      ...BY,
+      permitted: 'platform.pipelines.0.creators',
+    });
+    expect(goesBackTo(claimed, claimed.good['deploy']?.[0])).toBeNull();
   });
 
   test('leaves what runs as it is', () => {
     const running = created(fresh, [source], manual(), NOW);
-    const back = imported(running, { ...document, nextNumber: 9 }, fresh.groups, fresh.settings);
+    const back = imported(running, { ...document, nextNumber: 9 }, fresh.groups, fresh.settings, BY);
     expect(back).toMatchObject({ nextNumber: 9, active: [{ number: 1 }], history: [{ number: 1 }] });
   });
 
@@ -61,11 +81,13 @@ describe('what was exported', () => {
     } as const;
     const frozen = { actor: OWNER, at: command.at, reason: 'audit' };
     const state = { ...since, frozen, commands: [command], badUnlisted: 2 };
-    const back = imported(state, read({ ...document, held: null }), fresh.groups, fresh.settings);
+    const back = imported(state, read({ ...document, held: null }), fresh.groups, fresh.settings, BY);
     expect(back.knownBad.map((bad) => bad.artifact)).toEqual(['source@s0', 'source@s2']);
     expect(back).toMatchObject({ held: since.held, frozen, badUnlisted: 2, commands: [command] });
-    const again = imported(state, read(documentOf(state, NOW)), fresh.groups, fresh.settings);
-    expect(documentOf(again, NOW)).toEqual(documentOf(state, NOW));
+    const again = imported(state, read(documentOf(state, NOW)), fresh.groups, fresh.settings, BY);
+    const { knownBad: bad, ...others } = documentOf(again, NOW);
+    const { knownBad: had, ...before } = documentOf(state, NOW);
+    expect([others, bad.map((one) => one.artifact)]).toEqual([before, had.map((one) => one.artifact)]);
   });
 
   test('forgets nothing of the releases that have begun since, and takes no request twice', () => {
@@ -82,15 +104,17 @@ describe('what was exported', () => {
       begunAt,
       proofs,
     };
-    const back = imported(state, read(documentOf(before, NOW)), fresh.groups, fresh.settings);
+    const back = imported(state, read(documentOf(before, NOW)), fresh.groups, fresh.settings, BY);
     expect(back).toMatchObject({ newestBegun: { deploy: 7, test: 2 }, keys: state.keys, begunAt, proofs });
   });
 
   test('comes back with what deploys left behind, and with what the list of known-bad had no room for', () => {
     const left = { left: ['kv:2'], before: { at: 'snapshots/1', pages: 2 }, settled: ['a'] };
     const state = { ...used, inherited: { deploy: left }, inheritedOmitted: { other: 3 }, badUnlisted: 1 };
-    const back = imported(null, read(documentOf(state, NOW)), fresh.groups, fresh.settings);
+    const back = imported(null, read(documentOf(state, NOW)), fresh.groups, fresh.settings, BY);
     expect(back).toMatchObject({ inherited: { deploy: left }, inheritedOmitted: { other: 3 }, badUnlisted: 1 });
+    const owner = { ...BY, permitted: 'platform.pipelines.0.creators' };
+    expect(imported(null, read(documentOf(state, NOW)), fresh.groups, fresh.settings, owner).inherited).toEqual({});
   });
 
   test('is refused when a pipeline could not carry it', () => {

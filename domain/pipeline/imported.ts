@@ -1,0 +1,59 @@
+import { identityOf } from '../artifact';
+import { isJsonObject, type JsonObject } from '../json';
+import { PRINCIPAL } from '../principals';
+import type { GoodDeploy, PipelineState } from './state';
+
+/** Stands for each person whom a file names: the platform has not seen them act. */
+const IMPORTED_ACTOR = 'service:import';
+const IMPORTED = 'imported: ';
+
+type Attributed = Pick<PipelineState, 'good' | 'history' | 'commands' | 'knownBad' | 'held' | 'frozen'>;
+
+/**
+ * Records that stand in a file alone, marked as such for ever: nothing of them is what a person did here, and nothing that they call good was
+ * seen by a worker. What the pipeline knows itself stays as it is.
+ */
+export function asImported<R extends Attributed>(records: R, state: PipelineState | null): R {
+  const known = new Set(state?.commands.map(sortedText));
+  return {
+    ...records,
+    good: Object.fromEntries(
+      Object.entries(records.good).map(([action, deploys]) => [
+        action,
+        deploys.map((deploy) => state?.good[action]?.find((own) => isSameDeploy(own, deploy)) ?? claimed(deploy)),
+      ]),
+    ),
+    history: records.history.map((row) => ({ ...unattributed(row), artifacts: row.artifacts, imported: true })),
+    commands: records.commands.filter((one) => !known.has(sortedText(one))).map(unattributed),
+    knownBad: records.knownBad.map(unattributed),
+    ...{ held: unattributed(records.held), frozen: unattributed(records.frozen) },
+  };
+}
+
+/** Which units it held, and for how long it ran, is what workers see. */
+const claimed = ({ held: _held, ranMs: _ranMs, ...deploy }: GoodDeploy): GoodDeploy => ({
+  ...{ ...deploy, since: null, imported: true },
+});
+
+const isSameDeploy = (one: GoodDeploy, other: GoodDeploy): boolean =>
+  one.release === other.release && identitiesOf(one) === identitiesOf(other);
+
+const identitiesOf = ({ artifacts }: GoodDeploy): string => artifacts.map(identityOf).sort().join('\n');
+
+/** With `service:import` for each principal, and no rule by which it was let in; texts say that they were imported. */
+function unattributed<T>(value: T): T {
+  if (Array.isArray(value)) return value.map(unattributed) as T;
+  if (!isJsonObject(value)) return value;
+  const entries = Object.entries(value as JsonObject).flatMap(([key, part]): [string, unknown][] => {
+    if (key === 'permitted' || key === 'vouched') return [];
+    if (typeof part !== 'string') return [[key, unattributed(part)]];
+    if (PRINCIPAL.test(part)) return [[key, IMPORTED_ACTOR]];
+    return [[key, TEXT_FIELDS.has(key) && !part.startsWith(IMPORTED) ? `${IMPORTED}${part}` : part]];
+  });
+  return Object.fromEntries(entries) as T;
+}
+
+const TEXT_FIELDS: ReadonlySet<string> = new Set(['reason', 'rejection']);
+
+/** The same for what is the same, whatever the order of its fields. */
+export const sortedText = (value: object): string => JSON.stringify(Object.entries(value).sort());
