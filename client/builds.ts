@@ -22,7 +22,7 @@ export function pinnedBuild(info: VersioningInfo | null | undefined): Build | un
 export interface Builds {
   /** Null where no worker ever had a build. */
   look(): Promise<BuildsView | null>;
-  /** Moves what is stuck to the workers that get what is new; their ids. Moves nothing where these do not run. */
+  /** Moves what is stuck to the workers that get new work, and returns their ids. Moves nothing where these do not run. */
   repair(): Promise<readonly string[]>;
   close(): Promise<void>;
 }
@@ -32,7 +32,7 @@ export async function openBuilds(taskQueue: string, options: ConnectionOptions):
   const temporal = await connectTemporal(options);
   return {
     look: () => lookAtBuilds(temporal, taskQueue),
-    repair: () => repairBuilds(temporal, taskQueue),
+    repair: () => moveStuck(temporal, taskQueue),
     close: () => temporal.connection.close(),
   };
 }
@@ -66,7 +66,7 @@ async function stuckOn(
   return { build, isPolled, count, some };
 }
 
-/** All that waits for a build without workers; of one that has some, what should have gone on to the current one. */
+/** All that waits for a build without workers; of a build that has some, only workflows that should follow the current one. */
 function stuckQuery(taskQueue: string, build: string, isPolled: boolean): string {
   const types = FOLLOWING_TYPES.map((type) => `'${type}'`).join(', ');
   return [
@@ -78,7 +78,7 @@ function stuckQuery(taskQueue: string, build: string, isPolled: boolean): string
 
 const MOVED_AT_ONCE = 10;
 
-async function repairBuilds(temporal: Temporal, taskQueue: string): Promise<readonly string[]> {
+async function moveStuck(temporal: Temporal, taskQueue: string): Promise<readonly string[]> {
   const view = await lookAtBuilds(temporal, taskQueue);
   if (view === null || !view.polled.includes(view.current)) return [];
   const moved: string[] = [];

@@ -25,7 +25,7 @@ export const workerCommand = (build?: Build): string =>
 /** Workflows whose next step is for a build that they should not wait for. */
 export interface StuckOnBuild {
   readonly build: string;
-  /** Whether a worker of it polls; then only what should have gone on counts. */
+  /** Whether a worker of it polls; then only workflows that should follow the current build count. */
   readonly isPolled: boolean;
   readonly count: number;
   /** A few ids of workflows. */

@@ -150,7 +150,7 @@ type Subject = Statement['subject'][number];
 function whyNotFor(payload: Buffer, about: AttestedArtifact): string | undefined {
   const statement = parseJsonAs(statementSchema, payload.toString('utf8'), 'an in-toto Statement');
   if (typeof statement === 'string') return statement;
-  return whyNotAbout(statement, about) ?? whyNotPassed(statement);
+  return whyNotAbout(statement, about) ?? whyNotVerified(statement);
 }
 
 /** Predicates that say whether something passed, and where (slsa.dev and in-toto.io). Of others a signature says all. */
@@ -160,7 +160,7 @@ const VERDICTS: readonly { readonly type: RegExp; readonly fields: readonly stri
 ];
 
 /** A signature under "failed" agrees to nothing. */
-function whyNotPassed({ predicateType, predicate }: Statement): string | undefined {
+function whyNotVerified({ predicateType, predicate }: Statement): string | undefined {
   const verdict = VERDICTS.find(({ type }) => type.test(predicateType));
   if (verdict === undefined) return undefined;
   const said = verdict.fields.map((field) => (isJsonObject(predicate) ? predicate[field] : undefined));

@@ -144,10 +144,10 @@ export const lintStores = (all: readonly ConfigRepositorySettings[]): readonly s
         ],
   );
 
-type Opening = Pick<ConfigRepositorySettings, 'etcd' | 'login' | 'tls'>;
+type StoreOpening = Pick<ConfigRepositorySettings, 'etcd' | 'login' | 'tls'>;
 
 /** What a client of the store is made with. @throws ConveyorError `usage` for a password that is not set, `config-invalid` for a file that cannot be read */
-export function storeDoor({ login, tls }: Opening) {
+export function storeDoor({ login, tls }: StoreOpening) {
   const read = (file: string): string => {
     try {
       return readFileSync(file, 'utf8');

@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sizeOfPiece, type Package } from '../domain/vessel/package';
-import { packageKey } from './modelKey';
+import { modelPackageKey } from './modelKey';
 import { pieceDigest } from './modelPieces';
 
 /** Packages in the folder of the cache of a proxy. */
@@ -21,7 +21,7 @@ export async function* piecesOnDisk(
   buffer: Uint8Array,
   cache: string,
 ): AsyncGenerator<Uint8Array> {
-  const place = join(cache, PACKAGES_FOLDER, dataFile(packageKey(path, pack)));
+  const place = join(cache, PACKAGES_FOLDER, dataFile(modelPackageKey(path, pack)));
   const file = await open(place, 'r').catch(() => undefined);
   if (file === undefined) return;
   try {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { sizeOfPiece, type Package } from '../domain/vessel/package';
-import { packageKey } from './modelKey';
+import { modelPackageKey } from './modelKey';
 import { badAnswer } from './ownProxy';
 
 interface Reading {
@@ -29,7 +29,7 @@ export async function* readPieces(
   const listen = (): NodeJS.Timeout => setTimeout(() => silence.abort(new Error('it fell silent')), silenceMs).unref();
   let timer = listen();
   try {
-    const asked = `${url}/v1/package-data/${pack.digest}?from=${from}&package=${packageKey(path, pack)}`;
+    const asked = `${url}/v1/package-data/${pack.digest}?from=${from}&package=${modelPackageKey(path, pack)}`;
     const response = await fetchIt(asked, { signal: either });
     if (response.status === 404) throw new NotYet(await badAnswer(response));
     if (!response.ok || !response.body) throw new Error(await badAnswer(response));

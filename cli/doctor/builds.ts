@@ -7,7 +7,7 @@ import { accepts } from '../stack/ports';
 import type { Builds } from '../../client/builds';
 import type { DoctorCheck } from './check';
 
-const NAME = 'builds of workers';
+const CHECK_NAME = 'builds of workers';
 
 /** Whether each build that has work has workers; nothing where workers have no builds. */
 export function buildChecks(view: BuildsView | null): DoctorCheck[] {
@@ -17,33 +17,33 @@ export function buildChecks(view: BuildsView | null): DoctorCheck[] {
   const others = polled.filter((build) => build !== current);
   if (!polled.includes(current)) checks.unshift(checkOfCurrent(current, others, taskQueue));
   if (checks.length > 0) return checks;
-  const beside = others.length === 0 ? '' : `; workers of ${others.map(nameOf).join(', ')} too`;
-  return [{ name: NAME, state: 'ok', found: `what is new goes to ${nameOf(current)}${beside}`, how: null }];
+  const beside = others.length === 0 ? '' : `; workers of ${others.map(buildName).join(', ')} too`;
+  return [{ name: CHECK_NAME, state: 'ok', found: `new work goes to ${buildName(current)}${beside}`, how: null }];
 }
 
-const nameOf = (build: Build): string => (build === null ? 'no build' : `build ${build}`);
+const buildName = (build: Build): string => (build === null ? 'no build' : `build ${build}`);
 
 function checkOfCurrent(current: Build, others: readonly Build[], taskQueue: string): DoctorCheck {
   const [other] = others;
   const instead =
     other === undefined
       ? ''
-      : `, or let ${nameOf(other)} have it: temporal worker deployment set-current-version --deployment-name ${DEPLOYMENT} ${other === null ? '--unversioned' : `--build-id ${other}`}`;
+      : `, or let ${buildName(other)} have it: temporal worker deployment set-current-version --deployment-name ${DEPLOYMENT} ${other === null ? '--unversioned' : `--build-id ${other}`}`;
   return {
-    ...{ name: NAME, state: 'missing' },
-    found: `${noWorkerWords(current)} polls the task queue ${taskQueue}, and all that is new waits for one`,
+    ...{ name: CHECK_NAME, state: 'missing' },
+    found: `${noWorkerWords(current)} polls the task queue ${taskQueue}, and all new work waits for one`,
     how: `${workerCommand(current)}${instead}`,
   };
 }
 
 function checkOfStuck({ build, isPolled, count, some }: StuckOnBuild): DoctorCheck {
   const them = `${plural(count, 'workflow')}: ${some.join(', ')}${count > some.length ? ', …' : ''}`;
-  const move = 'conveyor doctor --repair moves them to the workers that get what is new';
+  const move = 'conveyor doctor --repair moves them to the workers that get new work';
   return isPolled
     ? {
         name: `build ${build}`,
         state: 'warning',
-        found: `an older worker pinned to it what goes on: ${them}`,
+        found: `an older worker pinned to it workflows that should follow the current build: ${them}`,
         how: move,
       }
     : {
@@ -57,7 +57,7 @@ function checkOfStuck({ build, isPolled, count, some }: StuckOnBuild): DoctorChe
 export const checkBuilds = async (env: Env): Promise<DoctorCheck[]> =>
   buildChecks((await withBuilds(env, (builds) => builds.look())) ?? null);
 
-/** The workflows that were stuck on a build, and are so no more. */
+/** The workflows that were stuck on a build and have been moved. */
 export const repairBuilds = async (env: Env): Promise<readonly string[]> =>
   (await withBuilds(env, (builds) => builds.repair())) ?? [];
 

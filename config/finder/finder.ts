@@ -67,14 +67,14 @@ export function configChangesFinder(repositories: FinderRepositories, options: S
   );
 }
 
-interface Answered {
+interface ChangeAnswer {
   readonly asked: Subscription;
   /** What is found, oldest first; a text: why it cannot be served. */
-  readonly answer: readonly Found[] | string;
+  readonly answer: readonly AnsweredArtifact[] | string;
 }
 
 /** As much as one answer may hold: whoever is not served is asked for again, without the others. Those with the fewest come first. */
-function within(most: number, answers: readonly Answered[]): readonly Answered[] {
+function within(most: number, answers: readonly ChangeAnswer[]): readonly ChangeAnswer[] {
   let left = most;
   const sizes = answers.map(({ answer }, index) => ({ index, size: typeof answer === 'string' ? 0 : answer.length }));
   const late = new Set<number>();
@@ -87,14 +87,14 @@ function within(most: number, answers: readonly Answered[]): readonly Answered[]
 
 const LATER = 'its changes are found at the next look: there are too many at once';
 
-type Found = ReturnType<typeof artifactOf>;
+type AnsweredArtifact = ReturnType<typeof artifactOf>;
 
 function answerTo(
   { with: wanted }: Subscription,
   names: readonly string[],
   looked: ReadonlyMap<string, Looked>,
   cursor: Cursor,
-): Answered['answer'] {
+): ChangeAnswer['answer'] {
   const why = whyCannotFind(FINDER, wanted);
   if (why !== undefined) return why;
   const name = wanted['repository'] ?? (names.length === 1 ? names[0] : undefined);

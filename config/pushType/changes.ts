@@ -21,7 +21,7 @@ export function gitChanges(open: (name: string) => Promise<ConfigRepository>, no
         return committedVersion(repository, paths, head, since);
       }),
     restore: (name, paths, to, own) => asRefusal(async () => restore(await open(name), { paths, to, own, nowMs })),
-    whyNotLand: (name, version) => asRefusal(async () => conflictOf(await open(name), version)),
+    whyNotLand: (name, version) => asRefusal(async () => findConflict(await open(name), version)),
     contains: (name, newer, older) =>
       asRefusal(async () => {
         const repository = await open(name);
@@ -57,7 +57,7 @@ async function changeContent(repository: ConfigRepository, version: string) {
 }
 
 /** A file of the change that is neither as it found it nor as it wants it, in words. */
-async function conflictOf(repository: ConfigRepository, version: string): Promise<string | undefined> {
+async function findConflict(repository: ConfigRepository, version: string): Promise<string | undefined> {
   const [, number = '', commit = ''] = VERSION.exec(version) ?? [];
   const head = await repository.head();
   if (number === '' || head === null) return undefined;

@@ -12,7 +12,7 @@ import { acceptUpdate, commandUpdate, type Verb } from '../../sdk/updates/update
 import { takeAlong } from './advancing';
 import type { ConfigFleet } from './fleet';
 import { asRefusal } from './refusal';
-import { refuseOutdated, unfitVersion } from './refusing';
+import { findVersionProblems, refuseOutdated } from './refusing';
 import type { Served } from './served';
 import { serviceName, type ConfigPush } from './service';
 import { regionOf, sharedLabels } from './subscribers';
@@ -41,10 +41,9 @@ export const configPushType = (fleet: Deployable, judge: Judge, options?: ServeO
         if (problems.length > 0) return { problems };
         try {
           await prepared(fleet, context.config);
-          return {
-            problems:
-              version === undefined ? [] : await unfitVersion(fleet, checked(context.config), { version, artifacts }),
-          };
+          if (version === undefined) return { problems: [] };
+          const config = checked(context.config);
+          return { problems: await findVersionProblems(() => fleet.whyNotDeployed(config, { version, artifacts })) };
         } catch (error) {
           if (!(error instanceof ExtensionError) || error.retryable) throw error;
           return { problems: [{ path: 'config.repository', message: error.message }] };

@@ -1,12 +1,9 @@
 import { ExtensionError } from '../../sdk/server';
 import { deployOf } from '../../sdk/updates/choose';
-import type { ConfigFleet } from './fleet';
 import type { ConfigPorts } from './ports';
 import { asRefusal } from './refusal';
 import type { Served } from './served';
-import type { ConfigPush } from './service';
 import { presentOverrides } from './stale';
-import type { WantedVersion } from './versions';
 
 /** Why an update, or a version, is not taken on. */
 
@@ -36,15 +33,13 @@ export function refuseOutdated({ name, service }: Served, updateId: string, fenc
   if (fence !== undefined) service.fence = fence;
 }
 
-/** What could never land is refused before any host sees it. A repository that is away refuses nothing here: whoever needs it waits for it. */
-export async function unfitVersion(
-  fleet: Pick<ConfigFleet, 'whyNotDeployed'>,
-  config: ConfigPush,
-  wanted: WantedVersion,
+/** The problems of a version that could never land, so that no host sees it. While its repository is away there are none: later steps wait for it. */
+export async function findVersionProblems(
+  whyNotDeployed: () => Promise<string | undefined>,
 ): Promise<{ path: string; message: string }[]> {
   const problem = (message: string) => [{ path: 'version', message }];
   try {
-    const why = await asRefusal(() => fleet.whyNotDeployed(config, wanted));
+    const why = await asRefusal(whyNotDeployed);
     return why === undefined ? [] : problem(why);
   } catch (error) {
     if (!(error instanceof ExtensionError)) throw error;

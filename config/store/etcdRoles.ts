@@ -71,7 +71,13 @@ function roleSteps({ roles }: PresentUsers, name: string, wanted: readonly Permi
     const text = permissionText({ permType: type, ...keyOf(range) });
     if (has?.includes(text)) return [];
     const perm = { permType: type, ...keyOf(range) };
-    return [{ text: `lets ${name} ${words(type)} ${range.key}…`, path: '/v3/auth/role/grant', body: { name, perm } }];
+    return [
+      {
+        text: `lets ${name} ${permissionWords(type)} ${range.key}…`,
+        path: '/v3/auth/role/grant',
+        body: { name, perm },
+      },
+    ];
   });
   return [...made, ...granted];
 }
@@ -92,7 +98,7 @@ function userSteps(
   ];
 }
 
-const words = (type: Permission['type']): string => (type === 'READ' ? 'read' : 'read and write');
+const permissionWords = (type: Permission['type']): string => (type === 'READ' ? 'read' : 'read and write');
 
 /** A permission as a text: etcd answers in the words in which it is asked. */
 const permissionText = ({ permType = 'READ', key = '', range_end: end = '' }: RawPermission): string =>

@@ -1,7 +1,7 @@
 import { digestOf, parsePackage, type Package } from '../../domain/vessel/package';
 import { toRemove } from '../../domain/vessel/room';
 import { dataFile } from '../../sdk/modelDisk';
-import { packageKey } from '../../sdk/modelKey';
+import { modelPackageKey } from '../../sdk/modelKey';
 import type { PieceDisk } from './disk';
 import { Pieces } from './pieces';
 
@@ -15,19 +15,19 @@ interface KeptOptions {
   readonly isNeeded: (digest: string, path: string | null) => boolean;
 }
 
-interface Kept {
+interface KeptPackage {
   /** Null of one that an older version has left under its digest: the first path that names these pieces takes it over. */
   readonly path: string | null;
   readonly pieces: Pieces;
   wantedAt: number;
 }
 
-/** As `packageKey` makes them; older versions kept packages by their digest. */
+/** As `modelPackageKey` makes them; older versions kept packages by their digest. */
 const KEY = /^[0-9a-f]{12}-[0-9a-f]{64}$/;
 
 /** All packages on the disk of a host, each in files of its own. What was begun before it was killed continues where it was. */
 export class KeptPackages {
-  private readonly all = new Map<string, Kept>();
+  private readonly all = new Map<string, KeptPackage>();
 
   constructor(private readonly options: KeptOptions) {}
 
@@ -52,7 +52,7 @@ export class KeptPackages {
       }
       try {
         const { path, pack } = readKept(name, text);
-        if (key !== (path === null ? pack.digest : packageKey(path, pack))) continue;
+        if (key !== (path === null ? pack.digest : modelPackageKey(path, pack))) continue;
         const pieces = new Pieces(pack, { disk, key, after: before });
         before = pieces.verified;
         this.all.set(key, { path, pieces, wantedAt: now() });
@@ -64,7 +64,7 @@ export class KeptPackages {
   }
 
   get(path: string, pack: Package): Pieces | undefined {
-    return this.all.get(packageKey(path, pack))?.pieces;
+    return this.all.get(modelPackageKey(path, pack))?.pieces;
   }
 
   /** Of a digest that several packages name: that of the key where it is given, else one whose bytes are known to have that digest. */
@@ -82,14 +82,14 @@ export class KeptPackages {
   /** Makes room for a package; what was there of it is kept. Throws where there is no room, or the disk takes nothing. */
   async hold(path: string, pack: Package): Promise<Pieces> {
     const { disk, now } = this.options;
-    const key = packageKey(path, pack);
+    const key = modelPackageKey(path, pack);
     const known = this.all.get(key);
     if (known) {
       known.wantedAt = now();
       return known.pieces;
     }
     const old = this.all.get(pack.digest);
-    const isSame = old !== undefined && packageKey(path, old.pieces.pack) === key;
+    const isSame = old !== undefined && modelPackageKey(path, old.pieces.pack) === key;
     if (!isSame) await this.makeRoom(pack.bytes);
     await disk.write(`${key}.json`, JSON.stringify({ path, ...pack }));
     // Of what the disk did not let us read at the start nothing is known: its pieces are held against their digests.
@@ -101,7 +101,7 @@ export class KeptPackages {
   }
 
   async drop(path: string, pack: Package): Promise<void> {
-    await this.remove(packageKey(path, pack));
+    await this.remove(modelPackageKey(path, pack));
   }
 
   private async makeRoom(bytes: number): Promise<void> {

@@ -2,7 +2,7 @@ import type { Answer } from '../../domain/config/held';
 import { ConveyorError, conveyorError } from '../../domain/errors';
 import { isPackagePath, readPackage, type Package } from '../../domain/vessel/package';
 import type { Candidate } from '../../domain/vessel/peers';
-import { packageKey } from '../../sdk/modelKey';
+import { modelPackageKey } from '../../sdk/modelKey';
 import { pause } from '../../sdk/pause';
 import type { Acknowledged, ConfigStore } from '../store/port';
 import type { Asking } from './asking';
@@ -229,7 +229,7 @@ export class Vessel implements Giver {
   private isComing({ key }: Pieces): boolean {
     return [...this.wanted].some(
       ([path, { pack, ending, invalid }]) =>
-        pack !== undefined && invalid === undefined && !ending.signal.aborted && packageKey(path, pack) === key,
+        pack !== undefined && invalid === undefined && !ending.signal.aborted && modelPackageKey(path, pack) === key,
     );
   }
 

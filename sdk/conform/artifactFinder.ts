@@ -51,12 +51,12 @@ class Looks {
 }
 
 /** The last of each subscription: where none stands for another, those before it come with it. */
-const newestOf = ({ found }: { readonly found: readonly FoundArtifact[] }): FoundArtifact[] => [
+const newestFound = ({ found }: { readonly found: readonly FoundArtifact[] }): FoundArtifact[] => [
   ...new Map(found.map((one) => [`${one.pipeline} ${one.artifact.name}`, one])).values(),
 ];
 
 const foundVersions = (answer: { readonly found: readonly FoundArtifact[] }) =>
-  newestOf(answer).map(({ pipeline, artifact }) => [pipeline, artifact.version]);
+  newestFound(answer).map(({ pipeline, artifact }) => [pipeline, artifact.version]);
 
 const finderCheck = (
   title: string,
@@ -86,7 +86,7 @@ export const ARTIFACT_FINDER_CHECKS: readonly ConformCheck<ArtifactFinderSubject
       if (looks.subject.make) await looks.make(1);
       const latest = await looks.latest(2);
       const answer = await looks.ask([looks.of('web'), looks.of('shop'), looks.nobody()]);
-      const rows = newestOf(answer)
+      const rows = newestFound(answer)
         .map(({ pipeline, artifact }) => [pipeline, artifact.name, artifact.version])
         .sort();
       demandEqual(rows, [['shop', 'input', latest], ['web', 'input', latest]], 'what was found'); // prettier-ignore
@@ -148,7 +148,7 @@ export const ARTIFACT_FINDER_CHECKS: readonly ConformCheck<ArtifactFinderSubject
     async (looks) => {
       await looks.latest(1);
       const many = Array.from({ length: MAX_SUBSCRIPTIONS }, (_, index) => looks.of(`p-${index}`));
-      demandEqual(newestOf(await looks.ask(many)).length, MAX_SUBSCRIPTIONS, 'the number of subscriptions found');
+      demandEqual(newestFound(await looks.ask(many)).length, MAX_SUBSCRIPTIONS, 'the number of subscriptions found');
       const { message } = await demandRefusal(looks.ask([...many, looks.of('one-more')]), 'one subscription more');
       const named = message.includes(String(MAX_SUBSCRIPTIONS));
       demand(named, `the refusal says ${inspectValue(message)}, expected it to name the limit of ${MAX_SUBSCRIPTIONS}`);

@@ -113,7 +113,7 @@ describe('builds of workers', () => {
       {
         name: 'builds of workers',
         state: 'ok',
-        found: 'what is new goes to build b; workers of no build too',
+        found: 'new work goes to build b; workers of no build too',
         how: null,
       },
     ]);
@@ -150,7 +150,7 @@ describe('builds of workers', () => {
       },
       {
         ...{ name: 'build c', state: 'warning', how: expect.stringMatching(/^conveyor doctor --repair/) as string },
-        found: 'an older worker pinned to it what goes on: 1 workflow: pipeline/web',
+        found: 'an older worker pinned to it workflows that should follow the current build: 1 workflow: pipeline/web',
       },
     ]);
   });

@@ -46,7 +46,7 @@ describe.each([
   const valueOf = async (path: string) => (await conveyor('show', path)).out.trim();
   beforeEach(async () => ({ it, conveyor } = await door()));
 
-  test('goes on from what was proposed of it and has landed, whatever others have landed since', async () => {
+  test('continues from its own change that has landed, and undoes nothing that others have landed since', async () => {
     const mine = folderOf(FIRST);
     await proposes(mine);
     await lands(1);
@@ -76,7 +76,7 @@ describe.each([
     expect((await conveyor('diff', folder)).out).toBe('nothing changes\n');
   });
 
-  test('is refused where nothing says what it is based on, and goes on from what its author says', async () => {
+  test('is refused where nothing says what it is based on, and continues from the commit that its author names', async () => {
     await proposes(folderOf(FIRST));
     await lands(1);
     const folder = folderOf({ 'hard.json': '200' });

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageOf } from '../../config/vessel/source';
-import { packageKey } from '../../sdk/modelKey';
+import { modelPackageKey } from '../../sdk/modelKey';
 import {
   watchModel,
   type ModelTrouble,
@@ -312,7 +312,7 @@ describe('an application that starts while its proxy is dead', () => {
     before.watched.close();
     await host.close();
     const cache = join(world.home, 'h1');
-    return { pack, data, cache, file: join(cache, 'packages', `${packageKey(FEED, pack)}.data`) };
+    return { pack, data, cache, file: join(cache, 'packages', `${modelPackageKey(FEED, pack)}.data`) };
   }
   const GONE = 'http://127.0.0.1:9';
 

@@ -56,7 +56,7 @@ describe.each([
   ['of all that it updated', ['kvstore-x']],
   ['of one of two units', ['kvstore-x', 'kvstore-y']],
 ])('a revert that is refused %s', (_, jobs) => {
-  test('shows what the push type says to it, not that there was no answer, and goes on once it is taken', async () => {
+  test('shows the refusal of the push type, and continues once it is taken', async () => {
     for (const job of jobs) await world.job(job, job.slice(-1), 4);
     const deploy = await deploying(world, {}, { ...ONE, config: { jobs }, phases: [], completion: { bake: '8h' } });
     await deploy.reaches(({ state }) => state === 'baking');

@@ -178,7 +178,7 @@ function rerun(run: PipelineRun, { artifacts, trigger }: StartInput, of: number)
 }
 
 function submit(run: PipelineRun, { artifacts, trigger }: StartInput): Submitted {
-  // Since November 2026 the newest push is the latest and dates of commits come last: a pipeline that dropped it goes on without it.
+  // Since November 2026 the newest push is the latest and dates of commits come last; a pipeline that dropped one before does so again in a replay.
   const isAsBefore = differByRule(run.known(), artifacts) && !patched('newest-push-is-latest');
   const rule = isAsBefore ? 'pushes-hold-back' : 'pushes-decide';
   const { state, number, duplicate } = submitted(run.known(), artifacts, trigger, Date.now(), rule);

@@ -50,7 +50,7 @@ function unknownAt(error: unknown): undefined {
 }
 
 /** From now on a folder knows what was proposed of it. @returns why it does not */
-export function remember(
+export function rememberBasis(
   folder: string,
   { repository, base, commit }: { readonly repository: string; readonly base: string | null; readonly commit: string },
 ): string | undefined {

@@ -19,7 +19,7 @@ export const lockStore: Register = (group, cli) => {
     .description(
       'writes the users and roles of the store into etcd, and lets in nobody else; hosts cannot write values',
     )
-    .option('--host <name>', 'a host whose proxy gets a user; several times', collect, [])
+    .option('--host <name>', 'a host whose proxy gets a user; several times', appendHost, [])
     .option('--out <dir>', 'where the password of each new host is written, as HOST.env')
     .option('--root-password-env <variable>', 'the variable with the password of root', 'CONVEYOR_ETCD_ROOT_PASSWORD')
     .option('--dry-run', 'only shows what it would do')
@@ -46,16 +46,16 @@ export const lockStore: Register = (group, cli) => {
         refuseHosts(hosts);
         const rootPassword = io.env[rootPasswordEnv];
         if (!rootPassword)
-          throw usage(`${rootPasswordEnv} is not set`, 'openssl rand -hex 24 makes a password for root');
+          throw usageError(`${rootPasswordEnv} is not set`, 'openssl rand -hex 24 makes a password for root');
         if (hosts.length > 0 && out === undefined && !dryRun)
-          throw usage('--out is missing', 'name the folder that gets the password of each new host');
+          throw usageError('--out is missing', 'name the folder that gets the password of each new host');
         const lock = new EtcdLock({ url: etcd, ...storeDoor(settings) }, rootPassword);
         const present = await lock.present();
         const service = { user: login.user, password: login.password };
         const steps = planLock({ repository: name, service, hosts, rootPassword }, present);
         for (const step of dryRun ? [] : steps) {
           // Before etcd knows it: a password that nobody has is of no use.
-          if (step.issued && out !== undefined) keep(out, step.issued);
+          if (step.issued && out !== undefined) writePassword(out, step.issued);
           await lock.take(step, present.isLocked);
         }
         const said = steps.map(({ text }) => text);
@@ -73,11 +73,11 @@ export const lockStore: Register = (group, cli) => {
     );
 };
 
-function keep(folder: string, { host, password }: { readonly host: string; readonly password: string }): void {
+function writePassword(folder: string, { host, password }: { readonly host: string; readonly password: string }): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   writeFileSync(join(folder, `${host}.env`), `CONVEYOR_ETCD_PASSWORD=${password}\n`, { mode: 0o600 });
 }
 
-const collect = (value: string, before: readonly string[]): string[] => [...before, value];
+const appendHost = (value: string, before: readonly string[]): string[] => [...before, value];
 
-const usage = (text: string, hint: string) => conveyorError('usage', { text, hint });
+const usageError = (text: string, hint: string) => conveyorError('usage', { text, hint });

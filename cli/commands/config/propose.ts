@@ -4,7 +4,7 @@ import { renderConfigProblems, renderDeleted } from '../../render/config';
 import type { View } from '../../render/paint';
 import { examples, type Register } from '../command';
 import { REPOSITORY, type RepositoryOptions } from './choice';
-import { remember } from './basis';
+import { rememberBasis } from './basis';
 import { openDesk } from './openDesk';
 
 interface ProposeOptions extends RepositoryOptions {
@@ -49,7 +49,7 @@ export const propose: Register = (group, cli) => {
           name: [version],
         });
         const commit = version.slice(`${change}@`.length);
-        const forgotten = remember(folder, { repository: desk.name, base: basis, commit });
+        const forgotten = rememberBasis(folder, { repository: desk.name, base: basis, commit });
         if (forgotten !== undefined) io.stderr.write(`${forgotten}\n`);
         return EXIT.ok;
       }),

@@ -20,7 +20,7 @@ export async function serverDesk(server: HttpOptions, options: RepositoryOptions
     const known = basis ?? (await ask());
     if (basis === undefined && known.commit !== null)
       throw conveyorError('config-base-unknown', { folder, name, git: null });
-    const files = basis === null ? added(folder, known) : differing(folder, known.files);
+    const files = basis === null ? filesWithoutBase(folder, known) : differing(folder, known.files);
     const body = { files, ...(known.commit === null ? {} : { base: known.commit }) };
     return { body, basis: basis?.commit ?? null };
   };
@@ -41,7 +41,7 @@ export async function serverDesk(server: HttpOptions, options: RepositoryOptions
 }
 
 /** Of a folder that began before the branch had a commit: all that it has, unless others have made the same files since. */
-function added(folder: string, { files, commit }: SourceList): Readonly<Record<string, string | null>> {
+function filesWithoutBase(folder: string, { files, commit }: SourceList): Readonly<Record<string, string | null>> {
   const edits = Object.entries(differing(folder, files)).filter(([, text]) => text !== null);
   const [taken] = edits.find(([path]) => path in files) ?? [];
   if (taken === undefined) return Object.fromEntries(edits);

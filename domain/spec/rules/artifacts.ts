@@ -1,6 +1,6 @@
 import { MANUAL, PIPELINE_OUTPUT, STANDARD_FINDERS, whyCannotFind } from '../../finder/standard';
 import { lastProducers, passagesOf, sourceOf } from '../../release/graph';
-import { changesOf } from '../order';
+import { subscribedChanges } from '../order';
 import type { Rule } from '../rule';
 import type { ActionSpec, PipelineSpec } from '../pipeline';
 import { errorAt, nearestWord, suggest, warningAt, type Finding } from '../problem';
@@ -123,9 +123,9 @@ const finders: Rule = (spec) =>
   });
 
 /** A change that was passed over is in no later one. */
-const passedOver: Rule = (spec) => {
+const supersededChanges: Rule = (spec) => {
   const { supersede } = spec.releases;
-  const [artifact] = changesOf(spec);
+  const [artifact] = subscribedChanges(spec);
   if (artifact === undefined || supersede === 'never') return [];
   const message = `a change of ${artifact} that a newer one overtakes never lands: with supersede: ${supersede} its release ends`;
   const hint = 'leave supersede out, so that every change has its turn';
@@ -140,5 +140,5 @@ export const artifactRules: readonly Rule[] = [
   unusedArtifacts,
   deployInputs,
   finders,
-  passedOver,
+  supersededChanges,
 ];

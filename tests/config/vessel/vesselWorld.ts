@@ -16,7 +16,7 @@ import { packageOf, PieceSource } from '../../../config/vessel/source';
 import type { Throttle } from '../../../config/vessel/throttle';
 import { Vessel } from '../../../config/vessel/vessel';
 import type { Package } from '../../../domain/vessel/package';
-import { packageKey } from '../../../sdk/modelKey';
+import { modelPackageKey } from '../../../sdk/modelKey';
 import { eventually } from '../../system/waiting';
 import { commitOf, overrideOf } from '../storeSuite';
 
@@ -153,7 +153,7 @@ export class VesselWorld {
       throw new Error(JSON.stringify(trouble ?? host.vessel.status(path)));
     });
     const whole = createHash('sha256');
-    for await (const bytes of host.vessel.stream({ digest, key: packageKey(path, wanted) }, 0, () => undefined))
+    for await (const bytes of host.vessel.stream({ digest, key: modelPackageKey(path, wanted) }, 0, () => undefined))
       whole.update(bytes);
     expect(whole.digest('hex')).toBe(digest);
   }
