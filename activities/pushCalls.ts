@@ -4,6 +4,7 @@ import type { PlannedTarget } from '../domain/deploy/plan';
 import type { Canary } from '../domain/mutex';
 import { FLEET_LIMITS } from '../domain/fleet/limits';
 import { unitNames } from '../domain/deploy/unavailable';
+import { conveyorError } from '../domain/errors';
 import { workflowIds } from '../domain/ids';
 import { callExtension } from '../sdk/client';
 import type { Fetch } from '../sdk/request';
@@ -75,8 +76,19 @@ export const invoker =
         ...(fetch === undefined ? {} : { fetch }),
       });
     const { cancellationSignal } = Context.current();
-    return asFailure(() => (AWAITED.has(method) ? answeredFirst(cancellationSignal, ask) : ask(cancellationSignal)));
+    return asFailure(async () => {
+      const answer = await (AWAITED.has(method) ? answeredFirst(cancellationSignal, ask) : ask(cancellationSignal));
+      refuseOtherService(call, method, answer);
+      return answer;
+    });
   };
+
+/** The lock is that of one service. @throws extension-protocol where the push type names another by now */
+function refuseOtherService({ pushType, service }: DeployCall, method: string, answer: object): void {
+  if (!service || !('service' in answer) || answer.service === service) return;
+  const detail = `${String(answer.service)}, and before it was ${service}`;
+  throw conveyorError('extension-protocol', { service: pushType, method, field: 'service', detail });
+}
 
 /** Whoever cancels these waits for them. */
 const AWAITED: ReadonlySet<string> = new Set(['executeUpdates', 'shiftTraffic']);

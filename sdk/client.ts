@@ -55,7 +55,7 @@ export interface RawAnswer {
 /**
  * One HTTP call of one method, with a deadline; no retries, those are Temporal's. Throws `extension-lacks-method` (it has
  * no such method, which is optional), `extension-rejected` (4xx but 408 and 429, or a 5xx that says it is not retryable),
- * `extension-protocol` (an answer that its schema does not allow, or larger than its method's may be) and `extension-unavailable` (network, deadline, 408,
+ * `extension-protocol` (an answer that its schema does not allow, that contradicts itself or its question, or larger than its method's may be) and `extension-unavailable` (network, deadline, 408,
  * 429, 5xx: the only one worth trying again). When `signal` aborts, throws its reason.
  */
 export async function callExtension<P extends Protocol, M extends keyof P & string>(
@@ -69,7 +69,7 @@ export async function callExtension<P extends Protocol, M extends keyof P & stri
   const body = parseJson(text);
   if (body === undefined) throw violation(call, 'body', `not JSON: ${excerpt(text)}`);
   const parsed = definitionOf(call).response.safeParse(body);
-  if (parsed.success) return parsed.data as ResponseOf<P[M]>;
+  if (parsed.success) return withoutContradiction(call, parsed.data as ResponseOf<P[M]>);
   const [issue] = parsed.error.issues;
   throw violation(call, fieldOf(issue?.path ?? []), issue?.message ?? 'not as its schema says');
 }
@@ -96,6 +96,15 @@ export function viaApp(app: Pick<Hono, 'fetch'>): Fetch {
 }
 
 type AnyCall = ExtensionCall<Protocol, string>;
+
+function withoutContradiction<P extends Protocol, M extends keyof P & string>(
+  call: ExtensionCall<P, M>,
+  answer: ResponseOf<P[M]>,
+): ResponseOf<P[M]> {
+  const found = definitionOf(call).contradiction?.(call.request as never, answer as never);
+  if (found) throw violation(call, found.field, found.detail);
+  return answer;
+}
 
 function definitionOf<P extends Protocol, M extends keyof P & string>(
   call: Pick<ExtensionCall<P, M>, 'protocol' | 'method'>,

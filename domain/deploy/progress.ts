@@ -20,12 +20,12 @@ export function judgeProgress(
   success: Amount,
   unreachableOnes: Unreachable = 'waits',
 ): Progress {
-  const total = totalOf(units, (unit) => unit.targeted - unit.gone);
+  const total = totalOf(units, presentOf);
   const required = tasksOf(success, total);
-  const live = totalOf(units, (unit) => unit.live);
+  const live = totalOf(units, (unit) => Math.min(unit.live, presentOf(unit)));
   if (live >= required) return { kind: 'met' };
   const failed = units.filter((unit) => unit.state === 'failed');
-  const lost = totalOf(failed, (unit) => unit.targeted - unit.gone - unit.live);
+  const lost = totalOf(failed, missingOf);
   const given = unreachableOnes === 'ends' ? units.filter(({ state }) => state === 'done') : [];
   const unreachable = totalOf(given, (unit) => unit.unreachable);
   if (total - lost - unreachable >= required) return { kind: 'going' };
@@ -42,6 +42,9 @@ export function judgeTimeout(units: readonly UnitProgress[]): Exclude<Progress, 
   const text = [`${plural(pending, 'task')} not updated in time`, ...unreachableText(unreachable), ...reasons];
   return { kind: 'stuck', reason: text.join('; ') };
 }
+
+/** Never below none: a unit that counts more gone than it has does not stand for what another lacks. */
+const presentOf = ({ targeted, gone }: UnitProgress): number => Math.max(0, targeted - gone);
 
 const pendingOf = ({ targeted, gone, updated }: UnitProgress): number => Math.max(0, targeted - gone - updated);
 

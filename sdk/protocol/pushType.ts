@@ -2,6 +2,12 @@ import { z } from 'zod';
 import type { Unit, UnitProgress } from '../../domain/fleet/unit';
 import { healthCheckSchema } from '../../domain/spec/health';
 import { artifactSchema, emptySchema, MIB, type Protocol } from './common';
+import {
+  contradictionInHealth,
+  contradictionInNeeds,
+  contradictionInProgress,
+  contradictionInUnits,
+} from './contradictions';
 
 /** The push type protocol (docs/reference/protocols.md#push-type; Conveyor §5.2, Push article "Push Types"). */
 export const amountSchema = z.union([
@@ -118,8 +124,8 @@ const updateRef = z.object({ updateId: z.string(), units: z.array(z.string()).op
 
 export const unitNeedSchema = z.object({
   id: z.string(),
-  size: z.number().int(),
-  outdated: z.number().int(),
+  size: z.number().int().nonnegative(),
+  outdated: z.number().int().nonnegative(),
   /** How many of the outdated have left their old version and are not up: lockstep sends them no traffic. Left out: none. */
   down: z.number().int().nonnegative().optional(),
   /** How many of its tasks may be unavailable at a time; lockstep goes so far at a step. Left out: a twentieth of them. */
@@ -141,6 +147,7 @@ export const pushTypeProtocol = {
      * update in several requests with other units, and what holds for all in `common`. One that leaves it out gives all at once.
      */
     response: z.object({ service: z.string(), units: z.array(unitSchema), next: z.string().nullish() }),
+    contradiction: contradictionInUnits,
     maxAnswerBytes: 4 * MIB,
     mutates: false,
   },
@@ -151,6 +158,7 @@ export const pushTypeProtocol = {
       /** A task that is on its way to the version differs until it is up: a later update of it takes over such tasks, and is not done before them. */
       units: z.array(unitNeedSchema),
     }),
+    contradiction: contradictionInNeeds,
     mutates: false,
   },
   executeUpdates: {
@@ -164,6 +172,7 @@ export const pushTypeProtocol = {
     /** `units`: of these alone. */
     request: z.object({ updateId: z.string(), units: z.array(z.string()).optional() }),
     response: z.object({ units: z.array(unitProgressSchema) }),
+    contradiction: contradictionInProgress,
     mutates: false,
   },
   pauseUpdates: { request: updateRef, response: emptySchema, mutates: true },
@@ -180,6 +189,7 @@ export const pushTypeProtocol = {
       units: z.array(z.object({ id: z.string(), checks: z.array(evidenceSchema) })),
       deploy: z.object({ checks: z.array(evidenceSchema) }),
     }),
+    contradiction: contradictionInHealth,
     maxAnswerBytes: 16 * MIB,
     mutates: false,
   },

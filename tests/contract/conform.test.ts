@@ -107,6 +107,16 @@ describe('a push type that breaks a rule fails with the rule and its own answer'
     expect(failure?.calls?.length).toBeGreaterThan(0);
   });
 
+  test('an answer that contradicts itself is reported by its field and the rule', async () => {
+    const { report } = await tried(async (fetch, request) => {
+      const answer = await fetch(request);
+      if (methodOf(request) !== 'trackUpdates') return answer;
+      const { units } = (await answer.json()) as { units: object[] };
+      return json({ units: units.map((unit) => ({ ...unit, targeted: 2, updated: 0, live: 2 })) });
+    }, 'a replay of a key');
+    expect(failures(report)[0]?.reason).toContain('units.0.live: 2 is more than updated, 0');
+  });
+
   const ignoring =
     (method: string) =>
     async (fetch: Fetch, request: Request): Promise<Response> =>

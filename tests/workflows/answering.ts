@@ -5,6 +5,8 @@ export interface Asked {
   readonly method: string | undefined;
   readonly updateId?: string;
   readonly urgency?: string;
+  /** Of a question about health. */
+  readonly now?: number;
   readonly units?: readonly string[];
   /** Of a request that names units one by one. */
   readonly targets?: readonly { readonly unit: string }[];

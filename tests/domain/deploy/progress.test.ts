@@ -33,6 +33,8 @@ describe('a phase', () => {
     ['counts all units together', [{ live: 10 }, { live: 8 }], { percent: 90 }, { kind: 'met' }],
     ['wants no task that is gone', [{ live: 7, gone: 3 }], ALL, { kind: 'met' }],
     ['is met when nothing is left to update', [{ gone: 10 }], ALL, { kind: 'met' }],
+    ['lets no unit with more gone than it has stand for another', [{ gone: 12 }, { live: 8 }], ALL, { kind: 'going' }],
+    ['lets no unit that was replaced stand for another', [{ live: 10, gone: 2 }, { live: 8 }], ALL, { kind: 'going' }],
     ['is met without units', [], ALL, { kind: 'met' }],
     ['wants no more than there are', [{ live: 10 }], { count: 50 }, { kind: 'met' }],
     ['waits for unreachable hosts while it updates', [{ live: 5, unreachable: 5 }], ALL, { kind: 'going' }],

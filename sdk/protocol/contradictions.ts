@@ -1,0 +1,130 @@
+import type { Verdict } from '../../domain/health/verdict';
+import { MINUTE_MS } from '../../domain/milliseconds';
+
+/**
+ * Answers that their schema allows and that cannot be true: each function returns the first contradiction that it finds. The client
+ * throws it as `extension-protocol`, so that such an answer neither passes nor reverts anything (docs/reference/protocols.md#rules-for-all).
+ */
+
+export interface Contradiction {
+  /** Such as `units.0.live`. */
+  readonly field: string;
+  /** The value, and the rule that it breaks. */
+  readonly detail: string;
+}
+
+type Found = Contradiction | undefined;
+
+interface Counts {
+  readonly id: string;
+  readonly targeted: number;
+  readonly updated: number;
+  readonly live: number;
+}
+
+/** The other counts say nothing that passes a phase, and may rest on another look or on several tries. */
+export const contradictionInProgress = (
+  { units: asked }: { readonly units?: readonly string[] | undefined },
+  { units }: { readonly units: readonly Counts[] },
+): Found =>
+  inRows('units', units, asked, (row, at) => atMost(at, row, 'live', 'updated') ?? atMost(at, row, 'live', 'targeted'));
+
+export const contradictionInNeeds = (
+  { targets }: { readonly targets: readonly { readonly unit: string }[] },
+  { units }: { readonly units: readonly { readonly id: string }[] },
+): Found =>
+  inRows(
+    'units',
+    units,
+    targets.map(({ unit }) => unit),
+  );
+
+export const contradictionInUnits = (
+  _: object,
+  { units }: { readonly units: readonly { readonly id: string }[] },
+): Found => inRows('units', units);
+
+interface Judged {
+  readonly name: string;
+  readonly verdict: Verdict;
+  readonly window: { readonly start: number; readonly end: number };
+}
+
+interface HealthQuestion {
+  readonly targets: { readonly units: readonly string[] } | readonly { readonly id: string }[];
+  readonly checks: readonly { readonly name: string }[];
+  readonly now: number;
+}
+
+interface HealthAnswer {
+  readonly units: readonly { readonly id: string; readonly checks: readonly Judged[] }[];
+  readonly deploy: { readonly checks: readonly Judged[] };
+}
+
+export function contradictionInHealth(
+  { targets, checks, now }: HealthQuestion,
+  { units, deploy }: HealthAnswer,
+): Found {
+  const asked = 'units' in targets ? targets.units : targets.map(({ id }) => id);
+  const names = checks.map(({ name }) => name);
+  const inChecks = (at: string, evidence: readonly Judged[]): Found =>
+    inRows(
+      at,
+      evidence.map((one) => ({ ...one, id: one.name })),
+      names,
+      (one, place) => (DECIDING.has(one.verdict) ? inWindow(`${place}.window`, one.window, now) : undefined),
+      'name',
+    );
+  return (
+    inRows('units', units, asked, (row, at) => inChecks(`${at}.checks`, row.checks)) ??
+    inChecks('deploy.checks', deploy.checks)
+  );
+}
+
+/** A verdict that passes or reverts something rests on a window; any other may come without one. */
+const DECIDING: ReadonlySet<Verdict> = new Set(['healthy', 'unhealthy']);
+/** How far the clocks of the two may differ, and a window be rounded up to whole steps. */
+const SKEW_MS = 5 * MINUTE_MS;
+
+const inWindow = (at: string, { start, end }: Judged['window'], now: number): Found =>
+  unless(start <= end, `${at}.start`, `${start} is after the end, ${end}`) ??
+  unless(end <= now + SKEW_MS, `${at}.end`, `${end} is in the future: now is ${now}`);
+
+/** Each row once, and none that was not asked for. */
+function inRows<R extends { readonly id: string }>(
+  field: string,
+  rows: readonly R[],
+  asked?: readonly string[],
+  inRow: (row: R, at: string) => Found = () => undefined,
+  key = 'id',
+): Found {
+  const known = asked && new Set(asked);
+  const seen = new Set<string>();
+  return first([...rows.entries()], ([nth, row]) => {
+    const at = `${field}.${nth}`;
+    const isTwice = seen.has(row.id);
+    seen.add(row.id);
+    return (
+      unless(!isTwice, `${at}.${key}`, `${row.id} is there twice`) ??
+      unless(known?.has(row.id) !== false, `${at}.${key}`, `${row.id} was not asked for`) ??
+      inRow(row, at)
+    );
+  });
+}
+
+const atMost = <F extends string, L extends string>(
+  at: string,
+  row: Readonly<Record<F | L, number>>,
+  field: F,
+  limit: L,
+): Found => unless(row[field] <= row[limit], `${at}.${field}`, `${row[field]} is more than ${limit}, ${row[limit]}`);
+
+const unless = (holds: boolean, field: string, detail: string): Found => (holds ? undefined : { field, detail });
+
+function first<T>(all: readonly T[], judge: (one: T) => Found): Found {
+  for (const one of all) {
+    const found = judge(one);
+    if (found) return found;
+  }
+  return undefined;
+}
