@@ -16,7 +16,7 @@ export function lintTheRest(value: unknown, findings: readonly Finding[]): Findi
     .filter(isTakenOut)
     .map(removedPath)
     .reverse()
-    .forEach((path) => removeAt(rest, path));
+    .forEach((path) => takeOut(rest, path));
   const spec = filledIn(rest);
   if (spec === null) return [];
   const broken = new Set(findings.flatMap(brokenKeys));
@@ -42,11 +42,20 @@ function copy(value: unknown): unknown {
   }
 }
 
+/** A phase that says in a wrong way where it goes is still a phase with a name. */
+function takeOut(root: unknown, path: Finding['path']): void {
+  const isScope = path.at(-1) === 'scope' && path.at(-3) === 'phases';
+  const phase = isScope ? valueAt(root, path.slice(0, -1)) : undefined;
+  if (isJsonObject(phase)) (phase as Entries)['scope'] = '*';
+  else removeAt(root, path);
+}
+
+const valueAt = (root: unknown, path: Finding['path']): unknown =>
+  path.reduce<unknown>((at, step) => (at as Record<string | number, unknown> | null | undefined)?.[step], root);
+
 function removeAt(root: unknown, path: Finding['path']): void {
   const key = path.at(-1);
-  const parent = path
-    .slice(0, -1)
-    .reduce<unknown>((at, step) => (at as Record<string | number, unknown> | undefined)?.[step], root);
+  const parent = valueAt(root, path.slice(0, -1));
   if (key === undefined || typeof parent !== 'object' || parent === null) return;
   if (Array.isArray(parent)) parent.splice(Number(key), 1);
   else delete (parent as Record<string | number, unknown>)[key];
@@ -54,12 +63,30 @@ function removeAt(root: unknown, path: Finding['path']): void {
 
 /** The pipeline as it would be if nothing were missing; null when too much is. */
 function filledIn(rest: unknown): PipelineSpec | null {
-  const parsed = pipelineSchema.safeParse(rest);
+  const parsed = withoutIncomplete(rest);
   if (parsed.success) return parsed.data;
   if (!isJsonObject(rest) || !isJsonObject(rest['actions'])) return null;
   for (const { path } of parsed.error.issues) fillIn(rest as Entries, String(path[0]), String(path[1]));
   return pipelineSchema.safeParse(rest).data ?? null;
 }
+
+/** What lacks something after that goes too, no more of it than has to: a check without a metric, not its action. */
+function withoutIncomplete(rest: unknown): ReturnType<typeof pipelineSchema.safeParse> {
+  for (let rounds = 0; ; rounds += 1) {
+    const parsed = pipelineSchema.safeParse(rest);
+    const within = parsed.error?.issues.map(({ path }) => incompleteAt(rest, path as Finding['path'])) ?? [];
+    if (rounds >= MAX_ROUNDS || within.length === 0 || within.some(({ length }) => length <= OF_AN_ACTION))
+      return parsed;
+    within.reverse().forEach((path) => removeAt(rest, path));
+  }
+}
+
+const MAX_ROUNDS = 4;
+/** `actions`, its name, `with`, and what stands there. */
+const OF_AN_ACTION = 3;
+
+const incompleteAt = (rest: unknown, path: Finding['path']): Finding['path'] =>
+  valueAt(rest, path) === undefined ? path.slice(0, -1) : path;
 
 /** Nobody calls a pipeline so. */
 const NAMELESS = 'the-pipeline-that-has-no-name-yet';
