@@ -1,4 +1,5 @@
 import { ApplicationFailure } from '@temporalio/activity';
+import type { Brought } from '../domain/brought';
 import { asBefore, someWithoutPast, type Inheritance } from '../domain/deploy/planRevert';
 import type { Restored } from '../domain/deploy/held';
 import type { RevertRules } from '../domain/deploy/versionBefore';
@@ -16,6 +17,8 @@ import { orGone } from './snapshots';
 export interface LookRequest {
   /** Of a follow-on: its units. */
   readonly only?: readonly string[];
+  /** Of what goes back: what other pipelines have brought since, and nobody takes from them. */
+  readonly since?: readonly Brought[];
   readonly inherited?: Inheritance;
   /** Of a rollback. */
   readonly restores?: Restored;

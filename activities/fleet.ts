@@ -1,4 +1,5 @@
 import { versionOf, type Artifact } from '../domain/artifact';
+import { keptUnits, whyAllKept, type Brought, type KeptUnits } from '../domain/brought';
 import {
   planCanary,
   planDeploy,
@@ -37,20 +38,30 @@ export interface PlanRequest {
   readonly skipBake: boolean;
   /** Of a follow-on: its units. */
   readonly only?: readonly string[];
+  /** As of a look. */
+  readonly since?: readonly Brought[];
   readonly inherited?: Inheritance;
   /** Of a rollback. */
   readonly restores?: Restored;
   readonly rules: RevertRules;
 }
 
+export interface ImpossiblePlan {
+  readonly impossible: string;
+  /** All units are left to other pipelines. */
+  readonly isKept?: true;
+}
+
 export type PlannedFleet =
-  | { readonly impossible: string }
+  | ImpossiblePlan
   | {
       readonly plan: DeployPlan;
       readonly fleet: Fleet;
       readonly unavailable: Named;
       /** Which signatures counted, where a rule wants some. */
       readonly signed?: string;
+      /** Units that are left to other pipelines. */
+      readonly kept?: KeptUnits;
     };
 
 /** How the units of a phase are right now. */
@@ -77,7 +88,9 @@ export function createFleetActivities(ports: PushPorts, invoke: Invoke) {
       if ('refused' in signed) return { impossible: signed.refused };
       return orImpossible(async () => {
         const { units: all, inPages } = await fetchUnits(invoke, call);
+        const kept = keptUnits(concerned(all, { ...request, since: [] }), request.since ?? []);
         const units = concerned(all, request);
+        if (kept && units.length === 0) return { impossible: whyAllKept(kept), isKept: true };
         await Promise.all([allowDeploy(ports, call, units, request.restores), allowSources(ports, call, request.spec)]);
         const plan = planOf(units, request);
         const before = await past(ports, units, request.inherited);
@@ -95,7 +108,7 @@ export function createFleetActivities(ports: PushPorts, invoke: Invoke) {
           shares: cumulativeShares(plan, units),
           pattern: patternOf(plan, units),
         };
-        return { plan, fleet, unavailable: namedOf(unavailable(units)), ...signed };
+        return { plan, fleet, unavailable: namedOf(unavailable(units)), ...signed, ...(kept && { kept }) };
       });
     },
 

@@ -1,7 +1,17 @@
 import { log } from '@temporalio/activity';
-import { QueryNotRegisteredError, WorkflowNotFoundError, type Client } from '@temporalio/client';
+import { QueryNotRegisteredError, WorkflowNotFoundError, type Client, type WorkflowHandle } from '@temporalio/client';
 import { decideUse } from '../domain/access/usage';
-import { CANARIES_MEMO, canariesOf, FREE_MUTEX, type Canary, type LockRequest, type Mutex } from '../domain/mutex';
+import { areBrought, type Brought } from '../domain/brought';
+import {
+  BROUGHT_MEMO,
+  CANARIES_MEMO,
+  canariesOf,
+  FREE_MUTEX,
+  freeFrom,
+  type Canary,
+  type LockRequest,
+  type Mutex,
+} from '../domain/mutex';
 import { parseId } from '../domain/ids';
 import { isOpenStatus } from '../domain/openStatus';
 import type { ReleaseEnd } from '../domain/pipeline/reconcile';
@@ -22,12 +32,19 @@ type HolderParts = CallPorts & { readonly client: Client; readonly taskQueue: st
 export function createHolderActivities({ taskQueue, ...parts }: HolderParts) {
   const { client, clock } = parts;
   const toLock = async (lockId: string, settings: Settings, signal: string, message: object): Promise<void> => {
-    const lost = await lostMutex(client, lockId);
+    const last = await lastLock(client, lockId);
+    if (last.runs && (await signalled(client, { lockId, runId: last.runId }, signal, message))) return;
+    // One that has ended since knows by then what its last holder brought.
+    const { mutex: lost, brought } = last.runs ? await lastLock(client, lockId) : last;
+    const carried = brought ? { ...(lost ?? freeFrom(await clock.now())), brought } : lost;
     await client.workflow.signalWithStart('lock', {
       workflowId: lockId,
       taskQueue,
-      args: [settings, lost],
-      memo: { [CANARIES_MEMO]: canariesOf(lost ?? FREE_MUTEX).length },
+      args: [settings, carried],
+      memo: {
+        [CANARIES_MEMO]: canariesOf(lost ?? FREE_MUTEX).length,
+        ...(brought ? { [BROUGHT_MEMO]: brought } : {}),
+      },
       signal,
       signalArgs: [message],
       staticSummary: summaryOf(`one release at a time on ${lockId.slice('lock/'.length)}`),
@@ -92,18 +109,53 @@ const allowLock = ({ platform }: CallPorts, lockId: string, { owner }: LockReque
     return Promise.resolve();
   });
 
-/**
- * What the lock knew when it was terminated, so that the one which takes its place does not give away what somebody holds; null where
- * it runs, or ended by itself, with nobody left.
- */
-async function lostMutex(client: Client, lockId: string): Promise<Mutex | null> {
+/** The lock as the server has it last. */
+interface LastLock {
+  readonly runs: boolean;
+  readonly runId: string;
+  /**
+   * What it knew when it was terminated, so that the one which takes its place does not give away what somebody holds; null where it runs,
+   * or ended by itself, with nobody left.
+   */
+  readonly mutex: Mutex | null;
+  /** What runs on its service. */
+  readonly brought?: readonly Brought[];
+}
+
+async function lastLock(client: Client, lockId: string): Promise<LastLock> {
   const handle = client.workflow.getHandle(lockId);
   try {
-    const { status } = await handle.describe();
-    if (isOwnEnd(status.name)) return null;
+    const { status, runId, memo } = await handle.describe();
+    const brought = memo?.[BROUGHT_MEMO];
+    const known = { runs: isOpenStatus(status.name), runId, ...(areBrought(brought) ? { brought } : {}) };
+    return isOwnEnd(status.name) ? { ...known, mutex: null } : { ...known, mutex: await lostMutex(handle) };
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return { runs: false, runId: '', mutex: null };
+    throw error;
+  }
+}
+
+async function lostMutex(handle: WorkflowHandle): Promise<Mutex | null> {
+  try {
     return await handle.query<Mutex>('mutex');
   } catch (error) {
     if (error instanceof WorkflowNotFoundError || error instanceof QueryNotRegisteredError) return null;
+    throw error;
+  }
+}
+
+/** @returns false where that run has ended meanwhile. */
+async function signalled(
+  client: Client,
+  { lockId, runId }: { readonly lockId: string; readonly runId: string },
+  signal: string,
+  message: object,
+): Promise<boolean> {
+  try {
+    await client.workflow.getHandle(lockId, runId).signal(signal, message);
+    return true;
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return false;
     throw error;
   }
 }

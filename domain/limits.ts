@@ -298,6 +298,18 @@ export const STATE_LIMITS = {
   begun: cut('the number of actions of which the newest begun release is known', 128, 'entries', IN_STATE),
 } as const satisfies Record<string, Limit>;
 
+const ITS_LOCK = 'the lock of the service carries it';
+
+/** What is known of a service across pipelines. */
+export const SERVICE_LIMITS = {
+  bringers: cut('the deploys of other pipelines that are known', 16, 'entries', ITS_LOCK),
+  brought: cut('what they brought together', 64 * KB, 'bytes', ITS_LOCK),
+  unitsBrought: {
+    ...cut('the units that are known of each', 50, 'entries', 'of more the configuration tells'),
+    more: 'joined',
+  },
+} as const satisfies Record<string, Limit>;
+
 const ONE_REQUEST = 'a store takes it in a few requests';
 
 /** Configuration: its sources, values and changes, and what a proxy of a host keeps. */

@@ -1,3 +1,4 @@
+import type { Brought } from './brought';
 import { areTexts, isJsonObject, isText } from './json';
 
 /**
@@ -19,6 +20,8 @@ export interface Mutex {
   readonly fence: number;
   /** Left out by a lock from before there were canaries. */
   readonly guests?: readonly Canary[];
+  /** Of the lock of a service: what runs there. Left out where nothing is known. */
+  readonly brought?: readonly Brought[];
 }
 
 export interface LockHolder {
@@ -83,6 +86,9 @@ export const CANARIES_MEMO = 'canaries';
 
 /** Somebody is kept waiting by whoever holds, or keeps tasks for a canary: both need to know that those still run. */
 export const isWaitedFor = (mutex: Mutex): boolean => mutex.queue.length > 0 || canariesOf(mutex).length > 0;
+
+/** Where a lock keeps what runs on its service, as a memo: the next lock reads it there. */
+export const BROUGHT_MEMO = 'brought';
 
 export const canariesOf = ({ guests }: Mutex): readonly Canary[] => guests ?? [];
 

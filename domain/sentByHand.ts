@@ -1,4 +1,6 @@
+import { areBrought } from './brought';
 import { areTexts, isJsonObject, isMissing, isText, type JsonObject } from './json';
+import { areEndedDeploys } from './pipeline/shapes';
 import { INPUTS, type InputName } from './verbs';
 
 /**
@@ -33,7 +35,8 @@ export const isWaitNotice = (value: unknown): boolean =>
 export const isPauseNotice = (value: unknown): boolean =>
   hasTexts(value, 'action', 'reason') && (value['phase'] === null || isText(value['phase']));
 
-export const isLockGrant = (value: unknown): boolean => hasTexts(value, 'lock') && isInteger(value['fence']);
+export const isLockGrant = (value: unknown): boolean =>
+  hasTexts(value, 'lock') && isInteger(value['fence']) && (isMissing(value['brought']) || areBrought(value['brought']));
 
 const REPORTED = ['waiting', 'running', 'succeeded', 'failed', 'cancelled', 'notStarted'];
 
@@ -48,7 +51,10 @@ export const isChildEnd = (value: unknown): boolean =>
   hasTexts(value, 'pipeline', 'state') && (value['number'] === null || isInteger(value['number']));
 
 export const isRollBack = (value: unknown): boolean =>
-  isJsonObject(value) && isInteger(value['of']) && whyNoCommand(value) === undefined;
+  isJsonObject(value) &&
+  isInteger(value['of']) &&
+  whyNoCommand(value) === undefined &&
+  (isMissing(value['settled']) || areEndedDeploys(value['settled']));
 
 /** Why the input of a verb is none. */
 export function whyNoCommand(input: unknown): string | undefined {

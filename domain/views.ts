@@ -434,6 +434,14 @@ export interface BehindView {
   readonly bring: string;
 }
 
+/** What a deploy action brought last, and what runs there where another pipeline has deployed since. */
+export interface GoodView {
+  readonly release: number;
+  readonly version: string;
+  /** `by` is the release of the other pipeline; `on` names the units, where they are only some. */
+  readonly replaced?: { readonly by: string; readonly version: string; readonly on?: string };
+}
+
 export interface PipelineStatus extends PipelineSummary {
   readonly held: Stopped | null;
   readonly frozen?: Stopped | null;
@@ -452,8 +460,8 @@ export interface PipelineStatus extends PipelineSummary {
   /** What finders and webhooks brought after something newer: it started nothing. */
   readonly late?: readonly { readonly artifact: string; readonly at: string; readonly behind: string }[];
   readonly knownBad: readonly { readonly artifact: string; readonly at: string; readonly reason: string }[];
-  /** Per deploy action: what runs in production and which release brought it. */
-  readonly lastGood: Readonly<Record<string, { readonly release: number; readonly version: string }>>;
+  /** Per deploy action: what it brought to production last, and which release did. */
+  readonly lastGood: Readonly<Record<string, GoodView>>;
   /** What is left behind; nothing tries again by itself. */
   readonly behind?: readonly BehindView[];
   readonly releases: readonly ReleaseSummary[];

@@ -1,6 +1,6 @@
 import { CancellationScope, getExternalWorkflowHandle, setWorkflowOptions } from '@temporalio/workflow';
 import { cancelled, succeeded, type Ending } from '../domain/deploy/outcome';
-import { deployResult } from '../domain/deploy/result';
+import { broughtBy, deployResult } from '../domain/deploy/result';
 import { change, note, type DeployInput, type DeployRecord, type DeployResult } from '../domain/deploy/state';
 import { releaseId } from '../domain/ids';
 import { deployMeasures } from '../domain/metrics';
@@ -70,14 +70,15 @@ async function finishDeploy(run: DeploySession, ending: Ending): Promise<DeployR
   retag({ ConveyorState: 'ended', ConveyorOutcome: result.outcome });
   measure(...deployMeasures(result));
   traceEnded(deployTrace(deployStatus(run.record, run.input, Date.now())));
-  if (run.record.service !== null) await releaseLock(run);
+  if (run.record.service !== null) await releaseLock(run, result);
   await run.drained();
   return result;
 }
 
-/** Holder or canary: it leaves. A lock that is gone already has nothing to release. */
-async function releaseLock(run: DeploySession): Promise<void> {
+/** Holder or canary: it leaves, and says what it has brought. A lock that is gone already has nothing to release. */
+async function releaseLock(run: DeploySession, result: DeployResult): Promise<void> {
+  const brought = broughtBy(run.input, run.record, result);
   await getExternalWorkflowHandle(run.lockId)
-    .signal(releaseLockSignal, run.workflowId)
+    .signal(releaseLockSignal, run.workflowId, ...(brought ? [brought] : []))
     .catch(() => undefined);
 }

@@ -11,7 +11,9 @@ import {
   upsertMemo,
   workflowInfo,
 } from '@temporalio/workflow';
+import { bringerOf, isBrought, noticesOf, withBrought, type Brought, type ReplacedNotice } from '../domain/brought';
 import {
+  BROUGHT_MEMO,
   CANARIES_MEMO,
   canariesOf,
   freeFrom,
@@ -28,18 +30,21 @@ import {
   type LockRequest,
   type Mutex,
 } from '../domain/mutex';
-import { list, marked, NO_MARKDOWN, sections } from '../domain/markdown';
+import { workflowIds } from '../domain/ids';
+import { isText } from '../domain/json';
+import { code, list, marked, moment, NO_MARKDOWN, sections } from '../domain/markdown';
 import type { Settings } from '../domain/settings';
 import { formatTime } from '../domain/text';
 import { showDetails } from './details';
 import { onSignal } from './inbox';
+import { replacedSignal } from './messages';
 import { lookers } from './proxies';
 import { versioned } from './versioning';
 import { BackgroundTasks } from './waiting';
 
 /** Signals, since whoever asks is a workflow or starts the lock with its request. */
 const requestLockSignal = defineSignal<[LockRequest]>('request-lock');
-export const releaseLockSignal = defineSignal<[string]>('release-lock');
+export const releaseLockSignal = defineSignal<[string, Brought?]>('release-lock');
 /** A canary comes; it leaves with `release-lock`. Activities start the lock with it by name. */
 const joinLockSignal = defineSignal<[Canary]>('join-lock');
 /** Whose tasks are not to be touched. */
@@ -55,6 +60,8 @@ export interface LockGrant {
   readonly lock: string;
   readonly fence: number;
   readonly waited: boolean;
+  /** What runs on the service, as far as is known. */
+  readonly brought?: readonly Brought[];
 }
 
 /**
@@ -92,6 +99,7 @@ async function keepLock(settings: Settings, carried: Mutex, ignored: () => numbe
   };
   onSignal(requestLockSignal, enqueue, isLockRequest);
   const left: string[] = [];
+  const notices: ReplacedNotice[] = [];
   const leave = (requester: string): void => {
     if (canariesOf(mutex).some((canary) => canary.requester === requester)) left.push(requester);
     take(releaseMutex(mutex, requester), true);
@@ -103,17 +111,21 @@ async function keepLock(settings: Settings, carried: Mutex, ignored: () => numbe
     canaries.show(mutex);
   };
   onSignal(joinLockSignal, join, isCanary);
-  onSignal(releaseLockSignal, leave);
+  setHandler(releaseLockSignal, (requester, brought) => {
+    mutex = learnt(mutex, requester, brought, notices);
+    if (isText(requester)) leave(requester);
+  });
   const looks = new BackgroundTasks();
-  const hasNews = (): boolean => grants.length + left.length > 0;
+  const hasNews = (): boolean => grants.length + left.length + notices.length > 0;
   do {
     for (let next = grants.shift(); next; next = grants.shift()) {
-      if (!(await sendGrant(next.requester, mutex.fence, next.waited))) take(releaseMutex(mutex, next.requester), true);
+      if (!(await sendGrant(next.requester, mutex, next.waited))) take(releaseMutex(mutex, next.requester), true);
     }
     for (let canary = left.shift(); canary !== undefined; canary = left.shift()) await notifyHolders(mutex, canary);
+    await Promise.all(notices.splice(0).map(notifyPipeline));
     seen = ignored();
     if (workflowInfo().continueAsNewSuggested && !hasNews())
-      await makeContinueAsNewFunc<typeof lock>(canaries.carried(mutex))(settings, mutex);
+      await makeContinueAsNewFunc<typeof lock>(memoOf(canaries, mutex))(settings, mutex);
     await untilDue();
   } while (!isIdle(mutex) || hasNews() || looks.size > 0);
 
@@ -142,6 +154,9 @@ async function keepLock(settings: Settings, carried: Mutex, ignored: () => numbe
 /** Until 0.3 whoever a lock was given to learnt so only after the look at the holder before. */
 const GRANTS_MEANWHILE = 'a look at the holder keeps nobody waiting';
 
+/** Until 0.3 a lock forgot who had brought what. */
+const KNOWS_WHAT_RUNS = 'a lock knows what runs on its service';
+
 /** A worker of before 0.3 grants in the order of asking, whatever is asked of it. */
 const URGENT_NEXT = 'urgent requests are granted first';
 
@@ -164,11 +179,36 @@ class CanaryCount {
     upsertMemo({ [CANARIES_MEMO]: length });
   }
 
-  /** The server takes no memo along. */
-  carried(mutex: Mutex): { readonly memo?: Record<string, unknown> } {
-    return this.areShown ? { memo: { [CANARIES_MEMO]: canariesOf(mutex).length } } : {};
+  carried(mutex: Mutex): Record<string, unknown> {
+    return this.areShown ? { [CANARIES_MEMO]: canariesOf(mutex).length } : {};
   }
 }
+
+/** The server takes no memo along. */
+function memoOf(canaries: CanaryCount, mutex: Mutex): { readonly memo?: Record<string, unknown> } {
+  const memo = { ...canaries.carried(mutex), ...(mutex.brought ? { [BROUGHT_MEMO]: mutex.brought } : {}) };
+  return Object.keys(memo).length > 0 ? { memo } : {};
+}
+
+/** With what a deploy has brought; `notices` are for the pipelines whose versions that concerns. */
+function learnt(mutex: Mutex, requester: string, brought: unknown, notices: ReplacedNotice[]): Mutex {
+  if (!isBrought(brought) || !mayBring(mutex, requester) || !patched(KNOWS_WHAT_RUNS)) return mutex;
+  const before = mutex.brought ?? [];
+  const after = withBrought(before, brought);
+  notices.push(...noticesOf(before, after));
+  upsertMemo({ [BROUGHT_MEMO]: after });
+  return { ...mutex, brought: after };
+}
+
+/** One that lost its service to another knows no more what runs there. */
+const mayBring = ({ holder }: Mutex, requester: string): boolean =>
+  holder === null || holder.requesters.includes(requester);
+
+/** A pipeline that is gone has nobody to tell. */
+const notifyPipeline = (notice: ReplacedNotice): Promise<void> =>
+  getExternalWorkflowHandle(workflowIds.pipeline(notice.pipeline))
+    .signal(replacedSignal, notice)
+    .catch(() => undefined);
 
 async function notifyHolders({ holder }: Mutex, canary: string): Promise<void> {
   const sent = (holder?.requesters ?? []).map((requester) =>
@@ -180,8 +220,8 @@ async function notifyHolders({ holder }: Mutex, canary: string): Promise<void> {
 }
 
 /** @returns false when the requester is gone: signalling a closed workflow fails. */
-async function sendGrant(requester: string, fence: number, waited: boolean): Promise<boolean> {
-  const grant: LockGrant = { lock: workflowInfo().workflowId, fence, waited };
+async function sendGrant(requester: string, { fence, brought }: Mutex, waited: boolean): Promise<boolean> {
+  const grant: LockGrant = { lock: workflowInfo().workflowId, fence, waited, ...(brought ? { brought } : {}) };
   return getExternalWorkflowHandle(requester)
     .signal(lockGrantedSignal, grant)
     .then(
@@ -191,7 +231,7 @@ async function sendGrant(requester: string, fence: number, waited: boolean): Pro
 }
 
 function describe(mutex: Mutex, ignored: number): string {
-  const { holder, queue } = mutex;
+  const { holder, queue, brought = [] } = mutex;
   return sections(
     marked`Held by **${holder?.owner ?? 'nobody'}**${holder?.sinceMs === undefined ? '' : ` since ${formatTime(holder.sinceMs)}`}`,
     list(
@@ -201,6 +241,10 @@ function describe(mutex: Mutex, ignored: number): string {
     list(
       'Canaries beside it:',
       canariesOf(mutex).map(({ requester }) => marked`${requester}`),
+    ),
+    list(
+      'Brought there, the newest last:',
+      brought.map((one) => marked`${code(one.version)} by ${bringerOf(one)} at ${moment(one.at)} UTC`),
     ),
     ignored > 0
       ? marked`A cancel request through Temporal was ignored: cancel the release that holds it instead.`

@@ -1,5 +1,6 @@
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { Artifact } from '../domain/artifact';
+import type { ReplacedNotice } from '../domain/brought';
 import type { BugNotice } from '../domain/bugs/consequence';
 import type { Overtaken } from '../domain/deploy/control';
 import type { Inheritance } from '../domain/deploy/planRevert';
@@ -88,6 +89,8 @@ export interface Submitted {
 
 export interface RollBackInput extends CommandInput {
   readonly of: number;
+  /** From the release itself: how deploys of it ended that its pipeline was not told before. */
+  readonly settled?: readonly DeployEnded[];
 }
 
 export interface Started {
@@ -122,6 +125,9 @@ export interface ActionOver extends ActionRef {
   /** How a deploy ended: booked before the next one is let in. */
   readonly settled?: DeployEnded;
 }
+
+/** From the lock of a service: another pipeline has replaced what this one had brought there, or what it brought is back. */
+export const replacedSignal = defineSignal<[ReplacedNotice]>('replaced');
 
 /** A release reports its end to its `reportTo`; `state` is that of the release. */
 export const childOverSignal = defineSignal<[ChildOver]>('child-over');

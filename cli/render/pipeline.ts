@@ -1,5 +1,5 @@
 import { namesOf } from '../../domain/deploy/unavailable';
-import type { PipelineStatus, ScheduleView } from '../../domain/views';
+import type { GoodView, PipelineStatus, ScheduleView } from '../../domain/views';
 import { fieldLines, joinSections, nextSection } from './deploy';
 import { finderRows } from './finders';
 import { releaseTable } from './lists';
@@ -97,10 +97,19 @@ function groupsSection({ groups = [] }: PipelineStatus, colors: Colors): string[
 function goodSection({ lastGood }: PipelineStatus, colors: Colors): string[] {
   const good = Object.entries(lastGood).map(([action, last]) => [
     `  ${action}`,
-    last.version,
-    colors.dim(last.release === 0 ? 'as before the first release' : `since release ${last.release}`),
+    last.replaced && last.replaced.on === undefined ? last.replaced.version : last.version,
+    colors.dim(goodWords(last)),
   ]);
   return good.length === 0 ? [] : [colors.bold('In production'), ...alignRows(good)];
+}
+
+function goodWords({ release, version, replaced }: GoodView): string {
+  const since = release === 0 ? 'as before the first release' : `since release ${release}`;
+  if (replaced === undefined) return since;
+  const { by, on } = replaced;
+  return on === undefined
+    ? `brought by ${by}; release ${release} had brought ${version}`
+    : `${since}; ${on}: ${replaced.version}, brought by ${by}`;
 }
 
 /** Nobody brings these by itself, so the commands are the next to type. */

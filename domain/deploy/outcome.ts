@@ -1,3 +1,4 @@
+import { keptWords } from '../brought';
 import { withReason } from '../text';
 import type { Classification, DeployOutcome, Pause } from '../views';
 import type { Control, Overtaken } from './control';
@@ -53,11 +54,12 @@ export function takenBack(
 /** It is through; units that it left out wait for a follow-on, and tasks that are missing start on the version. */
 export function succeeded(
   { version }: Pick<DeployInput, 'version'>,
-  { skipped, missing }: Pick<DeployRecord, 'skipped' | 'missing'>,
+  { skipped, missing, keptUnits }: Pick<DeployRecord, 'skipped' | 'missing' | 'keptUnits'>,
 ): Ending {
-  if (skipped.length === 0 && missing === null) return { kind: 'succeeded' };
-  const units = skipped.length === 0 ? 'every unit' : 'every available unit';
-  const text = `${units} runs ${version}${missing === null ? '' : ` but for ${missing}`}`;
+  if (skipped.length === 0 && missing === null && !keptUnits) return { kind: 'succeeded' };
+  const units = `every ${skipped.length === 0 ? '' : 'available '}${keptUnits ? 'other ' : ''}unit`;
+  const kept = keptUnits ? `; ${keptWords(keptUnits)}` : '';
+  const text = `${units} runs ${version}${missing === null ? '' : ` but for ${missing}`}${kept}`;
   return { kind: 'succeeded', reason: skipped.length === 0 ? text : `${text}, ${withoutThem(skipped)}` };
 }
 

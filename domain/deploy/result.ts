@@ -1,7 +1,11 @@
+import { withUnits, type Brought } from '../brought';
+import { hash } from '../hash';
+import { formatTime } from '../text';
 import { failurePoint } from './failurePoint';
 import { heldUnits } from './held';
 import { resultOf, type Ending } from './outcome';
 import { inheritanceOf } from './planRevert';
+import { idsOf } from './snapshot';
 import type { DeployInput, DeployRecord, DeployResult } from './state';
 import { withRemains } from './steps';
 
@@ -24,6 +28,21 @@ function withHeld({ canary, followOn }: DeployInput, { fleet }: DeployRecord, re
       ? undefined
       : heldUnits(fleet.now ?? fleet.snapshot);
   return held === undefined ? result : { ...result, held };
+}
+
+/** What it has brought to its service, for the lock of that. A follow-on completes what its release brought, and a canary is undone. */
+export function broughtBy(
+  { pipeline, release, action, version, artifacts, spec, rollback, followOn, canary }: DeployInput,
+  { fleet, endedAtMs }: DeployRecord,
+  { outcome, unchanged }: DeployResult,
+): Brought | undefined {
+  if (outcome !== 'succeeded' || followOn || canary || fleet === null) return undefined;
+  const brought = { pipeline, release, action, version, artifacts, at: formatTime(endedAtMs ?? 0) };
+  const units = idsOf(fleet.now ?? fleet.snapshot);
+  return withUnits(
+    { ...brought, config: hash(JSON.stringify(spec.config)), ...(rollback || unchanged ? { back: true } : {}) },
+    units,
+  );
 }
 
 function withProgress({ canary }: DeployInput, record: DeployRecord, result: DeployResult): DeployResult {

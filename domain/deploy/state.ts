@@ -1,4 +1,5 @@
 import type { Artifact } from '../artifact';
+import type { Brought, KeptUnits } from '../brought';
 import { formatAmount, type Amount } from '../fleet/amount';
 import type { Verdict } from '../health/verdict';
 import type { Policy } from '../principals';
@@ -133,6 +134,10 @@ export interface DeployRecord {
   readonly service: string | null;
   /** Of the lock that it holds; missing before it does, and in a canary, which holds none. */
   readonly fence?: number;
+  /** What other pipelines have brought to the service since this action last brought something, as far as is known. */
+  readonly since?: readonly Brought[];
+  /** Units that run it, and are left to those pipelines. */
+  readonly keptUnits?: KeptUnits;
   /** Null before it is planned. */
   readonly fleet: Fleet | null;
   readonly plan: DeployPlan | null;

@@ -1,3 +1,4 @@
+import { keeperOf, type Brought } from '../brought';
 import { FLEET_LIMITS } from '../fleet/limits';
 import type { Unit } from '../fleet/unit';
 import { plural } from '../text';
@@ -60,9 +61,16 @@ export function leavingOut(record: DeployRecord, down: readonly string[], nowMs:
 const areAway = (down: Named): string => `${namesOf(down)} ${down.count === 1 ? 'is' : 'are'} unavailable`;
 const itIs = ({ count }: Named): string => (count === 1 ? 'it is' : 'they are');
 
-/** What a deploy is about: of a follow-on only the units that were left out. */
-export const concerned = (units: readonly Unit[], { only }: { readonly only?: readonly string[] }): readonly Unit[] =>
-  only ? units.filter(({ id }) => only.includes(id)) : units;
+/** What a deploy is about: of a follow-on only the units that were left out, and of what goes back none that another pipeline has brought on since. */
+export function concerned(units: readonly Unit[], { only, since }: Concerning): readonly Unit[] {
+  const all = only ? units.filter(({ id }) => only.includes(id)) : units;
+  return since ? all.filter((unit) => keeperOf(unit, since) === undefined) : all;
+}
+
+interface Concerning {
+  readonly only?: readonly string[];
+  readonly since?: readonly Brought[];
+}
 
 export const unavailable = (units: readonly Unit[]): string[] =>
   units.filter(({ available }) => !available).map(({ id }) => id);

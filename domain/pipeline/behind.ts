@@ -8,7 +8,8 @@ import { isKnownBad, type GoodDeploy, type PipelineState } from './state';
  */
 export const behindOf = (state: PipelineState): BehindView[] =>
   Object.entries(state.good).flatMap(([action, deploys]) => {
-    const good = deploys.at(-1);
+    const last = deploys.at(-1);
+    const good = last?.by === undefined ? last : undefined;
     const row = good && lastFollowOn(state, action, good);
     if (!good || !row?.followOn || isUnderWay(state, action, good)) return [];
     const more = row.omitted?.units ?? 0;

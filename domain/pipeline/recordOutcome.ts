@@ -10,6 +10,7 @@ import { followed, goodBefore, withUpdatedUnits } from './followOn';
 import { keptRow, reported } from './kept';
 import { markKnownBad } from './knownBad';
 import { placeOf } from './place';
+import { withReplacement } from './replaced';
 import { disturbed, madeWay, standsSince } from './uptime';
 import { heldBy, withInherited, type ActiveRelease, type GoodDeploy, type PipelineState } from './state';
 
@@ -125,7 +126,8 @@ function withDeploy(
     ...(earlier !== undefined || result.beforeEach === undefined ? {} : { over: result.beforeEach }),
   };
   const before = earlier === undefined ? ranBefore(whole, result) : madeWay(earlier, release, deploy, nowMs);
-  return { ...good, [action]: [...before, entry].slice(-STATE_LIMITS.goodPerAction.max) };
+  const after = [...before, entry].slice(-STATE_LIMITS.goodPerAction.max);
+  return { ...good, [action]: withReplacement(after, release.replaced?.[action], nowMs) };
 }
 
 /** What a fleet ran before the first release, as if a release 0 had brought it. The version of several artifacts identifies none of them. */

@@ -6,7 +6,7 @@ import { mayCommand } from '../principals';
 import { UNKNOWN_ACTOR, type CommandInput } from '../verbs';
 import type { Trigger } from '../views';
 import { whyNeverApproved } from '../release/approval';
-import { rollbackOf, rollbackUnderWay } from './rollback';
+import { lackingInputs, rollbackOf, rollbackUnderWay } from './rollback';
 import { whyBadFull } from './knownBad';
 import { whyFull, whyNotQueued } from './queue';
 import { areThoseOf, badOf, rerunCreated, rerunUnderWay, whyNotRerun } from './rerun';
@@ -213,6 +213,13 @@ export function refuseRollBack(state: PipelineState, of: number, command: Comman
   if (rollbackUnderWay(state, of) !== undefined) return undefined;
   const back = rollbackOf(state, of);
   return 'impossible' in back ? { code: 'invalid-state', message: back.impossible } : undefined;
+}
+
+/** A rollback that could not deploy what it would bring. */
+export function refuseLacking(state: PipelineState, of: number): Refusal | undefined {
+  const back = rollbackUnderWay(state, of) === undefined ? rollbackOf(state, of) : [];
+  const lacking = 'impossible' in back || back.length === 0 ? undefined : lackingInputs(state, back);
+  return lacking === undefined ? undefined : { code: 'invalid-state', message: lacking };
 }
 
 function refuseCommand(state: PipelineState, command: CommandInput): Refusal | undefined {

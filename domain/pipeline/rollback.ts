@@ -1,10 +1,13 @@
 import { identityOf, type Artifact } from '../artifact';
 import type { Restored } from '../deploy/held';
-import { withReason } from '../text';
+import { listed, withReason } from '../text';
 import type { DeployOutcome } from '../views';
 import { blamed } from './recordOutcome';
 import { markKnownBad } from './knownBad';
+import { replacedWords, replacementOf } from './replaced';
 import { created, heldBy, isKnownBad, type GoodDeploy, type PipelineState } from './state';
+
+type GoodDeploys = readonly GoodDeploy[];
 
 /** Who undoes which release, and why. */
 export interface Rollback {
@@ -23,11 +26,63 @@ export function rollbackOf(
   state: PipelineState,
   number: number,
 ): readonly Artifact[] | { readonly impossible: string } {
-  const inProduction = deploysOf(state);
-  const newest = inProduction.flatMap((good) => good.at(-1)?.release ?? []);
-  if (newest.length === 0) return { impossible: 'nothing of it is deployed' };
-  if (!newest.includes(number) && !isLeftOver(state, number))
-    return { impossible: `release ${Math.max(...newest)} is what runs now; revert that one` };
+  const all = deploysOf(state);
+  const own = all.filter((good) => replacementOf(good) === undefined);
+  const newest = own.flatMap((good) => good.at(-1)?.release ?? []);
+  const former = formerDeploys(state, number, newest);
+  if (former.length > 0) return { impossible: whyFormer(state, former) };
+  if (all.length === 0) return { impossible: 'nothing of it is deployed' };
+  if (newest.includes(number)) return backTo(state, own, number);
+  if (!isLeftOver(state, number)) return { impossible: whyNotNewest(state, all, newest, number) };
+  const back = backTo(state, all, number);
+  return 'impossible' in back && own.length > 0 ? backTo(state, own, number) : back;
+}
+
+/** Deploys that the pipeline file no longer has, where none that it has can go back instead: they brought what is to be undone, or all that runs. */
+function formerDeploys({ spec, good }: PipelineState, number: number, newest: readonly number[]): readonly string[] {
+  if (newest.includes(number)) return [];
+  const former = Object.entries(good).filter(([action]) => spec.actions[action]?.type !== 'deploy');
+  return former.flatMap(([action, deploys]) => (deploys.at(-1)?.release === number ? [action] : []));
+}
+
+const whyFormer = ({ spec: { pipeline } }: PipelineState, former: readonly string[]): string =>
+  `it was deployed by ${listed(former, 'and')}, which the pipeline file no longer has: apply a file with ` +
+  `${former.length === 1 ? 'that deploy' : 'those deploys'} and revert again, or release what is to run with conveyor release ${pipeline}`;
+
+/** Of a release that is about to end: the pipeline learns what it came to in a moment. */
+export const NOT_BOOKED = 'its end is being recorded: ask again';
+
+/** What runs instead of what is to be undone. What another pipeline brought, its own revert undoes, or whoever says what else is to run. */
+function whyNotNewest(
+  state: PipelineState,
+  all: readonly GoodDeploys[],
+  newest: readonly number[],
+  of: number,
+): string {
+  const active = state.active.find((release) => release.number === of);
+  if (active) return active.gone ? `it was ended through Temporal, and ${active.gone.open.join('; ')}` : NOT_BOOKED;
+  if (newest.length > 0) return `release ${Math.max(...newest)} is what runs now; revert that one`;
+  const other = all.flatMap((good) => replacementOf(good) ?? []).at(-1);
+  const before = backTo(
+    state,
+    all.map((good) => good.filter(({ by }) => by === undefined)),
+    of,
+  );
+  const given = 'impossible' in before ? ['NAME=VERSION'] : before.map(({ name, version }) => `${name}=${version}`);
+  const { pipeline, actions } = state.spec;
+  const [action = 'ACTION'] = Object.keys(state.good).filter((name) => actions[name]?.type === 'deploy');
+  return (
+    `${other ? replacedWords(other) : ''}; revert that one, or say what is to run instead: ` +
+    `conveyor push ${pipeline} ${action} ${given.map((one) => `-a ${one}`).join(' ')} --emergency --reason "…"`
+  );
+}
+
+/** @param inProduction what of it is undone; each brought at least one */
+function backTo(
+  state: PipelineState,
+  inProduction: readonly GoodDeploys[],
+  number: number,
+): readonly Artifact[] | { readonly impossible: string } {
   const before = inProduction.map((good) => good.filter((deploy) => isStillGood(state, good, deploy, number)));
   if (before.some((good) => good.length === 0))
     return { impossible: `nothing that ran before it is known to be good${severalBefore(inProduction)}` };
@@ -39,8 +94,21 @@ export function rollbackOf(
   return { impossible: 'no earlier version is known to be good for all of its deploys' };
 }
 
+/** What an earlier file called otherwise cannot be deployed by the present one. */
+export function lackingInputs({ spec, good }: PipelineState, back: readonly Artifact[]): string | undefined {
+  const known = new Set(back.map(({ name }) => name));
+  const lacking = Object.entries(spec.actions).flatMap(([name, { type, inputs }]) =>
+    type === 'deploy' && isBroughtBack(good[name]) ? inputs.filter((input) => !known.has(input)) : [],
+  );
+  if (lacking.length === 0) return undefined;
+  const names = listed([...new Set(lacking)], 'and');
+  return `nothing that ran before it had ${names}, which the pipeline file deploys by now: release what is to run with conveyor release ${spec.pipeline}`;
+}
+
+const isBroughtBack = (good: GoodDeploys = []): boolean => good.length > 0 && replacementOf(good) === undefined;
+
 /** A rollback brings one version to all units; where they ran several, a person has to choose. */
-function severalBefore(inProduction: readonly (readonly GoodDeploy[])[]): string {
+function severalBefore(inProduction: readonly GoodDeploys[]): string {
   const first = inProduction.flat().find(({ over }) => over !== undefined);
   if (first?.over === undefined) return '';
   return `: before release ${first.release} units ran several versions (${first.over}); release the one that all of them should run`;
@@ -74,12 +142,18 @@ const LEAVES_SOMETHING: ReadonlySet<DeployOutcome> = new Set(['failed', 'cancell
 
 /** Whether a deploy is still something to go back to once a release is undone. */
 function isStillGood(state: PipelineState, good: readonly GoodDeploy[], deploy: GoodDeploy, undone: number): boolean {
-  const same = good.some(({ release, version }) => release === undone && version === deploy.version);
-  return !same && !deploy.artifacts.some((artifact) => isKnownBad(state, artifact));
+  const same = good.some(
+    ({ release, version, by }) => release === undone && by === undefined && version === deploy.version,
+  );
+  return (
+    !same &&
+    (deploy.by === undefined || deploy.artifacts.length > 0) &&
+    !deploy.artifacts.some((artifact) => isKnownBad(state, artifact))
+  );
 }
 
 /** All that was in production after a release; undefined when something was not yet, or in another version than the rest. */
-function productionAt(good: readonly (readonly GoodDeploy[])[], release: number): readonly Artifact[] | undefined {
+function productionAt(good: readonly GoodDeploys[], release: number): readonly Artifact[] | undefined {
   const then = good.map((deploys) => deploys.filter((deploy) => deploy.release <= release).at(-1));
   if (then.some((deploy) => deploy === undefined)) return undefined;
   const all = then.flatMap((deploy) => deploy?.artifacts ?? []);
@@ -97,7 +171,7 @@ export function rolledBack(
   { of, actor, reason, notBad }: Rollback,
   nowMs: number,
 ): PipelineState {
-  const isUndone = ({ release }: GoodDeploy): boolean => release === of;
+  const isUndone = ({ release, by }: GoodDeploy): boolean => release === of && by === undefined;
   const undone = Object.values(state.good).flatMap((good) =>
     good.filter(isUndone).flatMap(({ artifacts }) => artifacts),
   );
@@ -118,7 +192,8 @@ export function rolledBack(
 /** Of each deploy action what a rollback restores: the newest good deploy of these artifacts. */
 export function restoredBy({ good }: PipelineState, back: readonly Artifact[]): Readonly<Record<string, Restored>> {
   const identities = new Set(back.map(identityOf));
-  const isBack = ({ artifacts }: GoodDeploy): boolean => artifacts.every((one) => identities.has(identityOf(one)));
+  const isBack = ({ artifacts, by }: GoodDeploy): boolean =>
+    by === undefined && artifacts.every((one) => identities.has(identityOf(one)));
   return Object.fromEntries(
     Object.entries(good).map(([action, deploys]) => {
       const { held, imported } = deploys.findLast(isBack) ?? {};

@@ -14,6 +14,8 @@ export const areArtifacts = (value: unknown): boolean => Array.isArray(value) &&
 const isEndedDeploy = (value: unknown): boolean =>
   isJsonObject(value) && isText(value['action']) && areArtifacts(value['artifacts']) && isDeployResult(value['result']);
 
+export const areEndedDeploys = (value: unknown): boolean => Array.isArray(value) && value.every(isEndedDeploy);
+
 const isDeployResult = (value: unknown): boolean =>
   isJsonObject(value) &&
   isText(value['outcome']) &&
@@ -73,8 +75,7 @@ export const isResult = (value: unknown): boolean =>
   isText(value['endedAt']) &&
   !Number.isNaN(Date.parse(value['endedAt'])) &&
   areArtifacts(value['artifacts']) &&
-  Array.isArray(value['deploys']) &&
-  value['deploys'].every(isEndedDeploy);
+  areEndedDeploys(value['deploys']);
 
 /** Whether a spec that did not come through `apply` of Conveyor can be run at all. */
 export const isSpec = (value: unknown): boolean =>

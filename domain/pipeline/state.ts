@@ -1,4 +1,5 @@
 import { identityOf, isVersionOf, identified, type Artifact } from '../artifact';
+import type { Replaced } from '../brought';
 import type { HeldUnits } from '../deploy/held';
 import type { Inheritance } from '../deploy/planRevert';
 import { STATE_LIMITS } from '../limits';
@@ -82,6 +83,8 @@ export interface ActiveRelease {
   readonly deploying?: true;
   /** How many of its deploys are in the records already, by action. */
   readonly booked?: Readonly<Record<string, number>>;
+  /** What other pipelines did to what it brought before that was in the records, by action. */
+  readonly replaced?: Readonly<Record<string, Replaced | null>>;
   /** One of them was reverted: of a release that counts once. */
   readonly reverted?: true;
   /** The release that it was asked to make way for. */
@@ -142,6 +145,10 @@ export interface GoodDeploy {
   readonly ranMs?: number;
   /** Of the first: which units ran which version before it, where they ran several. */
   readonly over?: string;
+  /** The release of another pipeline that brought it, after `release` of this one: `web-b/1`. */
+  readonly by?: string;
+  /** On some units a release of another pipeline has taken its place: which, in words. */
+  readonly partly?: { readonly by: string; readonly version: string; readonly on: string };
 }
 
 export interface Imported {

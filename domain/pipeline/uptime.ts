@@ -32,6 +32,9 @@ export function disturbed(good: GoodDeploys, { result }: DeployEnded, nowMs: num
   return withLast(good, (last) => ({ ...ranUntil(last, nowMs - lengthMs(result)), since }));
 }
 
+/** What another pipeline has taken the place of: it ran until then. */
+export const interrupted = (last: GoodDeploy, atMs: number): GoodDeploy => ({ ...ranUntil(last, atMs), since: null });
+
 const withLast = (good: GoodDeploys, change: (last: GoodDeploy) => GoodDeploy): GoodDeploys =>
   good.map((deploy, index) => (index === good.length - 1 ? change(deploy) : deploy));
 

@@ -3,14 +3,15 @@ import { STATE_LIMITS } from '../limits';
 import { aligned, block, code, list, marked, moment, NO_MARKDOWN, sections } from '../markdown';
 import { cutText } from '../size';
 import { formatTime } from '../text';
-import type { GroupView, PipelineStatus, PipelineSummary, ReleaseSummary, WaitView } from '../views';
+import type { GoodView, GroupView, PipelineStatus, PipelineSummary, ReleaseSummary, WaitView } from '../views';
 import { namesOf } from '../deploy/unavailable';
 import { admit } from './admission';
 import { behindOf } from './behind';
 import { expiryWords } from './expiry';
 import { nextOpening } from './openings';
 import { whyQueued } from './queue';
-import type { ActiveRelease, PipelineState } from './state';
+import { lastOwn, replacementOf } from './replaced';
+import type { ActiveRelease, GoodDeploy, PipelineState } from './state';
 
 /** `list pipelines -o json`. */
 export function pipelineSummary(state: PipelineState): PipelineSummary {
@@ -45,8 +46,8 @@ export function pipelineStatus(state: PipelineState, nowMs: number): Omit<Pipeli
   const next = nextOpening(state, nowMs);
   const behind = behindOf(state);
   const lastGood = Object.entries(good).flatMap(([action, deploys]) => {
-    const last = deploys.at(-1);
-    return last ? [[action, { release: last.release, version: last.version }] as const] : [];
+    const last = lastOwn(deploys);
+    return last ? [[action, goodView(last, replacementOf(deploys))] as const] : [];
   });
   return {
     ...pipelineSummary(state),
@@ -68,6 +69,11 @@ export function pipelineStatus(state: PipelineState, nowMs: number): Omit<Pipeli
     commands,
     ...(state.imported ? { imported: { actor: state.imported.actor, at: state.imported.at } } : {}),
   };
+}
+
+function goodView({ release, version, partly }: GoodDeploy, other: GoodDeploy | undefined): GoodView {
+  const by = other?.by === undefined ? partly : { by: other.by, version: other.version };
+  return { release, version, ...(by ? { replaced: by } : {}) };
 }
 
 const begunTimes = (begunAt: NonNullable<PipelineState['begunAt']>): PipelineStatus['begun'] =>
@@ -145,10 +151,13 @@ export function pipelineDetails(state: PipelineState, nowMs: number): string {
     waits = [],
     late = [],
   } = pipelineStatus(state, nowMs);
-  const good = Object.entries(lastGood).map(
-    ([action, { release, version }]) =>
-      marked`${action}: ${code(version)}, ${release === 0 ? 'as before the first release' : `since release ${release}`}`,
-  );
+  const good = Object.entries(lastGood).map(([action, { release, version, replaced }]) => {
+    const since = release === 0 ? 'as before the first release' : `since release ${release}`;
+    if (replaced === undefined) return marked`${action}: ${code(version)}, ${since}`;
+    return replaced.on === undefined
+      ? marked`${action}: ${code(replaced.version)}, brought by ${replaced.by}; release ${release} had brought ${code(version)}`
+      : marked`${action}: ${code(version)}, ${since}; ${code(replaced.version)} on ${replaced.on}, brought by ${replaced.by}`;
+  });
   return sections(
     marked`## ${id}`,
     frozen

@@ -1,4 +1,5 @@
 import { CancellationScope, patched, setHandler } from '@temporalio/workflow';
+import { broughtSince } from '../../domain/brought';
 import {
   effectOf,
   freeze,
@@ -62,9 +63,10 @@ function takeCommand(run: DeploySession, verb: DeployVerb, command: CommandInput
   return effect;
 }
 
-function holds(run: DeploySession, { fence }: LockGrant): void {
+function holds(run: DeploySession, { fence, brought = [] }: LockGrant): void {
   run.isHolding = true;
-  run.patch({ fence });
+  const since = broughtSince(brought, run.input);
+  run.patch({ fence, ...(since.length > 0 ? { since } : {}) });
 }
 
 function recordCommand(run: DeploySession, command: CommandRecord): void {

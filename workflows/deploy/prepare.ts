@@ -1,10 +1,11 @@
 import { patched } from '@temporalio/workflow';
 import type { LookRequest } from '../../activities/fetchAgain';
-import type { PlanRequest } from '../../activities/fleet';
+import type { ImpossiblePlan, PlanRequest } from '../../activities/fleet';
+import { keptWords } from '../../domain/brought';
 import { cancelled, takenBack, type Ending } from '../../domain/deploy/outcome';
 import { SHOWN_UNITS } from '../../domain/fleet/limits';
 import { partOf } from '../../domain/deploy/snapshot';
-import { withPlan, change, type DeployInput } from '../../domain/deploy/state';
+import { withPlan, change } from '../../domain/deploy/state';
 import { withoutThem } from '../../domain/deploy/unavailable';
 import { plural } from '../../domain/text';
 import { callUntilAnswered } from './calls';
@@ -44,15 +45,14 @@ export async function prepare(run: DeploySession): Promise<Ending | undefined> {
 }
 
 async function plan(run: DeploySession): Promise<Ending | 'again' | undefined> {
-  const made = await callUntilAnswered(run, 'fetchDeployUnits', (push) =>
-    push.planUnits(run.call, planRequest(run.input)),
-  );
+  const made = await callUntilAnswered(run, 'fetchDeployUnits', (push) => push.planUnits(run.call, planRequest(run)));
   if (made === undefined) return untouchedEnding(run);
   if ('refused' in made) return { kind: 'failed', reason: made.refused, fault: 'conveyor' };
-  if ('impossible' in made.value) return { kind: 'failed', reason: made.value.impossible, fault: 'change' };
-  const { plan: planned, fleet, unavailable, signed } = made.value;
+  if ('impossible' in made.value) return impossibleEnding(run, made.value);
+  const { plan: planned, fleet, unavailable, signed, kept } = made.value;
   if (signed !== undefined) run.note('signatures', signed);
-  run.set((record, now) => change(withPlan(record, planned, fleet), now, {}));
+  run.set((record, now) => change(withPlan(record, planned, fleet), now, kept ? { keptUnits: kept } : {}));
+  if (kept) run.note('units-kept', keptWords(kept));
   const names = planned.phases.map(({ name }) => name).join(', ');
   run.note('planned', `${planned.phases.length} phases over ${plural(fleet.units, 'unit')}: ${names}`);
   const again = await heedUnavailable(run, unavailable, fleet.units);
@@ -64,11 +64,17 @@ async function plan(run: DeploySession): Promise<Ending | 'again' | undefined> {
     : undefined;
 }
 
+/** A follow-on whose units are another pipeline's by now has nothing left to do. */
+const impossibleEnding = ({ input }: DeploySession, { impossible, isKept }: ImpossiblePlan): Ending =>
+  isKept && input.followOn
+    ? { kind: 'succeeded', reason: impossible }
+    : { kind: 'failed', reason: impossible, fault: 'change' };
+
 /** The units as they are now, of which the completion leaves none behind. */
 export async function fetchAgain(run: DeploySession): Promise<void> {
   const { fleet } = run.record;
   while (fleet !== null && run.stop() === null) {
-    const look = lookRequest(run.input);
+    const look = lookRequest(run);
     const fetched = await callOrPause(run, 'fetchDeployUnits', (push) =>
       push.fetchAgain(run.call, fleet.snapshot, look),
     );
@@ -94,7 +100,7 @@ export async function lookAtPresent(
   const { fleet, plan } = run.record;
   if (fleet === null) return false;
   const parts = plan?.phases.map((phase) => partOf(phase)) ?? [];
-  const look = { ...lookRequest(run.input), parts, asNow: true as const, ...how };
+  const look = { ...lookRequest(run), parts, asNow: true as const, ...how };
   const call = 'fetchDeployUnits';
   const fetched = await callOrPause(run, call, (push) => push.fetchAgain(run.call, fleet.snapshot, look), wake);
   if (fetched === undefined) return false;
@@ -107,22 +113,23 @@ export async function lookAtPresent(
 export const hasMovedSince = async (run: DeploySession): Promise<boolean> =>
   run.input.canary !== undefined && patched('canary-looks-again') && (await lookAtPresent(run));
 
-function planRequest(input: DeployInput): PlanRequest {
-  const { spec, artifacts, rollback, emergency, canary, followOn } = input;
+function planRequest(run: DeploySession): PlanRequest {
+  const { spec, artifacts, rollback, emergency, canary, followOn } = run.input;
   return {
     ...{ spec, artifacts, kind: followOn ? 'follow-on' : rollback ? 'rollback' : 'deploy' },
     ...(canary ? { canary } : {}),
     skipBake: emergency?.skipBake ?? false,
-    ...lookRequest(input),
+    ...lookRequest(run),
   };
 }
 
-const lookRequest = ({ spec, version, lastGood, followOn, inherited, restores }: DeployInput): LookRequest => ({
-  ...(spec.allowEmpty ? { allowEmpty: true } : {}),
-  ...(followOn ? { only: followOn.units } : {}),
-  ...(inherited ? { inherited } : {}),
-  ...(restores ? { restores } : {}),
-  rules: { lastGood, deployed: version },
+const lookRequest = ({ input, record }: DeploySession): LookRequest => ({
+  ...(input.spec.allowEmpty ? { allowEmpty: true } : {}),
+  ...(input.followOn ? { only: input.followOn.units } : {}),
+  ...(record.since && (input.rollback || input.followOn) ? { since: record.since } : {}),
+  ...(input.inherited ? { inherited: input.inherited } : {}),
+  ...(input.restores ? { restores: input.restores } : {}),
+  rules: { lastGood: input.lastGood, deployed: input.version },
 });
 
 /** It was ended before anything was touched. */

@@ -1,11 +1,13 @@
 import type { UpdateDefinition } from '@temporalio/common';
 import { ApplicationFailure, getExternalWorkflowHandle, patched, setHandler } from '@temporalio/workflow';
+import { leftBehind } from '../../domain/deploy/outcome';
 import { continuing, imported, refuseImport, type Found } from '../../domain/pipeline/document';
 import { rescheduled } from '../../domain/pipeline/openings';
 import { cancelQueued, withoutSurplus } from '../../domain/pipeline/queue';
 import {
   refuseCancelQueued,
   refuseEmergency,
+  refuseLacking,
   refuseRelease,
   refuseReportTo,
   refuseRerun,
@@ -13,6 +15,7 @@ import {
   refuseSubmission,
 } from '../../domain/pipeline/requests';
 import { policyGroups, labelWords, refuseApply } from '../../domain/pipeline/refuseApply';
+import { withSpec } from '../../domain/pipeline/renamed';
 import { policyOf, type Refusal } from '../../domain/pipeline/refusal';
 import { differByRule } from '../../domain/pipeline/order';
 import { rerunCreated, rerunUnderWay } from '../../domain/pipeline/rerun';
@@ -22,6 +25,7 @@ import { completed, passedOver, remembering, repeated, submitted } from '../../d
 import { approvalsNeeded } from '../../domain/release/approval';
 import { whyNotBelieved, withProof, type Proven } from '../../domain/proof';
 import { isRollBack } from '../../domain/sentByHand';
+import type { DeployEnded } from '../../domain/release/state';
 import { formatTime } from '../../domain/text';
 import { UNKNOWN_ACTOR, type CommandInput, type CommandReceipt } from '../../domain/verbs';
 import { commandRecord, onSignal } from '../inbox';
@@ -35,6 +39,7 @@ import {
   startReleaseUpdate,
   submitUpdate,
   type Applied,
+  type ActionOver,
   type ApplyInput,
   type ImportInput,
   type RollBackInput,
@@ -43,7 +48,7 @@ import {
   type Submitted,
 } from '../messages';
 import { retag } from '../tags';
-import type { PipelineRun } from './run';
+import { ended, type PipelineRun } from './run';
 import { subscribe } from './subscribe';
 
 /** What programs ask of a pipeline: each is refused with a reason, or answered at once (domain/pipeline/requests.ts). */
@@ -63,7 +68,12 @@ export function answerRequests(run: PipelineRun): void {
   answerUpdate(run, submitUpdate, submit, ({ artifacts, trigger }) =>
     refuseSubmission(run.known(), artifacts, trigger),
   );
-  answerUpdate(run, rollBackUpdate, rollBack, ({ of, ...command }) => refuseRollBack(run.known(), of, command));
+  answerUpdate(
+    run,
+    rollBackUpdate,
+    rollBack,
+    ({ of, ...command }) => refuseRollBack(run.known(), of, command) ?? refuseLacking(run.known(), of),
+  );
   onSignal(rollBackSignal, (input) => rollBackLate(run, input), isRollBack);
   answerUpdate(run, cancelQueuedUpdate, cancel, ({ number, ...command }) =>
     refuseCancelQueued(run.known(), number, command),
@@ -104,8 +114,18 @@ type Queued = CommandInput & { readonly number: number };
 function applySpec(run: PipelineRun, { spec, groups: all, settings, found }: ApplyInput): Applied {
   const { state } = run;
   const groups = policyGroups(spec, all);
-  const next = state ? rescheduled({ ...state, spec, groups, settings }) : newPipeline(spec, groups, settings);
+  const next = state
+    ? rescheduled({ ...followed(state, spec), groups, settings })
+    : newPipeline(spec, groups, settings);
   return adopted(run, next, found);
+}
+
+/** Until 0.3 what was known of a deploy stayed behind under the name that it had. */
+const FOLLOWS = 'records follow a deploy to its new name';
+
+function followed(state: PipelineState, spec: PipelineState['spec']): PipelineState {
+  const next = withSpec(state, spec);
+  return next.good === state.good || patched(FOLLOWS) ? next : { ...state, spec };
 }
 
 function importRecords(run: PipelineRun, input: ImportInput): Applied {
@@ -210,10 +230,18 @@ function rollBack(run: PipelineRun, { of, actor = UNKNOWN_ACTOR, reason = '', no
 /** From a release that has ended while it was being reverted. What cannot be undone is on record. */
 function rollBackLate(run: PipelineRun, input: RollBackInput): void {
   if (run.state === null) return;
-  const refusal = refuseRollBack(run.state, input.of, input);
+  const { of, settled = [] } = input;
+  for (const deploy of settled) run.set((state, now) => ended(state, overOf(of, deploy), now));
+  const refusal = refuseRollBack(run.known(), of, input);
   if (refusal) run.record(commandRecord('revert', input, refusal.message));
   else rollBack(run, input);
 }
+
+/** As the release says it at the end of the action: what it held is free for what goes back. */
+const overOf = (release: number, deploy: DeployEnded): ActionOver => ({
+  ...{ release, action: deploy.action, settled: deploy },
+  ...leftBehind(deploy.result),
+});
 
 function refuse(refusal: Refusal | undefined): void {
   if (refusal)

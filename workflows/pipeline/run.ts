@@ -8,6 +8,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { defineSearchAttributeKey } from '@temporalio/common';
+import { isReplacedNotice } from '../../domain/brought';
 import { SYSTEM } from '../../domain/deploy/control';
 import { workflowIds } from '../../domain/ids';
 import { keptCommands } from '../../domain/keptCommands';
@@ -22,6 +23,7 @@ import { isThawing } from '../../domain/pipeline/freeze';
 import type { Obstacle } from '../../domain/pipeline/obstacles';
 import { policyOf } from '../../domain/pipeline/refusal';
 import { isActionOfRelease, isOver, isReady, isResult } from '../../domain/pipeline/shapes';
+import { replaced } from '../../domain/pipeline/replaced';
 import { restored, type PipelineState, type ReadyAction } from '../../domain/pipeline/state';
 import { pipelineDetails, pipelineStatus, listedSummary } from '../../domain/pipeline/view';
 import type { Proofs } from '../../domain/proof';
@@ -42,6 +44,7 @@ import {
   pipelineQuery,
   policySignal,
   releaseOverSignal,
+  replacedSignal,
   statusQuery,
   waitingSignal,
   type ActionOver,
@@ -97,6 +100,9 @@ export class PipelineRun {
     onSignal(pickedSignal, (pick) => this.receive(isActionOfRelease(pick), (state) => recordPick(state, pick)));
     onSignal(releaseOverSignal, (result) =>
       this.receive(isResult(result), (state, now) => recordRelease(state, result, now)),
+    );
+    onSignal(replacedSignal, (notice) =>
+      this.receive(isReplacedNotice(notice), (state, now) => replaced(state, notice, now)),
     );
     onSignal(lookSignal, () => this.lookNow());
     openInbox<PipelineVerb>({
@@ -301,6 +307,6 @@ export class PipelineRun {
 }
 
 /** What a deploy came to is booked before the next one is let in: it may be a reason to hold, or the same artifact is bad. */
-function ended(state: PipelineState, { settled: deploy, ...over }: ActionOver, nowMs: number): PipelineState {
+export function ended(state: PipelineState, { settled: deploy, ...over }: ActionOver, nowMs: number): PipelineState {
   return withdraw(deploy ? recordDeploy(state, over.release, deploy, nowMs) : state, over);
 }

@@ -6,6 +6,7 @@ import { queueMeasure } from '../../domain/metrics';
 import { lastRanOn } from '../../domain/pipeline/recordOutcome';
 import { inFull } from '../../domain/pipeline/kept';
 import { badOutputs } from '../../domain/pipeline/knownBad';
+import { isLeftAlone } from '../../domain/pipeline/replaced';
 import { policyOf } from '../../domain/pipeline/refusal';
 import { restoredBy } from '../../domain/pipeline/rollback';
 import { goesBackTo, started, type ActiveRelease, type PipelineState } from '../../domain/pipeline/state';
@@ -53,9 +54,11 @@ export async function startRelease(run: PipelineRun, queued: ActiveRelease): Pro
   run.catchUp(queued.number, state);
 }
 
-/** A rollback goes to what something good was deployed by, and to nothing that never succeeded. */
-const inProduction = ({ good }: PipelineState): string[] =>
-  Object.entries(good).flatMap(([action, deploys]) => (deploys.length > 0 ? [action] : []));
+/** A rollback goes to what something good was deployed by, not to what never succeeded, nor to what another pipeline has deployed since. */
+const inProduction = ({ good }: PipelineState, { artifacts }: ActiveRelease): string[] =>
+  Object.entries(good).flatMap(([action, deploys]) =>
+    deploys.length > 0 && !isLeftAlone(deploys, artifacts) ? [action] : [],
+  );
 
 function inputOf(state: PipelineState, release: ActiveRelease): ReleaseInput {
   const { number, artifacts, trigger, reportTo, emergency, followOn, rerunOf, place } = release;
@@ -93,8 +96,9 @@ function priorityOf({ spec }: PipelineState, { trigger }: ActiveRelease) {
 
 const PRIORITIES = { critical: 2, high: 3, normal: 4, low: 5 } as const;
 
-function specOf(state: PipelineState, { trigger, emergency, followOn }: ActiveRelease): PipelineSpec {
+function specOf(state: PipelineState, release: ActiveRelease): PipelineSpec {
+  const { trigger, emergency, followOn } = release;
   if (followOn) return followOnSpec(state.spec, followOn.action);
   if (emergency) return emergencySpec(state.spec, emergency.action);
-  return trigger.kind === 'rollback' ? rollbackSpec(state.spec, inProduction(state)) : state.spec;
+  return trigger.kind === 'rollback' ? rollbackSpec(state.spec, inProduction(state, release)) : state.spec;
 }

@@ -69,7 +69,7 @@ const deploysOfAction = ({ record }: ReleaseSession, name: string) =>
 /** How this attempt ended, if it deployed, or was reverted before it could. */
 function endedSince(run: ReleaseSession, name: string, before: number): Pick<ActionOver, 'settled'> {
   const ended = deploysOfAction(run, name)[before];
-  return ended === undefined ? {} : { settled: ended };
+  return ended === undefined || !run.tells(ended) ? {} : { settled: ended };
 }
 
 function closeRefused(

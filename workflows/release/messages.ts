@@ -1,4 +1,4 @@
-import { CancellationScope, getExternalWorkflowHandle, setHandler } from '@temporalio/workflow';
+import { CancellationScope, getExternalWorkflowHandle, patched, setHandler } from '@temporalio/workflow';
 import { isBugNotice, verbOfBug, type BugNotice } from '../../domain/bugs/consequence';
 import { SYSTEM, type Overtaken } from '../../domain/deploy/control';
 import { keptCommands, RUN_COMMANDS } from '../../domain/keptCommands';
@@ -6,7 +6,7 @@ import { REQUEST_LIMITS } from '../../domain/limits';
 import { frozenWords } from '../../domain/pipeline/freeze';
 import { mayCommand, type Policy } from '../../domain/principals';
 import { approvable, withApprover } from '../../domain/release/approval';
-import { effectOfRelease, takeRelease, whyNotRelease } from '../../domain/release/control';
+import { effectOfRelease, isOver, takeRelease, whyNotRelease } from '../../domain/release/control';
 import { recollectionOf } from '../../domain/release/rerun';
 import { windowSkipped } from '../../domain/release/skipWindow';
 import { retriedAction, type ReleaseRecord } from '../../domain/release/state';
@@ -129,12 +129,16 @@ function takeVerb(
   command: CommandInput,
   send = (deployId: string) => getExternalWorkflowHandle(deployId).signal(verbSignal(verb), command),
 ): string {
+  if (isOver(run.record) && !patched(TAKES_LATE)) return effectOfRelease(verb);
   run.control = takeRelease(run.control, verb, command, approvable(run.input, run.record));
   run.set({ ...recordAfter(run, verb, command), paused: run.control.paused });
   if (isForDeploys(verb, command)) run.deploys.forward(verb, send);
   if (verb === 'revert') run.notices(CancellationScope.nonCancellable(() => rollBackSucceeded(run)));
   return effectOfRelease(verb);
 }
+
+/** Until 0.3 a revert that came once all of its actions had ended was ignored. */
+const TAKES_LATE = 'a release that is about to end takes a revert';
 
 /** What a verb makes of the actions. */
 function recordAfter({ record, input }: ReleaseSession, verb: ReleaseVerb, command: CommandInput): ReleaseRecord {

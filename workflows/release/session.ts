@@ -15,6 +15,7 @@ import {
   statesOf,
   withAction,
   type ActionRecord,
+  type DeployEnded,
   type ReleaseControl,
   type ReleaseInput,
   type ReleaseRecord,
@@ -49,6 +50,8 @@ export class ReleaseSession {
   readonly notifiedPauses = new Set<string>();
   /** How many scripts it has begun. */
   scripts = 0;
+  /** Deploys whose end its pipeline has been told. */
+  private readonly told = new Set<DeployEnded>();
   /** How many of its deploys had succeeded when its pipeline was asked to undo them. */
   askedToUndo = 0;
   // What others said; messages.ts writes it, and nobody else.
@@ -162,6 +165,18 @@ export class ReleaseSession {
     const { ending } = this.control;
     if (ending?.actor === SYSTEM && this.bugs.size > 0) return ending.reason;
     return `${ending?.revert ? 'reverted' : 'cancelled'} by ${ending?.actor ?? 'somebody'}`;
+  }
+
+  /** Its pipeline is told how a deploy ended once: with the end of the action, or with what is to undo it. */
+  tells(deploy: DeployEnded): boolean {
+    const isNews = !this.told.has(deploy);
+    this.told.add(deploy);
+    return isNews;
+  }
+
+  /** Deploys whose end its pipeline is told now. */
+  unsettled(): readonly DeployEnded[] {
+    return this.record.deploys.filter((deploy) => this.tells(deploy));
   }
 
   /** Why nothing may begin now; what goes back is never in its way. */

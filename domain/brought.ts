@@ -1,0 +1,158 @@
+import { identified, type Artifact } from './artifact';
+import { named, type Named } from './deploy/snapshot';
+import { namesOf, unitNames } from './deploy/unavailable';
+import { FLEET_LIMITS } from './fleet/limits';
+import type { Unit } from './fleet/unit';
+import { releaseId } from './ids';
+import { areTexts, isJsonObject, isText } from './json';
+import { SERVICE_LIMITS } from './limits';
+import { areArtifacts } from './pipeline/shapes';
+import { newestWithin } from './size';
+
+/**
+ * What runs on a service and who brought it, across pipelines: the lock of the service keeps it, newest last, one entry for each deploy action.
+ * What is not in it is not known, and is in nobody's way.
+ */
+export interface Brought {
+  readonly pipeline: string;
+  readonly release: number;
+  readonly action: string;
+  readonly version: string;
+  /** What identifies them. */
+  readonly artifacts: readonly Artifact[];
+  readonly at: string;
+  /** Ids of its units; left out where they are many. */
+  readonly units?: readonly string[];
+  /** Tells configurations apart: the same one has the same units. */
+  readonly config: number;
+  /** It found or put back what was there before, which then stands as it did. */
+  readonly back?: true;
+}
+
+/** Another release runs where a deploy had brought its version. */
+export interface Replaced {
+  /** `web-b/1`. */
+  readonly by: string;
+  readonly version: string;
+  readonly at: string;
+  readonly artifacts: readonly Artifact[];
+  /** On some units only: which, in words. */
+  readonly on?: string;
+}
+
+export type BroughtBy = Pick<Brought, 'pipeline' | 'action'>;
+
+const isOf = (one: BroughtBy, other: BroughtBy): boolean =>
+  one.pipeline === other.pipeline && one.action === other.action;
+
+export const withUnits = (one: Omit<Brought, 'units'>, units: readonly string[] | undefined): Brought => ({
+  ...one,
+  artifacts: one.artifacts.map(identified),
+  ...(units && units.length <= SERVICE_LIMITS.unitsBrought.max ? { units } : {}),
+});
+
+/** After another deploy came through. What is back at the version of another pipeline stands behind that. */
+export function withBrought(all: readonly Brought[], one: Brought): readonly Brought[] {
+  const others = all.filter((other) => !isOf(other, one));
+  const at = others.findLastIndex((other) => unitsInCommon(one, other) !== 'none');
+  const under = others[at];
+  const isBack = one.back && under?.version === one.version && unitsInCommon(one, under) === 'all';
+  const next = isBack ? [...others.slice(0, at), one, ...others.slice(at)] : [...others, one];
+  return newestWithin(next, SERVICE_LIMITS.brought.max, SERVICE_LIMITS.bringers.max);
+}
+
+/** What other pipelines brought after a deploy action last brought something itself; newest last. */
+export function broughtSince(all: readonly Brought[], own: BroughtBy): readonly Brought[] {
+  const last = all.findLastIndex((one) => isOf(one, own));
+  return all.slice(last + 1).filter(({ pipeline }) => pipeline !== own.pipeline);
+}
+
+/** The one of them that a unit runs: nobody else takes it from there without being asked. */
+export const keeperOf = (unit: Unit, since: readonly Brought[]): Brought | undefined =>
+  unit.mixed
+    ? undefined
+    : since.findLast(({ version, units }) => version === unit.version && (units?.includes(unit.id) ?? true));
+
+/** Units that what goes back leaves alone, since another pipeline has brought its version there. */
+export interface KeptUnits extends Named {
+  readonly by: string;
+  readonly version: string;
+}
+
+export function keptUnits(units: readonly Unit[], since: readonly Brought[]): KeptUnits | undefined {
+  const kept = units.flatMap((unit) => (keeperOf(unit, since) ? [unit.id] : []));
+  const newest = since.findLast((one) => units.some((unit) => keeperOf(unit, since) === one));
+  return newest && { ...named(kept, FLEET_LIMITS.leftOut), by: bringerOf(newest), version: newest.version };
+}
+
+/** `web-x and web-y keep web:9, which web-hotfix/1 has brought there since` */
+export const keptWords = ({ by, version, ...units }: KeptUnits): string =>
+  `${namesOf(units)} ${units.count === 1 ? 'keeps' : 'keep'} ${version}, which ${by} has brought there since`;
+
+export const whyAllKept = (kept: KeptUnits): string => `nothing was updated: ${keptWords(kept)}`;
+
+/** By whom what an action brought was replaced, everywhere or on some units; null: it runs as it was brought, as far as is known. */
+export function replacementOf(all: readonly Brought[], own: Brought): Replaced | null {
+  const since = broughtSince(all, own).filter((other) => unitsInCommon(own, other) !== 'none');
+  const newest = since.at(-1);
+  if (newest === undefined) return null;
+  const whole = since.findLast((other) => unitsInCommon(own, other) === 'all');
+  const taken = new Set(since.flatMap(({ units = [] }) => units));
+  const isWhole = whole !== undefined || own.units?.every((unit) => taken.has(unit));
+  const { version, artifacts, at } = newest;
+  const replaced = { by: bringerOf(newest), version, at, artifacts };
+  return isWhole ? replaced : { ...replaced, on: unitNames(own.units?.filter((unit) => taken.has(unit)) ?? []) };
+}
+
+export interface ReplacedNotice extends BroughtBy {
+  readonly release: number;
+  readonly by: Replaced | null;
+}
+
+/** Whose pipelines are to know of a change, and what. */
+export function noticesOf(before: readonly Brought[], after: readonly Brought[]): ReplacedNotice[] {
+  return after.flatMap((own): ReplacedNotice[] => {
+    const then = before.find((one) => isOf(one, own));
+    const by = replacementOf(after, own);
+    if (wordsOf(then ? replacementOf(before, then) : null) === wordsOf(by)) return [];
+    return [{ pipeline: own.pipeline, action: own.action, release: own.release, by }];
+  });
+}
+
+const wordsOf = (replaced: Replaced | null): string =>
+  replaced === null ? '' : [replaced.by, replaced.version, replaced.on].join();
+
+/** Anybody can send a lock, a deploy or a pipeline a message by hand: what does not have these shapes is ignored. */
+export const isBrought = (value: unknown): value is Brought =>
+  isJsonObject(value) &&
+  [value['pipeline'], value['action'], value['version'], value['at']].every(isText) &&
+  [value['release'], value['config']].every(Number.isSafeInteger) &&
+  areArtifacts(value['artifacts']) &&
+  (value['units'] === undefined || areTexts(value['units']));
+
+export const areBrought = (value: unknown): value is readonly Brought[] =>
+  Array.isArray(value) && value.every(isBrought);
+
+export const isReplacedNotice = (value: unknown): value is ReplacedNotice =>
+  isJsonObject(value) &&
+  Number.isSafeInteger(value['release']) &&
+  [value['pipeline'], value['action']].every(isText) &&
+  (value['by'] === null || isReplaced(value['by']));
+
+const isReplaced = (value: unknown): boolean =>
+  isJsonObject(value) &&
+  [value['by'], value['version'], value['at']].every(isText) &&
+  areArtifacts(value['artifacts']) &&
+  (value['on'] === undefined || isText(value['on']));
+
+/** `web-b/1` */
+export const bringerOf = ({ pipeline, release }: Brought): string => releaseId(pipeline, release);
+
+/** Of the units of the first: which the other has too, as far as both are known. */
+function unitsInCommon(one: Brought, other: Brought): 'all' | 'some' | 'none' {
+  if (one.config === other.config) return 'all';
+  if (one.units === undefined || other.units === undefined) return 'none';
+  const common = one.units.filter((unit) => other.units?.includes(unit)).length;
+  if (common === 0) return 'none';
+  return common === one.units.length ? 'all' : 'some';
+}

@@ -1,0 +1,42 @@
+import { sameJson } from '../json';
+import type { DeployAction, PipelineSpec } from '../spec/pipeline';
+import type { PipelineState } from './state';
+
+type Actions = PipelineSpec['actions'];
+
+/**
+ * A pipeline with another file. What is known of a deploy action follows it to another name, where its push type and configuration say that
+ * it deploys the same: a revert goes back past the renaming.
+ */
+export function withSpec(state: PipelineState, spec: PipelineSpec): PipelineState {
+  const renamed = renamedDeploys(state.spec.actions, spec.actions);
+  if (renamed.size === 0) return { ...state, spec };
+  const follow = <T>(records: Readonly<Record<string, T>>): Readonly<Record<string, T>> =>
+    Object.fromEntries(Object.entries(records).map(([name, record]) => [renamed.get(name) ?? name, record]));
+  const { good, inherited, newestBegun, begunAt } = state;
+  return {
+    ...state,
+    ...{ spec, good: follow(good), inherited: follow(inherited), newestBegun: follow(newestBegun) },
+    ...(begunAt ? { begunAt: follow(begunAt) } : {}),
+  };
+}
+
+/** By the old name the new one; where two could be meant, neither is. */
+function renamedDeploys(before: Actions, after: Actions): ReadonlyMap<string, string> {
+  const gone = deploysBut(before, after);
+  const fresh = deploysBut(after, before);
+  const pairs = gone.flatMap(([old, was]) => {
+    const [only, ...others] = fresh.filter(([, action]) => isSameDeploy(was, action));
+    const rivals = gone.filter(([name, action]) => name !== old && isSameDeploy(was, action));
+    return only && others.length + rivals.length === 0 ? [[old, only[0]] as const] : [];
+  });
+  return new Map(pairs);
+}
+
+const isSameDeploy = ({ with: was }: DeployAction, { with: is }: DeployAction): boolean =>
+  was.pushType === is.pushType && sameJson(was.config, is.config);
+
+const deploysBut = (actions: Actions, others: Actions): (readonly [string, DeployAction])[] =>
+  Object.entries(actions).flatMap(([name, action]) =>
+    action.type === 'deploy' && !Object.hasOwn(others, name) ? [[name, action] as const] : [],
+  );

@@ -1,0 +1,76 @@
+import { identityOf, type Artifact } from '../artifact';
+import type { Replaced, ReplacedNotice } from '../brought';
+import { STATE_LIMITS } from '../limits';
+import { formatTime } from '../text';
+import type { ActiveRelease, GoodDeploy, PipelineState } from './state';
+import { interrupted } from './uptime';
+
+type GoodDeploys = readonly GoodDeploy[];
+
+/**
+ * What a deploy action brought was replaced by another pipeline, everywhere or on some units, or it runs again (domain/brought.ts). What came
+ * everywhere is what runs now, and what a later release goes back to.
+ */
+export function replaced(state: PipelineState, notice: ReplacedNotice, nowMs: number): PipelineState {
+  const { action, release, by } = notice;
+  const good = state.good[action] ?? [];
+  const last = lastOwn(good);
+  if (last !== undefined && last.release >= release)
+    return { ...state, good: { ...state.good, [action]: withReplacement(good, by, nowMs) } };
+  // Its own end is not booked yet.
+  const isKnown = Object.hasOwn(state.spec.actions, action);
+  const active = state.active.map((one) => (isKnown && one.number === release ? withNotice(one, notice) : one));
+  return { ...state, active };
+}
+
+const withNotice = (release: ActiveRelease, { action, by }: ReplacedNotice): ActiveRelease => ({
+  ...release,
+  replaced: { ...release.replaced, [action]: by },
+});
+
+/** @param by null: what was brought last runs again */
+export function withReplacement(good: GoodDeploys, by: Replaced | null | undefined, nowMs: number): GoodDeploys {
+  const own = good.slice(0, good.findLastIndex((deploy) => deploy.by === undefined) + 1);
+  const last = own.at(-1);
+  if (last === undefined || by === undefined) return good;
+  const { partly: _, ...whole } = last;
+  const before = own.slice(0, -1);
+  if (by === null) return [...before, own.length === good.length ? whole : { ...whole, since: formatTime(nowMs) }];
+  if (by.on !== undefined) return [...before, { ...whole, partly: { by: by.by, version: by.version, on: by.on } }];
+  const { version, at } = by;
+  const entry = { release: last.release, version, artifacts: asOwn(last.artifacts, by), since: at, by: by.by };
+  return [...before, interrupted(whole, Date.parse(at)), entry].slice(-STATE_LIMITS.goodPerAction.max);
+}
+
+/** What another pipeline deploys under names of its own; nothing where several artifacts have other names. */
+function asOwn(own: readonly Artifact[], { version, artifacts }: Replaced): readonly Artifact[] {
+  const [only, ...others] = own;
+  if (only !== undefined && others.length === 0) return [{ name: only.name, kind: only.kind, version, metadata: {} }];
+  const names = (all: readonly Artifact[]) =>
+    all
+      .map(({ name }) => name)
+      .sort()
+      .join();
+  return names(own) === names(artifacts) ? artifacts : [];
+}
+
+/** What the action itself brought last. */
+export const lastOwn = (good: GoodDeploys): GoodDeploy | undefined => good.findLast(({ by }) => by === undefined);
+
+/** Another pipeline's release that runs where the action had brought its version. */
+export const replacementOf = (good: GoodDeploys): GoodDeploy | undefined => {
+  const last = good.at(-1);
+  return last?.by === undefined ? undefined : last;
+};
+
+/** Whether a rollback leaves an action alone: another pipeline has brought there since what it does not bring itself. */
+export function isLeftAlone(good: GoodDeploys, back: readonly Artifact[]): boolean {
+  const other = replacementOf(good);
+  if (other === undefined) return false;
+  const brings = new Set(back.map(identityOf));
+  return other.artifacts.length === 0 || !other.artifacts.every((artifact) => brings.has(identityOf(artifact)));
+}
+
+/** As people read it. */
+export const replacedWords = ({ by = '', version }: Pick<GoodDeploy, 'by' | 'version'>): string =>
+  `${by} is what runs now (${version})`;

@@ -1,0 +1,164 @@
+import fc from 'fast-check';
+import { identityOf } from '../../../domain/artifact';
+import { recordRelease } from '../../../domain/pipeline/recordOutcome';
+import { withSpec } from '../../../domain/pipeline/renamed';
+import { replaced } from '../../../domain/pipeline/replaced';
+import { rollbackOf, rolledBack } from '../../../domain/pipeline/rollback';
+import { created, isKnownBad, restored, started, type PipelineState } from '../../../domain/pipeline/state';
+import { artifact, deployed, manual, NOW, pipelineOf, resultOf, running, specOf } from '../../builders/pipelineWorld';
+
+/** What runs on the fleet, as whoever looks at it would say. */
+interface Fleet {
+  readonly release: number;
+  readonly version: string;
+  readonly action: string;
+  /** Another pipeline brought it. */
+  readonly by?: string;
+}
+
+interface World {
+  readonly state: PipelineState;
+  readonly action: string;
+  /** Everything that ever came through, oldest first; the last runs now. */
+  readonly ran: readonly Fleet[];
+}
+
+const EVENTS = [
+  'ship',
+  'fail',
+  'cancel',
+  'revert',
+  'rename',
+  'move',
+  'hotfix',
+  'undo-hotfix',
+  'roll-back',
+  'anew',
+] as const;
+type Event = (typeof EVENTS)[number];
+
+const BEGIN: World = { state: pipelineOf(['deploy-0']), action: 'deploy-0', ran: [] };
+
+function after(world: World, event: Event, nth: number): World {
+  const { state, action, ran } = world;
+  const version = `kv:${nth}`;
+  const number = state.nextNumber;
+  const ends = (outcome: Parameters<typeof deployed>[1]): PipelineState =>
+    recordRelease(
+      running(state, artifact(version)),
+      resultOf(number, [deployed(action, outcome, artifact(version))], [artifact(version)]),
+      NOW,
+    );
+  const now = ran.at(-1);
+  const other = `deploy-${nth}`;
+  const config =
+    event === 'move'
+      ? { jobs: [other] }
+      : (state.spec.actions[action] as { with: { config: Record<string, unknown> } }).with.config;
+  switch (event) {
+    case 'ship':
+      return { ...world, state: ends('succeeded'), ran: [...ran, { release: number, version, action }] };
+    case 'fail':
+      return { ...world, state: ends('failed') };
+    case 'cancel':
+      return { ...world, state: ends('cancelled') };
+    case 'revert':
+      return { ...world, state: ends({ revertedBy: 'health' }) };
+    case 'rename':
+    case 'move': {
+      const deploy = { type: 'deploy' as const, inputs: ['executable'], with: { pushType: 'twine', config } };
+      const next = withSpec(state, specOf([], { actions: { [other]: deploy } }));
+      const follow = (one: Fleet): Fleet =>
+        event === 'rename' && one.action === action ? { ...one, action: other } : one;
+      return { state: next, action: other, ran: ran.map(follow) };
+    }
+    case 'hotfix': {
+      if (now === undefined || now.by !== undefined || now.action !== action) return world;
+      const by = { by: `hotfix/${nth}`, version, at: new Date(NOW).toISOString(), artifacts: [artifact(version)] };
+      const told = replaced(state, { pipeline: 'kvstore', action, release: now.release, by }, NOW);
+      return { ...world, state: told, ran: [...ran, { release: now.release, version, action, by: by.by }] };
+    }
+    case 'undo-hotfix': {
+      if (now?.by === undefined || now.action !== action) return world;
+      const told = replaced(state, { pipeline: 'kvstore', action, release: now.release, by: null }, NOW);
+      return { ...world, state: told, ran: ran.slice(0, -1) };
+    }
+    case 'roll-back':
+      return rolledBackTo(world, now?.release ?? 0);
+    case 'anew':
+      return { ...world, state: restored({ ...state, retired: { actor: 'user:alice', at: '', reason: '' } }) };
+  }
+}
+
+function rolledBackTo(world: World, of: number): World {
+  const { state, action, ran } = world;
+  const back = rollbackOf(state, of);
+  if ('impossible' in back) return world;
+  const number = state.nextNumber;
+  const begun = started(rolledBack(state, back, { of, actor: 'user:alice', reason: '', notBad: false }, NOW), number);
+  const ended = recordRelease(begun, resultOf(number, [deployed(action, 'succeeded', ...back)], back), NOW);
+  const version = back[0]?.version ?? '';
+  return { ...world, state: ended, ran: [...ran, { release: number, version, action }] };
+}
+
+/** Why what is said of a release is not true; undefined where it is. */
+function untrue({ state, action, ran }: World, of: number): string | undefined {
+  const back = rollbackOf(state, of);
+  const now = ran.at(-1);
+  if (!('impossible' in back)) {
+    if (back.some((one) => isKnownBad(state, one)))
+      return `it goes back to ${back.map(identityOf).join()}, known to be bad`;
+    return now?.release === of && now.by === undefined && back[0]?.version === now.version
+      ? 'it goes back to what is to be undone'
+      : undefined;
+  }
+  const why = back.impossible;
+  const claims: readonly (readonly [RegExp, boolean])[] = [
+    [/^nothing of it is deployed$/, ran.every((one) => one.action !== action)],
+    [/^release (\d+) is what runs now/, Number(/\d+/.exec(why)?.[0]) === now?.release && now.by === undefined],
+    [/^hotfix\/\d+ is what runs now/, now?.by !== undefined && why.startsWith(now.by)],
+    [
+      /^it was deployed by (deploy-\d+), which the pipeline file no longer has/,
+      now?.action !== action && !state.spec.actions[/deploy-\d+/.exec(why)?.[0] ?? ''],
+    ],
+    [
+      /^nothing that ran before it is known to be good/,
+      !ran.some(
+        (one) => one.action === action && one.version !== now?.version && !isKnownBad(state, artifact(one.version)),
+      ),
+    ],
+  ];
+  const claim = claims.find(([words]) => words.test(why));
+  return claim?.[1] === true ? undefined : `it says "${why}" of release ${of}`;
+}
+
+test('after any history a revert goes back, or is refused with a reason that is true', () => {
+  fc.assert(
+    fc.property(fc.array(fc.constantFrom(...EVENTS), { maxLength: 14 }), (events) => {
+      const world = events.reduce<World>((before, event, nth) => after(before, event, nth + 1), BEGIN);
+      const now = world.ran.at(-1);
+      if (now !== undefined) expect(untrue(world, now.release)).toBeUndefined();
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test('of what runs now it is refused only where nothing earlier is known to be good, or another pipeline brought it', () => {
+  fc.assert(
+    fc.property(fc.array(fc.constantFrom(...EVENTS), { maxLength: 14 }), (events) => {
+      const world = events.reduce<World>((before, event, nth) => after(before, event, nth + 1), BEGIN);
+      const now = world.ran.at(-1);
+      if (now === undefined) return;
+      const back = rollbackOf(world.state, now.release);
+      const said = 'impossible' in back ? back.impossible : '';
+      expect(said).not.toMatch(/^release \d+ is what runs now|^nothing of it is deployed/);
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test("a release that waits or runs is in no other one's way", () => {
+  const shipped = after(BEGIN, 'ship', 1).state;
+  const queued = created(after({ ...BEGIN, state: shipped }, 'ship', 2).state, [artifact('kv:3')], manual(), NOW);
+  expect(rollbackOf(queued, 2)).toEqual([artifact('kv:1')]);
+});
