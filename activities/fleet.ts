@@ -1,5 +1,5 @@
 import { versionOf, type Artifact } from '../domain/artifact';
-import { keptUnits, whyAllKept, type Brought, type KeptUnits } from '../domain/brought';
+import { keptUnits, type Brought, type KeptUnits } from '../domain/brought';
 import {
   planCanary,
   planDeploy,
@@ -10,6 +10,7 @@ import {
   type DeployPlan,
   type PhasePlan,
 } from '../domain/deploy/plan';
+import { whyAllKept } from '../domain/deploy/keptWords';
 import { PlanError } from '../domain/deploy/planLimits';
 import { cumulativeShares, patternOf } from '../domain/deploy/pattern';
 import { someWithoutPast, type Inheritance } from '../domain/deploy/planRevert';

@@ -1,7 +1,8 @@
-import { conveyorError, unfitError } from '../domain/errors';
+import { ConveyorError, conveyorError, unfitError } from '../domain/errors';
 import { unfitCommand } from '../domain/excess';
 import { releaseId, workflowIds, type Id, type OfRelease } from '../domain/ids';
 import { whyEndedOutside } from '../domain/outside';
+import { NOT_BOOKED } from '../domain/pipeline/rollback';
 import { offersRerun } from '../domain/release/rerun';
 import { requireTarget } from '../domain/target';
 import { isActionVerb, isReleaseVerb, type CommandInput, type CommandReceipt, type Verb } from '../domain/verbs';
@@ -28,6 +29,7 @@ export async function sendCommand(
   if (id.kind === 'pipeline') return sendToPipeline(workflows, id, verb, input);
   if (isActionVerb(verb)) return sendToAction(workflows, id, text, verb, input);
   const release = await releaseOrLeave(workflows, id, verb, input);
+  if (verb === 'revert') return sendRevert(workflows, release, id, text, input);
   if (release.endedAt !== null) return sendToEnded(workflows, release, text, verb, input);
   if (release.state === 'queued' && verb === 'cancel') return sendToQueued(workflows, release, input);
   if (verb === 'skip-window' && isOfRelease(release, id)) return sendToAction(workflows, id, text, verb, input);
@@ -105,6 +107,77 @@ function commandTarget(
   return { workflowId: workflowIds.deploy(pipeline, number, only.name, only.attempt), id: only.deploy };
 }
 
+/**
+ * A revert is for the deploy while that runs, for its release until that is over, and then for the pipeline. Each may end while it is asked; the
+ * next has been told of that, but the pipeline, which the release tells at its very end.
+ */
+async function sendRevert(
+  workflows: Workflows,
+  release: ReleaseStatus,
+  id: OfRelease,
+  text: string,
+  input: CommandInput,
+): Promise<Receipt> {
+  const { pipeline, number } = id;
+  const whole = { workflowId: workflowIds.release(pipeline, number), id: releaseId(pipeline, number) };
+  const first = release.endedAt !== null ? [] : [revertTarget(release, id, text) ?? whole];
+  const send = async ({ workflowId, id: of }: typeof whole): Promise<Receipt> => ({
+    ...(await workflows.update<CommandReceipt>(workflowId, of, 'revert', input)),
+    id: of,
+  });
+  const rollBack = () => sendRollBack(workflows, release, text, input);
+  const tries = [...first.map((target) => () => send(target)), rollBack, () => send(whole), rollBack];
+  const receipt = await firstTaken(tries);
+  const isOwn = receipt.id === whole.id || receipt.id.startsWith(`${whole.id}/`);
+  return isOwn ? withHold(workflows, id, receipt) : receipt;
+}
+
+/** A person's revert holds the pipeline, whether it calls the version bad or not: the fix waits until somebody says so. */
+async function withHold(workflows: Workflows, id: OfRelease, receipt: Receipt): Promise<Receipt> {
+  const { pipeline } = id;
+  const known = async () => (await workflows.pipelineState(pipeline)).spec;
+  const spec = await Promise.race([known(), wait(HOLD_MS)]).catch(() => undefined);
+  const isCanary = id.kind === 'action' && spec?.actions[id.action]?.type === 'canary';
+  if (!spec || isCanary || spec.releases.onRevert === 'continue') return receipt;
+  return { ...receipt, effect: `${receipt.effect}; ${heldWords(pipeline)}` };
+}
+
+/** Beside the point, once the revert is under way. */
+const HOLD_MS = 1_000;
+
+const wait = (ms: number): Promise<undefined> =>
+  new Promise((resolve) => void setTimeout(resolve, ms, undefined).unref());
+
+const heldWords = (pipeline: string): string =>
+  `the pipeline is held from then on, until conveyor unhold ${pipeline} --reason "…"`;
+
+/** The deploy, or undefined where that has come through: what it brought is undone with its release. */
+function revertTarget(
+  release: ReleaseStatus,
+  id: OfRelease,
+  text: string,
+): ReturnType<typeof commandTarget> | undefined {
+  const hasSucceeded = ({ name, state, deploy }: ReleaseStatus['actions'][number]): boolean =>
+    id.kind === 'action' && name === id.action && deploy !== null && state === 'succeeded';
+  return release.actions.some(hasSucceeded) ? undefined : commandTarget(release, id, 'revert', text);
+}
+
+/** What the first says that can do it; where all refuse, the last. */
+async function firstTaken<T>([next, ...others]: readonly (() => Promise<T>)[]): Promise<T> {
+  if (next === undefined) throw new Error('somebody is asked');
+  if (others.length === 0) return next();
+  try {
+    return await next();
+  } catch (error) {
+    if (!(error instanceof ConveyorError) || error.code !== 'invalid-state' || !PASSING.test(error.message))
+      throw error;
+    return firstTaken(others);
+  }
+}
+
+/** It ended as it was asked, or has not been told yet. */
+const PASSING = new RegExp(`it has ended$|${NOT_BOOKED}$`);
+
 async function sendToEnded(
   workflows: Workflows,
   release: ReleaseStatus,
@@ -127,17 +200,28 @@ async function sendToEnded(
       ...{ verb, id: text },
       why: whyEndedOutside(release) ?? `it has ended (${release.state})`,
     });
-  const { pipeline, number } = release;
-  const { number: rollback, isHeld } = await workflows.update<Started>(
-    workflowIds.pipeline(pipeline),
-    text,
-    'roll-back',
-    { ...input, of: number },
-  );
+  return sendRollBack(workflows, release, text, input);
+}
+
+const hasEnded = (error: unknown): boolean => error instanceof ConveyorError && error.message.endsWith('it has ended');
+
+const PIPELINE_ENDED =
+  'its pipeline has ended: conveyor apply brings it back, with its records, and then it can be reverted';
+
+async function sendRollBack(
+  workflows: Workflows,
+  { id: of, pipeline, number }: ReleaseStatus,
+  text: string,
+  input: CommandInput,
+): Promise<Receipt> {
+  const asked = workflows.update<Started>(workflowIds.pipeline(pipeline), text, 'roll-back', { ...input, of: number });
+  const { number: rollback, isHeld } = await asked.catch((error: unknown) => {
+    throw hasEnded(error) ? conveyorError('invalid-state', { verb: 'revert', id: text, why: PIPELINE_ENDED }) : error;
+  });
   const id = releaseId(pipeline, rollback);
   return {
     accepted: true,
-    effect: `release ${id} brings back what ran before ${release.id}${isHeld ? ', and the pipeline is held' : ''}`,
+    effect: `release ${id} brings back what ran before ${of}${isHeld ? `, and the pipeline is held; conveyor unhold ${pipeline} --reason "…" lets deploys start again` : ''}`,
     id,
   };
 }

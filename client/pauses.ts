@@ -1,12 +1,15 @@
 import type { Client } from '@temporalio/client';
-import type { DeploySummary, ReleaseSummary } from '../domain/views';
+import { withReason } from '../domain/text';
+import type { DeploySummary, Holder, ReleaseSummary } from '../domain/views';
 import { runningDeploys } from './visibility';
 
 /** Beside the point, and not waited for long. */
 const PAUSES_TIMEOUT_MS = 2_000;
 
+type Pausable = Pick<ReleaseSummary, 'id' | 'state' | 'endedAt' | 'pausedDeploy'>;
+
 /** Releases with the first of their deploys that is paused, as visibility has it: no workflow is asked, and a release does not know. */
-export async function withPauses<T extends ReleaseSummary>(client: Client, releases: readonly T[]): Promise<T[]> {
+export async function withPauses<T extends Pausable>(client: Client, releases: readonly T[]): Promise<T[]> {
   const running = releases.filter(({ endedAt, state }) => endedAt === null && state !== 'queued').map(({ id }) => id);
   const paused = await client
     .withDeadline(Date.now() + PAUSES_TIMEOUT_MS, () => pausedDeploys(client, running))
@@ -15,6 +18,25 @@ export async function withPauses<T extends ReleaseSummary>(client: Client, relea
     const pausedDeploy = paused.get(release.id);
     return pausedDeploy === undefined ? { ...release } : { ...release, pausedDeploy };
   });
+}
+
+/** Why something waits for a release that deploys; where that is paused, by whom, and what to type. */
+export function behindPaused(
+  why: string,
+  releases: readonly Pick<ReleaseSummary, 'number' | 'pausedDeploy'>[],
+): string {
+  const number = Number(/^release (\d+) deploys/.exec(why)?.[1]);
+  const paused = releases.find((release) => release.number === number)?.pausedDeploy;
+  return paused === undefined ? why : `${why}, ${pausedWords(paused)}`;
+}
+
+const pausedWords = ({ id, by, actor, reason }: PausedDeploy): string =>
+  `${withReason(`paused by ${actor ?? by}`, reason)}: conveyor resume ${id} --reason "…" lets it continue, conveyor revert or cancel ends it`;
+
+/** As `behindPaused`, of the release that holds a lock. */
+export async function holderPaused(client: Client, { id }: Pick<Holder, 'id'>): Promise<string | undefined> {
+  const [release] = await withPauses(client, [{ id, state: 'running', endedAt: null } as Pausable]);
+  return release?.pausedDeploy && `${id} is ${pausedWords(release.pausedDeploy)}`;
 }
 
 type PausedDeploy = NonNullable<ReleaseSummary['pausedDeploy']>;

@@ -6,6 +6,7 @@ import { formatTime } from '../domain/text';
 import type { ActionView, DeployStatus, Holder, Pause, ReleaseStatus } from '../domain/views';
 import type { Temporal } from './connection';
 import { serverView, withNow } from './live';
+import { behindPaused, holderPaused, withPauses } from './pauses';
 
 /** What somebody waits for, as others know it: a deploy that runs, and a lock. Both are beside the point, and not waited for long. */
 const HOLDER_QUERY_TIMEOUT_MS = 2_000;
@@ -22,9 +23,26 @@ export async function withWaits(temporal: Temporal, release: ReleaseStatus): Pro
   const actions = release.actions.map(async (action) => {
     const waiting = await withWait(temporal, pipeline, number, action);
     const heldBy = waiting.lock == null ? undefined : await holderOf(waiting.lock);
-    return heldBy === undefined ? waiting : { ...waiting, heldBy };
+    const why = await whyBehind(temporal, pipeline, waiting, heldBy);
+    return { ...waiting, ...(why === null ? {} : { blockedBy: why }), ...(heldBy === undefined ? {} : { heldBy }) };
   });
   return { ...release, actions: await Promise.all(actions) };
+}
+
+/** Where what it waits for is paused, it does not end by itself. */
+async function whyBehind(
+  { client }: Temporal,
+  pipeline: string,
+  { blockedBy }: ActionView,
+  heldBy: Holder | undefined,
+): Promise<string | null> {
+  if (blockedBy === null) return null;
+  const paused = heldBy && (await holderPaused(client, heldBy));
+  if (paused !== undefined) return `${blockedBy}; ${paused}`;
+  const number = Number(/^release (\d+) deploys/.exec(blockedBy)?.[1]);
+  if (Number.isNaN(number)) return blockedBy;
+  const other = { id: releaseId(pipeline, number), number, state: 'running', endedAt: null } as const;
+  return behindPaused(blockedBy, await withPauses(client, [other]));
 }
 
 /** With who holds the lock that it waits for; that is what to look at next. */

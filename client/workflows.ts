@@ -12,7 +12,7 @@ import { WORKER_TIMEOUT_MS, translate, type Temporal } from './connection';
 import { findersHealth } from './finders';
 import { mergeAction, mergeDeploy, serverView, type ServerView } from './live';
 import { endedOutside } from './outside';
-import { withPauses } from './pauses';
+import { behindPaused, withPauses } from './pauses';
 import { refusalError, unknownWorkflow } from './refusals';
 import { proven } from './seal';
 import { noWorker, unlessUnpolled } from './silence';
@@ -67,7 +67,7 @@ export class Workflows {
     return {
       ...status,
       releases,
-      waits: [...waits, ...soaking],
+      waits: [...waits.map((wait) => ({ ...wait, why: behindPaused(wait.why, releases) })), ...soaking],
       ...(found && { finders: found.map((view) => refusalsFor(name, view)) }),
       webUi: this.link(workflowIds.pipeline(name)),
       webUiList: listPage(this.webUi, this.temporal.namespace, name),

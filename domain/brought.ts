@@ -1,13 +1,12 @@
 import { identified, type Artifact } from './artifact';
 import { named, type Named } from './deploy/snapshot';
-import { namesOf, unitNames } from './deploy/unavailable';
 import { FLEET_LIMITS } from './fleet/limits';
 import type { Unit } from './fleet/unit';
 import { releaseId } from './ids';
 import { areTexts, isJsonObject, isText } from './json';
 import { SERVICE_LIMITS } from './limits';
-import { areArtifacts } from './pipeline/shapes';
 import { newestWithin } from './size';
+import { listed } from './text';
 
 /**
  * What runs on a service and who brought it, across pipelines: the lock of the service keeps it, newest last, one entry for each deploy action.
@@ -85,14 +84,8 @@ export function keptUnits(units: readonly Unit[], since: readonly Brought[]): Ke
   return newest && { ...named(kept, FLEET_LIMITS.leftOut), by: bringerOf(newest), version: newest.version };
 }
 
-/** `web-x and web-y keep web:9, which web-hotfix/1 has brought there since` */
-export const keptWords = ({ by, version, ...units }: KeptUnits): string =>
-  `${namesOf(units)} ${units.count === 1 ? 'keeps' : 'keep'} ${version}, which ${by} has brought there since`;
-
-export const whyAllKept = (kept: KeptUnits): string => `nothing was updated: ${keptWords(kept)}`;
-
 /** By whom what an action brought was replaced, everywhere or on some units; null: it runs as it was brought, as far as is known. */
-export function replacementOf(all: readonly Brought[], own: Brought): Replaced | null {
+export function replacedBy(all: readonly Brought[], own: Brought): Replaced | null {
   const since = broughtSince(all, own).filter((other) => unitsInCommon(own, other) !== 'none');
   const newest = since.at(-1);
   if (newest === undefined) return null;
@@ -101,7 +94,7 @@ export function replacementOf(all: readonly Brought[], own: Brought): Replaced |
   const isWhole = whole !== undefined || own.units?.every((unit) => taken.has(unit));
   const { version, artifacts, at } = newest;
   const replaced = { by: bringerOf(newest), version, at, artifacts };
-  return isWhole ? replaced : { ...replaced, on: unitNames(own.units?.filter((unit) => taken.has(unit)) ?? []) };
+  return isWhole ? replaced : { ...replaced, on: listed(own.units?.filter((unit) => taken.has(unit)) ?? [], 'and') };
 }
 
 export interface ReplacedNotice extends BroughtBy {
@@ -113,14 +106,20 @@ export interface ReplacedNotice extends BroughtBy {
 export function noticesOf(before: readonly Brought[], after: readonly Brought[]): ReplacedNotice[] {
   return after.flatMap((own): ReplacedNotice[] => {
     const then = before.find((one) => isOf(one, own));
-    const by = replacementOf(after, own);
-    if (wordsOf(then ? replacementOf(before, then) : null) === wordsOf(by)) return [];
+    const by = replacedBy(after, own);
+    if (wordsOf(then ? replacedBy(before, then) : null) === wordsOf(by)) return [];
     return [{ pipeline: own.pipeline, action: own.action, release: own.release, by }];
   });
 }
 
 const wordsOf = (replaced: Replaced | null): string =>
   replaced === null ? '' : [replaced.by, replaced.version, replaced.on].join();
+
+const areArtifacts = (value: unknown): boolean =>
+  Array.isArray(value) &&
+  value.every(
+    (one) => isJsonObject(one) && isText(one['name']) && isText(one['version']) && isJsonObject(one['metadata']),
+  );
 
 /** Anybody can send a lock, a deploy or a pipeline a message by hand: what does not have these shapes is ignored. */
 export const isBrought = (value: unknown): value is Brought =>

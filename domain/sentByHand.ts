@@ -1,6 +1,5 @@
 import { areBrought } from './brought';
 import { areTexts, isJsonObject, isMissing, isText, type JsonObject } from './json';
-import { areEndedDeploys } from './pipeline/shapes';
 import { INPUTS, type InputName } from './verbs';
 
 /**
@@ -49,12 +48,6 @@ export const isShardReport = (value: unknown): boolean =>
 
 export const isChildEnd = (value: unknown): boolean =>
   hasTexts(value, 'pipeline', 'state') && (value['number'] === null || isInteger(value['number']));
-
-export const isRollBack = (value: unknown): boolean =>
-  isJsonObject(value) &&
-  isInteger(value['of']) &&
-  whyNoCommand(value) === undefined &&
-  (isMissing(value['settled']) || areEndedDeploys(value['settled']));
 
 /** Why the input of a verb is none. */
 export function whyNoCommand(input: unknown): string | undefined {

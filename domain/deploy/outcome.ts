@@ -1,7 +1,7 @@
-import { keptWords } from '../brought';
 import { withReason } from '../text';
 import type { Classification, DeployOutcome, Pause } from '../views';
 import type { Control, Overtaken } from './control';
+import { keptWords } from './keptWords';
 import type { Inheritance } from './planRevert';
 import type { DeployInput, DeployRecord, DeployResult } from './state';
 import { withoutThem } from './unavailable';

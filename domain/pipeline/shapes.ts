@@ -1,5 +1,5 @@
 import { areTexts, isJsonObject, isMissing, isText, type JsonObject } from '../json';
-import { isTime } from '../sentByHand';
+import { isTime, whyNoCommand } from '../sentByHand';
 
 /**
  * Anybody can send a pipeline's workflow a message by hand, from the Web UI or `temporal workflow signal`. What does not have
@@ -14,7 +14,14 @@ export const areArtifacts = (value: unknown): boolean => Array.isArray(value) &&
 const isEndedDeploy = (value: unknown): boolean =>
   isJsonObject(value) && isText(value['action']) && areArtifacts(value['artifacts']) && isDeployResult(value['result']);
 
-export const areEndedDeploys = (value: unknown): boolean => Array.isArray(value) && value.every(isEndedDeploy);
+/** From a release that has ended while it was being reverted. */
+export const isRollBack = (value: unknown): boolean =>
+  isJsonObject(value) &&
+  Number.isSafeInteger(value['of']) &&
+  whyNoCommand(value) === undefined &&
+  (isMissing(value['settled']) || areEndedDeploys(value['settled']));
+
+const areEndedDeploys = (value: unknown): boolean => Array.isArray(value) && value.every(isEndedDeploy);
 
 const isDeployResult = (value: unknown): boolean =>
   isJsonObject(value) &&

@@ -15,14 +15,14 @@ export function whyNotRelease(
   verb: ReleaseVerb,
   input: CommandInput = {},
 ): string | undefined {
-  if (isOver(record) && !(verb === 'revert' && hasSomethingToUndo(record))) return 'it has ended';
+  if (hasEnded(record) && !(verb === 'revert' && hasSomethingToUndo(record))) return 'it has ended';
   if (control.ending !== null && verb !== 'revert')
     return `${control.ending.actor} has ${control.ending.revert ? 'reverted' : 'cancelled'} it already`;
   return VERBS[verb].refuse(control, record, input);
 }
 
 /** Its actions have ended: it is about to end itself. */
-export const isOver = (record: ReleaseRecord): boolean => Object.values(statesOf(record)).every(hasActionEnded);
+export const hasEnded = (record: ReleaseRecord): boolean => Object.values(statesOf(record)).every(hasActionEnded);
 
 /** Until its workflow is gone a release hands a revert of what it deployed on to its pipeline, which learns of its end after that. */
 const hasSomethingToUndo = ({ deploys }: ReleaseRecord): boolean =>

@@ -4,6 +4,8 @@ import { sendCommand } from '../../client/commands';
 import type { Temporal } from '../../client/connection';
 import { rerunRelease } from '../../client/releases';
 import { Workflows } from '../../client/workflows';
+import { conveyorError } from '../../domain/errors';
+import { NOT_BOOKED } from '../../domain/pipeline/rollback';
 import type { ReleaseStatus } from '../../domain/views';
 import { action, release } from '../builders/cliSamples';
 import { artifact, pipelineOf, running, specOf } from '../builders/pipelineWorld';
@@ -53,7 +55,10 @@ test('reverting a release means its only deploy, or all of it once another deplo
 });
 
 test.each([
-  [true, 'release kvstore/14 brings back what ran before kvstore/13, and the pipeline is held'],
+  [
+    true,
+    'release kvstore/14 brings back what ran before kvstore/13, and the pipeline is held; conveyor unhold kvstore --reason "…" lets deploys start again',
+  ],
   [false, 'release kvstore/14 brings back what ran before kvstore/13'],
 ])('reverting a release that has ended says whether the pipeline is held (%s)', async (isHeld, effect) => {
   const workflows = {
@@ -61,6 +66,62 @@ test.each([
     update: () => Promise.resolve({ number: 14, duplicate: false, isHeld }),
   } as unknown as Workflows;
   expect(await sendCommand(workflows, 'kvstore/13', 'revert', {})).toMatchObject({ effect, id: 'kvstore/14' });
+});
+
+test.each([
+  ['until-newer', 'it goes back; the pipeline is held from then on, until conveyor unhold kvstore --reason "…"'],
+  ['continue', 'it goes back'],
+])('the receipt of a revert under way names the hold, and the command that ends it (%s)', async (onRevert, effect) => {
+  const workflows = {
+    release: () => Promise.resolve(release({ state: 'running', actions: [deploying('deploy')] })),
+    update: () => Promise.resolve({ accepted: true, effect: 'it goes back' }),
+    pipelineState: () => Promise.resolve({ spec: { actions: { deploy: { type: 'deploy' } }, releases: { onRevert } } }),
+  } as unknown as Workflows;
+  const sent = await sendCommand(workflows, 'kvstore/13', 'revert', { notBad: true });
+  expect(sent.effect).toBe(effect);
+});
+
+describe('a revert that comes as something ends', () => {
+  const ENDED = conveyorError('invalid-state', { verb: 'revert', id: 'kvstore/13', why: 'it has ended' });
+  const UNKNOWN = conveyorError('invalid-state', { verb: 'revert', id: 'kvstore/13', why: NOT_BOOKED });
+  /** Whom it reached, where each answers so, one after the other. */
+  const reached = async (
+    answers: readonly (Error | object)[],
+    of: Parameters<typeof release>[0],
+    id = 'kvstore/13',
+  ) => {
+    const asked: string[] = [];
+    const workflows = {
+      release: () => Promise.resolve(release(of)),
+      update: (workflowId: string) => {
+        const answer = answers[asked.push(workflowId) - 1];
+        return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer);
+      },
+    } as unknown as Workflows;
+    await sendCommand(workflows, id, 'revert', {});
+    return asked;
+  };
+  const TAKEN = { accepted: true, effect: '', number: 14 };
+  const runs = { state: 'running', actions: [deploying('deploy')] } as const;
+  const over = { state: 'succeeded', endedAt: '2026-11-23T20:00:00.000Z' } as const;
+  const [deploy, whole, pipeline] = ['deploy/kvstore/13/deploy/1', 'release/kvstore/13', 'pipeline/kvstore'];
+
+  test.each<[string, readonly (Error | object)[], Parameters<typeof release>[0], readonly string[]]>([
+    ['a deploy that has just ended', [ENDED, UNKNOWN, TAKEN], runs, [deploy, pipeline, whole]],
+    ['a release that its pipeline takes for running', [UNKNOWN, TAKEN], over, [pipeline, whole]],
+    ['a release that is gone by then', [UNKNOWN, ENDED, TAKEN], over, [pipeline, whole, pipeline]],
+    ['a release that ended long ago', [TAKEN], over, [pipeline]],
+  ])('finds whoever can do it: %s', async (_, answers, of, asked) => expect(await reached(answers, of)).toEqual(asked));
+
+  test('of a deploy that has come through means its release, which ends', async () => {
+    const succeeded = action({ name: 'deploy', type: 'deploy', state: 'succeeded', deploy: 'kvstore/13/deploy' });
+    expect(await reached([TAKEN], { actions: [succeeded, script] }, 'kvstore/13/deploy')).toEqual([whole]);
+  });
+
+  test('is refused with the last reason where nobody takes it', () =>
+    expect(reached([UNKNOWN, ENDED, ENDED], over)).rejects.toThrow(
+      'its pipeline has ended: conveyor apply brings it back',
+    ));
 });
 
 /** A Temporal server that has the answers of some workflows, and none of others. */

@@ -3,12 +3,12 @@ import {
   broughtSince,
   keeperOf,
   keptUnits,
-  keptWords,
   noticesOf,
-  replacementOf,
+  replacedBy,
   withBrought,
   type Brought,
 } from '../../domain/brought';
+import { keptWords } from '../../domain/deploy/keptWords';
 import { SERVICE_LIMITS } from '../../domain/limits';
 import { jsonBytes } from '../../domain/size';
 import { artifact } from '../builders/pipelineWorld';
@@ -43,10 +43,10 @@ describe('what is known of a service', () => {
     ['on units of which nobody knows whether they are the same', { config: 2, units: undefined } as never, null],
   ])('a deploy of another pipeline replaces what was there: %s', (_, more, by) => {
     const list = all(own, one('fix', 1, 'v:9', more));
-    expect(replacementOf(list, own)).toEqual(by === null ? null : expect.objectContaining(by));
+    expect(replacedBy(list, own)).toEqual(by === null ? null : expect.objectContaining(by));
   });
 
-  test('what goes back to the version of another leaves that one in its place, and both are told', () => {
+  test('going back to the version of another pipeline leaves that in its place, and both pipelines learn of it', () => {
     const before = all(own, hotfix);
     const after = withBrought(before, one('fix', 2, 'v:2', { back: true }));
     expect(runs(after)).toEqual(['fix/2', 'web/1']);

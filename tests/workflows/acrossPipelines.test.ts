@@ -1,7 +1,7 @@
 import { sendCommand } from '../../client/commands';
 import { workflowIds } from '../../domain/ids';
 import { kvstore } from './pipelines';
-import { MINUTE, VirtualWorld } from './world';
+import { VirtualWorld } from './world';
 
 /** Nothing that one pipeline does is undone by another without being asked (domain/brought.ts). */
 
@@ -66,7 +66,7 @@ test('an emergency does it all the same, and is on record', async () => {
   expect(await inProduction('kvstore-hotfix')).toEqual({ release: 1, version: 'kv:9', replaced: by });
 });
 
-test('what was released over the hotfix goes back to the hotfix, not to what its own pipeline had brought before', async () => {
+test('a release over the hotfix goes back to the hotfix, not to the earlier version of its own pipeline', async () => {
   await twoPipelines();
   await ships('kvstore', 'kv:3');
   await reverts('kvstore/2');

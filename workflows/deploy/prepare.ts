@@ -1,7 +1,7 @@
 import { patched } from '@temporalio/workflow';
 import type { LookRequest } from '../../activities/fetchAgain';
 import type { ImpossiblePlan, PlanRequest } from '../../activities/fleet';
-import { keptWords } from '../../domain/brought';
+import { keptWords } from '../../domain/deploy/keptWords';
 import { cancelled, takenBack, type Ending } from '../../domain/deploy/outcome';
 import { SHOWN_UNITS } from '../../domain/fleet/limits';
 import { partOf } from '../../domain/deploy/snapshot';

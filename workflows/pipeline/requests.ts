@@ -16,6 +16,7 @@ import {
 } from '../../domain/pipeline/requests';
 import { policyGroups, labelWords, refuseApply } from '../../domain/pipeline/refuseApply';
 import { withSpec } from '../../domain/pipeline/renamed';
+import { isRollBack } from '../../domain/pipeline/shapes';
 import { policyOf, type Refusal } from '../../domain/pipeline/refusal';
 import { differByRule } from '../../domain/pipeline/order';
 import { rerunCreated, rerunUnderWay } from '../../domain/pipeline/rerun';
@@ -24,7 +25,6 @@ import { created, newPipeline, withKey, type PipelineState } from '../../domain/
 import { completed, passedOver, remembering, repeated, submitted } from '../../domain/pipeline/submissions';
 import { approvalsNeeded } from '../../domain/release/approval';
 import { whyNotBelieved, withProof, type Proven } from '../../domain/proof';
-import { isRollBack } from '../../domain/sentByHand';
 import type { DeployEnded } from '../../domain/release/state';
 import { formatTime } from '../../domain/text';
 import { UNKNOWN_ACTOR, type CommandInput, type CommandReceipt } from '../../domain/verbs';

@@ -6,7 +6,7 @@ import { REQUEST_LIMITS } from '../../domain/limits';
 import { frozenWords } from '../../domain/pipeline/freeze';
 import { mayCommand, type Policy } from '../../domain/principals';
 import { approvable, withApprover } from '../../domain/release/approval';
-import { effectOfRelease, isOver, takeRelease, whyNotRelease } from '../../domain/release/control';
+import { effectOfRelease, hasEnded, takeRelease, whyNotRelease } from '../../domain/release/control';
 import { recollectionOf } from '../../domain/release/rerun';
 import { windowSkipped } from '../../domain/release/skipWindow';
 import { retriedAction, type ReleaseRecord } from '../../domain/release/state';
@@ -129,7 +129,7 @@ function takeVerb(
   command: CommandInput,
   send = (deployId: string) => getExternalWorkflowHandle(deployId).signal(verbSignal(verb), command),
 ): string {
-  if (isOver(run.record) && !patched(TAKES_LATE)) return effectOfRelease(verb);
+  if (hasEnded(run.record) && !patched(TAKES_LATE)) return effectOfRelease(verb);
   run.control = takeRelease(run.control, verb, command, approvable(run.input, run.record));
   run.set({ ...recordAfter(run, verb, command), paused: run.control.paused });
   if (isForDeploys(verb, command)) run.deploys.forward(verb, send);

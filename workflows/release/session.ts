@@ -50,7 +50,7 @@ export class ReleaseSession {
   readonly notifiedPauses = new Set<string>();
   /** How many scripts it has begun. */
   scripts = 0;
-  /** Deploys whose end its pipeline has been told. */
+  /** Deploys of whose end its pipeline has learnt. */
   private readonly told = new Set<DeployEnded>();
   /** How many of its deploys had succeeded when its pipeline was asked to undo them. */
   askedToUndo = 0;
@@ -167,14 +167,14 @@ export class ReleaseSession {
     return `${ending?.revert ? 'reverted' : 'cancelled'} by ${ending?.actor ?? 'somebody'}`;
   }
 
-  /** Its pipeline is told how a deploy ended once: with the end of the action, or with what is to undo it. */
+  /** The pipeline learns of the end of each deploy once: with the end of the action, or with a revert that undoes it. */
   tells(deploy: DeployEnded): boolean {
     const isNews = !this.told.has(deploy);
     this.told.add(deploy);
     return isNews;
   }
 
-  /** Deploys whose end its pipeline is told now. */
+  /** Ends of deploys that its pipeline has not learnt of. */
   unsettled(): readonly DeployEnded[] {
     return this.record.deploys.filter((deploy) => this.tells(deploy));
   }

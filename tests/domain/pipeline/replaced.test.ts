@@ -72,7 +72,7 @@ describe('what another pipeline has replaced', () => {
     expect(back(hotfixed(hotfixed(state, 2, 'x'), 2, 'y'), 2)).toMatch(/^hotfix\/1 is what runs now/);
   });
 
-  test('is known also where that is heard before its own end', () => {
+  test('is shown so also where the notice comes before the end of its own release', () => {
     const early = hotfixed(running(two, artifact('kv:3')), 3);
     expect(inProduction(early)).toEqual({ release: 2, version: 'kv:2' });
     const booked = recordDeploy(early, 3, deployed('deploy', 'succeeded', artifact('kv:3')), NOW);
@@ -80,7 +80,7 @@ describe('what another pipeline has replaced', () => {
   });
 });
 
-test('what was released over the work of another pipeline goes back to that, once', () => {
+test('a release over the work of another pipeline goes back to that work, once', () => {
   const over = ships(hotfixed(two, 2), 'kv:3');
   expect(back(over, 3)).toBe('kv:9');
   const found = rollbackOf(over, 3);
