@@ -139,7 +139,7 @@ async function withHold(workflows: Workflows, id: OfRelease, receipt: Receipt): 
   const spec = await Promise.race([known(), wait(HOLD_MS)]).catch(() => undefined);
   const isCanary = id.kind === 'action' && spec?.actions[id.action]?.type === 'canary';
   if (!spec || isCanary || spec.releases.onRevert === 'continue') return receipt;
-  return { ...receipt, effect: `${receipt.effect}; ${heldWords(pipeline)}` };
+  return { ...receipt, effect: `${receipt.effect}; ${describeHold(pipeline)}` };
 }
 
 /** Beside the point, once the revert is under way. */
@@ -148,7 +148,7 @@ const HOLD_MS = 1_000;
 const wait = (ms: number): Promise<undefined> =>
   new Promise((resolve) => void setTimeout(resolve, ms, undefined).unref());
 
-const heldWords = (pipeline: string): string =>
+const describeHold = (pipeline: string): string =>
   `the pipeline is held from then on, until conveyor unhold ${pipeline} --reason "…"`;
 
 /** The deploy, or undefined where that has come through: what it brought is undone with its release. */
@@ -169,14 +169,14 @@ async function firstTaken<T>([next, ...others]: readonly (() => Promise<T>)[]): 
   try {
     return await next();
   } catch (error) {
-    if (!(error instanceof ConveyorError) || error.code !== 'invalid-state' || !PASSING.test(error.message))
+    if (!(error instanceof ConveyorError) || error.code !== 'invalid-state' || !PASSING_REFUSAL.test(error.message))
       throw error;
     return firstTaken(others);
   }
 }
 
 /** It ended as it was asked, or has not been told yet. */
-const PASSING = new RegExp(`it has ended$|${NOT_BOOKED}$`);
+const PASSING_REFUSAL = new RegExp(`it has ended$|${NOT_BOOKED}$`);
 
 async function sendToEnded(
   workflows: Workflows,
@@ -203,7 +203,8 @@ async function sendToEnded(
   return sendRollBack(workflows, release, text, input);
 }
 
-const hasEnded = (error: unknown): boolean => error instanceof ConveyorError && error.message.endsWith('it has ended');
+const isEndedRefusal = (error: unknown): boolean =>
+  error instanceof ConveyorError && error.message.endsWith('it has ended');
 
 const PIPELINE_ENDED =
   'its pipeline has ended: conveyor apply brings it back, with its records, and then it can be reverted';
@@ -216,7 +217,9 @@ async function sendRollBack(
 ): Promise<Receipt> {
   const asked = workflows.update<Started>(workflowIds.pipeline(pipeline), text, 'roll-back', { ...input, of: number });
   const { number: rollback, isHeld } = await asked.catch((error: unknown) => {
-    throw hasEnded(error) ? conveyorError('invalid-state', { verb: 'revert', id: text, why: PIPELINE_ENDED }) : error;
+    throw isEndedRefusal(error)
+      ? conveyorError('invalid-state', { verb: 'revert', id: text, why: PIPELINE_ENDED })
+      : error;
   });
   const id = releaseId(pipeline, rollback);
   return {

@@ -41,10 +41,10 @@ export interface Replaced {
 
 export type BroughtBy = Pick<Brought, 'pipeline' | 'action'>;
 
-const isOf = (one: BroughtBy, other: BroughtBy): boolean =>
+const isBroughtIn = (one: BroughtBy, other: BroughtBy): boolean =>
   one.pipeline === other.pipeline && one.action === other.action;
 
-export const withUnits = (one: Omit<Brought, 'units'>, units: readonly string[] | undefined): Brought => ({
+export const onUnits = (one: Omit<Brought, 'units'>, units: readonly string[] | undefined): Brought => ({
   ...one,
   artifacts: one.artifacts.map(identified),
   ...(units && units.length <= SERVICE_LIMITS.unitsBrought.max ? { units } : {}),
@@ -52,7 +52,7 @@ export const withUnits = (one: Omit<Brought, 'units'>, units: readonly string[] 
 
 /** After another deploy came through. What is back at the version of another pipeline stands behind that. */
 export function withBrought(all: readonly Brought[], one: Brought): readonly Brought[] {
-  const others = all.filter((other) => !isOf(other, one));
+  const others = all.filter((other) => !isBroughtIn(other, one));
   const at = others.findLastIndex((other) => unitsInCommon(one, other) !== 'none');
   const under = others[at];
   const isBack = one.back && under?.version === one.version && unitsInCommon(one, under) === 'all';
@@ -62,7 +62,7 @@ export function withBrought(all: readonly Brought[], one: Brought): readonly Bro
 
 /** What other pipelines brought after a deploy action last brought something itself; newest last. */
 export function broughtSince(all: readonly Brought[], own: BroughtBy): readonly Brought[] {
-  const last = all.findLastIndex((one) => isOf(one, own));
+  const last = all.findLastIndex((one) => isBroughtIn(one, own));
   return all.slice(last + 1).filter(({ pipeline }) => pipeline !== own.pipeline);
 }
 
@@ -105,17 +105,17 @@ export interface ReplacedNotice extends BroughtBy {
 /** Whose pipelines are to know of a change, and what. */
 export function noticesOf(before: readonly Brought[], after: readonly Brought[]): ReplacedNotice[] {
   return after.flatMap((own): ReplacedNotice[] => {
-    const then = before.find((one) => isOf(one, own));
+    const then = before.find((one) => isBroughtIn(one, own));
     const by = replacedBy(after, own);
-    if (wordsOf(then ? replacedBy(before, then) : null) === wordsOf(by)) return [];
+    if (describeBrought(then ? replacedBy(before, then) : null) === describeBrought(by)) return [];
     return [{ pipeline: own.pipeline, action: own.action, release: own.release, by }];
   });
 }
 
-const wordsOf = (replaced: Replaced | null): string =>
+const describeBrought = (replaced: Replaced | null): string =>
   replaced === null ? '' : [replaced.by, replaced.version, replaced.on].join();
 
-const areArtifacts = (value: unknown): boolean =>
+const areBroughtArtifacts = (value: unknown): boolean =>
   Array.isArray(value) &&
   value.every(
     (one) => isJsonObject(one) && isText(one['name']) && isText(one['version']) && isJsonObject(one['metadata']),
@@ -126,7 +126,7 @@ export const isBrought = (value: unknown): value is Brought =>
   isJsonObject(value) &&
   [value['pipeline'], value['action'], value['version'], value['at']].every(isText) &&
   [value['release'], value['config']].every(Number.isSafeInteger) &&
-  areArtifacts(value['artifacts']) &&
+  areBroughtArtifacts(value['artifacts']) &&
   (value['units'] === undefined || areTexts(value['units']));
 
 export const areBrought = (value: unknown): value is readonly Brought[] =>
@@ -141,7 +141,7 @@ export const isReplacedNotice = (value: unknown): value is ReplacedNotice =>
 const isReplaced = (value: unknown): boolean =>
   isJsonObject(value) &&
   [value['by'], value['version'], value['at']].every(isText) &&
-  areArtifacts(value['artifacts']) &&
+  areBroughtArtifacts(value['artifacts']) &&
   (value['on'] === undefined || isText(value['on']));
 
 /** `web-b/1` */

@@ -4,9 +4,9 @@ export type Build = string | null;
 /** Types of workflows that live on when workers are upgraded: each step is for the build that is current then. */
 export const FOLLOWING_TYPES = ['artifactSweep', 'bugs', 'landing', 'lock', 'pipeline', 'snapshot'] as const;
 /** Types that end on the build that began them. */
-const STAYING = ['deploy', 'fanOut', 'fanOutShard', 'freshness', 'release'] as const;
+type StayingType = 'deploy' | 'fanOut' | 'fanOutShard' | 'freshness' | 'release';
 
-export type WorkflowType = (typeof FOLLOWING_TYPES)[number] | (typeof STAYING)[number];
+export type WorkflowType = (typeof FOLLOWING_TYPES)[number] | StayingType;
 
 export const followsBuilds = (type: string): boolean => FOLLOWING_TYPES.some((following) => following === type);
 

@@ -1,6 +1,6 @@
 import { CancellationScope, getExternalWorkflowHandle, setWorkflowOptions } from '@temporalio/workflow';
 import { cancelled, succeeded, type Ending } from '../domain/deploy/outcome';
-import { broughtBy, deployResult } from '../domain/deploy/result';
+import { recordBrought, deployResult } from '../domain/deploy/result';
 import { change, note, type DeployInput, type DeployRecord, type DeployResult } from '../domain/deploy/state';
 import { releaseId } from '../domain/ids';
 import { deployMeasures } from '../domain/metrics';
@@ -77,7 +77,7 @@ async function finishDeploy(run: DeploySession, ending: Ending): Promise<DeployR
 
 /** Holder or canary: it leaves, and says what it has brought. A lock that is gone already has nothing to release. */
 async function releaseLock(run: DeploySession, result: DeployResult): Promise<void> {
-  const brought = broughtBy(run.input, run.record, result);
+  const brought = recordBrought(run.input, run.record, result);
   await getExternalWorkflowHandle(run.lockId)
     .signal(releaseLockSignal, run.workflowId, ...(brought ? [brought] : []))
     .catch(() => undefined);

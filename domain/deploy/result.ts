@@ -1,4 +1,4 @@
-import { withUnits, type Brought } from '../brought';
+import { onUnits, type Brought } from '../brought';
 import { hash } from '../hash';
 import { formatTime } from '../text';
 import { failurePoint } from './failurePoint';
@@ -31,7 +31,7 @@ function withHeld({ canary, followOn }: DeployInput, { fleet }: DeployRecord, re
 }
 
 /** What it has brought to its service, for the lock of that. A follow-on completes what its release brought, and a canary is undone. */
-export function broughtBy(
+export function recordBrought(
   { pipeline, release, action, version, artifacts, spec, rollback, followOn, canary }: DeployInput,
   { fleet, endedAtMs }: DeployRecord,
   { outcome, unchanged }: DeployResult,
@@ -39,7 +39,7 @@ export function broughtBy(
   if (outcome !== 'succeeded' || followOn || canary || fleet === null) return undefined;
   const brought = { pipeline, release, action, version, artifacts, at: formatTime(endedAtMs ?? 0) };
   const units = idsOf(fleet.now ?? fleet.snapshot);
-  return withUnits(
+  return onUnits(
     { ...brought, config: hash(JSON.stringify(spec.config)), ...(rollback || unchanged ? { back: true } : {}) },
     units,
   );

@@ -2,7 +2,7 @@ import { sameJson } from '../json';
 import type { DeployAction, PipelineSpec } from '../spec/pipeline';
 import type { PipelineState } from './state';
 
-type Actions = PipelineSpec['actions'];
+type DeployActions = PipelineSpec['actions'];
 
 /**
  * A pipeline with another file. What is known of a deploy action follows it to another name, where its push type and configuration say that
@@ -22,21 +22,21 @@ export function withSpec(state: PipelineState, spec: PipelineSpec): PipelineStat
 }
 
 /** By the old name the new one; where two could be meant, neither is. */
-function renamedDeploys(before: Actions, after: Actions): ReadonlyMap<string, string> {
+function renamedDeploys(before: DeployActions, after: DeployActions): ReadonlyMap<string, string> {
   const gone = deploysBut(before, after);
   const fresh = deploysBut(after, before);
   const pairs = gone.flatMap(([old, was]) => {
-    const [only, ...others] = fresh.filter(([, action]) => isSameDeploy(was, action));
-    const rivals = gone.filter(([name, action]) => name !== old && isSameDeploy(was, action));
+    const [only, ...others] = fresh.filter(([, action]) => deploysTheSame(was, action));
+    const rivals = gone.filter(([name, action]) => name !== old && deploysTheSame(was, action));
     return only && others.length + rivals.length === 0 ? [[old, only[0]] as const] : [];
   });
   return new Map(pairs);
 }
 
-const isSameDeploy = ({ with: was }: DeployAction, { with: is }: DeployAction): boolean =>
+const deploysTheSame = ({ with: was }: DeployAction, { with: is }: DeployAction): boolean =>
   was.pushType === is.pushType && sameJson(was.config, is.config);
 
-const deploysBut = (actions: Actions, others: Actions): (readonly [string, DeployAction])[] =>
+const deploysBut = (actions: DeployActions, others: DeployActions): (readonly [string, DeployAction])[] =>
   Object.entries(actions).flatMap(([name, action]) =>
     action.type === 'deploy' && !Object.hasOwn(others, name) ? [[name, action] as const] : [],
   );

@@ -13,9 +13,9 @@ export interface Contradiction {
   readonly detail: string;
 }
 
-type Found = Contradiction | undefined;
+type ContradictionIfAny = Contradiction | undefined;
 
-interface Counts {
+interface ProgressCounts {
   readonly id: string;
   readonly targeted: number;
   readonly updated: number;
@@ -25,14 +25,19 @@ interface Counts {
 /** The other counts say nothing that passes a phase, and may rest on another look or on several tries. */
 export const contradictionInProgress = (
   { units: asked }: { readonly units?: readonly string[] | undefined },
-  { units }: { readonly units: readonly Counts[] },
-): Found =>
-  inRows('units', units, asked, (row, at) => atMost(at, row, 'live', 'updated') ?? atMost(at, row, 'live', 'targeted'));
+  { units }: { readonly units: readonly ProgressCounts[] },
+): ContradictionIfAny =>
+  inRows(
+    'units',
+    units,
+    asked,
+    (row, at) => countAtMost(at, row, 'live', 'updated') ?? countAtMost(at, row, 'live', 'targeted'),
+  );
 
 export const contradictionInNeeds = (
   { targets }: { readonly targets: readonly { readonly unit: string }[] },
   { units }: { readonly units: readonly { readonly id: string }[] },
-): Found =>
+): ContradictionIfAny =>
   inRows(
     'units',
     units,
@@ -42,9 +47,9 @@ export const contradictionInNeeds = (
 export const contradictionInUnits = (
   _: object,
   { units }: { readonly units: readonly { readonly id: string }[] },
-): Found => inRows('units', units);
+): ContradictionIfAny => inRows('units', units);
 
-interface Judged {
+interface JudgedEvidence {
   readonly name: string;
   readonly verdict: Verdict;
   readonly window: { readonly start: number; readonly end: number };
@@ -57,17 +62,17 @@ interface HealthQuestion {
 }
 
 interface HealthAnswer {
-  readonly units: readonly { readonly id: string; readonly checks: readonly Judged[] }[];
-  readonly deploy: { readonly checks: readonly Judged[] };
+  readonly units: readonly { readonly id: string; readonly checks: readonly JudgedEvidence[] }[];
+  readonly deploy: { readonly checks: readonly JudgedEvidence[] };
 }
 
 export function contradictionInHealth(
   { targets, checks, now }: HealthQuestion,
   { units, deploy }: HealthAnswer,
-): Found {
+): ContradictionIfAny {
   const asked = 'units' in targets ? targets.units : targets.map(({ id }) => id);
   const names = checks.map(({ name }) => name);
-  const inChecks = (at: string, evidence: readonly Judged[]): Found =>
+  const inChecks = (at: string, evidence: readonly JudgedEvidence[]): ContradictionIfAny =>
     inRows(
       at,
       evidence.map((one) => ({ ...one, id: one.name })),
@@ -84,20 +89,20 @@ export function contradictionInHealth(
 /** A verdict that passes or reverts something rests on a window; any other may come without one. */
 const DECIDING: ReadonlySet<Verdict> = new Set(['healthy', 'unhealthy']);
 /** How far the clocks of the two may differ, and a window be rounded up to whole steps. */
-const SKEW_MS = 5 * MINUTE_MS;
+const CLOCK_SKEW_MS = 5 * MINUTE_MS;
 
-const inWindow = (at: string, { start, end }: Judged['window'], now: number): Found =>
+const inWindow = (at: string, { start, end }: JudgedEvidence['window'], now: number): ContradictionIfAny =>
   unless(start <= end, `${at}.start`, `${start} is after the end, ${end}`) ??
-  unless(end <= now + SKEW_MS, `${at}.end`, `${end} is in the future: now is ${now}`);
+  unless(end <= now + CLOCK_SKEW_MS, `${at}.end`, `${end} is in the future: now is ${now}`);
 
 /** Each row once, and none that was not asked for. */
 function inRows<R extends { readonly id: string }>(
   field: string,
   rows: readonly R[],
   asked?: readonly string[],
-  inRow: (row: R, at: string) => Found = () => undefined,
+  inRow: (row: R, at: string) => ContradictionIfAny = () => undefined,
   key = 'id',
-): Found {
+): ContradictionIfAny {
   const known = asked && new Set(asked);
   const seen = new Set<string>();
   return first([...rows.entries()], ([nth, row]) => {
@@ -112,16 +117,18 @@ function inRows<R extends { readonly id: string }>(
   });
 }
 
-const atMost = <F extends string, L extends string>(
+const countAtMost = <F extends string, L extends string>(
   at: string,
   row: Readonly<Record<F | L, number>>,
   field: F,
   limit: L,
-): Found => unless(row[field] <= row[limit], `${at}.${field}`, `${row[field]} is more than ${limit}, ${row[limit]}`);
+): ContradictionIfAny =>
+  unless(row[field] <= row[limit], `${at}.${field}`, `${row[field]} is more than ${limit}, ${row[limit]}`);
 
-const unless = (holds: boolean, field: string, detail: string): Found => (holds ? undefined : { field, detail });
+const unless = (holds: boolean, field: string, detail: string): ContradictionIfAny =>
+  holds ? undefined : { field, detail };
 
-function first<T>(all: readonly T[], judge: (one: T) => Found): Found {
+function first<T>(all: readonly T[], judge: (one: T) => ContradictionIfAny): ContradictionIfAny {
   for (const one of all) {
     const found = judge(one);
     if (found) return found;
