@@ -1,4 +1,5 @@
 import { Context } from '@temporalio/activity';
+import type { ProgramWalls } from '../config/compiler/walls';
 import { Lander } from '../config/repository/land';
 import { ConfigRepository } from '../config/repository/repository';
 import { TextCache } from '../config/textCache';
@@ -13,6 +14,8 @@ export interface LandingPorts {
   readonly registry: { readonly configRepositories: readonly ConfigRepositorySettings[] };
   /** Where copies of repositories are kept. */
   readonly copies: string;
+  /** How programs of the changes are kept in on this machine. */
+  programs(): Promise<ProgramWalls>;
 }
 
 export interface LandingInput {
@@ -31,18 +34,18 @@ export interface LandingActivities {
 /** Results of compilations, of all repositories; one that is forgotten is made again. */
 const REMEMBERED_CHARS = 64 * 1024 * 1024;
 
-export function createLandingActivities({ clock, registry, copies }: LandingPorts): LandingActivities {
+export function createLandingActivities({ clock, registry, copies, programs }: LandingPorts): LandingActivities {
   const landers = new Map<string, Promise<Lander>>();
   const memory = new TextCache(REMEMBERED_CHARS);
-  const landerOf = (name: string): Promise<Lander> => {
+  const landerOf = async (name: string): Promise<Lander> => {
     const known = registry.configRepositories.find((one) => one.name === name);
     if (known === undefined) {
       const names = registry.configRepositories.map((one) => one.name);
       throw conveyorError('unknown-extension', { kind: 'repository of configuration', name, known: names });
     }
-    const key = `${name} ${known.git} ${known.branch}`;
-    const lander =
-      landers.get(key) ?? ConfigRepository.open(known, copies).then((opened) => new Lander(opened, memory));
+    const ref = { ...known, programs: await programs() };
+    const key = JSON.stringify([name, known.git, known.branch, ref.programs]);
+    const lander = landers.get(key) ?? ConfigRepository.open(ref, copies).then((opened) => new Lander(opened, memory));
     landers.set(key, lander);
     // One that could not be opened is opened anew.
     lander.catch(() => landers.delete(key));

@@ -1,3 +1,4 @@
+import { withoutIsolation, type Guarantee } from './isolation';
 import { shownUrl } from './shownUrl';
 import { noWorkerWords, workerCommand, type Build } from './builds';
 import { lastPollWords } from './text';
@@ -465,6 +466,14 @@ export const ERRORS = {
     hint: () => "import files of the tree by relative paths, 'zod' and 'conveyor/config'",
     retryable: false,
     exit: 2,
+  }),
+  'config-programs-unprotected': entry<{ missing: readonly Guarantee[]; why: string | null }>({
+    message: ({ missing, why }) =>
+      `this machine runs no programs of configuration: ${withoutIsolation(missing) ?? 'nothing is known of it'}${why === null ? '' : ` (${why})`}`,
+    hint: ({ missing }) =>
+      `conveyor doctor says what this machine lacks; or name what may be missing in conveyor.config.yaml: config.programs.allowMissing: [${missing.join(', ')}]`,
+    retryable: true,
+    exit: 1,
   }),
   'config-program-failed': entry<{ file: string; how: string }>({
     message: ({ file, how }) => `${file} made no value: ${how}`,

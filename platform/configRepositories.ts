@@ -9,6 +9,7 @@ import { ACCESS_LIMITS } from '../domain/limits';
 import type { Principal } from '../domain/principals';
 import { listOf, principal } from '../domain/spec/scalars';
 import type { Env } from './env';
+import { programsSchema } from './programs';
 import { variableName } from './secrets';
 
 /** A repository of configuration, and where its values go. */
@@ -103,8 +104,9 @@ export const configFields = {
       repositories: z
         .record(z.string().regex(NAME, { error: 'expected a name such as flags' }), repositorySchema)
         .default({}),
+      programs: programsSchema,
     })
-    .default({ repositories: {} }),
+    .default({ repositories: {}, programs: { allowMissing: [] } }),
 };
 
 /** Paths are relative to the file. */

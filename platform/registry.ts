@@ -19,6 +19,7 @@ import type { FreshnessPolicy } from '../domain/freshness/policy';
 import { freshnessFields, toFreshness } from './freshness';
 import { notificationFields, toNotifications, type Notifications } from './notifications';
 import type { SigningKey } from './attestation';
+import type { ProgramSettings } from './programs';
 import { lintPlatform, platformFields, toPlatform, toSigners, toSigningKeys } from './rules';
 import { scriptFields, toScripts, type Scripts } from './scripts';
 import { lintSeal, sealFields, toSeal, type SealSettings } from './seal';
@@ -69,6 +70,8 @@ export interface Registry {
   readonly slots: Slots;
   /** Repositories of configuration. */
   readonly configRepositories: readonly ConfigRepositorySettings[];
+  /** How far programs of configuration have to be kept in. */
+  readonly configPrograms: ProgramSettings;
   /** When services that nobody deploys are stale. */
   readonly freshness: FreshnessPolicy;
   /** How workers notify people and programs outside. */
@@ -137,6 +140,7 @@ export function parseRegistry(value: unknown, env: Env, file: string = CONFIG_FI
     issuers: toIssuers(parsed.data),
     slots: toSlots(parsed.data),
     configRepositories,
+    configPrograms: parsed.data.config.programs,
     freshness: toFreshness(parsed.data, extensions, file),
     notifications: toNotifications(parsed.data, env, file),
     bugs: parsed.data.bugs,

@@ -103,7 +103,12 @@ stays() {
   for one in $privates; do if [ "$1" = "$one" ]; then return 0; fi; done
   return 1
 }
+holds() { for one in $kept; do if within "$one" "$1"; then return 0; fi; done; return 1; }
 for private in $privates; do
+  if ! holds "$private" && ! within "$stage" "$private"; then
+    mount -n -t tmpfs -o "mode=1777,size=$size" tmpfs "$private"
+    continue
+  fi
   mount -n -t tmpfs -o "mode=1777,size=$size" tmpfs "$stage"
   for one in $kept; do
     if ! within "$one" "$private"; then continue; fi

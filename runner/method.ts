@@ -15,6 +15,9 @@ export interface IsolationMethod {
   readonly groups: CgroupRoot | null;
 }
 
+/** As whoever starts it, with nothing around it. */
+export const NO_ISOLATION: IsolationMethod = { namespaces: null, account: null, tools: null, groups: null };
+
 export interface Account {
   readonly uid: number;
   readonly gid: number;

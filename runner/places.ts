@@ -1,4 +1,4 @@
-import { existsSync, realpathSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, delimiter, dirname } from 'node:path';
 import type { Scripts } from '../platform/scripts';
@@ -41,6 +41,37 @@ export function placesFor(
     kept: kept.filter((it) => privates.some((folder) => isWithin(it, folder))),
     writable: open,
   };
+}
+
+/** Where systems keep programs and libraries, and what the kernel says. All else is nobody's business who runs code of others. */
+const SYSTEM_FOLDERS = ['bin', 'dev', 'gnu', 'lib', 'lib32', 'lib64', 'libx32', 'nix', 'proc', 'sbin', 'usr'];
+/** By these programs find their libraries. */
+const KEPT_OF_ETC = ['ld.so.cache', 'alternatives', 'static'];
+
+/** What a program sees that needs nothing of the machine but itself: `reads`, and what it takes to start at all. */
+export function barePlaces(reads: readonly string[], stage: string): Places {
+  const above = readdirSync('/', { withFileTypes: true }).filter(
+    (it) => it.isDirectory() && !SYSTEM_FOLDERS.includes(it.name),
+  );
+  const privates = [...above.map(({ name }) => `/${name}`), '/dev/shm'].filter(
+    (it) => it === '/tmp' || holdsAnything(it),
+  );
+  const kept = outermost([...reads, ...KEPT_OF_ETC.map((it) => `/etc/${it}`).filter((it) => existsSync(it))]);
+  return {
+    stage,
+    privates: privates.sort((a, b) => Number(isWithin(stage, a)) - Number(isWithin(stage, b))),
+    kept: kept.filter((it) => privates.some((folder) => isWithin(it, folder))),
+    writable: [],
+  };
+}
+
+/** An empty folder needs no other one above it. */
+function holdsAnything(folder: string): boolean {
+  try {
+    return readdirSync(folder).length > 0;
+  } catch {
+    return existsSync(folder);
+  }
 }
 
 /** Programs often need what lies beside their folder: `bin` and `lib` come together. */

@@ -10,7 +10,7 @@ import { installRoot } from '../platform/registry';
 import type { Scripts } from '../platform/scripts';
 import { MEMORY_HOGS, GLUTTON, INTRUDER, markerIn } from './canary';
 import { CONTROLLERS, makeRoom, type CgroupRoot } from './cgroup';
-import { methodsFor, systemPath, thisMachine, type Machine, type IsolationMethod } from './method';
+import { methodsFor, NO_ISOLATION, systemPath, thisMachine, type Machine, type IsolationMethod } from './method';
 import { isWithin, placesFor } from './places';
 import { processesWith, stopGroup } from './processGroup';
 import { startScript, type Listener, type ScriptExit } from './scriptProcess';
@@ -26,8 +26,17 @@ export interface Isolation {
   readonly ungrouped?: string;
 }
 
+/** What a script sees of the machine. */
+type PlaceScript = typeof placesFor;
+type ProbeScripts = Scripts & { readonly place: PlaceScript };
+
 /** Tries what this machine permits: scripts that do what scripts must not, in the best method of which they can be started. */
-export async function probe(scripts: Scripts, machine: Machine = thisMachine(scripts)): Promise<Isolation> {
+export async function probe(
+  given: Scripts,
+  machine: Machine = thisMachine(given),
+  place: PlaceScript = placesFor,
+): Promise<Isolation> {
+  const scripts = { ...given, place };
   const refused: string[] = [];
   const { room, ...why } = roomOn(machine);
   const methods = methodsFor(machine, room);
@@ -38,12 +47,7 @@ export async function probe(scripts: Scripts, machine: Machine = thisMachine(scr
       refused.push(rootCause(error));
     }
   }
-  return {
-    method: { namespaces: null, account: null, tools: null, groups: null },
-    missing: ALL_GUARANTEES,
-    refused,
-    ...why,
-  };
+  return { method: NO_ISOLATION, missing: ALL_GUARANTEES, refused, ...why };
 }
 
 function roomOn({ cgroup, tools }: Machine): { readonly room: CgroupRoot | null } & Pick<Isolation, 'ungrouped'> {
@@ -62,7 +66,7 @@ const ALL_GUARANTEES = Object.keys(GUARANTEES).filter(isGuarantee);
 
 async function missingWith(
   method: IsolationMethod,
-  scripts: Scripts,
+  scripts: ProbeScripts,
   { platform, uid }: Machine,
 ): Promise<readonly Guarantee[]> {
   if (platform !== 'linux') return ALL_GUARANTEES;
@@ -74,7 +78,7 @@ async function missingWith(
 }
 
 /** What a script could read, write, reach and leave behind. */
-async function intrusions(method: IsolationMethod, scripts: Scripts): Promise<Guarantee[]> {
+async function intrusions(method: IsolationMethod, scripts: ProbeScripts): Promise<Guarantee[]> {
   const nonce = String(randomInt(1e9, 1e10));
   const folders = foldersToKeep(scripts);
   const decoy = spawn('sleep', ['60'], {
@@ -99,13 +103,13 @@ async function intrusions(method: IsolationMethod, scripts: Scripts): Promise<Gu
 }
 
 /** What a script could use up. */
-async function excesses(method: IsolationMethod, scripts: Scripts): Promise<Guarantee[]> {
+async function excesses(method: IsolationMethod, scripts: ProbeScripts): Promise<Guarantee[]> {
   const limits = { ...scripts.limits, memoryBytes: 64 * 1_048_576, processes: 32 };
   return (await run(method, { ...scripts, limits }, [GLUTTON, 'canary'])).words.filter(isGuarantee);
 }
 
 /** What its processes could use up together. Only memory is tried: the kernel takes the other limits or refuses them. */
-async function crowding(method: IsolationMethod, scripts: Scripts): Promise<Guarantee[]> {
+async function crowding(method: IsolationMethod, scripts: ProbeScripts): Promise<Guarantee[]> {
   const { groups } = method;
   if (!CONTROLLERS.every((name) => groups?.controllers.includes(name))) return ['total'];
   const limits = { ...scripts.limits, totalMemoryBytes: 64 * 1_048_576 };
@@ -125,7 +129,7 @@ const PROBE_GRACE_MS = 1_000;
 /** The words that a canary says, and its end. */
 async function run(
   method: IsolationMethod,
-  scripts: Scripts,
+  scripts: ProbeScripts,
   [program = '', ...args]: readonly string[],
 ): Promise<{ readonly words: string[]; readonly exit: ScriptExit }> {
   const workplace = openWorkplace('probe', { CANARY_SECRET: '' }, { account: null, namespaces: method.namespaces });
@@ -134,7 +138,7 @@ async function run(
     const { directory, limits, network } = scripts;
     const script = await startScript(method, {
       ...{ runId: 'probe', command: ['/bin/sh', '-c', program, ...args], directory, limits, network },
-      places: placesFor(scripts, { ...workplace, account: method.account }),
+      places: scripts.place(scripts, { ...workplace, account: method.account }),
       ...{ env: { PATH: systemPath(scripts.path), ...workplace.env }, outputLimitBytes: 65_536, log: output },
     });
     const exit = await script.ended;

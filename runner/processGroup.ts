@@ -15,6 +15,9 @@ export async function stopGroup(group: number, graceMs: number): Promise<void> {
   await hasEnded(group, AFTER_KILL_MS);
 }
 
+/** At once, and without waiting for it. */
+export const killGroup = (group: number): boolean => signalGroup(group, 'SIGKILL');
+
 /**
  * The groups of processes that have this setting in their environment: what a worker left behind that was killed. Their own
  * environment tells whose they are, which a process id in a file would not once it is used again. Only where there is `/proc`.

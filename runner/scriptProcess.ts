@@ -83,28 +83,49 @@ async function spawnIn(
   const [name = ''] = command;
   if (!existsSync(directory)) throw unusable(`the folder for scripts, ${directory}, does not exist`);
   refuseUnfit(name, directory, env['PATH'] ?? '', unusable);
-  const [file = '', ...args] = enclosed(method, { ...start, group, directory: realpathSync(directory) });
-  const account = method.tools === null ? (method.account ?? {}) : {};
-  const options = { cwd: directory, env: { ...env }, shell: false, detached: true, ...account };
-  const child = withNothingElse(method, (stdio) => spawn(file, args, { ...options, stdio }));
+  const inside = { ...start, group, directory: realpathSync(directory) };
+  const child = launch(method, inside, { env, input: 'ignore', detached: true });
   const ended = new Promise<ScriptExit>((done) =>
     child.once('exit', (code, signal) => done(method.namespaces === null ? { code, signal } : asSignal(code, signal))),
   );
   const silent = new Promise<void>((done) => child.once('close', () => done()));
   const flooded = followOutput(child, start);
-  await new Promise<void>((started, failed) => {
-    child.once('spawn', started);
-    child.once('error', ({ message }: Error) => failed(unusable(message)));
-  });
-  if (child.pid === undefined) throw unusable('it has no process id');
-  if (method.tools !== null)
-    await untilLaunched(child).catch((error: Error) => Promise.reject(unusable(error.message)));
-  return { group: child.pid, ended, silent, flooded };
+  await launched(method, child).catch((error: Error) => Promise.reject(unusable(error.message)));
+  return { group: child.pid ?? 0, ended, silent, flooded };
 }
 
-/** Output, what says that it is ready, and nothing where the worker itself was given more. */
-function withNothingElse(method: IsolationMethod, start: (stdio: StdioOptions) => ChildProcess): ChildProcess {
-  const ours: (IOType | number)[] = ['ignore', 'pipe', 'pipe', ...(method.tools === null ? [] : ['pipe' as const])];
+interface Launch {
+  readonly env: Readonly<Record<string, string>>;
+  readonly input: 'ignore' | 'pipe';
+  /** Whether it is the first of a process group of its own. */
+  readonly detached: boolean;
+}
+
+/** Starts what stands for a method. */
+export function launch(method: IsolationMethod, inside: Inside, { env, input, detached }: Launch): ChildProcess {
+  const [file = '', ...args] = enclosed(method, inside);
+  const account = method.tools === null ? (method.account ?? {}) : {};
+  const options = { cwd: inside.directory, env: { ...env }, shell: false, detached, ...account };
+  return withNothingElse(method, input, (stdio) => spawn(file, args, { ...options, stdio }));
+}
+
+/** Settles when nothing can go wrong any more but the program itself. @throws Error with what was complained of before; then it has not run */
+async function launched(method: IsolationMethod, child: ChildProcess): Promise<void> {
+  await new Promise<void>((started, failed) => {
+    child.once('spawn', started);
+    child.once('error', failed);
+  });
+  if (child.pid === undefined) throw new Error('it has no process id');
+  if (method.tools !== null) await untilLaunched(child);
+}
+
+/** Input, output, what says that it is ready, and nothing where the worker itself was given more. */
+function withNothingElse(
+  method: IsolationMethod,
+  input: 'ignore' | 'pipe',
+  start: (stdio: StdioOptions) => ChildProcess,
+): ChildProcess {
+  const ours: (IOType | number)[] = [input, 'pipe', 'pipe', ...(method.tools === null ? [] : ['pipe' as const])];
   const others = passedOn(ours.length);
   const nothing = openSync(devNull, 'r');
   try {

@@ -1,3 +1,4 @@
+import { NO_PROGRAMS } from '../config/compiler/walls';
 import { runApart } from '../config/repository/apart/run';
 import { valuesIn } from '../config/repository/dependencies';
 import type { Difference } from '../config/repository/differing';
@@ -30,7 +31,7 @@ interface Opened {
 export class Configuration {
   private readonly opened = new Map<string, Opened>();
 
-  constructor(private readonly deps: Pick<ServerDeps, 'config' | 'copies' | 'now'>) {}
+  constructor(private readonly deps: Pick<ServerDeps, 'config' | 'copies' | 'now' | 'programs'>) {}
 
   /** @throws ConveyorError `not-found` */
   settings(name: string): ConfigRepositorySettings {
@@ -47,19 +48,21 @@ export class Configuration {
     by: { readonly author: string; readonly key: string | null },
   ): Promise<Requested> {
     const { ref, proposals } = await this.open(name);
-    const job = { kind: 'propose', ...this.where(ref), request, ...by, nowMs: this.deps.now() } as const;
+    const job = { kind: 'propose', ...(await this.where(ref)), request, ...by, nowMs: this.deps.now() } as const;
     return proposals.run(() => runApart(job, JOB_TIMEOUT_MS));
   }
 
   async diff(name: string, wanted: FilesWanted): Promise<Difference> {
     const { ref, proposals } = await this.open(name);
-    return proposals.run(() => runApart({ kind: 'diff', ...this.where(ref), wanted }, JOB_TIMEOUT_MS));
+    const job = { kind: 'diff', ...(await this.where(ref)), wanted } as const;
+    return proposals.run(() => runApart(job, JOB_TIMEOUT_MS));
   }
 
   /** Where a value comes from or what a file contributes to, and who subscribes to each of these values. */
   async why(name: string, path: string) {
     const { ref, questions } = await this.open(name);
-    const found = await questions.run(() => runApart({ kind: 'why', ...this.where(ref), path }, JOB_TIMEOUT_MS));
+    const job = { kind: 'why', ...(await this.where(ref)), path } as const;
+    const found = await questions.run(() => runApart(job, JOB_TIMEOUT_MS));
     return { path, ...found, subscribers: await subscribersOfAll(storeIn(ref), name, valuesIn(path, found)) };
   }
 
@@ -76,8 +79,8 @@ export class Configuration {
     );
 
   /** A process apart gets no way into the store. */
-  private where = ({ name, git, branch }: ConfigRepositorySettings) => ({
-    ref: { name, git, branch },
+  private where = async ({ name, git, branch }: ConfigRepositorySettings) => ({
+    ref: { name, git, branch, programs: (await this.deps.programs?.()) ?? NO_PROGRAMS },
     copies: this.deps.copies,
     gitTimeoutMs: GIT_TIMEOUT_MS,
   });

@@ -1,4 +1,5 @@
 import type { ConveyorClient } from '../client/api';
+import type { ProgramWalls } from '../config/compiler/walls';
 import type { OpenCount, QueueBacklog } from '../domain/metrics';
 import type { PipelineIndex } from '../domain/pipeline/pipelineIndex';
 import type { Archive } from '../platform/archive/port';
@@ -49,6 +50,8 @@ export interface ServerDeps {
   readonly archive?: Pick<Archive, 'mark' | 'tallies'>;
   /** Where this machine keeps copies of repositories of configuration. */
   readonly copies: string;
+  /** How programs of configuration are kept in on this machine; without it none of them runs. */
+  programs?(): Promise<ProgramWalls>;
   readonly limits: ServerLimits;
   /** ms since the epoch. */
   now(): number;

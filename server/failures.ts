@@ -22,6 +22,7 @@ const STATUS_BY_CODE: Partial<Readonly<Record<ErrorCode, FailureStatus>>> = {
   'config-path-taken': 409,
   'config-value-refused': 422,
   'config-validator-failed': 422,
+  'config-programs-unprotected': 503,
   'config-program-failed': 422,
   'config-not-deterministic': 422,
   'config-import-refused': 422,

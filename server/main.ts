@@ -8,6 +8,7 @@ import { guardClient } from '../client/guard';
 import type { Decided } from '../client/permissionGate';
 import { openCounts } from '../client/openCounts';
 import { frontIndex } from '../client/pipelineIndex';
+import { wallsOf } from '../config/compiler/walls';
 import { copiesFolder } from '../config/repository/repository';
 import type { Door } from '../domain/access/operations';
 import type { PlatformFacts } from '../domain/access/platform';
@@ -66,6 +67,7 @@ async function startServer(): Promise<void> {
     ...(audit === undefined ? {} : { audit }),
     ...(registry.archive === null ? {} : { archive: (await openArchive(registry.archive, process.env)).archive }),
     copies: copiesFolder(process.env),
+    programs: wallsOf(registry),
     limits: DEFAULT_LIMITS,
     now: () => Date.now(),
     log: note,

@@ -62,7 +62,7 @@ describe('an import that crosses a wall is rejected', () => {
     ['activities/push.ts', `import type { World } from '../simulator/world';`],
     ['activities/push.ts', `import { connect } from '../client/connect';`],
     ['config/compiler/compile.ts', `import { connect } from '../../client/connect';`],
-    ['config/compiler/compile.ts', `import { createRunner } from '../../runner/runner';`],
+    ['config/compiler/compile.ts', `import { createWorker } from '../../workers/createWorker';`],
     ['sdk/server.ts', `import { compile } from '../config/compiler/compile';`],
     ['sdk/server.ts', `import { World } from '../simulator/world';`],
     ['sdk/server.ts', `import { connect } from '../client/connect';`],

@@ -27,6 +27,7 @@ import { createSoakActivities } from '../activities/soak';
 import { createTicketActivities } from '../activities/tickets';
 import { createWaitForActivities } from '../activities/waitFor';
 import { createWindowRoomActivities } from '../activities/windowRoom';
+import { wallsOf, type ProgramWalls } from '../config/compiler/walls';
 import { copiesFolder } from '../config/repository/repository';
 import { sealing } from '../client/seal';
 import type { Registry } from '../platform/registry';
@@ -49,6 +50,8 @@ export interface WorkerParts extends CallPorts {
   readonly taskQueue: string;
   /** Left out where nobody wants traces. */
   readonly tracing?: Tracing;
+  /** How programs of configuration are kept in; by default as this machine can. */
+  readonly programs?: () => Promise<ProgramWalls>;
   /** The workflow bundle, made once by the build. */
   readonly codePath: string;
   readonly options?: Partial<WorkerOptions>;
@@ -107,6 +110,7 @@ function bundleOf(codePath: string, { workerDeploymentOptions }: Partial<WorkerO
 }
 
 function activitiesOf({ client, index, taskQueue, runner, tracing = NOT_TRACED, ...unmeasured }: WorkerParts): object {
+  const programs = unmeasured.programs ?? wallsOf(unmeasured.registry);
   const ports = { ...unmeasured, registry: observedCalls(unmeasured.registry, tracing) };
   const snapshots = createSnapshotStore({ client, taskQueue });
   const canaries = createCanaryReader(client);
@@ -125,7 +129,7 @@ function activitiesOf({ client, index, taskQueue, runner, tracing = NOT_TRACED, 
     ...createTicketActivities({ ...ports, index }),
     ...createSoakActivities({ client, clock: ports.clock }),
     ...createWindowRoomActivities({ client, clock: ports.clock }),
-    ...createLandingActivities({ ...ports, copies: copiesFolder(process.env) }),
+    ...createLandingActivities({ ...ports, programs, copies: copiesFolder(process.env) }),
     ...createNotifyActivities(ports),
   };
 }

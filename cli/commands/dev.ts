@@ -47,6 +47,9 @@ export const devCommand: Register = (program, cli) => {
     .action(cli.handle<DevOptions>(runDev));
 };
 
+const PROGRAMS_RUN =
+  'programs of configuration run even where this machine cannot keep them in: config.programs.allowMissing names all, for this stack alone';
+
 async function runDev(call: CommandCall<DevOptions>): Promise<number> {
   const { io, output, options } = call;
   if (options.ports !== undefined && options.ports !== 'auto')
@@ -60,6 +63,7 @@ async function runDev(call: CommandCall<DevOptions>): Promise<number> {
   const settings = await settingsOf(call);
   const { config } = settings;
   if (config && makeRepository(config, io.env)) printNote(io, `  ✔ made the repository ${config.repository.git}`);
+  if (config) printNote(io, `  ✔ ${PROGRAMS_RUN}`);
   const stack = await startStack(io, settings, stop);
   if (stack === undefined) return EXIT.interrupted;
   try {

@@ -5,6 +5,7 @@ import { serverFetch } from '../serverFetch';
 import type { DoctorCheck } from './check';
 import { checkDoor } from './door';
 import { checkBuild, checkDisk, checkNode, checkPackages, checkTemporalBinary, checkTestServer } from './machine';
+import { checkPrograms } from './programs';
 import { checkScripts } from './scripts';
 import { checkConfig, checkPorts, checkWebhooks } from './surroundings';
 
@@ -25,6 +26,7 @@ export async function runChecks(
     checkDoor(env, connect, io),
     checkPorts(env),
     checkScripts(env),
+    checkPrograms(env),
   ]);
   return [checkNode(), checkPackages(), checkBuild(), ...checkConfig(env), ...checkWebhooks(env), ...looks.flat()];
 }

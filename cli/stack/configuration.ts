@@ -5,6 +5,7 @@ import { copiesFolder, copyOf } from '../../config/repository/repository';
 import { conveyorError } from '../../domain/errors';
 import type { ConfigRepositorySettings } from '../../platform/configRepositories';
 import type { Env } from '../../platform/env';
+import { ALL_MISSING } from '../../platform/programs';
 import { installRoot, loadRegistry } from '../../platform/registry';
 import { freePorts } from './ports';
 
@@ -58,6 +59,8 @@ function configStack(env: Env, place: Place, own: Readonly<Record<string, string
     CONVEYOR_CONFIG_SERVICE_URL: place.service,
     CONVEYOR_CONFIG_CHANGES_URL: `${place.service}/artifact-finders/config-changes`,
     CONVEYOR_CONFIG_PROXY: place.proxy,
+    // Whoever proposes to this stack has this machine already.
+    CONVEYOR_PROGRAMS_ALLOW_MISSING: env.CONVEYOR_PROGRAMS_ALLOW_MISSING ?? ALL_MISSING,
   };
   return { ...place, repository, env: { ...own, ...urls } };
 }

@@ -13,6 +13,7 @@ import { readRaw } from './raws';
 import { rememberingRun, type RunMemory, type Run } from './run';
 import { sourcesOf } from './sources';
 import { kindOf, stemOf, type SourceTree } from './tree';
+import { OWN_PROGRAMS, type ProgramWalls } from './walls';
 
 export interface Compiled {
   /** The programs and raw files that were looked at. */
@@ -25,6 +26,8 @@ export interface Compiled {
 
 export interface CompileOptions {
   readonly limits?: Partial<ProcessLimits>;
+  /** How its programs are kept in: by default they are of whoever runs this process. */
+  readonly walls?: ProgramWalls;
   /** Results of earlier runs, which are the same for the same code. */
   readonly memory?: RunMemory;
   /** Only values that one of these files contributes to. */
@@ -34,8 +37,9 @@ export interface CompileOptions {
 /** Runs the programs of a tree and checks all values. What is wrong with it is in `problems`, one for each file at fault. */
 export async function compile(tree: SourceTree, options: CompileOptions = {}): Promise<Compiled> {
   const limits = { ...PROCESS_LIMITS, ...options.limits };
-  const run = rememberingRun(limits, options.memory, availableParallelism());
-  const code = await parsed(tree, limits);
+  const walls = options.walls ?? OWN_PROGRAMS;
+  const run = rememberingRun(limits, walls, options.memory, availableParallelism());
+  const code = await parsed(tree, limits, walls);
   if (code instanceof ConveyorError) return { files: [], values: [], problems: [code] };
   return new Compiler(tree, new ImportGraph(tree, code), run, options.changed).compile();
 }

@@ -1,3 +1,6 @@
+/** What a program may write, which nobody reads. */
+export const PROGRAM_OUTPUT_CHARS = 64 * 1024;
+
 /** What a process of its own is asked to run. It gets code, never a folder: it can read nothing of the tree but this. */
 export type CompilerJob = ParseJob | ProgramJob | CheckJob | RawJob;
 

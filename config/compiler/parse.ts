@@ -5,6 +5,7 @@ import { concurrencyGate } from '../../sdk/concurrency';
 import { TextCache } from '../textCache';
 import { NoResult, runJob, type ProcessLimits } from './process';
 import type { SourceTree } from './tree';
+import type { ProgramWalls } from './walls';
 
 /** TypeScript as it is run, or why it cannot be, by the paths of its files. */
 export type Code = ReadonlyMap<string, string | ConveyorError>;
@@ -26,7 +27,11 @@ const CODE = new TextCache(32 * 1024 * 1024);
  * All TypeScript of a tree as CommonJS, without types; its lines stay where they are. A parser takes years for some sources, so it runs
  * apart; the file with which it takes too long or too much is all that is known of the tree then.
  */
-export async function parsed(tree: SourceTree, limits: ProcessLimits): Promise<Code | ConveyorError> {
+export async function parsed(
+  tree: SourceTree,
+  limits: ProcessLimits,
+  walls: ProgramWalls,
+): Promise<Code | ConveyorError> {
   const found = new Map<string, string | ConveyorError>();
   const unknown: ParsedSource[] = [];
   for (const path of tree.paths.filter((file) => file.endsWith('.ts'))) {
@@ -40,7 +45,7 @@ export async function parsed(tree: SourceTree, limits: ProcessLimits): Promise<C
     unknown.slice(index * TOGETHER, (index + 1) * TOGETHER),
   );
   const turn = concurrencyGate(availableParallelism());
-  const all = await Promise.all(groups.map((group) => turn(() => parseGroup(group, limits))));
+  const all = await Promise.all(groups.map((group) => turn(() => parseGroup(group, limits, walls))));
   for (const group of all) {
     if (group instanceof ConveyorError) return group;
     for (const [path, code] of group) found.set(path, code);
@@ -50,11 +55,15 @@ export async function parsed(tree: SourceTree, limits: ProcessLimits): Promise<C
 
 type Parsed = readonly (readonly [path: string, code: string | ConveyorError])[];
 
-async function parseGroup(sources: readonly ParsedSource[], limits: ProcessLimits): Promise<Parsed | ConveyorError> {
+async function parseGroup(
+  sources: readonly ParsedSource[],
+  limits: ProcessLimits,
+  walls: ProgramWalls,
+): Promise<Parsed | ConveyorError> {
   const files = sources.map(({ path, source }) => ({ path, source }));
   const memoryMb = Math.max(limits.memoryMb, MEMORY_MB);
   try {
-    const { outcome } = await runJob({ kind: 'parse', files }, { ...limits, memoryMb });
+    const { outcome } = await runJob({ kind: 'parse', files }, { ...limits, memoryMb }, walls);
     return sources.map(({ path, key }, index) => {
       const one = outcome[index] ?? { why: 'nothing was said of it' };
       if ('why' in one) return [path, unparsed(path, one.why)];

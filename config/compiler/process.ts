@@ -1,22 +1,23 @@
-import { spawn, type ChildProcess } from 'node:child_process';
-import { existsSync, realpathSync } from 'node:fs';
+import type { ChildProcess } from 'node:child_process';
+import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { CONFIG_LIMITS } from '../../domain/limits';
 import { formatBytes } from '../../domain/size';
-import { installRoot } from '../../platform/registry';
 import { entryOf } from '../entry';
+import { readableCode } from './installation';
 import type { At, CompilerJob, JobResult } from './job';
 import { readLine } from './lines';
+import { startWalled } from './start';
+import { requireWalls, type ProgramWalls } from './walls';
 
 export interface ProcessLimits {
   /** For each program, and for each value that is checked. */
   readonly timeoutMs: number;
   readonly memoryMb: number;
-  readonly outputBytes: number;
 }
 
-export const PROCESS_LIMITS: ProcessLimits = { timeoutMs: 10_000, memoryMb: 128, outputBytes: 64 * 1024 };
+export const PROCESS_LIMITS: ProcessLimits = { timeoutMs: 10_000, memoryMb: 128 };
 
 /** A process that ended without a result, by itself or by us. */
 export class NoResult extends Error {
@@ -36,47 +37,48 @@ const START_MS = 60_000;
 const CPU_SECONDS = 120;
 const RESULT_BYTES = 4 * CONFIG_LIMITS.change.max;
 
-/** Runs a job in a process of its own, which is given nothing of ours. @throws NoResult */
+/** Runs a job in a process of its own, which is given nothing of ours. @throws NoResult; ConveyorError `config-programs-unprotected` */
 export async function runJob<J extends CompilerJob>(
   job: J,
   limits: ProcessLimits,
+  walls: ProgramWalls,
 ): Promise<Extract<JobResult, { kind: J['kind'] }>> {
-  const child = start(job, limits);
+  // The others read code of others, and run none.
+  if (job.kind === 'program' || job.kind === 'check') requireWalls(walls);
+  const program = startWalled(programCommand(job, limits), dataMb(limits), walls);
   try {
-    return (await followedChild(child, job, limits)) as Extract<JobResult, { kind: J['kind'] }>;
+    return (await followedChild(program.child, job, limits)) as Extract<JobResult, { kind: J['kind'] }>;
   } finally {
-    child.kill('SIGKILL');
+    program.end();
   }
 }
 
-function start({ kind }: CompilerJob, { memoryMb }: ProcessLimits): ChildProcess {
-  const limited = ['-c', `ulimit -c 0; ulimit -t ${CPU_SECONDS}; exec "$@"`, 'limited'];
+function programCommand({ kind }: CompilerJob, limits: ProcessLimits): readonly string[] {
   // A function of ours that a program gets hold of makes no code of texts for it. Schemas in JSON are compiled so; they hold no code.
   const noEval = kind === 'raw' ? [] : ['--disallow-code-generation-from-strings'];
-  const heap = [`--max-old-space-size=${memoryMb}`, '--stack-size=800'];
-  const flags = ['--no-warnings', ...heap, ...noEval, ...permissions()];
-  return spawn('/bin/sh', [...limited, process.execPath, ...flags, ...entryOf(join(__dirname, 'child/main'), false)], {
-    // Nothing of ours: neither tokens nor NODE_OPTIONS.
-    env: { TZ: 'UTC', LC_ALL: 'C' },
-    cwd: '/',
-    stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
-  });
+  const heap = [`--max-old-space-size=${limits.memoryMb}`, '--stack-size=800'];
+  const flags = ['--no-warnings', '--expose-internals', ...heap, ...noEval, ...permissions()];
+  const limited = `ulimit -c 0; ulimit -t ${CPU_SECONDS}; ulimit -d ${dataMb(limits) * 1024} 2>/dev/null; exec "$@"`;
+  const program = [process.execPath, ...flags, ...entryOf(join(__dirname, 'child/main'), false)];
+  return ['/bin/sh', '-c', limited, 'limited', ...program];
 }
+
+/** Node itself, and what the heap does not count. */
+const dataMb = ({ memoryMb }: ProcessLimits): number => 2 * memoryMb + 512;
 
 /** It may read our own code and write nothing, start nothing and load no addons. */
 function permissions(): readonly string[] {
   const flag = process.allowedNodeEnvironmentFlags.has('--permission') ? '--permission' : '--experimental-permission';
-  const root = installRoot();
-  const packages = join(root, 'node_modules');
-  const places = [root, ...(existsSync(packages) ? [realpathSync(packages)] : [])];
-  return [flag, ...places.map((place) => `--allow-fs-read=${place}/*`)];
+  return [flag, ...readableCode().map((place) => `--allow-fs-read=${place}${isSymbolicLink(place) ? '' : '/'}*`)];
 }
+
+/** What a link is has to be read as well, and Node takes no two rules of which one begins the other. */
+const isSymbolicLink = (place: string): boolean => lstatSync(place).isSymbolicLink();
 
 function followedChild(child: ChildProcess, job: CompilerJob, limits: ProcessLimits): Promise<JobResult> {
   return new Promise((resolve, reject) => {
     let at: At | null = null;
     let tail = '';
-    let written = 0;
     const end = (how: string): void => {
       clearTimeout(timer);
       reject(new NoResult(how, at, tail.trim().slice(-500)));
@@ -90,13 +92,8 @@ function followedChild(child: ChildProcess, job: CompilerJob, limits: ProcessLim
       at = line.at;
       timer = setTimeout(() => end(`it ran for more than ${limits.timeoutMs / 1_000}s`), limits.timeoutMs);
     };
-    lines(child.stdio[3] as Readable, receive, () => end(`its values have more than ${formatBytes(RESULT_BYTES)}`));
-    for (const stream of [child.stdout, child.stderr])
-      stream?.setEncoding('utf8').on('data', (text: string) => {
-        written += Buffer.byteLength(text);
-        tail = (tail + text).slice(-4_000);
-        if (written > limits.outputBytes && at !== null) end(`it wrote more than ${formatBytes(limits.outputBytes)}`);
-      });
+    lines(child.stdout as Readable, receive, () => end(`its values have more than ${formatBytes(RESULT_BYTES)}`));
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => void (tail = (tail + text).slice(-4_000)));
     child.stdin?.on('error', () => undefined);
     child.on('error', (error) => end(`it could not be started: ${error.message}`));
     child.on('close', (code, signal) => end(howItEnded(code, signal, tail, limits)));

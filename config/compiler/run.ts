@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { concurrencyGate } from '../../sdk/concurrency';
 import type { CompilerJob, JobResult } from './job';
 import { runJob, type ProcessLimits } from './process';
+import type { ProgramWalls } from './walls';
 
 /** Results by the digest of their job: the same code gives the same values, which is made sure of as it runs. */
 export interface RunMemory {
@@ -12,10 +13,15 @@ export interface RunMemory {
 export type Run = <J extends CompilerJob>(job: J) => Promise<Extract<JobResult, { kind: J['kind'] }>>;
 
 /** Rises with whatever makes the same job give another result. */
-const FORMAT = 1;
+const FORMAT = 2;
 
 /** At most so many processes at once; none for what is remembered. */
-export function rememberingRun(limits: ProcessLimits, memory: RunMemory | undefined, atOnce: number): Run {
+export function rememberingRun(
+  limits: ProcessLimits,
+  walls: ProgramWalls,
+  memory: RunMemory | undefined,
+  atOnce: number,
+): Run {
   const turn = concurrencyGate(atOnce);
   return async <J extends CompilerJob>(job: J) => {
     type Result = Extract<JobResult, { kind: J['kind'] }>;
@@ -24,7 +30,7 @@ export function rememberingRun(limits: ProcessLimits, memory: RunMemory | undefi
       .digest('hex');
     const known = memory?.get(key);
     if (known !== undefined) return JSON.parse(known) as Result;
-    const result = await turn(() => runJob(job, limits));
+    const result = await turn(() => runJob(job, limits, walls));
     memory?.set(key, JSON.stringify(result));
     return result;
   };

@@ -4,6 +4,7 @@ import { parsed } from '../compiler/parse';
 import { PROCESS_LIMITS } from '../compiler/process';
 import { sourcesOf } from '../compiler/sources';
 import { kindOf, VALUES } from '../compiler/tree';
+import { NO_PROGRAMS } from '../compiler/walls';
 import { entriesOf, gitTree } from './gitTree';
 import type { ConfigRepository } from './repository';
 import { makerOf, pathOfValue } from './revalue';
@@ -32,7 +33,7 @@ export async function dependenciesAt(
   const sources = await gitTree(repository.git, entries, new Map());
   const isSource = sources.paths.includes(path);
   const maker = values.includes(path) ? makerOf(path, files) : undefined;
-  const code = await parsed(sources, PROCESS_LIMITS);
+  const code = await parsed(sources, PROCESS_LIMITS, repository.ref.programs ?? NO_PROGRAMS);
   if (code instanceof ConveyorError) throw code;
   const graph = new ImportGraph(sources, code);
   if (!isSource) return { files: maker === undefined ? [] : sourcesOf(graph, maker), contributesTo: [] };

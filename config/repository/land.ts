@@ -61,7 +61,11 @@ export class Lander {
     const commits = refs.map(({ commit }) => commit);
     const [deltas, infos] = [await deltasOf(repository.git, commits), await this.infosOf(commits)];
     const { texts, memory } = this;
-    const pass = new Pass({ git: repository.git, texts, memory }, await this.filesAt(head), head);
+    const pass = new Pass(
+      { git: repository.git, texts, memory, programs: repository.ref.programs },
+      await this.filesAt(head),
+      head,
+    );
     for (const ref of refs) await pass.take(ref, deltas.get(ref.commit) ?? [], infos.get(ref.commit));
     const made = await this.commit(pass, head, nowMs);
     if (made === null) return null;

@@ -3,6 +3,7 @@ import { refuseTooMuch } from '../../domain/config/commits';
 import type { Refusal } from '../../domain/config/landing';
 import type { RunMemory } from '../compiler/run';
 import { admitFile, kindOf, valueFile, VALUES } from '../compiler/tree';
+import type { ProgramWalls } from '../compiler/walls';
 import type { BlobTexts } from './blobTexts';
 import { landingTrailer, lastToChange, type CommitInfo, type Delta } from './commits';
 import type { Git } from './git';
@@ -15,6 +16,7 @@ interface PassParts {
   readonly git: Git;
   readonly texts: BlobTexts;
   readonly memory: RunMemory | undefined;
+  readonly programs: ProgramWalls | undefined;
 }
 
 /** One look at the branch: changes on top of it, and of each other. */
@@ -74,7 +76,7 @@ export class Pass {
   ): Promise<void> {
     const texts = await this.textsOf(deltas);
     const edits = new Map(deltas.map(({ path, after }) => [path, after === null ? null : (texts.get(path) ?? '')]));
-    const { values, problems } = await revalue(this.files, edits, (path) => texts.get(path) ?? '', this.parts.memory);
+    const { values, problems } = await revalue(this.files, edits, (path) => texts.get(path) ?? '', this.parts);
     const [problem] = problems;
     if (problem !== undefined) throw problem;
     // More values may come of it than when it was proposed, or nobody proposed it.

@@ -42,7 +42,11 @@ export async function draftOfTree(
   }
   const kept = new Set(tree.paths);
   for (const path of known.files.keys()) if (!path.startsWith(`${VALUES}/`) && !kept.has(path)) edits.set(path, null);
-  return { base, edits, ...(await revalue(known.files, edits, known.read, memory)) };
+  return {
+    base,
+    edits,
+    ...(await revalue(known.files, edits, known.read, { memory, programs: repository.ref.programs })),
+  };
 }
 
 /** Sources as they are to become; null: gone. */
@@ -58,7 +62,11 @@ export async function draftOfEdits(
     if (text !== null) requireText(file, text);
   }
   const known = await filesAt(repository, base);
-  return { base, edits, ...(await revalue(known.files, edits, known.read, memory)) };
+  return {
+    base,
+    edits,
+    ...(await revalue(known.files, edits, known.read, { memory, programs: repository.ref.programs })),
+  };
 }
 
 /** What programs change by values: each becomes a raw file, which a program of the same path would contradict. */
@@ -82,7 +90,11 @@ export async function draftOfValues(
     else if (known.files.has(`${VALUES}/${file}`))
       throw conveyorError('config-path-taken', { path, files: [`${path}.config.ts`, 'the request'] });
   }
-  return { base, edits, ...(await revalue(known.files, edits, known.read, memory)) };
+  return {
+    base,
+    edits,
+    ...(await revalue(known.files, edits, known.read, { memory, programs: repository.ref.programs })),
+  };
 }
 
 /** As a file of a folder has to be. @throws ConveyorError `config-file-unusable` */

@@ -6,6 +6,7 @@ import { whyNotConfigPath } from '../../domain/config/path';
 import { conveyorError } from '../../domain/errors';
 import type { Env } from '../../platform/env';
 import { valueFile, VALUES } from '../compiler/tree';
+import type { ProgramWalls } from '../compiler/walls';
 import { blobsOf, changeLandedFrom, logOf, lookUp, type CommitInfo } from './commits';
 import { Git } from './git';
 import { Remote } from './remote';
@@ -16,6 +17,8 @@ export interface RepositoryRef {
   /** A path or a URL, as git takes it. */
   readonly git: string;
   readonly branch: string;
+  /** How programs of its changes are kept in; without it none of them runs. */
+  readonly programs?: ProgramWalls;
 }
 
 export interface ChangeRef {

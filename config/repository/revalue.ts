@@ -3,6 +3,7 @@ import { conveyorError, type ConveyorError } from '../../domain/errors';
 import { compile } from '../compiler/compile';
 import type { RunMemory } from '../compiler/run';
 import { kindOf, rawPath, stemOf, valueFile, VALUES, type SourceTree } from '../compiler/tree';
+import { NO_PROGRAMS, type ProgramWalls } from '../compiler/walls';
 
 /** The files of a commit, by path: sources and values. */
 export type Files = ReadonlyMap<string, string>;
@@ -16,6 +17,12 @@ export interface Revalued {
   readonly problems: readonly ConveyorError[];
 }
 
+/** How programs are run. */
+interface Running {
+  readonly memory?: RunMemory | undefined;
+  readonly programs?: ProgramWalls | undefined;
+}
+
 /**
  * The values that come of an edit: every one that an edited file contributes to is made again, whoever proposes, and no other one is.
  * @param before blobs by path
@@ -25,10 +32,13 @@ export async function revalue(
   before: Files,
   edits: Edits,
   read: (path: string) => string,
-  memory: RunMemory | undefined,
+  { memory, programs = NO_PROGRAMS }: Running,
 ): Promise<Revalued> {
   const tree = edited(before, edits, read);
-  const compiled = await compile(tree, { changed: new Set(edits.keys()), ...(memory === undefined ? {} : { memory }) });
+  const compiled = await compile(tree, {
+    ...{ changed: new Set(edits.keys()), walls: programs },
+    ...(memory === undefined ? {} : { memory }),
+  });
   const values = new Map<string, string | null>();
   const problems = [...compiled.problems];
   for (const { path, text, file } of compiled.values) {

@@ -203,17 +203,6 @@ describe('bad input is refused by a code of its own, and nothing else is', () =>
       program('new Date(1e12).getHours()'),
       'config-not-deterministic: bad.config.ts gave two values for bad in two runs: first 1, then 13',
     ],
-    [
-      'makes something else of whatever is written',
-      `const ours: any = Object.getPrototypeOf(Object.getPrototypeOf(require));\nours.toJSON = () => 'forged';\n${program('1')}`,
-      failed('what it answered cannot be read'),
-    ],
-    [
-      'makes other results of whatever is written',
-      `const ours: any = Object.getPrototypeOf(Object.getPrototypeOf(require));
-ours.toJSON = () => ({ result: { kind: 'program', outcome: [{ name: '/../other', schema: null, json: '1' }] } });\n${program('1')}`,
-      failed('what it answered cannot be read'),
-    ],
     ['throws what has no words', `throw Object.create(null);`, failed('it threw what has no words')],
     [
       'throws what throws when it is looked at',
@@ -234,6 +223,19 @@ ours.toJSON = () => ({ result: { kind: 'program', outcome: [{ name: '/../other',
     const outcome = await compiled({ ...circle, 'bad.config.ts': source, 'good.config.ts': program('1') }, QUICK);
     expect(outcome.problems).toEqual([problem]);
     expect(outcome.values).toEqual({ good: '1\n' });
+  });
+
+  test.each([
+    ['text', `() => 'forged'`],
+    ['results', `() => ({ result: { kind: 'program', outcome: [{ name: '/../other', schema: null, json: '1' }] } })`],
+  ])('a program that makes other %s of all that its world writes as JSON changes no value', async (_what, forged) => {
+    const source = `const made = defineConfig(z.any(), { a: 1 });
+import { z } from 'zod';
+import { defineConfig } from 'conveyor/config';
+(Object.prototype as any).toJSON = ${forged};
+(JSON as any).stringify = ${forged};
+export default made;`;
+    expect(await compiled({ 'a.config.ts': source })).toEqual({ values: { a: '{\n  "a": 1\n}\n' }, problems: [] });
   });
 
   test('a source over which a parser takes years', async () => {

@@ -1,13 +1,15 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { createLandingActivities } from '../../activities/landing';
+import { OWN_PROGRAMS } from '../../config/compiler/walls';
 import { bench, NOW } from './repositories';
 import { folderOf } from './sources';
 
+const programs = () => Promise.resolve(OWN_PROGRAMS);
 const clock = { now: () => Promise.resolve(NOW), sleep: () => Promise.resolve() };
 
 const landing = (git: string) => {
   const registry = { configRepositories: [{ name: 'flags', git, branch: 'main', etcd: null }] };
-  const { landChanges } = createLandingActivities({ clock, registry, copies: folderOf({}) });
+  const { landChanges } = createLandingActivities({ clock, registry, copies: folderOf({}), programs });
   return (repository: string, changes: readonly number[]) =>
     new MockActivityEnvironment().run(landChanges, { repository, changes, heartbeatTimeoutMs: 30_000 });
 };
@@ -52,7 +54,7 @@ test('a landing that hangs holds up those of no other repository', async () => {
   let thaw = (_now: number): void => undefined;
   const times = [new Promise<number>((resolve) => (thaw = resolve)), Promise.resolve(NOW)];
   const hanging = { ...clock, now: () => times.shift() ?? Promise.resolve(NOW) };
-  const { landChanges } = createLandingActivities({ clock: hanging, registry, copies: folderOf({}) });
+  const { landChanges } = createLandingActivities({ clock: hanging, registry, copies: folderOf({}), programs });
   const land = (name: string) =>
     new MockActivityEnvironment().run(landChanges, { repository: name, changes: [1], heartbeatTimeoutMs: 30_000 });
   const late = land('stuck');

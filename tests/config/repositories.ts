@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { folderTree } from '../../config/compiler/tree';
+import { OWN_PROGRAMS } from '../../config/compiler/walls';
 import { draftOfTree, draftOfValues, propose, type Proposed } from '../../config/repository/propose';
 import { ConfigRepository } from '../../config/repository/repository';
 import { folderOf, type Files } from './sources';
@@ -24,7 +25,7 @@ export async function bench(): Promise<Bench> {
   const origin = join(folder, 'flags.git');
   execFileSync('git', ['init', '--quiet', '--bare', '--initial-branch=main', origin]);
   const open = (copy: string) =>
-    ConfigRepository.open({ name: 'flags', git: origin, branch: 'main' }, join(folder, copy));
+    ConfigRepository.open({ name: 'flags', git: origin, branch: 'main', programs: OWN_PROGRAMS }, join(folder, copy));
   const repository = await open('copy');
   const by = { author: 'user:alice', message: 'Change it', nowMs: NOW };
   let copies = 0;

@@ -147,6 +147,10 @@ const SAMPLES: Params = {
     imported: 'node:fs',
     why: 'programs import files of their tree, zod and conveyor/config, and nothing else',
   },
+  'config-programs-unprotected': {
+    missing: ['network', 'files'],
+    why: 'unshare: unshare failed: Operation not permitted',
+  },
   'config-program-failed': { file: 'feed/limits.config.ts', how: 'it ran for more than 10s' },
   'config-not-deterministic': {
     file: 'feed/limits.config.ts',

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { OWN_PROGRAMS } from '../../config/compiler/walls';
 import type { ServerDeps } from '../../server/deps';
 import { ACCESS, appOf, TOKEN } from '../builders/serverWorld';
 import { bench, type Bench } from '../config/repositories';
@@ -32,7 +33,13 @@ export async function configServer(
   const copies = mkdtempSync(join(tmpdir(), 'conveyor-copies-'));
   folders.push(copies);
   const settings = { name: 'flags', git: it.origin, branch: 'main', etcd: null, ...repository };
-  const app = appOf(undefined, { access: ACCESS, copies, configRepositories: [settings], ...over });
+  const app = appOf(undefined, {
+    access: ACCESS,
+    copies,
+    configRepositories: [settings],
+    programs: () => Promise.resolve(OWN_PROGRAMS),
+    ...over,
+  });
   return {
     ...{ it, app },
     get: async (path) => {

@@ -29,7 +29,7 @@ const LAYERS = {
     why: 'the runner starts processes and looks after them; whose scripts they are, and why they run, is not its business',
   },
   config: {
-    from: ['domain', 'domain/spec', 'sdk', 'platform'],
+    from: ['domain', 'domain/spec', 'sdk', 'platform', 'runner'],
     types: [],
     why: 'configuration is compiled, kept and distributed without knowing who asks for it, or which workflow lands it',
   },

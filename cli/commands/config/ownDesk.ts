@@ -1,5 +1,6 @@
 import { requireProposer } from '../../../client/about';
 import { folderTree } from '../../../config/compiler/tree';
+import { OWN_PROGRAMS } from '../../../config/compiler/walls';
 import { dependenciesAt, valuesIn } from '../../../config/repository/dependencies';
 import { differenceOf } from '../../../config/repository/differing';
 import type { Draft } from '../../../config/repository/fit';
@@ -22,7 +23,7 @@ export async function ownDesk(
 ): Promise<Desk> {
   const { registry, settings } = settingsOf(io, options);
   const { name } = settings;
-  const repository = await ConfigRepository.open(settings, copiesFolder(io.env));
+  const repository = await ConfigRepository.open({ ...settings, programs: OWN_PROGRAMS }, copiesFolder(io.env));
   const draft = async (folder: string, given: string | undefined): Promise<Draft> => {
     const head = await repository.head();
     const basis = await basisOf(folder, { repository: name, given }, (commit) => repository.ancestor(commit, head));

@@ -1,3 +1,4 @@
+import { OWN_PROGRAMS } from '../../../config/compiler/walls';
 import { ConfigRepository, copiesFolder } from '../../../config/repository/repository';
 import { loadRegistry, type Registry } from '../../../platform/registry';
 import type { Io } from '../../io';
@@ -11,4 +12,4 @@ export function settingsOf({ env }: Pick<Io, 'env'>, options: RepositoryOptions)
 
 /** A copy of it on this machine. @throws ConveyorError `usage`, `config-invalid`, `unknown-extension` */
 export const repositoryOf = (io: Pick<Io, 'env'>, options: RepositoryOptions): Promise<ConfigRepository> =>
-  ConfigRepository.open(settingsOf(io, options).settings, copiesFolder(io.env));
+  ConfigRepository.open({ ...settingsOf(io, options).settings, programs: OWN_PROGRAMS }, copiesFolder(io.env));

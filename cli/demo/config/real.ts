@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { OWN_PROGRAMS } from '../../../config/compiler/walls';
 import { ConfigRepository, copiesFolder } from '../../../config/repository/repository';
 import { draftOfTree, propose } from '../../../config/repository/propose';
 import { EtcdStore } from '../../../config/store/etcd';
@@ -15,7 +16,7 @@ import { HOSTS_EACH, PATH, REGIONS, type ConfigWorld } from './world';
 /** A git repository, etcd, and ten hosts: a proxy each, and servers of the feed that follow their limits. */
 export async function openReal(stage: Stage, { repository: settings, folder }: ConfigStack): Promise<ConfigWorld> {
   const { io } = stage;
-  const repository = await ConfigRepository.open(settings, copiesFolder(io.env));
+  const repository = await ConfigRepository.open({ ...settings, programs: OWN_PROGRAMS }, copiesFolder(io.env));
   const store = new EtcdStore({ url: settings.etcd });
   const hosts = REGIONS.flatMap((region) =>
     Array.from({ length: HOSTS_EACH }, (_, index) => ({ host: `${region}-${index + 1}`, region })),

@@ -1,26 +1,22 @@
-import type { z } from 'zod';
 import type { Invariant } from '../../../sdk/defineConfig';
 import type { At, Checked, CheckJob, CheckResult } from '../job';
 import { canonicalValue, NoJson } from './canonical';
-import { failureOf, misfitOf, wordsOf } from './failures';
+import { failureOf, floodOf, misfitOf, wordsOf } from './failures';
 import { Loader } from './loader';
+import { MOMENT } from './moments';
 
 /** Holds values against a schema and its invariants. `say` reports the step that comes next, for whoever has to end it. */
 export function runCheck(job: CheckJob, say: (at: At) => void): CheckResult {
-  const loader = new Loader(job.modules, 0);
+  const loader = new Loader(job.modules, MOMENT);
   try {
     const schemas = loader.load(job.schema);
     const invariants = job.validators === null ? [] : invariantsOf(loader.load(job.validators));
     const outcome = job.values.map((value) => {
-      const schema = schemas[value.name] as z.ZodType;
-      return check(
-        value,
-        schema,
-        invariants.filter(([, one]) => one.schema === schema),
-        say,
-      );
+      const schema = schemas[value.name];
+      const rules = { schema, invariants: invariants.filter(([, one]) => one.schema === schema) };
+      return check(loader, value, rules, say);
     });
-    return { kind: 'check', outcome };
+    return { kind: 'check', outcome: floodOf(loader) ?? outcome };
   } catch (error) {
     return { kind: 'check', outcome: failureOf(error, loader) };
   }
@@ -35,18 +31,23 @@ const invariantsOf = (exports: Readonly<Record<string, unknown>>): Named =>
       : [],
   );
 
+interface Rules {
+  readonly schema: unknown;
+  readonly invariants: Named;
+}
+
 function check(
+  { realm }: Loader,
   { path, json }: CheckJob['values'][number],
-  schema: z.ZodType | undefined,
-  invariants: Named,
+  { schema, invariants }: Rules,
   say: (at: At) => void,
 ): Checked {
   say({ path, invariant: null });
-  if (typeof schema?.parse !== 'function') return { misfit: 'its schema file has no such export' };
+  if (!isSchema(schema)) return { misfit: 'its schema file has no such export' };
   let value: unknown;
   let text: string;
   try {
-    value = schema.parse(JSON.parse(json));
+    value = realm.parse(schema, json);
     text = canonicalValue(value);
   } catch (error) {
     return { misfit: error instanceof NoJson ? error.message : (misfitOf(error) ?? wordsOf(error)) };
@@ -54,8 +55,8 @@ function check(
   for (const [invariant, { holds }] of invariants) {
     say({ path, invariant });
     try {
-      const answer = holds(value, { path });
-      if (answer === true) continue;
+      const answer = realm.judge(holds, value, path);
+      if (answer === undefined) continue;
       if (typeof answer !== 'string') return { invariant, threw: 'it answered neither true nor why not' };
       return { invariant, refused: answer.slice(0, 500) };
     } catch (error) {
@@ -64,3 +65,6 @@ function check(
   }
   return { json: text };
 }
+
+const isSchema = (schema: unknown): boolean =>
+  typeof (schema as { readonly parse?: unknown } | null | undefined)?.parse === 'function';

@@ -1,11 +1,32 @@
 import type { JobFailure } from '../job';
-import { NoImport, type Loader } from './loader';
+import { formatBytes } from '../../../domain/size';
+import { PROGRAM_OUTPUT_CHARS } from '../job';
+import type { Loader } from './loader';
 
 /** What a program or validator threw, which may be anything of another realm. */
 export function failureOf(error: unknown, loader: Loader): JobFailure {
-  if (error instanceof NoImport)
-    return { kind: 'import', from: error.from, specifier: error.specifier, why: error.message };
-  return { kind: 'threw', why: wordsOf(error), where: attempt(() => placeOf(error, loader)) ?? null };
+  return (
+    floodOf(loader) ??
+    importOf(attempt(() => loader.realm.importIn(error))) ?? {
+      kind: 'threw',
+      why: wordsOf(error),
+      where: attempt(() => placeOf(error, loader)) ?? null,
+    }
+  );
+}
+
+/** It wrote more than it may, whatever it made of being told so. */
+export function floodOf({ realm }: Loader): JobFailure | null {
+  if (!realm.isFlooded()) return null;
+  return { kind: 'threw', why: `it wrote more than ${formatBytes(PROGRAM_OUTPUT_CHARS)}`, where: null };
+}
+
+function importOf(about: unknown): JobFailure | null {
+  if (typeof about !== 'string' || about === '') return null;
+  const parts: unknown = attempt(() => JSON.parse(about) as unknown);
+  const [from, specifier, why] = Array.isArray(parts) ? (parts as readonly unknown[]).map(String) : [];
+  if (from === undefined || specifier === undefined || why === undefined) return null;
+  return { kind: 'import', from, specifier, why };
 }
 
 export const wordsOf = (error: unknown): string => attempt(() => words(error)) ?? 'it threw what has no words';
@@ -27,7 +48,7 @@ function words(error: unknown): string {
 
 /** `feed/limits.config.ts:3`: the first line of the tree that the stack names. */
 function placeOf(error: unknown, loader: Loader): string | null {
-  const { stack } = (error ?? {}) as { readonly stack?: unknown };
+  const stack = loader.realm.stackOf(error);
   if (typeof stack !== 'string') return null;
   const places = [...stack.matchAll(/\/([\w./-]+\.ts):(\d+)/g)];
   const [, file, line] = places.find(([, path = '']) => loader.has(path)) ?? [];
@@ -35,12 +56,20 @@ function placeOf(error: unknown, loader: Loader): string | null {
 }
 
 /** What a schema says of a value that does not fit: `hard: expected number, received string`. Null for any other error. */
-export function misfitOf(error: unknown): string | null {
-  const issues = attempt(() => ((error ?? {}) as { readonly issues?: unknown }).issues);
+export const misfitOf = (error: unknown): string | null => attempt(() => misfit(error)) ?? null;
+
+function misfit(error: unknown): string | null {
+  const { issues } = (error ?? {}) as { readonly issues?: unknown };
   if (!Array.isArray(issues)) return null;
-  const all = issues as readonly { readonly path?: readonly PropertyKey[]; readonly message?: string }[];
-  const lines = all
-    .slice(0, 5)
-    .map(({ path = [], message = '' }) => `${path.map(String).join('.') || 'the value'}: ${message}`);
-  return all.length > lines.length ? `${lines.join('; ')}; and ${all.length - lines.length} more` : lines.join('; ');
+  const lines = ours(issues, 5).map((issue) => {
+    const { path, message } = (issue ?? {}) as { readonly path?: unknown; readonly message?: unknown };
+    const place = Array.isArray(path) ? ours(path, 100).map(String).join('.') : '';
+    return `${place || 'the value'}: ${typeof message === 'string' ? message.slice(0, 500) : ''}`;
+  });
+  const more = Number(issues.length) - lines.length;
+  return more > 0 ? `${lines.join('; ')}; and ${more} more` : lines.join('; ');
 }
+
+/** An array of ours, whose methods a program did not make. */
+const ours = (theirs: ArrayLike<unknown>, max: number): readonly unknown[] =>
+  Array.from({ length: Math.min(theirs.length, max) }, (_, at) => theirs[at]);

@@ -1,30 +1,43 @@
 import { readFileSync } from 'node:fs';
 import type { At, CompilerJob, JobResult, Line } from '../job';
-import { runCheck } from './check';
-import { runParse } from './parse';
-import { runProgram } from './program';
-import { runRaw } from './raw';
+import { writeStacksApart } from './stacks';
 import { writeNow } from './write';
 
-/** Where results go; what programs write goes elsewhere. */
-const RESULT_FD = 3;
+const STDOUT_FD = 1;
 
-const write = (line: Line): void => writeNow(RESULT_FD, `${JSON.stringify(line)}\n`);
+const write = (line: Line): void => writeNow(STDOUT_FD, `${JSON.stringify(line)}\n`);
 const reportPlace = (at: At): void => write({ at });
 
-const job = JSON.parse(readFileSync(0, 'utf8')) as CompilerJob;
-if (job.kind === 'program') reportPlace({ path: job.file, invariant: null });
-write({ result: run(job) });
+void main();
 
-function run(one: CompilerJob): JobResult {
-  switch (one.kind) {
-    case 'parse':
-      return runParse(one, reportPlace);
-    case 'program':
-      return runProgram(one);
-    case 'check':
-      return runCheck(one, reportPlace);
-    case 'raw':
-      return runRaw(one, reportPlace);
+async function main(): Promise<void> {
+  const job = JSON.parse(readFileSync(0, 'utf8')) as CompilerJob;
+  const run = await runnerOf(job);
+  write({ result: run() });
+  // Before anything else has a turn: a program leaves promises behind.
+  process.exit();
+}
+
+/** What one job needs is loaded for it alone. */
+async function runnerOf(job: CompilerJob): Promise<() => JobResult> {
+  switch (job.kind) {
+    case 'parse': {
+      const { runParse } = await import('./parse');
+      return () => runParse(job, reportPlace);
+    }
+    case 'raw': {
+      const { runRaw } = await import('./raw');
+      return () => runRaw(job, reportPlace);
+    }
+    case 'program': {
+      const { runProgram } = await import('./program');
+      writeStacksApart();
+      return () => runProgram(job, reportPlace);
+    }
+    case 'check': {
+      const { runCheck } = await import('./check');
+      writeStacksApart();
+      return () => runCheck(job, reportPlace);
+    }
   }
 }

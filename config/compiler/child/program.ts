@@ -1,32 +1,34 @@
 import type { z } from 'zod';
 import type { ConfigDefinition } from '../../../sdk/defineConfig';
-import type { Exported, JobFailure, ProgramJob, ProgramResult } from '../job';
+import type { At, Exported, JobFailure, ProgramJob, ProgramResult } from '../job';
 import { canonicalValue, NoJson } from './canonical';
-import { failureOf, misfitOf } from './failures';
+import { failureOf, floodOf, misfitOf } from './failures';
 import { Loader } from './loader';
+import { MOMENT, OTHER_MOMENT } from './moments';
 
-/** Nobody may notice when the program runs: the second time is another year, another hour and another zone. */
-const SECOND_RUN_MS = 400 * 86_400_000 + 13 * 3_600_000;
 const SECOND_ZONE = 'Pacific/Auckland';
 
-/** Runs a program twice, from nothing. */
-export function runProgram(job: ProgramJob): ProgramResult {
+/** Runs a program twice, from nothing: the second time in another age, at another hour and in another zone, which nobody may notice. */
+export function runProgram(job: ProgramJob, say: (at: At) => void): ProgramResult {
   process.env.TZ = 'UTC';
-  const first = once(job, 0);
+  const loader = new Loader(job.modules, MOMENT);
+  // Its time begins once there is a world for it.
+  say({ path: job.file, invariant: null });
+  const first = once(job, loader);
   if (isFailure(first)) return { kind: 'program', outcome: first };
   process.env.TZ = SECOND_ZONE;
-  const second = once(job, SECOND_RUN_MS);
+  const second = once(job, new Loader(job.modules, OTHER_MOMENT));
   return { kind: 'program', outcome: isFailure(second) ? second : (variation(first, second) ?? first) };
 }
 
 const isFailure = (outcome: readonly Exported[] | JobFailure): outcome is JobFailure => 'kind' in outcome;
 
-function once({ file, modules }: ProgramJob, shiftMs: number): readonly Exported[] | JobFailure {
-  const loader = new Loader(modules, shiftMs);
+function once({ file }: ProgramJob, loader: Loader): readonly Exported[] | JobFailure {
   try {
     const definitions = definitionsOf(loader.load(file)['default']);
     if (typeof definitions === 'string') return { kind: 'threw', why: definitions, where: null };
-    return exportedBy(definitions, loader);
+    const exported = exportedBy(definitions, loader);
+    return floodOf(loader) ?? exported;
   } catch (error) {
     return failureOf(error, loader);
   }

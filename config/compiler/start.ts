@@ -1,0 +1,47 @@
+import type { ChildProcess } from 'node:child_process';
+import { NO_ISOLATION } from '../../runner/method';
+import { barePlaces } from '../../runner/places';
+import { killGroup } from '../../runner/processGroup';
+import { launch } from '../../runner/scriptProcess';
+import { closeWorkplace, openWorkplace } from '../../runner/workplace';
+import { programReads } from './installation';
+import type { ProgramWalls } from './walls';
+
+export interface WalledProgram {
+  readonly child: ChildProcess;
+  /** Kills what is left of it, and removes what was made for it. */
+  end(): void;
+}
+
+const MB = 1024 * 1024;
+/** Neither tokens nor NODE_OPTIONS. */
+const ENVIRONMENT = { TZ: 'UTC', LC_ALL: 'C' };
+
+/** Starts a command behind the walls that there are. */
+export function startWalled(command: readonly string[], dataMb: number, walls: ProgramWalls): WalledProgram {
+  const method = walls.kind === 'own' ? NO_ISOLATION : walls.method;
+  const isApart = method.namespaces !== null;
+  const workplace = isApart ? openWorkplace('config-program', {}, method) : null;
+  const places = workplace && barePlaces(programReads(), workplace.stage);
+  const limits = {
+    memoryBytes: dataMb * MB,
+    totalMemoryBytes: dataMb * MB,
+    processes: 512,
+    cpus: null,
+    cpuMs: 120_000,
+  };
+  const inside = {
+    ...{ command, directory: '/', network: 'none' as const, limits: { ...limits, fileBytes: MB } },
+    places: places ?? { stage: '', privates: [], kept: [], writable: [] },
+  };
+  // What is its author's own ends with the terminal that it was started from.
+  const child = launch(method, inside, { env: ENVIRONMENT, input: 'pipe', detached: walls.kind === 'others' });
+  const end = (): void => {
+    if (child.exitCode === null && child.signalCode === null) {
+      if (walls.kind === 'others' && child.pid !== undefined) killGroup(child.pid);
+      else child.kill('SIGKILL');
+    }
+    if (workplace !== null) closeWorkplace(workplace);
+  };
+  return { child, end };
+}

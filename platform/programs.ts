@@ -1,0 +1,29 @@
+import { z } from 'zod';
+import { GUARANTEES, isGuarantee, REQUIRED, type Guarantee } from '../domain/isolation';
+
+/**
+ * Programs of configuration, which servers and workers run for whoever proposes them: `config.programs` of conveyor.config.yaml.
+ */
+export interface ProgramSettings {
+  /** What may be missing on a machine that runs them; nothing unless the file names it. */
+  readonly allowMissing: readonly Guarantee[];
+}
+
+/** Names in a list, or in a text with commas, as a variable of the environment has them. */
+export const programsSchema = z
+  .strictObject({
+    allowMissing: z
+      .union([z.array(z.string()), z.string().transform((text) => text.split(',').map((name) => name.trim()))])
+      .transform((names) => names.filter((name) => name !== ''))
+      .superRefine((names, context) => {
+        const unknown = names.filter((name) => !isGuarantee(name));
+        const message = `${unknown.join(', ')}: expected some of ${REQUIRED.join(', ')}`;
+        if (unknown.length > 0) context.addIssue({ code: 'custom', message });
+      })
+      .transform((names) => names.filter(isGuarantee))
+      .default([]),
+  })
+  .default({ allowMissing: [] });
+
+/** As a variable names them all, for programs that only their author runs. */
+export const ALL_MISSING = Object.keys(GUARANTEES).join(',');
