@@ -2,7 +2,7 @@ import { recordDeploy, recordRelease } from '../../../domain/pipeline/recordOutc
 import { withSpec } from '../../../domain/pipeline/renamed';
 import { replaced } from '../../../domain/pipeline/replaced';
 import { refuseRollBack } from '../../../domain/pipeline/requests';
-import { rollbackOf, rolledBack } from '../../../domain/pipeline/rollback';
+import { restoredBy, rollbackOf, rolledBack } from '../../../domain/pipeline/rollback';
 import type { PipelineState } from '../../../domain/pipeline/state';
 import { pipelineDetails, pipelineStatus } from '../../../domain/pipeline/view';
 import { artifact, deployed, NOW, pipelineOf, resultOf, running } from '../../builders/pipelineWorld';
@@ -104,3 +104,11 @@ describe('the records of an action', () => {
 
 test('a release whose end is on its way to its pipeline is not said to be what does not run', () =>
   expect(back(running(two, artifact('kv:3')), 3)).toBe('its end is being recorded: ask again'));
+
+test('a rollback goes to the units that its own deploy held, also once another pipeline has been there', () => {
+  const [own] = two.good['deploy'] ?? [];
+  const held = { units: ['kvstore-x'] } as never;
+  const brought = { ...own, artifacts: [], by: 'hotfix/1' } as never;
+  const state = { ...two, good: { deploy: [{ ...own, held } as never, brought] } };
+  expect(restoredBy(state, [artifact('kv:1')])).toEqual({ deploy: { held } });
+});
