@@ -134,7 +134,7 @@ describeWithEtcd('configuration on two hosts, as processes', () => {
     const { code, stderr } = await hosts.processes.node('bin/conveyor.js', args, cleanEnv(hosts.home)).ended;
     expect({ code, stderr }).toMatchObject({
       code: 2,
-      stderr: expect.stringMatching(/^error: usage: --etcd ftp:\/\/etcd is not a URL of http or https/),
+      stderr: expect.stringMatching(/^error: usage: --etcd: expected the URL of an etcd such as/),
     });
   });
 });
