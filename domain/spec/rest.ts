@@ -4,13 +4,20 @@ import { pipelineSchema, type PipelineSpec } from './pipeline';
 import { nearestWord, type Finding } from './problem';
 
 type Entries = Record<string, unknown>;
+type Path = Finding['path'];
+
+interface Rest {
+  readonly value: unknown;
+  /** The items of lists that were taken out, in this order: each by its index at that time. */
+  readonly gone: Path[];
+}
 
 /**
  * The errors that lint finds in what is left without the values that are wrong, so that a misspelt key does not hide a cycle.
  * A missing value is filled in. Warnings would speak of defaults that nobody chose. Nothing when too much is missing.
  */
 export function lintTheRest(value: unknown, findings: readonly Finding[]): Finding[] {
-  const rest = copy(value);
+  const rest: Rest = { value: copy(value), gone: [] };
   // From the back, so that the indices of lists hold.
   findings
     .filter(isTakenOut)
@@ -21,7 +28,16 @@ export function lintTheRest(value: unknown, findings: readonly Finding[]): Findi
   if (spec === null) return [];
   const broken = new Set(findings.flatMap(brokenKeys));
   const isOnlyForLack = ({ code }: Finding): boolean => (LACKS[code] ?? []).some((key) => broken.has(key));
-  return lintPipeline(spec).filter((finding) => finding.severity === 'error' && !isOnlyForLack(finding));
+  return lintPipeline(spec)
+    .filter((finding) => finding.severity === 'error' && !isOnlyForLack(finding))
+    .map((finding) => ({ ...finding, path: rest.gone.reduceRight(withItem, finding.path) }));
+}
+
+/** The path as it was before an item was taken out of its list. */
+function withItem(path: Path, item: Path): Path {
+  const at = item.length - 1;
+  const isBehind = item.slice(0, at).every((key, index) => key === path[index]) && Number(path[at]) >= Number(item[at]);
+  return isBehind ? path.with(at, Number(path[at]) + 1) : path;
 }
 
 /** An entry that others may name stays, and is filled in. */
@@ -31,7 +47,7 @@ const isTakenOut = ({ path, code }: Finding): boolean =>
 const NAMED_SECTIONS: readonly string[] = ['actions', 'artifacts', 'mutex'];
 
 /** Without `uses` a check is not whole, so it goes as well. */
-const removedPath = ({ path, code }: Finding): Finding['path'] => (code === 'unknown-check' ? path.slice(0, -1) : path);
+const removedPath = ({ path, code }: Finding): Path => (code === 'unknown-check' ? path.slice(0, -1) : path);
 
 /** Undefined for what a TypeScript file may hold and no pipeline can, such as functions. */
 function copy(value: unknown): unknown {
@@ -43,38 +59,39 @@ function copy(value: unknown): unknown {
 }
 
 /** A phase that says in a wrong way where it goes is still a phase with a name. */
-function takeOut(root: unknown, path: Finding['path']): void {
+function takeOut(rest: Rest, path: Path): void {
   const isScope = path.at(-1) === 'scope' && path.at(-3) === 'phases';
-  const phase = isScope ? valueAt(root, path.slice(0, -1)) : undefined;
+  const phase = isScope ? valueAt(rest.value, path.slice(0, -1)) : undefined;
   if (isJsonObject(phase)) (phase as Entries)['scope'] = '*';
-  else removeAt(root, path);
+  else removeAt(rest, path);
 }
 
-const valueAt = (root: unknown, path: Finding['path']): unknown =>
+const valueAt = (root: unknown, path: Path): unknown =>
   path.reduce<unknown>((at, step) => (at as Record<string | number, unknown> | null | undefined)?.[step], root);
 
-function removeAt(root: unknown, path: Finding['path']): void {
+function removeAt({ value, gone }: Rest, path: Path): void {
   const key = path.at(-1);
-  const parent = valueAt(root, path.slice(0, -1));
+  const parent = valueAt(value, path.slice(0, -1));
   if (key === undefined || typeof parent !== 'object' || parent === null) return;
-  if (Array.isArray(parent)) parent.splice(Number(key), 1);
-  else delete (parent as Record<string | number, unknown>)[key];
+  if (!Array.isArray(parent)) delete (parent as Record<string | number, unknown>)[key];
+  else if (parent.splice(Number(key), 1).length > 0) gone.push(path);
 }
 
 /** The pipeline as it would be if nothing were missing; null when too much is. */
-function filledIn(rest: unknown): PipelineSpec | null {
+function filledIn(rest: Rest): PipelineSpec | null {
   const parsed = withoutIncomplete(rest);
   if (parsed.success) return parsed.data;
-  if (!isJsonObject(rest) || !isJsonObject(rest['actions'])) return null;
-  for (const { path } of parsed.error.issues) fillIn(rest as Entries, String(path[0]), String(path[1]));
-  return pipelineSchema.safeParse(rest).data ?? null;
+  const { value } = rest;
+  if (!isJsonObject(value) || !isJsonObject(value['actions'])) return null;
+  for (const { path } of parsed.error.issues) fillIn(value as Entries, String(path[0]), String(path[1]));
+  return pipelineSchema.safeParse(value).data ?? null;
 }
 
 /** What lacks something after that goes too, no more of it than has to: a check without a metric, not its action. */
-function withoutIncomplete(rest: unknown): ReturnType<typeof pipelineSchema.safeParse> {
+function withoutIncomplete(rest: Rest): ReturnType<typeof pipelineSchema.safeParse> {
   for (let rounds = 0; ; rounds += 1) {
-    const parsed = pipelineSchema.safeParse(rest);
-    const within = parsed.error?.issues.map(({ path }) => incompleteAt(rest, path as Finding['path'])) ?? [];
+    const parsed = pipelineSchema.safeParse(rest.value);
+    const within = parsed.error?.issues.map(({ path }) => incompleteAt(rest.value, path as Path)) ?? [];
     if (rounds >= MAX_ROUNDS || within.length === 0 || within.some(({ length }) => length <= OF_AN_ACTION))
       return parsed;
     within.reverse().forEach((path) => removeAt(rest, path));
@@ -85,8 +102,8 @@ const MAX_ROUNDS = 4;
 /** `actions`, its name, `with`, and what stands there. */
 const OF_AN_ACTION = 3;
 
-const incompleteAt = (rest: unknown, path: Finding['path']): Finding['path'] =>
-  valueAt(rest, path) === undefined ? path.slice(0, -1) : path;
+const incompleteAt = (root: unknown, path: Path): Path =>
+  valueAt(root, path) === undefined ? path.slice(0, -1) : path;
 
 /** Nobody calls a pipeline so. */
 const NAMELESS = 'the-pipeline-that-has-no-name-yet';

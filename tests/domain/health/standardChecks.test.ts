@@ -115,5 +115,10 @@ test('an override is checked as any check is', () => {
       'expected a duration such as 90s, 10m, 8h or 14d',
     ],
     ['actions.deploy.with.healthChecks[2].trasform', 'unknown-key', 'did you mean transform?'],
+    [
+      'actions.deploy.with.healthChecks[2].name',
+      'duplicate-check',
+      'give each check a name of its own: people skip checks by name',
+    ],
   ]);
 });

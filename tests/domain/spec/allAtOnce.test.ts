@@ -44,3 +44,18 @@ test('so they are beside a health check that is not whole', () => {
   expect(found).toContain(ZONE);
   expect(found.some((code) => code.startsWith('duplicate-phase'))).toBe(true);
 });
+
+test('a mistake behind an item that is not whole is found at its own place', () => {
+  const phases = `        - { name: none, scope: "*" }\n        - { name: one, scope: "*", amount: 1 }\n        - ${TWICE}`;
+  const checks = `      healthChecks:
+        - { name: errors, metric: errors, trasform: [] }
+        - { name: errors, metric: errors, threshold: { above: 1 }, lookback: soon }
+        - { name: cpu, metric: cpu, threshold: { above: 1 } }
+        - { name: cpu, metric: cpu, threshold: { above: 2 } }`;
+  expect(codesOf(phases, checks)).toEqual(
+    expect.arrayContaining([
+      'duplicate-phase actions.deploy.with.phases[2].name',
+      'duplicate-check actions.deploy.with.healthChecks[3].name',
+    ]),
+  );
+});
