@@ -15,7 +15,7 @@ export interface Contradiction {
 
 type ContradictionIfAny = Contradiction | undefined;
 
-interface ProgressCounts {
+export interface ProgressCounts {
   readonly id: string;
   readonly targeted: number;
   readonly updated: number;
