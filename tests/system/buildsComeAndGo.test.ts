@@ -5,7 +5,7 @@ import { freePorts } from '../../cli/stack/ports';
 import { workflowIds } from '../../domain/ids';
 import { Processes, type Running } from './process';
 import { startTemporal } from './server';
-import { given, type Service } from './service';
+import { given, PATIENT, type Service } from './service';
 import { Stack } from './stack';
 import { eventually } from './waiting';
 
@@ -69,12 +69,45 @@ async function allRelease(services: readonly Service[], build: string | null): P
   );
 }
 
-test('pipelines go with the workers: to the first build, to the next once the first is gone, and back to none', async () => {
+test('pipelines go with the workers, from none to build to build and to none, and a deploy under way goes back wherever it is', async () => {
   const services = [await given(stack)];
   await allRelease(services, null);
+  const stuck: Service[] = [];
   for (const build of ['a', 'b', null]) {
+    const underWay = await baking();
     await upgradeTo(build);
+    if (build === 'a') await goesBack(underWay);
+    else stuck.push(underWay);
     services.push(await given(stack));
     await allRelease(services, build);
   }
-});
+  await showsStuck(stuck);
+  const { stdout } = await stack.conveyor(['doctor', '--repair']);
+  for (const service of stuck) {
+    expect(stdout).toContain(service.deployWorkflow(1));
+    await goesBack(service);
+  }
+}, 360_000);
+
+/** A service whose release has updated one task, and waits for an hour. */
+async function baking(): Promise<Service> {
+  const service = await given(stack, PATIENT);
+  await service.ships(2);
+  await service.isIn(1, 'baking');
+  return service;
+}
+
+async function goesBack(service: Service): Promise<void> {
+  expect(await stack.conveyor(['revert', `${service.name}/1`, '--reason', 'builds'])).toMatchObject({ code: 0 });
+  expect(await service.isIn(1, 'ended')).toMatchObject({ outcome: 'reverted' });
+  expect(await service.runs()).toEqual({ 1: 12 });
+}
+
+/** Workers that are gone count as there for two minutes, since they may only be silent. */
+async function showsStuck(services: readonly Service[]): Promise<void> {
+  const shown = async (): Promise<boolean> => {
+    const { code, stdout } = await stack.conveyor(['doctor']);
+    return code === 1 && services.every((service) => stdout.includes(service.deployWorkflow(1)));
+  };
+  await eventually('doctor names the deploys that are stuck', shown, 150_000);
+}
