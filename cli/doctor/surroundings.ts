@@ -1,6 +1,7 @@
 import type { Connection } from '@temporalio/client';
 import { listPage } from '../../client/webUi';
 import { ConveyorError } from '../../domain/errors';
+import { formatDuration } from '../../domain/text';
 import type { FinderView } from '../../domain/views';
 import { withoutScope } from '../../platform/access';
 import type { Env } from '../../platform/env';
@@ -58,7 +59,10 @@ export async function checkTemporal(env: Env): Promise<DoctorCheck> {
   const how = isLocal(temporal)
     ? 'start one with ./temporal-dev.sh or conveyor dev'
     : 'check TEMPORAL_ADDRESS and the network, or unset it and use ./temporal-dev.sh';
-  return { name, state: 'warning', found: `nothing answers at ${temporal}`, how };
+  const found = (await accepts(hostOf(temporal), portOf(temporal)))
+    ? `the program at ${temporal} did not answer as Temporal within ${formatDuration(WITHIN_MS)}: it is another, or too busy`
+    : `nothing answers at ${temporal}`;
+  return { name, state: 'warning', found, how };
 }
 
 export async function checkAttributes(env: Env): Promise<DoctorCheck[]> {
@@ -107,9 +111,9 @@ export function checkPorts(env: Env): Promise<DoctorCheck[]> {
   const page = listPage(webUi, env.TEMPORAL_NAMESPACE || 'default');
   const ours: [string, string, () => Promise<boolean>][] = [
     ['Temporal', temporal, async () => (await serverVersion(temporal)) !== undefined],
-    [WEB_UI, webUi, () => respondsOk(`${webUi}/api/v1/settings`)],
-    ['the simulator', simulator, () => respondsOk(`${simulator}/control/jobs`)],
-    ['the server', server, () => respondsOk(`${server}/livez`)],
+    [WEB_UI, webUi, () => respondsOk(`${webUi}/api/v1/settings`, WITHIN_MS)],
+    ['the simulator', simulator, () => respondsOk(`${simulator}/control/jobs`, WITHIN_MS)],
+    ['the server', server, () => respondsOk(`${server}/livez`, WITHIN_MS)],
   ];
   return Promise.all(
     ours
@@ -130,11 +134,13 @@ async function checkPort(
   const name = `port ${port}`;
   if (!(await accepts(hostOf(address), port))) return { name, state: 'ok', found: `free for ${who}`, how: null };
   if (await isOurs()) return { name, state: 'ok', found: `${who} answers${where}`, how: null };
-  const how = `stop what listens there (lsof -i :${port} names it), or use conveyor dev --ports auto`;
-  return { name, state: 'warning', found: `taken by something that is not ${who}`, how };
+  const how = `lsof -i :${port} names what listens there: stop it, or use conveyor dev --ports auto`;
+  const found = `taken by something that did not answer as ${who} within ${formatDuration(WITHIN_MS)}`;
+  return { name, state: 'warning', found, how };
 }
 
-const DOCTOR_CONNECT_TIMEOUT_MS = 2000;
+/** Enough for a machine that is busy, as one often is when it is examined. */
+const WITHIN_MS = 10_000;
 
 const serverVersion = (address: string): Promise<string | undefined> =>
   askTemporal(address, async ({ workflowService }) => {
@@ -154,7 +160,7 @@ async function askTemporal<T>(address: string, ask: (connection: Connection) => 
     const connection = await Connection.connect({
       ...connectionOptions,
       address,
-      connectTimeout: DOCTOR_CONNECT_TIMEOUT_MS,
+      connectTimeout: WITHIN_MS,
     });
     try {
       return await ask(connection);

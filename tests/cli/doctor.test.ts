@@ -88,9 +88,17 @@ test('a port that another program holds is distinguished from one that is free a
   });
   expect(checks[`port ${stranger}`]).toMatchObject({
     state: 'warning',
-    found: 'taken by something that is not the server',
+    found: 'taken by something that did not answer as the server within 10s',
   });
   expect(checks[`port ${ours}`]).toMatchObject({ state: 'ok', found: 'the simulator answers' });
+});
+
+test('a Temporal server that is too busy to answer is not said to be absent', async () => {
+  const mute = await listen(() => 404);
+  const { Temporal: check } = await examine({ TEMPORAL_ADDRESS: `127.0.0.1:${mute}` });
+  expect(check?.found).toBe(
+    `the program at 127.0.0.1:${mute} did not answer as Temporal within 10s: it is another, or too busy`,
+  );
 });
 
 test('doctor examines the server and the namespace that flags name, before those of the environment', async () => {
