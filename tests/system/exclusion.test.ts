@@ -1,5 +1,5 @@
 import { workflowIds } from '../../domain/ids';
-import { given, PATIENT } from './service';
+import { given, PATIENT, type Service } from './service';
 import { Stack } from './stack';
 import { eventually } from './waiting';
 
@@ -32,6 +32,32 @@ test('two pipelines that deploy the same service take turns', async () => {
   const { lockWaitMs } = (await second.deploy(1)).spans;
   expect(lockWaitMs).toBeGreaterThan(0);
 });
+
+test('a hotfix survives a revert of what another pipeline had brought before', async () => {
+  const web = await given(stack, AT_ONCE);
+  const hotfix = await given(stack, { ...AT_ONCE, jobsOf: web });
+  await web.ships(2);
+  expect(await web.ended(1)).toMatchObject({ state: 'succeeded' });
+  expect(await push(hotfix, 9)).toMatchObject({ code: 0 });
+  expect(await hotfix.ended(1)).toMatchObject({ state: 'succeeded' });
+  const { code, stderr } = await revert(web);
+  expect(code).toBe(1);
+  expect(stderr).toContain(`${hotfix.name}/1 is what runs now (${hotfix.version(9)})`);
+  expect(await web.runs()).toEqual({ 9: 12 });
+  expect((await stack.conveyor(['status', web.name])).stdout).toContain(hotfix.version(9));
+  expect(await revert(hotfix)).toMatchObject({ code: 0 });
+  await hotfix.ended(2);
+  expect(await web.runs()).toEqual({ 2: 12 });
+});
+
+const AT_ONCE = { deploy: { phases: [], completion: { bake: '0s' }, healthChecks: [] } };
+
+const revert = ({ name }: Service) => stack.conveyor(['revert', `${name}/1`, '--reason', 'it is bad']);
+
+const push = (service: Service, n: number) => {
+  const artifact = `executable=${service.version(n)}`;
+  return stack.conveyor(['push', service.name, 'deploy', '--emergency', '--reason', 'outage', '-a', artifact]);
+};
 
 test.each([
   ['release', (name: string) => workflowIds.release(name, 1)],
