@@ -13,6 +13,7 @@ import { given, type Given, type Service } from '../system/service';
 import { OWNER, Stack } from '../system/stack';
 import { eventually } from '../system/waiting';
 import { HISTORIES, withoutMachine, type Recorded } from './histories';
+import { recordAcross } from './recordAcross';
 import { recordBugs } from './recordBugs';
 import { recordDeploys, recordLarge } from './recordDeploy';
 import { HASTY, recordFreshness } from './recordFreshness';
@@ -24,7 +25,7 @@ import { recordWaitsForCanary } from './recordWaitsForCanary';
 /**
  * Records the histories that replay.test.ts replays, from real runs on real servers. By hand, when there is a new kind of
  * run, after `npm run build`:
- *   CONVEYOR_TEST_TEMPORAL_CLI=$(./temporal-dev.sh --install-only) npx jiti tests/replay/record.ts [fan-out|together|held|paused-shown|refused|sweeps|model|rerun|deploys|large|continued|landing|bugs|late-look|canary|freshness]
+ *   CONVEYOR_TEST_TEMPORAL_CLI=$(./temporal-dev.sh --install-only) npx jiti tests/replay/record.ts [fan-out|together|held|paused-shown|refused|sweeps|model|rerun|deploys|large|continued|landing|bugs|late-look|canary|freshness|across]
  * What was recorded once is kept as it is for ever: a file that exists is never written again.
  */
 const PATIENT: Given['deploy'] = {
@@ -266,6 +267,7 @@ async function recordAll(stack: Stack, folder: string): Promise<void> {
   await recordLateLook(stack, save);
   await recordWaitsForCanary(stack, save);
   await recordFreshness(stack, save);
+  await recordAcross(stack, save);
 }
 
 async function recordAllContinued(stack: Stack, folder: string): Promise<void> {
@@ -293,6 +295,7 @@ const PARTS: Readonly<Record<string, Play>> = {
   'late-look': (stack) => recordLateLook(stack, save),
   canary: (stack) => recordWaitsForCanary(stack, save),
   freshness: (stack) => recordFreshness(stack, save),
+  across: (stack) => recordAcross(stack, save),
 };
 
 /** Of these, where histories are short. */
