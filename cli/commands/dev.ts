@@ -62,7 +62,8 @@ async function runDev(call: CommandCall<DevOptions>): Promise<number> {
   printNote(io, 'Starting the development stack');
   const settings = await settingsOf(call);
   const { config } = settings;
-  if (config && makeRepository(config, io.env)) printNote(io, `  ✔ made the repository ${config.repository.git}`);
+  if (config && (await makeRepository(config, io.env)))
+    printNote(io, `  ✔ made the repository ${config.repository.git}`);
   if (config) printNote(io, `  ✔ ${PROGRAMS_RUN}`);
   const stack = await startStack(io, settings, stop);
   if (stack === undefined) return EXIT.interrupted;

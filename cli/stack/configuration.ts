@@ -1,6 +1,6 @@
-import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { Git } from '../../config/repository/git';
 import { copiesFolder, copyOf } from '../../config/repository/repository';
 import { conveyorError } from '../../domain/errors';
 import type { ConfigRepositorySettings } from '../../platform/configRepositories';
@@ -70,18 +70,14 @@ function configStack(env: Env, place: Place, own: Readonly<Record<string, string
  * @returns whether it did
  * @throws ConveyorError `config-repository-unusable`
  */
-export function makeRepository({ repository, folder }: ConfigStack, env: Env): boolean {
+export async function makeRepository({ repository, folder }: ConfigStack, env: Env): Promise<boolean> {
   const { name, git, branch } = repository;
   const isElsewhere = /^[\w.@-]+:/.test(git);
   if (isElsewhere || existsSync(git)) return false;
   for (const it of ['etcd', 'proxy', 'service.json']) rmSync(join(folder, it), { recursive: true, force: true });
   removeCopy({ repository }, env);
   mkdirSync(dirname(git), { recursive: true });
-  const { error, stderr, status } = spawnSync('git', ['init', '--quiet', '--bare', `--initial-branch=${branch}`, git], {
-    encoding: 'utf8',
-  });
-  const detail = error?.message ?? (status === 0 ? undefined : stderr.trim());
-  if (detail !== undefined) throw conveyorError('config-repository-unusable', { repository: name, detail });
+  await new Git(git, name).init(branch);
   return true;
 }
 

@@ -1,4 +1,7 @@
 import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { conveyorError } from '../../domain/errors';
 
 /** What a command of git left behind. */
@@ -13,19 +16,28 @@ const TIMEOUT_MS = 120_000;
 /** More than any answer of ours; what it holds is cut by limits of their own. */
 const MAX_OUTPUT = 256 * 1024 * 1024;
 
-/** Neither hooks nor settings of whoever runs this, no helper programs, no questions. */
+/** Each of these would run a program that a repository names. They go before what the repository says itself. */
+const NO_PROGRAMS = [
+  ...['core.hooksPath=/dev/null', 'core.fsmonitor=false', 'core.alternateRefsCommand=true', 'core.gitProxy='],
+  ...['core.attributesFile=/dev/null', 'core.pager=cat', 'core.askPass=', 'credential.helper='],
+  ...['log.showSignature=false', 'commit.gpgSign=false', 'push.gpgSign=false'],
+  ...['gc.auto=0', 'maintenance.auto=false', 'receive.autogc=false', 'submodule.recurse=false'],
+].flatMap((setting) => ['-c', setting]);
+
 const SETTINGS = [
-  ...[
-    'core.hooksPath=/dev/null',
-    'protocol.ext.allow=never',
-    'safe.directory=*',
-    'gc.auto=0',
-    'maintenance.auto=false',
-  ],
   // A server that accepts a connection and sends nothing.
   ...['http.lowSpeedLimit=1', 'http.lowSpeedTime=30'],
-  ...['core.quotePath=false', 'commit.gpgSign=false', 'push.gpgSign=false', 'fastimport.unpackLimit=1000'],
+  ...['core.quotePath=false', 'fastimport.unpackLimit=1000'],
 ].flatMap((setting) => ['-c', setting]);
+
+/** The half of a push that a repository on this machine takes: it would run the hooks that lie there, as this user. */
+export const RECEIVE_HERE = `git ${NO_PROGRAMS.join(' ')} receive-pack`;
+
+/** What Git may open a connection by; without a name in this list, Git runs a program of that name. */
+const PROTOCOLS = 'file:git:http:https:ssh';
+
+/** All the settings that a copy has. Git would obey others, such as the program by which a repository is reached. */
+const OWN_SETTINGS = '[core]\n\trepositoryformatversion = 0\n\tbare = true\n';
 
 /** The `git` binary, on one repository, with argument arrays alone. */
 export class Git {
@@ -35,6 +47,22 @@ export class Git {
     readonly repository: string,
     private readonly timeoutMs: number = TIMEOUT_MS,
   ) {}
+
+  /**
+   * Makes the repository, or finds it; from then on it has no settings but ours.
+   * @throws ConveyorError `config-repository-unusable`, `config-repository-unreachable`
+   */
+  async init(branch = 'main'): Promise<void> {
+    const config = join(this.directory, 'config');
+    if (!existsSync(join(this.directory, 'HEAD')))
+      await this.text(['init', '--quiet', '--bare', '--template=', `--initial-branch=${branch}`, this.directory]);
+    // Another process may be about to make it.
+    if (existsSync(config) && readFileSync(config, 'utf8') === OWN_SETTINGS) return;
+    // Whole at every moment: other processes read it.
+    const next = `${config}.${randomUUID()}`;
+    writeFileSync(next, OWN_SETTINGS);
+    renameSync(next, config);
+  }
 
   /** What it prints. @throws ConveyorError `config-repository-unusable`, `config-repository-unreachable` */
   async text(args: readonly string[], input?: string | Buffer): Promise<string> {
@@ -47,12 +75,21 @@ export class Git {
     throw this.failure(args, ran.err);
   }
 
-  /** Whatever its exit code. */
+  /** Whatever its exit code. It reaches no other repository, also where an object is missing that one of them has. */
   run(args: readonly string[], input: string | Buffer = ''): Promise<Ran> {
+    return this.start(args, input, '');
+  }
+
+  /** The same for a command that talks to another repository. */
+  exchange(args: readonly string[]): Promise<Ran> {
+    return this.start(args, '', PROTOCOLS);
+  }
+
+  private start(args: readonly string[], input: string | Buffer, protocols: string): Promise<Ran> {
     return new Promise((resolve, reject) => {
-      const child = spawn('git', [...SETTINGS, '--git-dir', this.directory, ...args], {
+      const child = spawn('git', [...NO_PROGRAMS, ...SETTINGS, '--git-dir', this.directory, ...args], {
         cwd: '/',
-        env: environment(),
+        env: { ...environment(), GIT_ALLOW_PROTOCOL: protocols },
         stdio: ['pipe', 'pipe', 'pipe'],
         // A group of its own: the programs that git starts for a connection would outlive it, and keep its output open.
         detached: true,
@@ -125,8 +162,11 @@ function environment(): NodeJS.ProcessEnv {
     LC_ALL: 'C',
     GIT_CONFIG_GLOBAL: '/dev/null',
     GIT_CONFIG_NOSYSTEM: '1',
+    GIT_ATTR_NOSYSTEM: '1',
+    GIT_ASKPASS: '',
     GIT_TERMINAL_PROMPT: '0',
     GIT_NO_REPLACE_OBJECTS: '1',
+    GIT_NO_LAZY_FETCH: '1',
     GIT_SSH_COMMAND: 'ssh -o BatchMode=yes -o ConnectTimeout=10 -o ServerAliveInterval=10',
   };
 }

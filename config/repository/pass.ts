@@ -2,7 +2,7 @@ import { ConveyorError, conveyorError } from '../../domain/errors';
 import { refuseTooMuch } from '../../domain/config/commits';
 import type { Refusal } from '../../domain/config/landing';
 import type { RunMemory } from '../compiler/run';
-import { admitFile, kindOf, valueFile, VALUES } from '../compiler/tree';
+import { admitFile, valueFile, VALUES, whyNotSource } from '../compiler/tree';
 import type { ProgramWalls } from '../compiler/walls';
 import type { BlobTexts } from './blobTexts';
 import { landingTrailer, lastToChange, type CommitInfo, type Delta } from './commits';
@@ -122,8 +122,9 @@ export class Pass {
 function requireSource({ path, isLink }: Delta): void {
   admitFile(path, 0);
   if (isLink) throw linkRefused(path);
-  if (kindOf(path) === 'other')
-    throw conveyorError('config-file-unusable', { file: path, why: 'it is not a source of configuration' });
+  // Git checks out no commit with a folder .git in it.
+  const why = whyNotSource(path);
+  if (why !== undefined) throw conveyorError('config-file-unusable', { file: path, why });
 }
 
 export const refusalOfError = ({ code, message, hint }: ConveyorError): Refusal => ({ code, message, hint });

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { conveyorError } from '../../domain/errors';
-import type { Git } from './git';
+import { RECEIVE_HERE, type Git } from './git';
 
 export interface RemoteRef {
   readonly name: string;
@@ -33,18 +33,23 @@ export class Remote {
   ) {}
 
   async refs(...patterns: readonly string[]): Promise<readonly RemoteRef[]> {
-    const text = await this.git.text(['ls-remote', '--quiet', '--refs', this.address, ...patterns]);
-    return text.split('\n').flatMap((line) => {
-      const [commit = '', name = ''] = line.split('\t');
-      return name === '' ? [] : [{ name, commit }];
-    });
+    const args = ['ls-remote', '--quiet', '--refs', '--', this.address, ...patterns];
+    const { code, out, err } = await this.git.exchange(args);
+    if (code !== 0) throw this.git.failure(args, err);
+    return out
+      .toString('utf8')
+      .split('\n')
+      .flatMap((line) => {
+        const [commit = '', name = ''] = line.split('\t');
+        return name === '' ? [] : [{ name, commit }];
+      });
   }
 
   async fetch(refspecs: readonly string[]): Promise<void> {
     const flags = ['--quiet', '--no-tags', '--no-write-fetch-head', '--no-auto-gc', '--no-recurse-submodules'];
-    const args = ['fetch', ...flags, this.address, ...refspecs];
+    const args = ['fetch', ...flags, '--', this.address, ...refspecs];
     for (let left = FETCHES; ; left -= 1) {
-      const { code, err } = await this.git.run(args);
+      const { code, err } = await this.git.exchange(args);
       if (code === 0) return this.pack(refspecs.length);
       if (left === 1 || !/cannot lock ref|unable to update local ref/i.test(err)) throw this.git.failure(args, err);
       await wait(BETWEEN_FETCHES_MS);
@@ -64,10 +69,11 @@ export class Remote {
     const args = [
       ...['push', '--quiet', '--porcelain', '--no-verify', ...(updates.length > 1 ? ['--atomic'] : [])],
       ...updates.map(({ ref, was }) => `--force-with-lease=${ref}:${was}`),
-      this.address,
+      ...(isOnThisMachine(this.address) ? [`--receive-pack=${RECEIVE_HERE}`] : []),
+      ...['--', this.address],
       ...updates.map(({ object, ref }) => `${object}:${ref}`),
     ];
-    const { code, out, err } = await this.git.run(args);
+    const { code, out, err } = await this.git.exchange(args);
     if (code === 0) return true;
     if (WAS_FIRST.test(`${out.toString()}\n${err}`)) return false;
     throw this.git.failure(args, err);
@@ -81,6 +87,9 @@ export class Remote {
     });
   }
 }
+
+/** As git decides it: a colon before the first slash names a host or a protocol. */
+const isOnThisMachine = (address: string): boolean => address.startsWith('file://') || !/^[^/]*:/.test(address);
 
 /** The lease, or the lock of the ref there: somebody else was first. */
 const WAS_FIRST =

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { whyNotConfigPath } from '../../domain/config/path';
 import { conveyorError } from '../../domain/errors';
 import type { Env } from '../../platform/env';
+import { closeFolder } from '../../platform/ownFolder';
 import { valueFile, VALUES } from '../compiler/tree';
 import type { ProgramWalls } from '../compiler/walls';
 import { blobsOf, changeLandedFrom, logOf, lookUp, type CommitInfo } from './commits';
@@ -82,10 +83,18 @@ export class ConfigRepository {
   static async open(ref: RepositoryRef, folder: string, timeoutMs?: number): Promise<ConfigRepository> {
     const directory = copyOf(ref, folder);
     const git = new Git(directory, ref.name, timeoutMs);
-    if (!existsSync(join(directory, 'HEAD'))) {
-      mkdirSync(dirname(directory), { recursive: true });
-      await git.text(['init', '--quiet', '--bare', '--initial-branch=main', directory]);
+    const ownership = closeFolder(directory);
+    if (ownership === 'foreign')
+      throw conveyorError('config-repository-unusable', {
+        repository: ref.name,
+        detail: `its copy ${directory} belongs to another user, or is a link: remove it, or set CONVEYOR_CACHE`,
+      });
+    // Others may have put there what we would believe; all of it can be had again.
+    if (ownership === 'shared') {
+      rmSync(directory, { recursive: true, force: true });
+      closeFolder(directory);
     }
+    await git.init();
     return new ConfigRepository(ref, git);
   }
 

@@ -35,7 +35,7 @@ async function prepareStore(io: Io, { addresses, logFolder }: StackSettings): Pr
   const found = spawnSync(join(installRoot(), 'scripts', 'etcd.sh'), ['--print-path'], { env: { ...io.env } });
   if (found.status !== 0) return { env: { CONVEYOR_CONFIG_SERVICE_URL: addresses.simulator } };
   const config = await freeConfigStack(io.env, join(logFolder, 'config'));
-  makeRepository(config, io.env);
+  await makeRepository(config, io.env);
   return { config };
 }
 
