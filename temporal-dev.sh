@@ -5,6 +5,7 @@ set -euo pipefail
 
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 . "$ROOT/scripts/common.sh"
+. "$ROOT/scripts/cached.sh"
 . "$ROOT/scripts/temporal-cli.sh"
 . "$ROOT/scripts/temporal-settings.sh"
 

@@ -6,6 +6,7 @@ set -euo pipefail
 
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 . "$ROOT/scripts/common.sh"
+. "$ROOT/scripts/cached.sh"
 
 CACHED="$CONVEYOR_CACHE/bin/etcd"
 HINT='install etcd 3.4 or newer (Debian: apt-get install etcd-server; others: https://etcd.io/docs/latest/install), or set CONVEYOR_ETCD to an etcd binary'
@@ -19,9 +20,10 @@ main() {
   elif [ -n "${CONVEYOR_ETCD:-}" ]; then
     [ -x "$CONVEYOR_ETCD" ] && [ ! -d "$CONVEYOR_ETCD" ] || fail "CONVEYOR_ETCD is $CONVEYOR_ETCD, which cannot be run" "$HINT"
     printf '%s\n' "$CONVEYOR_ETCD"
-  elif has etcd; then
+  elif has etcd && only_ours "$(command -v etcd)"; then
     command -v etcd
   elif [ -x "$CACHED" ]; then
+    require_unchanged "$CACHED" etcd CONVEYOR_ETCD
     printf '%s\n' "$CACHED"
   elif [ "${1:-}" = --print-path ]; then
     exit 1
@@ -39,7 +41,7 @@ provide() {
   say 'Fetching the etcd package (8 MB)'
   (umask 022 && mkdir -p "$CONVEYOR_CACHE/bin")
   if download "$work" >"$work/log" 2>&1 && dpkg -x "$work"/etcd-server_*.deb "$work/unpacked" &&
-    mv "$work/unpacked/usr/bin/etcd" "$CACHED"; then
+    keep "$work/unpacked/usr/bin/etcd" "$CACHED"; then
     rm -rf "$work"
   else
     tail -n 5 "$work/log" >&2

@@ -6,6 +6,7 @@ set -euo pipefail
 
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 . "$ROOT/scripts/common.sh"
+. "$ROOT/scripts/cached.sh"
 
 CACHED="$CONVEYOR_CACHE/postgresql"
 HINT='install PostgreSQL 13 or newer (Debian: apt-get install postgresql), or set CONVEYOR_POSTGRES to the folder that has initdb and postgres'
@@ -21,6 +22,8 @@ main() {
   fi
   for folder in $(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | sort -rV) "$(dirname "$(command -v initdb || echo /nowhere/initdb)")" \
     $(ls -d "$CACHED"/usr/lib/postgresql/*/bin 2>/dev/null); do
+    # Before it runs.
+    case $folder in "$CACHED"/*) require_unchanged "$CACHED" PostgreSQL CONVEYOR_POSTGRES ;; esac
     ! runs "$folder" || { printf '%s\n' "$folder" && return; }
   done
   [ "${1:-}" != --print-path ] || exit 1
@@ -39,7 +42,7 @@ provide() {
   work=$(mktemp -d "$CONVEYOR_CACHE/postgresql.XXXXXX")
   say "Fetching the $package package (17 MB)"
   if (cd "$work" && apt-get download "$package") >"$work/log" 2>&1 && dpkg -x "$work"/postgresql-*.deb "$work/unpacked" &&
-    rm -rf "$CACHED" && mv "$work/unpacked" "$CACHED"; then
+    keep "$work/unpacked" "$CACHED"; then
     rm -rf "$work"
   else
     tail -n 5 "$work/log" >&2

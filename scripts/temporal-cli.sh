@@ -2,8 +2,6 @@
 
 TEMPORAL_VERSION=1.8.2
 TEMPORAL_CACHED="$CONVEYOR_CACHE/bin/temporal-$TEMPORAL_VERSION"
-# What it was when it was downloaded or built.
-TEMPORAL_RECORD="$TEMPORAL_CACHED.sha256"
 
 # The path of the binary on stdout. Order: $TEMPORAL_CLI, PATH, cache, download, build.
 install_temporal() {
@@ -22,48 +20,12 @@ find_temporal() {
   elif has temporal && only_ours "$(command -v temporal)" && recent_enough temporal; then
     command -v temporal
   elif [ -x "$TEMPORAL_CACHED" ]; then
-    require_unchanged
+    require_unchanged "$TEMPORAL_CACHED" 'Temporal server' TEMPORAL_CLI
     printf '%s\n' "$TEMPORAL_CACHED"
   else
     return 1
   fi
 }
-
-# Whoever may write a program decides what it does: that may only be root and whoever runs it.
-only_ours() {
-  local path=$1 place
-  for place in "$path" "$(dirname "$path")"; do
-    if others_may_write "$place"; then
-      say "note: not using the temporal on PATH: others may write $place"
-      return 1
-    fi
-  done
-}
-
-# Belongs to somebody else, or may be written by everybody or by a group that is not the user's own.
-others_may_write() {
-  local group=''
-  [ "$(id -u)" = "$(id -g)" ] || group="-o -perm -0020"
-  # shellcheck disable=SC2086
-  [ -n "$(find -L "$1" -prune \( ! \( -user "$(id -u)" -o -user 0 \) -o -perm -0002 $group -o -perm -0020 ! -group "$(id -g)" \))" ]
-}
-
-# The cached server is what was put there. One from before there were records gets its own, if only its owner could write it.
-require_unchanged() {
-  local place found recorded again="remove $TEMPORAL_CACHED* and let Conveyor get it again, or set TEMPORAL_CLI to a binary you trust"
-  for place in "$TEMPORAL_CACHED" "$CONVEYOR_CACHE/bin" "$CONVEYOR_CACHE"; do
-    ! others_may_write "$place" || fail "others may write $place, so that the Temporal server in it may be anybody's" \
-      "chmod go-w $place if nobody did, else $again"
-  done
-  found=$(sha256_of "$TEMPORAL_CACHED") || return 0
-  if [ ! -e "$TEMPORAL_RECORD" ]; then record_temporal; fi
-  recorded=$(cut -d' ' -f1 "$TEMPORAL_RECORD")
-  [ "$found" = "$recorded" ] ||
-    fail "$TEMPORAL_CACHED has the SHA-256 $found, not the $recorded that it had when Conveyor got it" "do not run it; $again"
-}
-
-# Written before the binary has its name, so that there is none without.
-record_temporal() { printf '%s  %s\n' "$(sha256_of "${1:-$TEMPORAL_CACHED}")" "${TEMPORAL_CACHED##*/}" >"$TEMPORAL_RECORD"; }
 
 # Older ones ignore the SQLite settings or lack features that the workflows use.
 recent_enough() {
@@ -87,7 +49,7 @@ download_temporal() {
   work=$(mktemp -d "$CONVEYOR_CACHE/download.XXXXXX")
   say "Downloading $archive"
   if fetch_verified "$archive" "$digest" "$work" && tar -xzf "$work/$archive" -C "$work" temporal &&
-    chmod 755 "$work/temporal" && keep_temporal "$work/temporal"; then
+    chmod 755 "$work/temporal" && keep "$work/temporal" "$TEMPORAL_CACHED"; then
     rm -rf "$work"
   else
     rm -rf "$work"
@@ -95,21 +57,15 @@ download_temporal() {
   fi
 }
 
-keep_temporal() { record_temporal "$1" && mv "$1" "$TEMPORAL_CACHED"; }
-
 fetch_verified() {
   local url="https://github.com/temporalio/cli/releases/download/v$TEMPORAL_VERSION/$1" reason found
   if ! reason=$(curl -fsSL --connect-timeout 5 --speed-time 30 --speed-limit 1024 -o "$3/$1" "$url" 2>&1); then
     say "  not available: $reason"
     return 1
   fi
-  found=$(sha256_of "$3/$1") || return 1
+  found=$(digest_of "$3/$1") || return 1
   [ "$found" = "$2" ] || fail "$url has the SHA-256 $found, not the pinned $2" \
     "do not run it; set TEMPORAL_CLI to a binary you trust, or CONVEYOR_TEMPORAL_SHA256 to a digest you checked"
-}
-
-sha256_of() {
-  if has sha256sum; then sha256sum "$1" | cut -d' ' -f1; elif has shasum; then shasum -a 256 "$1" | cut -d' ' -f1; else return 1; fi
 }
 
 temporal_archive() {
@@ -153,7 +109,7 @@ build_temporal() {
     fail "the Temporal server could not be built; the whole log is $log" \
       'fix what it says, install the Temporal CLI (https://docs.temporal.io/cli), or set TEMPORAL_CLI to a temporal binary'
   fi
-  chmod 755 "$made" && keep_temporal "$made"
+  chmod 755 "$made" && keep "$made" "$TEMPORAL_CACHED"
 }
 
 # Any Go since 1.21 fetches by itself the newer toolchain that go.mod names.

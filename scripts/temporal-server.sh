@@ -7,7 +7,11 @@ SQL_TOOL_CACHED="$CONVEYOR_CACHE/bin/temporal-sql-tool-$SERVER_VERSION"
 # Order: $TEMPORAL_SERVER and $TEMPORAL_SQL_TOOL, cache, build.
 install_server() {
   server=${TEMPORAL_SERVER:-$SERVER_CACHED} sql_tool=${TEMPORAL_SQL_TOOL:-$SQL_TOOL_CACHED}
-  if [ -x "$server" ] && [ -x "$sql_tool" ]; then return; fi
+  if [ -x "$server" ] && [ -x "$sql_tool" ]; then
+    [ -n "${TEMPORAL_SERVER:-}" ] || require_unchanged "$server" 'Temporal server' TEMPORAL_SERVER
+    [ -n "${TEMPORAL_SQL_TOOL:-}" ] || require_unchanged "$sql_tool" "tool of Temporal's tables" TEMPORAL_SQL_TOOL
+    return
+  fi
   [ -z "${TEMPORAL_SERVER:-}${TEMPORAL_SQL_TOOL:-}" ] ||
     fail "$server or $sql_tool cannot be run" 'correct TEMPORAL_SERVER and TEMPORAL_SQL_TOOL, or unset both and let Conveyor build them'
   with_lock "temporal-server-$SERVER_VERSION" build_server || exit 1
@@ -33,5 +37,5 @@ build_program() {
     rm -f "$made"
     fail "${2##*/} could not be built; the whole log is $log" 'fix what it says, or set TEMPORAL_SERVER and TEMPORAL_SQL_TOOL'
   fi
-  chmod 755 "$made" && mv "$made" "$2"
+  chmod 755 "$made" && keep "$made" "$2"
 }

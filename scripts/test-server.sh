@@ -6,10 +6,13 @@ set -euo pipefail
 
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 . "$ROOT/scripts/common.sh"
+. "$ROOT/scripts/cached.sh"
 
 VERSION=$(sed -n '/temporal-test-server/{n;s|.*<version>\(.*\)</version>.*|\1|p;}' "$ROOT/tools/test-server/pom.xml")
 HOME_DIR="$CONVEYOR_CACHE/test-server-$VERSION"
 LAUNCHER="$HOME_DIR/test-server"
+# Digests of all jars. The files of a version never change in Maven Central.
+PINNED="$ROOT/tools/test-server/jars.sha256"
 
 main() {
   if [ -n "${CONVEYOR_TEST_SERVER:-}" ]; then
@@ -20,6 +23,7 @@ main() {
   fi
   if [ "${1:-}" = --print-path ] && ! usable; then exit 1; fi
   usable || with_lock "test-server-$VERSION" provide || exit 1
+  require_unchanged "$HOME_DIR" 'test server' CONVEYOR_TEST_SERVER
   printf '%s\n' "$LAUNCHER"
 }
 
@@ -57,7 +61,20 @@ copy_jars() {
 #!/bin/sh
 exec java -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -cp "$(dirname "$0")/lib/*" io.temporal.testserver.TestServer "$@"
 LAUNCHER
-  keep "$made"
+  require_pinned "$made"
+  chmod +x "$made/test-server"
+  keep "$made" "$HOME_DIR"
+}
+
+# Maven believes whatever the repository names as digests.
+require_pinned() {
+  local found
+  found=$(export LC_ALL=C && cd "$1/lib" && digests_of *.jar) || return 0
+  [ "$found" != "$(cat "$PINNED")" ] || return 0
+  diff "$PINNED" - <<<"$found" | tail -n 15 >&2 || true
+  rm -rf "$1"
+  fail 'Maven fetched other jars of the test server than the pinned ones' \
+    'do not run them: look where Maven gets them, or set CONVEYOR_TEST_SERVER to a temporal-test-server binary'
 }
 
 download() {
@@ -70,14 +87,8 @@ download() {
       'install both (Debian: apt-get install default-jre-headless maven; macOS: brew install openjdk maven), or set CONVEYOR_TEST_SERVER to a temporal-test-server binary'
   fi
   mv "$found" "$made/test-server"
-  keep "$made"
-}
-
-# Renames into place last, so that a cache entry is there wholly or not at all.
-keep() {
-  chmod +x "$1/test-server"
-  rm -rf "$HOME_DIR"
-  mv "$1" "$HOME_DIR"
+  chmod +x "$made/test-server"
+  keep "$made" "$HOME_DIR"
 }
 
 main "$@"

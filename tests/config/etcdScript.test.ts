@@ -10,7 +10,10 @@ afterAll(() => rmSync(home, { recursive: true, force: true }));
 /** A machine with little more than a shell, and these programs. */
 function run(programs: Readonly<Record<string, string>>, env: Readonly<Record<string, string>>, ...args: string[]) {
   const bin = mkdtempSync(join(home, 'bin-'));
-  for (const name of ['bash', 'dirname', 'mkdir', 'ln', 'rm', 'readlink', 'mktemp', 'tail', 'mv', 'cat', 'chmod'])
+  for (const name of [
+    ...['bash', 'dirname', 'mkdir', 'ln', 'rm', 'readlink', 'mktemp', 'tail', 'mv', 'cat', 'chmod'],
+    ...['find', 'id', 'cut', 'sha256sum'],
+  ])
     symlinkSync(spawnSync('bash', ['-c', `command -v ${name}`], { encoding: 'utf8' }).stdout.trim(), join(bin, name));
   for (const [name, text] of Object.entries(programs)) {
     writeFileSync(join(bin, name), `#!${join(bin, 'bash')}\n${text}\n`);
