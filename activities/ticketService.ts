@@ -1,5 +1,6 @@
 import { conveyorError } from '../domain/errors';
-import { textDigest, ticketKey, type OpenTicket, type TicketText } from '../domain/freshness/ticket';
+import type { TicketRound } from '../domain/freshness/round';
+import { textDigest, ticketKey, whyNotItsName, type OpenTicket, type TicketText } from '../domain/freshness/ticket';
 import { rootCause } from '../domain/rootCause';
 import { withShownUrls } from '../domain/shownUrl';
 import { formatTime } from '../domain/text';
@@ -27,14 +28,26 @@ export interface TicketService {
   close(ticket: OpenTicket, reason: string): Promise<void>;
 }
 
-/** A service of tickets, over its protocol or as a webhook. `at` is of the run that asks. */
-export function ticketServiceOf(ports: ServicePorts, service: ExtensionRef, at: string): TicketService {
+/** A service of tickets, over its protocol or as a webhook, for the run that asks. */
+export function ticketServiceOf(
+  ports: ServicePorts,
+  service: ExtensionRef,
+  { at, open }: Pick<TicketRound, 'at' | 'open'>,
+): TicketService {
+  const named = new Map(open.flatMap((one) => (one.ticket === null ? [] : [[one.ticket, ticketKey(one)] as const])));
   const port = service.isWebhook ? webhookPort(ports, service) : portOver(ports, service);
   const callKey = (ticket: OpenTicket, what: string) => `${ticketKey(ticket)}/${what}/${at}`;
   return {
     open: async (ticket, text) => {
       const key = callKey(ticket, `open/${textDigest(text)}`);
-      return (await port.openTicket(key, ticketRequest(ticket, text))).ticket;
+      const answered = (await port.openTicket(key, ticketRequest(ticket, text))).ticket;
+      const lie = whyNotItsName(named, ticket, answered);
+      if (lie !== undefined) {
+        const where = { service: service.name, method: 'openTicket', field: 'ticket' };
+        throw conveyorError('extension-protocol', { ...where, detail: lie });
+      }
+      named.set(answered, ticketKey(ticket));
+      return answered;
     },
     update: async (ticket, text) => {
       const key = callKey(ticket, `update/${textDigest(text)}`);

@@ -63,7 +63,7 @@ async function pipelinesByName({ index }: TicketPorts): Promise<ReadonlyMap<stri
 async function tend(ports: TicketPorts, round: TicketRound): Promise<TicketRound> {
   const { freshness } = ports.registry;
   if (freshness.tickets === null) return { ...round, problem: NO_SERVICE };
-  const service = ticketServiceOf(ports, ports.registry.find('tickets', freshness.tickets), round.at);
+  const service = ticketServiceOf(ports, ports.registry.find('tickets', freshness.tickets), round);
   const [pipelines, now] = [await pipelinesByName(ports), await ports.clock.now()];
   const steps = round.open.map((ticket) => ticketStep(ticket, pipelines.get(ticket.pipeline), freshness, now));
   const desk = new TicketDesk(service, async () => (await ports.clock.now()) - now >= MAX_TENDING_MS);

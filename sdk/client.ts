@@ -182,7 +182,8 @@ const violation = (
   { service, method }: Pick<AnyCall, 'service' | 'method'>,
   field: string,
   detail: string,
-): ConveyorError => conveyorError('extension-protocol', { service: service.name, method, field, detail });
+): ConveyorError =>
+  conveyorError('extension-protocol', { service: service.name, method, field, detail: excerpt(detail, MAX_DETAIL) });
 
 const extensionUnavailable = (
   { service, method }: Pick<AnyCall, 'service' | 'method'>,
@@ -198,4 +199,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-const excerpt = (text: string): string => (text.length > 200 ? `${text.slice(0, 200)}…` : text);
+/** A value of an answer may be as long as the answer. */
+const MAX_DETAIL = 500;
+
+const excerpt = (text: string, max = 200): string => (text.length > max ? `${text.slice(0, max)}…` : text);

@@ -26,21 +26,6 @@ export function builtFrom(artifacts: readonly Artifact[]): readonly Built[] {
 
 export const keyOf = ({ target, revision }: Built): string => `${revision} ${target}`;
 
-/** What of an answer is not true to its question; undefined when all of it is. */
-export function whyNotTrue(
-  asked: { readonly target: string; readonly depth: number; readonly among: readonly Built[] },
-  affected: readonly Affected[],
-): string | undefined {
-  const among = new Set(asked.among.map(keyOf));
-  for (const { depth, path, ...built } of affected) {
-    if (!among.has(keyOf(built))) return `${built.target} at ${built.revision} was not asked about`;
-    if (depth > asked.depth) return `${built.target} is ${depth} dependencies away, and ${asked.depth} were asked for`;
-    const isChain = path[0] === built.target && path.at(-1) === asked.target && path.length === depth + 1;
-    if (!isChain) return `the path of ${built.target} does not lead to ${asked.target}`;
-  }
-  return undefined;
-}
-
 /** An artifact that contains a bug, by its identity, and over which chain. */
 export interface ArtifactHit {
   readonly artifact: string;

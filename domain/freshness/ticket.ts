@@ -37,6 +37,17 @@ export interface TicketText {
 export const ticketKey = ({ pipeline, deployedAt }: Pick<OpenTicket, 'pipeline' | 'deployedAt'>): string =>
   `freshness/${pipeline}/${deployedAt}`;
 
+/** One key has one ticket, and one ticket one key; `named` are the keys of the tickets that are known. Undefined where that holds. */
+export function whyNotItsName(
+  named: ReadonlyMap<string, string>,
+  ticket: OpenTicket,
+  answered: string,
+): string | undefined {
+  if (ticket.ticket !== null && ticket.ticket !== answered) return `${answered}, and before it was ${ticket.ticket}`;
+  const other = named.get(answered);
+  return other === undefined || other === ticketKey(ticket) ? undefined : `${answered} is the ticket of ${other}`;
+}
+
 export const textDigest = (text: TicketText): number => hash(JSON.stringify(text));
 
 /** Days that have passed go up each day and are none of it: it changes when something else does. */

@@ -1,5 +1,6 @@
 import { identityOf, type Artifact } from '../artifact';
 import { STATE_LIMITS } from '../limits';
+import { SEQUENCE, sequenceOf } from '../sequence';
 import { formatTime } from '../text';
 import type { PipelineState } from './state';
 
@@ -28,9 +29,6 @@ function compared<T extends bigint | number>(
   return mine > theirs ? 'newer' : 'older';
 }
 
-/** At most as many digits as a 64-bit number has. */
-const SEQUENCE = /^\d{1,19}$/;
-
 /** What metadata that says an order has to be, and is not; undefined where it can be read. Unread it would count for nothing. */
 export function whyNotOrdered(key: string, value: string): string | undefined {
   if (key === 'sequence' && !SEQUENCE.test(value))
@@ -38,10 +36,6 @@ export function whyNotOrdered(key: string, value: string): string | undefined {
   if (key === 'committedAt' && !(/^\d{4}-\d\d-\d\d/.test(value) && Number.isFinite(Date.parse(value))))
     return 'is not a time such as 2026-11-27T09:30:00Z';
   return undefined;
-}
-
-function sequenceOf({ metadata: { sequence = '' } }: Artifact): bigint | undefined {
-  return SEQUENCE.test(sequence) ? BigInt(sequence) : undefined;
 }
 
 function committedAtOf({ metadata: { committedAt = '' } }: Artifact): number | undefined {

@@ -117,6 +117,18 @@ export const ACTION_SERVICE_CHECKS: readonly ConformCheck<ActionServiceSubject>[
     },
   ),
   actionServiceCheck(
+    'a run that has ended stays as it ended, however often it is asked for',
+    'getRunProgress',
+    'write the end of a run down, with its message and its outputs, and answer it for a week at least',
+    async (runs) => {
+      await runs.start();
+      await runs.settle();
+      const { state, message, outputs } = await runs.progress();
+      await runs.settle();
+      demandFields(await runs.progress(), { state, message, outputs }, 'the run, asked for again');
+    },
+  ),
+  actionServiceCheck(
     'a run that is cancelled does not succeed any more, and cancelling again is harmless',
     'cancelRun',
     'answer {} each time; from then on getRunProgress answers failed with the message cancelled',

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { artifactSchema, emptySchema, type Protocol } from './common';
+import { contradictionInRun, contradictionInStart } from './contradictions/others';
 
 /**
  * Where a service says that a run has ended: `POST url` with `Authorization: Bearer <key>` and no body, once or more often, early or
@@ -28,6 +29,7 @@ export const actionServiceProtocol = {
         .describe('Where to say that the run has ended: POST with the key as bearer token'),
     }),
     response: z.object({ runId: z.string() }),
+    contradiction: contradictionInStart,
     mutates: true,
   },
   getRunProgress: {
@@ -39,6 +41,7 @@ export const actionServiceProtocol = {
       url: z.string().optional(),
       outputs: z.array(artifactSchema).optional(),
     }),
+    contradiction: contradictionInRun,
     mutates: false,
   },
   cancelRun: { request: z.object({ runId: z.string() }), response: emptySchema, mutates: true },

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Artifact } from '../../domain/artifact';
-import type { Contradiction } from './contradictions';
+import type { Contradiction } from './contradictions/rules';
 
 /** Shapes that every extension protocol shares (docs/reference/protocols.md#rules-for-all). */
 export const artifactSchema = z.object({

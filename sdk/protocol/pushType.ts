@@ -7,7 +7,7 @@ import {
   contradictionInNeeds,
   contradictionInProgress,
   contradictionInUnits,
-} from './contradictions';
+} from './contradictions/pushType';
 
 /** The push type protocol (docs/reference/protocols.md#push-type; Conveyor §5.2, Push article "Push Types"). */
 export const amountSchema = z.union([

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Protocol } from './common';
+import { contradictionInApproval } from './contradictions/others';
 
 /** Something that the cluster manager wants to do to a running task, and does only when it is approved. */
 export const taskOpSchema = z.object({
@@ -43,6 +44,7 @@ export const taskControllerProtocol = {
       sequenceNumber: z.number().int().positive(),
     }),
     response: z.object({ ack: z.array(z.string()) }),
+    contradiction: contradictionInApproval,
     mutates: false,
     contextFree: true,
   },

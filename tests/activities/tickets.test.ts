@@ -111,6 +111,47 @@ test('one ticket that the service refuses stops no other, and is asked for again
   expect(await usual.day()).toMatchObject({ opened: 1, refused: 0 });
 });
 
+test.each<[string, (nth: number) => string, string]>([
+  ['gives two pipelines one ticket', () => 'OPS-7', 'OPS-7 is the ticket of freshness/'],
+])('a service that %s is not believed, and is asked again', async (_, name, why) => {
+  world.deployed('kv', 42);
+  world.deployed('web', 42);
+  let nth = 0;
+  const lying: Fetch = async (request, init) => {
+    if (!request.url.endsWith('/openTicket')) return viaApp(fleet.app)(request, init);
+    nth += 1;
+    return Response.json({ ticket: name(nth) });
+  };
+  const usual = world;
+  world = Object.assign(new TicketWorld(lying), { pipelines: usual.pipelines });
+  const round = await world.day(1);
+  expect(round).toMatchObject({ opened: 1, late: 1 });
+  expect(round.said[0]).toContain(
+    `tracker answered openTicket with something that is not its protocol: ticket: ${why}`,
+  );
+  usual.open = world.open;
+  usual.now = world.now;
+  expect(await usual.day()).toMatchObject({ opened: 1, late: 0 });
+});
+
+test('a service that calls a ticket by another name when it opens it again is not believed', async () => {
+  world.deployed('kv', 50);
+  await world.day();
+  await fleet.control('POST', '/tickets/close', { ticket: 'OPS-1' });
+  const lying: Fetch = (request, init) =>
+    request.url.endsWith('/openTicket')
+      ? Promise.resolve(Response.json({ ticket: 'OPS-9' }))
+      : viaApp(fleet.app)(request, init);
+  const usual = world;
+  world = Object.assign(new TicketWorld(lying), { pipelines: usual.pipelines, open: usual.open, now: usual.now });
+  const rounds = [];
+  for (let day = 0; day < 15; day += 1) rounds.push(await world.day(1));
+  const late = rounds.filter((round) => round.late > 0);
+  expect(late.length).toBeGreaterThan(0);
+  expect(late[0]?.said[0]).toContain('ticket: OPS-9, and before it was OPS-1');
+  expect(world.open).toMatchObject([{ ticket: 'OPS-1' }]);
+});
+
 test('a ticket that a person closed rests, and is opened again for the manager', async () => {
   world.deployed('kv', 50);
   await world.day();

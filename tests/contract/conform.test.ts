@@ -291,7 +291,7 @@ describe('conveyor conform', () => {
   test.each([
     [
       ['action-service', 'http://s/actions/build', '--good-version', '12', '--bad-version', '13'],
-      { passed: 6, failed: 0, skipped: 1 },
+      { passed: 7, failed: 0, skipped: 1 },
     ],
     [
       ['artifact-finder', 'http://s/artifact-finders/commits', '--with', '{"repository":"kv","branch":"main"}'].concat(

@@ -1,28 +1,10 @@
-import { ConveyorError } from '../../domain/errors';
-import { callExtension } from '../../sdk/client';
 import { healthServiceProtocol } from '../../sdk/protocol/healthService';
 import { pushTypeProtocol } from '../../sdk/protocol/pushType';
 import type { Protocol } from '../../sdk/protocol/common';
+import { wrongIn } from '../builders/wrongIn';
 
 const MINUTE = 60_000;
 const NOW = 1_700_000_000_000;
-
-/** What the client makes of an answer: the sentence of its error, or nothing. */
-async function wrongIn(protocol: Protocol, method: string, request: object, answer: object): Promise<string> {
-  const asked = callExtension({
-    service: { name: 'twine', url: 'http://twine', timeoutMs: 1_000 },
-    ...{ protocol, method, request: request as Record<string, unknown>, context: null },
-    fetch: async () => Response.json(answer),
-  });
-  return asked.then(
-    () => '',
-    (error: unknown) => {
-      expect(error).toBeInstanceOf(ConveyorError);
-      expect((error as ConveyorError).code).toBe('extension-protocol');
-      return (error as ConveyorError).message;
-    },
-  );
-}
 
 const progress = (counts: object, more: object = {}) => ({
   ...{ id: 'x', state: 'updating', targeted: 3, updated: 0, live: 0, failed: 0, unreachable: 0, gone: 0 },

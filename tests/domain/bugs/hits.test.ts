@@ -1,6 +1,6 @@
 import type { Artifact } from '../../../domain/artifact';
 import { verbOfBug, isBugNotice } from '../../../domain/bugs/consequence';
-import { builtFrom, hitAmong, keyOf, whyNotTrue, type Affected } from '../../../domain/bugs/hits';
+import { builtFrom, hitAmong, keyOf, type Affected } from '../../../domain/bugs/hits';
 
 const artifact = (version: string, target?: string): Artifact => ({
   ...{ name: 'executable', kind: 'executable', version, metadata: {} },
@@ -8,7 +8,6 @@ const artifact = (version: string, target?: string): Artifact => ({
 });
 const BUILT = { target: '//kv:server', revision: '3' };
 const FOUND: Affected = { ...BUILT, depth: 1, path: ['//kv:server', '//lib:rpc'] };
-const ASKED = { target: '//lib:rpc', depth: 14, among: [BUILT] };
 
 test('artifacts are asked about by what they were built from, each once, and not where they do not say', () => {
   const all = [artifact('3', '//kv:server'), artifact('3', '//kv:server'), artifact('4'), artifact('4', '//kv:server')];
@@ -22,26 +21,6 @@ test('the artifact that contains the bug is named, with the chain of dependencie
     path: '//kv:server > //lib:rpc',
   });
   expect(hitAmong([artifact('4', '//kv:server'), artifact('3')], affected)).toBeUndefined();
-});
-
-test('an answer that is true to its question is believed', () => {
-  expect(whyNotTrue(ASKED, [FOUND])).toBeUndefined();
-  expect(whyNotTrue(ASKED, [])).toBeUndefined();
-});
-
-test.each([
-  [
-    'a target that nobody asked about',
-    { target: '//other', path: ['//other', '//lib:rpc'] },
-    /\/\/other at 3 was not asked about/,
-  ],
-  ['another revision', { revision: '4' }, /\/\/kv:server at 4 was not asked about/],
-  ['what is too deep', { depth: 15 }, /15 dependencies away, and 14 were asked for/],
-  ['a path from elsewhere', { path: ['//x', '//lib:rpc'] }, /does not lead to/],
-  ['a path to elsewhere', { path: ['//kv:server', '//x'] }, /does not lead to \/\/lib:rpc/],
-  ['a path that is longer than its depth', { depth: 0 }, /does not lead to/],
-])('a graph that names %s is not believed', (_, lie, why) => {
-  expect(whyNotTrue(ASKED, [{ ...FOUND, ...lie }])).toMatch(why);
 });
 
 const actions = (deploying: boolean, state: 'running' | 'succeeded') => ({ actions: { deploy: { deploying, state } } }) as never; // prettier-ignore

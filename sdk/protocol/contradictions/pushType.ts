@@ -1,19 +1,6 @@
-import type { Verdict } from '../../domain/health/verdict';
-import { MINUTE_MS } from '../../domain/milliseconds';
-
-/**
- * Answers that their schema allows and that cannot be true: each function returns the first contradiction that it finds. The client
- * throws it as `extension-protocol`, so that such an answer neither passes nor reverts anything (docs/reference/protocols.md#rules-for-all).
- */
-
-export interface Contradiction {
-  /** Such as `units.0.live`. */
-  readonly field: string;
-  /** The value, and the rule that it breaks. */
-  readonly detail: string;
-}
-
-type ContradictionIfAny = Contradiction | undefined;
+import type { Verdict } from '../../../domain/health/verdict';
+import { MINUTE_MS } from '../../../domain/milliseconds';
+import { countAtMost, inRows, unless, type ContradictionIfAny } from './rules';
 
 export interface ProgressCounts {
   readonly id: string;
@@ -94,44 +81,3 @@ const CLOCK_SKEW_MS = 5 * MINUTE_MS;
 const inWindow = (at: string, { start, end }: JudgedEvidence['window'], now: number): ContradictionIfAny =>
   unless(start <= end, `${at}.start`, `${start} is after the end, ${end}`) ??
   unless(end <= now + CLOCK_SKEW_MS, `${at}.end`, `${end} is in the future: now is ${now}`);
-
-/** Each row once, and none that was not asked for. */
-function inRows<R extends { readonly id: string }>(
-  field: string,
-  rows: readonly R[],
-  asked?: readonly string[],
-  inRow: (row: R, at: string) => ContradictionIfAny = () => undefined,
-  key = 'id',
-): ContradictionIfAny {
-  const known = asked && new Set(asked);
-  const seen = new Set<string>();
-  return first([...rows.entries()], ([nth, row]) => {
-    const at = `${field}.${nth}`;
-    const isTwice = seen.has(row.id);
-    seen.add(row.id);
-    return (
-      unless(!isTwice, `${at}.${key}`, `${row.id} is there twice`) ??
-      unless(known?.has(row.id) !== false, `${at}.${key}`, `${row.id} was not asked for`) ??
-      inRow(row, at)
-    );
-  });
-}
-
-const countAtMost = <F extends string, L extends string>(
-  at: string,
-  row: Readonly<Record<F | L, number>>,
-  field: F,
-  limit: L,
-): ContradictionIfAny =>
-  unless(row[field] <= row[limit], `${at}.${field}`, `${row[field]} is more than ${limit}, ${row[limit]}`);
-
-const unless = (holds: boolean, field: string, detail: string): ContradictionIfAny =>
-  holds ? undefined : { field, detail };
-
-function first<T>(all: readonly T[], judge: (one: T) => ContradictionIfAny): ContradictionIfAny {
-  for (const one of all) {
-    const found = judge(one);
-    if (found) return found;
-  }
-  return undefined;
-}

@@ -1,0 +1,8 @@
+import type { Artifact } from './artifact';
+
+/** At most as many digits as a 64-bit number has. */
+export const SEQUENCE = /^\d{1,19}$/;
+
+/** The number that whoever makes the versions of an artifact counts, from its metadata; undefined where none can be read. */
+export const sequenceOf = ({ metadata: { sequence = '' } }: Pick<Artifact, 'metadata'>): bigint | undefined =>
+  SEQUENCE.test(sequence) ? BigInt(sequence) : undefined;
