@@ -4,6 +4,7 @@ import { asBefore, someWithoutPast, type Inheritance } from '../domain/deploy/pl
 import type { Restored } from '../domain/deploy/held';
 import type { RevertRules } from '../domain/deploy/versionBefore';
 import { named, type Named, type Part, type Snapshot, type SnapshotUnit } from '../domain/deploy/snapshot';
+import type { UnlistedUnits } from '../domain/deploy/unlisted';
 import { concerned, unavailable } from '../domain/deploy/unavailable';
 import { FLEET_LIMITS } from '../domain/fleet/limits';
 import type { Unit } from '../domain/fleet/unit';
@@ -12,6 +13,7 @@ import { fetchUnits, orRefused } from './fetchUnits';
 import { allowJoined } from './fleetAccess';
 import type { DeployCall, Invoke, PushPorts } from './pushCalls';
 import { orGone } from './snapshots';
+import { unlistedUnits } from './unlisted';
 
 /** Which units are looked at again, and for what. */
 export interface LookRequest {
@@ -40,6 +42,8 @@ export interface FleetLook {
   readonly moved: boolean;
   readonly withoutPast: readonly SnapshotUnit[];
   readonly unavailable: Named;
+  /** Left out where there is none, and of a canary. */
+  readonly unlisted?: UnlistedUnits;
 }
 
 /**
@@ -64,12 +68,15 @@ export async function fetchAgain(
   const now = [...listed, ...unlisted(units, before, request)];
   const fresh = request.asNow ? (fetched ? listed : now) : now.filter((unit) => unit.joined);
   if (!request.asNow) await allowJoined(ports, call, fresh, request.restores);
+  const question = { before, listed: all, version: request.rules.deployed };
+  const lost = request.asNow ? undefined : await unlistedUnits(ports, invoke, call, question);
   return {
     units: units.length,
     now: await ports.snapshots.write(call.deployId, now),
     moved: now.some(({ id, version }) => known.has(id) && known.get(id) !== version),
     withoutPast: someWithoutPast(fresh, request.rules, request.parts ?? []),
     unavailable: named(unavailable(units), FLEET_LIMITS.leftOut),
+    ...(lost && { unlisted: lost }),
   };
 }
 

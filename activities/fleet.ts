@@ -19,6 +19,7 @@ import { named, partOf, type Named, type Snapshot } from '../domain/deploy/snaps
 import { ranEach } from '../domain/deploy/ranEach';
 import type { Restored } from '../domain/deploy/held';
 import type { CanaryInput, Fleet } from '../domain/deploy/state';
+import type { UnlistedUnits } from '../domain/deploy/unlisted';
 import { concerned, unavailable } from '../domain/deploy/unavailable';
 import { FLEET_LIMITS } from '../domain/fleet/limits';
 import type { Unit } from '../domain/fleet/unit';
@@ -29,6 +30,7 @@ import type { DeployCall, Invoke, PushPorts } from './pushCalls';
 import { allowDeploy, allowSources } from './fleetAccess';
 import { fetchAgain, past, type FleetLook, type LookRequest } from './fetchAgain';
 import { fetchUnits, orRefused } from './fetchUnits';
+import { unlistedUnits } from './unlisted';
 
 /** What is to be planned, and for which deploy. */
 export interface PlanRequest {
@@ -63,6 +65,8 @@ export type PlannedFleet =
       readonly signed?: string;
       /** Units that are left to other pipelines. */
       readonly kept?: KeptUnits;
+      /** Of a follow-on: units that it is for and that are not listed. */
+      readonly unlisted?: UnlistedUnits;
     };
 
 /** How the units of a phase are right now. */
@@ -109,7 +113,11 @@ export function createFleetActivities(ports: PushPorts, invoke: Invoke) {
           shares: cumulativeShares(plan, units),
           pattern: patternOf(plan, units),
         };
-        return { plan, fleet, unavailable: namedOf(unavailable(units)), ...signed, ...(kept && { kept }) };
+        const wanted = (request.only ?? []).map((id) => ({ id, version: null }));
+        const question = { before: wanted, listed: all, version: request.rules.deployed };
+        const unlisted = await unlistedUnits(ports, invoke, call, question);
+        const left = { unavailable: namedOf(unavailable(units)), ...(kept && { kept }), ...(unlisted && { unlisted }) };
+        return { plan, fleet, ...left, ...signed };
       });
     },
 

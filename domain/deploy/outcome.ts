@@ -5,6 +5,7 @@ import { keptWords } from './keptWords';
 import type { Inheritance } from './planRevert';
 import type { DeployInput, DeployRecord, DeployResult } from './state';
 import { withoutThem } from './unavailable';
+import { unlistedWords } from './unlisted';
 
 /** Why a deploy ends; the outcome and whose fault it was follow from it (docs/design/deploy.md#ends). */
 export type Ending =
@@ -54,12 +55,14 @@ export function takenBack(
 /** It is through; units that it left out wait for a follow-on, and tasks that are missing start on the version. */
 export function succeeded(
   { version }: Pick<DeployInput, 'version'>,
-  { skipped, missing, keptUnits }: Pick<DeployRecord, 'skipped' | 'missing' | 'keptUnits'>,
+  { skipped, missing, keptUnits, unlisted }: Pick<DeployRecord, 'skipped' | 'missing' | 'keptUnits' | 'unlisted'>,
 ): Ending {
-  if (skipped.length === 0 && missing === null && !keptUnits) return { kind: 'succeeded' };
-  const units = `every ${skipped.length === 0 ? '' : 'available '}${keptUnits ? 'other ' : ''}unit`;
+  if (skipped.length === 0 && missing === null && !keptUnits && !unlisted) return { kind: 'succeeded' };
+  const which = `${skipped.length === 0 ? '' : 'available '}${keptUnits ? 'other ' : ''}unit`;
+  const units = `every ${which}${unlisted ? ' that is listed' : ''}`;
   const kept = keptUnits ? `; ${keptWords(keptUnits)}` : '';
-  const text = `${units} runs ${version}${missing === null ? '' : ` but for ${missing}`}${kept}`;
+  const lost = unlisted ? `; ${unlistedWords(unlisted, version)}` : '';
+  const text = `${units} runs ${version}${missing === null ? '' : ` but for ${missing}`}${kept}${lost}`;
   return { kind: 'succeeded', reason: skipped.length === 0 ? text : `${text}, ${withoutThem(skipped)}` };
 }
 

@@ -28,6 +28,7 @@ import type { DeployPlan } from './plan';
 import type { Inheritance, Sent } from './planRevert';
 import type { Snapshot, SnapshotUnit } from './snapshot';
 import { accrue, NO_TIME } from './spans';
+import type { UnlistedUnits } from './unlisted';
 
 /** What a deploy is started with. */
 export interface DeployInput {
@@ -138,6 +139,8 @@ export interface DeployRecord {
   readonly since?: readonly Brought[];
   /** Units that run it, and are left to those pipelines. */
   readonly keptUnits?: KeptUnits;
+  /** Units that the push type lists no more; null where all that are missing came back. */
+  readonly unlisted?: UnlistedUnits | null;
   /** Null before it is planned. */
   readonly fleet: Fleet | null;
   readonly plan: DeployPlan | null;

@@ -48,6 +48,30 @@ test('a completion does not succeed because no unit was listed for a moment', as
   expect(await versions()).toEqual({ 'kvstore-x': { 'kv:2': 6 }, 'kvstore-y': { 'kv:2': 6 } });
 });
 
+test('a unit that drops out of the list is named with what it runs, and is not counted among all that run the version', async () => {
+  await store();
+  const deploy = await deploying(world, {}, { phases: [{ scope: 'region:y', amount: 2, bake: '10m' }] });
+  await deploy.reaches(({ state }) => state === 'baking');
+  listing((id) => id !== 'kvstore-y');
+  const lost = 'kvstore-y (2 of 6 tasks run kv:2) is not listed any more';
+  expect(await deploy.ended()).toMatchObject({
+    outcome: 'succeeded',
+    reason: `every unit that is listed runs kv:2; ${lost}`,
+  });
+  expect(await versions()).toEqual({ 'kvstore-x': { 'kv:2': 6 }, 'kvstore-y': { 'kv:1': 4, 'kv:2': 2 } });
+  const { timeline } = await deploy.status();
+  expect(timeline.map(({ text }) => text)).toContain(lost);
+});
+
+test('a unit that is listed again before the deploy ends is updated, and named no more', async () => {
+  await store();
+  const deploy = await deploying(world, {}, { phases: [{ scope: 'region:y', amount: 2, bake: '10m' }] });
+  await deploy.reaches(({ state }) => state === 'baking');
+  const listsAll = listing((id) => id !== 'kvstore-y');
+  listsAll();
+  expect(await deploy.ended()).toMatchObject({ outcome: 'succeeded', reason: 'every unit runs kv:2' });
+});
+
 test('a revert does not end because no unit was listed, and taken back, for a moment', async () => {
   await store();
   const deploy = await deploying(world);

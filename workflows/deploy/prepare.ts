@@ -2,6 +2,7 @@ import { patched } from '@temporalio/workflow';
 import type { LookRequest } from '../../activities/fetchAgain';
 import type { ImpossiblePlan, PlanRequest } from '../../activities/fleet';
 import { keptWords } from '../../domain/deploy/keptWords';
+import { unlistedWords, type UnlistedUnits } from '../../domain/deploy/unlisted';
 import { cancelled, takenBack, type Ending } from '../../domain/deploy/outcome';
 import { SHOWN_UNITS } from '../../domain/fleet/limits';
 import { partOf } from '../../domain/deploy/snapshot';
@@ -49,10 +50,11 @@ async function plan(run: DeploySession): Promise<Ending | 'again' | undefined> {
   if (made === undefined) return untouchedEnding(run);
   if ('refused' in made) return { kind: 'failed', reason: made.refused, fault: 'conveyor' };
   if ('impossible' in made.value) return impossibleEnding(run, made.value);
-  const { plan: planned, fleet, unavailable, signed, kept } = made.value;
+  const { plan: planned, fleet, unavailable, signed, kept, unlisted } = made.value;
   if (signed !== undefined) run.note('signatures', signed);
   run.set((record, now) => change(withPlan(record, planned, fleet), now, kept ? { keptUnits: kept } : {}));
   if (kept) run.note('units-kept', keptWords(kept));
+  noteUnlisted(run, unlisted);
   const names = planned.phases.map(({ name }) => name).join(', ');
   run.note('planned', `${planned.phases.length} phases over ${plural(fleet.units, 'unit')}: ${names}`);
   const again = await heedUnavailable(run, unavailable, fleet.units);
@@ -84,8 +86,15 @@ export async function fetchAgain(run: DeploySession): Promise<void> {
     const most = Math.max(SHOWN_UNITS, fleet.withoutPast.length);
     const withoutPast = [...fleet.withoutPast, ...fetched.value.withoutPast].slice(0, most);
     run.patch({ fleet: { ...fleet, now, withoutPast } });
+    noteUnlisted(run, fetched.value.unlisted);
     if (!(await heedUnavailable(run, unavailable, units))) return;
   }
+}
+
+/** Nothing that it says changes what is done: it is for people, now and in the outcome. */
+function noteUnlisted(run: DeploySession, unlisted: UnlistedUnits | undefined): void {
+  if (unlisted) run.note('units-unlisted', unlistedWords(unlisted, run.input.version));
+  if (unlisted ?? run.record.unlisted) run.patch({ unlisted: unlisted ?? null });
 }
 
 /**

@@ -1,0 +1,31 @@
+import { plural } from '../text';
+
+/** A unit that was part of a deploy and that the push type lists no more: the deploy cannot bring it further, and does not pass it over in silence. */
+export interface UnlistedUnit {
+  readonly id: string;
+  /** What it ran before the deploy. */
+  readonly version: string | null;
+  /** How many of its tasks run the version of the deploy; left out where the push type does not say. */
+  readonly tasks?: { readonly updated: number; readonly size: number };
+}
+
+export interface UnlistedUnits {
+  readonly count: number;
+  /** Of many the first. */
+  readonly units: readonly UnlistedUnit[];
+}
+
+/** So many are named, and asked about. */
+export const NAMED_UNLISTED = 5;
+
+/** `kvstore-y (3 of 6 tasks run kv:2) and 2 others are not listed any more` */
+export function unlistedWords({ count, units }: UnlistedUnits, version: string): string {
+  const names = units.map((unit) => `${unit.id} (${presentWords(unit, version)})`).join(', ');
+  const more = count > units.length ? ` and ${plural(count - units.length, 'other')}` : '';
+  return `${names}${more} ${count === 1 ? 'is' : 'are'} not listed any more`;
+}
+
+function presentWords({ tasks, version: before }: UnlistedUnit, version: string): string {
+  if (tasks) return `${tasks.updated} of ${plural(tasks.size, 'task')} run ${version}`;
+  return before === null ? 'nobody says what it runs' : `it ran ${before} before, and nobody says what it runs now`;
+}
