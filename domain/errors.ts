@@ -443,9 +443,10 @@ export const ERRORS = {
     retryable: false,
     exit: 1,
   }),
-  'process-failed': entry<{ process: string; how: string; tail: string; logFile: string }>({
+  'process-failed': entry<{ process: string; how: string; tail: string; logFile: string; command: string }>({
     message: ({ process, how, tail }) => `the ${process} does not run: ${how}. ${tail}`,
-    hint: ({ logFile }) => `${logFile} holds all that it wrote; conveyor doctor checks what this machine has`,
+    hint: ({ logFile, command }) =>
+      `${logFile} holds all that it wrote; conveyor doctor checks what this machine has; then start it again: ${command}`,
     retryable: false,
     exit: 1,
   }),

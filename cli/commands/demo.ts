@@ -32,10 +32,12 @@ export const demoCommand: Register = (program, cli) => {
       'after',
       examples('conveyor demo', 'conveyor demo config', 'conveyor demo --keep', 'conveyor demo -o json'),
     )
-    .action(cli.handle<DemoOptions, [string | undefined]>((call, what) => runDemo(call, demoOf(what))));
+    .action(
+      cli.handle<DemoOptions, [string | undefined]>((call, what = 'service') => runDemo(call, demoOf(what), what)),
+    );
 };
 
-function demoOf(what = 'service'): Demo<DemoResult> {
+function demoOf(what: string): Demo<DemoResult> {
   const demo = Object.hasOwn(DEMOS, what) ? DEMOS[what] : undefined;
   if (demo !== undefined) return demo;
   throw conveyorError('usage', {
@@ -44,7 +46,7 @@ function demoOf(what = 'service'): Demo<DemoResult> {
   });
 }
 
-async function runDemo(call: CommandCall<DemoOptions>, demo: Demo<DemoResult>): Promise<number> {
+async function runDemo(call: CommandCall<DemoOptions>, demo: Demo<DemoResult>, what: string): Promise<number> {
   const { io, options } = call;
   const stop = io.interrupted();
   const logFolder = join(installRoot(), '.conveyor', 'logs', `demo-${process.pid}`);
@@ -52,6 +54,7 @@ async function runDemo(call: CommandCall<DemoOptions>, demo: Demo<DemoResult>): 
   const settings = {
     addresses: await freeAddresses(io.env),
     logFolder,
+    startedBy: `conveyor demo ${what}`,
     seed: 1,
     speed: SPEED,
     database: 'memory' as const,

@@ -102,11 +102,23 @@ async function settingsOf({
     addresses: auto ? await freeAddresses(io.env) : usualAddresses(io.env, connect),
     config: options.config ? await configOf(io.env, auto ? join(logFolder, 'config') : null) : undefined,
     logFolder,
+    startedBy: typedCommand(options),
     seed: countOption('--seed', options.seed, 1, 0),
     speed: numberOption('--speed', options.speed, SIMULATED_SPEED),
     ...(auto ? keptIn(newFolder(join(logFolder, 'temporal'))) : { database: 'usual' }),
   };
 }
+
+/** As it was typed, but for the file that only says when it is ready. */
+const typedCommand = ({ config, ports, seed, speed, demoData }: DevOptions): string =>
+  [
+    'conveyor dev',
+    ...(config ? ['--config'] : []),
+    ...Object.entries({ ports, seed, speed }).flatMap(([flag, value]) =>
+      value === undefined ? [] : [`--${flag} ${value}`],
+    ),
+    ...(demoData ? [] : ['--no-demo-data']),
+  ].join(' ');
 
 /** What is known of pipelines, in a folder of its own. */
 const keptIn = (folder: string) => ({

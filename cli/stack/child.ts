@@ -12,6 +12,8 @@ export interface ChildSpec {
   readonly args: readonly string[];
   readonly env: Env;
   readonly logFile: string;
+  /** What a person types who wants it again, with all that stops with it. */
+  readonly startedBy: string;
   /** Asked again and again until it says yes. `log` is what the process wrote so far. */
   isReady(log: string): boolean | Promise<boolean>;
   /** Whether it ended before it was ready for a reason that it hardly ever meets twice. */
@@ -22,6 +24,7 @@ export interface Child {
   readonly name: string;
   readonly pid: number;
   readonly logFile: string;
+  readonly startedBy: string;
   /** What it wrote so far; not what one before it wrote into the same file. */
   log(): string;
   /** Resolves when it ends, with how: `it ended with exit code 1`. */
@@ -65,6 +68,7 @@ export function startChild(spec: ChildSpec, { again = false } = {}): Child {
     name: spec.name,
     pid: pid ?? 0,
     logFile: spec.logFile,
+    startedBy: spec.startedBy,
     log: () => readFrom(spec.logFile, from),
     died,
     stop: async () => {
@@ -118,11 +122,11 @@ export async function untilReady(
 }
 
 /** That it does not run, why not, and the last lines that it wrote. */
-export function childFailure({ name, logFile, log }: Child, how: string): ConveyorError {
+export function childFailure({ name, logFile, startedBy, log }: Child, how: string): ConveyorError {
   const lines = log().trimEnd().split('\n').slice(-LAST_LINES);
   const tail =
     lines.join('\n') === '' ? 'It wrote nothing.' : `Its last lines:\n${lines.map((line) => `  | ${line}`).join('\n')}`;
-  return conveyorError('process-failed', { process: name, how, tail, logFile });
+  return conveyorError('process-failed', { process: name, how, tail, logFile, command: startedBy });
 }
 
 function readFrom(file: string, from: number): string {

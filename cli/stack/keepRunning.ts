@@ -22,12 +22,15 @@ export interface Keeper {
 export async function keepRunning(keeper: Keeper, started: RunningPart): Promise<ConveyorError> {
   const { io, stop } = keeper;
   const deaths: number[] = [];
+  // All that it wrote since: the last one may have ended before it wrote anything.
+  const { log } = started.child;
   for (;;) {
     const how = await started.child.died;
     if (stop.aborted) return new Promise(() => undefined);
     deaths.push(io.now());
     const { times, delayMs } = afterDeath(deaths);
-    if (delayMs === null) return childFailure(started.child, `${how}, for the ${times}th time within a minute`);
+    if (delayMs === null)
+      return childFailure({ ...started.child, log }, `${how}, for the ${times}th time within a minute`);
     printNote(io, `  ✖ ${started.part.name}: ${how}; starting it again in ${delayMs / 1000} s`);
     await io.sleep(delayMs, stop);
     if (stop.aborted) return new Promise(() => undefined);

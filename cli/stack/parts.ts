@@ -13,6 +13,8 @@ export interface StackOptions {
   readonly addresses: Addresses;
   readonly env: Env;
   readonly logFolder: string;
+  /** What was typed to start it. */
+  readonly startedBy: string;
   readonly seed: number;
   /** How many times faster than real the simulated world runs. */
   readonly speed: number;
@@ -176,6 +178,7 @@ function node(
   return { ...commonSpec(options, name), name, command: process.execPath, args: [entryPoint(path), ...args], isReady };
 }
 
-function commonSpec(options: StackOptions, name: PartName): Pick<ChildSpec, 'env' | 'logFile'> {
-  return { env: options.env, logFile: join(options.logFolder, `${name}.log`) };
+function commonSpec(options: StackOptions, name: PartName): Pick<ChildSpec, 'env' | 'logFile' | 'startedBy'> {
+  const { env, logFolder, startedBy } = options;
+  return { env, startedBy, logFile: join(logFolder, `${name}.log`) };
 }

@@ -28,6 +28,7 @@ export interface Stack {
   /** Of what this stack started; parts that were there before are not in it. */
   readonly pids: () => Readonly<Partial<Record<PartName, number>>>;
   readonly logFolder: string;
+  readonly startedBy: string;
   /** Resolves when a process that this stack started ends by itself. */
   readonly died: Promise<ConveyorError>;
   /**
@@ -90,7 +91,7 @@ export async function startStack(io: Io, settings: StackSettings, stop: AbortSig
   return {
     ...{ addresses: options.addresses, config, archive },
     pids: () => Object.fromEntries(started.map(({ part, child }) => [part.name, child.pid])),
-    logFolder: options.logFolder,
+    ...{ logFolder: options.logFolder, startedBy: options.startedBy },
     died: Promise.race(started.map(({ child }) => child.died.then((how) => childFailure(child, how)))),
     keepUp: (onStarted) => {
       const keeper = { io, stop: stopping.signal, onStarted };

@@ -136,6 +136,7 @@ const SAMPLES: Params = {
     how: 'it ended with exit code 1',
     tail: 'Its last lines:\n  | error: config-invalid: conveyor.config.yaml is not a valid configuration: …',
     logFile: '.conveyor/logs/worker.log',
+    command: 'conveyor dev',
   },
   'demo-unexpected': {
     what: 'kvstore/1 should have succeeded, but it is failed',

@@ -187,6 +187,9 @@ test('conveyor dev gives up a process that does not stay up, says why, stops the
   expect(stderr).toMatch(
     /it ended with exit code 2, for the 6th time within a minute\. Its last lines:\n[^]*config-invalid/,
   );
+  expect(stderr).toMatch(
+    /^hint: \S+worker\.log holds all that it wrote; .*; then start it again: conveyor dev --ports auto$/m,
+  );
   expect(Object.values(pids).filter(isAlive)).toEqual([]);
 });
 

@@ -73,12 +73,16 @@ async function startedChild(
     args: [entryPoint(path), ...args],
     env,
     logFile,
+    startedBy: stack.startedBy,
     isReady: (log: string) => ready.test(log),
   };
   const child = startChild(spec);
   children.push(child);
   await untilReady(io, child, spec, CHILD_READY_MS, stop);
   if (stop.aborted)
-    throw conveyorError('process-failed', { process: name, how: 'it was interrupted', tail: '', logFile });
+    throw conveyorError('process-failed', {
+      ...{ process: name, how: 'it was interrupted', tail: '', logFile },
+      command: stack.startedBy,
+    });
   return child;
 }
