@@ -1,4 +1,6 @@
 import type { Client } from '@temporalio/client';
+import { continuesByItself } from '../domain/deploy/view';
+import { releaseAhead } from '../domain/pipeline/ahead';
 import { withReason } from '../domain/text';
 import type { DeploySummary, Holder, ReleaseSummary } from '../domain/views';
 import { runningDeploys } from './visibility';
@@ -20,18 +22,29 @@ export async function withPauses<T extends Pausable>(client: Client, releases: r
   });
 }
 
-/** Why something waits for a release that deploys; where that is paused, by whom, and what to type. */
+/** Why something waits for another release; where a deploy of that is paused, by whom, and what to type. */
 export function behindPaused(
   why: string,
   releases: readonly Pick<ReleaseSummary, 'number' | 'pausedDeploy'>[],
 ): string {
-  const number = Number(/^release (\d+) deploys/.exec(why)?.[1]);
+  const number = releaseAhead(why);
   const paused = releases.find((release) => release.number === number)?.pausedDeploy;
   return paused === undefined ? why : `${why}, ${pausedWords(paused)}`;
 }
 
-const pausedWords = ({ id, by, actor, reason }: PausedDeploy): string =>
-  `${withReason(`paused by ${actor ?? by}`, reason)}: conveyor resume ${id} --reason "…" lets it continue, conveyor revert or cancel ends it`;
+const pausedWords = (paused: PausedDeploy): string => {
+  const { id, by, actor, reason } = paused;
+  return `${withReason(`paused by ${actor ?? by}`, reason)}: ${wayOn(paused)}, conveyor revert or cancel ${id} --reason "…" ends it`;
+};
+
+/** A freeze refuses to be resumed, and a pause that ends by itself need not be. */
+function wayOn(paused: PausedDeploy): string {
+  const { id, by, on } = paused;
+  if (by === 'freeze') return `conveyor unfreeze ${id.split('/')[0] ?? ''} --reason "…" lets it continue`;
+  return continuesByItself(paused)
+    ? `it continues once ${on ?? 'that'} answers`
+    : `conveyor resume ${id} --reason "…" lets it continue`;
+}
 
 /** As `behindPaused`, of the release that holds a lock. */
 export async function holderPaused(client: Client, { id }: Pick<Holder, 'id'>): Promise<string | undefined> {

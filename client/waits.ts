@@ -2,6 +2,7 @@ import type { WorkflowHandle } from '@temporalio/client';
 import { continuesByItself } from '../domain/deploy/view';
 import { releaseId, workflowIds } from '../domain/ids';
 import type { Mutex } from '../domain/mutex';
+import { releaseAhead } from '../domain/pipeline/ahead';
 import { formatTime } from '../domain/text';
 import type { ActionView, DeployStatus, Holder, Pause, ReleaseStatus } from '../domain/views';
 import type { Temporal } from './connection';
@@ -39,8 +40,8 @@ async function whyBehind(
   if (blockedBy === null) return null;
   const paused = heldBy && (await holderPaused(client, heldBy));
   if (paused !== undefined) return `${blockedBy}; ${paused}`;
-  const number = Number(/^release (\d+) deploys/.exec(blockedBy)?.[1]);
-  if (Number.isNaN(number)) return blockedBy;
+  const number = releaseAhead(blockedBy);
+  if (number === undefined) return blockedBy;
   const other = { id: releaseId(pipeline, number), number, state: 'running', endedAt: null } as const;
   return behindPaused(blockedBy, await withPauses(client, [other]));
 }

@@ -1,4 +1,5 @@
 import { aligned, block, code, list, marked, Markdown, moment, sections } from '../markdown';
+import { releaseAhead } from '../pipeline/ahead';
 import { offersRerun } from './rerun';
 import type { ActionState, ActionView, ReleaseStatus } from '../views';
 
@@ -36,6 +37,16 @@ const actionReason = ({ name, blockedBy, message, carriedFrom, lock }: ActionVie
   return reason === null ? [] : [marked`${name}: ${reason}${lock ? marked` (who: the workflow **${lock}**)` : ''}`];
 };
 
+/** Whether a release that it waits for is paused only a person's look says: this workflow is not part of that one. */
+const ahead = ({ pipeline, actions }: Omit<ReleaseStatus, 'webUi'>): string[] => [
+  ...new Set(
+    actions.flatMap(({ blockedBy }) => {
+      const number = blockedBy === null ? undefined : releaseAhead(blockedBy);
+      return number === undefined ? [] : [`conveyor status ${pipeline}/${number} # it is in front, and may be paused`];
+    }),
+  ),
+];
+
 function nextSteps(status: Omit<ReleaseStatus, 'webUi'>, reverted: boolean): string[] {
   const { id, pipeline, actions, endedAt } = status;
   const deploys = actions.flatMap(({ deploy }) => (deploy === null ? [] : [`conveyor status ${deploy}`]));
@@ -43,7 +54,7 @@ function nextSteps(status: Omit<ReleaseStatus, 'webUi'>, reverted: boolean): str
     pickBy === null ? [] : [`conveyor pick ${id}/${name} --approve`],
   );
   return endedAt === null
-    ? [`conveyor watch ${id}`, ...picks, ...deploys]
+    ? [`conveyor watch ${id}`, ...picks, ...ahead(status), ...deploys]
     : [
         ...(offersRerun(status, reverted) ? [`conveyor rerun ${id} --reason "…"`] : []),
         ...deploys,

@@ -96,3 +96,19 @@ test('releases of one pipeline deploy one after the other, and a newer one repla
   expect(await shop.ended(1)).toMatchObject({ state: 'cancelled', cause: 'operator' });
   await shop.isIn(3, 'baking');
 });
+
+test('a release that waits behind a paused one says so, by whom and what to type', async () => {
+  const shop = await given(stack, PATIENT);
+  await shop.ships(2);
+  await shop.isIn(1, 'baking');
+  await shop.ships(3);
+  const pausing = await stack.conveyor(['pause', `${shop.name}/1/deploy`, '--reason', 'look at a graph']);
+  expect(pausing).toMatchObject({ code: 0 });
+  const why = await eventually('the second says that the first is paused', async () => {
+    const { stdout } = await stack.conveyor(['status', `${shop.name}/2`, '-o', 'json']);
+    const [deploy] = (JSON.parse(stdout) as { actions: { blockedBy: string | null }[] }).actions;
+    return deploy?.blockedBy?.includes('paused by') ? deploy.blockedBy : undefined;
+  });
+  expect(why).toMatch(/^release 1 deploys, paused by user:\w+: look at a graph: /);
+  expect(why).toContain(`conveyor resume ${shop.name}/1/deploy --reason "…" lets it continue`);
+});
