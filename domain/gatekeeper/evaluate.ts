@@ -1,6 +1,6 @@
 import { bucketKey, bucketOf, partsOf, sampleKey } from './hash';
 import type { GateUser, Project, Restraint, GateRule } from './project';
-import { compareVersions, parseVersion } from './version';
+import { compareVersions, parseVersion, withoutBuildNumber } from './version';
 
 /** What a gate needs besides the project and the user. */
 export interface GateContext {
@@ -74,8 +74,11 @@ export function ruleHolds({ tests, order }: CompiledRule, user: GateUser): boole
 /** Those of a smaller share are among those of a larger one. */
 function isDrawn(project: string, user: GateUser, share: number): boolean {
   if (share === 0) return false;
-  return share === 1 || bucketOf(sampleKey(project, user.id)) < partsOf(share);
+  return share === 1 || (hasId(user) && bucketOf(sampleKey(project, user.id)) < partsOf(share));
 }
+
+/** All without one would be in one bucket: in or out together, by chance. */
+const hasId = ({ id }: GateUser): boolean => Boolean(id);
 
 const turned = ({ not = false }: Restraint, test: Test): Test => {
   if (!not) return test;
@@ -96,8 +99,8 @@ function testOf(restraint: Restraint, context: GateContext): Test {
     case 'new-user':
       return newUserTest(restraint.days, context.now);
     case 'bucket': {
-      const { salt } = restraint;
-      return partTest(restraint, ({ id }) => bucketKey(salt, id));
+      const test = partTest(restraint, ({ id }) => bucketKey(restraint.salt, id));
+      return (user) => hasId(user) && test(user);
     }
     case 'slice':
       return partTest(restraint, ({ id }) => sampleKey(context.project, id));
@@ -114,16 +117,22 @@ function testOf(restraint: Restraint, context: GateContext): Test {
 /** No list has an empty text. */
 const NOT_LISTED = '';
 
+/** `de_AT`, as Java and POSIX write it, is `de-AT`. */
+export const hyphened = (locale: string): string => locale.replaceAll('_', '-');
+
 /** `de` is any of `de-AT`. */
 function localeTest(listed: readonly string[]): Test {
-  return ({ locale }) =>
-    locale !== undefined && listed.some((wanted) => locale === wanted || locale.startsWith(`${wanted}-`));
+  const wanted = listed.map(hyphened);
+  return (user) => {
+    const locale = user.locale === undefined ? undefined : hyphened(user.locale);
+    return locale !== undefined && wanted.some((one) => locale === one || locale.startsWith(`${one}-`));
+  };
 }
 
 function versionTest({ min, below }: { readonly min?: string; readonly below?: string }): Test {
   const [least, end] = [min, below].map((text) => (text === undefined ? undefined : parseVersion(text)));
   return ({ appVersion }) => {
-    const version = appVersion === undefined ? undefined : parseVersion(appVersion);
+    const version = appVersion === undefined ? undefined : parseVersion(withoutBuildNumber(appVersion));
     if (!version) return false;
     return (!least || compareVersions(version, least) >= 0) && (!end || compareVersions(version, end) < 0);
   };

@@ -1,6 +1,7 @@
-import { SECONDS_A_DAY } from './evaluate';
+import { hyphened, SECONDS_A_DAY } from './evaluate';
 import { PARTS, partsOf } from './hash';
 import type { GateUser, ProjectProblem, Project, Restraint, GateRule } from './project';
+import { withoutBuildNumber } from './version';
 
 type Logic = string | number | boolean | null | readonly Logic[] | { readonly [operator: string]: Logic };
 
@@ -39,12 +40,20 @@ export function flagdOf(
   return { definition: { $schema: 'https://flagd.dev/schema/v0/flags.json', flags: { [name]: flag } } };
 }
 
-/** The evaluation context of OpenFeature for a user; times are seconds there. */
-export function toContext({ id, createdAt, ...user }: GateUser): Record<string, string | number | boolean> {
+/** The evaluation context of OpenFeature for a user; times are seconds there, and versions have three numbers. */
+export function toContext({
+  id,
+  createdAt,
+  locale,
+  appVersion,
+  ...user
+}: GateUser): Record<string, string | number | boolean> {
   const known = Object.entries(user).filter((entry): entry is [string, string | boolean] => entry[1] !== undefined);
   return {
     targetingKey: id,
     ...Object.fromEntries(known),
+    ...(locale !== undefined && { locale: hyphened(locale) }),
+    ...(appVersion !== undefined && { appVersion: withoutBuildNumber(appVersion) }),
     ...(createdAt !== undefined && { createdAt: Math.floor(createdAt / 1000) }),
   };
 }
@@ -54,9 +63,10 @@ const conditionOf = (rule: GateRule): Logic => (rule.if.length === 0 ? true : { 
 
 function sampleOf({ pass }: GateRule): Logic {
   if (pass === 0 || pass === 1) return pass === 1 ? 'on' : 'off';
-  return { fractional: [SAMPLE_KEY, ['on', partsOf(pass)], ['off', PARTS - partsOf(pass)]] };
+  return { if: [HAS_ID, { fractional: [SAMPLE_KEY, ['on', partsOf(pass)], ['off', PARTS - partsOf(pass)]] }, 'off'] };
 }
 
+const HAS_ID: Logic = { '!!': [variable('targetingKey')] };
 /** As `sampleKey` and `bucketKey` write them. */
 const SAMPLE_KEY: Logic = { cat: [variable('$flagd.flagKey'), '/', variable('targetingKey')] };
 const saltedKey = (salt: string): Logic => ({ cat: [`${salt}:`, variable('targetingKey')] });
@@ -73,7 +83,7 @@ function plainLogic(restraint: Restraint): Logic {
     case 'id':
       return { in: [variable('targetingKey'), restraint.in] };
     case 'locale':
-      return anyLogic(restraint.in.flatMap((locale) => localeLogic(locale)));
+      return anyLogic(restraint.in.flatMap((locale) => localeLogic(hyphened(locale))));
     case 'app-version': {
       const bound = (operator: string, text?: string): Logic[] =>
         text === undefined ? [] : [{ sem_ver: [variable('appVersion'), operator, text] }];
@@ -82,7 +92,7 @@ function plainLogic(restraint: Restraint): Logic {
     case 'new-user':
       return newUserLogic(restraint.days);
     case 'bucket':
-      return partLogic(saltedKey(restraint.salt), restraint);
+      return { and: [HAS_ID, partLogic(saltedKey(restraint.salt), restraint)] };
     case 'slice':
       return partLogic(SAMPLE_KEY, restraint);
     case 'laser':

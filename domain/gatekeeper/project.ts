@@ -1,14 +1,15 @@
 /** Whom a gate is asked about. Of what is missing nothing is assumed: a restraint on it does not hold. */
 export interface GateUser {
+  /** Empty where nobody is signed in: then no `bucket` holds, and a `pass` below 1 lets nobody through. */
   readonly id: string;
   readonly employee?: boolean | undefined;
   /** As the application names it, such as `AT`; compared letter by letter, like all that follows. */
   readonly country?: string | undefined;
   readonly region?: string | undefined;
-  /** `de-AT`; a restraint on `de` holds too. */
+  /** `de-AT`, or `de_AT`; a restraint on `de` holds too. */
   readonly locale?: string | undefined;
   readonly app?: string | undefined;
-  /** `1.2.3` or `1.2.3-beta.1`; `1.2` is `1.2.0`. */
+  /** `1.2.3` or `1.2.3-beta.1`; `1.2` is `1.2.0`, and `1.2.3.4` is `1.2.3`. */
   readonly appVersion?: string | undefined;
   readonly device?: string | undefined;
   /** ms since the epoch. */

@@ -24,6 +24,10 @@ export function parseVersion(text: string): AppVersion | undefined {
   };
 }
 
+/** `1.2.3.4`, whose last number counts builds, as `1.2.3`: only users have such a version. Anything else stays as it is. */
+export const withoutBuildNumber = (text: string): string =>
+  text.replace(/^(\s*[vV]?\d+\.\d+\.\d+)\.\d+(?=[-+\s]|$)/, '$1');
+
 /** Less than 0 when the first is older. */
 export function compareVersions(one: AppVersion, other: AppVersion): number {
   for (const at of [0, 1, 2] as const) {

@@ -6,7 +6,7 @@ export const NOW = Date.parse('2026-11-24T12:00:00.000Z');
 
 const DAY_MS = 86_400_000;
 const COUNTRIES = ['AT', 'DE', 'JP'];
-const LOCALES = ['de', 'de-AT', 'en', 'den'];
+const LOCALES = ['de', 'de-AT', 'de_AT', 'en', 'den'];
 const VERSIONS = ['1', '1.2', '1.2.0', '1.2.1-beta.2', '1.2.1-beta.11', '1.2.1', '2.0.0'];
 const WORDS = ['a', 'b', 'c'];
 const some = (words: readonly string[]): fc.Arbitrary<string[]> =>
@@ -52,13 +52,13 @@ export const PROJECT_WITHOUT_LASER = projectOf(plain);
 
 const maybe = <T>(it: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> => fc.option(it, { nil: undefined });
 export const ANY_USER: fc.Arbitrary<GateUser> = fc.record({
-  id: fc.oneof(fc.constantFrom(...ids), fc.string({ minLength: 1, unit: 'grapheme-ascii' })),
+  id: fc.oneof(fc.constantFrom(...ids, ''), fc.string({ minLength: 1, unit: 'grapheme-ascii' })),
   employee: maybe(fc.boolean()),
   country: maybe(fc.constantFrom(...COUNTRIES)),
   region: maybe(fc.constantFrom(...WORDS)),
   app: maybe(fc.constantFrom(...WORDS)),
   device: maybe(fc.constantFrom(...WORDS)),
   locale: maybe(fc.constantFrom(...LOCALES, 'fr')),
-  appVersion: maybe(fc.constantFrom(...VERSIONS, 'newest', '1.2.3.4')),
+  appVersion: maybe(fc.constantFrom(...VERSIONS, 'newest', '1.2.1.4', 'v1.2.0.9-beta.1', '1.2.3.4.5')),
   createdAt: maybe(fc.integer({ min: -70 * DAY_MS, max: DAY_MS }).map((ago) => NOW + ago)),
 });
