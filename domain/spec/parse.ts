@@ -8,6 +8,7 @@ import { withOrder } from './order';
 import { pipelineSchema, type PipelineSpec } from './pipeline';
 import { errorAt, formatPath, type Finding, type Problem } from './problem';
 import { lintTheRest } from './rest';
+import { rewrittenNumbers } from './rewritten';
 
 export type { Problem } from './problem';
 
@@ -44,7 +45,7 @@ export function parsePipeline(
   if (!value.ok) return result(null, [...syntax, problem(errorAt([], 'syntax', value.why, SYNTAX_HINT), TOP_OF_FILE)]);
   const { spec, findings } = check(value.value, calendars, rules);
   const placed = findings.map((finding) => problem(finding, locate(document, lines, finding)));
-  return result(spec, [...syntax, ...placed]);
+  return result(spec, [...syntax, ...placed, ...rewritten(document, lines)]);
 }
 
 /** As `parsePipeline`, for what a TypeScript file exports: there is no text to point into, so every problem is at 1:1. */
@@ -109,6 +110,13 @@ function toValue(document: Document): { ok: true; value: unknown } | { ok: false
     return { ok: false, why: error instanceof Error ? error.message : String(error) };
   }
 }
+
+const rewritten = (document: Document, lines: LineCounter): Problem[] =>
+  rewrittenNumbers(document).map(({ source, value, path, offset }) => {
+    const message = `${source} is the number ${value}, and that is what is handed on`;
+    const hint = `write '${source}' where it is meant as it stands, as versions are, else ${value}`;
+    return { severity: 'warning', code: 'number-rewritten', ...positionOf(lines, offset), path, message, hint };
+  });
 
 const TOP_OF_FILE = { line: 1, column: 1 };
 

@@ -1,0 +1,44 @@
+import { isMap, isPair, isScalar, visit, type Document, type Node, type Pair } from 'yaml';
+
+/** A number that is not what stands in the file, as whoever gets it reads it: `1.10` is 1.1. */
+export interface RewrittenNumber {
+  readonly source: string;
+  readonly value: number;
+  readonly path: string;
+  readonly offset: number;
+}
+
+/** Numbers that others give a meaning: under the `with` of finders and services, and under `config`. Elsewhere `0.10` means what 0.1 does. */
+export function rewrittenNumbers(document: Document): readonly RewrittenNumber[] {
+  const found: RewrittenNumber[] = [];
+  visit(document, {
+    Scalar: (key, { value, source, range }, ancestors) => {
+      if (key === 'key' || typeof value !== 'number' || source === undefined || String(value) === source) return;
+      if (isOthers(ancestors)) found.push({ source, value, path: pathOf(ancestors, key), offset: range?.[0] ?? 0 });
+    },
+  });
+  return found;
+}
+
+type Ancestors = readonly (Document | Node | Pair)[];
+
+const isOthers = (ancestors: Ancestors): boolean =>
+  ancestors.some((node, at) => {
+    const name = isPair(node) ? keyOf(node) : undefined;
+    if (name !== 'with') return name === 'config';
+    const around = ancestors[at - 1];
+    if (!isMap(around)) return false;
+    const type = around.get('type');
+    return around.has('finder') || (typeof type === 'string' && !OWN_TYPES.has(type));
+  });
+
+/** Of these Conveyor itself knows what each number under `with` means. */
+const OWN_TYPES: ReadonlySet<string> = new Set(['deploy', 'canary']);
+
+const keyOf = ({ key }: Pair): string => String(isScalar(key) ? key.value : key);
+
+/** `actions.test.with.version` */
+function pathOf(ancestors: Ancestors, last: unknown): string {
+  const names = ancestors.flatMap((node) => (isPair(node) ? [keyOf(node)] : []));
+  return `${names.join('.')}${typeof last === 'number' ? `[${last}]` : ''}`;
+}
