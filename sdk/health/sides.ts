@@ -1,6 +1,7 @@
 import type { ConcurrencyGate } from '../concurrency';
 import { stepFor } from '../../domain/health/lookback';
-import type { HealthSeries, Side, TimeRange } from '../../domain/health/series';
+import type { HealthSeries, Point, Side, TimeRange } from '../../domain/health/series';
+import { fillsWithZero } from '../../domain/health/transform';
 import type { HealthCheck } from '../../domain/spec/health';
 import type { RequestOf, ResponseOf } from '../protocol/common';
 import type { DataSourceProtocol } from '../protocol/dataSource';
@@ -46,14 +47,39 @@ async function readTaskGroup(
       ? { unit: group.unit, tasks: [...group.tasks] }
       : { unit: group.unit, labels: { version: group.version } };
   const request = { metric: check.metric, selector, ...window, step: stepFor(window.end - window.start) };
-  const answer = await withDeadline(deadlineMs, (signal) => query(request, { source: check.source, signal }));
-  if (!isAnswer(answer)) throw new Error('the data source answered with something that is not series of points');
-  const { series } = answer;
-  assertOneEach(series);
-  if ('tasks' in group) assertRequested(series, group.tasks);
-  return 'tasks' in group
-    ? { tasks: group.tasks.length, asked: group.tasks.slice(0, EXAMPLE_TASKS), series }
-    : { tasks: series.length, series };
+  const ask = async (metric: string): Promise<readonly HealthSeries[]> => {
+    const answer = await withDeadline(deadlineMs, (signal) =>
+      query({ ...request, metric }, { source: check.source, signal }),
+    );
+    if (!isAnswer(answer)) throw new Error('the data source answered with something that is not series of points');
+    assertOneEach(answer.series);
+    if ('tasks' in group) assertRequested(answer.series, group.tasks);
+    return answer.series;
+  };
+  const series = await ask(check.metric);
+  if (!('tasks' in group)) return { tasks: series.length, series };
+  const isSilent = series.every(({ points }) => points.length === 0);
+  return {
+    ...{ tasks: group.tasks.length, asked: group.tasks.slice(0, EXAMPLE_TASKS) },
+    series: isSilent && fillsWithZero(check.transform) ? await zeroWhereScraped(ask, group.tasks) : series,
+  };
+}
+
+/**
+ * A metric that only exists once something happened has no series where nothing did, and has none where nobody asks the tasks either. Which
+ * it is `up` tells, which Prometheus writes at each scrape: zero where that of every task is 1. A source without it leaves them silent.
+ */
+async function zeroWhereScraped(
+  ask: (metric: string) => Promise<readonly HealthSeries[]>,
+  tasks: readonly string[],
+): Promise<readonly HealthSeries[]> {
+  const scraped = (await ask('up').catch(() => [])).filter(({ points }) => points.at(-1)?.[1] === 1);
+  if (scraped.length < tasks.length) return [];
+  const zero = ([time]: Point): Point => [time, 0];
+  return scraped.map(({ labels, points }) => ({
+    labels,
+    points: points.filter(([, value]) => value === 1).map(zero),
+  }));
 }
 
 /** By hand, because there may be millions of points. Values that are not finite are let through: they never pass. */
