@@ -32,12 +32,16 @@ interface ServerFacts {
   readonly config?: ConfigState;
 }
 
+/** `event`: of another kind than is read; `nothing`: such as a tag; `nobody`: no pipeline subscribes to it; `unreadable`: refused. */
+export type IgnoredWhy = 'event' | 'nothing' | 'nobody' | 'unreadable';
+
 /** The metrics of this process, and whether the finders answer. */
 export class Metrics {
   private readonly requests = new Map<string, { readonly labels: Labels; count: number }>();
   private readonly times = new Map<string, Histogram>();
   private readonly submissions = new Counter('result');
   private readonly beyond = new Counter('source');
+  private readonly ignored = new Counter('why', ['event', 'nothing', 'nobody', 'unreadable']);
 
   answered({ method, route, status, seconds }: Answered): void {
     const key = `${method} ${route} ${status}`;
@@ -57,6 +61,11 @@ export class Metrics {
   /** A source of webhooks said what its scope does not let it say. */
   outOfScope(source: string): void {
     this.beyond.add(source);
+  }
+
+  /** A delivery that is believed started nothing and reached nobody; `source` is not at fault unless it is `unreadable`. */
+  deliveredInVain(why: IgnoredWhy): void {
+    this.ignored.add(why);
   }
 
   text(
@@ -86,6 +95,12 @@ export class Metrics {
         'counter',
         'Deliveries that said what their source may not.',
         this.beyond.rows(),
+      ),
+      family(
+        'conveyor_webhook_ignored_total',
+        'counter',
+        'Deliveries that reached no pipeline: another event, nothing new, of no subscription, or not to be read.',
+        this.ignored.rows(),
       ),
       ...openFamilies(open),
       ...backlogFamilies(backlogs),

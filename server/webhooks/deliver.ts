@@ -28,7 +28,7 @@ export interface Delivered {
 export interface Delivering extends Pick<ServerDeps, 'client' | 'now'> {
   readonly subscribers: Subscribers;
   readonly turns: Turns;
-  readonly metrics: Pick<Metrics, 'submitted' | 'outOfScope'>;
+  readonly metrics: Pick<Metrics, 'submitted' | 'outOfScope' | 'deliveredInVain'>;
 }
 
 /** A forge waits ten seconds for its answer; by then it must have one. */

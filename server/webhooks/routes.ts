@@ -10,6 +10,7 @@ import type { Bodies } from '../bodies';
 import { parseJsonBody, readBytes, rejectUnfit } from '../body';
 import type { ServerDeps } from '../deps';
 import type { RequestGate } from '../gate';
+import type { IgnoredWhy } from '../metrics';
 import { deliver, isUnknownPipeline, type Delivered, type Delivering } from './deliver';
 import {
   PUBLISHED,
@@ -63,7 +64,7 @@ export function webhookRoutes(deps: WebhookDeps): Hono {
     return bytes(context, async (body) => {
       const source = believed('github', signerOfGithub(body, signature, sources));
       const event = requireHeader(context, 'X-GitHub-Event');
-      if (event !== 'push') return context.body(null, 204);
+      if (event !== 'push') return inVain(context, deps, 'event');
       // The id of a delivery is not signed: what was signed names it, so that another id makes no other delivery of it.
       const key = deliveryKey('github', source, bodyDigest(body));
       const read = (): WebhookEvent => {
@@ -104,11 +105,12 @@ async function answerDelivery(
   const { answer: delivered, again } = await recent.once(
     { key, content, differs },
     async () => {
-      const event = read();
-      rejectUnfit(unfitIn(event));
+      const event = readCounted(deps, source, read);
       if (event !== null) await refuseForeign(deps, source, event);
       const scopes = Object.values(deps.config.access.webhooks).flatMap((all) => all.map(({ scope }) => scope));
-      return deliver(deps, { key, actor: source.actor, event: underItsNames(event, scopes) });
+      const came = await deliver(deps, { key, actor: source.actor, event: underItsNames(event, scopes) });
+      if (came === null) deps.metrics.deliveredInVain(event === null ? 'nothing' : 'nobody');
+      return came;
     },
     (it) => it !== null && it.left === 0 && it.awaiting.length === 0,
   );
@@ -118,6 +120,24 @@ async function answerDelivery(
   if (first !== undefined) context.header('location', `/v1/releases/${first.id}`);
   else if (waiting !== undefined) context.header('location', `/v1/pipelines/${waiting.pipeline}`);
   return context.json({ ...delivered, releases }, 202);
+}
+
+/** What its sender sees as a refusal is counted and logged here too: many senders show it to no person. @throws ConveyorError */
+function readCounted({ metrics, log }: WebhookDeps, { name }: WebhookSource, read: () => WebhookEvent): WebhookEvent {
+  try {
+    const event = read();
+    rejectUnfit(unfitIn(event));
+    return event;
+  } catch (error) {
+    metrics.deliveredInVain('unreadable');
+    log(`a delivery of ${name} is refused: ${(error as Error).message}`);
+    throw error;
+  }
+}
+
+function inVain(context: Context, { metrics }: WebhookDeps, why: IgnoredWhy): Response {
+  metrics.deliveredInVain(why);
+  return context.body(null, 204);
 }
 
 /** @throws ConveyorError `not-in-scope`, `not-permitted`, which are on record: the signature shows whose secret is used for more than it is for. */
