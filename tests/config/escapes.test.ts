@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process';
-import { chmodSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { compile } from '../../config/compiler/compile';
+import { PROCESS_LIMITS } from '../../config/compiler/process';
 import { startWalled } from '../../config/compiler/start';
 import { folderTree } from '../../config/compiler/tree';
 import { NO_PROGRAMS, OWN_PROGRAMS, tryWalls, wallsOf, type ProgramWalls } from '../../config/compiler/walls';
@@ -18,8 +19,13 @@ jest.setTimeout(120_000);
 const settings = (config: object = {}): Registry =>
   parseRegistry({ config }, { PATH: process.env['PATH'] }, join(tmpdir(), 'conveyor.config.yaml'));
 
+/** To go through all that can be reached takes a later Node more time and memory than programs have. */
+const LONG = { timeoutMs: 60_000, memoryMb: 512 };
+/** What a program of configuration has. */
+const DATA_MB = 2 * PROCESS_LIMITS.memoryMb + 512;
+
 async function compiled(files: Files, walls: ProgramWalls = OWN_PROGRAMS) {
-  const { values, problems } = await compile(folderTree(folderOf(files)), { walls, limits: { timeoutMs: 60_000 } });
+  const { values, problems } = await compile(folderTree(folderOf(files)), { walls, limits: LONG });
   return {
     values: Object.fromEntries(
       values.map(({ path, text }) => [path, path.endsWith('.yaml') ? text : (JSON.parse(text) as unknown)]),
@@ -85,29 +91,64 @@ Object.keys = Object.entries = () => []; Object.is = () => false; (JSON as any).
   });
 });
 
-/** Tries what the process of a program could do if it were a program of the machine, and prints what it managed. */
-const INTRUDER = `
-const fs = require('node:fs'), net = require('node:net'), { spawn } = require('node:child_process');
-const { parent, port, secret, open, lasting } = JSON.parse(fs.readFileSync(0, 'utf8'));
+/** What the process of a program could do if it were a program of the machine. Each attempt names itself where it succeeds. */
+const ATTEMPTS = `
+const fs = require('node:fs'), { spawn, spawnSync } = require('node:child_process');
 const did = [];
 const attempt = (name, act) => { try { if (act() !== false) did.push(name); } catch {} };
-attempt('environment', () => fs.readdirSync('/proc').filter((it) => /^[0-9]+$/.test(it)).some((pid) => {
-  try { return fs.readFileSync('/proc/' + pid + '/environ', 'utf8').includes(secret); } catch { return false; }
-}));
-attempt('own environment', () => Object.keys(process.env).some((it) => !['TZ', 'LC_ALL', 'PWD'].includes(it)));
-attempt('signal', () => process.kill(parent, 'SIGUSR1'));
-attempt('signal', () => process.kill(process.ppid > 1 ? process.ppid : -1, 0) && process.ppid > 2 && fs.readFileSync('/proc/' + process.ppid + '/cmdline', 'utf8').includes('jest'));
-attempt('user', () => fs.readFileSync(open + '/secret'));
-attempt('user', () => fs.readFileSync('/proc/' + parent + '/root' + open + '/secret'));
-attempt('files', () => { fs.writeFileSync(open + '/written', ''); });
-attempt('descriptors', () => fs.readdirSync('/proc/self/fd').map(Number).filter((fd) => fd > 2)
-  .some((fd) => { try { return fs.fstatSync(fd).isFile() && fs.readFileSync('/proc/self/fd/' + fd, 'utf8').includes(secret); } catch { return false; } }));
+const tryAll = ({ parent, secret, open }) => {
+  attempt('environment', () => fs.readdirSync('/proc').filter((it) => /^[0-9]+$/.test(it)).some((pid) => {
+    try { return fs.readFileSync('/proc/' + pid + '/environ', 'utf8').includes(secret); } catch { return false; }
+  }));
+  attempt('own environment', () => Object.keys(process.env).some((it) => !['TZ', 'LC_ALL', 'PWD'].includes(it)));
+  attempt('signal', () => process.kill(parent, 'SIGUSR1'));
+  attempt('signal', () => process.kill(process.ppid > 1 ? process.ppid : -1, 0) && process.ppid > 2 && !/\\0-e\\0/.test(fs.readFileSync('/proc/' + process.ppid + '/cmdline', 'utf8')));
+  attempt('user', () => fs.readFileSync(open + '/secret'));
+  attempt('user', () => fs.readFileSync('/proc/' + parent + '/root' + open + '/secret'));
+  attempt('files', () => { fs.writeFileSync(open + '/written', ''); });
+  for (const own of ['/tmp', '/dev/shm', '/var/tmp']) {
+    const at = own + '/link-' + process.pid;
+    attempt('links', () => { fs.symlinkSync(open + '/secret', at + '-s'); return fs.readFileSync(at + '-s'); });
+    attempt('links', () => { fs.linkSync(open + '/secret', at + '-h'); return fs.readFileSync(at + '-h'); });
+    attempt('links', () => { fs.symlinkSync(open, at + '-d'); fs.writeFileSync(at + '-d/written', ''); });
+    attempt('links', () => { fs.symlinkSync('/proc/1/root', at + '-r'); return fs.readFileSync(at + '-r' + open + '/secret'); });
+    attempt('links', () => { fs.symlinkSync('/proc/self/fd', at + '-f'); return fs.readdirSync(at + '-f').filter((fd) => fd > 2)
+      .some((fd) => { try { return fs.statSync(at + '-f/' + fd).isFile() && fs.readFileSync(at + '-f/' + fd, 'utf8').includes(secret); } catch { return false; } }); });
+  }
+  attempt('descriptors', () => fs.readdirSync('/proc/self/fd').map(Number).filter((fd) => fd > 2)
+    .some((fd) => { try { return fs.fstatSync(fd).isFile() && fs.readFileSync('/proc/self/fd/' + fd, 'utf8').includes(secret); } catch { return false; } }));
+  attempt('processes', () => Number(/^Max processes +([0-9]+|unlimited)/m.exec(fs.readFileSync('/proc/self/limits', 'utf8'))[1].replace('unlimited', 'Infinity')) > 512);
+};
+`;
+
+/** Tries all that, also in a child that leaves its session, and leaves a child of its own behind; prints what it managed. */
+const INTRUDER = `${ATTEMPTS}
+const net = require('node:net');
+const given = JSON.parse(fs.readFileSync(0, 'utf8'));
+tryAll(given);
+const child = ${JSON.stringify(`${ATTEMPTS}; tryAll(JSON.parse(process.argv[1])); process.stdout.write(JSON.stringify(did));`)};
+const forked = spawnSync(process.execPath, ['-e', child, JSON.stringify(given)], { detached: true, encoding: 'utf8', env: process.env });
+attempt('a fork', () => { const all = JSON.parse(forked.stdout); did.push(...all.map((name) => name + ' by a fork')); return false; });
+if (forked.status !== 0) did.push('a fork that could not try: ' + forked.stderr);
 attempt('memory', () => { const kept = []; for (let n = 0; n < 24; n++) kept.push(Buffer.alloc(64 * 1024 * 1024, 1)); });
-try { spawn('/bin/sh', ['-c', 'exec sleep 600; : ' + lasting], { detached: true, stdio: 'ignore' }).on('error', () => {}).unref(); } catch {}
-const socket = net.connect(port, '127.0.0.1').on('connect', () => { did.push('network'); done(); }).on('error', done);
+for (const how of ['sleep 600', 'trap "" TERM HUP INT; (trap "" TERM HUP INT; sleep 600 & sleep 600)'])
+  try { spawn('/bin/sh', ['-c', how + '; : ' + given.lasting], { detached: true, stdio: 'ignore' }).on('error', () => {}).unref(); } catch {}
+const socket = net.connect(given.port, '127.0.0.1').on('connect', () => { did.push('network'); done(); }).on('error', done);
 let isDone = false;
 function done() { if (!isDone) { isDone = true; process.stdout.write(JSON.stringify([...new Set(did)]) + '\\n'); setTimeout(() => process.exit(), 100); } }
 `;
+
+/** Whether a process still runs that was started with this word. */
+const isLeft = (word: string): boolean =>
+  readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .some((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(word);
+      } catch {
+        return false;
+      }
+    });
 
 async function managed(walls: ProgramWalls): Promise<readonly string[]> {
   const open = mkdtempSync('/var/tmp/conveyor-escape-');
@@ -120,7 +161,7 @@ async function managed(walls: ProgramWalls): Promise<readonly string[]> {
   const server = createServer((socket) => socket.end());
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
   const { port } = server.address() as AddressInfo;
-  const { child, end } = startWalled([process.execPath, '-e', INTRUDER], 512, walls);
+  const { child, end } = startWalled([process.execPath, '-e', INTRUDER], DATA_MB, walls);
   try {
     let text = '';
     child.stdout?.setEncoding('utf8').on('data', (part: string) => void (text += part));
@@ -129,7 +170,9 @@ async function managed(walls: ProgramWalls): Promise<readonly string[]> {
     child.stdin?.end(JSON.stringify({ parent: parent.pid, port, secret, open, lasting }));
     await new Promise((closed) => child.once('close', closed));
     if (text === '') throw new Error(`nothing was tried: ${errors}`);
-    return JSON.parse(text) as string[];
+    end();
+    const left = isLeft(lasting) ? ['a child that outlives it'] : [];
+    return [...(JSON.parse(text) as string[]), ...left];
   } finally {
     end();
     parent.kill('SIGKILL');
