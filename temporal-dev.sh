@@ -82,7 +82,10 @@ run_server() {
   arguments=(server start-dev --ip 127.0.0.1 --port "$port" --log-level "$log_level")
   if [ -n "$headless" ]; then arguments+=(--headless); else arguments+=(--ui-port "$ui_port" --ui-disable-news-fetch); fi
   if [ -n "$db" ]; then
+    # It has the histories of everything, for its user alone.
+    umask 077
     mkdir -p "$(dirname "$db")"
+    chmod go-rwx "$db"* 2>/dev/null || true
     arguments+=(--db-filename "$db" --sqlite-pragma journal_mode=wal --sqlite-pragma synchronous=normal)
   fi
   for word in $DYNAMIC_CONFIG; do arguments+=(--dynamic-config-value "$word"); done

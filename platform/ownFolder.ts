@@ -1,4 +1,4 @@
-import { chmodSync, lstatSync, mkdirSync } from 'node:fs';
+import { chmodSync, lstatSync, mkdirSync, type Stats } from 'node:fs';
 import { dirname } from 'node:path';
 
 /** A folder of this user alone; one in which others may have changed what lies there; or one that is not this user's, or no folder. */
@@ -7,14 +7,8 @@ type Ownership = 'own' | 'shared' | 'foreign';
 const GROUP_OR_OTHERS = 0o077;
 const WRITABLE_BY_OTHERS = 0o022;
 
-/** @throws what the disk says of a path that does not exist */
-export function ownershipOf(folder: string): Ownership {
-  // A link leads to wherever its owner wants, now and later.
-  const { uid, mode, isFolder } = describe(folder);
-  // Windows has no such ids.
-  if (!isFolder || uid !== (process.getuid?.() ?? uid)) return 'foreign';
-  return (mode & WRITABLE_BY_OTHERS) === 0 ? 'own' : 'shared';
-}
+/** Whether this user or root has put it there. Windows has no such ids. */
+export const isOwn = ({ uid }: Pick<Stats, 'uid'>): boolean => [process.getuid?.() ?? uid, 0].includes(uid);
 
 /**
  * Makes a folder that no other user of the machine may enter, or closes the one that is there.
@@ -22,18 +16,15 @@ export function ownershipOf(folder: string): Ownership {
  * @throws what the disk says
  */
 export function closeFolder(folder: string): Ownership {
-  mkdirSync(dirname(folder), { recursive: true, mode: 0o700 });
+  mkdirSync(dirname(folder), { recursive: true });
   try {
     mkdirSync(folder, { mode: 0o700 });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
-  const ownership = ownershipOf(folder);
-  if (ownership !== 'foreign' && (describe(folder).mode & GROUP_OR_OTHERS) !== 0) chmodSync(folder, 0o700);
-  return ownership;
-}
-
-function describe(folder: string): { readonly uid: number; readonly mode: number; readonly isFolder: boolean } {
+  // A link leads to wherever its owner wants, now and later.
   const stat = lstatSync(folder);
-  return { uid: stat.uid, mode: stat.mode, isFolder: stat.isDirectory() };
+  if (!stat.isDirectory() || stat.uid !== (process.getuid?.() ?? stat.uid)) return 'foreign';
+  if ((stat.mode & GROUP_OR_OTHERS) !== 0) chmodSync(folder, 0o700);
+  return (stat.mode & WRITABLE_BY_OTHERS) === 0 ? 'own' : 'shared';
 }

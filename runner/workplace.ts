@@ -1,6 +1,7 @@
 import {
   chmodSync,
   chownSync,
+  lstatSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -10,6 +11,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isOwn } from '../platform/ownFolder';
 import type { IsolationMethod } from './method';
 import { markOf } from './mark';
 
@@ -49,6 +51,9 @@ export const closeWorkplace = ({ folder }: Workplace): void => rmSync(folder, { 
 
 /** What a worker that was killed could not remove. */
 export function clearWorkplaces(runId: string): void {
-  const left = readdirSync(tmpdir()).filter((name) => name.startsWith(markOf(runId)));
-  for (const name of left) rmSync(join(tmpdir(), name), { recursive: true, force: true });
+  for (const name of readdirSync(tmpdir()).filter((one) => one.startsWith(markOf(runId)))) {
+    const left = join(tmpdir(), name);
+    // Anybody may make a folder of that name there, and change it while it is removed.
+    if (isOwn(lstatSync(left))) rmSync(left, { recursive: true, force: true });
+  }
 }

@@ -41,7 +41,7 @@ export const devCommand: Register = (program, cli) => {
         'conveyor dev',
         'conveyor dev --config',
         'conveyor dev --speed 600',
-        'conveyor dev --ports auto --ready-file /tmp/stack.json',
+        'conveyor dev --ports auto --ready-file stack.json',
       ),
     )
     .action(cli.handle<DevOptions>(runDev));

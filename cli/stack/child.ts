@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process';
-import { closeSync, fstatSync, mkdirSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { conveyorError, type ConveyorError } from '../../domain/errors';
 import type { Env } from '../../platform/env';
+import { closeFolder } from '../../platform/ownFolder';
 import type { Io } from '../io';
 
 /** One process of the stack and how to know that it is ready. */
@@ -44,14 +45,17 @@ const LAST_LINES = 12;
  * It writes to its log file itself: it can outlive us. With `again` what the one before it wrote is kept.
  */
 export function startChild(spec: ChildSpec, { again = false } = {}): Child {
-  mkdirSync(dirname(spec.logFile), { recursive: true });
-  const log = openSync(spec.logFile, again ? 'a' : 'w');
+  closeFolder(dirname(spec.logFile));
+  const log = openSync(spec.logFile, again ? 'a' : 'w', 0o600);
   const from = fstatSync(log).size;
+  // What it keeps is for its user alone: histories, values, databases.
+  const before = process.umask(0o077);
   const child = spawn(spec.command, [...spec.args], {
     detached: true,
     stdio: ['ignore', log, log],
     env: { ...spec.env },
   });
+  process.umask(before);
   closeSync(log);
   const dismiss = guardGroup(child.pid);
   let gone = false;

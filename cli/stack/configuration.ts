@@ -1,10 +1,11 @@
-import { existsSync, mkdirSync, rmSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { existsSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { Git } from '../../config/repository/git';
 import { copiesFolder, copyOf } from '../../config/repository/repository';
 import { conveyorError } from '../../domain/errors';
 import type { ConfigRepositorySettings } from '../../platform/configRepositories';
 import type { Env } from '../../platform/env';
+import { closeFolder } from '../../platform/ownFolder';
 import { ALL_MISSING } from '../../platform/programs';
 import { installRoot, loadRegistry } from '../../platform/registry';
 import { freePorts } from './ports';
@@ -76,7 +77,7 @@ export async function makeRepository({ repository, folder }: ConfigStack, env: E
   if (isElsewhere || existsSync(git)) return false;
   for (const it of ['etcd', 'proxy', 'service.json']) rmSync(join(folder, it), { recursive: true, force: true });
   removeCopy({ repository }, env);
-  mkdirSync(dirname(git), { recursive: true });
+  for (const it of [folder, git]) closeFolder(it);
   await new Git(git, name).init(branch);
   return true;
 }

@@ -1,4 +1,4 @@
-import { renameSync, writeFileSync } from 'node:fs';
+import { writePrivate } from '../../platform/privateFile';
 import type { ConfigStack } from './configuration';
 import type { PartName } from './parts';
 import type { Stack } from './stack';
@@ -31,6 +31,5 @@ const configReady = ({ repository, service, proxy }: ConfigStack) => ({
 
 /** Nobody ever reads half a file. */
 export function writeReady(file: string, ready: Ready): void {
-  writeFileSync(`${file}.part`, `${JSON.stringify(ready, null, 2)}\n`);
-  renameSync(`${file}.part`, file);
+  writePrivate(file, `${JSON.stringify(ready, null, 2)}\n`);
 }

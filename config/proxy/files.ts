@@ -1,5 +1,8 @@
-import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { constants } from 'node:fs';
+import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isOwn } from '../../platform/ownFolder';
 
 /** The disk of a proxy, so that tests can fill it. */
 export interface Files {
@@ -11,7 +14,6 @@ export interface Files {
 }
 
 export function filesIn(folder: string): Files {
-  let number = 0;
   return {
     list: async () => {
       await mkdir(folder, { recursive: true });
@@ -21,11 +23,11 @@ export function filesIn(folder: string): Files {
       await Promise.all(left.map((name) => removeOld(join(folder, name))));
       return names.filter((name) => name.endsWith('.json'));
     },
-    read: (name) => readFile(join(folder, name), 'utf8'),
+    read: (name) => readOwn(join(folder, name)),
     write: async (name, text) => {
-      const temporary = join(folder, `${name}.${process.pid}.${(number += 1)}${TEMPORARY}`);
+      const temporary = join(folder, `${name}.${randomUUID()}${TEMPORARY}`);
       try {
-        const file = await open(temporary, 'w', 0o644);
+        const file = await open(temporary, 'wx', 0o644);
         try {
           await file.writeFile(text);
           await file.sync();
@@ -43,6 +45,17 @@ export function filesIn(folder: string): Files {
 }
 
 const TEMPORARY = '.part';
+
+/** What another user of the machine has put into the folder is no value of ours. */
+async function readOwn(place: string): Promise<string> {
+  const file = await open(place, constants.O_RDONLY | constants.O_NOFOLLOW);
+  try {
+    if (!isOwn(await file.stat())) throw new Error('another user of this machine has written it');
+    return await file.readFile('utf8');
+  } finally {
+    await file.close();
+  }
+}
 
 /** What is newer another process may be writing. */
 const OLD_MS = 60_000;

@@ -1,4 +1,14 @@
-import { copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  lstatSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { accepts } from '../../cli/stack/ports';
@@ -52,6 +62,17 @@ async function readyOf(dev: Running): Promise<Ready> {
   return ready;
 }
 
+/** What other users of the machine could read, write or have put there, as far as no closed folder around it keeps them out. */
+function openTo(folder: string): readonly string[] {
+  return readdirSync(folder).flatMap((name) => {
+    const file = join(folder, name);
+    const stat = lstatSync(file, { throwIfNoEntry: false });
+    if (stat === undefined) return [];
+    const isOpen = stat.uid !== process.getuid?.() || (stat.mode & 0o077) !== 0;
+    return isOpen ? [file, ...(stat.isDirectory() ? openTo(file) : [])] : [];
+  });
+}
+
 test('conveyor dev starts everything on free ports, and SIGTERM stops exactly what it started', async () => {
   const dev = processes.node('bin/conveyor.js', ['dev', '--ports', 'auto', '--ready-file', readyFile], env());
   const ready = await readyOf(dev);
@@ -62,6 +83,12 @@ test('conveyor dev starts everything on free ports, and SIGTERM stops exactly wh
     expect({ url, ok: (await fetch(url)).ok }).toEqual({ url, ok: true });
   const jobs = (await (await fetch(`${ready.simulator}/control/jobs`)).json()) as { name: string }[];
   expect(jobs.map(({ name }) => name)).toEqual(expect.arrayContaining(['kvstore-x', 'kvstore-y', 'fdo-x', 'hello']));
+
+  const own = join(ROOT, '.conveyor', 'logs', String(dev.pid));
+  expect(readdirSync(own)).toEqual(expect.arrayContaining(['temporal', 'server.log', 'worker.log']));
+  expect(readdirSync(join(own, 'temporal'))).toContain('temporal.db');
+  expect([statSync(own).mode & 0o077, openTo(own)]).toEqual([0, []]);
+  expect(statSync(readyFile).mode & 0o777).toBe(0o600);
 
   // Another one beside it uses the Temporal server and the simulator that are there, and leaves them alone.
   const other = processes.node('bin/conveyor.js', ['dev', '-o', 'json'], {
@@ -220,6 +247,9 @@ describeWithEtcd('conveyor dev --config', () => {
     // The pipeline judges what an application measures.
     await processes.node('dist/examples/config/app.js', [], near).said(/^following/m);
     await conveyor('apply', 'examples/config/pipeline.yaml');
+    const own = join(ROOT, '.conveyor', 'logs', String(dev.pid));
+    expect(readdirSync(join(own, 'config'))).toEqual(expect.arrayContaining(['etcd', 'flags.git', 'proxy']));
+    expect([statSync(own).mode & 0o077, openTo(own)]).toEqual([0, []]);
     process.kill(ready.pids['config-service']!, 'SIGKILL');
     await conveyor('config', 'propose', 'examples/config/flags', '-m', 'Limit feeds');
     await eventually('the limit is committed on this host', async () => (await limits()).commit !== null);

@@ -1,6 +1,7 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { conveyorError } from '../../../domain/errors';
+import { writePrivate } from '../../../platform/privateFile';
 import { EXIT } from '../../exit';
 import { emit } from '../../output';
 import { examples, type Register } from '../command';
@@ -75,7 +76,7 @@ export const lockStore: Register = (group, cli) => {
 
 function writePassword(folder: string, { host, password }: { readonly host: string; readonly password: string }): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  writeFileSync(join(folder, `${host}.env`), `CONVEYOR_ETCD_PASSWORD=${password}\n`, { mode: 0o600 });
+  writePrivate(join(folder, `${host}.env`), `CONVEYOR_ETCD_PASSWORD=${password}\n`);
 }
 
 const appendHost = (value: string, before: readonly string[]): string[] => [...before, value];

@@ -1,0 +1,18 @@
+import { randomUUID } from 'node:crypto';
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
+
+/**
+ * Writes a file that only this user reads, whole or not at all. It follows no link that lies at its place, and takes the place of a file that
+ * others could read.
+ * @throws what the disk says
+ */
+export function writePrivate(file: string, text: string): void {
+  const part = `${file}.${randomUUID()}.part`;
+  try {
+    writeFileSync(part, text, { mode: 0o600, flag: 'wx' });
+    renameSync(part, file);
+  } catch (error) {
+    rmSync(part, { force: true });
+    throw error;
+  }
+}
