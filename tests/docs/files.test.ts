@@ -132,6 +132,16 @@ describe('the guide to securing Conveyor', () => {
 
   test('names a test for each of the attacks', () => expect(named.length).toBeGreaterThan(20));
   test.each(named)('$file has: $title', expectTest);
+
+  test('lists all the files that start a program, and no other', () => {
+    const page = read('docs/guides/secure.md').split('These are all the files that start a program:')[1] ?? '';
+    const listed = [...page.matchAll(/^\| `([\w/.]+)` \|/gm)].map(([, file = '']) => file);
+    const starting = runningSources()
+      .filter(({ text }) => /^import \{.*\} from 'node:child_process'/m.test(text))
+      .map(({ name }) => name)
+      .filter((name) => !/^(examples|bench|scripts)\//.test(name));
+    expect(listed.toSorted()).toEqual(starting.toSorted());
+  });
 });
 
 describe('ARCHITECTURE.md', () => {
