@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePorts } from '../cli/stack/ports';
+import { blobId } from '../config/repository/revalue';
 import { EtcdStore } from '../config/store/etcd';
 import { startEtcd } from './etcd';
 import { each, print, run } from './stack';
@@ -45,7 +46,8 @@ async function main(): Promise<void> {
 
 const commitPaths = (store: EtcdStore, before: number, paths: readonly string[]): Promise<unknown> => {
   const sequence = before / TOGETHER + 1;
-  const values = paths.map((path) => ({ path, value: 'x'.repeat(BYTES), version: `v${sequence}` }));
+  const value = 'x'.repeat(BYTES);
+  const values = paths.map((path) => ({ path, value, version: blobId(value) }));
   return store.apply(R, { commit: `c${sequence}`, sequence, values });
 };
 

@@ -7,7 +7,8 @@ import {
   type Subscribers,
   type Subscription,
 } from '../domain/config/subscriptions';
-import { storeDoor, type ConfigRepositorySettings } from '../platform/configRepositories';
+import type { ConfigRepositorySettings } from '../platform/configRepositories';
+import { storeDoor } from '../platform/configStores';
 import { concurrencyGate } from '../sdk/concurrency';
 import { EtcdStore } from './store/etcd';
 import type { ConfigStore } from './store/port';

@@ -436,6 +436,13 @@ export const ERRORS = {
     retryable: false,
     exit: 1,
   }),
+  'store-forged': entry<{ repository: string; what: string; why: string }>({
+    message: ({ repository, what, why }) => `${what} in the store of ${repository} is not to be believed: ${why}`,
+    hint: () =>
+      'the service of configuration puts back what git has within a minute; docs/guides/secure.md says how to lock the store',
+    retryable: true,
+    exit: 1,
+  }),
   'store-out-of-step': entry<{ repository: string; head: string; given: string }>({
     message: ({ repository, head, given }) =>
       `the store holds ${repository} up to ${head}, and ${given} is not the commit after it`,

@@ -1,10 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
 import { isStoreOpenToOthers, whyNotStoreUrls } from '../domain/config/storeUrl';
-import { conveyorError } from '../domain/errors';
 import { NAME } from '../domain/ids';
-import { isLoopback } from '../domain/loopback';
 import { ACCESS_LIMITS } from '../domain/limits';
 import type { Principal } from '../domain/principals';
 import { listOf, principal } from '../domain/spec/scalars';
@@ -24,6 +21,8 @@ export interface ConfigRepositorySettings {
   readonly login?: StoreLogin;
   /** Certificates of the connection to it. */
   readonly tls?: StoreTls;
+  /** Files with the keys by which hosts know what they read; missing where nothing is signed. */
+  readonly signing?: StoreSigningFiles;
   /** Who may propose changes; missing where the file lists nobody. */
   readonly owners?: readonly Principal[];
 }
@@ -40,6 +39,12 @@ export interface StoreTls {
   readonly ca?: string;
   readonly cert?: string;
   readonly key?: string;
+}
+
+/** Files with PEM: the private key of the service of configuration, and the public keys of others that are believed. */
+export interface StoreSigningFiles {
+  readonly key?: string;
+  readonly trusted?: readonly string[];
 }
 
 const storeUrl = z.string().superRefine((text, context) => {
@@ -60,6 +65,8 @@ const storeSchema = z
     ca: z.string().min(1).max(1024).optional(),
     cert: z.string().min(1).max(1024).optional(),
     key: z.string().min(1).max(1024).optional(),
+    signingKey: z.string().min(1).max(1024).optional(),
+    trusted: z.array(z.string().min(1).max(1024)).max(8).optional(),
   })
   .superRefine(({ url, user, passwordEnv, cert, key }, context) => {
     if ((user === undefined) !== (passwordEnv === undefined)) context.addIssue('user and passwordEnv go together');
@@ -124,7 +131,11 @@ export const toConfigRepositories = (
 
 type Store = z.output<typeof storeSchema>;
 
-function storeAccess({ user, passwordEnv, ca, cert, key }: Partial<Store> = {}, env: Env, folder: string) {
+function storeAccess(
+  { user, passwordEnv, ca, cert, key, signingKey, trusted }: Partial<Store> = {},
+  env: Env,
+  folder: string,
+) {
   const files = Object.entries({ ca, cert, key }).flatMap(([name, file]) =>
     file === undefined ? [] : [[name, resolve(folder, file)]],
   );
@@ -133,40 +144,13 @@ function storeAccess({ user, passwordEnv, ca, cert, key }: Partial<Store> = {}, 
       ? {}
       : { login: { user, passwordEnv, password: env[passwordEnv] } }),
     ...(files.length === 0 ? {} : { tls: Object.fromEntries(files) as StoreTls }),
+    ...(signingKey === undefined && trusted === undefined
+      ? {}
+      : {
+          signing: {
+            ...(signingKey === undefined ? {} : { key: resolve(folder, signingKey) }),
+            ...(trusted === undefined ? {} : { trusted: trusted.map((one) => resolve(folder, one)) }),
+          },
+        }),
   };
-}
-
-/** Doors of stores that stand open. */
-export const lintStores = (all: readonly ConfigRepositorySettings[]): readonly string[] =>
-  all.flatMap(({ name, etcd, login }) =>
-    etcd === null || login !== undefined || !etcd.split(',').some((url) => !isLoopback(new URL(url.trim()).hostname))
-      ? []
-      : [
-          `config.repositories.${name}.etcd: without a user, whoever reaches the store changes what hosts read (docs/guides/secure.md)`,
-        ],
-  );
-
-type StoreOpening = Pick<ConfigRepositorySettings, 'etcd' | 'login' | 'tls'>;
-
-/** What a client of the store is made with. @throws ConveyorError `usage` for a password that is not set, `config-invalid` for a file that cannot be read */
-export function storeDoor({ login, tls }: StoreOpening) {
-  const read = (file: string): string => {
-    try {
-      return readFileSync(file, 'utf8');
-    } catch (error) {
-      throw conveyorError('config-invalid', {
-        file,
-        detail: `a certificate of the store: ${(error as Error).message}`,
-      });
-    }
-  };
-  const pem = Object.entries(tls ?? {}).map(([name, file]: [string, string]) => [name, read(file)]);
-  if (login === undefined) return { ...(tls ? { tls: Object.fromEntries(pem) as StoreTls } : {}) };
-  const { user, password, passwordEnv } = login;
-  if (!password)
-    throw conveyorError('usage', {
-      text: `${passwordEnv} is not set, which holds the password of ${user} at the store of configuration`,
-      hint: 'set it where this process starts (docs/guides/secure.md)',
-    });
-  return { ...(tls ? { tls: Object.fromEntries(pem) as StoreTls } : {}), login: { user, password } };
 }

@@ -14,6 +14,7 @@ const STATUS: Readonly<Record<string, number>> = {
   'too-large': 413,
   'not-found': 404,
   'store-unavailable': 503,
+  'store-forged': 503,
   overloaded: 503,
 };
 

@@ -1,3 +1,4 @@
+import { ConveyorError } from '../../domain/errors';
 import { Loop } from './loop';
 import type { ConfigStore, StoreEvent } from '../store/port';
 import { revisionOf } from '../store/position';
@@ -95,15 +96,21 @@ export class Following {
   }
 
   private async stateOf(path: string): Promise<StoreEvent[]> {
-    const [value, overrides] = await Promise.all([
-      this.store.read(this.repository, path),
-      this.store.overrides(this.repository, path),
-    ]);
     const at = { path, position: '' };
-    return [
-      ...(value ? [{ kind: 'value' as const, ...at, value }] : []),
-      ...(overrides.length > 0 ? [{ kind: 'override' as const, ...at, overrides }] : []),
-    ];
+    const [values, overrides] = await Promise.all([this.valueOf(path), this.store.overrides(this.repository, path)]);
+    return [...values, ...(overrides.length > 0 ? [{ kind: 'override' as const, ...at, overrides }] : [])];
+  }
+
+  /** What is not to be believed keeps nobody from the other paths. */
+  private async valueOf(path: string): Promise<StoreEvent[]> {
+    const at = { path, position: '' };
+    try {
+      const value = await this.store.read(this.repository, path);
+      return value ? [{ kind: 'value', ...at, value }] : [];
+    } catch (error) {
+      if (!(error instanceof ConveyorError) || error.code !== 'store-forged') throw error;
+      return [{ kind: 'disbelieved', ...at, part: 'value', why: error.message }];
+    }
   }
 
   private async restart(): Promise<void> {

@@ -28,6 +28,8 @@ async function main(): Promise<void> {
   const log = (line: string): void => void process.stderr.write(`note: ${line}\n`);
   claimCache(cache, log);
   const store = new EtcdStore(options.store);
+  if (options.store.signing === undefined)
+    log('no --trust: this host believes whatever the store holds (docs/guides/secure.md)');
   const now = (): number => Date.now();
   const vessel = new Vessel({
     ...{ host, repository, labels, store, log, now, mostBytes },

@@ -2,14 +2,14 @@ import { hostname } from 'node:os';
 import { parseArgs } from 'node:util';
 import { isStoreOpenToOthers, whyNotStoreUrls } from '../../domain/config/storeUrl';
 import { conveyorError, type ConveyorError } from '../../domain/errors';
-import { storeDoor } from '../../platform/configRepositories';
+import { storeDoor, storeSigning } from '../../platform/configStores';
 import type { Env } from '../../platform/env';
 import { placeOf } from '../vessel/listen';
 
 /** What the process of a proxy is started with. */
 
 const HINT =
-  'conveyor config-proxy --repository NAME --cache DIR --etcd URL [--etcd-user NAME --etcd-password-env VARIABLE] [--etcd-ca FILE] [--etcd-cert FILE --etcd-key FILE] [--host NAME] [--label KEY=VALUE …] [--port N] [--peers HOST:PORT] [--packages-mb N]';
+  'conveyor config-proxy --repository NAME --cache DIR --etcd URL [--etcd-user NAME --etcd-password-env VARIABLE] [--etcd-ca FILE] [--etcd-cert FILE --etcd-key FILE] [--trust FILE …] [--host NAME] [--label KEY=VALUE …] [--port N] [--peers HOST:PORT] [--packages-mb N]';
 
 const OPTIONS = {
   host: { type: 'string' },
@@ -21,6 +21,7 @@ const OPTIONS = {
   'etcd-ca': { type: 'string' },
   'etcd-cert': { type: 'string' },
   'etcd-key': { type: 'string' },
+  trust: { type: 'string', multiple: true },
   label: { type: 'string', multiple: true },
   port: { type: 'string', default: '4700' },
   peers: { type: 'string' },
@@ -29,7 +30,7 @@ const OPTIONS = {
 
 /** @throws ConveyorError `usage` */
 export function readOptions(args: readonly string[], env: Env) {
-  const { host = hostname(), repository, cache, etcd, label = [], port: text, peers, ...rest } = parse(args);
+  const { host = hostname(), repository, cache, etcd, label = [], trust, port: text, peers, ...rest } = parse(args);
   const port = Number(text);
   if (text.trim() === '' || !Number.isInteger(port) || port < 0 || port > 65_535)
     throw usage(`--port ${text} is not a port`);
@@ -47,7 +48,8 @@ export function readOptions(args: readonly string[], env: Env) {
   if (!Number.isSafeInteger(megabytes) || megabytes < 1)
     throw usage(`--packages-mb ${rest['packages-mb']} is not a number from 1`);
   const mostBytes = megabytes * 1024 * 1024;
-  const store = { url: etcd, ...storeDoor(accessOf(rest, etcd, env)) };
+  const signing = trust && storeSigning({ signing: { trusted: trust } });
+  const store = { url: etcd, ...storeDoor(accessOf(rest, etcd, env)), signing };
   return { host, repository, cache, store, port, place, mostBytes, labels: Object.fromEntries(label.map(labelOf)) };
 }
 

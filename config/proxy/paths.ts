@@ -1,4 +1,12 @@
-import { answerOf, isSameAnswer, NOTHING, withCommitted, type Answer, type Held } from '../../domain/config/held';
+import {
+  answerOf,
+  isSameAnswer,
+  NOTHING,
+  withCommitted,
+  type Answer,
+  type Committed,
+  type Held,
+} from '../../domain/config/held';
 import type { Host } from '../../domain/config/overrides';
 import type { CachedPath } from '../../sdk/configCache';
 import type { StoreEvent } from '../store/port';
@@ -15,6 +23,8 @@ export interface PathEntry {
   /** When the store confirmed what the cache holds. */
   readonly cachedAt: number | null;
   askedAt: number;
+  /** Why the value in the store is not to be believed; undefined while it is. */
+  disbelieved?: string | undefined;
   /** By application: what it refuses, and why. */
   readonly refusals: Map<string, { readonly version: string; readonly reason: string }>;
 }
@@ -41,11 +51,19 @@ export function takeEvent(
   now: number,
 ): { isNews: boolean; note?: string } {
   const before = entry.held;
+  if (event.kind === 'disbelieved') {
+    if (event.part === 'value') entry.disbelieved = event.why;
+    return { isNews: false, note: `the ${event.part} of ${entry.path} in the store is not taken: ${event.why}` };
+  }
+  const offered = committedIn(event);
+  if (offered !== undefined) entry.disbelieved = undefined;
   entry.held = heldAfter(before, event);
-  const offered = event.kind === 'value' ? event.value.sequence : event.kind === 'removed' ? event.sequence : undefined;
   const has = before.committed?.sequence ?? 0;
-  if (offered !== undefined && offered < has)
-    return { isNews: false, note: `the store has ${entry.path} of commit ${offered}; that of commit ${has} stays` };
+  if (offered !== undefined && entry.held === before && offered.sequence < has)
+    return {
+      isNews: false,
+      note: `the store has ${entry.path} of commit ${offered.sequence}; that of commit ${has} stays`,
+    };
   const answer = answerOf(entry.path, entry.held, host);
   if (isSameAnswer(answer, entry.answer)) return { isNews: false };
   entry.answer = answer;
@@ -54,17 +72,21 @@ export function takeEvent(
   return { isNews: true };
 }
 
-function heldAfter(held: Held, event: StoreEvent): Held {
-  switch (event.kind) {
-    case 'value':
-      return withCommitted(held, event.value);
-    case 'removed':
-      return withCommitted(held, { value: null, version: '', commit: event.commit, sequence: event.sequence });
-    case 'override':
-      return { ...held, overrides: event.overrides };
-    case 'override-removed':
-      return { ...held, overrides: [] };
-  }
+type KnownEvent = Exclude<StoreEvent, { kind: 'disbelieved' }>;
+
+function heldAfter(held: Held, event: KnownEvent): Held {
+  if (event.kind === 'override') return { ...held, overrides: event.overrides };
+  if (event.kind === 'override-removed') return { ...held, overrides: [] };
+  const { overrules } = event.kind === 'value' ? event.value : event;
+  const committed = committedIn(event);
+  return committed === undefined ? held : withCommitted(held, committed, overrules);
+}
+
+function committedIn(event: KnownEvent): Committed | undefined {
+  if (event.kind === 'removed') return { value: null, version: '', commit: event.commit, sequence: event.sequence };
+  if (event.kind !== 'value') return undefined;
+  const { value, version, commit, sequence } = event.value;
+  return { value, version, commit, sequence };
 }
 
 /** Of all applications that refuse what the host has. */

@@ -111,6 +111,8 @@ export class ConfigProxy {
     );
   }
 
+    const { disbelieved: why } = entry;
+    if (why !== undefined) throw conveyorError('store-forged', { repository, what: `the value of ${path}`, why });
   /** Calls `listener` for each answer that differs from the one before; the function ends that. */
   listen(paths: readonly string[], listener: (answer: AgedAnswer) => void): () => void {
     const entries = paths.map((path) => this.entryFor(path));
@@ -213,7 +215,7 @@ export class ConfigProxy {
     this.acknowledging.retry();
     for (const path of paths) {
       const entry = this.entries.get(path);
-      if (entry === undefined || entry.isConfirmed) continue;
+      if (entry === undefined || entry.isConfirmed || entry.disbelieved !== undefined) continue;
       entry.isConfirmed = true;
       this.keep(entry);
       this.acknowledging.soon(entry);
@@ -236,7 +238,7 @@ export class ConfigProxy {
   private keep(entry: PathEntry): void {
     this.cache.keep(entry.path, (): CachedPath => {
       const { path, answer, held, askedAt } = entry;
-      return { path, answer, held, confirmedAt: this.confirmedAt(entry), askedAt };
+      return { path, answer, held, confirmedAt: this.confirmedAt(entry), askedAt, host: this.host.name };
     });
   }
 

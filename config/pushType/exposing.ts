@@ -61,7 +61,7 @@ function takeIntoShares(served: Served): void {
 }
 
 /** What has to be exposed so that every host has the version of its slot. A committed value needs no override, unless what was taken back may land yet. */
-function wantedOverrides(served: Served) {
+export function wantedOverrides(served: Served) {
   const { name, service } = served;
   const exposed = exposedOf(served);
   const overrides = exposed.flatMap((one) =>

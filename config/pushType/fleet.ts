@@ -6,6 +6,8 @@ import { follow } from './committed';
 import { expose } from './exposing';
 import { landWhole, type Landings } from './landing';
 import type { ConfigMemory } from './memory';
+import { mendOverrides } from './mending';
+import type { FoundOverride } from '../store/inspection';
 import type { ConfigPorts } from './ports';
 import { refuseBusyPaths } from './refusing';
 import { Served } from './served';
@@ -76,6 +78,13 @@ export class ConfigFleet {
   /** Hosts lose what an old backup of the store brought back, also where nothing is deployed any more. */
   sweep(name: string): Promise<void> {
     return sweepOverrides(this.servedOf(name), this.ports);
+  }
+
+  /** Holds the overrides that a store has against what is exposed here, and mends them; resolves to how many were wrong. */
+  mendOverrides(repository: string, found: readonly FoundOverride[], isAll: boolean): Promise<number> {
+    const all = this.services.map((name) => this.servedOf(name));
+    const own = all.filter(({ service }) => service.repository === repository);
+    return mendOverrides(own, this.ports.storeOf(repository), repository, found, isAll);
   }
 
   /** Why what all of a service is to be on does not land yet, while others go first. */

@@ -4,10 +4,13 @@ import { inBatches, inGroups, type CommitPart } from './batches';
 import { refuseOverrides } from './doors';
 import { EtcdAcknowledgements } from './etcdAcknowledge';
 import { EtcdApi, type EtcdOptions } from './etcdApi';
+import { EtcdInspection } from './etcdInspection';
 import type { EtcdOperation } from './etcdWire';
-import { decodeHead, decodeOverride, decodeValue, encode, Keys, type HeadRecord } from './etcdKeys';
+import { Keys } from './etcdKeys';
+import { EtcdRecords, type FoundRecord, type HeadRecord } from './etcdRecords';
 import { EtcdWatch, type Patience } from './etcdWatch';
 import type { Acknowledged, ConfigStore, Head, Override, StoredCommit, StoredValue } from './port';
+import { StoreSigning, type SigningKeys } from './signing';
 
 /** How often somebody else may move the head first. */
 const TRIES = 10;
@@ -18,23 +21,28 @@ const READS = 100;
 export class EtcdStore implements ConfigStore {
   private readonly api: EtcdApi;
   private readonly acknowledgements: EtcdAcknowledgements;
+  private readonly records: EtcdRecords;
+  /** What lies in it, also what is not to be believed. */
+  readonly inspection: EtcdInspection;
 
   constructor(
-    options: EtcdOptions,
+    { signing, ...options }: EtcdOptions & { readonly signing?: SigningKeys | undefined },
     private readonly patience: Partial<Patience> = {},
   ) {
     this.api = new EtcdApi(options);
     this.acknowledgements = new EtcdAcknowledgements(this.api);
+    this.records = new EtcdRecords(new StoreSigning(signing));
+    this.inspection = new EtcdInspection(this.api, this.records);
   }
 
   async head(repository: string): Promise<Head | undefined> {
-    return headOf((await this.readHead(new Keys(repository))).record);
+    return headOf((await this.readHead(repository)).record);
   }
 
   async apply(repository: string, commit: StoredCommit): Promise<'applied' | 'already'> {
     const keys = new Keys(repository);
     for (let left = TRIES; left > 0; left -= 1) {
-      const { record, modRevision } = await this.readHead(keys);
+      const { record, modRevision } = await this.readHead(repository);
       if (judgeCommit(repository, headOf(record), commit) === 'already') return 'already';
       if (await this.applyTo(keys, record, modRevision, commit)) return 'applied';
     }
@@ -45,14 +53,21 @@ export class EtcdStore implements ConfigStore {
   async read(repository: string, path: string): Promise<StoredValue | undefined> {
     refusePath(path);
     const { kvs } = await this.api.range({ key: new Keys(repository).value(path) });
-    return kvs[0] && (decodeValue(path, kvs[0].value).stored ?? undefined);
+    if (kvs[0] === undefined) return undefined;
+    const { stored } = this.believed(
+      repository,
+      `the value of ${path}`,
+      this.records.value(kvs[0].key, path, kvs[0].value),
+    );
+    return stored ?? undefined;
   }
 
   async putOverrides(repository: string, overrides: readonly Override[]): Promise<void> {
     refuseOverrides(overrides);
     const keys = new Keys(repository);
     const puts = overrides.map(({ id, path, value, ...rest }) => {
-      const [key, text] = [keys.override(path, id), encode({ id, ...rest }, value)];
+      const key = keys.override(path, id);
+      const text = this.records.encode(key, { id, ...rest }, value);
       const marks = [keys.indexed(id, path), keys.exposed(path)].map((mark) => ({ put: { key: mark, value: '' } }));
       return { key, text, operations: [{ put: { key, value: text } }, ...marks] };
     });
@@ -76,11 +91,14 @@ export class EtcdStore implements ConfigStore {
   async overrides(repository: string, path: string): Promise<readonly Override[]> {
     refusePath(path);
     const { kvs } = await this.api.range(new Keys(repository).overridesOf(path));
-    return kvs.map(({ value }) => decodeOverride(path, value));
+    return kvs.flatMap(({ key, value }) => {
+      const { it, fault } = this.records.override(key, path, value);
+      return it === undefined || fault !== undefined ? [] : [it];
+    });
   }
 
   watch(...[repository, paths, from, on, signal, onAway, onHere]: Parameters<ConfigStore['watch']>): Promise<void> {
-    const watch = new EtcdWatch(this.api, new Keys(repository), paths, this.patience);
+    const watch = new EtcdWatch(this.api, new Keys(repository), this.records, paths, this.patience);
     return watch.run(from, { on, onAway, onHere }, signal);
   }
 
@@ -97,8 +115,9 @@ export class EtcdStore implements ConfigStore {
     const { sequence, values } = commit;
     const skipped = before.partly?.commit === commit.commit ? before.partly.done : 0;
     const puts = values.slice(skipped).map(({ path, value, version }): CommitPart => {
-      const text = encode({ version, commit: commit.commit, sequence }, value);
-      return { operations: [{ put: { key: keys.value(path), value: text } }] };
+      const key = keys.value(path);
+      const text = this.records.encode(key, { version, commit: commit.commit, sequence }, value);
+      return { operations: [{ put: { key, value: text } }] };
     });
     const batches = inBatches(puts);
     let [done, modRevision] = [skipped, seen];
@@ -108,7 +127,7 @@ export class EtcdStore implements ConfigStore {
         index === batches.length - 1
           ? { sequence, commit: commit.commit }
           : { ...before, partly: { commit: commit.commit, done } };
-      const mark: EtcdOperation = { put: { key: keys.head, value: JSON.stringify(head) } };
+      const mark: EtcdOperation = { put: { key: keys.head, value: this.records.encode(keys.head, head, null) } };
       const operations = [...batch.flatMap((group) => group.operations), mark];
       const { succeeded, revision } = await this.api.transact(operations, { key: keys.head, modRevision });
       if (!succeeded) return false;
@@ -132,9 +151,16 @@ export class EtcdStore implements ConfigStore {
     return there;
   }
 
-  private async readHead(keys: Keys): Promise<{ record: HeadRecord; modRevision: number }> {
-    const { kvs } = await this.api.range({ key: keys.head });
-    return { record: decodeHead(kvs[0]?.value), modRevision: kvs[0]?.modRevision ?? 0 };
+  private async readHead(repository: string): Promise<{ record: HeadRecord; modRevision: number }> {
+    const { head: key } = new Keys(repository);
+    const { kvs } = await this.api.range({ key });
+    const record = this.believed(repository, 'the head', this.records.head(key, kvs[0]?.value));
+    return { record, modRevision: kvs[0]?.modRevision ?? 0 };
+  }
+
+  private believed<T>(repository: string, what: string, { it, fault }: FoundRecord<T>): T {
+    if (it !== undefined && fault === undefined) return it;
+    throw conveyorError('store-forged', { repository, what, why: fault ?? '' });
   }
 
   private async valuesOf(keys: readonly string[]): Promise<ReadonlyMap<string, string>> {

@@ -1,4 +1,4 @@
-import { decodeOverride, decodeValue } from './etcdKeys';
+import type { EtcdRecords } from './etcdRecords';
 import type { KeyValue } from './etcdWire';
 import type { StoreEvent } from './port';
 
@@ -14,15 +14,27 @@ export interface WatchedChange {
   readonly kvs?: readonly KeyValue[];
 }
 
-export function eventOf({ path, part, position }: WatchedChange, kvs: readonly KeyValue[]): StoreEvent {
-  if (part === 'override') {
-    const overrides = kvs.map(({ value }) => decodeOverride(path, value));
-    return overrides.length === 0
-      ? { kind: 'override-removed', path, position }
-      : { kind: 'override', path, overrides, position };
+/** What became of it, and what of it is not to be believed. */
+export function eventsOf(
+  { path, part, position, key }: WatchedChange,
+  kvs: readonly KeyValue[],
+  records: EtcdRecords,
+): StoreEvent[] {
+  const at = { path, position };
+  const disbelieved = (why: string): StoreEvent => ({ kind: 'disbelieved', ...at, part, why });
+  if (part === 'value') {
+    const { it, fault } = records.value(key, path, kvs[0]?.value ?? '');
+    if (it === undefined || fault !== undefined) return [disbelieved(fault ?? '')];
+    const { stored, commit, sequence, overrules } = it;
+    return [
+      stored === null
+        ? { kind: 'removed', ...at, commit, sequence, overrules }
+        : { kind: 'value', ...at, value: stored },
+    ];
   }
-  const { stored, commit, sequence } = decodeValue(path, kvs[0]?.value ?? '{}');
-  return stored === null
-    ? { kind: 'removed', path, commit, sequence, position }
-    : { kind: 'value', path, value: stored, position };
+  const found = kvs.map((kv) => records.override(kv.key, path, kv.value));
+  const overrides = found.flatMap(({ it, fault }) => (it !== undefined && fault === undefined ? [it] : []));
+  const known: StoreEvent =
+    overrides.length === 0 ? { kind: 'override-removed', ...at } : { kind: 'override', ...at, overrides };
+  return [known, ...found.flatMap(({ fault }) => (fault === undefined ? [] : [disbelieved(fault)]))];
 }

@@ -1,7 +1,6 @@
 import { conveyorError } from '../../domain/errors';
 import { whyNotConfigPath } from '../../domain/config/path';
 import type { KeyRange } from './etcdWire';
-import type { Override, StoredValue } from './port';
 
 /**
  * How a repository lies in etcd. No path has a colon, so that all of one path is one range:
@@ -13,7 +12,7 @@ import type { Override, StoredValue } from './port';
  *     /conveyor/config/flags/o/ID:a/b           which paths a deploy overrides
  *     /conveyor/config/flags/a/a/b:HOST         what the host acknowledged, with a lease
  *
- * A value stands behind its header as it is: quoted in JSON, one of 1 MiB could become larger than etcd takes.
+ * How records are written is in `etcdRecords.ts`.
  */
 export class Keys {
   private readonly root: string;
@@ -36,6 +35,11 @@ export class Keys {
     return below(`${this.root}/a/`);
   }
 
+  /** Values, overrides and their marks. */
+  get ofPaths(): KeyRange {
+    return below(`${this.root}/p/`);
+  }
+
   get head(): string {
     return `${this.root}/head`;
   }
@@ -48,6 +52,13 @@ export class Keys {
   indexed = (id: string, path: string): string => `${this.root}/o/${id}:${path}`;
   indexedOf = (id: string): KeyRange => below(`${this.root}/o/${id}:`);
   pathOfIndexed = (key: string): string => key.slice(key.lastIndexOf(':') + 1);
+  /** The path of a value or an override, and the id of an override. */
+  partIn(key: string): { readonly path: string; readonly override?: string } | undefined {
+    const [, path = '', part = ''] = /^([^:]+):(.*)$/s.exec(key.slice(`${this.root}/p/`.length)) ?? [];
+    if (part === 'value') return { path };
+    return part.startsWith(OVERRIDE) ? { path, override: part.slice(OVERRIDE.length) } : undefined;
+  }
+
   /** The path and the host of such a key. */
   acknowledgedIn(key: string): { readonly path: string; readonly host: string } {
     const at = key.lastIndexOf(':');
@@ -60,46 +71,10 @@ export class Keys {
     below(`${this.root}/a/${path}${path === '' || path.endsWith('/') ? '' : ':'}`);
 }
 
+const OVERRIDE = 'override/';
+
 /** All keys that begin so. */
 const below = (prefix: string): KeyRange => ({
   key: prefix,
   end: prefix.slice(0, -1) + String.fromCharCode(prefix.charCodeAt(prefix.length - 1) + 1),
 });
-
-/** `partly` of the commit after it, of which so many values are there already. */
-export interface HeadRecord {
-  readonly sequence: number;
-  readonly commit: string;
-  readonly partly?: { readonly commit: string; readonly done: number };
-}
-
-export const decodeHead = (text: string | undefined): HeadRecord =>
-  text === undefined ? { sequence: 0, commit: '' } : (JSON.parse(text) as HeadRecord);
-
-interface ValueHeader {
-  readonly version: string;
-  readonly commit: string;
-  readonly sequence: number;
-}
-
-type OverrideHeader = Omit<Override, 'path' | 'value'>;
-
-export const encode = (header: ValueHeader | OverrideHeader, value: string | null): string =>
-  value === null ? JSON.stringify(header) : `${JSON.stringify(header)}\n${value}`;
-
-function decode<T>(text: string): { readonly header: T; readonly value: string | null } {
-  const at = text.indexOf('\n');
-  const header = JSON.parse(at === -1 ? text : text.slice(0, at)) as T;
-  return { header, value: at === -1 ? null : text.slice(at + 1) };
-}
-
-/** `stored` is null once the path was deleted. */
-export function decodeValue(path: string, text: string): ValueHeader & { readonly stored: StoredValue | null } {
-  const { header, value } = decode<ValueHeader>(text);
-  return { ...header, stored: value === null ? null : { path, value, ...header } };
-}
-
-export function decodeOverride(path: string, text: string): Override {
-  const { header, value } = decode<OverrideHeader>(text);
-  return { ...header, path, value };
-}

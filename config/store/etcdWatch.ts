@@ -1,9 +1,9 @@
-import { conveyorError } from '../../domain/errors';
 import { pause } from '../../sdk/pause';
 import { EtcdWatchEnd, type EtcdApi } from './etcdApi';
 import type { KeyRange, KeyValue, EtcdOperation } from './etcdWire';
-import { eventOf, type WatchedChange } from './etcdEvents';
+import { eventsOf, type WatchedChange } from './etcdEvents';
 import type { Keys } from './etcdKeys';
+import type { EtcdRecords } from './etcdRecords';
 import type { StoreEvent } from './port';
 import { positionOf, revisionOf } from './position';
 import { Bell } from './bell';
@@ -49,6 +49,7 @@ export class EtcdWatch {
   constructor(
     private readonly api: EtcdApi,
     private readonly keys: Keys,
+    private readonly records: EtcdRecords,
     private readonly paths: readonly string[],
     patience: Partial<Patience>,
   ) {
@@ -109,23 +110,11 @@ export class EtcdWatch {
       for (const change of some) {
         if (signal.aborted) return { revision, hasNews: true };
         this.known.set(change.key, change.modRevision);
-        this.handOn(change, change.kvs ?? read.get(change) ?? [], listener);
+        eventsOf(change, change.kvs ?? read.get(change) ?? [], this.records).forEach(listener.on);
       }
     }
     if (revision + 1 >= since) listener.onHere?.();
     return { revision, hasNews: changes.length > 0 };
-  }
-
-  private handOn(change: WatchedChange, kvs: readonly KeyValue[], { on, onAway }: Listener): void {
-    let event: StoreEvent;
-    try {
-      event = eventOf(change, kvs);
-    } catch {
-      const detail = `the ${change.part} of ${change.path} is nothing that Conveyor wrote`;
-      onAway?.(conveyorError('store-refused', { store: this.api.url, detail }));
-      return;
-    }
-    on(event);
   }
 
   /** All of it seen at one revision, in the order in which it came about. */

@@ -6,6 +6,8 @@ export interface StoredValue {
   readonly version: string;
   readonly commit: string;
   readonly sequence: number;
+  /** Forged states that hosts give up for this one (`nameState`). */
+  readonly overrules?: readonly string[] | undefined;
 }
 
 /** One commit of a repository, in its total order. `sequence` counts commits from 1. A value of null deletes the path. */
@@ -63,9 +65,16 @@ export interface Acknowledged {
  */
 export type StoreEvent = { readonly path: string; readonly position: string } & (
   | { readonly kind: 'value'; readonly value: StoredValue }
-  | { readonly kind: 'removed'; readonly commit: string; readonly sequence: number }
+  | {
+      readonly kind: 'removed';
+      readonly commit: string;
+      readonly sequence: number;
+      readonly overrules?: readonly string[] | undefined;
+    }
   | { readonly kind: 'override'; readonly overrides: readonly Override[] }
   | { readonly kind: 'override-removed' }
+  /** Something lies there that is not to be believed; a host keeps what it has. */
+  | { readonly kind: 'disbelieved'; readonly part: 'value' | 'override'; readonly why: string }
 );
 
 export interface Head {
@@ -75,8 +84,8 @@ export interface Head {
 
 /**
  * Where configuration is read from by its hosts: committed values in the order of their commits, overrides of deploys, and
- * what hosts acknowledge. Every method throws a ConveyorError: `store-unavailable` and `store-full`, which are worth another try,
- * and `store-refused`, which is not.
+ * what hosts acknowledge. Every method throws a ConveyorError: `store-unavailable`, `store-full` and `store-forged`, which are worth another
+ * try, and `store-refused`, which is not.
  */
 export interface ConfigStore {
   head(repository: string): Promise<Head | undefined>;

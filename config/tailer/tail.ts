@@ -3,6 +3,7 @@ import { conveyorError } from '../../domain/errors';
 import { CONFIG_LIMITS } from '../../domain/limits';
 import { utf8Bytes } from '../../domain/size';
 import { plural } from '../../domain/text';
+import { hasBlobId } from '../../sdk/blobId';
 import { valueFile, VALUES } from '../compiler/tree';
 import { blobsOf, lookUp, type Delta } from '../repository/commits';
 import type { Git } from '../repository/git';
@@ -81,6 +82,7 @@ function whyLeftOut({ path: file, after, isLink }: Delta, texts: ReadonlyMap<str
   const text = after === null ? '' : texts.get(after);
   // Bytes that are no text become longer as one.
   if (text === undefined || utf8Bytes(text) > max) return `it is larger than ${max / 1024} kB`;
+  if (after !== null && !hasBlobId(text, after)) return 'it is no text in UTF-8, or not what its blob id says';
   return whyNotConfigPath(path);
 }
 

@@ -4,6 +4,8 @@ import type { Tailed } from './tail';
 export interface TailerState {
   /** Commits that it has brought to the store since it was started. */
   readonly applied: number;
+  /** What it has put back in the store as git has it. */
+  readonly mended: number;
   /** Looks that failed. */
   readonly failures: number;
   /** Why the last look failed; null while all is well, and before the first. */
@@ -13,8 +15,8 @@ export interface TailerState {
 }
 
 export interface TailerPorts {
-  /** As `tail` does. */
-  readonly step: () => Promise<Tailed>;
+  /** As `tail` does; `mended`: how much of the store was not as git has it. */
+  readonly step: () => Promise<Tailed & { readonly mended?: number }>;
   readonly now: () => number;
   /** Resolves after so long, or when the signal is aborted. */
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
@@ -28,7 +30,7 @@ const LAST_RETRY_MS = 30_000;
 
 /** Keeps the store of one repository at the newest commit of its branch: at once when it is woken, else by looking now and then. */
 export class Tailer {
-  private current: TailerState = { applied: 0, failures: 0, trouble: null, caughtUpAtMs: null };
+  private current: TailerState = { applied: 0, mended: 0, failures: 0, trouble: null, caughtUpAtMs: null };
   private rouse = new AbortController();
 
   constructor(
@@ -61,8 +63,10 @@ export class Tailer {
     const { trouble: before } = this.current;
     try {
       for (let last = Infinity; last > 0;) {
-        last = (await step()).applied;
-        this.current = { ...this.current, applied: this.current.applied + last };
+        const { applied, mended = 0 } = await step();
+        last = applied;
+        const { current } = this;
+        this.current = { ...current, applied: current.applied + applied, mended: current.mended + mended };
       }
       this.current = { ...this.current, trouble: null, caughtUpAtMs: now() };
       if (before !== null) log(`${this.repository}: the store has the branch again`);

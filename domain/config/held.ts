@@ -32,13 +32,23 @@ export interface Answer {
   readonly commit: string | null;
   /** The change that is exposed to this host: `N@commit`; null for a committed value. */
   readonly override: string | null;
-  /** Of the newest commit to this path that the host knows; 0 without one. It never becomes less. */
+  /** Of the newest commit to this path that the host knows; 0 without one. It becomes less only when that was forged. */
   readonly sequence: number;
 }
 
-/** With a newer commit; the same as before for one that is no newer: a host never goes back. */
-export const withCommitted = (held: Held, next: Committed): Held =>
-  next.sequence > (held.committed?.sequence ?? 0) ? { ...held, committed: next } : held;
+/**
+ * With a newer commit; the same as before for one that is no newer: a host never goes back.
+ * @param overrules states that never were on the branch: a host that has one of them takes what is true in its place
+ */
+export function withCommitted(held: Held, next: Committed, overrules: readonly string[] = []): Held {
+  const { committed } = held;
+  const isForged = committed !== null && overrules.includes(nameState(committed));
+  return isForged || next.sequence > (committed?.sequence ?? 0) ? { ...held, committed: next } : held;
+}
+
+/** A committed state of a path, as one text. */
+export const nameState = ({ sequence, commit, version }: Omit<Committed, 'value'>): string =>
+  `${sequence} ${commit} ${version}`;
 
 export function answerOf(path: string, { committed, overrides }: Held, host: Host): Answer {
   const sequence = committed?.sequence ?? 0;

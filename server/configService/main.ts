@@ -39,6 +39,10 @@ async function startConfigService(): Promise<void> {
   for (const name of repositories.unread) log(`config.repositories.${name} has no etcd, and is not served`);
   for (const name of repositories.unlocked)
     log(`the store of ${name} is open: whoever reaches it changes what hosts read (docs/guides/secure.md)`);
+  for (const name of repositories.unsigned)
+    log(
+      `the values of ${name} are not signed: hosts believe what the store holds, until this service puts back what git has (docs/guides/secure.md)`,
+    );
   const temporal = await connectTemporal({ seal });
   const taskQueue = env.CONVEYOR_TASK_QUEUE || 'conveyor';
   const token = env.CONVEYOR_CONFIG_TOKEN;

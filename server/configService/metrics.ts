@@ -51,6 +51,12 @@ export class ConfigServiceMetrics {
         'Looks that failed.',
         each(({ failures }) => failures),
       ),
+      family(
+        'conveyor_config_store_mended_total',
+        'counter',
+        'Records of the store that were not as git and the deploys have them, and were put back.',
+        each(({ mended }) => mended),
+      ),
       family('conveyor_config_landings_total', 'counter', 'Attempts to land a change.', this.landings.rows()),
       family(
         'conveyor_config_landings_waiting',

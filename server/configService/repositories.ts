@@ -1,8 +1,10 @@
 import { ConfigRepository } from '../../config/repository/repository';
 import { EtcdStore } from '../../config/store/etcd';
+import type { Inspection } from '../../config/store/inspection';
 import type { ConfigStore } from '../../config/store/port';
 import { conveyorError } from '../../domain/errors';
-import { storeDoor, type ConfigRepositorySettings } from '../../platform/configRepositories';
+import type { ConfigRepositorySettings } from '../../platform/configRepositories';
+import { storeDoor, storeSigning } from '../../platform/configStores';
 
 /** A repository that hosts can read. */
 type Readable = ConfigRepositorySettings & { readonly etcd: string };
@@ -10,7 +12,7 @@ type Readable = ConfigRepositorySettings & { readonly etcd: string };
 /** The repositories of the configuration, each with its copy on this disk and its store. */
 export class Repositories {
   private readonly opened = new Map<string, Promise<ConfigRepository>>();
-  private readonly stores = new Map<string, ConfigStore>();
+  private readonly stores = new Map<string, EtcdStore>();
   private readonly readable: readonly Readable[];
 
   /** @param copies where copies are kept */
@@ -37,6 +39,11 @@ export class Repositories {
     return this.readable.flatMap(({ name, login }) => (login === undefined ? [name] : []));
   }
 
+  /** Those whose hosts have to believe whatever their store holds. */
+  get unsigned(): readonly string[] {
+    return this.readable.flatMap(({ name, signing }) => (signing?.key === undefined ? [name] : []));
+  }
+
   /** @throws ConveyorError `unknown-extension`, `config-invalid`, `config-repository-unusable` */
   async open(name: string): Promise<ConfigRepository> {
     const settings = this.settingsOf(name);
@@ -49,8 +56,17 @@ export class Repositories {
 
   /** @throws ConveyorError `unknown-extension`, `config-invalid` */
   storeOf(name: string): ConfigStore {
+    return this.etcdOf(name);
+  }
+
+  inspectionOf(name: string): Inspection {
+    return this.etcdOf(name).inspection;
+  }
+
+  private etcdOf(name: string): EtcdStore {
     const settings = this.settingsOf(name);
-    const store = this.stores.get(name) ?? new EtcdStore({ url: settings.etcd, ...storeDoor(settings) });
+    const options = { url: settings.etcd, ...storeDoor(settings), signing: storeSigning(settings) };
+    const store = this.stores.get(name) ?? new EtcdStore(options);
     this.stores.set(name, store);
     return store;
   }

@@ -9,6 +9,8 @@ import type { ConfigPorts, Land } from '../../config/pushType/ports';
 import { configPushType, type Judge } from '../../config/pushType/pushType';
 import { Stepping } from '../../config/pushType/stepping';
 import { sweepEveryMinute } from '../../config/pushType/sweeping';
+import type { Inspection } from '../../config/store/inspection';
+import { StoreMender } from '../../config/tailer/mender';
 import { Tailer } from '../../config/tailer/tailer';
 import { tail } from '../../config/tailer/tail';
 import { modelsOnly } from '../../config/vessel/modelsOnly';
@@ -18,7 +20,10 @@ import { ConfigServiceMetrics } from './metrics';
 import type { Repositories } from './repositories';
 
 export interface ConfigServiceOptions {
-  readonly repositories: Pick<Repositories, 'names' | 'open' | 'storeOf'>;
+  readonly repositories: Pick<Repositories, 'names' | 'open' | 'storeOf'> & {
+    /** Of a store that somebody else could write to. */
+    inspectionOf?(name: string): Inspection | undefined;
+  };
   readonly memory: ConfigMemory;
   readonly judge: Judge;
   /** On the landing strip of the repository. */
@@ -51,13 +56,19 @@ const COMMITS_A_LOOK = 100;
 export function createConfigService(options: ConfigServiceOptions): ConfigService {
   const { repositories, memory, judge, log, now, sleep, token } = options;
   const metrics = new ConfigServiceMetrics();
-  const tailers = repositories.names.map(
-    (name) =>
-      new Tailer(name, {
-        step: async () => tail(await repositories.open(name), repositories.storeOf(name), COMMITS_A_LOOK, log),
-        ...{ now, sleep, log },
-      }),
-  );
+  const tailers = repositories.names.map((name) => {
+    const mender = menderOf(name, options, () => fleet);
+    return new Tailer(name, {
+      step: async () => {
+        // The branch comes through also where nothing can be mended.
+        const [looked] = await Promise.allSettled([mender?.look()]);
+        const tailed = await tail(await repositories.open(name), repositories.storeOf(name), COMMITS_A_LOOK, log);
+        if (looked.status === 'rejected') throw looked.reason;
+        return { ...tailed, mended: looked.value ?? 0 };
+      },
+      ...{ now, sleep, log },
+    });
+  });
   const ports: ConfigPorts = {
     storeOf: (name) => repositories.storeOf(name),
     changes: gitChanges((name) => repositories.open(name), now),
@@ -65,7 +76,7 @@ export function createConfigService(options: ConfigServiceOptions): ConfigServic
     landBefore: (name, change) => options.landings?.before(name, change),
     ...{ log, now },
   };
-  const fleet = new ConfigFleet(memory, ports, new Landings(ports));
+  const fleet: ConfigFleet = new ConfigFleet(memory, ports, new Landings(ports));
   const stepping = new Stepping(fleet, { sleep, log });
   const secured = token === undefined ? {} : { token };
   const parts = { tailers, troubles: stepping.troubles, services: () => fleet.services };
@@ -81,6 +92,21 @@ export function createConfigService(options: ConfigServiceOptions): ConfigServic
       await fleet.idle();
     },
   };
+}
+
+function menderOf(
+  name: string,
+  { repositories, now, log }: Pick<ConfigServiceOptions, 'repositories' | 'now' | 'log'>,
+  fleet: () => ConfigFleet,
+): StoreMender | undefined {
+  const inspection = repositories.inspectionOf?.(name);
+  if (inspection === undefined) return undefined;
+  return new StoreMender({
+    ...{ inspection, now, log },
+    open: () => repositories.open(name),
+    store: repositories.storeOf(name),
+    mendOverrides: (found, isAll) => fleet().mendOverrides(name, found, isAll),
+  });
 }
 
 /** Changes that have landed are in the store as soon as can be. */

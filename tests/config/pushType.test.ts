@@ -573,6 +573,30 @@ test('hosts lose what an old backup of the store brings back, of a deploy that h
   expect(await it.store.overrides('flags', PATH)).toEqual([]);
 });
 
+test('overrides that somebody else has changed, taken away or added are again those of the deploy', async () => {
+  const it = await world();
+  const { version } = await it.bench.proposeValues({ [PATH]: 2 });
+  await it.push(`${DEPLOY}/0/1`, version, { amount: { count: 2 } });
+  await it.settle();
+  const right = await it.store.overrides('flags', PATH);
+  const mend = async (isAll = true, of = it.store.overrides('flags', PATH)) => {
+    const found = (await of).map((one) => ({ id: one.id, path: one.path, it: one, isOwn: true }));
+    return [await it.fleet.mendOverrides('flags', found, isAll), await it.store.overrides('flags', PATH)];
+  };
+  expect(await mend()).toEqual([0, right]);
+  const [own] = right;
+  await it.store.putOverrides('flags', [{ ...own!, hosts: ['eu-0', 'us-0', 'us-1'] }]);
+  expect(await mend(false)).toEqual([1, right]);
+  await it.store.removeOverrides('flags', own?.id ?? '');
+  expect(await mend()).toEqual([1, right]);
+  await it.store.putOverrides('flags', [{ ...own!, id: 'deploy/x/1/deploy/1/0/1#eu' }]);
+  expect(await mend(false)).toEqual([1, right]);
+  await it.revert(DEPLOY, it.base, [`${DEPLOY}/0/1`], [EU]);
+  await it.settle();
+  // It was seen before a step has taken it away.
+  expect(await mend(true, Promise.resolve(right))).toEqual([0, []]);
+});
+
 test('a store that was put back to an older state gets what is exposed again', async () => {
   const it = await world();
   const { version } = await it.bench.proposeValues({ [PATH]: 2 });

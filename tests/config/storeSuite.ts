@@ -63,6 +63,7 @@ export function hear(store: ConfigStore, repository: string, paths: readonly str
 function wordsOf(event: StoreEvent): string {
   if (event.kind === 'value') return `${event.path}=${event.value.value}@${event.value.sequence}`;
   if (event.kind === 'removed') return `${event.path} removed@${event.sequence}`;
+  if (event.kind === 'disbelieved') return `${event.path}: ${event.part} not to be believed: ${event.why}`;
   if (event.kind === 'override-removed') return `${event.path} not overridden`;
   return `${event.path} overridden: ${event.overrides.map(({ id, value }) => `${id}=${value}`).join(', ')}`;
 }

@@ -6,6 +6,7 @@ import { run } from '../builders/cliWorld';
 import { describeWithEtcd, Etcd } from './etcd';
 import { bench, NOW } from './repositories';
 import { folderOf } from './sources';
+import { versionOf } from './storeSuite';
 
 async function world(etcd: string) {
   const it = await bench();
@@ -31,7 +32,7 @@ describeWithEtcd('who subscribes to a value', () => {
       id: 'deploy/feed/2/deploy/1/0/1#eu',
       path: 'feed/limits',
       value: '{}\n',
-      version: 'v2',
+      version: versionOf('{}\n'),
       revision: '2@c2',
       hosts: ['web-2'],
     };
@@ -43,7 +44,7 @@ describeWithEtcd('who subscribes to a value', () => {
         60,
       );
     await said('web-1');
-    await said('web-2', { version: 'v2', revision: '2@c2', commit: null });
+    await said('web-2', { version: override.version, revision: '2@c2', commit: null });
     await said('web-3', { refused: 'soft is too low' });
     await said('web-4', { version: 'v0', commit: 'c0' });
     const why = await conveyor('why', 'feed/limits');

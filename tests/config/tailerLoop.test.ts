@@ -27,7 +27,7 @@ async function started(...looks: readonly (number | string)[]) {
 
 test('it looks until nothing is left, and again after five seconds', async () => {
   const { made, sleeps, end, looked } = await started(100, 3, 0, 1, 0);
-  expect(made.state).toEqual({ applied: 103, failures: 0, trouble: null, caughtUpAtMs: 3 });
+  expect(made.state).toEqual({ applied: 103, mended: 0, failures: 0, trouble: null, caughtUpAtMs: 3 });
   expect(sleeps.waiting.map(({ ms }) => ms)).toEqual([5_000]);
   await sleeps.pass();
   expect(made.state).toMatchObject({ applied: 104, caughtUpAtMs: 5 });
@@ -54,7 +54,13 @@ test('a store that is gone is logged once, tried again later each time up to hal
     if (n < 8) await sleeps.pass();
   }
   expect(waits).toEqual([500, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000, 30_000]);
-  expect(made.state).toEqual({ applied: 0, failures: 9, trouble: 'etcd does not answer', caughtUpAtMs: null });
+  expect(made.state).toEqual({
+    applied: 0,
+    mended: 0,
+    failures: 9,
+    trouble: 'etcd does not answer',
+    caughtUpAtMs: null,
+  });
   await sleeps.pass();
   expect(made.state).toMatchObject({ applied: 2, failures: 9, trouble: null });
   expect(log).toEqual([

@@ -130,6 +130,7 @@ const SAMPLES: Params = {
   'store-unavailable': { store: 'http://127.0.0.1:2379', detail: 'connect ECONNREFUSED 127.0.0.1:2379' },
   'store-full': { store: 'http://127.0.0.1:2379' },
   'store-refused': { store: 'http://127.0.0.1:2379', detail: 'etcdserver: user name is empty' },
+  'store-forged': { repository: 'flags', what: 'the value of feed/limits', why: 'it is not signed' },
   'store-out-of-step': { repository: 'flags', head: '12@9f8e7d6', given: '14@1a2b3c4' },
   'process-failed': {
     process: 'worker',

@@ -73,11 +73,14 @@ describe('the registry of extensions', () => {
         ca: 'ca.pem',
         cert: 'c.pem',
         key: '/k.pem',
+        signingKey: 'signing.pem',
+        trusted: ['/old.pub', 'other.pub'],
       };
       expect(storeOf(etcd, { P: 'secret' })).toMatchObject({
         ...{ etcd: 'https://a:2379', warnings: [] },
         login: { user: 'service', passwordEnv: 'P', password: 'secret' },
         tls: { ca: '/etc/ca.pem', cert: '/etc/c.pem', key: '/k.pem' },
+        signing: { key: '/etc/signing.pem', trusted: ['/old.pub', '/etc/other.pub'] },
       });
     });
 
@@ -100,6 +103,7 @@ describe('the registry of extensions', () => {
       expect(storeOf('http://127.0.0.1:2379,http://localhost:2380').warnings).toEqual([]);
       expect(storeOf('http://127.0.0.1:2379,http://b:2379').warnings).toEqual([
         'config.repositories.flags.etcd: without a user, whoever reaches the store changes what hosts read (docs/guides/secure.md)',
+        'config.repositories.flags.etcd: without a signingKey, hosts believe whatever the store holds (docs/guides/secure.md)',
       ]);
     });
   });

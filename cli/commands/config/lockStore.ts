@@ -35,7 +35,7 @@ export const lockStore: Register = (group, cli) => {
     .action(
       cli.handle<LockOptions>(async ({ io, output, options }) => {
         const { EtcdLock, planLock, refuseHosts } = await import('../../../config/store/etcdRoles');
-        const { storeDoor } = await import('../../../platform/configRepositories');
+        const { storeDoor } = await import('../../../platform/configStores');
         const { settings, registry } = (await import('./repository')).settingsOf(io, options);
         const { name, etcd, login } = settings;
         if (etcd === null || login?.password === undefined)

@@ -1,0 +1,76 @@
+import { inBatches, type CommitPart } from './batches';
+import type { EtcdApi } from './etcdApi';
+import { Keys } from './etcdKeys';
+import type { EtcdRecords } from './etcdRecords';
+import type { FoundOverride, FoundValue, Inspected, Inspection } from './inspection';
+import type { KeyValue } from './etcdWire';
+
+/** So many records are read at once: each may be as large as a value. */
+const RECORDS_A_PAGE = 50;
+
+export class EtcdInspection implements Inspection {
+  constructor(
+    private readonly api: EtcdApi,
+    private readonly records: EtcdRecords,
+  ) {}
+
+  get isSigned(): boolean {
+    return this.records.isSigned;
+  }
+
+  async look(repository: string, since: number): Promise<Inspected> {
+    const keys = new Keys(repository);
+    const { kvs, revision } = await this.api.range({ key: keys.head });
+    // One that was put back to an older state is looked at from its beginning.
+    const records = await this.written(keys, revision < since ? 0 : since, revision);
+    const values: FoundValue[] = [];
+    const overrides: FoundOverride[] = [];
+    for (const { key, value } of records) {
+      const { path, override: id } = keys.partIn(key) ?? {};
+      if (path === undefined) continue;
+      if (id === undefined) values.push({ path, ...this.records.value(key, path, value) });
+      else overrides.push({ path, id, ...this.records.override(key, path, value) });
+    }
+    const head = this.records.head(keys.head, kvs[0]?.value);
+    return { head, headAt: kvs[0]?.modRevision ?? 0, values, overrides, revision };
+  }
+
+  async putBack(...[repository, headAt, { head, values }]: Parameters<Inspection['putBack']>): Promise<boolean> {
+    const keys = new Keys(repository);
+    const first = head === undefined ? [] : [{ key: keys.head, value: this.records.encode(keys.head, head, null) }];
+    const puts = values.map(({ path, value, overrules, ...header }) => {
+      const key = keys.value(path);
+      const own = { ...header, ...(overrules.length === 0 ? {} : { overrules }) };
+      return { key, value: this.records.encode(key, own, value) };
+    });
+    let modRevision = headAt;
+    for (const batch of inBatches([...first, ...puts].map((put): CommitPart => ({ operations: [{ put }] })))) {
+      if (batch.length === 0) continue;
+      const operations = batch.flatMap((part) => part.operations);
+      const { succeeded, revision } = await this.api.transact(operations, { key: keys.head, modRevision });
+      if (!succeeded) return false;
+      if (operations.some((one) => 'put' in one && one.put.key === keys.head)) modRevision = revision;
+    }
+    return true;
+  }
+
+  async touch(repository: string, paths: readonly string[]): Promise<void> {
+    const keys = new Keys(repository);
+    const marks = paths.map((path): CommitPart => ({ operations: [{ put: { key: keys.exposed(path), value: '' } }] }));
+    for (const batch of inBatches(marks))
+      if (batch.length > 0) await this.api.transact(batch.flatMap(({ operations }) => operations));
+  }
+
+  private async written(keys: Keys, since: number, revision: number): Promise<readonly KeyValue[]> {
+    const found: KeyValue[] = [];
+    const { key, end } = keys.ofPaths;
+    for (let from = key; ;) {
+      const asked = { key: from, ...(end && { end }), limit: RECORDS_A_PAGE, revision };
+      const { kvs } = await this.api.range(since === 0 ? asked : { ...asked, minModRevision: since + 1 });
+      found.push(...kvs);
+      const last = kvs.at(-1);
+      if (last === undefined || kvs.length < RECORDS_A_PAGE) return found;
+      from = `${last.key}\0`;
+    }
+  }
+}

@@ -1,0 +1,109 @@
+import { z } from 'zod';
+import { hasBlobId } from '../../sdk/blobId';
+import type { Override, StoredValue } from './port';
+import type { StoreSigning } from './signing';
+
+/** What lies at a key; `fault`: why it is not to be believed. `it` is missing where it cannot be read. `isOwn`: signed as this side signs. */
+export interface FoundRecord<T> {
+  readonly it?: T;
+  readonly fault?: string;
+  readonly isOwn: boolean;
+}
+
+/** `partly` of the commit after it, of which so many values are there already. */
+export interface HeadRecord {
+  readonly sequence: number;
+  readonly commit: string;
+  readonly partly?: { readonly commit: string; readonly done: number } | undefined;
+}
+
+const NO_HEAD: HeadRecord = { sequence: 0, commit: '' };
+
+/** A committed value, or that a path was deleted: `stored` is null then. */
+export interface ValueRecord {
+  readonly version: string;
+  readonly commit: string;
+  readonly sequence: number;
+  /** Forged states, as `nameState` writes them, in whose place hosts take this one though it may be older. */
+  readonly overrules?: readonly string[] | undefined;
+  readonly stored: StoredValue | null;
+}
+
+const sequence = z.int().positive();
+const counted = z.int().nonnegative();
+const headSchema = z.object({
+  sequence: counted,
+  commit: z.string(),
+  partly: z.object({ commit: z.string(), done: counted }).optional(),
+});
+const valueSchema = z.object({
+  version: z.string(),
+  commit: z.string(),
+  sequence,
+  overrules: z.array(z.string()).optional(),
+});
+const overrideSchema = z.object({
+  id: z.string(),
+  version: z.string(),
+  revision: z.string(),
+  hosts: z.array(z.string()).optional(),
+  below: z.number().optional(),
+  seed: z.string().optional(),
+  labels: z.record(z.string(), z.string()).optional(),
+});
+
+/**
+ * How records are written and read: a header in JSON, a line break, the value. A value stands behind its header as it is: quoted in JSON, one of
+ * 1 MiB could become larger than etcd takes. Nothing that somebody else has put there makes a reader fail.
+ */
+export class EtcdRecords {
+  constructor(private readonly signing: StoreSigning) {}
+
+  get isSigned(): boolean {
+    return this.signing.isOn;
+  }
+
+  encode(key: string, header: object, value: string | null): string {
+    const text = value === null ? JSON.stringify(header) : `${JSON.stringify(header)}\n${value}`;
+    return this.signing.seal(key, text);
+  }
+
+  head(key: string, text: string | undefined): FoundRecord<HeadRecord> {
+    return text === undefined ? { it: NO_HEAD, isOwn: true } : this.read(key, text, headSchema, (header) => header);
+  }
+
+  value(key: string, path: string, text: string): FoundRecord<ValueRecord> {
+    return this.read(key, text, valueSchema, (header, value) => ({
+      ...header,
+      stored: value === null ? null : { path, value, ...header },
+    }));
+  }
+
+  override(key: string, path: string, text: string): FoundRecord<Override> {
+    return this.read(key, text, overrideSchema, (header, value) => ({ ...header, path, value }) as Override);
+  }
+
+  private read<H extends object, T>(
+    key: string,
+    sealed: string,
+    schema: z.ZodType<H>,
+    make: (header: H, value: string | null) => T,
+  ): FoundRecord<T> {
+    const { text, isOwn, fault } = this.signing.open(key, sealed);
+    const at = text.indexOf('\n');
+    const header = headerIn(at === -1 ? text : text.slice(0, at), schema);
+    if (header === undefined) return { isOwn: false, fault: fault ?? 'it cannot be read' };
+    const value = at === -1 ? null : text.slice(at + 1);
+    const wrong = value !== null && 'version' in header && !hasBlobId(value, String(header.version));
+    const why = fault ?? (wrong ? 'it is not what its version says' : undefined);
+    return { it: make(header, value), isOwn, ...(why === undefined ? {} : { fault: why }) };
+  }
+}
+
+function headerIn<H>(line: string, schema: z.ZodType<H>): H | undefined {
+  try {
+    return schema.safeParse(JSON.parse(line)).data;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,91 @@
+import { createPrivateKey, createPublicKey, sign, verify, type KeyObject } from 'node:crypto';
+import { conveyorError } from '../../domain/errors';
+
+/** Keys in PEM, of Ed25519. */
+export interface SigningKeys {
+  /** With which this side signs what it writes. */
+  readonly key?: string | undefined;
+  /** Public keys, any number in each text; what none of them has signed is not believed. */
+  readonly trusted?: readonly string[] | undefined;
+}
+
+/** A record without its signature. `own`: signed by the key of this side. */
+export interface OpenedRecord {
+  readonly text: string;
+  readonly isOwn: boolean;
+  /** Why it is not to be believed. */
+  readonly fault?: string;
+}
+
+/**
+ * Signatures of records of a store (docs/adr/0061-a-host-believes-what-is-signed.md). One covers the place of the record, so that none can be
+ * moved, and stands last in the header. Without keys all is believed.
+ */
+export class StoreSigning {
+  private readonly key: KeyObject | undefined;
+  private readonly own: KeyObject | undefined;
+  private readonly trusted: readonly KeyObject[];
+
+  /** @throws ConveyorError `usage` for what is no key of Ed25519 */
+  constructor({ key, trusted = [] }: SigningKeys = {}) {
+    this.key = key === undefined ? undefined : parseKey(() => createPrivateKey(key));
+    this.own = this.key && createPublicKey(this.key);
+    const others = trusted.flatMap(publicKeysIn);
+    this.trusted = [...(this.own ? [this.own] : []), ...others];
+  }
+
+  get isOn(): boolean {
+    return this.trusted.length > 0;
+  }
+
+  seal(place: string, text: string): string {
+    if (this.key === undefined) return text;
+    const { line, rest } = splitHeader(text);
+    const signature = sign(null, Buffer.from(`${place}\n${text}`), this.key).toString('base64');
+    return `${line.slice(0, -1)}${MARK}${signature}"}${rest}`;
+  }
+
+  open(place: string, sealed: string): OpenedRecord {
+    const { line, rest } = splitHeader(sealed);
+    const at = line.lastIndexOf(MARK);
+    const text = at === -1 ? sealed : `${line.slice(0, at)}}${rest}`;
+    if (this.trusted.length === 0) return { text, isOwn: true };
+    if (at === -1) return { text, isOwn: false, fault: 'it is not signed' };
+    const signature = Buffer.from(line.slice(at + MARK.length, -2), 'base64');
+    const signer = this.trusted.find((key) => verify(null, Buffer.from(`${place}\n${text}`), key, signature));
+    if (signer === undefined) return { text, isOwn: false, fault: 'its signature is of no key that is trusted here' };
+    return { text, isOwn: this.own === undefined || signer === this.own };
+  }
+}
+
+const MARK = ',"signature":"';
+
+function splitHeader(text: string): { readonly line: string; readonly rest: string } {
+  const at = text.indexOf('\n');
+  return at === -1 ? { line: text, rest: '' } : { line: text.slice(0, at), rest: text.slice(at) };
+}
+
+const PUBLIC_KEY = /-----BEGIN PUBLIC KEY-----[^-]+-----END PUBLIC KEY-----/g;
+
+function publicKeysIn(pem: string): KeyObject[] {
+  const found = pem.match(PUBLIC_KEY) ?? [];
+  if (found.length === 0) throw notAKey('it holds no public key');
+  return found.map((one) => parseKey(() => createPublicKey(one)));
+}
+
+function parseKey(parse: () => KeyObject): KeyObject {
+  let key: KeyObject;
+  try {
+    key = parse();
+  } catch (error) {
+    throw notAKey((error as Error).message);
+  }
+  if (key.asymmetricKeyType === 'ed25519') return key;
+  throw notAKey(`it is of ${key.asymmetricKeyType ?? 'another kind'}`);
+}
+
+const notAKey = (why: string) =>
+  conveyorError('usage', {
+    text: `a key of the store of configuration is none of Ed25519 in PEM: ${why}`,
+    hint: 'openssl genpkey -algorithm ed25519 -out key.pem, and openssl pkey -in key.pem -pubout -out key.pub',
+  });

@@ -1,0 +1,184 @@
+import { nameState, type Committed } from '../../domain/config/held';
+import { whyNotConfigPath } from '../../domain/config/path';
+import { isNewest, isOnLine, isRoundDue, overruledStates, wasEverTrue } from '../../domain/config/storeTruth';
+import { grouped } from '../../domain/grouped';
+import { plural } from '../../domain/text';
+import { lookUp } from '../repository/commits';
+import type { ConfigRepository } from '../repository/repository';
+import type { FoundOverride, FoundValue, Inspected, Inspection, TrueValue } from '../store/inspection';
+import type { Acknowledged, ConfigStore, Head } from '../store/port';
+import { BranchLine } from './branchLine';
+import { findTrueHead } from './trueHead';
+import { valueFileOf, findTrueValue, valuesTree } from './trueValue';
+
+export interface MenderPorts {
+  readonly open: () => Promise<ConfigRepository>;
+  readonly store: Pick<ConfigStore, 'subscribers'>;
+  readonly inspection: Inspection;
+  /** Holds overrides against the deploys that are under way; resolves to how many were wrong. `isAll`: those that are not named are missing. */
+  readonly mendOverrides: (found: readonly FoundOverride[], isAll: boolean) => Promise<number>;
+  readonly now: () => number;
+  readonly log: (line: string) => void;
+}
+
+/** How often what was written since is looked at, and how often everything. */
+const NEWS_EVERY_MS = 5_000;
+const ALL_EVERY_MS = 60_000;
+/** So many paths that were put back are named. */
+const PATHS_NAMED = 5;
+
+type CommittedState = Omit<Committed, 'value'>;
+
+/** One round: what the store holds, what hosts acknowledge, and what git says to both. */
+interface Round {
+  readonly repository: ConfigRepository;
+  readonly seen: Inspected;
+  readonly said: readonly Acknowledged[];
+  readonly isAll: boolean;
+  readonly head: Head;
+}
+
+/**
+ * Holds the store of a repository against git, and puts back what is true (docs/design/config.md#what-is-forged): whoever reaches the store may
+ * write there. What hosts acknowledge is held against git too, since they may have what lies there no more.
+ */
+export class StoreMender {
+  private readonly line = new BranchLine();
+  private since = 0;
+  private last = { endedAtMs: -Infinity, tookMs: 0 };
+  private lastAll = { endedAtMs: -Infinity, tookMs: 0 };
+
+  constructor(private readonly ports: MenderPorts) {}
+
+  /** How much was put back; 0 also while no round is due. @throws ConveyorError `config-branch-rewritten`, and what store and repository throw */
+  async look(): Promise<number> {
+    const { now } = this.ports;
+    const begunAtMs = now();
+    const isAll = this.since === 0 || isRoundDue(begunAtMs, this.lastAll, ALL_EVERY_MS);
+    if (!isAll && !isRoundDue(begunAtMs, this.last, NEWS_EVERY_MS)) return 0;
+    const mended = await this.round(isAll);
+    this.last = { endedAtMs: now(), tookMs: now() - begunAtMs };
+    if (isAll) this.lastAll = this.last;
+    return mended;
+  }
+
+  /** The branch is read last, so that it has all that is true of what was seen before. */
+  private async round(isAll: boolean): Promise<number> {
+    const { inspection, store, mendOverrides } = this.ports;
+    const repository = await this.ports.open();
+    const { name } = repository.ref;
+    const said = isAll ? await store.subscribers(name, '') : [];
+    const seen = await inspection.look(name, isAll ? 0 : this.since);
+    const branch = await repository.head();
+    if (branch === null) return 0;
+    await this.line.follow(repository.git, branch);
+    const { it, fault, isOwn } = seen.head;
+    const head = await findTrueHead(repository, this.line, seen, inspection.isSigned);
+    const isRight = fault === undefined && head.sequence === (it?.sequence ?? 0) && (it?.commit ?? '') === head.commit;
+    // Without a head that is true only all values together say where the store is.
+    if (!isRight && !isAll) return this.round(true);
+    const isWrong = !isRight || !isOwn;
+    const overrides = await mendOverrides(seen.overrides, isAll);
+    const values = await this.mendValues(
+      { repository, seen, said, isAll, head },
+      isWrong && (seen.headAt > 0 || head.sequence > 0),
+    );
+    if (isAll) await this.refreshHosts(name, seen, said);
+    // A commit that is half there is looked at again as a whole: somebody may have written that it is.
+    this.since = values === null || it?.partly !== undefined ? 0 : seen.revision;
+    return overrides + (values ?? 0);
+  }
+
+  /** How much was put back; null where somebody else has moved the head meanwhile. */
+  private async mendValues(round: Round, isHeadWrong: boolean): Promise<number | null> {
+    const { repository, seen, head } = round;
+    const forged = await this.forgedStates(round);
+    const wrong = head.sequence === 0 ? [] : await this.wrongValues(round, forged);
+    if (wrong.length === 0 && !isHeadWrong) return 0;
+    const { inspection, log } = this.ports;
+    const { name } = repository.ref;
+    const what = { values: wrong, head: isHeadWrong ? head : undefined };
+    if (!(await inspection.putBack(name, seen.headAt, what))) return null;
+    const named = wrong.slice(0, PATHS_NAMED).map(({ path }) => path);
+    const more = wrong.length > PATHS_NAMED ? ` and ${wrong.length - PATHS_NAMED} more` : '';
+    if (isHeadWrong) log(`${name}: the head of the store is put back to commit ${head.sequence} of the branch`);
+    if (wrong.length > 0)
+      log(`${name}: ${plural(wrong.length, 'value')} of the store put back as git has it: ${named.join(', ')}${more}`);
+    return wrong.length + (isHeadWrong ? 1 : 0);
+  }
+
+  /** By path: states that hosts have or had, and that never were on the branch. */
+  private async forgedStates({
+    repository,
+    seen,
+    said,
+  }: Round): Promise<ReadonlyMap<string, readonly CommittedState[]>> {
+    const stored = new Set(seen.values.flatMap(({ path, it }) => (it ? [`${path} ${nameState(it)}`] : [])));
+    const ofHosts = said.flatMap(({ path, version, commit, sequence = 0 }) =>
+      commit === null ? [] : [{ path, version, commit, sequence }],
+    );
+    const odd = ofHosts.filter((state) => !stored.has(`${state.path} ${nameState(state)}`));
+    const all = [...odd, ...seen.values.flatMap(({ path, it }) => (it ? [{ path, ...it }] : []))];
+    const known = all.filter(({ path }) => whyNotConfigPath(path) === undefined);
+    const atCommits = await this.blobsAt(repository, known);
+    const forged = known.filter((state, index) => !wasEverTrue(this.line, state, atCommits[index] ?? null));
+    return new Map(grouped(forged, ({ path }) => path));
+  }
+
+  /** Of each state on the branch, the blob of its path at its commit. */
+  private async blobsAt(
+    { git }: ConfigRepository,
+    states: readonly (CommittedState & { readonly path: string })[],
+  ): Promise<readonly (string | null)[]> {
+    const asked = states.map((state) =>
+      isOnLine(this.line, state) ? `${state.commit}:${valueFileOf(state.path)}` : '',
+    );
+    const places = [...new Set(asked.filter((place) => place !== ''))];
+    const found = await lookUp(git, places);
+    const blobs = new Map(places.map((place, index) => [place, found[index]?.id ?? null]));
+    return asked.map((place) => blobs.get(place) ?? null);
+  }
+
+  private async wrongValues(
+    round: Round,
+    forged: ReadonlyMap<string, readonly CommittedState[]>,
+  ): Promise<TrueValue[]> {
+    const { repository, seen, isAll, head } = round;
+    const tree = await valuesTree(repository.git, head.commit);
+    const found = new Map(seen.values.map((one) => [one.path, one]));
+    const paths = [...found.keys(), ...(isAll ? tree.keys() : []), ...forged.keys()];
+    const wrong: TrueValue[] = [];
+    for (const path of new Set(paths)) {
+      if (whyNotConfigPath(path) !== undefined) continue;
+      const is = found.get(path);
+      const before = is?.fault === undefined ? (is?.it?.overrules ?? []) : [];
+      const states = forged.get(path) ?? [];
+      const overrules = overruledStates(before, states);
+      if (overrules === undefined && is !== undefined && isRight(is, round, tree.get(path) ?? null, states)) continue;
+      const right = await findTrueValue(repository.git, this.line, head, path);
+      const isThere =
+        is?.it !== undefined && nameState(is.it) === nameState(right) && is.fault === undefined && is.isOwn;
+      if ((isThere || (is === undefined && tree.get(path) === 'unfit')) && overrules === undefined) continue;
+      wrong.push({ ...right, overrules: overrules ?? before });
+    }
+    return wrong;
+  }
+
+  /** Hosts that acknowledge an override which is gone look again: whoever took it away may not have told them. */
+  private async refreshHosts(name: string, { overrides }: Inspected, said: readonly Acknowledged[]): Promise<void> {
+    const there = new Set(overrides.flatMap(({ path, it }) => (it ? [`${path} ${it.revision}`] : [])));
+    const gone = said.filter(({ path, revision }) => revision !== null && !there.has(`${path} ${revision}`));
+    if (gone.length > 0) await this.ports.inspection.touch(name, [...new Set(gone.map(({ path }) => path))]);
+  }
+}
+
+function isRight(
+  { it, fault, isOwn }: FoundValue,
+  { seen, head }: Round,
+  atHead: string | null,
+  forged: readonly CommittedState[],
+): boolean {
+  if (it === undefined || fault !== undefined || !isOwn) return false;
+  const state = nameState(it);
+  return !forged.some((one) => nameState(one) === state) && isNewest(head, it, atHead, seen.head.it?.partly?.commit);
+}

@@ -1,0 +1,53 @@
+import { nameState, type Committed } from './held';
+
+/** The first parents of a branch, numbered from 1. */
+export interface CommitLine {
+  readonly sequenceOf: (commit: string) => number | undefined;
+}
+
+interface CommitPlace {
+  readonly sequence: number;
+  readonly commit: string;
+}
+
+/** Whether a commit of the branch has this number. */
+export const isOnLine = (line: CommitLine, { sequence, commit }: CommitPlace): boolean =>
+  line.sequenceOf(commit) === sequence;
+
+/** Whether a record says what git said at its commit. */
+export const wasEverTrue = (line: CommitLine, record: Omit<Committed, 'value'>, atCommit: string | null): boolean =>
+  isOnLine(line, record) && record.version === (atCommit ?? '');
+
+/**
+ * Whether a record that was true once is what hosts are to have at the head of their store.
+ * @param atHead the blob of git; null where the path is gone, and `unfit` for what no host could get, so that hosts keep what they have
+ * @param partly the commit after the head, while it is on its way
+ */
+export function isNewest(
+  head: CommitPlace,
+  { version, commit, sequence }: Omit<Committed, 'value'>,
+  atHead: string | null,
+  partly?: string,
+): boolean {
+  if (sequence > head.sequence) return commit === partly && sequence === head.sequence + 1;
+  return atHead === 'unfit' || version === (atHead ?? '');
+}
+
+/** So many forged states of a path are named beside its value. */
+const OVERRULED = 32;
+
+/** The states that a value overrules: those of before, and these. Undefined where nothing is new. */
+export function overruledStates(
+  before: readonly string[],
+  forged: readonly Omit<Committed, 'value'>[],
+): readonly string[] | undefined {
+  const news = [...new Set(forged.map(nameState))].filter((state) => !before.includes(state)).slice(0, OVERRULED);
+  return news.length === 0 ? undefined : [...before, ...news].slice(-OVERRULED);
+}
+
+/** Whether a round that took so long is due again: no more often than that, and for a twentieth of the time at most. */
+export const isRoundDue = (
+  nowMs: number,
+  last: { readonly endedAtMs: number; readonly tookMs: number },
+  everyMs: number,
+) => nowMs - last.endedAtMs >= Math.max(everyMs, 20 * last.tookMs);

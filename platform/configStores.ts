@@ -1,0 +1,52 @@
+import { readFileSync } from 'node:fs';
+import { conveyorError } from '../domain/errors';
+import { isLoopback } from '../domain/loopback';
+import type { ConfigRepositorySettings, StoreTls } from './configRepositories';
+
+/** Doors of stores that stand open, and stores on other machines whose hosts could not tell what is forged. */
+export const lintStores = (all: readonly ConfigRepositorySettings[]): readonly string[] =>
+  all.flatMap(({ name, etcd, login, signing }) => {
+    if (etcd === null || etcd.split(',').every((url) => isLoopback(new URL(url.trim()).hostname))) return [];
+    const at = `config.repositories.${name}.etcd`;
+    return [
+      ...(login === undefined
+        ? [`${at}: without a user, whoever reaches the store changes what hosts read (docs/guides/secure.md)`]
+        : []),
+      ...(signing?.key === undefined
+        ? [`${at}: without a signingKey, hosts believe whatever the store holds (docs/guides/secure.md)`]
+        : []),
+    ];
+  });
+
+type StoreOpening = Pick<ConfigRepositorySettings, 'etcd' | 'login' | 'tls'>;
+
+/** What a client of the store is made with. @throws ConveyorError `usage` for a password that is not set, `config-invalid` for a file that cannot be read */
+export function storeDoor({ login, tls }: StoreOpening) {
+  const pem = Object.entries(tls ?? {}).map(([name, file]: [string, string]) => [name, readPem(file, 'certificate')]);
+  if (login === undefined) return { ...(tls ? { tls: Object.fromEntries(pem) as StoreTls } : {}) };
+  const { user, password, passwordEnv } = login;
+  if (!password)
+    throw conveyorError('usage', {
+      text: `${passwordEnv} is not set, which holds the password of ${user} at the store of configuration`,
+      hint: 'set it where this process starts (docs/guides/secure.md)',
+    });
+  return { ...(tls ? { tls: Object.fromEntries(pem) as StoreTls } : {}), login: { user, password } };
+}
+
+/** The keys that records of a store are signed and believed by. @throws ConveyorError `config-invalid` for a file that cannot be read */
+export function storeSigning({ signing }: Pick<ConfigRepositorySettings, 'signing'>) {
+  if (signing === undefined) return {};
+  const { key, trusted = [] } = signing;
+  return {
+    ...(key === undefined ? {} : { key: readPem(key, 'key') }),
+    trusted: trusted.map((file) => readPem(file, 'key')),
+  };
+}
+
+function readPem(file: string, what: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw conveyorError('config-invalid', { file, detail: `a ${what} of the store: ${(error as Error).message}` });
+  }
+}
