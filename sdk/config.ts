@@ -21,6 +21,7 @@ export function watchConfig<T>(
   void watched.run();
   return {
     current: () => watched.current,
+    task: () => watched.task(),
     age: () => watched.age(),
     first: watched.first,
     close: () => watched.close(),

@@ -13,6 +13,8 @@ export interface CachedPath {
   readonly confirmedAt: number | null;
   /** When an application asked for it last. */
   readonly askedAt: number;
+  /** As whom the proxy acknowledges it; missing where an earlier version wrote it. */
+  readonly host?: string;
 }
 
 /** The file of a path, in the folder of a cache. */

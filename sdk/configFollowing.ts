@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import { readCached } from './configCache';
 import type { ConfigSchema, ConfigTrouble, ConfigValue, WatchConfigOptions } from './configValue';
 import { readLines } from './lines';
@@ -15,6 +16,8 @@ interface Answer extends Aged {
   readonly version: string;
   readonly commit: string | null;
   readonly override: string | null;
+  /** Missing where the proxy is of an earlier version, and in a cache. */
+  readonly task?: string;
 }
 
 const RETRY_MS = 200;
@@ -28,6 +31,8 @@ export class Following<T> {
   private readonly url: string;
   private readonly app: string;
   private confirmedAt: number | undefined;
+  /** As its proxy is called. */
+  private host: string | undefined;
   private isAway = false;
   private hasHeard = false;
   private isRemoved = false;
@@ -58,6 +63,11 @@ export class Following<T> {
       await pause(delayMs, this.ending.signal);
       delayMs = Math.min(delayMs * 2, 30 * retryMs);
     }
+  }
+
+  task(): string | undefined {
+    const { current } = this;
+    return current && `${this.host ?? hostname()}@${current.override ?? current.commit ?? 'none'}`;
   }
 
   age(): number | undefined {
@@ -102,7 +112,9 @@ export class Following<T> {
 
   private receive(message: Answer | Aged): void {
     this.confirmedAt = message.age === null ? undefined : Date.now() - message.age * 1000;
-    if ('path' in message) this.take(message);
+    if (!('path' in message)) return;
+    this.host = message.task?.split('@', 1)[0] ?? this.host;
+    this.take(message);
   }
 
   private async readCache(): Promise<void> {
@@ -110,6 +122,7 @@ export class Following<T> {
     const cached = folder ? await readCached(folder, this.path) : undefined;
     if (!cached || this.ending.signal.aborted) return;
     const age = cached.confirmedAt === null ? null : (Date.now() - cached.confirmedAt) / 1000;
+    this.host = cached.host ?? this.host;
     this.receive({ ...cached.answer, age });
   }
 

@@ -1,6 +1,7 @@
 import { refusePath } from '../../domain/config/commits';
 import type { Answer } from '../../domain/config/held';
 import type { Host } from '../../domain/config/overrides';
+import { subscriberId } from '../../domain/config/subscriber';
 import { conveyorError, ConveyorError } from '../../domain/errors';
 import { CONFIG_LIMITS } from '../../domain/limits';
 import { cutText } from '../../domain/size';
@@ -32,8 +33,12 @@ export interface ProxyOptions {
   readonly packages?: HostPackages;
 }
 
-/** An answer with the seconds since the store confirmed it last; null if it never did. */
-export type AgedAnswer = Answer & { readonly age: number | null };
+export type AgedAnswer = Answer & {
+  /** Seconds since the store confirmed it last; null if it never did. */
+  readonly age: number | null;
+  /** As whom an application measures that lives on it: health checks ask for this name. */
+  readonly task: string;
+};
 
 export interface AppRefusal {
   readonly path: string;
@@ -106,13 +111,13 @@ export class ConfigProxy {
     await this.until(() => isKnown(entry), FETCH_MS);
     if (isKnown(entry)) return this.aged(entry);
     const { repository } = this.options;
+    const { disbelieved: why } = entry;
+    if (why !== undefined) throw conveyorError('store-forged', { repository, what: `the value of ${path}`, why });
     throw (
       this.trouble ?? conveyorError('store-unavailable', { store: repository, detail: `it says nothing of ${path}` })
     );
   }
 
-    const { disbelieved: why } = entry;
-    if (why !== undefined) throw conveyorError('store-forged', { repository, what: `the value of ${path}`, why });
   /** Calls `listener` for each answer that differs from the one before; the function ends that. */
   listen(paths: readonly string[], listener: (answer: AgedAnswer) => void): () => void {
     const entries = paths.map((path) => this.entryFor(path));
@@ -244,7 +249,9 @@ export class ConfigProxy {
 
   private aged(entry: PathEntry): AgedAnswer {
     const at = this.confirmedAt(entry);
-    return { ...entry.answer, age: at === null ? null : this.secondsSince(at) };
+    const { commit, override: revision, sequence } = entry.answer;
+    const task = subscriberId(this.host.name, [{ commit, revision, sequence }]);
+    return { ...entry.answer, age: at === null ? null : this.secondsSince(at), task };
   }
 
   private confirmedAt = (entry: PathEntry): number | null =>

@@ -1,16 +1,15 @@
 import type { Hono } from 'hono';
 import { CONFIG_LIMITS } from '../../domain/limits';
 import { whyNotConfigPath } from '../../domain/config/path';
-import { subscriberId } from '../../domain/config/subscriber';
 import type { UnitProgress } from '../../domain/fleet/unit';
-import type { JudgeRequest, JudgeResponse, UnitTasks } from '../../sdk/health';
-import type { HealthTargets } from '../../sdk/protocol/pushType';
+import type { JudgeRequest, JudgeResponse } from '../../sdk/health';
 import { ExtensionError, servePushType, type Call, type ServeOptions } from '../../sdk/server';
-import { progressOf, reservedSlots, slotsOf } from '../../sdk/updates/choose';
+import { progressOf, slotsOf } from '../../sdk/updates/choose';
 import type { Slot, State } from '../../sdk/updates/memory';
 import { acceptUpdate, commandUpdate, type Verb } from '../../sdk/updates/updates';
 import { takeAlong } from './advancing';
 import type { ConfigFleet } from './fleet';
+import { hostsToJudge } from './hostsToJudge';
 import { asRefusal } from './refusal';
 import { findVersionProblems, refuseOutdated } from './refusing';
 import type { Served } from './served';
@@ -71,7 +70,7 @@ export const configPushType = (fleet: Deployable, judge: Judge, options?: ServeO
         const targets = asked.targets.map((target) => ({ ...target, version: served.meant(target) }));
         const isNew = served.state.updates[asked.updateId] === undefined;
         if (asked.urgency === 'normal' && isNew)
-          for (const version of new Set(targets.map((target) => target.version)))
+          for (const [version, target] of new Map(targets.map((one) => [one.version, one]))) {
             await asRefusal(() => fleet.refuseBusyPaths(served, version, asked.updateId));
         const answer = fleet.memory.once('executeUpdates', asked, key, () => {
           const accepted = targets.map(({ unit }) => known(served, unit));
@@ -100,7 +99,7 @@ export const configPushType = (fleet: Deployable, judge: Judge, options?: ServeO
 
       runHealthChecks: async ({ targets, checks, baseline, now }, call) => {
         const served = await prepared(fleet, call.context.config);
-        const tasks = targets.units.map((unit) => healthTasks(served, known(served, unit), targets));
+        const tasks = targets.units.map((unit) => hostsToJudge(served, known(served, unit), targets));
         return judge({ targets: tasks, checks, baseline, now }, call);
       },
     },
@@ -154,42 +153,6 @@ function deployUnit(served: Served, id: string) {
     mixed: new Set(there.map((slot) => slot.version)).size > 1,
     available: true,
   };
-}
-
-/** Who has the version by these updates against who has not; a subscriber is called by its host and what it acknowledged. */
-function healthTasks(served: Served, id: string, { updatedBy, exclude = [] }: HealthTargets): UnitTasks {
-  const reserved = reservedSlots(served.state, id, exclude);
-  const open = served
-    .unit(id)
-    .slots.map((slot, index) => ({ slot, index }))
-    .filter(({ slot, index }) => !reserved(slot, index));
-  const isOurs = (slot: Slot): boolean => updatedBy.includes(slot.update ?? '');
-  const seats = open.flatMap(({ slot, index }) => {
-    const subscriber = served.subscriberOf(id, index);
-    return subscriber && !slot.gone ? [{ slot, subscriber }] : [];
-  });
-  const isInside = ({ slot }: (typeof seats)[number]): boolean => updatedBy.length === 0 || isOurs(slot);
-  const idOf = ({ subscriber: { host, has } }: (typeof seats)[number]): string => subscriberId(host, has);
-  const inside = seats.filter(isInside);
-  const outside = seats.filter((seat) => !isInside(seat));
-  const commits = new Map(
-    seats.flatMap(({ subscriber }) => subscriber.has).map(({ path, commit, sequence }) => [path, { commit, sequence }]),
-  );
-  for (const { path, commit, sequence } of outside.flatMap(({ subscriber }) => subscriber.has))
-    if (commit !== null) commits.set(path, { commit, sequence });
-  // Where everybody has what has landed, the time before is that of the commit before.
-  const { landed } = served.service;
-  for (const [path, earlier] of Object.entries(landed?.before ?? {}))
-    if (commits.get(path)?.commit === landed?.commit) commits.set(path, earlier);
-  const before = inside.map(({ subscriber: { host, has } }) =>
-    subscriberId(
-      host,
-      has.map(({ path }) => ({ revision: null, ...(commits.get(path) ?? { commit: null, sequence: 0 }) })),
-    ),
-  );
-  // A host that died with the value counts, too.
-  const updated = open.filter(({ slot }) => isOurs(slot)).length;
-  return { id, fresh: inside.map(idOf), updated, control: outside.map(idOf), before };
 }
 
 function problemsOf({ repository, paths }: Config): { path: string; message: string }[] {

@@ -29,15 +29,22 @@ export function subscriberState(content: Content, has: readonly Has[]): Subscrib
   return state;
 }
 
+type KnownCommit = Pick<Has, 'revision' | 'commit' | 'sequence'>;
+
 /**
  * As whom a subscriber measures: its host, and what it has: `host@N@commit` with an override, else `host@commit`. Of several paths that of
  * the newest change, else of the newest commit.
  */
-export function subscriberId(host: string, has: readonly Pick<Has, 'revision' | 'commit' | 'sequence'>[]): string {
+export function subscriberId(host: string, has: readonly KnownCommit[]): string {
   const exposed = has.flatMap(({ revision }) => revision ?? []).sort((a, b) => changeOf(b) - changeOf(a));
   const commits = has.filter(({ commit }) => commit !== null).sort((a, b) => (b.sequence ?? 0) - (a.sequence ?? 0));
   return `${host}@${exposed[0] ?? commits[0]?.commit ?? 'none'}`;
 }
+
+/** Each name under which a subscriber may measure: that of any of these paths, and that of all that it reads. */
+export const subscriberIds = (host: string, some: readonly KnownCommit[], all: readonly KnownCommit[]): string[] => [
+  ...new Set([...some.map((one) => subscriberId(host, [one])), subscriberId(host, all)]),
+];
 
 /** Of `N@commit`. */
 const changeOf = (revision: string): number => Number.parseInt(revision, 10) || 0;

@@ -1,4 +1,4 @@
-import { watchConfig, type ConfigValue } from '../../sdk';
+import { watchConfig, type WatchedConfig } from '../../sdk';
 import { limits } from './flags/feed/limits.schema';
 
 /**
@@ -29,15 +29,15 @@ for (const url of [first, ...others]) {
     { url },
   );
   // Metrics that nobody takes keep no server from serving.
-  setInterval(() => void reportErrors(url, followed.current()).catch(() => undefined), REPORT_MS);
+  setInterval(() => void reportErrors(followed).catch(() => undefined), REPORT_MS);
 }
 process.stdout.write('following feed/limits\n');
 
-async function reportErrors(url: string, has: ConfigValue<{ readonly hard: number }> | undefined): Promise<void> {
+async function reportErrors(followed: WatchedConfig<{ readonly hard: number }>): Promise<void> {
+  const [has, task] = [followed.current(), followed.task()];
   if (has === undefined) return;
-  const { host } = (await (await fetch(`${url}/health`)).json()) as { readonly host: string };
   const errors = Math.max(0, 1 - CAPACITY / has.value.hard);
-  const point = { task: `${host}@${has.override ?? has.commit}`, metric: 'rpc.error_ratio', value: errors };
+  const point = { task, metric: 'rpc.error_ratio', value: errors };
   const headers = { 'content-type': 'application/json' };
   await fetch(`${metrics}/control/metrics`, { method: 'POST', headers, body: JSON.stringify({ points: [point] }) });
 }

@@ -32,6 +32,7 @@ describe('a proxy', () => {
         override: null,
         sequence: 1,
         age: 0,
+        task: 'h1@c1',
       },
     });
     await world.commit({ 'shop/limits': '2' });

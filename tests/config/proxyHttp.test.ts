@@ -30,7 +30,7 @@ test('GET /v1/config/PATH answers with the value as text, its version, commit an
   expect(response.status).toBe(200);
   expect(await response.json()).toEqual({
     ...{ path: 'shop/limits', value: '{"perUser":3}', version: versionOf('{"perUser":3}') },
-    ...{ commit: 'c1', override: null, sequence: 1, age: 0 },
+    ...{ commit: 'c1', override: null, sequence: 1, age: 0, task: 'h1@c1' },
   });
 });
 

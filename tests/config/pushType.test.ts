@@ -175,6 +175,39 @@ test('after the landing hosts are compared with what they measured under the com
   expect([judged?.fresh.includes(`eu-0@${now}`), judged?.before?.includes(`eu-0@${before}`)]).toEqual([true, true]);
 });
 
+test('hosts that read several paths are judged by what they have of those that the change concerns', async () => {
+  const it = await PushWorld.open();
+  const OTHER = 'feed/other';
+  await it.commits({ [PATH]: 1 });
+  const ofPath = it.bench.git('rev-parse', 'main').trim();
+  await it.commits({ [OTHER]: 1 });
+  const ofOther = it.bench.git('rev-parse', 'main').trim();
+  for (const host of ['eu-0', 'eu-1']) await it.hosts.join(host, 'eu', [PATH, OTHER]);
+  await it.ask('fetchDeployUnits', {});
+  const { version } = await it.bench.proposeValues({ [PATH]: 2 });
+  await it.push(`${DEPLOY}/0/1`, version, { amount: { count: 1 } });
+  await it.settle();
+  const judge = async (updatedBy: readonly string[]) => {
+    await it.ask('runHealthChecks', {
+      ...{ targets: { units: [EU], updatedBy }, checks: [], baseline: { start: 0, end: 1 }, now: 2 },
+    });
+    return it.judged.at(-1);
+  };
+  const phase = await judge([`${DEPLOY}/0/1`]);
+  const [fresh = ''] = phase?.fresh ?? [];
+  const [inside, outside] = fresh.startsWith('eu-0@') ? ['eu-0', 'eu-1'] : ['eu-1', 'eu-0'];
+  expect(phase).toMatchObject({
+    fresh: [`${inside}@${version}`],
+    control: [`${outside}@${ofPath}`, `${outside}@${ofOther}`],
+    before: [`${inside}@${ofPath}`, `${inside}@${ofOther}`],
+  });
+  await it.complete(DEPLOY, version, [EU]);
+  await it.settle();
+  const landed = it.bench.git('rev-parse', 'main').trim();
+  const after = await judge([`${DEPLOY}/0/1`, `${DEPLOY}/9/1`]);
+  expect([...(after?.fresh ?? [])].sort()).toEqual([`eu-0@${landed}`, `eu-1@${landed}`]);
+});
+
 test.each<[string, (it: PushWorld & { readonly base: string }, version: string) => Promise<unknown>, string]>([
   ['was taken back', (it) => it.revert(DEPLOY, it.base, [`${DEPLOY}/0/1`], [EU]), '1'],
   [

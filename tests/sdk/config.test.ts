@@ -87,10 +87,13 @@ test('an application gets the typed value, then each that differs', async () => 
   await world.store.putOverrides(R, [overrideOf('deploy/x/1', 'shop/limits', '{"perUser":3}', { hosts: ['h1'] })]);
   await has([1, 2, 3]);
   expect(watched.current()).toMatchObject({ override: '7@abc', commit: null });
+  expect(watched.task()).toBe('h1@7@abc');
   await world.commit({ 'shop/limits': '{"perUser":3}' });
   await world.store.removeOverrides(R, 'deploy/x/1');
   await eventually('it is committed', async () => watched.current()?.commit === 'c3');
   await has([1, 2, 3]);
+  // Nobody was called, and the name for health is the new one all the same.
+  expect(watched.task()).toBe('h1@c3');
   expect(watched.age()).toBeLessThan(60);
   expect(troubles).toEqual([]);
 });
@@ -157,6 +160,7 @@ test('an application that starts while its proxy is down has the last value from
   const second = follow({ cache: folder });
   await second.has([1]);
   expect(second.watched.current()).toMatchObject({ commit: 'c1', override: null });
+  expect(second.watched.task()).toBe('h1@c1');
   expect(second.watched.age()).toBeGreaterThan(0);
   expect(second.troubles.map(({ kind }) => kind)).toEqual(['proxy-away']);
   await world.commit({ 'shop/limits': '{"perUser":2}' });
