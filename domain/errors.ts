@@ -541,6 +541,19 @@ export const ERRORS = {
     retryable: false,
     exit: 1,
   }),
+  'config-not-one-pipeline': entry<{
+    parts: readonly { readonly pipeline: string; readonly path: string }[];
+    unowned?: string;
+  }>({
+    message: ({ parts, unowned }) => {
+      const owned = parts.slice(0, 3).map(({ pipeline, path }) => `${path} (${pipeline})`);
+      return `no pipeline releases all of this: it changes ${[...owned, ...(unowned === undefined ? [] : [`${unowned} (no pipeline)`])].join(', ')}`;
+    },
+    hint: () =>
+      'propose what belongs to each pipeline as a change of its own, or let one own all of it: paths of its artifact and of config of its deploy',
+    retryable: false,
+    exit: 1,
+  }),
   'config-base-unknown': entry<{ folder: string; name: string; git: string | null }>({
     message: ({ folder, name }) =>
       `nothing says which commit of ${name} ${folder} is based on, so it would undo whatever others have landed since`,

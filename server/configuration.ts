@@ -8,6 +8,7 @@ import type { ChangeRequest, FilesWanted, Requested } from '../config/repository
 import { hostOf, storeIn, subscribersOfAll } from '../config/subscriptions';
 import { conveyorError } from '../domain/errors';
 import type { ConfigRepositorySettings } from '../platform/configRepositories';
+import { pathsOfPipelines } from '../client/configOwners';
 import type { ServerDeps } from './deps';
 import { RequestGate } from './gate';
 
@@ -31,7 +32,7 @@ interface Opened {
 export class Configuration {
   private readonly opened = new Map<string, Opened>();
 
-  constructor(private readonly deps: Pick<ServerDeps, 'config' | 'copies' | 'now' | 'programs'>) {}
+  constructor(private readonly deps: Pick<ServerDeps, 'config' | 'copies' | 'now' | 'programs' | 'index'>) {}
 
   /** @throws ConveyorError `not-found` */
   settings(name: string): ConfigRepositorySettings {
@@ -48,7 +49,9 @@ export class Configuration {
     by: { readonly author: string; readonly key: string | null },
   ): Promise<Requested> {
     const { ref, proposals } = await this.open(name);
-    const job = { kind: 'propose', ...(await this.where(ref)), request, ...by, nowMs: this.deps.now() } as const;
+    const pipelines = await pathsOfPipelines(this.deps.index, name);
+    const asked = { request, ...by, pipelines, nowMs: this.deps.now() };
+    const job = { kind: 'propose', ...(await this.where(ref)), ...asked } as const;
     return proposals.run(() => runApart(job, JOB_TIMEOUT_MS));
   }
 

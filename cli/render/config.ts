@@ -1,3 +1,4 @@
+import { whereaboutsText, type Whereabouts } from '../../domain/config/whereabouts';
 import { plural } from '../../domain/text';
 import { formatBytes } from '../../domain/size';
 import { alignRows, paint, type View } from './paint';
@@ -86,21 +87,21 @@ export function renderDeleted(files: readonly string[], view: View): readonly st
 
 const linesOf = (text: string | null): readonly string[] => (text === null ? [] : text.trimEnd().split('\n'));
 
-interface Change {
+type Change = Whereabouts & {
   readonly change: number;
   readonly author: string;
   readonly at: string;
   readonly message: string;
   readonly landed: string | null;
-}
+};
 
 export function renderChanges(changes: readonly Change[], view: View): readonly string[] {
   if (changes.length === 0) return ['no change was proposed yet'];
   const colors = paint(view.color);
   return alignRows(
-    changes.map(({ change, author, at, message, landed }) => [
+    changes.map(({ change, author, at, message, landed, ...is }) => [
       String(change),
-      landed === null ? 'proposed' : colors.green(`landed ${landed.slice(0, 12)}`),
+      landed === null ? whereaboutsText(is) : colors.green(`landed ${landed.slice(0, 12)}`),
       author,
       at.slice(0, 19).replace('T', ' '),
       message.split(' ⏎ ')[0] ?? '',

@@ -4,7 +4,7 @@ import { whyCannotFind } from '../../domain/finder/standard';
 import { conveyorError, ConveyorError } from '../../domain/errors';
 import { serveArtifactFinder, type ServeOptions } from '../../sdk/server';
 import type { Subscription } from '../../sdk/protocol/artifactFinder';
-import { isOwned } from '../pushType/service';
+import { isOwned } from '../../domain/config/ownership';
 import type { ConfigRepository } from '../repository/repository';
 import { ChangeIndex, type FoundChange } from './changeIndex';
 

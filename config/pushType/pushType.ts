@@ -11,7 +11,7 @@ import { takeAlong } from './advancing';
 import type { ConfigFleet } from './fleet';
 import { hostsToJudge } from './hostsToJudge';
 import { asRefusal } from './refusal';
-import { findVersionProblems, refuseOutdated } from './refusing';
+import { findVersionProblems, refuseImpossible, refuseOutdated } from './refusing';
 import type { Served } from './served';
 import { serviceName, type ConfigPush } from './service';
 import { regionOf, sharedLabels } from './subscribers';
@@ -72,6 +72,8 @@ export const configPushType = (fleet: Deployable, judge: Judge, options?: ServeO
         if (asked.urgency === 'normal' && isNew)
           for (const [version, target] of new Map(targets.map((one) => [one.version, one]))) {
             await asRefusal(() => fleet.refuseBusyPaths(served, version, asked.updateId));
+            await refuseImpossible(served, asked.updateId, () => fleet.whyNotDeployed(checked(context.config), target));
+          }
         const answer = fleet.memory.once('executeUpdates', asked, key, () => {
           const accepted = targets.map(({ unit }) => known(served, unit));
           if (asked.urgency === 'normal' && isNew) refuseOutdated(served, asked.updateId, context.fence);

@@ -47,4 +47,15 @@ export async function findVersionProblems(
   }
 }
 
+/** Before each phase: no more hosts see a change that cannot land by now. A deploy that is over anyway has its own reason. @throws ExtensionError `conflict` */
+export async function refuseImpossible(
+  { service }: Served,
+  updateId: string,
+  whyNotDeployed: () => Promise<string | undefined>,
+): Promise<void> {
+  if (service.interrupted.includes(deployOf(updateId))) return;
+  const [problem] = await findVersionProblems(whyNotDeployed);
+  if (problem !== undefined) throw refusal('conflict', problem.message);
+}
+
 const refusal = (code: string, message: string): ExtensionError => new ExtensionError(code, message, { status: 409 });

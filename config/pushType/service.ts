@@ -1,3 +1,4 @@
+import { isOwned } from '../../domain/config/ownership';
 import type { Content } from '../../domain/config/subscriber';
 import { ExtensionError } from '../../sdk/server';
 import type { Service } from './memory';
@@ -39,7 +40,3 @@ export function refuseForeign({ paths }: ConfigPush, version: string, content: C
   const text = `${version} changes ${foreign}, which config.paths does not name: ${paths.join(', ')}; propose what belongs to different pipelines as changes of their own, or have one pipeline own all of it`;
   throw new ExtensionError('not-deployable', text, { status: 409 });
 }
-
-/** Whether a path is one of these, or below one of them that ends with a slash. */
-export const isOwned = (paths: readonly string[], path: string): boolean =>
-  paths.some((own) => (own === '' || own.endsWith('/') ? path.startsWith(own) : path === own));

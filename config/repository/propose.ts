@@ -1,3 +1,4 @@
+import { refuseUnreleasable, type OwnedPaths } from '../../domain/config/ownership';
 import { conveyorError } from '../../domain/errors';
 import { canonicalValue, NoJson } from '../compiler/child/canonical';
 import type { RunMemory } from '../compiler/run';
@@ -25,6 +26,8 @@ export interface Proposer {
   readonly author: string;
   readonly message: string;
   readonly nowMs: number;
+  /** Which paths pipelines release; without them whatever is changed may be. */
+  readonly pipelines?: readonly OwnedPaths[];
 }
 
 /** How a tree of sources differs from a commit; null: from nothing at all. */
@@ -118,7 +121,7 @@ function jsonOf(path: string, value: unknown): string {
 
 /**
  * Makes a change of a draft: one commit that holds sources and values, at a ref with a number of its own.
- * @throws the first of its problems; ConveyorError `config-unchanged`, `config-conflict`, `over-limit`, `config-repository-unreachable`
+ * @throws the first of its problems; ConveyorError `config-unchanged`, `config-not-one-pipeline`, `config-conflict`, `over-limit`, `config-repository-unreachable`
  */
 export async function propose(repository: ConfigRepository, draft: Draft, by: Proposer): Promise<Proposed> {
   const made = await committed(repository, draft, by);
@@ -152,9 +155,10 @@ export const deletedIn = (edits: Edits): string[] =>
 async function committed(
   repository: ConfigRepository,
   draft: Draft,
-  { author, message, nowMs }: Proposer,
+  { author, message, nowMs, pipelines = [] }: Proposer,
 ): Promise<string> {
   await requireFit(repository, draft, message);
+  refuseUnreleasable([...draft.values.keys()].sort(), pipelines);
   const own = `refs/drafts/${blobId(`${process.pid} ${nowMs} ${message} ${performance.now()}`)}`;
   const commit = { parent: draft.base, author, message, files: newFiles(draft) };
   const [made = ''] = await makeCommits(repository.git, own, [commit], nowMs);

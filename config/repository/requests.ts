@@ -30,10 +30,11 @@ export type Requested = Proposed & {
 export async function requestChange(
   repository: ConfigRepository,
   wanted: ChangeRequest,
-  by: Pick<Proposer, 'author' | 'nowMs'> & { readonly key: string | null },
+  by: Omit<Proposer, 'message'> & { readonly key: string | null },
 ): Promise<Requested> {
-  const { author, nowMs, key } = by;
-  const proposer = { author, nowMs, message: wanted.message };
+  const { key, ...who } = by;
+  const { author } = who;
+  const proposer = { ...who, message: wanted.message };
   if (key === null)
     return { ...(await propose(repository, await draftOf(repository, wanted), proposer)), duplicate: false };
   const ref = `refs/change-keys/${sha256(key)}`;

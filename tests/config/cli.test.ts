@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Lander } from '../../config/repository/land';
-import { run } from '../builders/cliWorld';
+import { run, type World } from '../builders/cliWorld';
 import { bench, NOW } from './repositories';
 import { folderOf, LIMITS, program } from './sources';
 
@@ -68,8 +68,30 @@ describe('from a folder to a change', () => {
       CONVEYOR_CACHE: folder,
       CONVEYOR_ACTOR: 'user:carol',
     };
-    return { it, conveyor: (...argv: readonly string[]) => run(['config', ...argv], { env }) };
+    const conveyor = (...argv: readonly string[]) => run(['config', ...argv], { env });
+    const statusWith = (client: World['client'], ...argv: readonly string[]) =>
+      run(['config', 'status', ...argv], { env, client });
+    return { it, conveyor, statusWith };
   };
+
+  test('status says in which release a change is, and what became of it there', async () => {
+    const { it, statusWith } = await world();
+    const { version } = await it.proposeValues({ a: 1 });
+    const of = (over: object) => ({
+      listReleases: () =>
+        Promise.resolve([{ id: 'feed/3', number: 3, cause: null, artifacts: [{ version }], ...over }]),
+    });
+    const client = (over: object) => of(over) as unknown as World['client'];
+    expect((await statusWith(client({ state: 'queued' }))).out).toMatch(/^1 +waits as feed\/3 +user:alice/m);
+    expect((await statusWith(client({ state: 'failed' }))).out).toMatch(/^1 +given up by feed\/3 \(failed\) /m);
+    const json = JSON.parse((await statusWith(client({ state: 'running' }), '-o', 'json')).out) as object[];
+    expect(json).toMatchObject([{ change: 1, landed: null, where: 'releasing', release: 'feed/3' }]);
+    const away = { listReleases: () => Promise.reject(new Error('Temporal is away')) };
+    expect(await statusWith(away as unknown as World['client'])).toMatchObject({
+      ...{ code: 0, out: expect.stringMatching(/^1 +proposed /m) as string },
+      err: 'note: which releases have these changes is not known: Temporal is away\n',
+    });
+  });
 
   test('diff shows what changes, propose makes a change, and status, log and show say how it stands', async () => {
     const { it, conveyor } = await world();

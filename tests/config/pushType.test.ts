@@ -727,6 +727,27 @@ describe('what could never land is refused before any host sees it', () => {
     expect(await problems(it, `99@${'a'.repeat(40)}`)).toEqual([expect.stringContaining('there is no')]);
   });
 
+  test('before its next phase, a change that others have made impossible meanwhile', async () => {
+    const it = await world();
+    const { version } = await it.bench.proposeFiles({
+      ...{ 'feed/limits.json': '2\n', 'feed/notes.ts': 'export const a = 1;\n' },
+    });
+    await it.push(`${DEPLOY}/0/1`, version, { amount: { count: 2 } });
+    await it.settle();
+    const other = await it.bench.proposeFiles({
+      ...{ 'feed/limits.json': '1\n', 'feed/notes.ts': 'export const a = 2;\n' },
+    });
+    await it.land({ repository: 'flags', change: other.change });
+    await expect(it.push(`${DEPLOY}/1/1`, version, { amount: { count: 5 } })).rejects.toThrow(
+      'conflict: change 2 cannot land: feed/notes.ts was changed by change 3 meanwhile',
+    );
+    await it.settle();
+    expect(await counts(it)).toEqual({ 1: 18, 2: 2 });
+    await it.revert(DEPLOY, it.base, [`${DEPLOY}/0/1`], [EU]);
+    await it.settle();
+    expect(await counts(it)).toEqual({ 1: 20 });
+  });
+
   test('and a repository that does not answer refuses nothing', async () => {
     const it = await world();
     const { version } = await it.bench.proposeValues({ [PATH]: 2 });

@@ -6,8 +6,8 @@ import { NOW } from './repositories';
 import { folderOf, LIMITS, program } from './sources';
 
 /** Commands that know a server and nothing else: neither a repository nor git of their own. */
-async function world() {
-  const server = await configServer();
+async function world(over: Parameters<typeof configServer>[0] = {}) {
+  const server = await configServer(over);
   const fetch = ((url: string, init: RequestInit) => server.app.request(url, init)) as typeof globalThis.fetch;
   const env = { CONVEYOR_SERVER: 'http://localhost:4500', CONVEYOR_TOKEN: TOKEN, CONVEYOR_CONFIG: '/nowhere.yaml' };
   return { ...server, conveyor: (...argv: readonly string[]) => run(['config', ...argv], { fetch, env }) };
@@ -38,6 +38,28 @@ test('propose, status, log, show and why work through a server as they do on the
     ...['feed/shared.ts', 'old.json', 'values/feed/limits.json', 'values/old.json'],
   ]);
   expect(JSON.parse((await conveyor('show', 'feed/limits', '--change', '2')).out)).toEqual({ hard: 100, soft: 60 });
+});
+
+test('a change that no pipeline could release whole is refused with its paths and their pipelines, and is no change', async () => {
+  const of = (pipeline: string, paths: readonly string[]) => ({
+    ...{ pipeline, subscribedAtMs: 0, subscriptions: [{ artifact: 'change', with: { repository: 'flags', paths } }] },
+  });
+  const { conveyor, it } = await world({
+    index: {
+      subscriptions: async function* () {
+        yield* [of('feed', ['feed/']), of('ads', ['ads/'])];
+      },
+    },
+  });
+  const both = folderOf({ ...LIMITS, 'ads/budget.json': '1' });
+  expect(await conveyor('propose', both, '-m', 'Both')).toMatchObject({
+    code: 1,
+    err: expect.stringContaining(
+      'config-not-one-pipeline: no pipeline releases all of this: it changes feed/limits (feed), ads/budget (ads)',
+    ) as string,
+  });
+  expect(await it.repository.changes(10)).toEqual([]);
+  expect(await conveyor('propose', folderOf(LIMITS), '-m', 'One')).toMatchObject({ code: 0 });
 });
 
 test('diff shows through a server what a folder would change, with its problems, and leaves nothing behind', async () => {

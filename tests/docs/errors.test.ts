@@ -177,6 +177,12 @@ const SAMPLES: Params = {
   'config-repository-unusable': { repository: 'flags', detail: 'refs/heads/main is 1a2b, which is not a commit' },
   'config-repository-unreachable': { repository: 'flags', detail: 'Could not read from remote repository.' },
   'config-change-unknown': { repository: 'flags', change: 12 },
+  'config-not-one-pipeline': {
+    parts: [
+      { pipeline: 'feed', path: 'feed/limits' },
+      { pipeline: 'ads', path: 'ads/budget' },
+    ],
+  },
   'config-base-unknown': { folder: 'my-flags', name: 'flags', git: '/srv/flags.git' },
   'config-conflict': { change: 12, file: 'feed/limits.config.ts', by: 'change 11' },
   'config-branch-rewritten': { repository: 'flags', commit: '1a2b3c4d5e6f7081' },

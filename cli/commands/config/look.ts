@@ -1,7 +1,10 @@
+import { findWhereabouts } from '../../../domain/config/whereabouts';
+import type { ReleaseSummary } from '../../../domain/views';
+import { withClient } from '../../door';
 import { EXIT } from '../../exit';
-import { emit } from '../../output';
+import { emit, printNote } from '../../output';
 import { renderChanges, renderLog } from '../../render/config';
-import { countOption, examples, type Register } from '../command';
+import { countOption, examples, type CommandCall, type Register } from '../command';
 import { REPOSITORY, type RepositoryOptions } from './choice';
 import { openDesk } from './openDesk';
 
@@ -12,7 +15,9 @@ interface ListOptions extends RepositoryOptions {
 export const status: Register = (group, cli) => {
   group
     .command('status')
-    .description('changes, newest first: who proposed them, and whether they have landed')
+    .description(
+      'changes, newest first: who proposed them, and where they are: landed, in a release, given up, or proposed',
+    )
     .option('--limit <n>', 'how many', '20')
     .option(...REPOSITORY)
     .addHelpText('after', examples('conveyor config status', 'conveyor config status --limit 100 -o jsonl'))
@@ -20,7 +25,9 @@ export const status: Register = (group, cli) => {
       cli.handle<ListOptions>(async (call) => {
         const { io, output, options } = call;
         const desk = await openDesk(call, options);
-        const changes = await desk.changes(countOption('--limit', options.limit, 20));
+        const found = await desk.changes(countOption('--limit', options.limit, 20));
+        const releases = found.some(({ landed }) => landed === null) ? await knownReleases(call) : [];
+        const changes = found.map((one) => ({ ...one, ...findWhereabouts(one, releases) }));
         emit(io, output, changes, {
           text: (view, shown) => renderChanges(shown, view).join('\n'),
           name: changes.map(({ change, commit }) => `${change}@${commit}`),
@@ -29,6 +36,31 @@ export const status: Register = (group, cli) => {
       }),
     );
 };
+
+/** So many releases are looked through. */
+const RELEASES = 500;
+/** Git says the rest, so nobody waits longer for Temporal or a server. */
+const RELEASES_PATIENCE_MS = 5_000;
+
+/** The newest releases; none, and a note, where nobody can say. */
+async function knownReleases({ io, connect }: CommandCall<unknown>): Promise<readonly ReleaseSummary[]> {
+  const asked = withClient(io, connect, (client) => client.listReleases({ limit: RELEASES }));
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(
+      () => reject(new Error(`no answer within ${RELEASES_PATIENCE_MS / 1_000}s`)),
+      RELEASES_PATIENCE_MS,
+    );
+  });
+  try {
+    return await Promise.race([asked, late]);
+  } catch (error) {
+    printNote(io, `note: which releases have these changes is not known: ${(error as Error).message}`);
+    return [];
+  } finally {
+    clearTimeout(timer);
+  }
+}
 
 export const log: Register = (group, cli) => {
   group

@@ -1,3 +1,4 @@
+import type { OwnedPaths } from '../../../domain/config/ownership';
 import type { Dependencies } from '../dependencies';
 import type { Difference } from '../differing';
 import type { RepositoryRef } from '../repository';
@@ -11,6 +12,8 @@ export type ProposalJob = { readonly ref: RepositoryRef; readonly copies: string
       readonly author: string;
       readonly key: string | null;
       readonly nowMs: number;
+      /** Which paths pipelines release. */
+      readonly pipelines: readonly OwnedPaths[];
     }
   | { readonly kind: 'diff'; readonly wanted: FilesWanted }
   | { readonly kind: 'why'; readonly path: string }

@@ -13,8 +13,8 @@ async function run(job: ProposalJob): Promise<unknown> {
   const repository = await ConfigRepository.open(job.ref, job.copies, job.gitTimeoutMs);
   if (job.kind === 'why') return dependenciesAt(repository, await repository.head(), job.path);
   if (job.kind === 'diff') return differenceOf(repository, await draftOf(repository, job.wanted));
-  const { author, key, nowMs } = job;
-  return requestChange(repository, job.request, { author, key, nowMs });
+  const { author, key, nowMs, pipelines } = job;
+  return requestChange(repository, job.request, { author, key, nowMs, pipelines });
 }
 
 function write(outcome: ProposalOutcome): void {

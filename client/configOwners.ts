@@ -1,0 +1,24 @@
+import { ownedPaths, type OwnedPaths } from '../domain/config/ownership';
+import type { PipelineIndex } from '../domain/pipeline/pipelineIndex';
+
+/** The finder by which pipelines get changes of configuration. */
+const CHANGES_FINDER = 'config-changes';
+/** A proposal waits no longer for it: a deploy asks again. */
+const OWNERS_PATIENCE_MS = 3_000;
+
+/** Which paths of a repository pipelines release, as far as that is known in a few seconds: git takes changes also while Temporal is away. */
+export async function pathsOfPipelines(
+  index: Pick<PipelineIndex, 'subscriptions'>,
+  repository: string,
+): Promise<readonly OwnedPaths[]> {
+  const found: OwnedPaths[] = [];
+  const read = async (): Promise<void> => {
+    for await (const one of index.subscriptions(CHANGES_FINDER)) found.push(...ownedPaths(repository, one));
+  };
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<'late'>((resolve) => (timer = setTimeout(resolve, OWNERS_PATIENCE_MS, 'late')));
+  const all = await Promise.race([read().catch(() => 'late' as const), late]);
+  clearTimeout(timer);
+  // Of some of them alone one would seem to own nothing.
+  return all === 'late' ? [] : found;
+}

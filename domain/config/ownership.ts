@@ -1,0 +1,45 @@
+import { conveyorError } from '../errors';
+
+/** The paths of a repository that a pipeline releases; one that ends with a slash means all below. */
+export interface OwnedPaths {
+  readonly pipeline: string;
+  readonly paths: readonly string[];
+}
+
+/** Whether a path is one of these, or below one of them that ends with a slash. */
+export const isOwned = (paths: readonly string[], path: string): boolean =>
+  paths.some((own) => (own === '' || own.endsWith('/') ? path.startsWith(own) : path === own));
+
+/**
+ * A change is released by one pipeline, which owns all that it changes. One of which several own a part, or one a part and none the rest, could
+ * never be deployed. One of which no pipeline owns anything waits for a pipeline.
+ * @throws ConveyorError `config-not-one-pipeline`
+ */
+export function refuseUnreleasable(paths: readonly string[], pipelines: readonly OwnedPaths[]): void {
+  const concerned = pipelines.filter((one) => paths.some((path) => isOwned(one.paths, path)));
+  if (concerned.length === 0) return;
+  if (concerned.some((one) => paths.every((path) => isOwned(one.paths, path)))) return;
+  const parts = concerned.map(({ pipeline, paths: own }) => ({
+    pipeline,
+    path: paths.find((path) => isOwned(own, path)) ?? '',
+  }));
+  const unowned = paths.find((path) => !concerned.some((one) => isOwned(one.paths, path)));
+  throw conveyorError('config-not-one-pipeline', { parts, ...(unowned === undefined ? {} : { unowned }) });
+}
+
+/** Of the subscriptions of a pipeline to changes of configuration, those of this repository. */
+export function ownedPaths(
+  repository: string,
+  {
+    pipeline,
+    subscriptions,
+  }: { readonly pipeline: string; readonly subscriptions: readonly { readonly with: PathSubscription }[] },
+): OwnedPaths[] {
+  const own = subscriptions.filter(({ with: given }) =>
+    [repository, undefined].includes(given['repository'] as string),
+  );
+  const paths = own.flatMap(({ with: given }) => [given['paths'] ?? given['path'] ?? []].flat());
+  return paths.length === 0 ? [] : [{ pipeline, paths: paths.filter((path) => typeof path === 'string') }];
+}
+
+type PathSubscription = Readonly<Record<string, unknown>>;
