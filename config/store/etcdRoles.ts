@@ -11,6 +11,10 @@ export interface WantedUsers {
   readonly service: { readonly user: string; readonly password: string };
   /** Each reads all of the repository, and writes acknowledgements. */
   readonly hosts: readonly string[];
+  /** Hosts that get another password; what enters with the old one is sent away at once. */
+  readonly rotated?: readonly string[];
+  /** Hosts whose users go. */
+  readonly revoked?: readonly string[];
   /** The administrator of etcd. */
   readonly rootPassword: string;
 }
@@ -44,7 +48,7 @@ export const hostUser = (host: string): string => `host-${host}`;
 
 /** What is missing; nothing where all is as it should be. A user that is there keeps its password. */
 export function planLock(wanted: WantedUsers, present: PresentUsers, newPassword = makePassword): LockStep[] {
-  const { repository, service, hosts, rootPassword } = wanted;
+  const { repository, service, hosts, rotated = [], revoked = [], rootPassword } = wanted;
   const keys = new Keys(repository);
   const [writer, host] = [`conveyor-${repository}-service`, `conveyor-${repository}-host`];
   const users: { name: string; password: string; roles: readonly string[]; host?: string }[] = [
@@ -60,6 +64,8 @@ export function planLock(wanted: WantedUsers, present: PresentUsers, newPassword
       { type: 'READWRITE', range: keys.acknowledgements },
     ]),
     ...users.flatMap((user) => userSteps(present, user)),
+    ...rotated.flatMap((one) => (hosts.includes(one) ? [] : rotateSteps(present, one, newPassword()))),
+    ...revoked.flatMap((one) => revokeSteps(present, one)),
     ...(present.isLocked ? [] : [{ text: 'lets in nobody without a user', path: '/v3/auth/enable', body: {} }]),
   ];
 }
@@ -96,6 +102,25 @@ function userSteps(
       return { text: `makes ${name} a ${role}`, path: '/v3/auth/user/grant', body: { user: name, role } };
     }),
   ];
+}
+
+/** @throws ConveyorError `usage` for a host without a user */
+function rotateSteps({ users }: PresentUsers, host: string, password: string): LockStep[] {
+  const name = hostUser(host);
+  if (users[name] === undefined)
+    throw conveyorError('usage', {
+      text: `${host} has no user`,
+      hint: '--host adds one; --dry-run shows what there is to do',
+    });
+  const body = { name, password };
+  return [{ text: `gives ${name} another password`, path: '/v3/auth/user/changepw', body, issued: { host, password } }];
+}
+
+/** One that is gone already is no change. */
+function revokeSteps({ users }: PresentUsers, host: string): LockStep[] {
+  const name = hostUser(host);
+  if (users[name] === undefined) return [];
+  return [{ text: `removes the user ${name}`, path: '/v3/auth/user/delete', body: { name } }];
 }
 
 const permissionWords = (type: Permission['type']): string => (type === 'READ' ? 'read' : 'read and write');

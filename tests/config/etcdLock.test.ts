@@ -102,6 +102,29 @@ describeWithEtcd('a store with a lock', () => {
     expect(await host.read('flags', 'a')).toMatchObject({ value: '1' });
   });
 
+  test('a host whose password is replaced gets in by the new one alone, and one that is revoked not at all', async () => {
+    const door = new EtcdLock({ url: etcd.url }, WANTED.rootPassword);
+    const take = async (wanted: Partial<WantedUsers>) => {
+      const steps = planLock({ ...WANTED, ...wanted }, await door.present());
+      for (const step of steps) await door.take(step, true);
+      return steps;
+    };
+    const [added] = await take({ hosts: ['h1', 'h7'] });
+    const old = new EtcdStore({ url: etcd.url, login: { user: 'host-h7', password: added?.issued?.password ?? '' } });
+    expect(await old.read('flags', 'a')).toBeDefined();
+    const [rotated] = await take({ rotated: ['h7'] });
+    expect(rotated).toMatchObject({ text: 'gives host-h7 another password', issued: { host: 'h7' } });
+    await expect(old.read('flags', 'a')).rejects.toMatchObject({ code: 'store-refused' });
+    const login = { user: 'host-h7', password: rotated?.issued?.password ?? '' };
+    const renewed = new EtcdStore({ url: etcd.url, login });
+    expect(await renewed.read('flags', 'a')).toBeDefined();
+    expect((await take({ revoked: ['h7'] })).map(({ text }) => text)).toEqual(['removes the user host-h7']);
+    await expect(renewed.read('flags', 'a')).rejects.toMatchObject({ code: 'store-refused' });
+    expect(await take({ revoked: ['h7'] })).toEqual([]);
+    await expect(take({ rotated: ['h7'] })).rejects.toMatchObject({ code: 'usage' });
+    expect(await host.read('flags', 'a')).toBeDefined();
+  });
+
   test('a token that etcd has forgotten is replaced, for requests and for watchers', async () => {
     const heard = hear(host, 'flags', ['a']);
     await heard.begun();
