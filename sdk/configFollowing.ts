@@ -1,4 +1,5 @@
 import { hostname } from 'node:os';
+import { hasBlobId } from './blobId';
 import { readCached } from './configCache';
 import type { ConfigSchema, ConfigTrouble, ConfigValue, WatchConfigOptions } from './configValue';
 import { readLines } from './lines';
@@ -137,6 +138,7 @@ export class Following<T> {
       return this.accepted(version);
     }
     if (this.refused?.version === version) return this.report(version, this.refused.reason);
+    if (!hasBlobId(answer.value, version)) return this.refuse(version, new Error('it is not what its version says'));
     try {
       const value = { value: this.schema.parse(this.read(answer.value)), version, commit, override };
       this.onChange(value);

@@ -152,6 +152,31 @@ test('the proxy can go and come at any time: the value stays, and nothing is mis
   expect(troubles.filter(({ kind }) => kind === 'proxy-away')).toHaveLength(1);
 });
 
+test('a value that is not what its version says is not used, whoever passed it on, and is reported', async () => {
+  await world.commit({ 'shop/limits': '{"perUser":1}' });
+  await up();
+  const liar = (async (input: string | URL | Request, init?: RequestInit) => {
+    const response = await fetch(input, init);
+    const body = response.body?.pipeThrough(new TextDecoderStream()).pipeThrough(
+      new TransformStream<string, string>({
+        transform: (text, controller) => controller.enqueue(text.replace('perUser\\":2', 'perUser\\":666')),
+      }),
+    );
+    return new Response(body?.pipeThrough(new TextEncoderStream()), response);
+  }) as typeof fetch;
+  const { watched, has, troubles } = follow({ fetch: liar });
+  await has([1]);
+  await world.commit({ 'shop/limits': '{"perUser":2}' });
+  await eventually('it is refused', async () => troubles.length > 0);
+  expect(troubles).toMatchObject([{ kind: 'refused', error: { message: 'it is not what its version says' } }]);
+  expect(watched.current()?.value).toEqual({ perUser: 1 });
+  await world.acknowledged('shop/limits', [
+    `h1 ${short('{"perUser":2}')} committed shop: it is not what its version says`,
+  ]);
+  await world.commit({ 'shop/limits': '{"perUser":3}' });
+  await has([1, 3]);
+});
+
 test('an application that starts while its proxy is down has the last value from the disk, with its age', async () => {
   await world.commit({ 'shop/limits': '{"perUser":1}' });
   await up();
