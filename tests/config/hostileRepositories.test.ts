@@ -26,9 +26,18 @@ import { NOW } from './repositories';
 const git = (directory: string, ...args: readonly string[]): string =>
   execFileSync('git', ['--git-dir', directory, ...args], { encoding: 'utf8' }).trim();
 
+const folders: string[] = [];
+afterAll(() => folders.forEach((folder) => rmSync(folder, { recursive: true, force: true })));
+
+function newFolder(name: string): string {
+  const folder = mkdtempSync(join(tmpdir(), `conveyor-${name}-`));
+  folders.push(folder);
+  return folder;
+}
+
 /** A folder in which each program of an intruder that runs leaves a file of its name. */
 class Marks {
-  readonly folder = mkdtempSync(join(tmpdir(), 'conveyor-marks-'));
+  readonly folder = newFolder('marks');
 
   constructor() {
     chmodSync(this.folder, 0o777);
@@ -94,7 +103,7 @@ interface World {
 }
 
 function world(): World {
-  const folder = mkdtempSync(join(tmpdir(), 'conveyor-hostile-'));
+  const folder = newFolder('hostile');
   const origin = join(folder, 'flags.git');
   execFileSync('git', ['init', '--quiet', '--bare', '--initial-branch=main', origin]);
   return { origin, copies: join(folder, 'copies'), marks: new Marks() };
@@ -133,7 +142,7 @@ describe('no program that a repository names runs on the machine that reads it:'
 
   test('not those of a checkout that somebody unpacked, also where its commit is to be fetched first', async () => {
     const it = world();
-    const folder = mkdtempSync(join(tmpdir(), 'conveyor-checkout-'));
+    const folder = newFolder('checkout');
     execFileSync('git', ['init', '--quiet', '--initial-branch=main', folder]);
     const own = join(folder, '.git');
     plantIn(own, it.marks, it.origin);
