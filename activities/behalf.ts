@@ -1,5 +1,6 @@
 import type { AccessDecision } from '../domain/access/decide';
 import type { PlatformFacts } from '../domain/access/platform';
+import type { Units } from '../domain/access/request';
 import { unsigned, wantsSigned } from '../domain/access/signed';
 import { identityOf, type Artifact } from '../domain/artifact';
 import { conveyorError } from '../domain/errors';
@@ -40,10 +41,11 @@ export function whetherSigned(
   platform: ReadPlatform | undefined,
   { pipeline, back, imported, byAdmin }: Behalf & { readonly pipeline: string },
   artifacts: readonly Artifact[],
+  holds?: Units,
 ): { readonly refused: string } | { /** To be recorded. */ readonly signed?: string } {
   const facts = platform?.();
-  if (facts === undefined || (back && !imported) || !wantsSigned(facts, pipeline)) return {};
-  const lacking = unsigned(facts, pipeline, artifacts);
+  if (facts === undefined || (back && !imported) || !wantsSigned(facts, { pipeline, holds })) return {};
+  const lacking = unsigned(facts, { pipeline, holds }, artifacts);
   if (lacking !== undefined)
     return byAdmin
       ? { signed: `an emergency of an admin goes past ${lacking.message}` }

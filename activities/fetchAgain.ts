@@ -67,7 +67,7 @@ export async function fetchAgain(
   const listed = withJoinedMarked(units, known, request);
   const now = [...listed, ...unlisted(units, before, request)];
   const fresh = request.asNow ? (fetched ? listed : now) : now.filter((unit) => unit.joined);
-  if (!request.asNow) await allowJoined(ports, call, fresh, request.restores);
+  if (!request.asNow) await allowJoined(ports, call, { joined: fresh, before }, request.restores);
   const question = { before, listed: all, version: request.rules.deployed };
   const lost = request.asNow ? undefined : await unlistedUnits(ports, invoke, call, question);
   return {

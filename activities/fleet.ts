@@ -27,7 +27,7 @@ import type { DeploySpec } from '../domain/spec/deploy';
 import { whetherSigned } from './behalf';
 import { stillWaiting } from './failure';
 import type { DeployCall, Invoke, PushPorts } from './pushCalls';
-import { allowDeploy, allowSources } from './fleetAccess';
+import { allowDeploy, allowSources, whetherSignedFor } from './fleetAccess';
 import { fetchAgain, past, type FleetLook, type LookRequest } from './fetchAgain';
 import { fetchUnits, orRefused } from './fetchUnits';
 import { unlistedUnits } from './unlisted';
@@ -88,15 +88,15 @@ export function createFleetActivities(ports: PushPorts, invoke: Invoke) {
 
     /** Reads the units, keeps what each runs, and plans. */
     planUnits: async (call: DeployCall, request: PlanRequest): Promise<PlannedFleet> => {
-      // Once more: it may have waited for the lock since, and a key been taken away.
-      const signed = whetherSigned(ports.platform, call, request.artifacts);
-      if ('refused' in signed) return { impossible: signed.refused };
       return orImpossible(async () => {
         const { units: all, inPages } = await fetchUnits(invoke, call);
         const kept = keptUnits(concerned(all, { ...request, since: [] }), request.since ?? []);
         const units = concerned(all, request);
         if (kept && units.length === 0) return { impossible: whyAllKept(kept), isKept: true };
         await Promise.all([allowDeploy(ports, call, units, request.restores), allowSources(ports, call, request.spec)]);
+        // Once more: it may have waited for the lock since, and a key been taken away.
+        const signed = await whetherSignedFor(ports, call, units, request);
+        if ('refused' in signed) return { impossible: signed.refused };
         const plan = planOf(units, request);
         const before = await past(ports, units, request.inherited);
         const each = ranEach(before, request.rules);
@@ -159,18 +159,27 @@ async function validated(
   const brings =
     call.back || artifacts.length === 0 ? {} : { version: versionOf(artifacts), artifacts: [...artifacts] };
   const { problems } = await invoke(call, 'validateConfig', brings);
-  const service = problems.length > 0 ? '' : await serviceOf(ports, invoke, call, restores);
-  return { problems, service };
+  const found = problems.length > 0 ? { service: '' } : await serviceOf(ports, invoke, call, { artifacts, restores });
+  return { problems, ...found };
 }
 
 const namedOf = (ids: readonly string[]): Named => named(ids, FLEET_LIMITS.leftOut);
 
-/** Whose lock a deploy takes: none, where its owners may not have all of the units. */
-async function serviceOf(ports: PushPorts, invoke: Invoke, call: DeployCall, restores?: Restored): Promise<string> {
+/** Whose lock a deploy takes: none, where its owners may not have all of the units, or a rule wants signatures for one. */
+async function serviceOf(
+  ports: PushPorts,
+  invoke: Invoke,
+  call: DeployCall,
+  brings: { readonly artifacts: readonly Artifact[]; readonly restores: Restored | undefined },
+): Promise<{ readonly service: string; readonly unsigned?: string }> {
   // Without rules, one unit is enough to know.
-  if (ports.platform?.().policy)
-    await allowDeploy(ports, call, (await orRefused(() => fetchUnits(invoke, call))).units, restores);
-  return (await invoke(call, 'fetchDeployUnits', { limit: 1 })).service;
+  if (ports.platform?.().policy) {
+    const { units } = await orRefused(() => fetchUnits(invoke, call));
+    await allowDeploy(ports, call, units, brings.restores);
+    const signed = await whetherSignedFor(ports, call, units, brings);
+    if ('refused' in signed) return { service: '', unsigned: signed.refused };
+  }
+  return { service: (await invoke(call, 'fetchDeployUnits', { limit: 1 })).service };
 }
 
 async function orImpossible(plan: () => Promise<PlannedFleet>): Promise<PlannedFleet> {

@@ -1,8 +1,14 @@
-import type { Restored } from '../domain/deploy/held';
+import { allowedBy, denied } from '../domain/access/decision';
+import type { PlatformFacts } from '../domain/access/platform';
+import { newlyProtected, wantsUnits } from '../domain/access/protection';
+import type { Units } from '../domain/access/request';
+import { wantsSigned } from '../domain/access/signed';
 import { decideRollback, decideDeploy, decideUse } from '../domain/access/usage';
+import type { Artifact } from '../domain/artifact';
+import type { Restored } from '../domain/deploy/held';
 import type { Unit } from '../domain/fleet/unit';
 import type { DeploySpec } from '../domain/spec/deploy';
-import { requireAllowed } from './behalf';
+import { requireAllowed, whetherSigned } from './behalf';
 import { asFailure } from './failure';
 import type { DeployCall, PushPorts } from './pushCalls';
 import { readHeld } from './snapshots';
@@ -19,25 +25,64 @@ export const allowDeploy = (
 ): Promise<void> =>
   asFailure(async () => {
     const { back, ...behalf } = call;
-    const wanted = { pushType: call.pushType, units: units.map(({ id }) => id) };
-    // What it held is read only where that decides.
+    const wanted = { pushType: call.pushType, units: idsOf(units) };
     const isSeen = back && !call.imported;
-    const isOwned = platform === undefined || decideDeploy(platform(), call.owners, wanted).allowed;
-    const held = isSeen && !isOwned ? await readHeld(snapshots, restores.held) : [];
+    const held = isSeen && decidesByHeld(platform?.(), call, wanted) ? await readHeld(snapshots, restores.held) : [];
     requireAllowed(platform, behalf, call.pipeline, (facts, owners) =>
-      back ? decideRollback(facts, owners, wanted, held) : decideDeploy(facts, owners, wanted),
+      isSeen
+        ? decideRollback(facts, owners, { ...wanted, pipeline: call.pipeline }, held)
+        : decideDeploy(facts, owners, wanted),
     );
   });
 
-/** Rules are about units by name: those that joined since it was planned may be somebody else's. */
+/** Whether the units that a rollback held decide: past a right that its owners lack, or a rule about units. */
+const decidesByHeld = (facts: PlatformFacts | undefined, { owners }: DeployCall, wanted: Units): boolean =>
+  facts !== undefined &&
+  facts.policy !== null &&
+  (wantsUnits(facts.policy, wanted.pushType) || !decideDeploy(facts, owners, wanted).allowed);
+
+/**
+ * Rules are about units by name: those that joined since it was planned may belong to another team, or be protected as none of the others is.
+ * @throws ApplicationFailure `not-permitted`
+ */
 export async function allowJoined(
   ports: PushPorts,
   call: DeployCall,
-  joined: readonly Unit[],
+  { joined, before }: { readonly joined: readonly Unit[]; readonly before: readonly Unit[] },
   restores?: Restored,
 ): Promise<void> {
-  if (joined.length > 0) await allowDeploy(ports, call, joined, restores);
+  if (joined.length === 0) return;
+  await allowDeploy(ports, call, joined, restores);
+  const { pipeline, pushType, back: _back, ...behalf } = call;
+  const holds = { pushType, units: idsOf(joined) };
+  await asFailure(async () =>
+    requireAllowed(ports.platform, behalf, pipeline, ({ policy }) => {
+      const why = policy === null ? undefined : newlyProtected(policy, { pipeline, holds }, idsOf(before));
+      return why === undefined ? allowedBy('no other rule', 'the same rules protect them all') : denied(why);
+    }),
+  );
 }
+
+/**
+ * As `whetherSigned`, by the units. A rollback is exempt from rules about its pipeline, and from those about units where its pipeline is known
+ * to have held some then: `allowDeploy` refuses units that only now fall under a rule.
+ */
+export async function whetherSignedFor(
+  { platform, snapshots }: PushPorts,
+  call: DeployCall,
+  units: readonly Unit[],
+  { artifacts, restores = {} }: { readonly artifacts: readonly Artifact[]; readonly restores?: Restored | undefined },
+): Promise<ReturnType<typeof whetherSigned>> {
+  const holds = { pushType: call.pushType, units: idsOf(units) };
+  if (platform === undefined || !wantsSigned(platform(), { pipeline: call.pipeline, holds })) return {};
+  const { back, ...asked } = call;
+  const isExempt =
+    back &&
+    (wantsSigned(platform(), { pipeline: call.pipeline }) || (await readHeld(snapshots, restores.held)).length > 0);
+  return whetherSigned(platform, isExempt ? call : asked, artifacts, holds);
+}
+
+const idsOf = (units: readonly Unit[]): readonly string[] => units.map(({ id }) => id);
 
 /** @throws ApplicationFailure `not-permitted`, which says whose the data source is */
 export const allowSources = ({ platform }: PushPorts, call: DeployCall, { healthChecks }: DeploySpec): Promise<void> =>

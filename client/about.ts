@@ -1,13 +1,14 @@
 import { askersOf } from '../domain/access/approvals';
 import { decideAccess, type AccessDecision } from '../domain/access/decide';
-import type { Units, What, Who } from '../domain/access/request';
+import type { Request, Units, What, Who } from '../domain/access/request';
 import { OPERATIONS, type OperationName } from '../domain/access/operations';
 import type { PlatformFacts } from '../domain/access/platform';
 import { ConveyorError, conveyorError } from '../domain/errors';
+import { SHOWN_UNITS } from '../domain/fleet/limits';
 import { deployId, releaseId, type Id } from '../domain/ids';
 import type { Principal } from '../domain/principals';
 import type { PipelineSpec } from '../domain/spec/pipeline';
-import type { DeployStatus } from '../domain/views';
+import type { DeployStatus, ReleaseStatus } from '../domain/views';
 import type { ConveyorClient } from './api';
 
 /** What a decision takes to know of a pipeline, release or deploy is asked of these. */
@@ -34,10 +35,30 @@ export async function decideVerb(
 ): Promise<AccessDecision> {
   const known = { ...(await pipelineFacts(client, id.pipeline, verb)), skipBake };
   const what = verb === 'pick' ? { ...known, pick: await pickOf(client, id, known, approves) } : known;
-  const decision = decideAccess(facts, { who, verb, what });
+  const decision = await decideHeld(client, facts, { who, verb, what }, id);
   if (decision.allowed || OPERATIONS[verb].needs !== 'evictor' || id.kind !== 'action') return decision;
   const holds = await unitsHeldBy(client, id);
   return holds === undefined ? decision : decideAccess(facts, { who, verb, what: { ...what, holds } });
+}
+
+/** Rules may be about the units that a deploy holds, or will; of all of its deploys where a release is named. */
+async function decideHeld(client: FactSource, facts: PlatformFacts, request: Request, id: Id): Promise<AccessDecision> {
+  const decision = decideAccess(facts, request);
+  const gate = OPERATIONS[request.verb].protection;
+  const isGuarded = (gate === 'checks' || gate === 'window') && id.kind !== 'pipeline';
+  if (!decision.allowed || !isGuarded || !facts.policy?.protection.some(({ services }) => services.length > 0))
+    return decision;
+  const actions = Object.entries(request.what.spec?.actions ?? {});
+  for (const [name, action] of actions) {
+    if ((action.type !== 'deploy' && action.type !== 'canary') || (id.kind === 'action' && id.action !== name))
+      continue;
+    const any = { pushType: action.with.pushType, units: [], any: true as const };
+    const found = await unitsHeldBy(client, { ...id, kind: 'action', action: name });
+    const isWhole = found !== undefined && found.units.length > 0 && found.units.length < SHOWN_UNITS;
+    const held = decideAccess(facts, { ...request, what: { ...request.what, holds: isWhole ? found : any } });
+    if (!held.allowed) return held;
+  }
+  return decision;
 }
 
 /**
@@ -131,8 +152,17 @@ async function pickOf(
     principals: action?.type === 'manual-pick' ? action.with.principals : [],
     askedBy: release?.kind === 'release' ? askersOf(release.trigger) : [],
     approves,
+    places: placesOf(release?.kind === 'release' ? release : undefined, id),
   };
 }
+
+/** The rules that a worker found about the units of what is picked. */
+const placesOf = (release: ReleaseStatus | undefined, id: Id): string[] =>
+  release && id.kind === 'action'
+    ? release.actions.flatMap(({ name, approval }) =>
+        name === id.action ? (approval?.rules ?? []).map(({ place }) => place) : [],
+      )
+    : [];
 
 async function unitsHeldBy(client: FactSource, { pipeline, number, action }: Extract<Id, { kind: 'action' }>) {
   const status = await client.status(deployId(pipeline, number, action)).catch(() => undefined);

@@ -55,8 +55,8 @@ export class PermissionGate {
    */
   async requireSigned(pipeline: string, artifacts: readonly Artifact[]): Promise<void> {
     const facts = this.platform();
-    if (!wantsSigned(facts, pipeline)) return;
-    const lacking = unsigned(facts, pipeline, deployedAsGiven(await this.client.spec(pipeline), artifacts));
+    if (!wantsSigned(facts, { pipeline })) return;
+    const lacking = unsigned(facts, { pipeline }, deployedAsGiven(await this.client.spec(pipeline), artifacts));
     if (lacking !== undefined) throw lacking;
   }
 
@@ -91,7 +91,11 @@ export class PermissionGate {
   /** A delivery concerns many pipelines: they are asked only where a rule protects them. */
   async toSubmit(pipeline: string, { actor }: Trigger): Promise<Permit> {
     const { policy } = this.platform();
-    if (this.door === 'webhook' && !isGroup(actor) && (policy === null || protecting(policy, pipeline).length === 0)) {
+    if (
+      this.door === 'webhook' &&
+      !isGroup(actor) &&
+      (policy === null || protecting(policy, { pipeline }).length === 0)
+    ) {
       this.decided('its delivery');
       return {};
     }

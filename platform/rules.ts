@@ -27,6 +27,8 @@ const unit = pattern(
   'expected the name of a unit, or a pattern such as kvstore-*; only * is special',
 );
 
+const pushTypeName = z.string().regex(NAME, { error: 'expected the name of a push type' });
+
 const patternList = (item: typeof namePattern) =>
   listOf(item, ACCESS_LIMITS.patterns).min(1, { error: 'expected at least one name' });
 const principals = () => listOf(principal, ACCESS_LIMITS.principals);
@@ -78,7 +80,7 @@ export const platformFields = {
       ),
       services: rules(
         z.strictObject({
-          pushType: z.string().regex(NAME, { error: 'expected the name of a push type' }),
+          pushType: pushTypeName,
           units: patternList(unit),
           owners: somebody(),
         }),
@@ -88,7 +90,8 @@ export const platformFields = {
       bugs: z.strictObject({ by: principals() }).default({ by: [] }),
       protection: rules(
         z.strictObject({
-          pipelines: patternList(namePattern),
+          pipelines: listOf(namePattern, ACCESS_LIMITS.patterns).default([]),
+          services: rules(z.strictObject({ pushType: pushTypeName, units: patternList(unit) })),
           approvals: z.strictObject({ count: approvalCount, by: somebody() }).optional(),
           emergency: z
             .union([z.literal(false), z.strictObject({ approvals: approvalCount })], {
@@ -111,6 +114,9 @@ export const platformFields = {
       const issue = (path: (string | number)[], message: string): void =>
         context.addIssue({ code: 'custom', path, message });
       for (const [name, why] of sameKeys(known)) issue(['keys', name], why);
+      for (const [at, { pipelines, services }] of protection.entries())
+        if (pipelines.length + services.length === 0)
+          issue(['protection', at], 'expected pipelines or services: it protects nothing');
       for (const [at, { signed }] of protection.entries()) {
         const unknown = signed?.by.find((one) => !Object.hasOwn(known, one));
         if (unknown !== undefined)
@@ -171,6 +177,18 @@ export function lintPlatform({ policy, groups, extensions }: KnownNames): readon
     ...policy.protection.flatMap(({ approvals, emergency, signed, requires: { checks, soak, windows } }, at) =>
       [approvals, emergency, signed].every((one) => one === null) && checks.length === 0 && soak === 0 && !windows
         ? [`platform.protection.${at}: it protects from nothing`]
+        : [],
+    ),
+    ...policy.protection.flatMap(({ services }, at) =>
+      services.flatMap(({ pushType }) =>
+        isKnown('push-type', pushType) ? [] : [`platform.protection.${at}.services: there is no push type ${pushType}`],
+      ),
+    ),
+    ...policy.protection.flatMap(({ pipelines, services }, at) =>
+      pipelines.length > 0 && services.length === 0 && policy.services.length > 0
+        ? [
+            `platform.protection.${at}: it is by the names of pipelines (${pipelines.join(', ')}), and another pipeline may deploy to the same units past it; name its services`,
+          ]
         : [],
     ),
     ...longNames(policy),

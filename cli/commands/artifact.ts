@@ -78,7 +78,7 @@ async function verifySignatures({ io, options }: CommandCall<ArtifactOptions>, a
   });
   const registry = files.length > 0 ? null : (await import('../../platform/registry')).loadRegistry(undefined, io.env);
   const signers = signersOf(registry?.signingKeys ?? keys, artifact, pipeline ?? null);
-  const refusal = registry && pipeline !== undefined ? unsigned(registry, pipeline, [artifact]) : undefined;
+  const refusal = registry && pipeline !== undefined ? unsigned(registry, { pipeline }, [artifact]) : undefined;
   const none = signers.by.length === 0 ? `${identityOf(artifact)} is signed with no key that is known` : null;
   // The refusal names what counts for nothing.
   return refusal ? { ...signers, not: [], refused: refusal.message } : { ...signers, refused: none };

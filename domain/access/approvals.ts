@@ -3,12 +3,14 @@ import { isByAdmin, type Principal } from '../principals';
 import { skipsTheQueue } from '../release/urgent';
 import type { ApprovalRuleView, Trigger } from '../views';
 import { membership, peopleOf } from './members';
+import type { Units } from './request';
 import type { PlatformFacts } from './platform';
 import {
   emergencyApprovals,
   lackingNow,
   lacksImported,
   protecting,
+  whyNoEmergency,
   type Protecting,
   type Safeguards,
 } from './protection';
@@ -23,6 +25,8 @@ export interface Approval {
 /** A release that would deploy, and who said yes to it. */
 export interface ApprovalAsk {
   readonly pipeline: string;
+  /** The units that it would deploy to; missing where no rule is about units, and at a pick. */
+  readonly holds?: Units;
   readonly kind: Trigger['kind'];
   /** Of a rollback to what an import alone calls good. */
   readonly imported?: true;
@@ -30,7 +34,7 @@ export interface ApprovalAsk {
   readonly askedBy: readonly Principal[];
   readonly approvals: readonly Approval[];
   /** What it would run, and how many others its pipeline lets approve an emergency; missing at a pick. */
-  readonly action?: Safeguards & { readonly emergencyApprovals: number };
+  readonly action?: Safeguards & { readonly emergencyApprovals: number; readonly skipsBake?: true };
   /** By which rule a door let its release in; what came in by no door says none. */
   readonly permitted?: string | undefined;
 }
@@ -65,7 +69,7 @@ export const waitsForApprovals = ({ kind, imported }: Pick<Trigger, 'kind' | 'im
  */
 export function approvalStatus(facts: PlatformFacts, ask: ApprovalAsk): ApprovalStatus {
   if (facts.policy === null || !waitsForApprovals(ask)) return UNPROTECTED;
-  const all = protecting(facts.policy, ask.pipeline);
+  const all = protecting(facts.policy, ask);
   const rules = all.flatMap((one) => ruleApprovals(facts, one, ask));
   const isMet = ({ needed, by }: ApprovalRuleView): boolean => by.length >= needed;
   const counted = new Set(rules.flatMap(({ by }) => by));
@@ -80,9 +84,16 @@ export function approvalStatus(facts: PlatformFacts, ask: ApprovalAsk): Approval
 }
 
 /** Admins go past what a spec lacks, as at the doors. */
-function whatLacks(all: readonly Protecting[], { pipeline, action, permitted, imported }: ApprovalAsk): string | null {
+function whatLacks(
+  all: readonly Protecting[],
+  { pipeline, kind, action, permitted, imported }: ApprovalAsk,
+): string | null {
   if (action === undefined || isByAdmin({ permitted })) return null;
   for (const one of all) {
+    if (kind === 'emergency') {
+      const why = whyNoEmergency(one, pipeline, action.skipsBake === true);
+      if (why !== undefined) return why;
+    }
     const lacks = imported ? lacksImported(one, pipeline) : lackingNow(one, pipeline, action);
     if (lacks !== undefined) return lacks;
   }
@@ -115,7 +126,10 @@ function ruleApprovals(facts: PlatformFacts, { rule, place }: Protecting, ask: A
 /** Of the groups that an identity provider says whoever asks is in, those by which they may approve. */
 export function vouchedFor({ policy, vouched = [] }: PlatformFacts, pipeline: string): readonly Principal[] {
   if (policy === null || vouched.length === 0) return [];
-  const named = protecting(policy, pipeline).flatMap(({ rule }) => rule.approvals?.by ?? []);
+  // Whether a rule about units is meant is not known here: it counts only its own people.
+  const about = policy.protection.filter(({ services }) => services.length > 0);
+  const rules = [...about, ...protecting(policy, { pipeline }).map(({ rule }) => rule)];
+  const named = rules.flatMap((rule) => rule.approvals?.by ?? []);
   const may = new Set([...named, ...policy.admins]);
   return vouched.filter((group) => may.has(group)).slice(0, ACCESS_LIMITS.principals.max);
 }

@@ -42,9 +42,13 @@ export interface UseRule {
   readonly by: readonly Principal[];
 }
 
-/** What the owners of these pipelines cannot take away. */
+/** Units by name, of any pipeline. */
+export type ProtectedService = Omit<ServiceRule, 'owners'>;
+
+/** A rule that the owners of these pipelines cannot take away, nor those of any pipeline that deploys to these units. */
 export interface ProtectionRule {
   readonly pipelines: readonly string[];
+  readonly services: readonly ProtectedService[];
   /** Of emergencies and picks: by people of these, never by whoever asked. */
   readonly approvals: { readonly count: number; readonly by: readonly Principal[] } | null;
   /** `false`: none at all. */

@@ -4,7 +4,7 @@ import type { Request, What } from './request';
 import { isListed, listed, membership, peopleOf } from './members';
 import { OPERATIONS } from './operations';
 import type { PlatformFacts } from './platform';
-import { emergencyApprovals, lacking, protecting, type Protecting } from './protection';
+import { emergencyApprovals, lacking, protecting, whyNoEmergency, type Protecting } from './protection';
 
 /**
  * Why a protection rule keeps whoever may otherwise from doing it; undefined when none does. Admins go past the rules, but not past the
@@ -17,7 +17,7 @@ export function whyProtected(
   isAdmin: boolean,
 ): string | undefined {
   if (facts.policy === null) return undefined;
-  const rules = protecting(facts.policy, request.what.pipeline);
+  const rules = protecting(facts.policy, { ...request.what, places: request.what.pick?.places });
   if (OPERATIONS[request.verb].protection === 'approval')
     return whyNotApprover(facts, rules, request.what, who, isAdmin);
   for (const one of rules) {
@@ -44,7 +44,7 @@ function whyNotByRule(
         return `${place} protects ${what.pipeline}, and records say what ran: ${verb} is for admins`;
       return what.spec && lacking(one, what.spec);
     case 'emergency':
-      return whyNoEmergency(facts, one, what, who);
+      return whyNotPushed(facts, one, what, who);
     case 'checks':
       return rule.requires.checks.length > 0
         ? `${place} requires the checks of ${what.pipeline}, so ${verb} is for admins`
@@ -73,16 +73,15 @@ function whyNotApprover(
   return `${places} lets only these approve: ${listed(by, groups)}`;
 }
 
-function whyNoEmergency(
+function whyNotPushed(
   { groups, configured = groups }: PlatformFacts,
   one: Protecting,
   { pipeline, spec, skipBake }: What,
   who: Principal,
 ) {
   const { rule, place } = one;
-  if (rule.emergency === false) return `${place} lets nobody push ${pipeline} in an emergency; it is for admins`;
-  if (skipBake && rule.requires.checks.length > 0)
-    return `${place} requires the checks of ${pipeline}, so an emergency bakes as well`;
+  const not = whyNoEmergency(one, pipeline, skipBake === true);
+  if (not !== undefined) return not;
   const needed = emergencyApprovals(rule);
   const by = rule.approvals?.by ?? spec?.owners ?? [];
   const others = peopleOf(by, configured).filter((other) => other !== who);

@@ -1,7 +1,9 @@
 import type { PipelineSpec } from '../spec/pipeline';
 import { formatDuration, plural } from '../text';
 import { matchesAny } from '../pattern';
+import { areAbout } from './units';
 import type { PlatformPolicy, ProtectionRule } from './platform';
+import type { Units } from './request';
 
 /** A rule that protects a pipeline, and its place in the configuration. */
 export interface Protecting {
@@ -9,14 +11,61 @@ export interface Protecting {
   readonly rule: ProtectionRule;
 }
 
-export const protecting = ({ protection }: PlatformPolicy, pipeline: string): readonly Protecting[] =>
-  protection.flatMap((rule, at) =>
-    matchesAny(rule.pipelines, pipeline) ? [{ place: `platform.protection.${at}`, rule }] : [],
+/** A pipeline, and the units that it deploys to, as rules match them. */
+export interface Concerned {
+  readonly pipeline: string;
+  /** The units, where they are known. */
+  readonly holds?: Units | undefined;
+  /** Places of rules about units that a worker, which knows them, has found already. */
+  readonly places?: readonly string[] | undefined;
+}
+
+export const protecting = (
+  { protection }: PlatformPolicy,
+  { pipeline, holds, places = [] }: Concerned,
+): readonly Protecting[] =>
+  protection.flatMap((rule, at) => {
+    const place = `platform.protection.${at}`;
+    const isMeant = matchesAny(rule.pipelines, pipeline) || isAbout(rule, holds);
+    return isMeant || (rule.services.length > 0 && places.includes(place)) ? [{ place, rule }] : [];
+  });
+
+const isAbout = ({ services }: ProtectionRule, holds: Units | undefined): boolean =>
+  holds !== undefined &&
+  services.some(
+    ({ pushType, units }) =>
+      pushType === holds.pushType && (holds.any === true || holds.units.some((unit) => areAbout(units, unit))),
   );
+
+/** Whether it takes the units of a push type to know which rules are meant. */
+export const wantsUnits = ({ protection }: PlatformPolicy, of: string): boolean =>
+  protection.some(({ services }) => services.some(({ pushType }) => pushType === of));
+
+/** Why what went to some units may not go to others without more ado: a rule protects these, and none of those. */
+export function newlyProtected(
+  policy: PlatformPolicy,
+  { pipeline, holds }: Concerned & { readonly holds: Units },
+  known: readonly string[],
+): string | undefined {
+  const before = protecting(policy, { pipeline, holds: { ...holds, units: known } }).map(({ place }) => place);
+  const found = protecting(policy, { pipeline, holds }).find(({ place }) => !before.includes(place));
+  if (found === undefined) return undefined;
+  const { pushType, units } = holds;
+  const named = units.filter((unit) => isAbout(found.rule, { pushType, units: [unit] }));
+  return `${found.place} protects ${named.map((unit) => `${pushType}/${unit}`).join(', ')}, and nothing that ${pipeline} brought this version to: release it there`;
+}
 
 /** Which approvals an emergency takes at least. */
 export const emergencyApprovals = ({ emergency, approvals }: ProtectionRule): number =>
   emergency === false ? 0 : (emergency?.approvals ?? approvals?.count ?? 0);
+
+/** Why a rule lets only admins push in an emergency, or not like that. */
+export function whyNoEmergency({ rule, place }: Protecting, pipeline: string, skipBake: boolean): string | undefined {
+  if (rule.emergency === false) return `${place} lets nobody push ${pipeline} in an emergency; it is for admins`;
+  return skipBake && rule.requires.checks.length > 0
+    ? `${place} requires the checks of ${pipeline}, so an emergency bakes as well`
+    : undefined;
+}
 
 /** What a spec lacks that a rule demands; undefined when it has all of it. */
 export function lacking({ rule, place }: Protecting, spec: PipelineSpec): string | undefined {

@@ -21,6 +21,8 @@ export interface What {
     readonly principals: readonly Principal[];
     readonly askedBy: readonly Principal[];
     readonly approves: boolean;
+    /** Places of the rules that a worker found to be met or not. */
+    readonly places?: readonly string[];
   };
   /** Of a deploy: what it holds. */
   readonly holds?: Units;
@@ -33,6 +35,8 @@ export interface What {
 export interface Units {
   readonly pushType: string;
   readonly units: readonly string[];
+  /** Any of the push type: which ones is not known yet. */
+  readonly any?: true;
 }
 
 export interface Request {

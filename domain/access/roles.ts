@@ -112,7 +112,9 @@ const servicesOf = ({ services }: PlatformPolicy, { pushType, units }: Units) =>
 
 /** People whom a protection rule wants for approvals are asked whether they own the pipeline or not. */
 export function decidePicker(facts: PlatformFacts, what: What, who: Principal): AccessDecision {
-  for (const { rule, place } of facts.policy === null ? [] : protecting(facts.policy, what.pipeline)) {
+  for (const { rule, place } of facts.policy === null
+    ? []
+    : protecting(facts.policy, { ...what, places: what.pick?.places })) {
     const member = membership(rule.approvals?.by ?? [], who, facts.groups);
     if (member) return allowedBy(`${place}.approvals.by`, `${place} lets ${who} approve`, member.through);
   }

@@ -3,11 +3,11 @@ import { conveyorError, type ConveyorError } from '../errors';
 import { cutText } from '../size';
 import type { PipelineSpec } from '../spec/pipeline';
 import type { PlatformFacts, ProtectionRule, Signers } from './platform';
-import { protecting } from './protection';
+import { protecting, type Concerned } from './protection';
 
 /** Whether any rule wants what a pipeline deploys to be signed. */
-export const wantsSigned = ({ policy }: PlatformFacts, pipeline: string): boolean =>
-  policy !== null && protecting(policy, pipeline).some(({ rule }) => rule.signed !== null);
+export const wantsSigned = ({ policy }: PlatformFacts, of: Concerned): boolean =>
+  policy !== null && protecting(policy, of).some(({ rule }) => rule.signed !== null);
 
 /**
  * Why a pipeline must not deploy these artifacts: of one of them too few of the keys that a rule names have signed that very version.
@@ -15,11 +15,12 @@ export const wantsSigned = ({ policy }: PlatformFacts, pipeline: string): boolea
  */
 export function unsigned(
   facts: PlatformFacts,
-  pipeline: string,
+  of: Concerned,
   artifacts: readonly Artifact[],
 ): ConveyorError | undefined {
   if (facts.policy === null) return undefined;
-  for (const { place, rule } of protecting(facts.policy, pipeline)) {
+  const { pipeline } = of;
+  for (const { place, rule } of protecting(facts.policy, of)) {
     const { signed } = rule;
     if (signed === null) continue;
     for (const artifact of artifacts) {

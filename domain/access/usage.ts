@@ -3,8 +3,10 @@ import type { PipelineSpec } from '../spec/pipeline';
 import type { Units } from './request';
 import { allowedBy, denied, type AccessDecision } from './decision';
 import { isCovered, listed, shortList } from './members';
-import { matches, matchesAny } from '../pattern';
+import { matches } from '../pattern';
+import { areAbout, giveWhole } from './units';
 import type { PlatformFacts } from './platform';
+import { newlyProtected } from './protection';
 import { usesOf, type Use } from './uses';
 
 /** What pipelines may do with what is not theirs. Every owner has to be allowed: whoever writes a file could name others in it. */
@@ -23,12 +25,13 @@ export function decideDeploy(
   const { pushType, units } = held;
   const rules = facts.policy.services.map((rule, at) => ({ rule, place: `platform.services.${at}` }));
   const own = rules.filter(({ rule }) => rule.pushType === pushType && allow(facts, owners, rule.owners));
-  const refused = units.filter((unit) => !own.some(({ rule }) => matchesAny(rule.units, unit)));
+  const mine = own.flatMap(({ rule }) => rule.units);
+  const refused = units.filter((unit) => !giveWhole(mine, unit));
   const [first] = refused;
   if (first === undefined && (units.length > 0 || own.length > 0))
     return allowedBy(own[0] ? `${own[0].place}.owners` : 'no units', `its owners own ${pushType}/${shortList(units)}`);
   const about = rules.filter(
-    ({ rule }) => rule.pushType === pushType && (first === undefined || matchesAny(rule.units, first)),
+    ({ rule }) => rule.pushType === pushType && (first === undefined || areAbout(rule.units, first)),
   );
   const whose =
     about.length > 0
@@ -49,14 +52,17 @@ export function decideDeploy(
 export function decideRollback(
   facts: PlatformFacts,
   owners: readonly Principal[] | undefined,
-  { pushType, units }: Units,
+  { pipeline, pushType, units }: Units & { readonly pipeline: string },
   held: readonly string[],
 ): AccessDecision {
   const had = new Set(held);
   const others = units.filter((unit) => !had.has(unit));
   if (others.length === 0) return allowedBy('what it restores', 'it held these units then');
   const decision = decideDeploy(facts, owners, { pushType, units: others });
-  if (decision.allowed) return decision;
+  const holds = { pushType, units: others };
+  const protectedNow =
+    facts.policy === null || held.length === 0 ? undefined : newlyProtected(facts.policy, { pipeline, holds }, held);
+  if (decision.allowed) return protectedNow === undefined ? decision : denied(protectedNow);
   return denied(`${decision.why}; nor is it known to have had ${shortList(others)} in the release that it restores`);
 }
 

@@ -60,10 +60,10 @@ test('the commands of docs/guides/signing.md sign an artifact, which a protected
   }
   expect(released).toHaveLength(1);
   expect(released.map((one) => unfitArtifact(one))).toEqual([undefined]);
-  expect(unsigned(parseRegistry(config(), {}), 'prod-kv', released)).toBeUndefined();
-  expect(unsigned(parseRegistry(parse(blocks(GUIDE, 'yaml')[0] ?? ''), {}), 'prod-kv', released)?.code).toBe(
-    'unsigned',
-  );
+  expect(unsigned(parseRegistry(config(), {}), { pipeline: 'prod-kv' }, released)).toBeUndefined();
+  expect(
+    unsigned(parseRegistry(parse(blocks(GUIDE, 'yaml')[0] ?? ''), {}), { pipeline: 'prod-kv' }, released)?.code,
+  ).toBe('unsigned');
 });
 
 test('the way with ECDSA that it names signs as well', () => {
@@ -79,7 +79,7 @@ test('the way with ECDSA that it names signs as well', () => {
     ...{ name: 'executable', kind: 'executable', version: 'kv:12' },
     metadata: { attestation: readFileSync(join(folder, 'kv12.json'), 'utf8') },
   };
-  expect(unsigned(parseRegistry(config(), {}), 'prod-kv', [artifact])).toBeUndefined();
+  expect(unsigned(parseRegistry(config(), {}), { pipeline: 'prod-kv' }, [artifact])).toBeUndefined();
 });
 
 test('a statement of the size that it names fits, with a signature', () => {

@@ -63,8 +63,20 @@ describe('the platform section of the configuration', () => {
       'platform.services.0.pushType: there is no push type twin',
       'platform.uses.0.names: there is no action-service build',
       'platform.protection.0: it protects from nothing',
+      'platform.protection.0: it is by the names of pipelines (prod-*), and another pipeline may deploy to the same units past it; name its services',
       `platform.pipelines.0.names: no pipeline can be called ${'a'.repeat(64)}`,
     ]);
-    expect(parsed(CONFIG.platform, sealed).warnings).toEqual([]);
+  });
+
+  test('a rule that follows the names of pipelines alone is named, and none that names units', () => {
+    const sealed = { seal: { keysEnv: 'KEYS' } };
+    expect(parsed(CONFIG.platform, sealed).warnings).toEqual([
+      expect.stringMatching(
+        /^platform\.protection\.0: it is by the names of pipelines \(prod-\*\).*name its services$/,
+      ),
+    ]);
+    const services = [{ pushType: 'twine', units: ['prod-*'] }];
+    const protection = CONFIG.platform.protection.map((rule) => ({ ...rule, services }));
+    expect(parsed({ ...CONFIG.platform, protection }, sealed).warnings).toEqual([]);
   });
 });

@@ -111,6 +111,31 @@ test('a rollback goes to no unit of others, also where its pipeline has been cha
   expect(await versions()).toEqual([{ 'kv:3': 6 }, { 'kv:3': 6 }, { 'kv:1': 2 }]);
 });
 
+test('a rollback brings nothing to units that a rule protects by name, where none that had it was protected by that rule', async () => {
+  const { owners } = kvstore();
+  await world.job('prod-z', 'z', 2);
+  const own = ['kvstore-x', 'kvstore-y'];
+  await world.apply(kvstore({ config: { jobs: own } }, { releases: { onRevert: 'continue' } }), CALM);
+  const requires = { checks: [], soak: 0, windows: false };
+  const prod = { pipelines: [], services: [{ pushType: 'twine', units: ['prod-*'] }], emergency: null, requires };
+  const approvals = { count: 1, by: ['user:sam'] };
+  rule({
+    services: [{ ...SERVICE, units: ['*'], owners }],
+    protection: [{ ...prod, approvals, signed: null }],
+  });
+  for (const n of [2, 3]) {
+    await world.release('kvstore', `kv:${n}`);
+    expect(await world.ended('kvstore', n - 1)).toMatchObject({ state: 'succeeded' });
+  }
+  await world.apply(kvstore({ config: { jobs: [...own, 'prod-z'] } }), CALM);
+  await world.rollBack('kvstore', 2, { actor: 'user:alice', reason: 'wrong' });
+  expect(await world.ended('kvstore', 3)).toMatchObject({ state: 'failed' });
+  expect(JSON.stringify((await world.deployStatus('kvstore', 3)).timeline)).toMatch(
+    /platform\.protection\.0 protects twine\/prod-z, and nothing that kvstore brought this version to: release it there/,
+  );
+  expect(await versions()).toEqual([{ 'kv:3': 6 }, { 'kv:3': 6 }, { 'kv:1': 2 }]);
+});
+
 test.each([
   ['a script', { type: 'custom-script', with: { command: ['true'] } }, /may not run scripts/],
   ['an action service', { type: 'build', with: {} }, /may not use the action-service build/],

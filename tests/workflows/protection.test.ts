@@ -21,6 +21,7 @@ function rule(more: Partial<PlatformPolicy['protection'][number]> | null = {}, s
   const requires = { checks: [], soak: 0, windows: false };
   const protect = {
     pipelines: ['kvstore'],
+    services: [],
     approvals: { count: 2, by: ['group:sre'] },
     emergency: null,
     requires,

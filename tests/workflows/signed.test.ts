@@ -5,7 +5,7 @@ import type { PipelineState } from '../../domain/pipeline/state';
 import type { ReleaseStatus } from '../../domain/views';
 import { parseRegistry } from '../../platform/registry';
 import { artifact, envelope, signed, signer, statement } from '../builders/signing';
-import { CALM } from './flows';
+import { CALM, flow } from './flows';
 import { kvstore } from './pipelines';
 import { VirtualWorld } from './world';
 
@@ -72,6 +72,30 @@ describe('with a rule that wants signatures', () => {
     await expect(world.client.workflow.getHandle('lock/twine/kvstore').describe()).rejects.toThrow(/not found/i);
     expect((await world.pipelineStatus('kvstore')).knownBad).toEqual([]);
   });
+
+  test.each(['deploy', 'canary'] as const)(
+    'a %s of a pipeline of any name is held to it on units that a rule names',
+    async (type) => {
+      const services = [{ pushType: 'twine', units: ['kvstore-y'] }];
+      const protection = FACTS.policy?.protection.map((rule) => ({ ...rule, pipelines: ['prod-*'], services })) ?? [];
+      world.rules.facts = { ...FACTS, policy: FACTS.policy && { ...FACTS.policy, protection } };
+      const canary = {
+        pushType: 'twine',
+        config: { jobs: ['kvstore-y'] },
+        amount: 1,
+        bake: '10m',
+        healthChecks: [],
+      } as const;
+      if (type === 'canary')
+        await world.apply(flow({ canary: { type, inputs: ['executable'], with: canary } as never }), CALM);
+      await release(artifact('kv:2'));
+      expect(await world.ended('kvstore', 1)).toMatchObject({ state: 'failed' });
+      expect((await world.releaseStatus('kvstore', 1)).actions.map(({ message }) => message).join()).toMatch(
+        /platform\.protection\.0 protects kvstore: executable@kv:2 is not signed/,
+      );
+      expect(await versions()).toEqual(all('kv:1'));
+    },
+  );
 
   test.each<[string, Artifact, string]>([
     ['nowhere where that is not signed', artifact('kv:9'), 'kv:1'],

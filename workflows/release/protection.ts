@@ -1,5 +1,5 @@
 import { condition, patched } from '@temporalio/workflow';
-import type { Clearance } from '../../activities/approvals';
+import type { ApprovalRun, Clearance } from '../../activities/approvals';
 import { askersOf, waitsForApprovals, type ApprovalStatus } from '../../domain/access/approvals';
 import { safeguardsOf } from '../../domain/access/protection';
 import type { Artifact } from '../../domain/artifact';
@@ -54,7 +54,8 @@ function safeguards(run: ReleaseSession, name: string) {
   const { spec } = run.input;
   const known = safeguardsOf(spec, name);
   const hasWindow = known.hasWindow || isEmergency(run);
-  return { ...known, hasWindow, emergencyApprovals: spec.emergency?.approvals ?? 0 };
+  const skipsBake = run.input.emergency?.skipBake === true ? { skipsBake: true as const } : {};
+  return { ...known, hasWindow, emergencyApprovals: spec.emergency?.approvals ?? 0, ...skipsBake };
 }
 
 /** Until 0.3 the rules of the platform were asked about emergencies alone, and not here. */
@@ -141,8 +142,18 @@ function readStatus(run: ReleaseSession, gate: Gate, seen: Clearance | null = nu
   };
   const summary = seen === null ? `${gate.action}: who has to approve it` : `${gate.action}: until it is approved`;
   return approvalLooks(isEmergency(run)).approvalNews.executeWithOptions({ summary }, [
-    { ask, seen, intervalMs: settings.waitIntervalMs, artifacts: gate.artifacts },
+    { ask, seen, intervalMs: settings.waitIntervalMs, artifacts: gate.artifacts, ...targetOf(run, gate.action) },
   ]);
+}
+
+/** Rules may be about the units that an action deploys to. */
+function targetOf(run: ReleaseSession, name: string): { readonly target?: ApprovalRun['target'] } {
+  const { spec, number: release, trigger } = run.input;
+  const action = spec.actions[name];
+  if (action?.type !== 'deploy' && action?.type !== 'canary') return {};
+  const { pushType, config } = action.with;
+  const deploy = { pushType, config, deployId: run.deploys.workflowId(name) };
+  return { target: { ...deploy, pipeline: spec.pipeline, release, actor: trigger.actor } };
 }
 
 const isEmergency = ({ input }: ReleaseSession): boolean => input.trigger.kind === 'emergency';

@@ -51,6 +51,57 @@ describe('a release that a rule protects', () => {
     ]);
   });
 
+  test('is protected by what it deploys to, under any name', () => {
+    const services = [{ pushType: 'twine', units: ['prod-kv-*'] }];
+    const own = rules({ services, approvals: { count: 1, by: ['user:sam'] } });
+    const at = (pushType: string, ...units: string[]) =>
+      approvalStatus(own, ask({ pipeline: 'kv-side', holds: { pushType, units } }));
+    expect(at('twine', 'kv-side-x', 'prod-kv-x')).toMatchObject({
+      met: false,
+      rules: [{ place: 'platform.protection.0' }],
+    });
+    expect([at('twine', 'kv-side-x').met, at('processes', 'prod-kv-x').met]).toEqual([true, true]);
+    expect(approvalStatus(own, ask({ pipeline: 'kv-side' })).met).toBe(true);
+  });
+
+  test('is no emergency of owners where a rule forbids pushes, also where no door asked', () => {
+    const action = {
+      name: 'deploy',
+      type: 'deploy',
+      checks: ['errors'],
+      soakMs: 0,
+      hasWindow: true,
+      emergencyApprovals: 0,
+    } as const;
+    const none = rules(prod({ emergency: false }));
+    const pushed = ask({ kind: 'emergency', action });
+    expect(approvalStatus(none, pushed).lacks).toMatch(
+      /^platform\.protection\.0 lets nobody push prod-kv in an emergency/,
+    );
+    expect(approvalStatus(none, { ...pushed, permitted: 'platform.admins' }).lacks).toBeNull();
+    expect(approvalStatus(none, ask({ action })).lacks).toBeNull();
+    const checked = rules(prod({ requires: { checks: ['errors'] } }));
+    const unbaked = { ...pushed, action: { ...action, skipsBake: true } } as const;
+    expect(approvalStatus(checked, unbaked).lacks).toMatch(/so an emergency bakes as well$/);
+    expect(approvalStatus(checked, pushed).lacks).toBeNull();
+  });
+
+  test('waits for approvals also where it goes back to what an import alone calls good, and is refused where that is to be checked', () => {
+    const back = ask({ kind: 'rollback', imported: true });
+    expect(approvalStatus(rules(prod({ approvals: { count: 1, by: ['user:sam'] } })), back).met).toBe(false);
+    const action = {
+      name: 'deploy',
+      type: 'deploy',
+      checks: [],
+      soakMs: 0,
+      hasWindow: false,
+      emergencyApprovals: 0,
+    } as const;
+    expect(approvalStatus(rules(prod({ requires: { soak: '1h' } })), { ...back, action }).lacks).toMatch(
+      /stands in an import alone, and a rollback is not checked; release it instead$/,
+    );
+  });
+
   test('is approved by no one who started its parent', () => {
     const child = { kind: 'parent', askedBy: ['user:sam', 'service:conveyor'] } as const;
     expect(approvalStatus(facts(), ask({ ...child, ...by('user:sam', 'user:sue') })).met).toBe(false);

@@ -1,6 +1,6 @@
 import { decideBirth } from '../../../domain/access/children';
 import { matches } from '../../../domain/pattern';
-import { decideDeploy, decideUse, decideUses } from '../../../domain/access/usage';
+import { decideDeploy, decideRollback, decideUse, decideUses } from '../../../domain/access/usage';
 import { asked, CONFIG, facts, why } from '../../builders/accessWorld';
 import { specOf } from '../../builders/pipelineWorld';
 
@@ -22,6 +22,40 @@ describe('patterns', () => {
   ])('%s fits %s: %s', (pattern, name, fits) => {
     expect(matches(pattern, name)).toBe(fits);
   });
+});
+
+test('a rollback brings no version to a unit that a rule protects, unless one of those that had it is protected as well', () => {
+  const services = [{ pushType: 'twine', units: ['prod-kv-*'] }];
+  const all = facts({
+    ...{ admins: ['user:root'], services: [{ pushType: 'twine', units: ['*'], owners: STORAGE }] },
+    protection: [{ services, approvals: { count: 1, by: ['user:sam'] } }],
+  });
+  const back = (held: string[], ...units: string[]) =>
+    why(decideRollback(all, STORAGE, { pipeline: 'kv-side', pushType: 'twine', units }, held));
+  expect(back(['kv-side-x'], 'kv-side-x', 'prod-kv-x')).toBe(
+    'platform.protection.0 protects twine/prod-kv-x, and nothing that kv-side brought this version to: release it there',
+  );
+  expect(back(['prod-kv-x'], 'prod-kv-x', 'prod-kv-y')).toMatch(/^yes/);
+  expect(back(['kv-side-x'], 'kv-side-x', 'kv-side-y')).toMatch(/^yes/);
+});
+
+describe('a unit of configuration with several paths', () => {
+  const config = (units: string[]) =>
+    facts({ ...CONFIG.platform, services: [{ pushType: 'config', units, owners: STORAGE }] });
+  const may = (units: string[], unit: string): boolean =>
+    decideDeploy(config(units), STORAGE, { pushType: 'config', units: [unit] }).allowed;
+
+  test.each<[units: string[], unit: string, allowed: boolean]>([
+    [['flags/feed*'], 'flags/feed:eu', true],
+    [['flags/feed*'], 'flags/feed+payments:eu', false],
+    [['flags/feed*'], 'flags/payments+feed:eu', false],
+    [['flags/feed:*', 'flags/payments:*'], 'flags/feed+payments:eu', true],
+    [['flags/feed:*'], 'flags/feedback:eu', false],
+    [['flags/feed+payments:*'], 'flags/feed+payments:eu', true],
+    [['flags/feed+payments:*'], 'flags/feed:eu', false],
+    [['flags/*'], 'flags/a/b+payments:eu', true],
+    [['*:eu'], 'flags/a+b:us', false],
+  ])('rules for %j give %s: %s', (units, unit, allowed) => expect(may(units, unit)).toBe(allowed));
 });
 
 describe('roles', () => {

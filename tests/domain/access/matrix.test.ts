@@ -5,12 +5,16 @@ import { decideAudit, requireProposer } from '../../../client/about';
 import { DECIDED_AS, guardClient } from '../../../client/guard';
 import { decideBirth } from '../../../domain/access/children';
 import { DOORS, NEEDS, OPERATIONS, type Door, type OperationName } from '../../../domain/access/operations';
-import { decideDeploy, decideScripts, decideUse } from '../../../domain/access/usage';
+import { approvalStatus } from '../../../domain/access/approvals';
+import { decideDeploy, decideRollback, decideScripts, decideUse } from '../../../domain/access/usage';
 import { ConveyorError, conveyorError } from '../../../domain/errors';
 import { DEPLOY_VERBS, PIPELINE_VERBS, RELEASE_VERBS, type Verb } from '../../../domain/verbs';
 import { parseRegistry } from '../../../platform/registry';
 import { deploy, release } from '../../builders/cliSamples';
+import { artifact, signer } from '../../builders/signing';
 import { specOf } from '../../builders/pipelineWorld';
+import { whetherSigned } from '../../../activities/behalf';
+import type { Trigger } from '../../../domain/views';
 
 const FACTS = parseRegistry(
   {
@@ -165,6 +169,65 @@ function usesTable(): string {
   return [row(head), `|${'-|'.repeat(head.length)}`, ...rows].join('\n');
 }
 
+/** Each way to a unit that a rule protects, for a pipeline that may not have it. */
+const ON_ITS_WAY: Readonly<Record<string, Pick<Trigger, 'kind' | 'imported'> & { readonly held?: readonly string[] }>> =
+  {
+    'a release, rerun or canary, by a person': { kind: 'manual' },
+    'by a program through the API': { kind: 'api' },
+    'by a webhook': { kind: 'webhook' },
+    'by a finder': { kind: 'finder' },
+    'by a parent': { kind: 'parent' },
+    'an emergency': { kind: 'emergency' },
+    'a follow-on': { kind: 'follow-on' },
+    'a rollback, where it held the unit in what it restores': { kind: 'rollback', held: ['kvstore-x'] },
+    'a rollback, where it did not': { kind: 'rollback', held: [] },
+    'a rollback to what an import alone calls good': { kind: 'rollback', imported: true, held: [] },
+  };
+
+const PROTECTED = parseRegistry(
+  {
+    platform: {
+      ...{ admins: ['user:admin'], keys: { ci: signer().pem } },
+      services: [{ pushType: 'twine', units: ['kvstore-*'], owners: ['user:service-owner'] }],
+      protection: [
+        {
+          services: [{ pushType: 'twine', units: ['kvstore-*'] }],
+          ...{ approvals: { count: 1, by: ['user:admin'] }, signed: { by: ['ci'] } },
+        },
+      ],
+    },
+  },
+  {},
+);
+
+/** Whether it reaches the unit without the right, without a signature and without an approval. */
+function reaches({ kind, imported, held }: (typeof ON_ITS_WAY)[string]): readonly boolean[] {
+  const [owners, pipeline] = [['user:stranger'], 'side'];
+  const holds = { pushType: 'twine', units: ['kvstore-x'] };
+  const isKnown = held !== undefined && held.length > 0;
+  const ask = { pipeline, holds, kind, askedBy: owners, approvals: [], ...(imported ? { imported } : {}) };
+  return [
+    (held ? decideRollback(PROTECTED, owners, { pipeline, ...holds }, held) : decideDeploy(PROTECTED, owners, holds))
+      .allowed,
+    !(
+      'refused' in
+      whetherSigned(
+        () => PROTECTED,
+        { pipeline, owners, ...(isKnown ? { back: true } : {}) },
+        [artifact('kv:2')],
+        holds,
+      )
+    ),
+    approvalStatus(PROTECTED, ask).met,
+  ];
+}
+
+function workersTable(): string {
+  const rows = Object.entries(ON_ITS_WAY).map(([what, one]) => row([what, ...reaches(one).map(mark)]));
+  const head = ['On its way', 'without the right to the unit', 'without a signature', 'without an approval'];
+  return [row(head), `|${'-|'.repeat(head.length)}`, ...rows].join('\n');
+}
+
 const TITLES: Readonly<Record<Door, string>> = {
   'command-line': 'The command line',
   api: 'The API',
@@ -189,6 +252,7 @@ test('docs/reference/access-matrix.md says of each role, operation and door what
     INTRO,
     ...tables,
     `## What pipelines may use\n\nBy the owners of the pipeline; of \`start-child\`, by who started the parent.\n\n${usesTable()}`,
+    `## What reaches a unit\n\nWorkers ask this before each effect, whichever door it came through: of a unit that its pipeline may not have, and that a rule of \`platform.protection\` protects by\n\`services\`. A revert of a deploy under way goes back unasked to what its units ran.\n\n${workersTable()}`,
     `## Which role each takes\n\nAdmins may do everything that a principal may do.\n\n${[row(['Operation', 'Is for']), '|-|-|', ...needs].join('\n')}`,
   ].join('\n\n');
   if (process.env['UPDATE_DOCS'] === '1') writeFileSync(FILE, `${page}\n`);

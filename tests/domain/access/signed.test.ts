@@ -12,7 +12,7 @@ const PLATFORM = { admins: ['user:root'], keys: { ci: ci.pem, release: release.p
 /** Why a pipeline that is protected must not deploy it. */
 function refusal(one: Artifact, rule: object = { by: ['ci', 'release'] }, pipeline = 'prod-kv'): string | undefined {
   const platform = facts({ ...PLATFORM, protection: [{ pipelines: ['prod-*'], signed: rule }] });
-  return unsigned(platform, pipeline, [one])?.message;
+  return unsigned(platform, { pipeline }, [one])?.message;
 }
 
 describe('an artifact is signed', () => {
@@ -223,7 +223,7 @@ describe('is refused in words:', () => {
       { platform: { ...PLATFORM, protection: [{ pipelines: ['*'], signed: { by: ['ci'] } }] } },
       {},
     );
-    expect(unsigned(rest, 'kv', [signed('kv:12', ci)])?.message).toMatch(/the platform has no keys/);
+    expect(unsigned(rest, { pipeline: 'kv' }, [signed('kv:12', ci)])?.message).toMatch(/the platform has no keys/);
   });
 
   test('pipelines that no rule protects deploy what they like', () => {
