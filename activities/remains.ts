@@ -1,5 +1,6 @@
 import { WorkflowNotFoundError, type Client } from '@temporalio/client';
-import { defaultPayloadConverter, type Payload } from '@temporalio/common';
+import type { Payload, SerializationContext } from '@temporalio/common';
+import { decodeOptionalSinglePayload } from '@temporalio/common/lib/internal-non-workflow';
 import type { DeployInput, DeployResult } from '../domain/deploy/state';
 import type { ReleaseEnd } from '../domain/pipeline/reconcile';
 import { workflowIds } from '../domain/ids';
@@ -27,13 +28,15 @@ export async function releaseEnd(
   patience: StopPatience,
 ): Promise<ReleaseEnd | undefined> {
   const { client, clock } = parts;
-  const handle = client.workflow.getHandle(workflowIds.release(pipeline, number));
+  const workflowId = workflowIds.release(pipeline, number);
+  const handle = client.workflow.getHandle(workflowId);
   try {
     const { status, closeTime } = await handle.describe();
     if (isOpenStatus(status.name)) return undefined;
-    if (status.name === 'COMPLETED') return { kind: 'told', result: (await handle.result()) as ReleaseResult };
+    const result = status.name === 'COMPLETED' && ((await handle.result()) as ReleaseResult | undefined);
+    if (result) return { kind: 'told', result };
     const endedAtMs = closeTime?.getTime() ?? (await clock.now());
-    const left = remainsIn(await handle.fetchHistory());
+    const left = await remainsIn(client, workflowId, await handle.fetchHistory());
     const open = await stopAll(parts, left.runs, endedAtMs + patience.cancelGraceMs);
     const deploys = await Promise.all(left.deploys.map((deploy) => deployEnd(parts, deploy, patience)));
     return {
@@ -58,7 +61,7 @@ export async function stepsLeft(parts: RemainsParts, workflowId: string, graceMs
     const { status, closeTime } = await handle.describe();
     if (isOwnEnd(status.name)) return [];
     const endedAtMs = closeTime?.getTime() ?? (await parts.clock.now());
-    const { runs } = remainsIn(await handle.fetchHistory());
+    const { runs } = await remainsIn(parts.client, workflowId, await handle.fetchHistory());
     return await stopAll(parts, runs, endedAtMs + graceMs);
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return [];
@@ -97,7 +100,8 @@ async function deployEnd(
     if (isOpenStatus(status.name)) return { open: [`${workflowId} has not ended`] };
     if (status.name !== 'COMPLETED') return { open: await stepsLeft(parts, workflowId, patience.cancelGraceMs) };
     // A canary is none of those that the records are about.
-    return canary ? {} : { settled: { action, artifacts, result: (await handle.result()) as DeployResult } };
+    const result = (await handle.result()) as DeployResult | undefined;
+    return canary || !result ? {} : { settled: { action, artifacts, result } };
   } catch (error) {
     // One that is forgotten says nothing about the others.
     if (error instanceof WorkflowNotFoundError) return {};
@@ -107,13 +111,26 @@ async function deployEnd(
 
 type StartedDeploy = Pick<DeployInput, 'action' | 'artifacts' | 'canary'> & { readonly workflowId: string };
 
-/** What the history of a release, or of a deploy, has begun: the deploys, and the runs that it does not know to be over. */
-function remainsIn({ events }: History): { runs: ActionRun[]; deploys: StartedDeploy[] } {
-  const runs = new Map<string, ActionRun>();
-  const deploys: StartedDeploy[] = [];
+interface Remains {
+  readonly runs: readonly ActionRun[];
+  readonly deploys: readonly StartedDeploy[];
+}
+
+/**
+ * Reads from the history of a release, or of a deploy, what it has begun: the deploys, and the runs that it does not know to be over. Strangers
+ * may write a history too: where payloads are sealed, only what is sealed for its receiver was begun.
+ */
+async function remainsIn(client: Client, workflowId: string, { events }: History): Promise<Remains> {
+  const { namespace } = client.options;
+  const runs = new Map<string, Promise<ActionRun | undefined>>();
+  const deploys: Promise<StartedDeploy | undefined>[] = [];
   for (const event of events ?? []) {
     const begun = event.activityTaskScheduledEventAttributes;
-    if (begun && RUNS.has(begun.activityType?.name ?? '')) runs.set(String(event.eventId), firstPayload(begun.input));
+    if (begun && RUNS.has(begun.activityType?.name ?? '')) {
+      const { activityId } = begun;
+      const owner = { type: 'activity', namespace, workflowId, isLocal: false, ...(activityId ? { activityId } : {}) };
+      runs.set(String(event.eventId), firstPayload(client, begun.input, owner as SerializationContext));
+    }
     const failed = event.activityTaskFailedEventAttributes;
     // Whoever gives up looking for a while says nothing of the run.
     const isGivenUp = failed?.failure?.applicationFailureInfo?.type === KEEPS_FAILING;
@@ -121,12 +138,25 @@ function remainsIn({ events }: History): { runs: ActionRun[]; deploys: StartedDe
     if (over && !isGivenUp) runs.delete(String(over.scheduledEventId));
     const child = event.startChildWorkflowExecutionInitiatedEventAttributes;
     if (child?.workflowType?.name !== 'deploy' || !child.workflowId) continue;
-    deploys.push({ ...firstPayload<DeployInput>(child.input), workflowId: child.workflowId });
+    deploys.push(startedDeploy(client, child.workflowId, child.input));
   }
-  return { runs: [...new Map([...runs.values()].map((run) => [run.runId, run])).values()], deploys };
+  const left = (await Promise.all(runs.values())).flatMap((run) => run ?? []);
+  return {
+    runs: [...new Map(left.map((run) => [run.runId, run])).values()],
+    deploys: (await Promise.all(deploys)).flatMap((deploy) => deploy ?? []),
+  };
+}
+
+async function startedDeploy(client: Client, workflowId: string, input: Input): Promise<StartedDeploy | undefined> {
+  const context = { type: 'workflow', namespace: client.options.namespace, workflowId } as const;
+  const found = await firstPayload<DeployInput>(client, input, context);
+  return found && { ...found, workflowId };
 }
 
 const RUNS: ReadonlySet<string> = new Set(['runAction', 'cancelAction']);
 
-const firstPayload = <T>(input: { payloads?: Payload[] | null } | null | undefined): T =>
-  defaultPayloadConverter.fromPayload<T>(input?.payloads?.[0] ?? {});
+type Input = { readonly payloads?: Payload[] | null } | null | undefined;
+
+const firstPayload = async <T>(client: Client, input: Input, context: SerializationContext): Promise<T | undefined> =>
+  (await decodeOptionalSinglePayload<T>(client.options.loadedDataConverter, input?.payloads?.[0], context)) ??
+  undefined;

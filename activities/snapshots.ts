@@ -124,6 +124,9 @@ async function readPage(client: Client, workflowId: string): Promise<readonly Sn
     maximumPageSize: 1,
   });
   const input = history?.events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads;
-  const [page] = await decodeArrayFromPayloads(client.options.loadedDataConverter, input);
+  const { loadedDataConverter, namespace } = client.options;
+  const [page] = await decodeArrayFromPayloads(loadedDataConverter, input, { type: 'workflow', namespace, workflowId });
+  // A stranger took the id, with a page of another deploy.
+  if (page === undefined) throw new Error(`${workflowId} is no snapshot of this deploy`);
   return (page as SnapshotPage).units;
 }

@@ -88,6 +88,8 @@ async function changed(
   // A workflow that is started only to refuse would stand in the way of what is left.
   const early = left && refusal(left.state, groups);
   if (early) throw pipelineRefusal(update, pipeline, actor, early);
+  if (left?.state && (await isWorkflowRunning(client, workflowIds.pipeline(pipeline))))
+    throw pipelineRefusal(update, pipeline, actor, { code: 'invalid-state', message: heldId(pipeline) });
   await workflows.withWording(pipeline, () => requireWorker(workflows.temporal, pipeline, taskQueueOf(options)), {
     notFound: unknownPipeline(pipeline),
   });
@@ -118,6 +120,10 @@ async function changed(
   });
   return { created, previous, ...continuedBy(left) };
 }
+
+/** A workflow that runs takes no records from outside, so that it is not continued with them. */
+const heldId = (pipeline: string): string =>
+  `a workflow that has none of its records runs under its id, which Conveyor did not start; end that first: temporal workflow terminate --workflow-id ${workflowIds.pipeline(pipeline)}`;
 
 /** A worker that is being started polls by then. */
 const STARTING_MS = 5_000;

@@ -1,5 +1,5 @@
 import { WorkflowNotFoundError, type Client, type WorkflowHandle } from '@temporalio/client';
-import { defaultPayloadConverter } from '@temporalio/common';
+import { decodeOptionalSinglePayload } from '@temporalio/common/lib/internal-non-workflow';
 import { workflowIds } from '../domain/ids';
 import { isOpenStatus } from '../domain/openStatus';
 import type { Found } from '../domain/pipeline/document';
@@ -24,23 +24,36 @@ export interface Left {
  * @throws what the client throws where no worker, or no server, answers: what there is must not be taken for lost.
  */
 export async function leftOf(client: Client, pipeline: string): Promise<Left | undefined> {
-  const state = await lastState(client, pipeline);
-  if (state !== null && (await isWorkflowRunning(client, workflowIds.pipeline(pipeline)))) return undefined;
+  const workflowId = workflowIds.pipeline(pipeline);
+  const newest = await stateOfRun(client, workflowId);
+  if (newest !== null && (await isWorkflowRunning(client, workflowId))) return undefined;
+  const state = newest ?? (await earlierState(client, workflowId));
   const found = await foundOf(client, pipeline, state);
   return state === null && found.nextNumber === 1 ? undefined : { state, found };
 }
 
-/** The records of a pipeline. Of a workflow that cannot be replayed those that its last history began with. */
-async function lastState(client: Client, pipeline: string): Promise<PipelineState | null> {
-  const handle = client.workflow.getHandle(workflowIds.pipeline(pipeline));
+/** Strangers can start a workflow of this id once the pipeline has ended. That has no records, and those of the run before count. */
+async function earlierState(client: Client, workflowId: string): Promise<PipelineState | null> {
+  const query = `WorkflowId = '${workflowId}' AND ExecutionStatus NOT IN ('Running', 'ContinuedAsNew')`;
+  for await (const { runId } of client.workflow.list({ query })) {
+    const state = await stateOfRun(client, workflowId, runId);
+    if (state !== null) return state;
+  }
+  return null;
+}
+
+/** Reads the records of a run; of one that cannot be replayed those that its last history began with. */
+async function stateOfRun(client: Client, workflowId: string, runId?: string): Promise<PipelineState | null> {
+  const handle = client.workflow.getHandle(workflowId, runId);
   try {
-    return await client.withDeadline(Date.now() + WORKER_TIMEOUT_MS, () =>
-      handle.query<PipelineState | null>('pipeline'),
+    const answer = await client.withDeadline(Date.now() + WORKER_TIMEOUT_MS, () =>
+      handle.query<PipelineState | null | undefined>('pipeline'),
     );
+    return answer ?? null;
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return null;
     if (isUnanswered(error) && !(await isUnanswerable(handle))) throw error;
-    return workflowInput<PipelineState>(client, workflowIds.pipeline(pipeline));
+    return workflowInput<PipelineState>(client, workflowId, runId);
   }
 }
 
@@ -69,9 +82,12 @@ export async function isWorkflowRunning(client: Client, workflowId: string): Pro
   }
 }
 
-/** Releases that the records do not know: visibility lists them, and what it does not list yet is asked for one by one. */
+/**
+ * Releases that the records do not know: visibility lists them, and what it does not list yet is asked for one by one. A workflow that a
+ * stranger started under such an id takes a number, and is no release.
+ */
 async function foundOf(client: Client, pipeline: string, state: PipelineState | null): Promise<Found> {
-  const listed = await newestReleases(client, pipeline);
+  const listed = (await newestReleases(client, pipeline)).filter((number) => number <= MAX_NUMBER);
   let nextNumber = Math.max(state?.nextNumber ?? 1, ...listed.map((number) => number + 1));
   const late: number[] = [];
   while (await workflowExists(client, workflowIds.release(pipeline, nextNumber))) late.push(nextNumber++);
@@ -80,6 +96,9 @@ async function foundOf(client: Client, pipeline: string, state: PipelineState | 
   const releases = await Promise.all(missed.map((number) => begunRelease(client, pipeline, number)));
   return { nextNumber, releases: releases.flatMap((release) => release ?? []) };
 }
+
+/** No pipeline counts so far: a stranger's id with a larger number leaves none to count on with. */
+const MAX_NUMBER = 1e9;
 
 async function begunRelease(client: Client, pipeline: string, number: number): Promise<ActiveRelease | null> {
   const workflowId = workflowIds.release(pipeline, number);
@@ -113,7 +132,7 @@ async function workflowExists(client: Client, workflowId: string): Promise<boole
   }
 }
 
-/** What a workflow was started with, or continued as new with; it is in its first event. */
+/** Reads from the first event of a workflow its input, or with what it continued as new. Null where a stranger started it. */
 export async function workflowInput<T>(client: Client, workflowId: string, runId?: string): Promise<T | null> {
   const { history } = await client.workflowService.getWorkflowExecutionHistory({
     namespace: client.options.namespace,
@@ -121,5 +140,8 @@ export async function workflowInput<T>(client: Client, workflowId: string, runId
     maximumPageSize: 1,
   });
   const payload = history?.events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads?.[0];
-  return payload ? defaultPayloadConverter.fromPayload<T | null>(payload) : null;
+  const { namespace, loadedDataConverter } = client.options;
+  // Temporal hands it out as it came: what is not sealed for this workflow (client/seal.ts) is decoded to nothing here too.
+  const context = { type: 'workflow', namespace, workflowId } as const;
+  return payload ? ((await decodeOptionalSinglePayload<T>(loadedDataConverter, payload, context)) ?? null) : null;
 }

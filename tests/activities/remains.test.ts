@@ -1,5 +1,5 @@
 import { WorkflowNotFoundError, type Client } from '@temporalio/client';
-import { defaultPayloadConverter } from '@temporalio/common';
+import { defaultDataConverter, defaultPayloadConverter } from '@temporalio/common';
 import { createHolderActivities } from '../../activities/holders';
 import { releaseEnd, stepsLeft } from '../../activities/remains';
 
@@ -16,6 +16,7 @@ const begun = (workflowId: string) => ({
 /** A server that knows so much of each workflow. */
 const clientOf = (statuses: Readonly<Record<string, string>>, events: readonly object[]): Client =>
   ({
+    options: { namespace: 'default', loadedDataConverter: { ...defaultDataConverter, payloadCodecs: [] } },
     workflow: {
       getHandle: (id: string) => ({
         describe: async () => {
