@@ -4,6 +4,7 @@ import { gzipSync } from 'node:zlib';
 import type { AuditRecord } from '../../domain/audit/record';
 import { pipelineSchema, type PipelineSource } from '../../domain/spec/pipeline';
 import type { PipelineStatus, ReleaseStatus } from '../../domain/views';
+import { signer } from '../builders/signing';
 import { ask, startFront, type Front } from './front';
 import type { Ended } from './process';
 import { secured } from './secured';
@@ -16,6 +17,9 @@ const PEOPLE = ['alice', 'bob', 'carol', 'mallory'] as const;
 type Person = (typeof PEOPLE)[number];
 const tokenOf = (name: Person): string => `token-of-${name}-in-the-system-tests`;
 const variableOf = (name: Person): string => `TOKEN_OF_${name.toUpperCase()}`;
+
+/** A build system whose signatures count. */
+export const CI = signer();
 
 const CONFIG = {
   tokens: PEOPLE.map((name) => ({ principal: `user:${name}`, tokenEnv: variableOf(name) })),
@@ -39,7 +43,12 @@ const CONFIG = {
       { kind: 'artifact-finder', names: ['commits'], by: ['user:alice'] },
     ],
     scripts: { by: ['user:alice'] },
-    protection: [{ pipelines: ['shop-*'], approvals: { count: 1, by: ['group:sre'] } }],
+    protection: [
+      { pipelines: ['shop-*'], approvals: { count: 1, by: ['group:sre'] } },
+      { pipelines: ['shop-signed-*'], signed: { by: ['ci'] } },
+      { services: [{ pushType: 'twine', units: ['evil-guarded-*'] }], signed: { by: ['ci'] } },
+    ],
+    keys: { ci: CI.pem },
   },
 };
 
