@@ -1,28 +1,19 @@
 import { lookup } from 'node:dns/promises';
 import { BlockList, isIP } from 'node:net';
-import { isMetadataHost } from '../domain/notifyHost';
+import { carriedAddress, isMetadataHost } from '../domain/notifyHost';
 import type { Address } from './fetchAt';
 
-const LINK_LOCAL = new BlockList();
-LINK_LOCAL.addSubnet('169.254.0.0', 16);
-LINK_LOCAL.addSubnet('fe80::', 10, 'ipv6');
-// What a gateway makes of IPv4 (NAT64); as `::ffff:` the list knows it itself.
-LINK_LOCAL.addSubnet('64:ff9b::a9fe:0', 112, 'ipv6');
-LINK_LOCAL.addAddress('100.100.100.200');
-LINK_LOCAL.addAddress('fd00:ec2::254', 'ipv6');
-
+/** Addresses that are not of the public internet (the registries of special-purpose addresses of IANA). */
 const INTERNAL = new BlockList();
-for (const [net, bits] of [
-  ['0.0.0.0', 8],
-  ['10.0.0.0', 8],
-  ['100.64.0.0', 10],
-  ['127.0.0.0', 8],
-  ['172.16.0.0', 12],
-  ['192.168.0.0', 16],
-] as const)
-  INTERNAL.addSubnet(net, bits);
-INTERNAL.addSubnet('::', 127, 'ipv6');
-INTERNAL.addSubnet('fc00::', 7, 'ipv6');
+for (const net of [
+  ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '172.16.0.0/12', '192.0.0.0/24', '192.0.2.0/24'],
+  ...['192.88.99.0/24', '192.168.0.0/16', '198.18.0.0/15', '198.51.100.0/24', '203.0.113.0/24', '224.0.0.0/3'],
+  ...['::/127', '64:ff9b:1::/48', '100::/64', '2001::/23', '2001:db8::/32', '3fff::/20', '5f00::/16'],
+  ...['fc00::/7', 'fe80::/9', 'ff00::/8'],
+]) {
+  const [address = '', bits] = net.split('/');
+  INTERNAL.addSubnet(address, Number(bits), address.includes(':') ? 'ipv6' : 'ipv4');
+}
 
 /**
  * Why nothing is sent to an address that a pipeline wrote out, or the addresses that it may be sent to. What a name stands for is looked
@@ -35,10 +26,10 @@ export async function lookedAt(
 ): Promise<{ readonly why: string } | { readonly addresses: readonly Address[] }> {
   const host = hostname.replace(/^\[|\]$/g, '');
   const found = isIP(host) ? [{ address: host, family: isIP(host) }] : await lookup(host, { all: true });
-  const isIn = (list: BlockList): boolean =>
-    found.some(({ address, family }) => list.check(address, family === 6 ? 'ipv6' : 'ipv4'));
-  if (isMetadataHost(hostname) || isIn(LINK_LOCAL))
+  const reached = found.flatMap(({ address }) => [address, carriedAddress(address) ?? address]);
+  if ([hostname, ...reached].some(isMetadataHost))
     return { why: 'it is an address of the machine itself or of its cloud' };
-  if (mayBeInternal || !isIn(INTERNAL)) return { addresses: found };
+  const isInternal = reached.some((address) => INTERNAL.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4'));
+  if (mayBeInternal || !isInternal) return { addresses: found };
   return { why: 'it is internal, and notifications.internal of conveyor.config.yaml does not allow that' };
 }

@@ -1,14 +1,39 @@
 import { matches } from './pattern';
 
 /**
- * Hosts that answer with the secrets of a machine to whoever asks from it: link-local addresses and the metadata services of
- * clouds, also as IPv4 within IPv6. As a URL writes them; what a name stands for only the worker sees, which looks again (activities/notifyTarget.ts).
+ * Hosts that answer with the secrets of a machine to requests from it: link-local addresses and the metadata services of clouds. As a URL
+ * writes them; the addresses of a name are known to the worker alone, which looks again (activities/notifyTarget.ts).
  */
 const METADATA =
-  /^(169\.254\.\d+\.\d+|100\.100\.100\.200|\[fe[89ab][0-9a-f]:.*\]|\[fd00:ec2::254\]|\[(::ffff|64:ff9b:):a9fe:[0-9a-f]{1,4}\]|metadata(\.google\.internal)?\.?)$/i;
+  /^(169\.254\.\d+\.\d+|100\.100\.100\.200|168\.63\.129\.16|192\.0\.0\.192|\[?fe[89ab][0-9a-f]:.*|\[?fd00:ec2::254\]?|\[?fd20:ce::254\]?|metadata(\.google\.internal)?\.?)$/i;
 
-/** Whether nobody may ever have notifications sent there. */
-export const isMetadataHost = (host: string): boolean => METADATA.test(host);
+/** Whether notifications may never be sent there. */
+export const isMetadataHost = (host: string): boolean =>
+  METADATA.test(host) || METADATA.test(carriedAddress(host) ?? '');
+
+/**
+ * The IPv4 address that an IPv6 address carries, which a gateway or the machine itself reaches in its place: mapped, compatible and
+ * translated (RFC 4291, 6052, 7915), or 6to4 (RFC 3056). Undefined of all others.
+ */
+export function carriedAddress(host: string): string | undefined {
+  const groups = groupsOf(host);
+  if (groups === undefined) return undefined;
+  const [first = '', ...rest] = groups;
+  if (first !== '2002' && !PREFIXES.has(groups.slice(0, 6).join(':'))) return undefined;
+  const [high = '0', low = '0'] = first === '2002' ? rest : groups.slice(6);
+  return [high, low].flatMap((group) => [parseInt(group, 16) >> 8, parseInt(group, 16) & 0xff]).join('.');
+}
+
+const PREFIXES: ReadonlySet<string> = new Set(['0:0:0:0:0:0', '0:0:0:0:0:ffff', '0:0:0:0:ffff:0', '64:ff9b:0:0:0:0']);
+
+/** The eight groups of an IPv6 address, in brackets or not, as a URL writes them. */
+function groupsOf(host: string): string[] | undefined {
+  const url = `http://[${host.replace(/^\[|\]$|%.*$/g, '')}]`;
+  if (!URL.canParse(url)) return undefined;
+  const [before = '', after] = new URL(url).hostname.slice(1, -1).split('::');
+  const [head, tail] = [before, after ?? ''].map((part) => part.split(':').filter(Boolean)) as [string[], string[]];
+  return [...head, ...Array<string>(8 - head.length - tail.length).fill('0'), ...tail];
+}
 
 /** The host of an address as it is written; undefined for one that begins with a variable, or is none. */
 export const hostWritten = (url: string): string | undefined => (URL.canParse(url) ? new URL(url).hostname : undefined);
