@@ -6,11 +6,11 @@ import { AUDIT_OUTCOMES, type AuditRecord } from '../../domain/audit/record';
 import { conveyorError } from '../../domain/errors';
 import { REQUEST_LIMITS } from '../../domain/limits';
 import {
-  CHAINS,
   readAudit,
-  verifyChain,
+  verifyAudit,
   type AuditPage,
   type AuditQuery,
+  type Chain,
   type Verified,
 } from '../../platform/audit/files';
 import { resolveDoor, httpOf } from '../door';
@@ -28,7 +28,7 @@ interface AuditOptions {
   readonly outcome?: AuditRecord['outcome'];
   readonly limit?: string;
   readonly file?: string;
-  readonly expect?: string;
+  readonly expect?: readonly string[];
 }
 
 export const auditCommand: Register = (program, cli) => {
@@ -43,7 +43,11 @@ export const auditCommand: Register = (program, cli) => {
     )
     .option('--limit <count>', 'how many, newest first (100)')
     .option('--verify', 'read all of it and find the first place at which it does not hold')
-    .option('--expect <seq:hash>', 'with --verify --file: a record that you know from elsewhere')
+    .option(
+      '--expect <seq:hash>',
+      'with --verify --file: a record that you know from elsewhere; refusals:<seq:hash> for one of those',
+      (text: string, before: readonly string[] = []) => [...before, text],
+    )
     .option('--file <file>', 'read audit.jsonl itself, without a server')
     .addHelpText(
       'after',
@@ -84,10 +88,8 @@ async function verified(call: CommandCall<AuditOptions>): Promise<number> {
 }
 
 /** @throws ConveyorError `file-unreadable` where there is nothing that could hold */
-async function ofFile(file: string, expect: Link | null): Promise<readonly Verified[]> {
-  const chains = await Promise.all(
-    CHAINS.map((chain) => verifyChain(file, chain, chain === 'changes' ? expect : null)),
-  );
+async function ofFile(file: string, expect: Anchors): Promise<readonly Verified[]> {
+  const chains = await verifyAudit(file, expect);
   if (chains.some(({ records, hasEnds }) => records > 0 || hasEnds)) return chains;
   throw conveyorError('file-unreadable', { file, detail: 'there is no audit' });
 }
@@ -126,12 +128,18 @@ function serverOf({ io, connect }: CommandCall<AuditOptions>) {
   });
 }
 
-function expected({ expect, file }: AuditOptions): Link | null {
-  if (expect === undefined) return null;
-  const [, seq, hash] = /^(\d{1,15}):([0-9a-f]{64})$/.exec(expect) ?? [];
-  if (seq !== undefined && hash !== undefined && file !== undefined) return { seq: Number(seq), hash };
-  throw conveyorError('usage', {
-    text: file === undefined ? '--expect is for a --file' : `--expect ${expect} is not a record`,
-    hint: 'write it as 812:<64 hexadecimal digits>, as the CloudEvent of the record has both',
+/** Records that are known from elsewhere, one a chain. */
+type Anchors = Readonly<Partial<Record<Chain, Link>>>;
+
+function expected({ expect = [], file }: AuditOptions): Anchors {
+  const anchors = expect.map((text) => {
+    const [, chain, seq, hash] = /^(?:(changes|refusals):)?(\d{1,15}):([0-9a-f]{64})$/.exec(text) ?? [];
+    if (seq !== undefined && hash !== undefined && file !== undefined)
+      return [chain ?? 'changes', { seq: Number(seq), hash }] as const;
+    throw conveyorError('usage', {
+      text: file === undefined ? '--expect is for a --file' : `--expect ${text} is not a record`,
+      hint: 'write it as 812:<64 hexadecimal digits>, or refusals:12:…, as --verify prints and the CloudEvent of the record has both',
+    });
   });
+  return Object.fromEntries(anchors);
 }

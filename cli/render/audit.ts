@@ -52,7 +52,7 @@ export function verificationText(chains: readonly Verified[], view: View): strin
       if (broken !== null)
         return colors.red(`✘ ${chain}: broken at record ${broken.seq} (${broken.file}:${broken.line}): ${broken.why}`);
       const upTo = last === null || records === 0 ? '' : `, up to ${last.seq}:${last.hash}`;
-      const note = hasEnds || records === 0 ? '' : '; the note of its ends is missing, so some may be, too';
+      const note = hasEnds || records === 0 ? '' : ', as you know it; the note of its ends is missing';
       return `${colors.green('✔')} ${chain}: ${records} records hold${upTo}${note}`;
     })
     .flatMap((line) => fold(line, view.width))

@@ -82,12 +82,29 @@ export interface Verified {
   readonly records: number;
   /** The last record that holds. A copy elsewhere of this hash proves all before it. */
   readonly last: Link | null;
-  /** Whether the server's note of the ends was there; without it nobody can say that none is missing before or after. */
+  /** Whether the server's note of the ends was there. Without it only a hash known from elsewhere shows that none is missing at the end. */
   readonly hasEnds: boolean;
   readonly broken: (Omit<Break, 'line'> & { readonly file: string; readonly line: number }) | null;
 }
 
-/** Reads all of a chain. `expect` is a record of which somebody has the hash from elsewhere, such as a CloudEvent. */
+/**
+ * Reads all of an audit. Servers note the ends of both chains when they start: of two chains one cannot be missing as a whole.
+ * @param expect records whose hashes are known from elsewhere, such as from CloudEvents
+ */
+export async function verifyAudit(
+  file: string,
+  expect: Readonly<Partial<Record<Chain, Link>>> = {},
+): Promise<readonly Verified[]> {
+  const chains = await Promise.all(CHAINS.map((chain) => verifyChain(file, chain, expect[chain] ?? null)));
+  const isOfServer = chains.some(({ hasEnds }) => hasEnds);
+  return chains.map((one) =>
+    isOfServer && !one.hasEnds && one.records === 0 && one.broken === null
+      ? { ...one, broken: { seq: 1, file: one.file, line: 1, why: 'its files are missing, and the note of its ends' } }
+      : one,
+  );
+}
+
+/** Reads all of a chain. `expect` is a record whose hash is known from elsewhere. */
 export async function verifyChain(file: string, chain: Chain, expect: Link | null = null): Promise<Verified> {
   const files = filesOf(file, chain);
   const ends = await readEnds(files);
@@ -105,13 +122,18 @@ export async function verifyChain(file: string, chain: Chain, expect: Link | nul
   }
   const { records, last, broken: found } = reader.end();
   const missing = { seq: expect?.seq ?? 0, line: 0, why: 'there is no record of this number with this hash' };
-  const broken = found ?? (isExpected ? null : missing);
+  const isUnproven = ends === null && expect === null && records > 0;
+  const unproven = { seq: (last?.seq ?? 0) + 1, line: line + 1, why: UNPROVEN };
+  const broken = found ?? (isExpected ? (isUnproven ? unproven : null) : missing);
   const place = broken && (starts.findLast((start) => start.line < broken.line) ?? { path: files.current, line: 0 });
   return {
     ...{ chain, file: files.current, records, last, hasEnds: ends !== null },
     broken: broken && place && { ...broken, file: place.path, line: broken.line - place.line },
   };
 }
+
+const UNPROVEN =
+  'records may be missing here: the note of the ends is gone. The hash of a later record, kept elsewhere, shows it (--expect)';
 
 /** Which records are asked for. */
 export interface AuditQuery {

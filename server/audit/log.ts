@@ -188,6 +188,8 @@ export class AuditLog {
     await this.putAsideTorn();
     const { first, last } = await this.found();
     const own = this.ends.last.seq > 0 ? this.ends : undefined;
+    if (noted === null && own === undefined && last !== undefined)
+      this.recordResult(`the note of its ends was missing: records after ${last.seq} may be, too`);
     const known = own ?? noted ?? { first: first ?? CHAIN_START, last: CHAIN_START };
     // What was noted and is not there was taken away: numbers continue after it, so that verification finds the gap.
     this.ends = { first: known.first, last: last !== undefined && last.seq >= known.last.seq ? last : known.last };

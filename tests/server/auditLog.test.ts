@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { auditEntry, type AuditEntry, type AuditRecord } from '../../domain/audit/record';
 import { AUDIT_LIMITS } from '../../domain/limits';
-import { readAudit, verifyChain } from '../../platform/audit/files';
+import { readAudit, verifyAudit, verifyChain } from '../../platform/audit/files';
 import { ServerAudit } from '../../server/audit/audit';
 import { AuditLog, type LogOptions } from '../../server/audit/log';
 
@@ -156,6 +156,39 @@ describe('the log of the audit', () => {
     expect((await verifyChain(file(), 'changes')).broken).toEqual({
       ...{ seq: 2, line: 2, file: file(), why: 'it was changed after it was written' },
     });
+  });
+
+  test('shows that records may be missing at the end where the note of the ends went with them, and proves them by a hash', async () => {
+    const log = logOf();
+    for (const n of [1, 2, 3]) await log.append(held(n));
+    await log.close();
+    const [first, , third] = records() as [AuditRecord, AuditRecord, AuditRecord];
+    rmSync(join(folder, 'audit.ends.json'));
+    writeFileSync(file(), `${lines().slice(0, 1).join('\n')}\n`);
+    const gone = { seq: 2, line: 2, why: expect.stringMatching(/^records may be missing here/) as string };
+    expect((await verifyChain(file(), 'changes')).broken).toMatchObject(gone);
+    const anchored = (seq: number, hash: string) => verifyChain(file(), 'changes', { seq, hash });
+    expect((await anchored(1, first.hash)).broken).toBeNull();
+    expect((await anchored(3, third.hash)).broken).toMatchObject({ seq: 3 });
+    // The next server notes new ends, and says so in the chain.
+    const next = logOf();
+    await next.append(held(4));
+    await next.close();
+    expect(records().map(({ result }) => result)).toContainEqual(
+      'the note of its ends was missing: records after 1 may be, too',
+    );
+  });
+
+  test('shows that all refusals were taken away, with the note of their ends', async () => {
+    const audit = auditOf();
+    await audit.ready();
+    await audit.record(held(1));
+    await audit.close();
+    expect((await verifyAudit(file())).map(({ broken }) => broken)).toEqual([null, null]);
+    for (const name of ['audit.refused.jsonl', 'audit.refused.ends.json']) rmSync(join(folder, name));
+    expect((await verifyAudit(file())).map(({ broken }) => broken)).toMatchObject([
+      ...[null, { why: 'its files are missing, and the note of its ends' }],
+    ]);
   });
 
   test('refuses to write where another process does', async () => {
