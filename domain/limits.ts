@@ -70,6 +70,13 @@ export const REQUEST_LIMITS = {
 /** What a pipeline file may hold. */
 export const SPEC_LIMITS = {
   spec: refused('the pipeline as a whole', 64 * KB, 'bytes', IN_SPEC),
+  file: refused('a pipeline file', 1024 * KB, 'bytes', TO_READ),
+  fileValues: refused(
+    'the keys and values of a pipeline file, as often as its anchors repeat them',
+    50_000,
+    'entries',
+    TO_READ,
+  ),
   description: refused('the description', 2000, 'bytes', IN_SPEC),
   owners: refused('the number of owners', 50, 'entries', ONE_ATTRIBUTE),
   ownersTogether: refused('the owners together', 2000, 'bytes', ONE_ATTRIBUTE),

@@ -5,7 +5,6 @@ import {
   isNode,
   isScalar,
   isSeq,
-  visit,
   type Document,
   type LineCounter,
   type Node,
@@ -34,17 +33,6 @@ export function locate(document: Document, lines: LineCounter, finding: Pick<Fin
     node = step.value;
   }
   return positionOf(lines, offset);
-}
-
-/** Aliases whose anchor does not exist: only they make a document that parsed impossible to read. */
-export function danglingAliases(document: Document): { readonly name: string; readonly offset: number }[] {
-  const found: { name: string; offset: number }[] = [];
-  visit(document, {
-    Alias: (_, alias) => {
-      if (alias.resolve(document) === undefined) found.push({ name: alias.source, offset: alias.range?.[0] ?? 0 });
-    },
-  });
-  return found;
 }
 
 export function positionOf(lines: LineCounter, offset: number): Position {

@@ -1,9 +1,14 @@
 import { LineCounter, parseDocument, type Document, type YAMLError } from 'yaml';
+import { excessText, over } from '../excess';
+import { SPEC_LIMITS } from '../limits';
+import { plural } from '../text';
+import type { Excess } from '../unfit';
 import { withCalendars, type CalendarReader } from './calendars';
 import { expandActions, type Expansion } from './expand/expand';
 import { explainIssues, knownKeys } from './explain';
 import { lintPipeline } from './lint';
-import { danglingAliases, locate, positionOf } from './locate';
+import { expandedSize } from './expanded';
+import { locate, positionOf, type Position } from './locate';
 import { withOrder } from './order';
 import { pipelineSchema, type PipelineSpec } from './pipeline';
 import { errorAt, formatPath, type Finding, type Problem } from './problem';
@@ -31,21 +36,31 @@ export function parsePipeline(
   calendars?: CalendarReader,
   rules: PipelineRules = lintPipeline,
 ): ParsedPipeline {
+  const large = over(SPEC_LIMITS.file, text.length);
+  if (large) return result(null, [tooLarge(large)]);
   const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, merge: true });
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, merge: true, uniqueKeys: false });
   const syntax = [...document.errors, ...document.warnings].map((error) => syntaxProblem(error, lines));
-  const dangling = danglingAliases(document).map(({ name, offset }): Problem => {
+  const { values, dangling: unknown, repeated } = expandedSize(document);
+  const excess = over(SPEC_LIMITS.fileValues, values);
+  if (excess) return result(null, [tooLarge(excess)]);
+  const twice = repeated.slice(0, MAX_SHOWN).map((offset): Problem => {
+    const [message, hint] = ['this key is written twice', 'write each key once'];
+    return { severity: 'error', code: 'duplicate-key', ...positionOf(lines, offset), path: '', message, hint };
+  });
+  const dangling = unknown.map(({ name, offset }): Problem => {
     const message = `*${name} refers to an anchor that is not above it`;
     const hint = `write &${name} where it is defined, before it is used`;
     return { severity: 'error', code: 'unknown-anchor', ...positionOf(lines, offset), path: '', message, hint };
   });
-  const unreadable = document.errors.some(({ code }) => code !== 'DUPLICATE_KEY') || dangling.length > 0;
-  if (unreadable) return result(null, [...syntax, ...dangling]);
+  const unreadable = document.errors.length + dangling.length > 0;
+  if (unreadable) return result(null, [...syntax, ...dangling, ...twice]);
   const value = toValue(document);
   if (!value.ok) return result(null, [...syntax, problem(errorAt([], 'syntax', value.why, SYNTAX_HINT), TOP_OF_FILE)]);
   const { spec, findings } = check(value.value, calendars, rules);
-  const placed = findings.map((finding) => problem(finding, locate(document, lines, finding)));
-  return result(spec, [...syntax, ...placed, ...rewritten(document, lines)]);
+  const { shown, more } = worthReading(findings, { line: lines.lineStarts.length, column: 1 });
+  const placed = shown.map((finding) => problem(finding, locate(document, lines, finding)));
+  return result(spec, [...syntax, ...twice, ...placed, ...more, ...rewritten(document, lines)]);
 }
 
 /** As `parsePipeline`, for what a TypeScript file exports: there is no text to point into, so every problem is at 1:1. */
@@ -55,11 +70,32 @@ export function parsePipelineValue(
   rules: PipelineRules = lintPipeline,
 ): ParsedPipeline {
   const { spec, findings } = check(value, calendars, rules);
-  return result(
-    spec,
-    findings.map((finding) => problem(finding, TOP_OF_FILE)),
-  );
+  const { shown, more } = worthReading(findings, TOP_OF_FILE);
+  return result(spec, [...shown.map((finding) => problem(finding, TOP_OF_FILE)), ...more]);
 }
+
+/** As many problems as a person reads: a file may have one for each of its keys. */
+const MAX_SHOWN = 100;
+
+/** Errors first, and in place of the rest how many there are. */
+function worthReading(
+  findings: readonly Finding[],
+  end: Position,
+): { shown: readonly Finding[]; more: readonly Problem[] } {
+  if (findings.length <= MAX_SHOWN) return { shown: findings, more: [] };
+  const isError = ({ severity }: Finding): boolean => severity === 'error';
+  const sorted = [...findings.filter(isError), ...findings.filter((finding) => !isError(finding))];
+  const [shown, rest] = [sorted.slice(0, MAX_SHOWN), sorted.slice(MAX_SHOWN)];
+  const severity = rest.some(isError) ? 'error' : 'warning';
+  const message = `${plural(rest.length, 'more problem')} of this file not shown`;
+  const hint = 'mend these first, then lint it again';
+  return { shown, more: [{ severity, code: 'more-problems', ...end, path: '', message, hint }] };
+}
+
+const tooLarge = (excess: Excess): Problem =>
+  problem(errorAt([], 'too-large', excessText(excess), SIZE_HINT), TOP_OF_FILE);
+
+const SIZE_HINT = 'docs/reference/limits.md has all limits; templates and matrices repeat actions';
 
 interface Checked {
   readonly spec: PipelineSpec | null;
@@ -107,7 +143,7 @@ function toValue(document: Document): { ok: true; value: unknown } | { ok: false
   try {
     return { ok: true, value: document.toJS({ maxAliasCount: MAX_ALIASES }) };
   } catch (error) {
-    return { ok: false, why: error instanceof Error ? error.message : String(error) };
+    return { ok: false, why: inWords(error instanceof Error ? error.message : String(error)) };
   }
 }
 
@@ -118,6 +154,10 @@ const rewritten = (document: Document, lines: LineCounter): Problem[] =>
     return { severity: 'warning', code: 'number-rewritten', ...positionOf(lines, offset), path, message, hint };
   });
 
+/** The parser and the checks call themselves for each level. */
+const inWords = (message: string, before = ''): string =>
+  message.startsWith('Maximum call stack') ? 'nested too deep' : `${before}${message}`;
+
 const TOP_OF_FILE = { line: 1, column: 1 };
 
 const problem = (finding: Finding, position: { line: number; column: number }): Problem => {
@@ -126,13 +166,11 @@ const problem = (finding: Finding, position: { line: number; column: number }): 
 };
 
 const SYNTAX_MESSAGES: Readonly<Record<string, string>> = {
-  DUPLICATE_KEY: 'this key is written twice',
   MULTIPLE_DOCS: 'a second document begins here',
 };
 
 const SYNTAX_HINT = 'quote text that contains any of : { } [ ] , & * # ? | - < > = ! % @ `';
 const SYNTAX_HINTS: Readonly<Record<string, string>> = {
-  DUPLICATE_KEY: 'write each key once',
   TAB_AS_INDENT: 'indent with spaces',
   BAD_INDENT: 'indent entries of one mapping or list equally',
   MULTIPLE_DOCS: 'one pipeline a file: remove the line ---',
@@ -142,10 +180,10 @@ const SYNTAX_HINTS: Readonly<Record<string, string>> = {
 function syntaxProblem(error: YAMLError, lines: LineCounter): Problem {
   return {
     severity: error.name === 'YAMLWarning' ? 'warning' : 'error',
-    code: error.code === 'DUPLICATE_KEY' ? 'duplicate-key' : 'syntax',
+    code: 'syntax',
     ...positionOf(lines, error.pos[0]),
     path: '',
-    message: SYNTAX_MESSAGES[error.code] ?? `not valid YAML: ${error.message}`,
+    message: SYNTAX_MESSAGES[error.code] ?? inWords(error.message, 'not valid YAML: '),
     hint: SYNTAX_HINTS[error.code] ?? SYNTAX_HINT,
   };
 }

@@ -72,13 +72,44 @@ describe('YAML', () => {
     expect(problems[0]).toMatchObject({ line: 13, message: 'above cannot be "high"' });
   });
 
+  test('a file of which anchors or merge keys make more than a person reads is refused before that is made', () => {
+    const merged = Array.from(
+      { length: 3_000 },
+      (_, n) => `  a${n}: &a${n} {${n > 0 ? `<<: *a${n - 1}, ` : ''}k${n}: 1}`,
+    );
+    const before = performance.now();
+    const { spec, problems } = parsePipeline(`actions:\n${merged.join('\n')}\n`);
+    expect(spec).toBeNull();
+    expect(problems).toMatchObject([
+      {
+        code: 'too-large',
+        message: expect.stringMatching(/as often as its anchors repeat them is 18\d{6}, more than 50000/),
+      },
+    ]);
+    expect(performance.now() - before).toBeLessThan(20_000);
+  });
+
+  test('of many mistakes as many are shown as a person reads, and how many more there are', () => {
+    const keys = Array.from({ length: 20_000 }, (_, n) => `key${n}: 1`);
+    const { spec, problems } = parsePipeline(`${keys.join('\n')}\n`);
+    expect(spec).toBeNull();
+    expect(problems).toHaveLength(101);
+    expect(problems.at(-1)).toMatchObject({ severity: 'error', code: 'more-problems' });
+    expect(problems.at(-1)?.message).toMatch(/^19\d{3} more problems of this file not shown$/);
+  });
+
+  test('a file that nests thousands of levels deep is refused with that reason', () => {
+    const { problems } = parsePipeline(`actions: ${'['.repeat(20_000)}${']'.repeat(20_000)}`);
+    expect(problems).toMatchObject([{ code: 'syntax', message: 'nested too deep' }]);
+  });
+
   test('a small file cannot be made huge by aliases', () => {
     const layers = Array.from(
       { length: 9 },
       (_, n) => `  l${n + 1}: &l${n + 1} [${Array(9).fill(`*l${n}`).join(', ')}]`,
     );
     const bomb = `labels:\n  l0: &l0 [a, a, a, a, a, a, a, a, a]\n${layers.join('\n')}\n`;
-    expect(errorsOf(bomb)).toMatchObject([{ code: 'syntax' }]);
+    expect(errorsOf(bomb)).toMatchObject([{ code: 'too-large' }]);
   });
 
   test.each(['36501d', '999999999999w', `${'9'.repeat(101)}s`])(

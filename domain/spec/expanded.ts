@@ -1,0 +1,59 @@
+import { isAlias, isMap, isPair, isScalar, isSeq, type Document, type YAMLMap } from 'yaml';
+
+export interface Alias {
+  readonly name: string;
+  readonly offset: number;
+}
+
+/** What anchors and merge keys make of a document, found without making it. */
+export interface Expanded {
+  /** Keys and values, each as often as an alias repeats it. */
+  readonly values: number;
+  /** Aliases whose anchor does not exist: only they make a document that parsed impossible to read. */
+  readonly dangling: readonly Alias[];
+  /** Where a key stands that its mapping has already. */
+  readonly repeated: readonly number[];
+}
+
+/**
+ * Finds all in one walk. The parser would compare each key of a mapping with all others, and walk the document for each alias.
+ */
+export function expandedSize(document: Document): Expanded {
+  const anchors = new Map<string, number>();
+  const dangling: Alias[] = [];
+  const repeated: number[] = [];
+  const count = (node: unknown): number => {
+    if (isAlias(node)) {
+      if (!anchors.has(node.source)) dangling.push({ name: node.source, offset: node.range?.[0] ?? 0 });
+      return anchors.get(node.source) ?? 1;
+    }
+    const { anchor } = node as { readonly anchor?: string };
+    // An alias within its own anchor is found, and fails later.
+    if (anchor !== undefined) anchors.set(anchor, anchors.get(anchor) ?? 1);
+    const size = sizeOf(node);
+    if (anchor !== undefined) anchors.set(anchor, size);
+    return size;
+  };
+  const sizeOf = (node: unknown): number => {
+    if (isSeq(node)) return node.items.reduce((total: number, item) => total + count(item), 1);
+    if (isMap(node)) {
+      repeated.push(...repeatedKeys(node));
+      return node.items.reduce((total: number, pair) => total + count(pair), 1);
+    }
+    if (isPair(node)) return (node.key === null ? 0 : count(node.key)) + (node.value === null ? 0 : count(node.value));
+    return 1;
+  };
+  const values = document.contents === null ? 0 : count(document.contents);
+  return { values, dangling, repeated };
+}
+
+function repeatedKeys({ items }: YAMLMap): number[] {
+  const seen = new Set<unknown>();
+  return items.flatMap(({ key }) => {
+    if (!isScalar(key) || !seen.has(key.value)) {
+      if (isScalar(key)) seen.add(key.value);
+      return [];
+    }
+    return [key.range?.[0] ?? 0];
+  });
+}
