@@ -11,9 +11,15 @@ export function readData(file: string): unknown {
   } catch (error) {
     throw conveyorError('file-unreadable', {
       file,
-      detail: error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error),
+      detail: problemIn(error),
     });
   }
+}
+
+/** The parser calls itself for each level. */
+function problemIn(error: unknown): string {
+  const [first = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
+  return first.startsWith('Maximum call stack') ? 'it is nested too deep' : first;
 }
 
 /** A file that holds something else than it should: where, and what was expected there. */

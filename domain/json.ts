@@ -17,3 +17,43 @@ export function sameJson(one: unknown, other: unknown): boolean {
 export const isText = (value: unknown): value is string => typeof value === 'string';
 export const areTexts = (value: unknown): boolean => Array.isArray(value) && value.every(isText);
 export const isMissing = (value: unknown): boolean => value === undefined || value === null;
+
+/** How deep JSON may nest that comes in: code that reads, checks or writes it calls itself for each level. */
+const MAX_NESTING = 100;
+
+/** @throws SyntaxError `not JSON`, or that it nests deeper than MAX_NESTING */
+export function parseNestedJson(text: string): unknown {
+  if (nestsTooDeep(text)) throw new SyntaxError(NESTED);
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    throw new SyntaxError('not JSON');
+  }
+}
+
+export const NESTED = `nested more than ${MAX_NESTING} levels deep`;
+
+/** Counts brackets outside of texts, without parsing. */
+function nestsTooDeep(text: string): boolean {
+  let [depth, isInText] = [0, false];
+  for (let at = 0; at < text.length; at += 1) {
+    const letter = text[at];
+    if (letter === '\\') at += 1;
+    else if (letter === '"') isInText = !isInText;
+    else if (isInText) continue;
+    else if (letter === '[' || letter === '{') depth += 1;
+    else if (letter === ']' || letter === '}') depth -= 1;
+    if (depth > MAX_NESTING) return true;
+  }
+  return false;
+}
+
+/** Whether a value nests deeper than MAX_NESTING, for what was parsed elsewhere. */
+export function isNestedTooDeep(value: unknown): boolean {
+  let level = [value];
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth > MAX_NESTING) return true;
+    level = level.flatMap((one) => (typeof one === 'object' && one !== null ? Object.values(one) : []));
+  }
+  return false;
+}

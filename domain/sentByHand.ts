@@ -1,5 +1,5 @@
 import { areBrought } from './brought';
-import { areTexts, isJsonObject, isMissing, isText, type JsonObject } from './json';
+import { areTexts, isJsonObject, isMissing, isNestedTooDeep, isText, NESTED, type JsonObject } from './json';
 import { INPUTS, type InputName } from './verbs';
 
 /**
@@ -52,6 +52,7 @@ export const isChildEnd = (value: unknown): boolean =>
 /** Why the input of a verb is none. */
 export function whyNoCommand(input: unknown): string | undefined {
   if (!isJsonObject(input)) return 'its input is not an object';
+  if (isNestedTooDeep(input)) return `its input is ${NESTED}`;
   const wrong = Object.entries(input).find(([field, value]) => value !== undefined && !isField(field, value));
   return wrong && `its ${wrong[0]} has the wrong type`;
 }

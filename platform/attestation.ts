@@ -2,7 +2,7 @@ import { createPublicKey, verify, type KeyObject } from 'node:crypto';
 import { z } from 'zod';
 import type { Signers } from '../domain/access/platform';
 import type { Artifact } from '../domain/artifact';
-import { isJsonObject } from '../domain/json';
+import { isJsonObject, parseNestedJson } from '../domain/json';
 import { ARTIFACT_LIMITS } from '../domain/limits';
 import { onOneLine } from '../domain/plainText';
 import { cutText, sizeAndLimit, textBytes } from '../domain/size';
@@ -115,7 +115,7 @@ function readEnvelope(text: string): Envelope | string {
 function parseJsonAs<T>(schema: z.ZodType<T>, text: string, what: string): T | string {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseNestedJson(text);
   } catch {
     return `it is not ${what}: no JSON`;
   }

@@ -1,6 +1,7 @@
 import type { Hono } from 'hono';
 import type { z } from 'zod';
 import { ConveyorError, conveyorError } from '../domain/errors';
+import { parseNestedJson } from '../domain/json';
 import { shownUrl, withShownUrls } from '../domain/shownUrl';
 import { errorBodySchema, MIB, type CallContext, type Protocol, type ResponseOf } from './protocol/common';
 import { NoAnswer, sendRequest, type Fetch } from './request';
@@ -190,10 +191,10 @@ const extensionUnavailable = (
   detail: string,
 ): ConveyorError => conveyorError('extension-unavailable', { service: service.name, method, detail });
 
-/** Undefined where it is not JSON. */
+/** Undefined where it is not JSON, or nests too deep. */
 export function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text) as unknown;
+    return parseNestedJson(text);
   } catch {
     return undefined;
   }

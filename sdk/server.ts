@@ -1,5 +1,6 @@
 import { Hono, type Context } from 'hono';
 import { z } from 'zod';
+import { parseNestedJson } from '../domain/json';
 import { limitBody } from './bodyLimit';
 import { actionServiceProtocol, type ActionServiceProtocol } from './protocol/actionService';
 import { artifactFinderProtocol, type ArtifactFinderProtocol } from './protocol/artifactFinder';
@@ -186,9 +187,12 @@ async function readCall(
   method: string,
   definition: Method,
 ): Promise<{ request: Record<string, unknown>; call: MutatingCall }> {
-  const body = await c.req.json<unknown>().catch(() => {
-    throw new ExtensionError('invalid-request', 'body: not JSON');
-  });
+  const body = await c.req
+    .text()
+    .then(parseNestedJson)
+    .catch((error: Error) => {
+      throw new ExtensionError('invalid-request', `body: ${error.message}`);
+    });
   const parsed = bodySchema(definition).safeParse(body);
   if (!parsed.success) {
     const problems = parsed.error.issues.map((issue) => `${fieldOf(issue.path)}: ${issue.message}`);

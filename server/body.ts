@@ -2,6 +2,7 @@ import type { Context } from 'hono';
 import type { z } from 'zod';
 import { conveyorError, unfitError } from '../domain/errors';
 import type { Unfit } from '../domain/unfit';
+import { parseNestedJson } from '../domain/json';
 import { readUpTo } from '../sdk/bodyLimit';
 import type { ReadingQuota } from './bodies';
 
@@ -40,20 +41,24 @@ export const queryOf = <S extends z.ZodType>(context: Context, schema: S): z.out
 export const parseJsonBody = <S extends z.ZodType>(text: string, schema: S): z.output<S> =>
   parseWithSchema(jsonValue(text), schema);
 
+/** As many as anybody reads; a body may have one for each of its keys. */
+const MAX_PROBLEMS = 100;
+
 function parseWithSchema<S extends z.ZodType>(value: unknown, schema: S): z.output<S> {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   const problems = result.error.issues.map(
     ({ path, message }) => `${path.map(String).join('.') || 'body'}: ${message}`,
   );
-  throw conveyorError('invalid-request', { detail: problems.join('; ') });
+  const more = problems.length > MAX_PROBLEMS ? [`and ${problems.length - MAX_PROBLEMS} more`] : [];
+  throw conveyorError('invalid-request', { detail: [...problems.slice(0, MAX_PROBLEMS), ...more].join('; ') });
 }
 
 function jsonValue(text: string): unknown {
   try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    throw conveyorError('invalid-request', { detail: 'body: not JSON' });
+    return parseNestedJson(text);
+  } catch (error) {
+    throw conveyorError('invalid-request', { detail: `body: ${(error as SyntaxError).message}` });
   }
 }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { NAME } from '../domain/ids';
-import { specSchema } from '../domain/spec/pipelineDocument';
+import { keptSpec, specSchema } from '../domain/spec/pipelineDocument';
 import { releaseRequest, rerunRequest, startedAnswer } from './schemas';
 
 /** What changes a pipeline itself, or brings it something, and what is answered. */
@@ -53,7 +53,7 @@ export const canRequest = z.strictObject({
     .max(1_024)
     .default('')
     .describe('an id such as kvstore/12/deploy, or what a pipeline would use, such as mutex/region-x'),
-  spec: applyRequest.optional().describe('of create and apply: what would be applied'),
+  spec: keptSpec.optional().describe('of create and apply: what would be applied'),
 });
 
 export const canAnswer = z.object({

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { parseNestedJson } from '../domain/json';
 import { ExtensionError, fieldOf } from '../sdk/server';
 
 /** A duration or a time, in ms. */
@@ -8,9 +9,9 @@ export const milliseconds = z.number().nonnegative();
 export async function body(request: Request): Promise<unknown> {
   const text = await request.text();
   try {
-    return text === '' ? {} : (JSON.parse(text) as unknown);
-  } catch {
-    throw new ExtensionError('invalid-request', 'body: not JSON');
+    return text === '' ? {} : parseNestedJson(text);
+  } catch (error) {
+    throw new ExtensionError('invalid-request', `body: ${(error as SyntaxError).message}`);
   }
 }
 

@@ -1,6 +1,7 @@
 import type { SignalDefinition } from '@temporalio/common';
 import { ApplicationFailure, patched, setDefaultSignalHandler, setHandler } from '@temporalio/workflow';
 import { excessOfCommand, excessText } from '../domain/excess';
+import { isNestedTooDeep } from '../domain/json';
 import { REQUEST_LIMITS } from '../domain/limits';
 import { isGroup } from '../domain/principals';
 import { whyNotBelieved, withProof, type Proofs } from '../domain/proof';
@@ -53,7 +54,7 @@ export function onSignal<T>(
   isSent: (input: unknown) => boolean = () => true,
 ): void {
   setHandler(signal, (input: T | undefined) => {
-    if (input !== undefined && input !== null && isSent(input)) take(input);
+    if (input !== undefined && input !== null && !isNestedTooDeep(input) && isSent(input)) take(input);
   });
 }
 

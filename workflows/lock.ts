@@ -31,7 +31,7 @@ import {
   type Mutex,
 } from '../domain/mutex';
 import { workflowIds } from '../domain/ids';
-import { isText } from '../domain/json';
+import { isNestedTooDeep, isText } from '../domain/json';
 import { code, list, marked, moment, NO_MARKDOWN, sections } from '../domain/markdown';
 import type { Settings } from '../domain/settings';
 import { formatTime } from '../domain/text';
@@ -112,7 +112,7 @@ async function keepLock(settings: Settings, carried: Mutex, ignored: () => numbe
   };
   onSignal(joinLockSignal, join, isCanary);
   setHandler(releaseLockSignal, (requester, brought) => {
-    mutex = learnt(mutex, requester, brought, notices);
+    if (!isNestedTooDeep(brought)) mutex = learnt(mutex, requester, brought, notices);
     if (isText(requester)) leave(requester);
   });
   const looks = new BackgroundTasks();

@@ -1,5 +1,6 @@
 import { Hono, type Context } from 'hono';
 import { z } from 'zod';
+import { parseNestedJson } from '../../domain/json';
 import { CONFIG_LIMITS } from '../../domain/limits';
 import { conveyorError, type ConveyorError } from '../../domain/errors';
 import { limitBody } from '../../sdk/bodyLimit';
@@ -48,7 +49,12 @@ export function createProxyApp(proxy: ConfigProxy, { aliveMs, vessel }: ProxyApp
   app.get('/v1/watch', (c) => watch(c, proxy, watchers, aliveMs));
   app.use(limitBody({ maxSize: MAX_BODY_BYTES, onError: (c) => answerError(c, bodyTooLarge()) }));
   app.post('/v1/refused', async (c) => {
-    const parsed = refusal.safeParse(await c.req.json().catch(() => undefined));
+    const parsed = refusal.safeParse(
+      await c.req
+        .text()
+        .then(parseNestedJson)
+        .catch(() => undefined),
+    );
     if (!parsed.success) throw conveyorError('invalid-request', { detail: z.prettifyError(parsed.error) });
     proxy.refuse(parsed.data);
     return c.body(null, 204);

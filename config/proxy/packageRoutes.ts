@@ -1,6 +1,7 @@
 import type { Hono } from 'hono';
 import { z } from 'zod';
 import { conveyorError } from '../../domain/errors';
+import { parseNestedJson } from '../../domain/json';
 import { VESSEL_LIMITS } from '../../domain/limits';
 import type { Vessel } from '../vessel/vessel';
 import { refuseMore } from './answers';
@@ -30,7 +31,12 @@ export function packageRoutes(app: Hono, vessel: Vessel): void {
     return c.body(body, 200, { 'content-type': 'application/octet-stream', 'cache-control': 'no-store' });
   });
   app.post('/v1/packages', async (c) => {
-    const parsed = report.safeParse(await c.req.json().catch(() => undefined));
+    const parsed = report.safeParse(
+      await c.req
+        .text()
+        .then(parseNestedJson)
+        .catch(() => undefined),
+    );
     if (!parsed.success) throw conveyorError('invalid-request', { detail: z.prettifyError(parsed.error) });
     vessel.report(parsed.data);
     return c.body(null, 204);

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { PipelineDocument } from '../pipeline/document';
+import { isSpec } from '../pipeline/shapes';
 import { lintPipeline } from './lint';
 import type { PipelineSpec } from './pipeline';
 import { formatPath } from './problem';
@@ -38,13 +39,16 @@ export const specSchema = z.looseObject({
   notify: z.array(z.looseObject({ url: z.string() })),
 });
 
+/** One that can be run, whatever lint says of it. */
+export const keptSpec = specSchema.refine(isSpec, { error: 'not a spec as a pipeline keeps it' });
+
 export const documentSchema = z
   .strictObject({
     kind: z.literal('conveyor.pipeline', { error: 'expected a file that conveyor pipeline export wrote' }),
     version: z.literal(1, { error: 'expected version 1; a later Conveyor wrote this file' }),
     exportedAt: z.string(),
     pipeline: name,
-    spec: specSchema,
+    spec: keptSpec,
     nextNumber: number,
     newestBegun: byName(z.number().int().nonnegative()),
     good: byName(

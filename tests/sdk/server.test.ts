@@ -39,6 +39,13 @@ test('the implementation gets the request, and beside it the key, the run, the t
 
 test.each([
   ['a body that is not JSON', 'look', '{', 400, refusal('invalid-request', 'body: not JSON')],
+  [
+    'a body that nests as deep as its size allows',
+    'look',
+    '['.repeat(20_000) + ']'.repeat(20_000),
+    400,
+    refusal('invalid-request', 'body: nested more than 100 levels deep'),
+  ],
   ['a body that is not an object', 'look', [], 400, refusal('invalid-request', expect.stringContaining('body: '))],
   [
     'a wrong field',

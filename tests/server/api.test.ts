@@ -72,6 +72,12 @@ describe('a release that is asked for over HTTP', () => {
     ['with half a token', post({ artifacts }, { authorization: `Bearer ${TOKEN.slice(0, 5)}` }), 401, /none of the/],
     ['with another scheme', post({ artifacts }, { authorization: `Basic ${TOKEN}` }), 401, /no bearer token/],
     ['that is not JSON', post('{'), 400, /not JSON/],
+    [
+      'that nests as deep as its size allows',
+      post('['.repeat(20_000) + ']'.repeat(20_000)),
+      400,
+      /nested more than 100 levels/,
+    ],
     ['with an unknown key', post({ artifact: artifacts }), 400, /artifact/],
     [
       'with a version that is a number',
@@ -164,6 +170,12 @@ describe('a pipeline over HTTP', () => {
     expect((await app.request('/v1/pipelines/other/import', post(document))).status).toBe(400);
     expect((await app.request('/v1/pipelines/kvstore/import', post({ kind: 'something' }))).status).toBe(400);
     expect((await app.request('/v1/pipelines/kvstore/import', post(document, {}))).status).toBe(401);
+    const broken = { ...document, spec: { ...document.spec, actions: { deploy: { type: 'deploy' } } } };
+    const answer = await app.request('/v1/pipelines/kvstore/import', post(broken));
+    expect([answer.status, await answer.text()]).toEqual([
+      400,
+      expect.stringMatching(/spec: not a spec as a pipeline/),
+    ]);
     expect(pipelines.calls).toHaveLength(1);
   });
 

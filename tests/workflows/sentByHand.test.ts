@@ -83,6 +83,47 @@ test('signals that say nothing sensible change nothing, and keep nobody from com
   expect(await world.deployStatus('kvstore', 1)).toMatchObject({ outcome: 'reverted' });
 });
 
+test('a signal or a request that nests as deep as its size allows changes nothing, and leaves the pipeline able to answer', async () => {
+  await world.apply(kvstore());
+  await world.release('kvstore', 'kv:2');
+  await world.reaches('kvstore', 1, ({ state }) => state === 'baking');
+  const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
+  const artifact = `{"name":"executable","kind":"executable","version":"kv:3","metadata":{"a":${deep}}}`;
+  const ended = `{"action":"deploy","artifacts":[${artifact}],"result":{"outcome":"succeeded","version":"kv:3","reason":"","reverted":null,"spans":{}}}`;
+  const more = `{"actor":"user:alice","reason":"because","more":${deep}}`;
+  const LOCK = 'lock/twine/kvstore';
+  const sent: readonly (readonly [id: string, signal: string, ...inputs: string[]])[] = [
+    [PIPELINE, 'hold', more],
+    [PIPELINE, 'roll-back', `{"of":1,"actor":"user:alice","reason":"because","settled":[${ended}]}`],
+    [PIPELINE, 'deploy-ready', `{"release":1,"action":"deploy","artifacts":[${artifact}]}`],
+    [PIPELINE, 'deploy-over', `{"release":1,"action":"deploy","settled":${ended}}`],
+    [
+      PIPELINE,
+      'release-over',
+      `{"number":1,"state":"failed","endedAt":"2026-01-05T12:00:00Z","artifacts":[${artifact}],"deploys":[]}`,
+    ],
+    [RELEASE, 'pause', more],
+    [RELEASE, 'bug', deep],
+    [DEPLOY, 'frozen', `{"by":${more}}`],
+    [LOCK, 'request-lock', `{"requester":"x","more":${deep}}`],
+    [LOCK, 'release-lock', '"deploy/kvstore/7/deploy/1"', deep],
+  ];
+  const payload = (text: string) => ({ metadata: { encoding: Buffer.from('json/plain') }, data: Buffer.from(text) });
+  for (const [workflowId, signalName, ...inputs] of sent)
+    await world.client.workflowService.signalWorkflowExecution({
+      ...{ namespace: 'default', workflowExecution: { workflowId }, signalName },
+      input: { payloads: inputs.map(payload) },
+    });
+  await world.settled();
+  expect(await world.deployStatus('kvstore', 1)).toMatchObject({ state: 'baking', paused: null });
+  expect(await world.pipelineStatus('kvstore')).toMatchObject({ frozen: null, held: null, active: [1] });
+  await world.command(PIPELINE, 'hold');
+  await world.command(DEPLOY, 'revert');
+  await world.ended('kvstore', 1);
+  expect(await world.deployStatus('kvstore', 1)).toMatchObject({ outcome: 'reverted' });
+  expect((await world.client.workflow.getHandle(LOCK).describe()).status.name).toBe('COMPLETED');
+});
+
 test('a command that is not a command is refused with what is wrong with it', async () => {
   const deploy = await deploying(world);
   await deploy.reaches(({ state }) => state === 'baking');

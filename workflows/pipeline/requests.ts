@@ -1,6 +1,7 @@
 import type { UpdateDefinition } from '@temporalio/common';
 import { ApplicationFailure, getExternalWorkflowHandle, patched, setHandler } from '@temporalio/workflow';
 import { leftBehind } from '../../domain/deploy/outcome';
+import { isNestedTooDeep, NESTED } from '../../domain/json';
 import { continuing, imported, refuseImport, type Found } from '../../domain/pipeline/document';
 import { rescheduled } from '../../domain/pipeline/openings';
 import { cancelQueued, withoutSurplus } from '../../domain/pipeline/queue';
@@ -94,6 +95,7 @@ function answerUpdate<Output, Input extends Proven>(
   };
   setHandler(request, handler, {
     validator: (input) => {
+      if (isNestedTooDeep(input)) refuse({ code: 'invalid-state', message: `its input is ${NESTED}` });
       const why = whyNotBelieved(run.state?.proofs ?? [], request.name, input.proof);
       refuse(why === undefined ? refusal(input) : { code: 'not-permitted', message: why });
     },
