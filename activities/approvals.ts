@@ -15,7 +15,7 @@ export interface ApprovalRun {
   readonly seen: Clearance | null;
   /** How long until it is asked again, in ms. */
   readonly intervalMs: number;
-  /** Who would deploy to what, so that rules about units are asked; missing at a pick. */
+  /** Who would deploy to which units, for rules about units; missing at a pick. */
   readonly target?: DeployCall;
   /** What would be deployed; missing at a pick. */
   readonly artifacts?: readonly Artifact[];
@@ -25,7 +25,7 @@ export interface ApprovalRun {
 export interface Clearance extends ApprovalStatus {
   /** What would be deployed contains a bug: which, and over which chain. */
   readonly bug?: string;
-  /** Whether it contains one, or which units it is about, is not known, and why. */
+  /** Why it is not known whether it contains one, or which units it is about. */
   readonly unasked?: string;
 }
 
@@ -56,7 +56,7 @@ export function createApprovalActivities(ports: CallPorts & GraphPorts) {
   };
 }
 
-/** The units of a deploy, read where a rule is about units of their push type. While they are unknown nothing is deployed. */
+/** The units of a deploy, read only if a rule is about units of their push type. While they are unknown, nothing is deployed. */
 async function unitsOf(
   ports: CallPorts,
   target: DeployCall | undefined,

@@ -12,7 +12,7 @@ export interface Behalf {
   readonly owners?: readonly Principal[];
   /** It brings back what was before, which nobody has to be allowed. */
   readonly back?: true;
-  /** What it brings back no worker saw. */
+  /** No worker saw what it brings back. */
   readonly imported?: true;
   /** An emergency of an admin, as its door said: protection keeps nobody else. */
   readonly byAdmin?: true;

@@ -95,7 +95,7 @@ async function asItStands({ client }: BugPorts, ordered: Bug): Promise<Bug | und
 
 interface Answers {
   readonly hitOf: (artifacts: readonly Artifact[]) => ArtifactHit | undefined;
-  /** What of SBOMs was not understood. */
+  /** Parts of SBOMs that were not understood. */
   readonly poor: Pick<BugSearch, 'unread' | 'namedOnly'>;
 }
 

@@ -19,7 +19,7 @@ import { unlistedUnits } from './unlisted';
 export interface LookRequest {
   /** Of a follow-on: its units. */
   readonly only?: readonly string[];
-  /** Of what goes back: what other pipelines have brought since, and nobody takes from them. */
+  /** For what goes back: what other pipelines have brought since, which stays. */
   readonly since?: readonly Brought[];
   readonly inherited?: Inheritance;
   /** Of a rollback. */
@@ -42,7 +42,7 @@ export interface FleetLook {
   readonly moved: boolean;
   readonly withoutPast: readonly SnapshotUnit[];
   readonly unavailable: Named;
-  /** Left out where there is none, and of a canary. */
+  /** Missing if there is none, and for a canary. */
   readonly unlisted?: UnlistedUnits;
 }
 

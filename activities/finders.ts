@@ -103,7 +103,7 @@ async function sweepOnce(parts: FinderParts, finder: string, memory: SweepMemory
         cancellationSignal.throwIfAborted();
         const reception = await silent.unless(() => submitToPipeline(parts, submission));
         outcome = received(outcome, submission, reception);
-        // The next sweep begins with this one: a later one may not go before it.
+        // The next sweep begins with this artifact: no later one may overtake it.
         if (reception.kind === 'refused' && reception.again) break;
       }
     });

@@ -51,7 +51,7 @@ export interface PlanRequest {
 
 export interface ImpossiblePlan {
   readonly impossible: string;
-  /** All units are left to other pipelines. */
+  /** Every unit is left to other pipelines. */
   readonly isKept?: true;
 }
 
@@ -65,7 +65,7 @@ export type PlannedFleet =
       readonly signed?: string;
       /** Units that are left to other pipelines. */
       readonly kept?: KeptUnits;
-      /** Of a follow-on: units that it is for and that are not listed. */
+      /** For a follow-on: units that it should update and that are not listed. */
       readonly unlisted?: UnlistedUnits;
     };
 
@@ -94,7 +94,7 @@ export function createFleetActivities(ports: PushPorts, invoke: Invoke) {
         const units = concerned(all, request);
         if (kept && units.length === 0) return { impossible: whyAllKept(kept), isKept: true };
         await Promise.all([allowDeploy(ports, call, units, request.restores), allowSources(ports, call, request.spec)]);
-        // Once more: it may have waited for the lock since, and a key been taken away.
+        // Check again: it may have waited for the lock since, and somebody may have removed a key.
         const signed = await whetherSignedFor(ports, call, units, request);
         if ('refused' in signed) return { impossible: signed.refused };
         const plan = planOf(units, request);
@@ -155,7 +155,7 @@ async function validated(
 ) {
   const signed = whetherSigned(ports.platform, call, artifacts);
   if ('refused' in signed) return { problems: [], service: '', unsigned: signed.refused };
-  // What goes back is asked nothing that could keep it.
+  // A deploy that goes back names no version here, so that the push type cannot refuse one.
   const brings =
     call.back || artifacts.length === 0 ? {} : { version: versionOf(artifacts), artifacts: [...artifacts] };
   const { problems } = await invoke(call, 'validateConfig', brings);
@@ -165,7 +165,7 @@ async function validated(
 
 const namedOf = (ids: readonly string[]): Named => named(ids, FLEET_LIMITS.leftOut);
 
-/** Whose lock a deploy takes: none, where its owners may not have all of the units, or a rule wants signatures for one. */
+/** The service whose lock a deploy takes: none if its owners may not have all of the units, or a rule wants signatures for one. */
 async function serviceOf(
   ports: PushPorts,
   invoke: Invoke,

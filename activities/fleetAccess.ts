@@ -14,7 +14,7 @@ import type { DeployCall, PushPorts } from './pushCalls';
 import { readHeld } from './snapshots';
 
 /**
- * Whether a deploy may have units. A rollback may have those that it had in what it restores; for others it takes the same right.
+ * Whether a deploy may have units. A rollback may have the units that its pipeline held in what it restores; for others it needs the same right.
  * @throws ApplicationFailure `not-permitted`, which says whose the units are
  */
 export const allowDeploy = (
@@ -35,14 +35,14 @@ export const allowDeploy = (
     );
   });
 
-/** Whether the units that a rollback held decide: past a right that its owners lack, or a rule about units. */
+/** Whether the units that the pipeline held decide about a rollback: its owners lack a right, or a rule is about units. */
 const decidesByHeld = (facts: PlatformFacts | undefined, { owners }: DeployCall, wanted: Units): boolean =>
   facts !== undefined &&
   facts.policy !== null &&
   (wantsUnits(facts.policy, wanted.pushType) || !decideDeploy(facts, owners, wanted).allowed);
 
 /**
- * Rules are about units by name: those that joined since it was planned may belong to another team, or be protected as none of the others is.
+ * Rules match units by name: units that joined after planning may belong to another team, or a rule may protect them and none of the others.
  * @throws ApplicationFailure `not-permitted`
  */
 export async function allowJoined(
@@ -64,8 +64,8 @@ export async function allowJoined(
 }
 
 /**
- * As `whetherSigned`, by the units. A rollback is exempt from rules about its pipeline, and from those about units where its pipeline is known
- * to have held some then: `allowDeploy` refuses units that only now fall under a rule.
+ * As `whetherSigned`, by the units. A rollback is exempt from rules about its pipeline. It is also exempt from rules about units if its pipeline
+ * is known to have held some then: `allowDeploy` refuses units that fall under a rule only now.
  */
 export async function whetherSignedFor(
   { platform, snapshots }: PushPorts,

@@ -34,7 +34,7 @@ export function createHolderActivities({ taskQueue, ...parts }: HolderParts) {
   const toLock = async (lockId: string, settings: Settings, signal: string, message: object): Promise<void> => {
     const last = await lastLock(client, lockId);
     if (last.runs && (await signalled(client, { lockId, runId: last.runId }, signal, message))) return;
-    // One that has ended since knows by then what its last holder brought.
+    // A lock that has ended since knows what its last holder brought.
     const { mutex: lost, brought } = last.runs ? await lastLock(client, lockId) : last;
     const carried = brought ? { ...(lost ?? freeFrom(await clock.now())), brought } : lost;
     await client.workflow.signalWithStart('lock', {
@@ -109,13 +109,13 @@ const allowLock = ({ platform }: CallPorts, lockId: string, { owner }: LockReque
     return Promise.resolve();
   });
 
-/** The lock as the server has it last. */
+/** The newest state of the lock on the server. */
 interface LastLock {
   readonly runs: boolean;
   readonly runId: string;
   /**
-   * What it knew when it was terminated, so that the one which takes its place does not give away what somebody holds; null where it runs,
-   * or ended by itself, with nobody left.
+   * What it knew when it was terminated, so that its successor does not grant what somebody still holds; null if it runs,
+   * or ended by itself with nobody left.
    */
   readonly mutex: Mutex | null;
   /** What runs on its service. */
@@ -144,7 +144,7 @@ async function lostMutex(handle: WorkflowHandle): Promise<Mutex | null> {
   }
 }
 
-/** @returns false where that run has ended meanwhile. */
+/** @returns false if that run has ended meanwhile. */
 async function signalled(
   client: Client,
   { lockId, runId }: { readonly lockId: string; readonly runId: string },

@@ -3,7 +3,7 @@ import { BlockList, isIP } from 'node:net';
 import { carriedAddress, isMetadataHost } from '../domain/notifyHost';
 import type { Address } from './fetchAt';
 
-/** Addresses that are not of the public internet (the registries of special-purpose addresses of IANA). */
+/** Addresses outside the public internet (IANA's registries of special-purpose addresses). */
 const INTERNAL = new BlockList();
 for (const net of [
   ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '172.16.0.0/12', '192.0.0.0/24', '192.0.2.0/24'],

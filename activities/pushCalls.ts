@@ -83,7 +83,7 @@ export const invoker =
     });
   };
 
-/** The lock is that of one service. @throws extension-protocol where the push type names another by now */
+/** The lock belongs to one service. @throws extension-protocol if the push type names another service now */
 function refuseOtherService({ pushType, service }: DeployCall, method: string, answer: object): void {
   if (!service || !('service' in answer) || answer.service === service) return;
   const detail = `${String(answer.service)}, and before it was ${service}`;

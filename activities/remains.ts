@@ -117,8 +117,8 @@ interface Remains {
 }
 
 /**
- * Reads from the history of a release, or of a deploy, what it has begun: the deploys, and the runs that it does not know to be over. Strangers
- * may write a history too: where payloads are sealed, only what is sealed for its receiver was begun.
+ * Reads from the history of a release or deploy what it has begun: its deploys, and the runs that it does not know to be over. Strangers
+ * may write a history too: if payloads are sealed, only what is sealed for its receiver counts as begun.
  */
 async function remainsIn(client: Client, workflowId: string, { events }: History): Promise<Remains> {
   const { namespace } = client.options;

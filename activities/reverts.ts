@@ -67,9 +67,9 @@ interface KeptSifting extends Sifting {
 }
 
 /**
- * A revert goes out at once and asks for nothing before. Where the push type does not take it, it is sent beside the canaries that there
- * are, then without units that are gone, and all others in parts: whatever can go back does, also while some units are refused, or keep
- * every request about them from an answer.
+ * A revert goes out at once, without any question first. If the push type refuses it, it is sent again beside the canaries that exist, then
+ * without units that are gone, and then in parts: every unit that can go back does, even if the push type refuses others, or never answers
+ * a request about them.
  */
 export function createRevertActivities(ports: PushPorts, invoke: Invoke) {
   return {
@@ -117,7 +117,7 @@ async function sendWhole(
 ): Promise<KeptSifting | undefined> {
   const answer = await sendOnce(sender(call, invoke), updateId, targets);
   if (answer === 'taken') return undefined;
-  // A lock that is silent holds up no revert.
+  // A lock that does not answer must not hold up a revert.
   const exclude = updatesOf(await otherCanaries(ports, { ...call, back: true }));
   const isBeside = answer === 'refused' && exclude.length > 0;
   if (isBeside && (await sendOnce(sender(call, invoke, exclude), updateId, targets)) === 'taken') return undefined;
@@ -126,7 +126,7 @@ async function sendWhole(
   return { ...beginSifting(call, targets.length - gone.length, gone.length === 0), gone, exclude };
 }
 
-/** @throws where it is to be tried again as it is */
+/** @throws if the same request should be tried again */
 async function sendOnce(
   sendAs: SendAs,
   updateId: string,

@@ -36,7 +36,7 @@ export interface SbomHits {
   readonly chains: ReadonlyMap<Advisory, Chains>;
   /** Why SBOMs cannot be read, by their places. */
   readonly unreadable: ReadonlyMap<string, ConveyorError>;
-  /** So many packages are compared by their names alone. */
+  /** How many packages are compared only by name. */
   readonly namedOnly: number;
 }
 

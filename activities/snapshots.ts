@@ -64,14 +64,14 @@ export async function withJoined(store: SnapshotStore, then: Snapshot, now?: Sna
   return [...(await store.read(then)), ...joined];
 }
 
-/** Ids of units that a deploy held; none where its snapshot is gone. */
+/** Ids of the units that a deploy held; empty if its snapshot is gone. */
 export async function readHeld(store: SnapshotStore, held: HeldUnits | undefined): Promise<readonly string[]> {
   if (held === undefined) return [];
   if ('ids' in held) return held.ids;
   return (await orGone(store.read(held))).map(({ id }) => id);
 }
 
-/** What another deploy kept, or nothing where its snapshot is gone. */
+/** What another deploy kept, or nothing if its snapshot is gone. */
 export const orGone = (reading: Promise<readonly SnapshotUnit[]>): Promise<readonly SnapshotUnit[]> =>
   reading.catch((error: unknown) => {
     if (isGone(error)) return [];

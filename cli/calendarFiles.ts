@@ -64,7 +64,7 @@ function withinTime(text: string, nowMs: number, timezone: string | undefined): 
   }
 }
 
-/** A warning each; of very many the first, and how many more. */
+/** One warning each; if there are very many, the first ones and how many more. */
 function doubtsOf(path: string, { doubts }: CalendarRead): CalendarFile['findings'] {
   const more = doubts.length - MOST_DOUBTS;
   const shown = more > 0 ? [...doubts.slice(0, MOST_DOUBTS), `${more} more things in it are not understood`] : doubts;

@@ -52,7 +52,7 @@ async function loadModule(file: string): Promise<Loaded> {
     // The sdk that belongs to this command, wherever the file is; `conveyor` is its name of before.
     const sdk = join(__dirname, '../sdk');
     const alias = { '@conveyor/sdk': sdk, conveyor: sdk };
-    // Its file cache has a name that others can predict, and would run a file that they planted there.
+    // Others can predict the name of its file cache, so it would run a file that they planted there.
     const jiti = createJiti(resolve(file), { fsCache: false, moduleCache: false, interopDefault: false, alias });
     const value = exportedPipeline(await jiti.import<ModuleExports>(resolve(file)));
     return value === undefined ? { failure: 'it exports neither default nor pipeline' } : { value };

@@ -41,7 +41,7 @@ export async function decideVerb(
   return holds === undefined ? decision : decideAccess(facts, { who, verb, what: { ...what, holds } });
 }
 
-/** Rules may be about the units that a deploy holds, or will; of all of its deploys where a release is named. */
+/** Rules may be about the units that a deploy holds or will hold; for a release, about those of all its deploys. */
 async function decideHeld(client: FactSource, facts: PlatformFacts, request: Request, id: Id): Promise<AccessDecision> {
   const decision = decideAccess(facts, request);
   const gate = OPERATIONS[request.verb].protection;
@@ -71,7 +71,7 @@ export async function decideApply(
   { who, verb, spec }: { readonly who: Who; readonly verb: 'apply' | 'import'; readonly spec: PipelineSpec },
 ): Promise<AccessDecision & { readonly verb: OperationName }> {
   const owners = await ownersNow(client, spec.pipeline);
-  // An import of a name that is new is one all the same: it says what ran.
+  // An import under a new name counts too: it says what ran.
   const asked = owners === null && verb === 'apply' ? 'create' : verb;
   return { ...decideAccess(facts, { who, verb: asked, what: { pipeline: spec.pipeline, owners, spec } }), verb: asked };
 }
@@ -156,7 +156,7 @@ async function pickOf(
   };
 }
 
-/** The rules that a worker found about the units of what is picked. */
+/** The rules that a worker found to apply to the units of a pick. */
 const placesOf = (release: ReleaseStatus | undefined, id: Id): string[] =>
   release && id.kind === 'action'
     ? release.actions.flatMap(({ name, approval }) =>

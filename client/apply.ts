@@ -121,7 +121,7 @@ async function changed(
   return { created, previous, ...continuedBy(left) };
 }
 
-/** A workflow that runs takes no records from outside, so that it is not continued with them. */
+/** A running workflow takes no records from outside, so that it does not continue with them. */
 const heldId = (pipeline: string): string =>
   `a workflow that has none of its records runs under its id, which Conveyor did not start; end that first: temporal workflow terminate --workflow-id ${workflowIds.pipeline(pipeline)}`;
 

@@ -11,7 +11,7 @@ type VersioningInfo = api.api.workflow.v1.IWorkflowExecutionVersioningInfo;
 /** Of temporal.api.enums.v1.VersioningBehavior, and of WorkflowExecutionOptions' PinnedOverrideBehavior. */
 const PINNED = 1;
 
-/** The build that alone gets the next step of a workflow; undefined where that is the current one. */
+/** The only build that gets the next step of a workflow; undefined if that is the current one. */
 export function pinnedBuild(info: VersioningInfo | null | undefined): Build | undefined {
   const { versioningOverride: over, behavior, deploymentVersion } = info ?? {};
   if (over?.pinned) return over.pinned.version?.buildId ?? undefined;
@@ -20,9 +20,9 @@ export function pinnedBuild(info: VersioningInfo | null | undefined): Build | un
 
 /** Looks at the builds of the workers of a task queue, and moves what is stuck on them. */
 export interface Builds {
-  /** Null where no worker ever had a build. */
+  /** Null if no worker ever had a build. */
   look(): Promise<BuildsView | null>;
-  /** Moves what is stuck to the workers that get new work, and returns their ids. Moves nothing where these do not run. */
+  /** Moves stuck workflows to the workers that get new work, and returns their ids. Moves nothing if these workers do not run. */
   repair(): Promise<readonly string[]>;
   close(): Promise<void>;
 }
@@ -66,7 +66,7 @@ async function stuckOn(
   return { build, isPolled, count, some };
 }
 
-/** All that waits for a build without workers; of a build that has some, only workflows that should follow the current one. */
+/** All workflows that wait for a build without workers; for a build with workers, only those that should follow the current build. */
 function stuckQuery(taskQueue: string, build: string, isPolled: boolean): string {
   const types = FOLLOWING_TYPES.map((type) => `'${type}'`).join(', ');
   return [
@@ -92,7 +92,7 @@ async function moveStuck(temporal: Temporal, taskQueue: string): Promise<readonl
   return moved;
 }
 
-/** A deploy stays where it is moved to, as if it had begun there. */
+/** A deploy stays on the build that it is moved to, as if it had begun there. */
 async function moveTo(
   { client, namespace }: Temporal,
   current: Build,

@@ -108,8 +108,8 @@ function commandTarget(
 }
 
 /**
- * A revert is for the deploy while that runs, for its release until that is over, and then for the pipeline. Each may end while it is asked; the
- * next has been told of that, but the pipeline, which the release tells at its very end.
+ * A revert goes to the deploy while that runs, to its release until that is over, and then to the pipeline. Each may end while it is asked. By
+ * then it has told the next one, except that a release tells its pipeline only at its very end.
  */
 async function sendRevert(
   workflows: Workflows,
@@ -132,7 +132,7 @@ async function sendRevert(
   return isOwn ? withHold(workflows, id, receipt) : receipt;
 }
 
-/** A person's revert holds the pipeline, whether it calls the version bad or not: the fix waits until somebody says so. */
+/** A person's revert holds the pipeline, whether it calls the version bad or not: even the fix waits until somebody says `unhold`. */
 async function withHold(workflows: Workflows, id: OfRelease, receipt: Receipt): Promise<Receipt> {
   const { pipeline } = id;
   const known = async () => (await workflows.pipelineState(pipeline)).spec;
@@ -142,7 +142,7 @@ async function withHold(workflows: Workflows, id: OfRelease, receipt: Receipt): 
   return { ...receipt, effect: `${receipt.effect}; ${describeHold(pipeline)}` };
 }
 
-/** Beside the point, once the revert is under way. */
+/** How long to wait for the spec: the revert is already under way. */
 const HOLD_MS = 1_000;
 
 const wait = (ms: number): Promise<undefined> =>
@@ -151,7 +151,7 @@ const wait = (ms: number): Promise<undefined> =>
 const describeHold = (pipeline: string): string =>
   `the pipeline is held from then on, until conveyor unhold ${pipeline} --reason "…"`;
 
-/** The deploy, or undefined where that has come through: what it brought is undone with its release. */
+/** The deploy, or undefined if it came through: then a revert of its release undoes what it brought. */
 function revertTarget(
   release: ReleaseStatus,
   id: OfRelease,
@@ -162,7 +162,7 @@ function revertTarget(
   return release.actions.some(hasSucceeded) ? undefined : commandTarget(release, id, 'revert', text);
 }
 
-/** What the first says that can do it; where all refuse, the last. */
+/** The answer of the first that can do it; if all refuse, the answer of the last. */
 async function firstTaken<T>([next, ...others]: readonly (() => Promise<T>)[]): Promise<T> {
   if (next === undefined) throw new Error('somebody is asked');
   if (others.length === 0) return next();
@@ -175,7 +175,7 @@ async function firstTaken<T>([next, ...others]: readonly (() => Promise<T>)[]): 
   }
 }
 
-/** It ended as it was asked, or has not been told yet. */
+/** It ended while it was asked, or has not been told yet. */
 const PASSING_REFUSAL = new RegExp(`it has ended$|${NOT_BOOKED}$`);
 
 async function sendToEnded(

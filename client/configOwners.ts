@@ -1,12 +1,12 @@
 import { ownedPaths, type OwnedPaths } from '../domain/config/ownership';
 import type { PipelineIndex } from '../domain/pipeline/pipelineIndex';
 
-/** The finder by which pipelines get changes of configuration. */
+/** The finder through which pipelines get changes of configuration. */
 const CHANGES_FINDER = 'config-changes';
-/** A proposal waits no longer for it: a deploy asks again. */
+/** How long a proposal waits for it: a deploy asks again. */
 const OWNERS_PATIENCE_MS = 3_000;
 
-/** Which paths of a repository pipelines release, as far as that is known in a few seconds: git takes changes also while Temporal is away. */
+/** The paths of a repository that pipelines release, as far as they are known in a few seconds: git accepts changes while Temporal is away. */
 export async function pathsOfPipelines(
   index: Pick<PipelineIndex, 'subscriptions'>,
   repository: string,
@@ -19,6 +19,6 @@ export async function pathsOfPipelines(
   const late = new Promise<'late'>((resolve) => (timer = setTimeout(resolve, OWNERS_PATIENCE_MS, 'late')));
   const all = await Promise.race([read().catch(() => 'late' as const), late]);
   clearTimeout(timer);
-  // Of some of them alone one would seem to own nothing.
+  // With only some of them, a pipeline could seem to own nothing.
   return all === 'late' ? [] : found;
 }

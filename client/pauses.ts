@@ -22,7 +22,7 @@ export async function withPauses<T extends Pausable>(client: Client, releases: r
   });
 }
 
-/** Why something waits for another release; where a deploy of that is paused, by whom, and what to type. */
+/** Why something waits for another release; if a deploy of that release is paused, also who paused it and what to type. */
 export function behindPaused(
   why: string,
   releases: readonly Pick<ReleaseSummary, 'number' | 'pausedDeploy'>[],
@@ -37,7 +37,7 @@ const pausedWords = (paused: PausedDeploy): string => {
   return `${withReason(`paused by ${actor ?? by}`, reason)}: ${wayOn(paused)}, conveyor revert or cancel ${id} --reason "…" ends it`;
 };
 
-/** A freeze refuses to be resumed, and a pause that ends by itself need not be. */
+/** `resume` does not end a freeze, and a pause that ends by itself needs no `resume`. */
 function wayOn(paused: PausedDeploy): string {
   const { id, by, on } = paused;
   if (by === 'freeze') return `conveyor unfreeze ${id.split('/')[0] ?? ''} --reason "…" lets it continue`;
@@ -46,7 +46,7 @@ function wayOn(paused: PausedDeploy): string {
     : `conveyor resume ${id} --reason "…" lets it continue`;
 }
 
-/** As `behindPaused`, of the release that holds a lock. */
+/** As `behindPaused`, for the release that holds a lock. */
 export async function holderPaused(client: Client, { id }: Pick<Holder, 'id'>): Promise<string | undefined> {
   const [release] = await withPauses(client, [{ id, state: 'running', endedAt: null } as Pausable]);
   return release?.pausedDeploy && `${id} is ${pausedWords(release.pausedDeploy)}`;

@@ -41,11 +41,11 @@ export async function temporalReadiness(
   return Promise.all([part('temporal', temporal), part('worker', worker)]);
 }
 
-/** Who asks a task queue for work, of those who would get it. */
+/** The workers that poll a task queue and would get its work. */
 export interface Polling {
   /** Whether a worker has within two minutes. */
   readonly isPolled: boolean;
-  /** Whose work it is, where workers have builds. */
+  /** The build that the work is for, if workers have builds. */
   readonly build?: Build;
   /** RFC 3339; null where the server remembers none, as after some minutes. */
   readonly lastPollAt: string | null;
@@ -54,7 +54,7 @@ export interface Polling {
 /** A worker polls once a minute at least, since Temporal lets it wait no longer; the rest is for clocks that differ. */
 const POLLED_WITHIN_MS = 120_000;
 
-/** Of what is new, or of what is for one build. */
+/** For new work, or for work of one build. */
 export async function polling(
   temporal: Pick<Temporal, 'client' | 'namespace'>,
   taskQueue: string,
@@ -71,7 +71,7 @@ export async function polling(
 interface QueueWorkers {
   /** Gets what is new. */
   readonly current: Build;
-  /** When a worker of a build asked last, ms. */
+  /** When a worker of a build polled last, in ms. */
   readonly lastPolls: readonly (readonly [Build, number])[];
 }
 

@@ -32,7 +32,7 @@ export async function leftOf(client: Client, pipeline: string): Promise<Left | u
   return state === null && found.nextNumber === 1 ? undefined : { state, found };
 }
 
-/** Strangers can start a workflow of this id once the pipeline has ended. That has no records, and those of the run before count. */
+/** Once the pipeline has ended, strangers can start a workflow of this id. Such a run has no records, so those of the run before it count. */
 async function earlierState(client: Client, workflowId: string): Promise<PipelineState | null> {
   const query = `WorkflowId = '${workflowId}' AND ExecutionStatus NOT IN ('Running', 'ContinuedAsNew')`;
   for await (const { runId } of client.workflow.list({ query })) {
@@ -42,7 +42,7 @@ async function earlierState(client: Client, workflowId: string): Promise<Pipelin
   return null;
 }
 
-/** Reads the records of a run; of one that cannot be replayed those that its last history began with. */
+/** Reads the records of a run; if it cannot be replayed, the records that its last history began with. */
 async function stateOfRun(client: Client, workflowId: string, runId?: string): Promise<PipelineState | null> {
   const handle = client.workflow.getHandle(workflowId, runId);
   try {
@@ -83,8 +83,8 @@ export async function isWorkflowRunning(client: Client, workflowId: string): Pro
 }
 
 /**
- * Releases that the records do not know: visibility lists them, and what it does not list yet is asked for one by one. A workflow that a
- * stranger started under such an id takes a number, and is no release.
+ * Releases that the records do not know: visibility lists them, and those that it does not list yet are asked for one by one. If a stranger
+ * started a workflow under such an id, its number is taken, but it is not a release.
  */
 async function foundOf(client: Client, pipeline: string, state: PipelineState | null): Promise<Found> {
   const listed = (await newestReleases(client, pipeline)).filter((number) => number <= MAX_NUMBER);
@@ -97,7 +97,7 @@ async function foundOf(client: Client, pipeline: string, state: PipelineState | 
   return { nextNumber, releases: releases.flatMap((release) => release ?? []) };
 }
 
-/** No pipeline counts so far: a stranger's id with a larger number leaves none to count on with. */
+/** No pipeline ever counts this far. A stranger's id with a larger number would leave no numbers for later releases. */
 const MAX_NUMBER = 1e9;
 
 async function begunRelease(client: Client, pipeline: string, number: number): Promise<ActiveRelease | null> {
@@ -132,7 +132,7 @@ async function workflowExists(client: Client, workflowId: string): Promise<boole
   }
 }
 
-/** Reads from the first event of a workflow its input, or with what it continued as new. Null where a stranger started it. */
+/** Reads a workflow's input, or what it continued as new with, from its first event. Null if a stranger started it. */
 export async function workflowInput<T>(client: Client, workflowId: string, runId?: string): Promise<T | null> {
   const { history } = await client.workflowService.getWorkflowExecutionHistory({
     namespace: client.options.namespace,
@@ -141,7 +141,7 @@ export async function workflowInput<T>(client: Client, workflowId: string, runId
   });
   const payload = history?.events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads?.[0];
   const { namespace, loadedDataConverter } = client.options;
-  // Temporal hands it out as it came: what is not sealed for this workflow (client/seal.ts) is decoded to nothing here too.
+  // Temporal returns payloads as they came: what is not sealed for this workflow (client/seal.ts) is decoded to nothing here too.
   const context = { type: 'workflow', namespace, workflowId } as const;
   return payload ? ((await decodeOptionalSinglePayload<T>(loadedDataConverter, payload, context)) ?? null) : null;
 }

@@ -30,7 +30,7 @@ export async function withWaits(temporal: Temporal, release: ReleaseStatus): Pro
   return { ...release, actions: await Promise.all(actions) };
 }
 
-/** Where what it waits for is paused, it does not end by itself. */
+/** If what it waits for is paused, the wait does not end by itself. */
 async function whyBehind(
   { client }: Temporal,
   pipeline: string,

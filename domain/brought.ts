@@ -9,8 +9,8 @@ import { newestWithin } from './size';
 import { listed } from './text';
 
 /**
- * What runs on a service and who brought it, across pipelines: the lock of the service keeps it, newest last, one entry for each deploy action.
- * What is not in it is not known, and is in nobody's way.
+ * What runs on a service and which pipeline brought it: the lock of the service keeps this, newest last, one entry for each deploy action.
+ * A version without an entry is unknown, and blocks nothing.
  */
 export interface Brought {
   readonly pipeline: string;
@@ -20,11 +20,11 @@ export interface Brought {
   /** What identifies them. */
   readonly artifacts: readonly Artifact[];
   readonly at: string;
-  /** Ids of its units; left out where they are many. */
+  /** Ids of its units; left out if there are many. */
   readonly units?: readonly string[];
   /** Tells configurations apart: the same one has the same units. */
   readonly config: number;
-  /** It found or put back what was there before, which then stands as it did. */
+  /** It found or put back what was there before, whose entry then stays as it was. */
   readonly back?: true;
 }
 
@@ -50,7 +50,7 @@ export const onUnits = (one: Omit<Brought, 'units'>, units: readonly string[] | 
   ...(units && units.length <= SERVICE_LIMITS.unitsBrought.max ? { units } : {}),
 });
 
-/** After another deploy came through. What is back at the version of another pipeline stands behind that. */
+/** After another deploy came through. If it went back to the version of another pipeline, its entry stands before that pipeline's. */
 export function withBrought(all: readonly Brought[], one: Brought): readonly Brought[] {
   const others = all.filter((other) => !isBroughtIn(other, one));
   const at = others.findLastIndex((other) => unitsInCommon(one, other) !== 'none');
@@ -60,19 +60,19 @@ export function withBrought(all: readonly Brought[], one: Brought): readonly Bro
   return newestWithin(next, SERVICE_LIMITS.brought.max, SERVICE_LIMITS.bringers.max);
 }
 
-/** What other pipelines brought after a deploy action last brought something itself; newest last. */
+/** What other pipelines brought since a deploy action last brought something itself; newest last. */
 export function broughtSince(all: readonly Brought[], own: BroughtBy): readonly Brought[] {
   const last = all.findLastIndex((one) => isBroughtIn(one, own));
   return all.slice(last + 1).filter(({ pipeline }) => pipeline !== own.pipeline);
 }
 
-/** The one of them that a unit runs: nobody else takes it from there without being asked. */
+/** The entry whose version a unit runs: others replace that version only when somebody asks for it. */
 export const keeperOf = (unit: Unit, since: readonly Brought[]): Brought | undefined =>
   unit.mixed
     ? undefined
     : since.findLast(({ version, units }) => version === unit.version && (units?.includes(unit.id) ?? true));
 
-/** Units that what goes back leaves alone, since another pipeline has brought its version there. */
+/** Units that a rollback or follow-on leaves alone, since another pipeline has brought its version there. */
 export interface KeptUnits extends Named {
   readonly by: string;
   readonly version: string;
@@ -84,7 +84,7 @@ export function keptUnits(units: readonly Unit[], since: readonly Brought[]): Ke
   return newest && { ...named(kept, FLEET_LIMITS.leftOut), by: bringerOf(newest), version: newest.version };
 }
 
-/** By whom what an action brought was replaced, everywhere or on some units; null: it runs as it was brought, as far as is known. */
+/** Which release replaced what an action brought, everywhere or on some units; null if it still runs, as far as is known. */
 export function replacedBy(all: readonly Brought[], own: Brought): Replaced | null {
   const since = broughtSince(all, own).filter((other) => unitsInCommon(own, other) !== 'none');
   const newest = since.at(-1);
@@ -102,7 +102,7 @@ export interface ReplacedNotice extends BroughtBy {
   readonly by: Replaced | null;
 }
 
-/** Whose pipelines are to know of a change, and what. */
+/** The pipelines to tell of a change, and what to tell them. */
 export function noticesOf(before: readonly Brought[], after: readonly Brought[]): ReplacedNotice[] {
   return after.flatMap((own): ReplacedNotice[] => {
     const then = before.find((one) => isBroughtIn(one, own));
@@ -121,7 +121,7 @@ const areBroughtArtifacts = (value: unknown): boolean =>
     (one) => isJsonObject(one) && isText(one['name']) && isText(one['version']) && isJsonObject(one['metadata']),
   );
 
-/** Anybody can send a lock, a deploy or a pipeline a message by hand: what does not have these shapes is ignored. */
+/** Anybody can send a lock, a deploy or a pipeline a message by hand: messages without these shapes are ignored. */
 export const isBrought = (value: unknown): value is Brought =>
   isJsonObject(value) &&
   [value['pipeline'], value['action'], value['version'], value['at']].every(isText) &&
@@ -147,7 +147,7 @@ const isReplaced = (value: unknown): boolean =>
 /** `web-b/1` */
 export const bringerOf = ({ pipeline, release }: Brought): string => releaseId(pipeline, release);
 
-/** Of the units of the first: which the other has too, as far as both are known. */
+/** The units of the first that the other has too, as far as both are known. */
 function unitsInCommon(one: Brought, other: Brought): 'all' | 'some' | 'none' {
   if (one.config === other.config) return 'all';
   if (one.units === undefined || other.units === undefined) return 'none';

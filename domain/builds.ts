@@ -10,11 +10,11 @@ export type WorkflowType = (typeof FOLLOWING_TYPES)[number] | StayingType;
 
 export const followsBuilds = (type: string): boolean => FOLLOWING_TYPES.some((following) => following === type);
 
-/** As lists and messages name the worker that is missing; undefined where workers have no builds. */
+/** As lists and messages name the missing worker; undefined if workers have no builds. */
 export const noWorkerWords = (build?: Build): string =>
   build === undefined ? 'no worker' : build === null ? 'no worker without a build' : `no worker of build ${build}`;
 
-/** What starts that worker. */
+/** The command that starts that worker. */
 export const workerCommand = (build?: Build): string =>
   build === undefined
     ? 'conveyor worker'
@@ -37,7 +37,7 @@ export interface BuildsView {
   readonly taskQueue: string;
   /** Gets what is new. */
   readonly current: Build;
-  /** Which have workers that poll. */
+  /** The builds with workers that poll. */
   readonly polled: readonly Build[];
   readonly stuck: readonly StuckOnBuild[];
 }

@@ -18,7 +18,7 @@ export const isText = (value: unknown): value is string => typeof value === 'str
 export const areTexts = (value: unknown): boolean => Array.isArray(value) && value.every(isText);
 export const isMissing = (value: unknown): boolean => value === undefined || value === null;
 
-/** How deep JSON may nest that comes in: code that reads, checks or writes it calls itself for each level. */
+/** How deep incoming JSON may nest: the code that reads, checks or writes it recurses for each level. */
 const MAX_NESTING = 100;
 
 /** @throws SyntaxError `not JSON`, or that it nests deeper than MAX_NESTING */
@@ -33,7 +33,7 @@ export function parseNestedJson(text: string): unknown {
 
 export const NESTED = `nested more than ${MAX_NESTING} levels deep`;
 
-/** Counts brackets outside of texts, without parsing. */
+/** Counts brackets outside strings, without parsing. */
 function nestsTooDeep(text: string): boolean {
   let [depth, isInText] = [0, false];
   for (let at = 0; at < text.length; at += 1) {
@@ -48,7 +48,7 @@ function nestsTooDeep(text: string): boolean {
   return false;
 }
 
-/** Whether a value nests deeper than MAX_NESTING, for what was parsed elsewhere. */
+/** Whether a value that was parsed elsewhere nests deeper than MAX_NESTING. */
 export function isNestedTooDeep(value: unknown): boolean {
   let level = [value];
   for (let depth = 0; level.length > 0; depth += 1) {

@@ -128,7 +128,7 @@ function serverOf({ io, connect }: CommandCall<AuditOptions>) {
   });
 }
 
-/** Records that are known from elsewhere, one a chain. */
+/** Records that are known from elsewhere, one for each chain. */
 type Anchors = Readonly<Partial<Record<Chain, Link>>>;
 
 function expected({ expect = [], file }: AuditOptions): Anchors {

@@ -109,7 +109,7 @@ async function settingsOf({
   };
 }
 
-/** As it was typed, but for the file that only says when it is ready. */
+/** The command as typed, without the ready file. */
 const typedCommand = ({ config, ports, seed, speed, demoData }: DevOptions): string =>
   [
     'conveyor dev',

@@ -35,7 +35,7 @@ export const doctorCommand: Register = (program, cli) => {
     );
 };
 
-/** Past a server there is no repair: it is for those who run Temporal. @throws ConveyorError `usage` */
+/** There is no repair through a server: only those who run Temporal may do it. @throws ConveyorError `usage` */
 function repair({ env }: Io, connect: ConnectOptions): Promise<readonly string[]> {
   if (resolveDoor(env, connect).kind === 'temporal') return repairBuilds({ ...env, ...flagsAsEnv(connect) });
   throw conveyorError('usage', {

@@ -83,7 +83,7 @@ export const planCommand: Register = (program, cli) => {
     );
 };
 
-/** A plan goes by the blackouts that were understood. */
+/** A plan uses the blackouts that were understood. */
 function noteCalendars(io: Io, { problems }: CheckedFile): void {
   for (const { code, message } of problems) if (code.startsWith('calendar-')) printNote(io, message);
 }

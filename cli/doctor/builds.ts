@@ -9,7 +9,7 @@ import type { DoctorCheck } from './check';
 
 const CHECK_NAME = 'builds of workers';
 
-/** Whether each build that has work has workers; nothing where workers have no builds. */
+/** Whether each build that has work has workers; nothing if workers have no builds. */
 export function buildChecks(view: BuildsView | null): DoctorCheck[] {
   if (view === null) return [];
   const { current, polled, taskQueue, stuck } = view;
@@ -53,7 +53,7 @@ function checkOfStuck({ build, isPolled, count, some }: StuckOnBuild): DoctorChe
       };
 }
 
-/** Nothing where no Temporal server answers: its own check says so. */
+/** Nothing if no Temporal server answers: its own check says so. */
 export const checkBuilds = async (env: Env): Promise<DoctorCheck[]> =>
   buildChecks((await withBuilds(env, (builds) => builds.look())) ?? null);
 
@@ -64,7 +64,7 @@ export const repairBuilds = async (env: Env): Promise<readonly string[]> =>
 async function withBuilds<T>(env: Env, use: (builds: Builds) => Promise<T>): Promise<T | undefined> {
   const { temporal: address } = usualAddresses(env, {});
   if (!(await accepts(hostOf(address), portOf(address)))) return undefined;
-  // Half a second of every other command, if it were loaded with this file.
+  // If this file loaded it, every other command would take half a second longer.
   const { openBuilds } = await import('../../client/builds');
   const taskQueue = env.CONVEYOR_TASK_QUEUE || 'conveyor';
   const builds = await openBuilds(taskQueue, { address, namespace: env.TEMPORAL_NAMESPACE || undefined });

@@ -54,7 +54,7 @@ async function throughServer(
   }
 }
 
-/** A Temporal server that is silent is named by its own check. */
+/** A Temporal server that does not answer has its own check. */
 const notSeen = (): DoctorCheck[] => [];
 
 const checkOf = ({ name, ok, detail }: ReadinessPart): DoctorCheck => ({

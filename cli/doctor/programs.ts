@@ -7,7 +7,7 @@ import { loadRegistry, type Registry } from '../../platform/registry';
 import type { Isolation } from '../../runner/probe';
 import type { DoctorCheck } from './check';
 
-/** What keeps programs of configuration in on this machine, where there is a repository of configuration. */
+/** What keeps programs of configuration in on this machine, if there is a repository of configuration. */
 export async function checkPrograms(env: Env): Promise<DoctorCheck[]> {
   const registry = configured(env);
   if (registry === undefined || registry.configRepositories.length === 0) return [];
@@ -34,7 +34,7 @@ function programChecks(
   ];
 }
 
-/** What is wrong with a configuration, its own check says. */
+/** A wrong configuration has its own check. */
 function configured(env: Env): Registry | undefined {
   try {
     return loadRegistry(undefined, env);

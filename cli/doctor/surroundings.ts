@@ -139,7 +139,7 @@ async function checkPort(
   return { name, state: 'warning', found, how };
 }
 
-/** Enough for a machine that is busy, as one often is when it is examined. */
+/** Enough even on a busy machine: machines are often busy when somebody examines them. */
 const WITHIN_MS = 10_000;
 
 const serverVersion = (address: string): Promise<string | undefined> =>
@@ -153,7 +153,7 @@ async function askTemporal<T>(address: string, ask: (connection: Connection) => 
   // A refused connection is reported at once; the client would keep trying.
   if (!(await accepts(hostOf(address), portOf(address)))) return undefined;
   try {
-    // Half a second of every other command, if it were loaded with this file.
+    // If this file loaded it, every other command would take half a second longer.
     const { Connection } = await import('@temporalio/client');
     const { loadClientConnectConfig } = await import('@temporalio/envconfig');
     const { connectionOptions } = loadClientConnectConfig();

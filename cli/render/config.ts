@@ -78,7 +78,7 @@ export function renderDiff({ files, deleted, values, problems }: Diff, view: Vie
   ];
 }
 
-/** What nobody should overlook: an edit looks alike everywhere else. */
+/** Lines that nobody should overlook; all other edits look alike. */
 export function renderDeleted(files: readonly string[], view: View): readonly string[] {
   if (files.length === 0) return [];
   const colors = paint(view.color);

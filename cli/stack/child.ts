@@ -13,7 +13,7 @@ export interface ChildSpec {
   readonly args: readonly string[];
   readonly env: Env;
   readonly logFile: string;
-  /** What a person types who wants it again, with all that stops with it. */
+  /** The command that starts it again, with everything that stops with it. */
   readonly startedBy: string;
   /** Asked again and again until it says yes. `log` is what the process wrote so far. */
   isReady(log: string): boolean | Promise<boolean>;
@@ -48,7 +48,7 @@ export function startChild(spec: ChildSpec, { again = false } = {}): Child {
   closeFolder(dirname(spec.logFile));
   const log = openSync(spec.logFile, again ? 'a' : 'w', 0o600);
   const from = fstatSync(log).size;
-  // What it keeps is for its user alone: histories, values, databases.
+  // Only its user may read what it keeps: histories, values, databases.
   const before = process.umask(0o077);
   const child = spawn(spec.command, [...spec.args], {
     detached: true,

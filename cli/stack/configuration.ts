@@ -60,7 +60,7 @@ function configStack(env: Env, place: Place, own: Readonly<Record<string, string
     CONVEYOR_CONFIG_SERVICE_URL: place.service,
     CONVEYOR_CONFIG_CHANGES_URL: `${place.service}/artifact-finders/config-changes`,
     CONVEYOR_CONFIG_PROXY: place.proxy,
-    // Whoever proposes to this stack has this machine already.
+    // Anybody who can propose to this stack has this machine already.
     CONVEYOR_PROGRAMS_ALLOW_MISSING: env.CONVEYOR_PROGRAMS_ALLOW_MISSING ?? ALL_MISSING,
   };
   return { ...place, repository, env: { ...own, ...urls } };

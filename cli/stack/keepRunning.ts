@@ -22,7 +22,7 @@ export interface Keeper {
 export async function keepRunning(keeper: Keeper, started: RunningPart): Promise<ConveyorError> {
   const { io, stop } = keeper;
   const deaths: number[] = [];
-  // All that it wrote since: the last one may have ended before it wrote anything.
+  // All that its runs wrote: the last run may have ended before it wrote anything.
   const { log } = started.child;
   for (;;) {
     const how = await started.child.died;

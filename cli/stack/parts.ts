@@ -13,7 +13,7 @@ export interface StackOptions {
   readonly addresses: Addresses;
   readonly env: Env;
   readonly logFolder: string;
-  /** What was typed to start it. */
+  /** The command that started it. */
   readonly startedBy: string;
   readonly seed: number;
   /** How many times faster than real the simulated world runs. */

@@ -26,7 +26,7 @@ export interface Compiled {
 
 export interface CompileOptions {
   readonly limits?: Partial<ProcessLimits>;
-  /** How its programs are kept in: by default they are of whoever runs this process. */
+  /** How its programs are kept in; by default they count as the programs of the user who runs this process. */
   readonly walls?: ProgramWalls;
   /** Results of earlier runs, which are the same for the same code. */
   readonly memory?: RunMemory;

@@ -1,4 +1,4 @@
-/** What a program may write, which nobody reads. */
+/** How much a program may write; nobody reads it. */
 export const PROGRAM_OUTPUT_CHARS = 64 * 1024;
 
 /** What a process of its own is asked to run. It gets code, never a folder: it can read nothing of the tree but this. */

@@ -37,13 +37,13 @@ const START_MS = 60_000;
 const CPU_SECONDS = 120;
 const RESULT_BYTES = 4 * CONFIG_LIMITS.change.max;
 
-/** Runs a job in a process of its own, which is given nothing of ours. @throws NoResult; ConveyorError `config-programs-unprotected` */
+/** Runs a job in a process of its own, which gets nothing of ours. @throws NoResult; ConveyorError `config-programs-unprotected` */
 export async function runJob<J extends CompilerJob>(
   job: J,
   limits: ProcessLimits,
   walls: ProgramWalls,
 ): Promise<Extract<JobResult, { kind: J['kind'] }>> {
-  // The others read code of others, and run none.
+  // The other jobs read the code of others, but run none of it.
   if (job.kind === 'program' || job.kind === 'check') requireWalls(walls);
   const program = startWalled(programCommand(job, limits), dataMb(limits), walls);
   try {
@@ -63,7 +63,7 @@ function programCommand({ kind }: CompilerJob, limits: ProcessLimits): readonly 
   return ['/bin/sh', '-c', limited, 'limited', ...program];
 }
 
-/** Node itself, and what the heap does not count. */
+/** For Node itself, and for memory that the heap does not count. */
 const dataMb = ({ memoryMb }: ProcessLimits): number => 2 * memoryMb + 512;
 
 /** It may read our own code and write nothing, start nothing and load no addons. */
@@ -72,7 +72,7 @@ function permissions(): readonly string[] {
   return [flag, ...readableCode().map((place) => `--allow-fs-read=${place}${isSymbolicLink(place) ? '' : '/'}*`)];
 }
 
-/** What a link is has to be read as well, and Node takes no two rules of which one begins the other. */
+/** The target of a link has to be read too. Node refuses two rules if one is the beginning of the other. */
 const isSymbolicLink = (place: string): boolean => lstatSync(place).isSymbolicLink();
 
 function followedChild(child: ChildProcess, job: CompilerJob, limits: ProcessLimits): Promise<JobResult> {

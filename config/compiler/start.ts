@@ -9,15 +9,15 @@ import type { ProgramWalls } from './walls';
 
 export interface WalledProgram {
   readonly child: ChildProcess;
-  /** Kills what is left of it, and removes what was made for it. */
+  /** Kills what is left of the process, and removes what was made for it. */
   end(): void;
 }
 
 const MB = 1024 * 1024;
-/** Neither tokens nor NODE_OPTIONS. */
+/** Without tokens and NODE_OPTIONS. */
 const ENVIRONMENT = { TZ: 'UTC', LC_ALL: 'C' };
 
-/** Starts a command behind the walls that there are. */
+/** Starts a command behind the walls that this machine has. */
 export function startWalled(command: readonly string[], dataMb: number, walls: ProgramWalls): WalledProgram {
   const method = walls.kind === 'own' ? NO_ISOLATION : walls.method;
   const isApart = method.namespaces !== null;
@@ -34,7 +34,7 @@ export function startWalled(command: readonly string[], dataMb: number, walls: P
     ...{ command, directory: '/', network: 'none' as const, limits: { ...limits, fileBytes: MB } },
     places: places ?? { stage: '', privates: [], kept: [], writable: [] },
   };
-  // What is its author's own ends with the terminal that it was started from.
+  // The author's own program ends with the terminal that started it.
   const child = launch(method, inside, { env: ENVIRONMENT, input: 'pipe', detached: walls.kind === 'others' });
   const end = (): void => {
     if (child.exitCode === null && child.signalCode === null) {

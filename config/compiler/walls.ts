@@ -10,24 +10,24 @@ import { programReads } from './installation';
 
 /** How programs are kept in on this machine. Plain data, so that a process may hand it on to another. */
 export type ProgramWalls =
-  /** Programs of whoever runs this process, such as the author's own: as every program of theirs. */
+  /** Programs of the user who runs this process, such as the author's own: they run like any program of that user. */
   | { readonly kind: 'own' }
   /** Programs of others. */
   | {
       readonly kind: 'others';
       readonly method: IsolationMethod;
-      /** What would have to be there and is not: none runs unless this is empty. */
+      /** The walls that are missing: no program runs unless this is empty. */
       readonly missing: readonly Guarantee[];
-      /** Why a better method does not work here, where that is known. */
+      /** Why a better method does not work here, if that is known. */
       readonly why: string | null;
     };
 
 export const OWN_PROGRAMS: ProgramWalls = { kind: 'own' };
 
-/** Nobody has found out what keeps them in. */
+/** What keeps them in is not known yet. */
 export const NO_PROGRAMS: ProgramWalls = { kind: 'others', method: NO_ISOLATION, missing: REQUIRED, why: null };
 
-/** Tries what this machine has, once, when it is first asked; what may be missing is what the settings say by then. */
+/** Tries once, when it is first asked, which walls this machine has. The settings at that time say which ones may be missing. */
 export function wallsOf(
   settings: { readonly scripts: Scripts; readonly configPrograms: ProgramSettings },
   tried: (scripts: Scripts) => Promise<Isolation> = tryWalls,
@@ -41,7 +41,7 @@ export function wallsOf(
   };
 }
 
-/** As for scripts, whose account they share, but that programs see less of the machine and need no control group. */
+/** As for scripts, whose account they share, except that programs see less of the machine and need no control group. */
 export function tryWalls(scripts: Scripts, machine: Machine = thisMachine(scripts)) {
   const program = {
     ...scripts,

@@ -16,7 +16,7 @@ export interface FoundChange {
   /** Of the values that it changes. */
   readonly paths: readonly string[];
   readonly isLanded: boolean;
-  /** It takes a deploy back, so it lands by itself. */
+  /** It takes a deploy back, so it lands without a release. */
   readonly takesBack: boolean;
 }
 

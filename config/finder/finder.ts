@@ -73,7 +73,7 @@ interface ChangeAnswer {
   readonly answer: readonly AnsweredArtifact[] | string;
 }
 
-/** As much as one answer may hold: whoever is not served is asked for again, without the others. Those with the fewest come first. */
+/** How much one answer may hold. Subscriptions with the fewest changes come first; those that do not fit are asked for again without the others. */
 function within(most: number, answers: readonly ChangeAnswer[]): readonly ChangeAnswer[] {
   let left = most;
   const sizes = answers.map(({ answer }, index) => ({ index, size: typeof answer === 'string' ? 0 : answer.length }));
@@ -106,7 +106,7 @@ function answerTo(
   const paths = (wanted['paths'] ?? [wanted['path']]) as readonly string[];
   const after = afterOf(cursor, name, there.newest);
   const own = there.changes.filter((one) => one.paths.some((path) => isOwned(paths, path)));
-  // Without a cursor nobody knows what was found before, but what landed was, and what came before it.
+  // Without a cursor nobody knows what was found before, except that what landed was found, and everything before it.
   const since = after ?? own.find(({ isLanded }) => isLanded)?.change ?? 0;
   const open = own.filter(({ change, isLanded, takesBack }) => change > since && !isLanded && !takesBack);
   return open.reverse().map((one) => artifactOf(name, one));
@@ -131,7 +131,7 @@ type Cursor = ReadonlyMap<string, number>;
 const cursorOf = (text: string = ''): Cursor =>
   new Map([...text.matchAll(/([^,:]+):(\d{1,15})(?:,|$)/g)].map(([, name = '', newest]) => [name, Number(newest)]));
 
-/** Undefined where nothing says; a cursor of a repository that had more changes is of another one. */
+/** Undefined if nothing says; a cursor with more changes than the repository has is from another repository. */
 const afterOf = (cursor: Cursor, name: string, newest: number): number | undefined => {
   const after = cursor.get(name);
   return after !== undefined && after <= newest ? after : undefined;

@@ -46,7 +46,7 @@ export function filesIn(folder: string): Files {
 
 const TEMPORARY = '.part';
 
-/** What another user of the machine has put into the folder is no value of ours. */
+/** A file that another user of the machine has put into the folder is not a value of ours. */
 async function readOwn(place: string): Promise<string> {
   const file = await open(place, constants.O_RDONLY | constants.O_NOFOLLOW);
   try {

@@ -101,7 +101,7 @@ export class Following {
     return [...values, ...(overrides.length > 0 ? [{ kind: 'override' as const, ...at, overrides }] : [])];
   }
 
-  /** What is not to be believed keeps nobody from the other paths. */
+  /** A record that cannot be believed must not keep anybody from the other paths. */
   private async valueOf(path: string): Promise<StoreEvent[]> {
     const at = { path, position: '' };
     try {
@@ -121,7 +121,7 @@ export class Following {
     const paths = [...this.paths];
     const isOver = (): boolean => ending.signal.aborted;
     const on = (event: StoreEvent): void => {
-      // That nothing ever overrode a path is of no moment, and nowhere to continue from.
+      // If nothing ever overrode a path, the event has no position to continue from.
       if (revisionOf(event.position) > 0) this.position = event.position;
       this.follower.take(event);
     };

@@ -23,7 +23,7 @@ export interface PathEntry {
   /** When the store confirmed what the cache holds. */
   readonly cachedAt: number | null;
   askedAt: number;
-  /** Why the value in the store is not to be believed; undefined while it is. */
+  /** Why the value in the store cannot be believed; undefined while it can. */
   disbelieved?: string | undefined;
   /** By application: what it refuses, and why. */
   readonly refusals: Map<string, { readonly version: string; readonly reason: string }>;

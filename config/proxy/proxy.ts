@@ -36,7 +36,7 @@ export interface ProxyOptions {
 export type AgedAnswer = Answer & {
   /** Seconds since the store confirmed it last; null if it never did. */
   readonly age: number | null;
-  /** As whom an application measures that lives on it: health checks ask for this name. */
+  /** The name under which an application that lives on it measures: health checks ask for this name. */
   readonly task: string;
 };
 

@@ -56,7 +56,7 @@ async function changeContent(repository: ConfigRepository, version: string) {
   return { change, content: renamed(content), landed };
 }
 
-/** A file of the change that is neither as it found it nor as it wants it, in words. */
+/** A file that is neither as the change found it nor as the change wants it, in words. */
 async function findConflict(repository: ConfigRepository, version: string): Promise<string | undefined> {
   const [, number = '', commit = ''] = VERSION.exec(version) ?? [];
   const head = await repository.head();

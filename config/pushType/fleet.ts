@@ -48,7 +48,7 @@ export class ConfigFleet {
   }
 
   /**
-   * Why a change could not land, so that no host needs to see it; undefined where nothing is known to be in its way, and for what has landed.
+   * Why a change could not land, so that no host sees it needlessly; undefined if nothing is known to be in its way, or if it has landed.
    * @throws ExtensionError as `contentOf` and `refuseForeign` do
    */
   async whyNotDeployed(config: ConfigPush, { version, artifacts }: WantedVersion): Promise<string | undefined> {
@@ -80,7 +80,7 @@ export class ConfigFleet {
     return sweepOverrides(this.servedOf(name), this.ports);
   }
 
-  /** Holds the overrides that a store has against what is exposed here, and mends them; resolves to how many were wrong. */
+  /** Checks the overrides of a store against what is exposed here, and mends them; resolves to how many were wrong. */
   mendOverrides(repository: string, found: readonly FoundOverride[], isAll: boolean): Promise<number> {
     const all = this.services.map((name) => this.servedOf(name));
     const own = all.filter(({ service }) => service.repository === repository);

@@ -6,8 +6,8 @@ import type { Slot } from '../../sdk/updates/memory';
 import type { Served } from './served';
 
 /**
- * Who has the version by these updates against who has not, by the names under which hosts measure. Who has it goes by what it has of the paths that
- * the version changes. Who has not may measure under the name of any of these, or of the newest of all that it reads.
+ * Hosts that have the version from these updates, and hosts that do not, by the names under which they measure. A host with the version measures
+ * by what it has of the paths that the version changes. A host without it may use the name of any of these paths, or of the newest path that it reads.
  */
 export function hostsToJudge(served: Served, id: string, { updatedBy, exclude = [] }: HealthTargets): UnitTasks {
   const reserved = reservedSlots(served.state, id, exclude);
@@ -42,7 +42,7 @@ export function hostsToJudge(served: Served, id: string, { updatedBy, exclude = 
   };
 }
 
-/** Those that the versions change which these updates brought. */
+/** The paths that the versions of these updates change. */
 function pathsOf({ state, service }: Served, updates: readonly string[]): ReadonlySet<string> {
   const units = updates.flatMap((update) => Object.values(state.updates[update]?.units ?? {}));
   return new Set(units.flatMap(({ version }) => Object.keys(service.contents[version] ?? {})));
@@ -63,7 +63,7 @@ function commitsBefore(
   );
   for (const { path, commit, sequence } of outside.flatMap(({ has }) => has))
     if (commit !== null) commits.set(path, { commit, sequence });
-  // Where everybody has what has landed, the time before is that of the commit before.
+  // If everybody has what has landed, compare with the time of the commit before it.
   const { landed } = service;
   for (const [path, earlier] of Object.entries(landed?.before ?? {}))
     if (commits.get(path)?.commit === landed?.commit) commits.set(path, earlier);

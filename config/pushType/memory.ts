@@ -34,7 +34,7 @@ export interface Service {
     | {
         readonly commit: string;
         readonly before: Readonly<Record<string, PathCommit>>;
-        /** The version that was committed before; what was remembered by an earlier version of this has none. */
+        /** The version that was committed before; records from an earlier Conveyor have none. */
         readonly from?: string;
       }
     | undefined;

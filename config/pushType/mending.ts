@@ -6,7 +6,7 @@ import type { Served } from './served';
 
 /**
  * Compares the overrides of a repository with those of its deploys: removes an override of no deploy, and restores one that was changed.
- * @param isAll these are all that the store has: what is not among them is put there again
+ * @param isAll these are all the overrides that the store has: what is missing is put back
  * @returns how many were wrong
  */
 export async function mendOverrides(
@@ -53,7 +53,7 @@ async function putMissing(
   return missing;
 }
 
-/** What these services expose now, by override. */
+/** What these services expose now, by id and path of the override. */
 const wantedOf = (all: readonly Served[]) =>
   new Map(
     all
@@ -76,6 +76,6 @@ const overrideKey = ({ id, path }: { readonly id: string; readonly path: string 
 const isAsExposed = ({ it, fault, isOwn }: FoundOverride, right: Override): boolean =>
   fault === undefined && isOwn && isDeepStrictEqual(withoutMissing(it), withoutMissing(right));
 
-/** Without what is not said, in any order. */
+/** Without undefined fields, in any order. */
 const withoutMissing = (override: Override | undefined): unknown =>
   override && Object.fromEntries(Object.entries(override).filter(([, value]) => value !== undefined));

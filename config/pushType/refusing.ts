@@ -5,7 +5,7 @@ import { asRefusal } from './refusal';
 import type { Served } from './served';
 import { presentOverrides } from './stale';
 
-/** Why an update, or a version, is not taken on. */
+/** Why an update or a version is refused. */
 
 /** @throws ExtensionError `path-busy`, which a deploy tries again by itself, while another pipeline exposes a change of the same path */
 export async function refuseBusyPaths(
@@ -33,7 +33,7 @@ export function refuseOutdated({ name, service }: Served, updateId: string, fenc
   if (fence !== undefined) service.fence = fence;
 }
 
-/** The problems of a version that could never land, so that no host sees it. While its repository is away there are none: later steps wait for it. */
+/** The problems of a version that could never land, so that no host sees it. While its repository does not answer, none are reported: later steps wait. */
 export async function findVersionProblems(
   whyNotDeployed: () => Promise<string | undefined>,
 ): Promise<{ path: string; message: string }[]> {
@@ -47,7 +47,7 @@ export async function findVersionProblems(
   }
 }
 
-/** Before each phase: no more hosts see a change that cannot land by now. A deploy that is over anyway has its own reason. @throws ExtensionError `conflict` */
+/** Before each phase: no more hosts see a change that can no longer land. A deploy that is over anyway has its own reason. @throws ExtensionError `conflict` */
 export async function refuseImpossible(
   { service }: Served,
   updateId: string,

@@ -94,14 +94,14 @@ export class Served {
   }
 
   /**
-   * The version that a target means. What ran before is what git has, whatever a pipeline remembers of deploys that were given up: of a version
-   * that was committed once, and of updates none of which has landed, that is what is committed; of those that have, what was committed before.
-   * To take a deploy back in which others have committed is to go back to what they committed.
+   * The version that a target means. What ran before is what git has, whatever a pipeline remembers of deploys that were given up. If the version
+   * was committed once, or none of the updates has landed, that is what is committed; if an update has landed, it is what was committed before it.
+   * If others have committed during a deploy, taking it back goes back to what they committed.
    */
   meant({ unit = '', version, updatedBy = [] }: Pick<Target, 'version' | 'updatedBy'> & { unit?: string }): string {
     const { replaced, interrupted, commits, committed, landed } = this.service;
     const brought = commits[version] === undefined ? [] : this.broughtBy(updatedBy);
-    // A canary goes back to what its unit is to be on by now.
+    // A canary goes back to what its unit should be on now.
     if (brought.length > 0 && version !== this.state.units[unit]?.version) {
       if (brought.every((one) => one !== committed && commits[one] === undefined)) return committed;
       const isNewest = brought.includes(committed) && landed !== undefined && landed.commit === commits[committed];
@@ -113,7 +113,7 @@ export class Served {
     return found;
   }
 
-  /** The versions that these updates were to bring, without what takes something back. */
+  /** The versions that these updates should bring, without those that take something back. */
   private broughtBy(updates: readonly string[]): readonly string[] {
     const all = updates.flatMap((id) => this.state.updates[id] ?? []).filter(({ updatedBy }) => updatedBy.length === 0);
     return [...new Set(all.flatMap(({ units }) => Object.values(units).map(({ version }) => version)))];

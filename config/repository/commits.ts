@@ -54,7 +54,7 @@ export async function logOf(
   });
 }
 
-/** The change that was proposed as this commit, if it has landed; null where none has. */
+/** The change that was proposed as this commit, if it has landed; otherwise null. */
 export async function changeLandedFrom(git: Git, proposed: string, head: string): Promise<number | null> {
   const found = await logOf(git, ['-1', `--grep=^Proposed-as: ${proposed}$`, head]);
   return found.find(({ body }) => body.endsWith(`Proposed-as: ${proposed}`))?.change ?? null;

@@ -11,7 +11,7 @@ export interface Difference {
   readonly base: string | null;
   /** Sources, in order. */
   readonly files: readonly string[];
-  /** Those of them that are gone then. */
+  /** The ones among them that are then gone. */
   readonly deleted: readonly string[];
   /** In order of their paths; null: none. */
   readonly values: readonly { readonly path: string; readonly before: string | null; readonly after: string | null }[];

@@ -16,7 +16,7 @@ const TIMEOUT_MS = 120_000;
 /** More than any answer of ours; what it holds is cut by limits of their own. */
 const MAX_OUTPUT = 256 * 1024 * 1024;
 
-/** Each of these would run a program that a repository names. They go before what the repository says itself. */
+/** Each of these settings could run a program that a repository names. Values here take precedence over the repository's own. */
 const NO_PROGRAMS = [
   ...['core.hooksPath=/dev/null', 'core.fsmonitor=false', 'core.alternateRefsCommand=true', 'core.gitProxy='],
   ...['core.attributesFile=/dev/null', 'core.pager=cat', 'core.askPass=', 'credential.helper='],
@@ -30,13 +30,13 @@ const SETTINGS = [
   ...['core.quotePath=false', 'fastimport.unpackLimit=1000'],
 ].flatMap((setting) => ['-c', setting]);
 
-/** The half of a push that a repository on this machine takes: it would run the hooks that lie there, as this user. */
+/** The receiving half of a push to a repository on this machine. By itself it would run the repository's hooks as this user. */
 export const RECEIVE_HERE = `git ${NO_PROGRAMS.join(' ')} receive-pack`;
 
-/** What Git may open a connection by; without a name in this list, Git runs a program of that name. */
+/** The protocols through which Git may open a connection; for any other name, Git would run a program of that name. */
 const PROTOCOLS = 'file:git:http:https:ssh';
 
-/** All the settings that a copy has. Git would obey others, such as the program by which a repository is reached. */
+/** All the settings of a copy. Git would obey others, such as a program that reaches a repository. */
 const OWN_SETTINGS = '[core]\n\trepositoryformatversion = 0\n\tbare = true\n';
 
 /** The `git` binary, on one repository, with argument arrays alone. */
@@ -49,7 +49,7 @@ export class Git {
   ) {}
 
   /**
-   * Makes the repository, or finds it; from then on it has no settings but ours.
+   * Makes the repository, or finds it; from then on it has only our settings.
    * @throws ConveyorError `config-repository-unusable`, `config-repository-unreachable`
    */
   async init(branch = 'main'): Promise<void> {
@@ -58,7 +58,7 @@ export class Git {
       await this.text(['init', '--quiet', '--bare', '--template=', `--initial-branch=${branch}`, this.directory]);
     // Another process may be about to make it.
     if (existsSync(config) && readFileSync(config, 'utf8') === OWN_SETTINGS) return;
-    // Whole at every moment: other processes read it.
+    // Replace it atomically: other processes read it.
     const next = `${config}.${randomUUID()}`;
     writeFileSync(next, OWN_SETTINGS);
     renameSync(next, config);
@@ -75,12 +75,12 @@ export class Git {
     throw this.failure(args, ran.err);
   }
 
-  /** Whatever its exit code. It reaches no other repository, also where an object is missing that one of them has. */
+  /** Whatever its exit code. It contacts no other repository, even if an object is missing that one of them has. */
   run(args: readonly string[], input: string | Buffer = ''): Promise<Ran> {
     return this.start(args, input, '');
   }
 
-  /** The same for a command that talks to another repository. */
+  /** The same, for a command that talks to another repository. */
   exchange(args: readonly string[]): Promise<Ran> {
     return this.start(args, '', PROTOCOLS);
   }

@@ -122,7 +122,7 @@ export class Pass {
 function requireSource({ path, isLink }: Delta): void {
   admitFile(path, 0);
   if (isLink) throw linkRefused(path);
-  // Git checks out no commit with a folder .git in it.
+  // Git cannot check out a commit that has a folder .git.
   const why = whyNotSource(path);
   if (why !== undefined) throw conveyorError('config-file-unusable', { file: path, why });
 }

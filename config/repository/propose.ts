@@ -26,7 +26,7 @@ export interface Proposer {
   readonly author: string;
   readonly message: string;
   readonly nowMs: number;
-  /** Which paths pipelines release; without them whatever is changed may be. */
+  /** The paths that pipelines release; without them, any path may be changed. */
   readonly pipelines?: readonly OwnedPaths[];
 }
 
@@ -147,7 +147,7 @@ const proposedAs = ({ base, values, edits }: Draft, commit: string, change: numb
   deleted: deletedIn(edits),
 });
 
-/** The sources that are gone then. */
+/** The sources that are then gone. */
 export const deletedIn = (edits: Edits): string[] =>
   [...edits].flatMap(([path, text]) => (text === null ? [path] : [])).sort();
 

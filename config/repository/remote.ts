@@ -88,7 +88,7 @@ export class Remote {
   }
 }
 
-/** As git decides it: a colon before the first slash names a host or a protocol. */
+/** Like git: a colon before the first slash names a host or a protocol. */
 const isOnThisMachine = (address: string): boolean => address.startsWith('file://') || !/^[^/]*:/.test(address);
 
 /** The lease, or the lock of the ref there: somebody else was first. */

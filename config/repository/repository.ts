@@ -89,7 +89,7 @@ export class ConfigRepository {
         repository: ref.name,
         detail: `its copy ${directory} belongs to another user, or is a link: remove it, or set CONVEYOR_CACHE`,
       });
-    // Others may have put there what we would believe; all of it can be had again.
+    // Others may have put something there that we would believe; all of it can be fetched again.
     if (ownership === 'shared') {
       rmSync(directory, { recursive: true, force: true });
       closeFolder(directory);
@@ -199,7 +199,7 @@ export class ConfigRepository {
     return (await this.git.run(['merge-base', '--is-ancestor', commit, of])).code === 0;
   }
 
-  /** The commit that somebody names, if the branch has all of it: it is on the branch, or of a change that has landed. @throws ConveyorError `usage` */
+  /** The named commit, if the branch has all of it: it is on the branch, or belongs to a change that has landed. @throws ConveyorError `usage` */
   async ancestor(name: string, head: string | null): Promise<string> {
     const isHex = /^[0-9a-f]{7,64}$/.test(name);
     const { code, out } = isHex
@@ -209,7 +209,7 @@ export class ConfigRepository {
     if (code === 0 && head !== null && (await this.isAncestor(commit, head))) return commit;
     const change =
       head === null || !/^[0-9a-f]{40,64}$/.test(commit) ? null : await changeLandedFrom(this.git, commit, head);
-    // It may be on another machine.
+    // The commit may be on another machine.
     if (change !== null && (await this.changesOf([change]))[0]?.commit === commit) return commit;
     throw conveyorError('usage', {
       text: `${name} is not a commit of the branch ${this.ref.branch}`,

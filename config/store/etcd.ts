@@ -22,7 +22,7 @@ export class EtcdStore implements ConfigStore {
   private readonly api: EtcdApi;
   private readonly acknowledgements: EtcdAcknowledgements;
   private readonly records: EtcdRecords;
-  /** What lies in it, also what is not to be believed. */
+  /** What lies in it, even records that cannot be believed. */
   readonly inspection: EtcdInspection;
 
   constructor(

@@ -81,7 +81,7 @@ export class EtcdAcknowledgements {
   }
 }
 
-/** Undefined for what no host wrote: any of them could hide the others by a line that cannot be read, or stand for two. */
+/** Undefined for a record that its host did not write: with an unreadable record a host could hide the others, or stand for two. */
 function acknowledgedIn(keys: Keys, { key, value }: KeyValue): Acknowledged | undefined {
   try {
     const what = JSON.parse(value) as Partial<Acknowledged> | null;

@@ -24,7 +24,7 @@ import {
 export interface EtcdOptions {
   /** `http://127.0.0.1:2379`; of a cluster several, with commas between them. */
   readonly url: string;
-  /** As whom; without, etcd has to be open. */
+  /** The user to enter as; without one, etcd has to be open. */
   readonly login?: Login;
   readonly tls?: Tls;
   /** How long an answer may take, in milliseconds. Default 5000. */
@@ -179,7 +179,7 @@ export class EtcdApi {
     }
   }
 
-  /** The next one has another token, where this one had run out. */
+  /** If the token had run out, the next request gets another one. */
   private endOfWatch(url: string, headers: Readonly<Record<string, string>>, status: number, text: string): Error {
     this.login.isStale(text, headers);
     return this.refused(url, status, text);

@@ -14,7 +14,7 @@ export interface WatchedChange {
   readonly kvs?: readonly KeyValue[];
 }
 
-/** What became of it, and what of it is not to be believed. */
+/** What became of it, and which parts cannot be believed. */
 export function eventsOf(
   { path, part, position, key }: WatchedChange,
   kvs: readonly KeyValue[],

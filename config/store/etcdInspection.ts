@@ -5,7 +5,7 @@ import type { EtcdRecords } from './etcdRecords';
 import type { FoundOverride, FoundValue, Inspected, Inspection } from './inspection';
 import type { KeyValue } from './etcdWire';
 
-/** So many records are read at once: each may be as large as a value. */
+/** How many records are read at once: each may be as large as a value. */
 const RECORDS_A_PAGE = 50;
 
 export class EtcdInspection implements Inspection {
@@ -21,7 +21,7 @@ export class EtcdInspection implements Inspection {
   async look(repository: string, since: number): Promise<Inspected> {
     const keys = new Keys(repository);
     const { kvs, revision } = await this.api.range({ key: keys.head });
-    // One that was put back to an older state is looked at from its beginning.
+    // If the store was put back to an older state, look at it from its beginning.
     const records = await this.written(keys, revision < since ? 0 : since, revision);
     const values: FoundValue[] = [];
     const overrides: FoundOverride[] = [];

@@ -26,7 +26,7 @@ export class Keys {
     this.root = `/conveyor/config/${repository}`;
   }
 
-  /** All of the repository, and what hosts write of it. */
+  /** All of the repository, and what hosts write about it. */
   get everything(): KeyRange {
     return below(`${this.root}/`);
   }

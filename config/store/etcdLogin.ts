@@ -26,7 +26,7 @@ export class EtcdLogin {
     }
   }
 
-  /** Whether another token is worth a try: etcd does not take that of these headers, for the reason that it gives. */
+  /** Whether another token is worth a try, by the reason with which etcd refused the token in these headers. */
   isStale(detail: string, { authorization }: Readonly<Record<string, string>>): boolean {
     if (authorization === undefined || !STALE.test(detail)) return false;
     this.token = undefined;

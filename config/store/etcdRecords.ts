@@ -3,14 +3,14 @@ import { hasBlobId } from '../../sdk/blobId';
 import type { Override, StoredValue } from './port';
 import type { StoreSigning } from './signing';
 
-/** What lies at a key; `fault`: why it is not to be believed. `it` is missing where it cannot be read. `isOwn`: signed as this side signs. */
+/** What lies at a key. `fault`: why it cannot be believed. `it` is missing if it cannot be read. `isOwn`: signed as this side signs. */
 export interface FoundRecord<T> {
   readonly it?: T;
   readonly fault?: string;
   readonly isOwn: boolean;
 }
 
-/** `partly` of the commit after it, of which so many values are there already. */
+/** `partly`: how many values of the next commit are already there. */
 export interface HeadRecord {
   readonly sequence: number;
   readonly commit: string;
@@ -19,12 +19,12 @@ export interface HeadRecord {
 
 const NO_HEAD: HeadRecord = { sequence: 0, commit: '' };
 
-/** A committed value, or that a path was deleted: `stored` is null then. */
+/** A committed value; `stored` is null if the path was deleted. */
 export interface ValueRecord {
   readonly version: string;
   readonly commit: string;
   readonly sequence: number;
-  /** Forged states, as `nameState` writes them, in whose place hosts take this one though it may be older. */
+  /** Forged states, as `nameState` writes them: hosts take this value in their place, even if it is older. */
   readonly overrules?: readonly string[] | undefined;
   readonly stored: StoredValue | null;
 }
@@ -53,8 +53,8 @@ const overrideSchema = z.object({
 });
 
 /**
- * How records are written and read: a header in JSON, a line break, the value. A value stands behind its header as it is: quoted in JSON, one of
- * 1 MiB could become larger than etcd takes. Nothing that somebody else has put there makes a reader fail.
+ * How records are written and read: a header in JSON, a line break, the value. The value follows its header unquoted: quoted in JSON, a value of
+ * 1 MiB could become larger than etcd takes. No record, whoever put it there, makes a reader fail.
  */
 export class EtcdRecords {
   constructor(private readonly signing: StoreSigning) {}

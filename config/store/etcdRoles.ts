@@ -4,16 +4,16 @@ import { EtcdApi, type EtcdOptions } from './etcdApi';
 import { Keys } from './etcdKeys';
 import { keyOf, type KeyRange } from './etcdWire';
 
-/** Who is to get into a store, and as what. */
+/** Who may enter a store, and in which role. */
 export interface WantedUsers {
   readonly repository: string;
-  /** Of the service of configuration and of servers: they write all of the repository. */
+  /** The user of the service of configuration and of servers, who write all of the repository. */
   readonly service: { readonly user: string; readonly password: string };
   /** Each reads all of the repository, and writes acknowledgements. */
   readonly hosts: readonly string[];
-  /** Hosts that get another password; what enters with the old one is sent away at once. */
+  /** Hosts that get another password; the old one stops working at once. */
   readonly rotated?: readonly string[];
-  /** Hosts whose users go. */
+  /** Hosts whose users are removed. */
   readonly revoked?: readonly string[];
   /** The administrator of etcd. */
   readonly rootPassword: string;
@@ -24,7 +24,7 @@ export interface LockStep {
   readonly text: string;
   readonly path: string;
   readonly body: object;
-  /** The password of a host that gets one by this. */
+  /** The password that this change gives to a host. */
   readonly issued?: { readonly host: string; readonly password: string };
 }
 
@@ -35,7 +35,7 @@ interface Permission {
 
 /** What etcd has. */
 export interface PresentUsers {
-  /** By role: what it permits, as texts. */
+  /** By role: its permissions, as texts. */
   readonly roles: Readonly<Record<string, readonly string[]>>;
   /** By user: its roles. */
   readonly users: Readonly<Record<string, readonly string[]>>;
@@ -46,7 +46,7 @@ const ADMINISTRATOR = 'root';
 
 export const hostUser = (host: string): string => `host-${host}`;
 
-/** What is missing; nothing where all is as it should be. A user that is there keeps its password. */
+/** What is missing; nothing if everything is as it should be. A user that exists keeps its password. */
 export function planLock(wanted: WantedUsers, present: PresentUsers, newPassword = makePassword): LockStep[] {
   const { repository, service, hosts, rotated = [], revoked = [], rootPassword } = wanted;
   const keys = new Keys(repository);
@@ -116,7 +116,7 @@ function rotateSteps({ users }: PresentUsers, host: string, password: string): L
   return [{ text: `gives ${name} another password`, path: '/v3/auth/user/changepw', body, issued: { host, password } }];
 }
 
-/** One that is gone already is no change. */
+/** Removing a user that is already gone is no change. */
 function revokeSteps({ users }: PresentUsers, host: string): LockStep[] {
   const name = hostUser(host);
   if (users[name] === undefined) return [];

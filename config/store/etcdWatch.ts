@@ -152,7 +152,7 @@ export class EtcdWatch {
   private hasAlready(key: string, modRevision: number, position: string): boolean {
     const known = this.known.get(key);
     if (known !== undefined) return known === modRevision;
-    // Without a mark nothing says when: a backup may have taken it away, with the override that the watcher remembers.
+    // Without a mark the time is unknown: a backup may have removed the mark together with the override that the watcher remembers.
     return modRevision > 0 && position <= this.from;
   }
 

@@ -10,18 +10,18 @@ export interface FoundOverride extends FoundRecord<Override> {
   readonly id: string;
 }
 
-/** What lies in a store of a repository, whoever wrote it. */
+/** What lies in the store of a repository, no matter who wrote it. */
 export interface Inspected {
   readonly head: FoundRecord<HeadRecord>;
-  /** Of the store, when the head was written last: what is put back is put back on condition that nobody has moved it since. */
+  /** The revision of the store when the head was last written: mending succeeds only if nobody has moved the head since. */
   readonly headAt: number;
   readonly values: readonly FoundValue[];
   readonly overrides: readonly FoundOverride[];
-  /** Of the store: what is written later is after it. */
+  /** The revision of the store: later writes have a higher one. */
   readonly revision: number;
 }
 
-/** A committed state that is true. A value of null: the path is gone. */
+/** A true committed state. If the value is null, the path is gone. */
 export interface TrueValue {
   readonly path: string;
   readonly value: string | null;
@@ -31,18 +31,18 @@ export interface TrueValue {
   readonly overrules: readonly string[];
 }
 
-/** A store as whoever holds it against git needs it. Every method throws what those of a ConfigStore do. */
+/** A store for code that checks it against git. Every method throws what the methods of a ConfigStore throw. */
 export interface Inspection {
   /** Whether records have to be signed to be believed. */
   readonly isSigned: boolean;
-  /** What was written after `since`, a revision of the store; all of it where the store is an older one by now. */
+  /** What was written after `since`, a revision of the store; everything if the store is now in an older state. */
   look(repository: string, since: number): Promise<Inspected>;
-  /** False where somebody has moved the head meanwhile, so that nothing, or a part, was put back. */
+  /** False if somebody has moved the head meanwhile, so that nothing or only a part was put back. */
   putBack(
     repository: string,
     headAt: number,
     what: { readonly head?: Head | undefined; readonly values: readonly TrueValue[] },
   ): Promise<boolean>;
-  /** Has hosts look at the overrides of these paths again. */
+  /** Makes hosts look at the overrides of these paths again. */
   touch(repository: string, paths: readonly string[]): Promise<void>;
 }

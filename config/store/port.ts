@@ -73,7 +73,7 @@ export type StoreEvent = { readonly path: string; readonly position: string } & 
     }
   | { readonly kind: 'override'; readonly overrides: readonly Override[] }
   | { readonly kind: 'override-removed' }
-  /** Something lies there that is not to be believed; a host keeps what it has. */
+  /** Something lies there that cannot be believed; a host keeps what it has. */
   | { readonly kind: 'disbelieved'; readonly part: 'value' | 'override'; readonly why: string }
 );
 
@@ -103,8 +103,8 @@ export interface ConfigStore {
   overrides(repository: string, path: string): Promise<readonly Override[]>;
   /**
    * Events of these paths after `from`, in order, each once; without it first their present state. In this, `override-removed`
-   * names each path that nothing overrides: a host may remember one from before the store was restored. A store that may be restored says
-   * that to who continues, too. Resumes itself, calls
+   * names each path that nothing overrides: a host may remember an override from before the store was restored. A store that may be restored
+   * also says that to watchers that continue. Resumes itself, calls
    * `onAway` whenever the store does not answer, and `onHere` whenever everything up to that moment was handed to `on`.
    * Resolves when the signal is aborted. `from` of a store that has been put back to an older state counts as none. One that is put
    * back while a watch runs hands on what differs, whose positions may be before those of the events so far.

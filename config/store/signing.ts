@@ -3,30 +3,30 @@ import { conveyorError } from '../../domain/errors';
 
 /** Keys in PEM, of Ed25519. */
 export interface SigningKeys {
-  /** With which this side signs what it writes. */
+  /** The key with which this side signs what it writes. */
   readonly key?: string | undefined;
-  /** Public keys, any number in each text; what none of them has signed is not believed. */
+  /** Public keys, any number in each text; only what one of them has signed is believed. */
   readonly trusted?: readonly string[] | undefined;
 }
 
-/** A record without its signature. `own`: signed by the key of this side. */
+/** A record without its signature. `own`: signed with the key of this side. */
 export interface OpenedRecord {
   readonly text: string;
   readonly isOwn: boolean;
-  /** Why it is not to be believed. */
+  /** Why it cannot be believed. */
   readonly fault?: string;
 }
 
 /**
- * Signatures of records of a store (docs/adr/0061-a-host-believes-what-is-signed.md). One covers the place of the record, so that none can be
- * moved, and stands last in the header. Without keys all is believed.
+ * Signatures of records of a store (docs/adr/0061-a-host-believes-what-is-signed.md). A signature covers the place of its record, so that no
+ * record can be moved, and stands last in the header. Without keys everything is believed.
  */
 export class StoreSigning {
   private readonly key: KeyObject | undefined;
   private readonly own: KeyObject | undefined;
   private readonly trusted: readonly KeyObject[];
 
-  /** @throws ConveyorError `usage` for what is no key of Ed25519 */
+  /** @throws ConveyorError `usage` for a text that is not an Ed25519 key */
   constructor({ key, trusted = [] }: SigningKeys = {}) {
     this.key = key === undefined ? undefined : parseKey(() => createPrivateKey(key));
     this.own = this.key && createPublicKey(this.key);

@@ -3,15 +3,15 @@ import { Readable } from 'node:stream';
 import type { ReadableStream as WebStream } from 'node:stream/web';
 import type { Fetch } from '../../sdk/request';
 
-/** PEM. Without an authority those of Node count. */
+/** PEM. Without an authority, Node's own authorities count. */
 export interface Tls {
   readonly ca?: string;
-  /** As whom this side comes, with its key. */
+  /** The certificate and key of this side. */
   readonly cert?: string;
   readonly key?: string;
 }
 
-/** `fetch` with certificates of one's own, which that of Node takes from nobody (docs/adr/0054-the-store-has-a-lock.md). */
+/** `fetch` with certificates of one's own, which Node's `fetch` does not accept (docs/adr/0054-the-store-has-a-lock.md). */
 export function tlsFetch(tls: Tls): Fetch {
   const agent = new Agent({ ...tls, keepAlive: true });
   return async (request, { signal } = { signal: request.signal }) => {

@@ -15,21 +15,21 @@ export interface MenderPorts {
   readonly open: () => Promise<ConfigRepository>;
   readonly store: Pick<ConfigStore, 'subscribers'>;
   readonly inspection: Inspection;
-  /** Holds overrides against the deploys that are under way; resolves to how many were wrong. `isAll`: those that are not named are missing. */
+  /** Checks overrides against the deploys under way; resolves to how many were wrong. `isAll`: overrides that are not in the list are missing. */
   readonly mendOverrides: (found: readonly FoundOverride[], isAll: boolean) => Promise<number>;
   readonly now: () => number;
   readonly log: (line: string) => void;
 }
 
-/** How often what was written since is looked at, and how often everything. */
+/** How often a round looks at recent writes, and how often at everything. */
 const NEWS_EVERY_MS = 5_000;
 const ALL_EVERY_MS = 60_000;
-/** So many paths that were put back are named. */
+/** How many of the paths that were put back are named. */
 const PATHS_NAMED = 5;
 
 type CommittedState = Omit<Committed, 'value'>;
 
-/** One round: what the store holds, what hosts acknowledge, and what git says to both. */
+/** One round: what the store holds, what hosts acknowledge, and what git says about both. */
 interface Round {
   readonly repository: ConfigRepository;
   readonly seen: Inspected;
@@ -39,8 +39,8 @@ interface Round {
 }
 
 /**
- * Holds the store of a repository against git, and puts back what is true (docs/design/config.md#what-is-forged): whoever reaches the store may
- * write there. What hosts acknowledge is held against git too, since they may have what lies there no more.
+ * Checks the store of a repository against git, and puts back what is true (docs/design/config.md#what-is-forged), since anybody who reaches the
+ * store may write there. It also checks acknowledgements against git, since hosts may have what is no longer in the store.
  */
 export class StoreMender {
   private readonly line = new BranchLine();
@@ -50,7 +50,7 @@ export class StoreMender {
 
   constructor(private readonly ports: MenderPorts) {}
 
-  /** How much was put back; 0 also while no round is due. @throws ConveyorError `config-branch-rewritten`, and what store and repository throw */
+  /** How many records were put back; also 0 if no round is due. @throws ConveyorError `config-branch-rewritten`, and what store and repository throw */
   async look(): Promise<number> {
     const { now } = this.ports;
     const begunAtMs = now();
@@ -62,7 +62,7 @@ export class StoreMender {
     return mended;
   }
 
-  /** The branch is read last, so that it has all that is true of what was seen before. */
+  /** The branch is read last, so that it has every true record that was seen before. */
   private async round(isAll: boolean): Promise<number> {
     const { inspection, store, mendOverrides } = this.ports;
     const repository = await this.ports.open();
@@ -75,7 +75,7 @@ export class StoreMender {
     const { it, fault, isOwn } = seen.head;
     const head = await findTrueHead(repository, this.line, seen, inspection.isSigned);
     const isRight = fault === undefined && head.sequence === (it?.sequence ?? 0) && (it?.commit ?? '') === head.commit;
-    // Without a head that is true only all values together say where the store is.
+    // Without a true head, only all values together say where the store is.
     if (!isRight && !isAll) return this.round(true);
     const isWrong = !isRight || !isOwn;
     const overrides = await mendOverrides(seen.overrides, isAll);
@@ -84,12 +84,12 @@ export class StoreMender {
       isWrong && (seen.headAt > 0 || head.sequence > 0),
     );
     if (isAll) await this.refreshHosts(name, seen, said);
-    // A commit that is half there is looked at again as a whole: somebody may have written that it is.
+    // If a commit is half there, look at everything again: that it is half there may be forged.
     this.since = values === null || it?.partly !== undefined ? 0 : seen.revision;
     return overrides + (values ?? 0);
   }
 
-  /** How much was put back; null where somebody else has moved the head meanwhile. */
+  /** How many records were put back; null if somebody else has moved the head meanwhile. */
   private async mendValues(round: Round, isHeadWrong: boolean): Promise<number | null> {
     const { repository, seen, head } = round;
     const forged = await this.forgedStates(round);
@@ -107,7 +107,7 @@ export class StoreMender {
     return wrong.length + (isHeadWrong ? 1 : 0);
   }
 
-  /** By path: states that hosts have or had, and that never were on the branch. */
+  /** By path: states that hosts have or had and that were never on the branch. */
   private async forgedStates({
     repository,
     seen,
@@ -125,7 +125,7 @@ export class StoreMender {
     return new Map(grouped(forged, ({ path }) => path));
   }
 
-  /** Of each state on the branch, the blob of its path at its commit. */
+  /** For each state on the branch, the blob of its path at its commit. */
   private async blobsAt(
     { git }: ConfigRepository,
     states: readonly (CommittedState & { readonly path: string })[],
@@ -164,7 +164,7 @@ export class StoreMender {
     return wrong;
   }
 
-  /** Hosts that acknowledge an override which is gone look again: whoever took it away may not have told them. */
+  /** Makes hosts that acknowledge a removed override look again: whoever removed it may not have told them. */
   private async refreshHosts(name: string, { overrides }: Inspected, said: readonly Acknowledged[]): Promise<void> {
     const there = new Set(overrides.flatMap(({ path, it }) => (it ? [`${path} ${it.revision}`] : [])));
     const gone = said.filter(({ path, revision }) => revision !== null && !there.has(`${path} ${revision}`));

@@ -4,7 +4,7 @@ import type { Tailed } from './tail';
 export interface TailerState {
   /** Commits that it has brought to the store since it was started. */
   readonly applied: number;
-  /** What it has put back in the store as git has it. */
+  /** What it has put back in the store, as git has it. */
   readonly mended: number;
   /** Looks that failed. */
   readonly failures: number;
@@ -15,7 +15,7 @@ export interface TailerState {
 }
 
 export interface TailerPorts {
-  /** As `tail` does; `mended`: how much of the store was not as git has it. */
+  /** As `tail` does. `mended`: how many records of the store were not as git has them. */
   readonly step: () => Promise<Tailed & { readonly mended?: number }>;
   readonly now: () => number;
   /** Resolves after so long, or when the signal is aborted. */

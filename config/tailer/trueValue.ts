@@ -12,7 +12,7 @@ import type { TrueValue } from '../store/inspection';
 /** The file of a value. */
 export const valueFileOf = (path: string): string => `${VALUES}/${valueFile(path)}`;
 
-/** Values of a commit by their paths: the blob, or `unfit` for what no host could get. */
+/** Values of a commit by their paths: the blob, or `unfit` for a value that no host could get. */
 export async function valuesTree(git: Git, commit: string, file = `${VALUES}/`): Promise<ReadonlyMap<string, string>> {
   const text = await git.text(['ls-tree', '-r', '-z', '-l', '--full-tree', '--end-of-options', commit, file]);
   const rows = text.split('\0').filter((row) => row !== '');
@@ -26,10 +26,10 @@ export async function valuesTree(git: Git, commit: string, file = `${VALUES}/`):
   );
 }
 
-/** So many commits of a file are looked through for the newest that hosts could get. */
+/** How many commits of a file are searched for the newest that hosts could get. */
 const LOOKED_THROUGH = 20;
 
-/** What hosts are to have of a path at a head: the newest that the branch gave them, or that it is gone. */
+/** What hosts should have of a path at a head: the newest value that the branch gave them, or that it is gone. */
 export async function findTrueValue(
   git: Git,
   line: CommitLine,

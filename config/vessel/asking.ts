@@ -12,7 +12,7 @@ export interface Asking {
   piece(peer: string, wanted: WantedPackage, piece: number, signal: AbortSignal): Promise<PeerAnswer | 'busy'>;
 }
 
-/** A package, and what it is kept by: of those that name one digest. */
+/** A package and the key that it is kept by; several packages may name one digest. */
 export interface WantedPackage {
   readonly pack: Package;
   readonly key: string;

@@ -59,7 +59,7 @@ export class Fetching {
     this.known.set(source, newKnown(source, 3, all.length));
   }
 
-  /** Resolves once all of it is there, whether that is the package or not, or it was stopped. */
+  /** Resolves once all pieces are there, whether they make the package or not, or once it is stopped. */
   async run(): Promise<void> {
     await this.pieces.verified;
     this.cameAt = this.options.now();

@@ -11,12 +11,12 @@ interface KeptOptions {
   readonly mostBytes: number;
   readonly now: () => number;
   readonly log: (line: string) => void;
-  /** What may not go; without a path, whatever names that digest. */
+  /** What has to stay; without a path, every package that names that digest. */
   readonly isNeeded: (digest: string, path: string | null) => boolean;
 }
 
 interface KeptPackage {
-  /** Null of one that an older version has left under its digest: the first path that names these pieces takes it over. */
+  /** Null for a package that an older version left under its digest: the first path that names these pieces takes it over. */
   readonly path: string | null;
   readonly pieces: Pieces;
   wantedAt: number;
@@ -25,7 +25,7 @@ interface KeptPackage {
 /** As `modelPackageKey` makes them; older versions kept packages by their digest. */
 const KEY = /^[0-9a-f]{12}-[0-9a-f]{64}$/;
 
-/** All packages on the disk of a host, each in files of its own. What was begun before it was killed continues where it was. */
+/** All packages on the disk of a host, each in files of its own. After the process is killed, downloads continue where they were. */
 export class KeptPackages {
   private readonly all = new Map<string, KeptPackage>();
 
@@ -67,7 +67,7 @@ export class KeptPackages {
     return this.all.get(modelPackageKey(path, pack))?.pieces;
   }
 
-  /** Of a digest that several packages name: that of the key where it is given, else one whose bytes are known to have that digest. */
+  /** If several packages name a digest: the one of the key if it is given, else one whose bytes are known to have that digest. */
   find(digest: string, key: string | undefined): Pieces | undefined {
     if (key !== undefined) return this.all.get(key)?.pieces;
     const same = [...this.all.values()].flatMap(({ pieces }) => (pieces.pack.digest === digest ? [pieces] : []));
@@ -92,7 +92,7 @@ export class KeptPackages {
     const isSame = old !== undefined && modelPackageKey(path, old.pieces.pack) === key;
     if (!isSame) await this.makeRoom(pack.bytes);
     await disk.write(`${key}.json`, JSON.stringify({ path, ...pack }));
-    // Of what the disk did not let us read at the start nothing is known: its pieces are held against their digests.
+    // If the disk could not be read at the start, nothing is known about it: check its pieces against their digests.
     if (isSame || old === undefined) await disk.rename(dataFile(pack.digest), dataFile(key));
     if (isSame) await this.forget(pack.digest);
     const pieces = new Pieces(pack, { disk, key });

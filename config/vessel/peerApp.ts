@@ -9,7 +9,7 @@ import type { Throttle } from './throttle';
 
 /** What somebody gives to other hosts. */
 export interface Giver {
-  /** Which pieces of a package it gives now; undefined for one that it does not know. Older hosts do not say the key. */
+  /** The pieces of a package that it can give now; undefined for an unknown package. Older hosts do not send the key. */
   bitsOf(digest: string, key?: string): { readonly pieces: number; readonly have: Bits } | undefined;
   /** A piece as its digest says; undefined when it is not there after all. */
   read(digest: string, piece: number, key?: string): Promise<Uint8Array | undefined>;

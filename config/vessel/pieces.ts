@@ -6,15 +6,15 @@ import type { PieceDisk } from './disk';
 
 interface PiecesPlace {
   readonly disk: PieceDisk;
-  /** What their file is called by. */
+  /** The name of their file. */
   readonly key: string;
-  /** Until then the disk is not read. */
+  /** The disk is not read before that. */
   readonly after?: Promise<void>;
 }
 
 /**
- * The pieces of one package on the disk of a host. Whatever a disk or a peer says, a piece counts once it fits its digest; and whatever the
- * configuration says, they are the package once all of them together have its digest.
+ * The pieces of one package on the disk of a host. Whatever a disk or a peer says, a piece counts only once it fits its digest. Whatever the
+ * configuration says, the pieces are the package only once all of them together have its digest.
  */
 export class Pieces {
   readonly have: Bits;
@@ -24,7 +24,7 @@ export class Pieces {
   private readonly listeners = new Set<() => void>();
   /** Of the file when all of it was known to fit. */
   private stamp: string | undefined;
-  /** Of all pieces together, once that is known: pieces that fit never make another. */
+  /** The digest of all pieces together, once it is known: it cannot change as long as the pieces fit. */
   private whole: string | undefined;
   /** What it is kept by. */
   readonly key: string;
@@ -46,7 +46,7 @@ export class Pieces {
     return this.isComplete && this.whole === this.pack.digest;
   }
 
-  /** The digest that its pieces make in place of the one that the package names; undefined unless it is so. */
+  /** The digest that its pieces make, if it is not the one that the package names; otherwise undefined. */
   get otherDigest(): string | undefined {
     return this.whole === this.pack.digest ? undefined : this.whole;
   }

@@ -39,7 +39,7 @@ export class Ready {
 
   of = (path: string): string | undefined => this.all.get(path)?.version;
 
-  /** Whether applications live on that digest: those of the path, or any. */
+  /** Whether applications (those of the path, or any) live on that digest. */
   has(digest: string, path: string | null): boolean {
     if (path !== null) return this.all.get(path)?.digest === digest;
     return [...this.all.values()].some((one) => one.digest === digest);

@@ -39,7 +39,7 @@ interface Wanted {
   readonly pack: Package | undefined;
   readonly apps: Applications;
   readonly ending: AbortController;
-  /** Why the value is not a package, or its pieces are not. */
+  /** Why the value, or its pieces, are not a package. */
   invalid?: string;
   /** Why nothing is fetched. */
   trouble?: string | undefined;
@@ -192,7 +192,7 @@ export class Vessel implements Giver {
     this.kept.get(path, pack)?.notify();
   }
 
-  /** The configuration names pieces that are not the package of that digest: no host is ever live on it. */
+  /** The configuration names pieces that do not make the package of that digest, so no host is ever live on it. */
   private async refuse(path: string, wanted: Wanted, { pack, otherDigest }: Pieces): Promise<void> {
     const why = `its pieces make a file of the digest ${otherDigest}, and not ${pack.digest}`;
     wanted.invalid = conveyorError('package-invalid', { path, why }).message;

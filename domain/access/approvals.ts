@@ -25,7 +25,7 @@ export interface Approval {
 /** A release that would deploy, and who said yes to it. */
 export interface ApprovalAsk {
   readonly pipeline: string;
-  /** The units that it would deploy to; missing where no rule is about units, and at a pick. */
+  /** The units that it would deploy to; missing if no rule is about units, and at a pick. */
   readonly holds?: Units;
   readonly kind: Trigger['kind'];
   /** Of a rollback to what an import alone calls good. */
@@ -59,7 +59,7 @@ export const UNPROTECTED: ApprovalStatus = { lacks: null, met: true, rules: [], 
 export const askersOf = ({ actor, startedBy }: Pick<Trigger, 'actor' | 'startedBy'>): readonly Principal[] =>
   startedBy === undefined ? [actor] : [startedBy, actor];
 
-/** A rollback to what a worker saw waits for no approval, nor does what is left of the rollout of another release. */
+/** A rollback to what a worker saw needs no approval, nor does the rest of the rollout of another release. */
 export const waitsForApprovals = ({ kind, imported }: Pick<Trigger, 'kind' | 'imported'>): boolean =>
   kind === 'emergency' || imported === true || !skipsTheQueue({ kind });
 
@@ -126,7 +126,7 @@ function ruleApprovals(facts: PlatformFacts, { rule, place }: Protecting, ask: A
 /** Of the groups that an identity provider says whoever asks is in, those by which they may approve. */
 export function vouchedFor({ policy, vouched = [] }: PlatformFacts, pipeline: string): readonly Principal[] {
   if (policy === null || vouched.length === 0) return [];
-  // Whether a rule about units is meant is not known here: it counts only its own people.
+  // It is not known here whether a rule about units applies, so only the rule's own people count.
   const about = policy.protection.filter(({ services }) => services.length > 0);
   const rules = [...about, ...protecting(policy, { pipeline }).map(({ rule }) => rule)];
   const named = rules.flatMap((rule) => rule.approvals?.by ?? []);

@@ -45,7 +45,7 @@ export interface UseRule {
 /** Units by name, of any pipeline. */
 export type ProtectedService = Omit<ServiceRule, 'owners'>;
 
-/** A rule that the owners of these pipelines cannot take away, nor those of any pipeline that deploys to these units. */
+/** A rule that cannot be removed by the owners of these pipelines, or of any pipeline that deploys to these units. */
 export interface ProtectionRule {
   readonly pipelines: readonly string[];
   readonly services: readonly ProtectedService[];

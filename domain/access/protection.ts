@@ -14,9 +14,9 @@ export interface Protecting {
 /** A pipeline, and the units that it deploys to, as rules match them. */
 export interface Concerned {
   readonly pipeline: string;
-  /** The units, where they are known. */
+  /** The units, if they are known. */
   readonly holds?: Units | undefined;
-  /** Places of rules about units that a worker, which knows them, has found already. */
+  /** Places of the rules about units that a worker, which knows the units, has already found to apply. */
   readonly places?: readonly string[] | undefined;
 }
 
@@ -37,11 +37,11 @@ const isAbout = ({ services }: ProtectionRule, holds: Units | undefined): boolea
       pushType === holds.pushType && (holds.any === true || holds.units.some((unit) => areAbout(units, unit))),
   );
 
-/** Whether it takes the units of a push type to know which rules are meant. */
+/** Whether only the units of a push type can tell which rules apply. */
 export const wantsUnits = ({ protection }: PlatformPolicy, of: string): boolean =>
   protection.some(({ services }) => services.some(({ pushType }) => pushType === of));
 
-/** Why what went to some units may not go to others without more ado: a rule protects these, and none of those. */
+/** Why what went to some units may not simply go to others: a rule protects the others, and none of the first. */
 export function newlyProtected(
   policy: PlatformPolicy,
   { pipeline, holds }: Concerned & { readonly holds: Units },
@@ -59,7 +59,7 @@ export function newlyProtected(
 export const emergencyApprovals = ({ emergency, approvals }: ProtectionRule): number =>
   emergency === false ? 0 : (emergency?.approvals ?? approvals?.count ?? 0);
 
-/** Why a rule lets only admins push in an emergency, or not like that. */
+/** Why a rule lets only admins push in an emergency, or refuses this push. */
 export function whyNoEmergency({ rule, place }: Protecting, pipeline: string, skipBake: boolean): string | undefined {
   if (rule.emergency === false) return `${place} lets nobody push ${pipeline} in an emergency; it is for admins`;
   return skipBake && rule.requires.checks.length > 0
@@ -80,7 +80,7 @@ export const lackingNow = (
   { emergencyApprovals: given, ...action }: Safeguards & { readonly emergencyApprovals: number },
 ): string | undefined => lacksWords(place, pipeline, [...lacksApprovals(rule, given), ...lacksIn(rule, action)]);
 
-/** A rollback is neither checked nor does it wait, so that it goes only to what was. */
+/** A rollback is not checked and does not wait, so it may only go to what ran before. */
 export const lacksImported = ({ rule: { requires }, place }: Protecting, pipeline: string): string | undefined =>
   requires.checks.length > 0 || requires.soak > 0 || requires.windows
     ? `${place} protects ${pipeline}: what it would go back to stands in an import alone, and a rollback is not checked; release it instead`

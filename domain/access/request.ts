@@ -35,7 +35,7 @@ export interface What {
 export interface Units {
   readonly pushType: string;
   readonly units: readonly string[];
-  /** Any of the push type: which ones is not known yet. */
+  /** Any units of the push type: which ones is not yet known. */
   readonly any?: true;
 }
 

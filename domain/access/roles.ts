@@ -43,7 +43,7 @@ export function decideAuditor(facts: PlatformFacts, what: What, who: Principal):
   return owner.allowed ? owner : denied(`the audit of ${pipeline} is for its owners and for platform.admins`);
 }
 
-/** Names belong to creators, and pipelines to owners: a change of one takes both, and leaves its actor an owner. */
+/** Names belong to creators, and pipelines to owners. Changing a pipeline needs both rights, and its actor has to stay an owner. */
 export function decideCreator(facts: PlatformFacts, what: What, who: Principal, verb: OperationName): AccessDecision {
   const owners = what.owners ?? what.spec?.owners ?? [];
   const owner = decideOwner(facts, { ...what, owners }, who);
@@ -69,7 +69,7 @@ export function decideCreator(facts: PlatformFacts, what: What, who: Principal, 
   return denied(`${who} may not ${verb} ${pipeline}: ${rule}`);
 }
 
-/** A pipeline may do what its owners may, so its owners give it no others whose rights are not theirs. */
+/** A pipeline may do what its owners may, so its owners may not give it owners with rights that they do not have. */
 function whyGivenAway({ groups }: PlatformFacts, { pipeline, owners, spec }: What, who: Principal): string | undefined {
   if (owners === null || spec === undefined || membership(spec.owners, who, groups)) return undefined;
   return (

@@ -1,6 +1,6 @@
 import { matchesAny } from '../pattern';
 
-/** Whether patterns give all of a unit: each of its parts, or the whole by a pattern that names several itself. */
+/** Whether patterns cover all of a unit: each of its parts, or the whole by a pattern that itself names several parts. */
 export const giveWhole = (patterns: readonly string[], unit: string): boolean =>
   partsOf(unit).every((part) => matchesAny(patterns, part)) ||
   matchesAny(
@@ -8,13 +8,13 @@ export const giveWhole = (patterns: readonly string[], unit: string): boolean =>
     unit,
   );
 
-/** Whether patterns are about any part of a unit. */
+/** Whether patterns match any part of a unit. */
 export const areAbout = (patterns: readonly string[], unit: string): boolean =>
   matchesAny(patterns, unit) || partsOf(unit).some((part) => matchesAny(patterns, part));
 
 /**
- * Splits a unit into the parts that it stands for. One of configuration has all paths of its pipeline in its name,
- * `flags/feed+payments:eu`, and stands for each of them as if it were alone; paths have no `+` themselves.
+ * Splits a unit into the parts that it stands for. A unit of configuration has all paths of its pipeline in its name,
+ * `flags/feed+payments:eu`, and stands for each of them as if that path were alone; paths have no `+` themselves.
  */
 function partsOf(unit: string): readonly string[] {
   const [, repository = '', paths = '', region = ''] = SEVERAL.exec(unit) ?? [];

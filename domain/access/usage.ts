@@ -46,8 +46,8 @@ export function decideDeploy(
 }
 
 /**
- * Whether a rollback may go to these units: to those that its pipeline held in what it restores whatever the rules are now, to others only
- * where its owners may deploy.
+ * Whether a rollback may go to these units. It may go to those that its pipeline held in what it restores, whatever the rules are now, and to
+ * others only if its owners may deploy there.
  */
 export function decideRollback(
   facts: PlatformFacts,

@@ -8,7 +8,7 @@ export interface Advisory {
   /** `GHSA-67mh-4wv8-2f99` */
   readonly id: string;
   readonly affected: readonly AffectedPackage[];
-  /** Packages of the record that cannot be held against SBOMs, and why. */
+  /** Packages of the record that cannot be compared with SBOMs, and why. */
   readonly unheld?: readonly string[] | undefined;
 }
 

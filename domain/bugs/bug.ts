@@ -52,7 +52,7 @@ export interface BugSearch {
   readonly deployed: readonly BugHit[];
   /** SBOMs that cannot be read, so that nobody knows whether their artifacts contain it; missing where there are none. */
   readonly unread?: Unread;
-  /** So many packages in SBOMs have no package URL, and were compared by name in every ecosystem; missing where there are none. */
+  /** How many packages in SBOMs have no package URL, and were compared by name in every ecosystem; missing if none. */
   readonly namedOnly?: number;
 }
 

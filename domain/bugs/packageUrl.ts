@@ -8,13 +8,13 @@ export interface PackageRef {
   readonly version: string | undefined;
 }
 
-/** Undefined of what is not a package URL. Qualifiers name no other package, and subpaths only of Go. */
+/** Undefined for a text that is not a package URL. Qualifiers never name another package; subpaths do so only in Go. */
 export function packageIn(purl: string): PackageRef | undefined {
   const [, type = '', rest = '', subpath] =
     /^pkg:\/*([a-z][a-z0-9.+-]*)\/([^?#]+)(?:\?[^#]*)?(?:#(.*))?$/is.exec(purl) ?? [];
   // An at sign in front of a slash begins the scope of a package; some write it as it is.
   const [, path = '', version] = /^(.+?)(?:@([^@/]*))?$/.exec(rest) ?? [];
-  // Empty segments count for nothing. An expression for those at the end takes a minute for 100,000 of them.
+  // Empty segments are ignored. A regular expression for those at the end would take a minute for 100,000 of them.
   const name = decoded(splitPath(path).join('/'));
   const at = version === undefined ? undefined : decoded(version);
   if (!name) return undefined;
@@ -26,8 +26,8 @@ export function packageIn(purl: string): PackageRef | undefined {
 const splitPath = (path: string): readonly string[] => path.split('/').filter((segment) => segment !== '');
 
 /**
- * The path of a Go module is cut behind the repository by syft, and its end written as subpath: `pgx@v5.6.0#v5` is the module
- * `pgx/v5`, which is another one than `pgx`. By the specification a subpath is a folder of the module.
+ * syft cuts the path of a Go module after the repository, and writes its end as the subpath: `pgx@v5.6.0#v5` is the module
+ * `pgx/v5`, which is not the module `pgx`. By the specification a subpath is a folder of the module.
  */
 function namesWith(type: string, name: string, subpath: string): readonly [string, ...string[]] {
   const folders = splitPath(subpath);
@@ -101,7 +101,7 @@ const SAME_NAME: Readonly<Record<string, (name: string) => string>> = {
   cargo: (name) => ignoreCase(name).replace(/_/g, '-'),
 };
 
-/** Of a package by its type and name: the same for all ways to write it. */
+/** A key of a package by its type and name: the same for all ways to write it. */
 export const packageKey = (type: string, name: string): string => `${type}/${SAME_NAME[type]?.(name) ?? name}`;
 
 function decoded(text: string): string | undefined {

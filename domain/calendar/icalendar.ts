@@ -9,7 +9,7 @@ import { CalendarFault, type Component, type Zones } from './icalendarTimes';
 export interface CalendarRead {
   readonly blackouts: readonly BlackoutSpec[];
   readonly faults: readonly { readonly message: string; readonly hint: string }[];
-  /** What it says that has no effect, by event: there are more blackouts than were meant, never fewer. */
+  /** Properties without effect, by event: they leave more blackouts than were meant, never fewer. */
   readonly doubts: readonly string[];
   /** When the last event that is known ends; null where some continue for ever. */
   readonly endsAtMs: number | null;
@@ -85,7 +85,7 @@ function readEvents(calendar: Component, nowMs: number, timezone: string | undef
 
 class TooMany extends CalendarFault {}
 
-/** Entries that are not events, such as those of what is to be done, which are no blackouts. */
+/** Entries that are not events, such as tasks; they are not blackouts. */
 function noEvents(calendar: Component): string[] {
   const others = calendar.getAllSubcomponents().filter(({ name }) => !/^(vevent|vtimezone|x-)/.test(name));
   const names = [...new Set(others.map(({ name }) => name.toUpperCase()))].sort().join(', ');

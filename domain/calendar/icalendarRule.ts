@@ -3,8 +3,8 @@ import { DAY_MS } from '../milliseconds';
 import { CalendarFault } from './icalendarTimes';
 
 /**
- * When an event recurs (RFC 5545, "Recurrence Rule"), in times of wall clocks: ms since 1970 as if clocks showed UTC. A library does not do
- * this, since those for JavaScript lose days or do not end (docs/adr/0059); COUNT and UNTIL are up to the caller.
+ * When an event recurs (RFC 5545, "Recurrence Rule"), in wall-clock times: ms since 1970 as if clocks showed UTC. We use no library for
+ * this, since the JavaScript ones lose days or do not end (docs/adr/0059). COUNT and UNTIL are up to the caller.
  */
 export interface RecurrenceRule {
   readonly freq: 'DAILY' | 'WEEKLY' | 'MONTHLY' | 'YEARLY';
@@ -32,7 +32,7 @@ const RULE_PARTS =
     ' ',
   );
 
-/** @throws CalendarFault for a rule that is not understood, or that names days that do not come */
+/** @throws CalendarFault for a rule that is not understood, or that names days that do not exist */
 export function readRule(recur: unknown): RecurrenceRule {
   if (!isJsonObject(recur)) throw new CalendarFault('its rule (RRULE) cannot be read', 'export the calendar once more');
   const unknown = Object.keys(recur).find((key) => !RULE_PARTS.includes(key));
@@ -93,7 +93,7 @@ function checkDays({ byMonth, byMonthDay, byWeekNo, byDay }: RecurrenceRule): vo
     throw new CalendarFault('its rule has BYWEEKNO without BYDAY, which programs read differently', 'add BYDAY to it');
 }
 
-/** In their order from the start on, which is among them only where the rule names it; ends with those that begin before `toMs`. */
+/** In order from the start, which is among them only if the rule names it; ends with those that begin before `toMs`. */
 export function* recurrences(
   written: RecurrenceRule,
   startMs: number,
@@ -164,7 +164,7 @@ function* periods(rule: RecurrenceRule, startMs: number, toMs: number): Generato
 
 const MONTHS = Array.from({ length: 12 }, (_, month) => month);
 
-/** `month` counts from 0, and on beyond the year; in years only where the rule counts them. */
+/** `month` counts from 0 and may go beyond the year; places are counted by year only if the rule does so. */
 function daysOfMonth(
   { freq, byMonth, byMonthDay }: RecurrenceRule,
   year: number,
@@ -218,7 +218,7 @@ const isPlaceAmong = (list: readonly number[], { at, of }: DayPlace): boolean =>
 const isNth = (nth: number, { at, of }: DayPlace): boolean =>
   nth === 0 || nth === Math.ceil(at / 7) || nth === -Math.ceil((of - at + 1) / 7);
 
-/** Week 1 is the first with four days in the year. One that reaches into the next year belongs to both where a rule asks by year. */
+/** Week 1 is the first with four days in the year. A week that reaches into the next year belongs to both if a rule asks by year. */
 function isWeekAmong(list: readonly number[], dayMs: number, weekStart: number): boolean {
   const year = new Date(dayMs).getUTCFullYear();
   const first = firstWeek(year, weekStart);

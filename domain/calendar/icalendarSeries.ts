@@ -17,14 +17,14 @@ import {
   type Zones,
 } from './icalendarTimes';
 
-/** An event with its days: those of its rules and dates, without those left out, and with what takes the place of some. */
+/** An event with its days: those of its rules and dates, without the excluded ones, and with the replacements of some. */
 
 export interface EventSeries {
   readonly master: Component;
   readonly exceptions: readonly Component[];
 }
 
-/** What a reader of events needs to know of the file, and how much of it is of interest. */
+/** What a reader of events needs to know about the file, and the range that matters. */
 export interface SeriesScope {
   readonly zones: Zones;
   /** ms since 1970. */
@@ -39,11 +39,11 @@ export interface SeriesDays {
   readonly spans: readonly EventSpan[];
   /** Whether more come after the scope. */
   readonly goesOn: boolean;
-  /** What it says that has no effect, which leaves more blackouts than were meant, never fewer. */
+  /** Properties without effect, which leave more blackouts than were meant, never fewer. */
   readonly doubts: readonly string[];
 }
 
-/** @throws CalendarFault where days might be missing */
+/** @throws CalendarFault if days might be missing */
 export function expandSeries({ master, exceptions }: EventSeries, scope: SeriesScope): SeriesDays {
   const event = readEvent(master, scope.zones);
   const moved = exceptions.map((exception) => readException(exception, scope));
@@ -104,13 +104,13 @@ function recurrenceSet(event: IcalEvent, scope: SeriesScope, reachMs: number): R
 const isBounded = ({ count }: RecurrenceRule, came: number, isBy: (wallMs: number) => boolean, toMs: number): boolean =>
   (count !== undefined && came >= count) || !isBy(toMs);
 
-/** Whether a day still comes by UNTIL, which may be a day or an instant whatever the event is. */
+/** Whether a day is not after UNTIL, which may be a day or an instant, whatever the event is. */
 function untilOf({ until }: RecurrenceRule, { start, clock }: IcalEvent, zones: Zones): (wallMs: number) => boolean {
   if (until === undefined) return () => true;
   const last = readMoment(until, undefined);
   if (last.isDate) return (wall) => wall < last.wallMs + DAY_MS;
   if (!start.isDate && last.zone === undefined) return (wall) => wall <= last.wallMs;
-  // An instant at which a day begins in its zone is that day, also where it is the day before in UTC.
+  // An instant at which a day begins in its zone means that day, even if it is the day before in UTC.
   const atMs = last.zone === undefined ? clock.toInstant(last.wallMs) : clockOf(last, zones).toInstant(last.wallMs);
   return start.isDate
     ? (wall) => wall <= Math.max(clock.toWall(atMs), last.wallMs)
@@ -146,11 +146,11 @@ function readException(component: Component, { zones }: SeriesScope): Exception 
   return { event, id, isForLater, reachMs };
 }
 
-/** Without those that were over long ago, but for the last, which says when it ended. */
+/** Without those that were over long ago, except the last, which says when the event ended. */
 const recent = (days: readonly (readonly [number, IcalEvent])[], fromMs: number): (readonly [number, IcalEvent])[] =>
   days.filter(([wall, day], index) => wall + lastsMs(day) + 2 * DAY_MS >= fromMs || index === days.length - 1);
 
-/** Where a day lies that no exception replaces by itself: moved with all later ones, or where it was. */
+/** When a day without an exception of its own takes place: moved with all later days, or at its own time. */
 function placed(
   wall: number,
   day: IcalEvent,
@@ -176,7 +176,7 @@ function spansAt(event: IcalEvent, wall: number, { zones, reasonOf }: SeriesScop
   return [placeEvent(event, wall, zones, reasonOf(event.component))];
 }
 
-/** The day of an event that a date or time means: they should be written as the event is, and often are not. */
+/** The day of an event that a date or time means: it should be written in the form of the event, and often is not. */
 function findDay(
   moment: Moment,
   event: IcalEvent,
@@ -191,7 +191,7 @@ function findDay(
 const wallOf = (moment: Moment, event: IcalEvent, zones: Zones): number =>
   candidates(moment, event, zones)[0] ?? moment.wallMs;
 
-/** Wall times of the event's clock. A whole day may be written as the time at which it begins: there, or where it was written. */
+/** Wall times of the event's clock. A whole day may be written as the time at which it begins, in the event's zone or in the writer's. */
 function candidates(moment: Moment, { start, clock }: IcalEvent, zones: Zones): number[] {
   if (moment.isDate) return [moment.wallMs];
   if (moment.zone === start.zone && !start.isDate) return [moment.wallMs];

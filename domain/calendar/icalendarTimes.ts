@@ -26,10 +26,10 @@ export interface Zones {
 
 /** A date or time as written. */
 export interface Moment {
-  /** ms since 1970, as if clocks showed UTC; of a day its midnight. */
+  /** ms since 1970, as if clocks showed UTC; for a day, its midnight. */
   readonly wallMs: number;
   readonly isDate: boolean;
-  /** Undefined where it has none of its own. */
+  /** Undefined if it has none of its own. */
   readonly zone: string | undefined;
 }
 
@@ -39,14 +39,14 @@ export interface ZoneClock {
   readonly toWall: (atMs: number) => number;
 }
 
-/** How long an event lasts: by wall clocks, then by the clock; where `leastMs` is longer, so long. */
+/** How long an event lasts: first by wall clocks, then by elapsed time; at least `leastMs`. */
 export interface Length {
   readonly wallMs: number;
   readonly thenMs: number;
   readonly leastMs: number;
 }
 
-/** An event as it comes first. */
+/** The first occurrence of an event. */
 export interface IcalEvent {
   readonly component: Component;
   readonly start: Moment;
@@ -61,7 +61,7 @@ export interface EventSpan {
   readonly blackout: BlackoutSpec;
 }
 
-/** @throws CalendarFault where it does not say when it begins and ends */
+/** @throws CalendarFault if it does not say when it begins and ends */
 export function readEvent(component: Component, zones: Zones): IcalEvent {
   const [start] = readMoments(component, 'dtstart');
   if (start === undefined) throw new CalendarFault('it has no beginning (DTSTART)', 'give it one, or remove it');
@@ -90,12 +90,12 @@ export function placeEvent(
   return { startMs, endMs, blackout: { from, to, timezone: zones.default ?? 'UTC', reason } };
 }
 
-/** Days are as long as the wall clocks make them (RFC 5545, "Duration"), so that one day over the end of summer time has 25 hours. */
+/** Days are as long as wall clocks make them (RFC 5545, "Duration"), so a day on which summer time ends has 25 hours. */
 function endOfEvent({ wallMs, thenMs, leastMs }: Length, startWallMs: number, clock: ZoneClock): number {
   return Math.max(clock.toInstant(startWallMs + wallMs) + thenMs, clock.toInstant(startWallMs) + leastMs);
 }
 
-/** An end on the day of the beginning, which should be the day after, means that day. */
+/** An end should be the day after the last day. If it is the day of the beginning, it means that day. */
 function wholeDays(component: Component, start: Moment): Length {
   const [end] = readMoments(component, 'dtend');
   const lasts = end ? end.wallMs - start.wallMs : durationOf(component);
@@ -105,8 +105,8 @@ function wholeDays(component: Component, start: Moment): Length {
 }
 
 /**
- * With DTEND, both as long by the clock and up to the same wall time, of which the later is taken: RFC 5545 ("Recurrence Rule") has the
- * first, most calendars show the second, and less blackout than was meant is the worse mistake.
+ * With DTEND, an event may last equally long in elapsed time, or end at the same wall time; the later end counts. RFC 5545 ("Recurrence Rule")
+ * says the first, most calendars show the second, and less blackout than was meant is the worse mistake.
  */
 function timedLength(component: Component, start: Moment, clock: ZoneClock, zones: Zones): Length {
   const [end] = readMoments(component, 'dtend');
@@ -126,7 +126,7 @@ function checkedLength(length: Length, start: Moment, clock: ZoneClock): Length 
   return length;
 }
 
-/** A further day of an event (RDATE), which may be written with an end of its own. */
+/** A further day of an event (RDATE), which may have an end of its own. */
 export interface FurtherDay {
   readonly moment: Moment;
   readonly end: string | undefined;
@@ -142,7 +142,7 @@ export function furtherDaysOf(component: Component): FurtherDay[] {
   });
 }
 
-/** As the event, but at another moment, and with another end if that is written. */
+/** Like the event, but at another moment, and with another end if one is written. */
 export function eventAt(event: IcalEvent, { moment, end }: FurtherDay, zones: Zones): IcalEvent {
   if (moment.isDate !== event.start.isDate)
     throw new CalendarFault(
@@ -157,7 +157,7 @@ export function eventAt(event: IcalEvent, { moment, end }: FurtherDay, zones: Zo
   return { ...event, start: moment, clock, length: checkedLength(length, moment, clock) };
 }
 
-/** All dates and times of the properties of that name. @throws CalendarFault for one that does not come */
+/** All dates and times of the properties of that name. @throws CalendarFault for one that does not exist */
 export function readMoments(component: Component, name: string): Moment[] {
   return component.getAllProperties(name).flatMap((property) => {
     const [, , , ...values] = property.jCal as unknown[];
@@ -168,7 +168,7 @@ export function readMoments(component: Component, name: string): Moment[] {
 const zoneNameOf = (property: ReturnType<Component['getAllProperties']>[number]): string | undefined =>
   [property.getParameter('tzid')].flat()[0];
 
-/** ical.js writes a date without VALUE=DATE as `2026-12-25T::`, which is read as the date that it is. */
+/** ical.js turns a date without VALUE=DATE into `2026-12-25T::`, which is read as that date. */
 export function readMoment(text: string, tzid: string | undefined): Moment {
   const [, date, hour, minute, second, utc] =
     /^(\d{4}-\d\d-\d\d)(?:T(?:::|(\d\d):(\d\d):(\d\d)?(Z?)))?$/.exec(text) ?? [];
@@ -184,7 +184,7 @@ const durationOf = (component: Component): Length | undefined => {
   return property === null ? undefined : readDuration(String(property.jCal[3]));
 };
 
-/** Weeks and days by wall clocks, the rest by the clock. */
+/** Weeks and days by wall clocks, the rest by elapsed time. */
 function readDuration(text: string): Length {
   const [whole, sign, weeks, days, hours, minutes, seconds] =
     /^([+-])?P(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?)?$/.exec(text) ?? [];
@@ -198,7 +198,7 @@ function readDuration(text: string): Length {
   return { wallMs: ((w ?? 0) * 7 + (d ?? 0)) * DAY_MS, thenMs, leastMs: 0 };
 }
 
-/** By our own rule where the zone is one that we know, else by what the file says of it. @throws CalendarFault for any other */
+/** By our own rule if we know the zone, else as the file describes it. @throws CalendarFault for any other zone */
 export function clockOf({ isDate, zone }: Moment, zones: Zones): ZoneClock {
   const name = isDate ? zones.default : (zone ?? zones.default);
   if (name !== undefined && isTimezone(name))

@@ -32,13 +32,13 @@ export interface Answer {
   readonly commit: string | null;
   /** The change that is exposed to this host: `N@commit`; null for a committed value. */
   readonly override: string | null;
-  /** Of the newest commit to this path that the host knows; 0 without one. It becomes less only when that was forged. */
+  /** Of the newest commit to this path that the host knows; 0 without one. It decreases only if that commit was forged. */
   readonly sequence: number;
 }
 
 /**
- * With a newer commit; the same as before for one that is no newer: a host never goes back.
- * @param overrules states that never were on the branch: a host that has one of them takes what is true in its place
+ * With a newer commit; unchanged if the commit is not newer: a host never goes back.
+ * @param overrules states that were never on the branch: a host that has one of them takes the true one in its place
  */
 export function withCommitted(held: Held, next: Committed, overrules: readonly string[] = []): Held {
   const { committed } = held;

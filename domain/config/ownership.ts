@@ -11,8 +11,8 @@ export const isOwned = (paths: readonly string[], path: string): boolean =>
   paths.some((own) => (own === '' || own.endsWith('/') ? path.startsWith(own) : path === own));
 
 /**
- * A change is released by one pipeline, which owns all that it changes. One of which several own a part, or one a part and none the rest, could
- * never be deployed. One of which no pipeline owns anything waits for a pipeline.
+ * One pipeline releases a change, and owns all the paths that it changes. If several pipelines own parts of a change, or one owns a part and none
+ * the rest, the change could never be deployed. If no pipeline owns any part, the change waits for one that does.
  * @throws ConveyorError `config-not-one-pipeline`
  */
 export function refuseUnreleasable(paths: readonly string[], pipelines: readonly OwnedPaths[]): void {
@@ -27,7 +27,7 @@ export function refuseUnreleasable(paths: readonly string[], pipelines: readonly
   throw conveyorError('config-not-one-pipeline', { parts, ...(unowned === undefined ? {} : { unowned }) });
 }
 
-/** Of the subscriptions of a pipeline to changes of configuration, those of this repository. */
+/** The subscriptions of a pipeline to changes of configuration in this repository. */
 export function ownedPaths(
   repository: string,
   {

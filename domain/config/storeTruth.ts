@@ -19,8 +19,8 @@ export const wasEverTrue = (line: CommitLine, record: Omit<Committed, 'value'>, 
   isOnLine(line, record) && record.version === (atCommit ?? '');
 
 /**
- * Whether a record that was true once is what hosts are to have at the head of their store.
- * @param atHead the blob of git; null where the path is gone, and `unfit` for what no host could get, so that hosts keep what they have
+ * Whether a record that was true once is what hosts should have at the head of their store.
+ * @param atHead the blob in git; null if the path is gone; `unfit` for a value that no host could get, so that hosts keep what they have
  * @param partly the commit after the head, while it is on its way
  */
 export function isNewest(
@@ -33,10 +33,10 @@ export function isNewest(
   return atHead === 'unfit' || version === (atHead ?? '');
 }
 
-/** So many forged states of a path are named beside its value. */
+/** How many forged states of a path are named beside its value. */
 const OVERRULED = 32;
 
-/** The states that a value overrules: those of before, and these. Undefined where nothing is new. */
+/** The states that a value overrules: the earlier ones and these. Undefined if nothing is new. */
 export function overruledStates(
   before: readonly string[],
   forged: readonly Omit<Committed, 'value'>[],
@@ -45,7 +45,7 @@ export function overruledStates(
   return news.length === 0 ? undefined : [...before, ...news].slice(-OVERRULED);
 }
 
-/** Whether a round that took so long is due again: no more often than that, and for a twentieth of the time at most. */
+/** Whether a round is due again: no more often than the interval, and rounds take at most a twentieth of the time. */
 export const isRoundDue = (
   nowMs: number,
   last: { readonly endedAtMs: number; readonly tookMs: number },

@@ -1,6 +1,6 @@
 import { isPrivate } from '../loopback';
 
-/** Why these are not addresses of a store, with commas between them; undefined when they are. It repeats nothing of them: they may hold a password. */
+/** Why these are not addresses of a store, separated by commas; undefined if they are. It does not repeat them: they may hold a password. */
 export function whyNotStoreUrls(text: string): string | undefined {
   const urls = text.split(',').map((url) => url.trim());
   if (!urls.every((url) => /^https?:\/\/[^/]/.test(url) && URL.canParse(url)))
@@ -10,5 +10,5 @@ export function whyNotStoreUrls(text: string): string | undefined {
   return undefined;
 }
 
-/** Whether somebody on the way could read what goes to one of these addresses. */
+/** Whether somebody on the network could read what is sent to one of these addresses. */
 export const isStoreOpenToOthers = (text: string): boolean => text.split(',').some((url) => !isPrivate(url.trim()));

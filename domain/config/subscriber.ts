@@ -41,7 +41,7 @@ export function subscriberId(host: string, has: readonly KnownCommit[]): string 
   return `${host}@${exposed[0] ?? commits[0]?.commit ?? 'none'}`;
 }
 
-/** Each name under which a subscriber may measure: that of any of these paths, and that of all that it reads. */
+/** Each name under which a subscriber may measure: the name of any of these paths, or of everything that it reads. */
 export const subscriberIds = (host: string, some: readonly KnownCommit[], all: readonly KnownCommit[]): string[] => [
   ...new Set([...some.map((one) => subscriberId(host, [one])), subscriberId(host, all)]),
 ];

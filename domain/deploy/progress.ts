@@ -43,7 +43,7 @@ export function judgeTimeout(units: readonly UnitProgress[]): Exclude<Progress, 
   return { kind: 'stuck', reason: text.join('; ') };
 }
 
-/** Never below none: a unit that counts more gone than it has does not stand for what another lacks. */
+/** Never below 0: a unit that counts more tasks as gone than it has must not make up for tasks that another lacks. */
 const presentOf = ({ targeted, gone }: UnitProgress): number => Math.max(0, targeted - gone);
 
 const pendingOf = ({ targeted, gone, updated }: UnitProgress): number => Math.max(0, targeted - gone - updated);

@@ -30,7 +30,7 @@ function withHeld({ canary, followOn }: DeployInput, { fleet }: DeployRecord, re
   return held === undefined ? result : { ...result, held };
 }
 
-/** What it has brought to its service, for the lock of that. A follow-on completes what its release brought, and a canary is undone. */
+/** What it has brought to its service, for the lock of the service. A follow-on completes what its release brought, and a canary is undone. */
 export function recordBrought(
   { pipeline, release, action, version, artifacts, spec, rollback, followOn, canary }: DeployInput,
   { fleet, endedAtMs }: DeployRecord,

@@ -137,9 +137,9 @@ export interface DeployRecord {
   readonly fence?: number;
   /** What other pipelines have brought to the service since this action last brought something, as far as is known. */
   readonly since?: readonly Brought[];
-  /** Units that run it, and are left to those pipelines. */
+  /** Units that run what those pipelines brought, and are left to them. */
   readonly keptUnits?: KeptUnits;
-  /** Units that the push type lists no more; null where all that are missing came back. */
+  /** Units that the push type no longer lists; null if all missing units came back. */
   readonly unlisted?: UnlistedUnits | null;
   /** Null before it is planned. */
   readonly fleet: Fleet | null;

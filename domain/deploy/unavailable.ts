@@ -61,7 +61,7 @@ export function leavingOut(record: DeployRecord, down: readonly string[], nowMs:
 const areAway = (down: Named): string => `${namesOf(down)} ${down.count === 1 ? 'is' : 'are'} unavailable`;
 const itIs = ({ count }: Named): string => (count === 1 ? 'it is' : 'they are');
 
-/** What a deploy is about: of a follow-on only the units that were left out, and of what goes back none that another pipeline has brought on since. */
+/** The units that a deploy concerns: for a follow-on only those that were left out; when it goes back, none that another pipeline has updated since. */
 export function concerned(units: readonly Unit[], { only, since }: Concerning): readonly Unit[] {
   const all = only ? units.filter(({ id }) => only.includes(id)) : units;
   return since ? all.filter((unit) => keeperOf(unit, since) === undefined) : all;

@@ -1,21 +1,21 @@
 import { plural } from '../text';
 
-/** A unit that was part of a deploy and that the push type lists no more: the deploy cannot bring it further, and does not pass it over in silence. */
+/** A unit that was part of a deploy and that the push type no longer lists: the deploy cannot update it any further, and says so. */
 export interface UnlistedUnit {
   readonly id: string;
   /** What it ran before the deploy. */
   readonly version: string | null;
-  /** How many of its tasks run the version of the deploy; left out where the push type does not say. */
+  /** How many of its tasks run the version of the deploy; left out if the push type does not say. */
   readonly tasks?: { readonly updated: number; readonly size: number };
 }
 
 export interface UnlistedUnits {
   readonly count: number;
-  /** Of many the first. */
+  /** If there are many, the first ones. */
   readonly units: readonly UnlistedUnit[];
 }
 
-/** So many are named, and asked about. */
+/** How many are named and asked about. */
 export const NAMED_UNLISTED = 5;
 
 /** `kvstore-y (3 of 6 tasks run kv:2) and 2 others are not listed any more` */

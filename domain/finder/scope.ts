@@ -49,7 +49,7 @@ export function outOfScope(scope: WebhookScope | null, said: Event): OutOfScope 
 function notPublished(scope: WebhookScope, { finder, about }: FinderEvent): string | undefined {
   if (!isAmong(scope.finders, finder)) return `publish for the finder ${quoted(finder)}`;
   const said = Object.entries(about).flatMap(([key, values]) => [values].flat().map((value) => ({ key, value })));
-  // To say nothing is no way around what may be said.
+  // An empty `with` must not get around the keys and values that are allowed.
   if (said.length === 0 && scope.with !== undefined) return 'publish what has nothing in its with';
   const wrong = said.find((one) => !mayEnter(scope, one));
   if (wrong === undefined) return undefined;

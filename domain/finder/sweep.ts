@@ -56,8 +56,8 @@ export type Reception =
   | { readonly kind: 'refused'; readonly why: string; readonly again: boolean };
 
 /**
- * What a finder found for a page: for each pipeline its submissions, in their order. One holds an artifact of each name; where a finder found
- * several of one name, none of which stands for another, each has a submission of its own. What nobody asked it for is left out.
+ * What a finder found for a page: for each pipeline its submissions, in order. A submission holds one artifact of each name. If a finder found
+ * several of one name, none of which stands for another, each has a submission of its own. What nobody asked for is left out.
  */
 export function submissionsOf(finder: string, { asked }: Page, { found }: FinderAnswer): SweepSubmission[] {
   const wanted = new Set(asked.map(subscriptionKey));

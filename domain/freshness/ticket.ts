@@ -37,7 +37,7 @@ export interface TicketText {
 export const ticketKey = ({ pipeline, deployedAt }: Pick<OpenTicket, 'pipeline' | 'deployedAt'>): string =>
   `freshness/${pipeline}/${deployedAt}`;
 
-/** One key has one ticket, and one ticket one key; `named` are the keys of the tickets that are known. Undefined where that holds. */
+/** One key has one ticket, and one ticket one key; `named` are the keys of the known tickets. Undefined if that holds. */
 export function whyNotItsName(
   named: ReadonlyMap<string, string>,
   ticket: OpenTicket,

@@ -77,7 +77,7 @@ function isDrawn(project: string, user: GateUser, share: number): boolean {
   return share === 1 || (hasId(user) && bucketOf(sampleKey(project, user.id)) < partsOf(share));
 }
 
-/** All without one would be in one bucket: in or out together, by chance. */
+/** All users without an id would share one bucket, and be in or out together by chance. */
 const hasId = ({ id }: GateUser): boolean => Boolean(id);
 
 const turned = ({ not = false }: Restraint, test: Test): Test => {

@@ -5,28 +5,28 @@ import { Git } from '../../../config/repository/git';
 import { ConveyorError } from '../../../domain/errors';
 
 /**
- * What a folder is based on: without it nobody could tell what its author changed from what others did since. A checkout says it itself; any
- * other folder remembers it in a file, which goes along when it is copied.
+ * The base of a folder: without it nobody could tell the author's changes from what others have changed since. A checkout knows its base; any
+ * other folder remembers it in a file, which a copy of the folder takes along.
  */
 
 const MEMORY = '.conveyor-base.json';
 
 const memorySchema = z.object({
   repository: z.string(),
-  /** The commit; null: it began before the branch had any. */
+  /** The commit; null if the folder began before the branch had one. */
   base: z.string().nullable(),
-  /** Commits of changes that were proposed of it since, oldest first: once one has landed, the folder as it was then is on the branch. */
+  /** Commits of changes proposed from it since, oldest first: once one has landed, the folder as it was then is on the branch. */
   proposed: z.array(z.string()),
 });
 type FolderMemory = z.output<typeof memorySchema>;
 
-/** So many proposals in a row that all did not land are remembered. */
+/** How many proposals in a row are remembered if none of them lands. */
 const MAX_PROPOSED = 20;
 
 /**
  * The newest commit of which a folder has everything, or the one that is given.
- * @param ask what the repository says of a commit; it throws `usage` for one that is neither on the branch nor that of a change which landed
- * @returns its answer; null: it began before there was a commit; undefined: nothing says it
+ * @param ask what the repository says of a commit; throws `usage` if the commit is neither on the branch nor of a change that has landed
+ * @returns its answer; null if the folder began before there was a commit; undefined if its base is unknown
  */
 export async function basisOf<T>(
   folder: string,
@@ -49,7 +49,7 @@ function unknownAt(error: unknown): undefined {
   if (!(error instanceof ConveyorError) || error.code !== 'usage') throw error;
 }
 
-/** From now on a folder knows what was proposed of it. @returns why it does not */
+/** Notes in a folder what was proposed from it. @returns why that failed */
 export function rememberBasis(
   folder: string,
   { repository, base, commit }: { readonly repository: string; readonly base: string | null; readonly commit: string },
@@ -73,7 +73,7 @@ function memoryOf(folder: string, repository: string): FolderMemory | undefined 
     const found = memorySchema.parse(JSON.parse(readFileSync(file, 'utf8')));
     return found.repository === repository ? found : undefined;
   } catch {
-    // Whoever spoils it is asked for the base.
+    // If somebody spoils the file, the command asks for the base.
     return undefined;
   }
 }

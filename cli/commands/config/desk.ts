@@ -17,14 +17,14 @@ export interface Desk {
   why(path: string): Promise<Whys>;
   /** What `propose` would change. */
   diff(folder: string, base: string | undefined): Promise<Difference>;
-  /** @param base undefined: that of its checkout, or what the folder remembers @throws ConveyorError `config-base-unknown` */
+  /** @param base undefined for the base of the checkout, or the one that the folder remembers @throws ConveyorError `config-base-unknown` */
   propose(folder: string, message: string, base: string | undefined): Promise<DeskOutcome>;
 }
 
 /** Where a value comes from or what a file contributes to, and who subscribes to each of these values. */
 export type Whys = Dependencies & { readonly subscribers: Readonly<Record<string, Known>> };
 
-/** `basis`: the commit of which the folder has everything. A server reports the first problem alone, as an error. */
+/** `basis`: the commit of which the folder has everything. A server reports only the first problem, as an error. */
 export type DeskOutcome = (Requested & { readonly basis: string | null }) | { readonly problems: readonly Problem[] };
 
 interface Problem {

@@ -66,7 +66,7 @@ export const lockStore: Register = (group, cli) => {
         const service = { user: login.user, password: login.password };
         const steps = planLock({ repository: name, service, hosts, rotated, revoked, rootPassword }, present);
         for (const step of dryRun ? [] : steps) {
-          // Before etcd knows it: a password that nobody has is of no use.
+          // Before etcd knows it: a password that was not saved is of no use.
           if (step.issued && out !== undefined) writePassword(out, step.issued);
           await lock.take(step, present.isLocked);
         }

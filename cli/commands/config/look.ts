@@ -37,12 +37,12 @@ export const status: Register = (group, cli) => {
     );
 };
 
-/** So many releases are looked through. */
+/** How many releases are searched. */
 const RELEASES = 500;
-/** Git says the rest, so nobody waits longer for Temporal or a server. */
+/** Git has the rest, so wait no longer for Temporal or a server. */
 const RELEASES_PATIENCE_MS = 5_000;
 
-/** The newest releases; none, and a note, where nobody can say. */
+/** The newest releases; none, and a note, if they cannot be read. */
 async function knownReleases({ io, connect }: CommandCall<unknown>): Promise<readonly ReleaseSummary[]> {
   const asked = withClient(io, connect, (client) => client.listReleases({ limit: RELEASES }));
   let timer: NodeJS.Timeout | undefined;

@@ -40,7 +40,7 @@ export async function serverDesk(server: HttpOptions, options: RepositoryOptions
   };
 }
 
-/** Of a folder that began before the branch had a commit: all that it has, unless others have made the same files since. */
+/** For a folder that began before the branch had a commit: all its files, unless others have made the same files since. */
 function filesWithoutBase(folder: string, { files, commit }: SourceList): Readonly<Record<string, string | null>> {
   const edits = Object.entries(differing(folder, files)).filter(([, text]) => text !== null);
   const [taken] = edits.find(([path]) => path in files) ?? [];

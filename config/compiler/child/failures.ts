@@ -15,7 +15,7 @@ export function failureOf(error: unknown, loader: Loader): JobFailure {
   );
 }
 
-/** It wrote more than it may, whatever it made of being told so. */
+/** It wrote more than it may, whatever it did when it was told so. */
 export function floodOf({ realm }: Loader): JobFailure | null {
   if (!realm.isFlooded()) return null;
   return { kind: 'threw', why: `it wrote more than ${formatBytes(PROGRAM_OUTPUT_CHARS)}`, where: null };
@@ -70,6 +70,6 @@ function misfit(error: unknown): string | null {
   return more > 0 ? `${lines.join('; ')}; and ${more} more` : lines.join('; ');
 }
 
-/** An array of ours, whose methods a program did not make. */
+/** An array of ours: no program made its methods. */
 const ours = (theirs: ArrayLike<unknown>, max: number): readonly unknown[] =>
   Array.from({ length: Math.min(theirs.length, max) }, (_, at) => theirs[at]);

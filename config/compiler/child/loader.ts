@@ -6,8 +6,8 @@ import { furnish, still, type Realm } from './realm';
 type Exports = Readonly<Record<string, unknown>>;
 
 /**
- * The modules of one run: each is run once, when something first imports it, in a world of its own. That world holds no object of ours,
- * by which a program could come at this process: what is here only looks at what is there. Never call a function of that world with an
+ * The modules of one run: each runs once, when something first imports it, in a world of its own. That world holds no object of ours through
+ * which a program could reach this process: code here only reads what is there. Never call a function of that world with an
  * argument that is neither a text nor of that world, not even a method of its arrays with a function of ours.
  */
 export class Loader {
@@ -33,7 +33,7 @@ export class Loader {
     return this.known.has(path);
   }
 
-  /** @throws whatever the modules throw, which is of their world */
+  /** @throws whatever the modules throw: an object of their world */
   load(path: string): Exports {
     if (!this.areDefined) this.define();
     return this.realm.load(path);

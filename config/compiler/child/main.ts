@@ -14,11 +14,11 @@ async function main(): Promise<void> {
   const job = JSON.parse(readFileSync(0, 'utf8')) as CompilerJob;
   const run = await runnerOf(job);
   write({ result: run() });
-  // Before anything else has a turn: a program leaves promises behind.
+  // Exit before anything else gets a turn: a program may leave promises behind.
   process.exit();
 }
 
-/** What one job needs is loaded for it alone. */
+/** Each job loads only what it needs. */
 async function runnerOf(job: CompilerJob): Promise<() => JobResult> {
   switch (job.kind) {
     case 'parse': {

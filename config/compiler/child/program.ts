@@ -8,11 +8,11 @@ import { MOMENT, OTHER_MOMENT } from './moments';
 
 const SECOND_ZONE = 'Pacific/Auckland';
 
-/** Runs a program twice, from nothing: the second time in another age, at another hour and in another zone, which nobody may notice. */
+/** Runs a program twice, from nothing: the second time in another age, at another hour and in another zone, which may make no difference. */
 export function runProgram(job: ProgramJob, say: (at: At) => void): ProgramResult {
   process.env.TZ = 'UTC';
   const loader = new Loader(job.modules, MOMENT);
-  // Its time begins once there is a world for it.
+  // Its time limit begins once its world is ready.
   say({ path: job.file, invariant: null });
   const first = once(job, loader);
   if (isFailure(first)) return { kind: 'program', outcome: first };

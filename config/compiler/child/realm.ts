@@ -7,7 +7,7 @@ export interface Realm {
   link(from: string, specifier: string, target: string): void;
   /** Runs a file unless it ran before. @returns what it exports @throws whatever it throws */
   load(path: string): Readonly<Record<string, unknown>>;
-  /** What a file exported when it had run, by name, whatever others made of it since; undefined if it did not run. */
+  /** What a file exported when it had run, by name, whatever other code did to it since; undefined if it did not run. */
   exported(path: string): Readonly<Record<string, unknown>> | undefined;
   /** A value of a schema, read from JSON. @throws whatever the schema throws */
   parse(schema: unknown, json: string): unknown;
@@ -31,8 +31,8 @@ interface File {
 }
 
 /**
- * Runs inside a new context, from its text alone: it may name nothing of this module. Afterwards nothing there tells the time, or takes
- * memory that the heap does not count.
+ * Runs inside a new context, only from its text, so it may not name anything of this module. Afterwards nothing there tells the time, or
+ * takes memory that the heap does not count.
  * @param nowMs the only moment that this world has
  */
 export function still(nowMs: number): void {
@@ -75,7 +75,7 @@ export function still(nowMs: number): void {
   });
 }
 
-/** The same for the modules of a program. What this code needs it takes before a program runs, which may change everything else. */
+/** The same for the modules of a program. This code takes what it needs before a program runs, since a program may change everything. */
 export function furnish(outputChars: number): Realm {
   const { assign, create } = Object;
   const { apply } = Reflect;

@@ -2,13 +2,13 @@ import { createRequire } from 'node:module';
 import { createContext, Script } from 'node:vm';
 
 /**
- * Has the stacks of errors written by a function that comes from an empty world. V8 has them written by a function of Node's, also those
- * of programs; a program that leaves it no stack to run on catches an error of its world, which is ours, and by that the rest.
- * @throws where Node has no such thing any more: then no program may run
+ * Makes a function from an empty world format the stacks of errors. V8 calls a function of Node for this, even for errors of programs. If a
+ * program leaves that function no stack to run on, it catches an error of the function's world, which is ours, and through it everything else.
+ * @throws if Node no longer has this internal: then no program may run
  */
 export function writeStacksApart(): void {
   const empty = createContext(Object.create(null) as object, { codeGeneration: { strings: false, wasm: false } });
-  // Of Node's own tests, behind --expose-internals: nothing public changes this.
+  // Made for Node's own tests, behind --expose-internals: nothing public can change this.
   const { internalBinding } = createRequire(__filename)('internal/test/binding') as {
     internalBinding(name: 'errors'): Errors;
   };

@@ -21,7 +21,7 @@ export function fromCycloneDx({ metadata, components, dependencies }: JsonFields
   return { root: about[0] ? (refOf(about[0]) ?? null) : null, components: found, dependencies: new Map(edges) };
 }
 
-/** Of a component without a package URL, by its type; without one it may be a package. */
+/** For a component without a package URL, by its type; a component without a type may be a package. */
 const CYCLONE_PACKAGES = ['library', 'framework', undefined];
 
 function componentFrom({ type, group, name, version, purl }: JsonFields): SbomComponent {

@@ -17,12 +17,12 @@ export interface SbomComponent {
   readonly name: string;
   /** Null where it has none. */
   readonly purl: string | null;
-  /** Names of its package without a version, where it may be one; empty of files and their like. */
+  /** Names of its package without a version, if it may be one; empty for files and the like. */
   readonly packageNames: readonly string[];
   readonly version: string | undefined;
 }
 
-/** So many packages that are known by their names alone, since they have no package URL that can be read. */
+/** How many packages are known only by name, since they have no readable package URL. */
 export const countNamedOnly = ({ components }: Sbom): number =>
   [...components.values()].filter(({ purl, packageNames }) => packageNames.length > 0 && !packageIn(purl ?? '')).length;
 
@@ -41,7 +41,7 @@ export function chainToAffected(sbom: Sbom, advisory: Advisory, order: VersionOr
   return undefined;
 }
 
-/** Without a package URL the ecosystem is not known, so that a package of that name has to be assumed to be the one. */
+/** Without a package URL the ecosystem is not known, so any package of that name has to count as the one meant. */
 function isCalled({ packageNames }: SbomComponent, key: string): boolean {
   const [type = ''] = key.split('/');
   return packageNames.some((name) => packageKey(type, name) === key);

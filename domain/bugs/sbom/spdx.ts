@@ -26,7 +26,7 @@ export function fromSpdx({ packages, relationships, documentDescribes }: JsonFie
   return { root: described[0] ?? null, components, dependencies };
 }
 
-/** Purposes of which a package without a package URL may be one that an advisory names; most do not say. */
+/** Purposes with which a package without a package URL may be one that an advisory names; most packages state none. */
 const SPDX_PACKAGES = ['LIBRARY', 'FRAMEWORK', undefined];
 
 const FORWARDS = /^(DEPENDS_ON|CONTAINS|HAS_PREREQUISITE)$/;
