@@ -16,7 +16,7 @@ export function readData(file: string): unknown {
   }
 }
 
-/** The parser calls itself for each level. */
+/** The parser recurses for each level. */
 function problemIn(error: unknown): string {
   const [first = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
   return first.startsWith('Maximum call stack') ? 'it is nested too deep' : first;

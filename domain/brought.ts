@@ -147,7 +147,7 @@ const isReplaced = (value: unknown): boolean =>
 /** `web-b/1` */
 export const bringerOf = ({ pipeline, release }: Brought): string => releaseId(pipeline, release);
 
-/** The units of the first that the other has too, as far as both are known. */
+/** Whether the other has all, some or none of the units of the first, as far as both are known. */
 function unitsInCommon(one: Brought, other: Brought): 'all' | 'some' | 'none' {
   if (one.config === other.config) return 'all';
   if (one.units === undefined || other.units === undefined) return 'none';

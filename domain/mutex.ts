@@ -20,7 +20,7 @@ export interface Mutex {
   readonly fence: number;
   /** Left out by a lock from before there were canaries. */
   readonly guests?: readonly Canary[];
-  /** Of the lock of a service: what runs there. Left out where nothing is known. */
+  /** For the lock of a service: what runs there. Left out if nothing is known. */
   readonly brought?: readonly Brought[];
 }
 
@@ -87,7 +87,7 @@ export const CANARIES_MEMO = 'canaries';
 /** Somebody is kept waiting by whoever holds, or keeps tasks for a canary: both need to know that those still run. */
 export const isWaitedFor = (mutex: Mutex): boolean => mutex.queue.length > 0 || canariesOf(mutex).length > 0;
 
-/** Where a lock keeps what runs on its service, as a memo: the next lock reads it there. */
+/** The memo in which a lock keeps what runs on its service; the next lock reads it. */
 export const BROUGHT_MEMO = 'brought';
 
 export const canariesOf = ({ guests }: Mutex): readonly Canary[] => guests ?? [];

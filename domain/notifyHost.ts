@@ -1,8 +1,8 @@
 import { matches } from './pattern';
 
 /**
- * Hosts that answer with the secrets of a machine to requests from it: link-local addresses and the metadata services of clouds. As a URL
- * writes them; the addresses of a name are known to the worker alone, which looks again (activities/notifyTarget.ts).
+ * Hosts that answer requests from a machine with its secrets: link-local addresses and the metadata services of clouds. Here as a URL
+ * writes them; only the worker knows the addresses of a name, and it checks again (activities/notifyTarget.ts).
  */
 const METADATA =
   /^(169\.254\.\d+\.\d+|100\.100\.100\.200|168\.63\.129\.16|192\.0\.0\.192|\[?fe[89ab][0-9a-f]:.*|\[?fd00:ec2::254\]?|\[?fd20:ce::254\]?|metadata(\.google\.internal)?\.?)$/i;
@@ -12,8 +12,8 @@ export const isMetadataHost = (host: string): boolean =>
   METADATA.test(host) || METADATA.test(carriedAddress(host) ?? '');
 
 /**
- * The IPv4 address that an IPv6 address carries, which a gateway or the machine itself reaches in its place: mapped, compatible and
- * translated (RFC 4291, 6052, 7915), or 6to4 (RFC 3056). Undefined of all others.
+ * The IPv4 address inside an IPv6 address, which a gateway or the machine itself contacts in its place: mapped, compatible and
+ * translated (RFC 4291, 6052, 7915), or 6to4 (RFC 3056). Undefined for all others.
  */
 export function carriedAddress(host: string): string | undefined {
   const groups = groupsOf(host);

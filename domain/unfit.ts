@@ -6,7 +6,7 @@ export interface Excess {
   readonly limit: string;
 }
 
-/** A text that is empty, not plain (domain/plainText.ts), or that says an order which cannot be read, as the error `invalid-text` says it. */
+/** Why a text is refused, as the error `invalid-text` says it: it is empty, not plain (domain/plainText.ts), or gives an unreadable order. */
 export interface BadText {
   readonly what: string;
   /** `is empty` */

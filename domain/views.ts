@@ -19,7 +19,7 @@ export interface Trigger {
   readonly of?: number;
   /** rollback: whoever asked for it said that the undone version is not bad. */
   readonly notBad?: true;
-  /** rollback: to what an import alone calls good, so that it is held against the rules as any release is. */
+  /** rollback: to what only an import calls good, so it has to pass the rules like any release. */
   readonly imported?: true;
   /** emergency, and a rerun: why. */
   readonly reason?: string;
@@ -434,11 +434,11 @@ export interface BehindView {
   readonly bring: string;
 }
 
-/** What a deploy action brought last, and what runs there where another pipeline has deployed since. */
+/** What a deploy action brought last, and what runs there if another pipeline has deployed since. */
 export interface GoodView {
   readonly release: number;
   readonly version: string;
-  /** `by` is the release of the other pipeline; `on` names the units, where they are only some. */
+  /** `by` is the release of the other pipeline; `on` names the units if only some are affected. */
   readonly replaced?: { readonly by: string; readonly version: string; readonly on?: string };
 }
 
@@ -466,7 +466,7 @@ export interface PipelineStatus extends PipelineSummary {
   readonly behind?: readonly BehindView[];
   readonly releases: readonly ReleaseSummary[];
   readonly commands: readonly CommandRecord[];
-  /** Who brought records of it in a file last, and when. */
+  /** Who last imported records of it from a file, and when. */
   readonly imported?: { readonly actor: string; readonly at: string };
   readonly webUi: string;
   /** The page that lists it with its releases and deploys. */
@@ -511,7 +511,7 @@ export interface HistoryRow extends ReleaseSummary {
   readonly durationMs: number | null;
   /** It ended while it waited to start. */
   readonly neverStarted?: true;
-  /** It stands in an import: no more is known of it than the file said. */
+  /** It comes from an import: only what the file said is known about it. */
   readonly imported?: true;
   /** Of a rerun: the first release in its line, where it stands among the others. */
   readonly place?: number;

@@ -153,13 +153,13 @@ function whyNotFor(payload: Buffer, about: AttestedArtifact): string | undefined
   return whyNotAbout(statement, about) ?? whyNotVerified(statement);
 }
 
-/** Predicates that say whether something passed, and where (slsa.dev and in-toto.io). Of others a signature says all. */
+/** Predicates with a field that says whether something passed (slsa.dev and in-toto.io). For all others the signature is enough. */
 const VERDICTS: readonly { readonly type: RegExp; readonly fields: readonly string[] }[] = [
   { type: /^https:\/\/slsa\.dev\/verification_summary\//, fields: ['verificationResult', 'verification_result'] },
   { type: /^https:\/\/in-toto\.io\/attestation\/test-result\//, fields: ['result'] },
 ];
 
-/** A signature under "failed" agrees to nothing. */
+/** A signature on "failed" approves nothing. */
 function whyNotVerified({ predicateType, predicate }: Statement): string | undefined {
   const verdict = VERDICTS.find(({ type }) => type.test(predicateType));
   if (verdict === undefined) return undefined;
@@ -170,7 +170,7 @@ function whyNotVerified({ predicateType, predicate }: Statement): string | undef
   return `its predicate has ${typeof result === 'string' ? `${field} ${excerptLine(result)}` : `no ${field}`}, and not PASSED`;
 }
 
-/** Only a signature of this name, version and digest is one of this artifact; one that names the pipeline is for that pipeline alone. */
+/** A signature counts for this artifact only with its name, version and digest; one that names a pipeline counts only for that pipeline. */
 function whyNotAbout(statement: Statement, { name, version, digest, pipeline }: AttestedArtifact): string | undefined {
   const wanted = `${name}@${version}`;
   const forOne = pipeline === null ? wanted : `${pipeline}/${wanted}`;

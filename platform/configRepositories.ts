@@ -17,17 +17,17 @@ export interface ConfigRepositorySettings {
   readonly branch: string;
   /** The store that hosts read, of a cluster with commas; null where nobody reads it. */
   readonly etcd: string | null;
-  /** As whom it is entered; missing where it is open. */
+  /** The user with which it is entered; missing if the store is open. */
   readonly login?: StoreLogin;
   /** Certificates of the connection to it. */
   readonly tls?: StoreTls;
-  /** Files with the keys by which hosts know what they read; missing where nothing is signed. */
+  /** Files with the keys by which hosts verify what they read; missing if nothing is signed. */
   readonly signing?: StoreSigningFiles;
   /** Who may propose changes; missing where the file lists nobody. */
   readonly owners?: readonly Principal[];
 }
 
-/** A user of the store. The password is undefined where its variable is not set: such a process does not get in. */
+/** A user of the store. The password is undefined if its variable is not set: such a process cannot enter. */
 export interface StoreLogin {
   readonly user: string;
   readonly passwordEnv: string;
@@ -41,7 +41,7 @@ export interface StoreTls {
   readonly key?: string;
 }
 
-/** Files with PEM: the private key of the service of configuration, and the public keys of others that are believed. */
+/** PEM files: the private key of the service of configuration, and other public keys that are trusted. */
 export interface StoreSigningFiles {
   readonly key?: string;
   readonly trusted?: readonly string[];
@@ -75,7 +75,7 @@ const storeSchema = z
       context.addIssue('a password goes over https, or stays on this machine');
   });
 
-/** A URL of an open store, or how one is entered. Unlike a union it says what is wrong, and where. */
+/** The URL of an open store, or how to enter a locked one. Unlike a union, its errors say what is wrong, and where. */
 const urlOrStore = z.unknown().transform((value, context): z.output<typeof storeSchema> => {
   const parsed = typeof value === 'string' ? openStore.safeParse(value) : storeSchema.safeParse(value);
   if (parsed.success) return parsed.data;

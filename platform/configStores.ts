@@ -3,7 +3,7 @@ import { conveyorError } from '../domain/errors';
 import { isLoopback } from '../domain/loopback';
 import type { ConfigRepositorySettings, StoreTls } from './configRepositories';
 
-/** Doors of stores that stand open, and stores on other machines whose hosts could not tell what is forged. */
+/** Open stores, and stores on other machines whose hosts could not tell forged records. */
 export const lintStores = (all: readonly ConfigRepositorySettings[]): readonly string[] =>
   all.flatMap(({ name, etcd, login, signing }) => {
     if (etcd === null || etcd.split(',').every((url) => isLoopback(new URL(url.trim()).hostname))) return [];
@@ -20,7 +20,7 @@ export const lintStores = (all: readonly ConfigRepositorySettings[]): readonly s
 
 type StoreOpening = Pick<ConfigRepositorySettings, 'etcd' | 'login' | 'tls'>;
 
-/** What a client of the store is made with. @throws ConveyorError `usage` for a password that is not set, `config-invalid` for a file that cannot be read */
+/** The options of a store client. @throws ConveyorError `usage` for a password that is not set, `config-invalid` for a file that cannot be read */
 export function storeDoor({ login, tls }: StoreOpening) {
   const pem = Object.entries(tls ?? {}).map(([name, file]: [string, string]) => [name, readPem(file, 'certificate')]);
   if (login === undefined) return { ...(tls ? { tls: Object.fromEntries(pem) as StoreTls } : {}) };
@@ -33,7 +33,7 @@ export function storeDoor({ login, tls }: StoreOpening) {
   return { ...(tls ? { tls: Object.fromEntries(pem) as StoreTls } : {}), login: { user, password } };
 }
 
-/** The keys that records of a store are signed and believed by. @throws ConveyorError `config-invalid` for a file that cannot be read */
+/** The keys that sign and verify records of a store. @throws ConveyorError `config-invalid` for a file that cannot be read */
 export function storeSigning({ signing }: Pick<ConfigRepositorySettings, 'signing'>) {
   if (signing === undefined) return {};
   const { key, trusted = [] } = signing;

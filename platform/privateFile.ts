@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 
 /**
- * Writes a file that only this user reads, whole or not at all. It follows no link that lies at its place, and takes the place of a file that
+ * Writes a file that only this user can read, whole or not at all. It follows no link at that place, and replaces a file that
  * others could read.
  * @throws what the disk says
  */

@@ -2,14 +2,14 @@ import { z } from 'zod';
 import { GUARANTEES, isGuarantee, REQUIRED, type Guarantee } from '../domain/isolation';
 
 /**
- * Programs of configuration, which servers and workers run for whoever proposes them: `config.programs` of conveyor.config.yaml.
+ * Programs of configuration, which servers and workers run for the people who propose them: `config.programs` of conveyor.config.yaml.
  */
 export interface ProgramSettings {
   /** What may be missing on a machine that runs them; nothing unless the file names it. */
   readonly allowMissing: readonly Guarantee[];
 }
 
-/** Names in a list, or in a text with commas, as a variable of the environment has them. */
+/** Names in a list, or in a text with commas, as in an environment variable. */
 export const programsSchema = z
   .strictObject({
     allowMissing: z
@@ -25,5 +25,5 @@ export const programsSchema = z
   })
   .default({ allowMissing: [] });
 
-/** As a variable names them all, for programs that only their author runs. */
+/** The text that names all walls in a variable, for programs that only their author runs. */
 export const ALL_MISSING = Object.keys(GUARANTEES).join(',');

@@ -15,7 +15,7 @@ export interface IsolationMethod {
   readonly groups: CgroupRoot | null;
 }
 
-/** As whoever starts it, with nothing around it. */
+/** As the user who starts it, without any wall. */
 export const NO_ISOLATION: IsolationMethod = { namespaces: null, account: null, tools: null, groups: null };
 
 export interface Account {

@@ -43,12 +43,12 @@ export function placesFor(
   };
 }
 
-/** Where systems keep programs and libraries, and what the kernel says. All else is nobody's business who runs code of others. */
+/** Where systems keep programs and libraries, and what the kernel shows. The code of others needs nothing else. */
 const SYSTEM_FOLDERS = ['bin', 'dev', 'gnu', 'lib', 'lib32', 'lib64', 'libx32', 'nix', 'proc', 'sbin', 'usr'];
-/** By these programs find their libraries. */
+/** Programs find their libraries through these. */
 const KEPT_OF_ETC = ['ld.so.cache', 'alternatives', 'static'];
 
-/** What a program sees that needs nothing of the machine but itself: `reads`, and what it takes to start at all. */
+/** What a program that needs nothing of the machine sees: `reads`, and what it needs to start at all. */
 export function barePlaces(reads: readonly string[], stage: string): Places {
   const above = readdirSync('/', { withFileTypes: true }).filter(
     (it) => it.isDirectory() && !SYSTEM_FOLDERS.includes(it.name),
@@ -65,7 +65,7 @@ export function barePlaces(reads: readonly string[], stage: string): Places {
   };
 }
 
-/** An empty folder needs no other one above it. */
+/** A folder inside an empty folder needs no rule of its own. */
 function holdsAnything(folder: string): boolean {
   try {
     return readdirSync(folder).length > 0;

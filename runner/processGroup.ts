@@ -15,7 +15,7 @@ export async function stopGroup(group: number, graceMs: number): Promise<void> {
   await hasEnded(group, AFTER_KILL_MS);
 }
 
-/** At once, and without waiting for it. */
+/** Kills at once, without waiting. */
 export const killGroup = (group: number): boolean => signalGroup(group, 'SIGKILL');
 
 /**

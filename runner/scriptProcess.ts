@@ -101,7 +101,7 @@ interface Launch {
   readonly detached: boolean;
 }
 
-/** Starts what stands for a method. */
+/** Starts the program of a method. */
 export function launch(method: IsolationMethod, inside: Inside, { env, input, detached }: Launch): ChildProcess {
   const [file = '', ...args] = enclosed(method, inside);
   const account = method.tools === null ? (method.account ?? {}) : {};
@@ -109,7 +109,7 @@ export function launch(method: IsolationMethod, inside: Inside, { env, input, de
   return withNothingElse(method, input, (stdio) => spawn(file, args, { ...options, stdio }));
 }
 
-/** Settles when nothing can go wrong any more but the program itself. @throws Error with what was complained of before; then it has not run */
+/** Settles once only the program itself can still fail. @throws Error with the complaints so far; the program has then not run */
 async function launched(method: IsolationMethod, child: ChildProcess): Promise<void> {
   await new Promise<void>((started, failed) => {
     child.once('spawn', started);
@@ -119,7 +119,7 @@ async function launched(method: IsolationMethod, child: ChildProcess): Promise<v
   if (method.tools !== null) await untilLaunched(child);
 }
 
-/** Input, output, what says that it is ready, and nothing where the worker itself was given more. */
+/** Input, output, the pipe that says that it is ready, and nothing for other descriptors that the worker itself was given. */
 function withNothingElse(
   method: IsolationMethod,
   input: 'ignore' | 'pipe',

@@ -53,7 +53,7 @@ export const closeWorkplace = ({ folder }: Workplace): void => rmSync(folder, { 
 export function clearWorkplaces(runId: string): void {
   for (const name of readdirSync(tmpdir()).filter((one) => one.startsWith(markOf(runId)))) {
     const left = join(tmpdir(), name);
-    // Anybody may make a folder of that name there, and change it while it is removed.
+    // Anybody may make a folder with that name there, and change it during removal.
     if (isOwn(lstatSync(left))) rmSync(left, { recursive: true, force: true });
   }
 }

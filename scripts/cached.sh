@@ -1,6 +1,6 @@
-# Programs that were fetched or built once are run only while they are what they were then; sourced after common.sh.
+# Programs that were fetched or built once run only while they are unchanged; source this after common.sh.
 
-# keep MADE PLACE: a file or a folder gets its place in the cache, and a record of what it is before it has its name.
+# keep MADE PLACE: puts a file or a folder at its place in the cache, and records its digest before it has that name.
 keep() {
   record "$1" "$2"
   rm -rf "$2"
@@ -24,7 +24,7 @@ require_unchanged() {
     fail "$1 has the SHA-256 $found, not the $recorded that it had when Conveyor got it" "do not run it; $again"
 }
 
-# Whoever may write a program decides what it does: that may only be root and whoever runs it.
+# Anybody who may write a program decides what it does: only root and the user who runs it may write it.
 only_ours() {
   local path=$1 place
   for place in "$path" "$(dirname "$path")"; do
@@ -35,7 +35,7 @@ only_ours() {
   done
 }
 
-# Belongs to somebody else, or may be written by everybody or by a group that is not the user's own.
+# Whether it belongs to somebody else, or everybody or a group other than the user's own may write it.
 others_may_write() {
   local group=''
   [ "$(id -u)" = "$(id -g)" ] || group="-o -perm -0020"
@@ -43,7 +43,7 @@ others_may_write() {
   [ -n "$(find -L "$1" -prune \( ! \( -user "$(id -u)" -o -user 0 \) -o -perm -0002 $group -o -perm -0020 ! -group "$(id -g)" \))" ]
 }
 
-# Of a file its SHA-256; of a folder that of a list of all its files and links. Fails where nothing can compute it.
+# Prints the SHA-256 of a file, or for a folder that of a list of all its files and links. Fails if nothing can compute it.
 digest_of() {
   has sha256sum || has shasum || return 1
   if [ -d "$1" ]; then (cd "$1" && list_all | digests_of -); else digests_of "$1"; fi | cut -d' ' -f1
@@ -55,7 +55,7 @@ list_all() {
   find . -type l | LC_ALL=C sort | while IFS= read -r link; do printf '%s -> %s\n' "$link" "$(readlink "$link")"; done
 }
 
-# A line with the SHA-256 and the name of each file; `-` is what comes in.
+# Prints the SHA-256 and the name of each file, one a line; `-` is standard input.
 digests_of() { "${SHA256[@]}" "$@"; }
 
 SHA256=(sha256sum)

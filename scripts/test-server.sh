@@ -66,7 +66,7 @@ LAUNCHER
   keep "$made" "$HOME_DIR"
 }
 
-# Maven believes whatever the repository names as digests.
+# Maven believes the digests that the repository itself names.
 require_pinned() {
   local found
   found=$(export LC_ALL=C && cd "$1/lib" && digests_of *.jar) || return 0

@@ -79,7 +79,7 @@ function refuseLargeRecords(
   );
 }
 
-/** Who brings a document, and by which rule. */
+/** Who imports a document, and by which rule. */
 export interface Importer {
   readonly actor: string;
   readonly permitted?: string | undefined;

@@ -3,15 +3,15 @@ import { isJsonObject, type JsonObject } from '../json';
 import { PRINCIPAL } from '../principals';
 import type { GoodDeploy, PipelineState } from './state';
 
-/** Stands for each person whom a file names: the platform has not seen them act. */
+/** Stands for every person named in a file: the platform has not seen them act. */
 const IMPORTED_ACTOR = 'service:import';
 const IMPORTED = 'imported: ';
 
 type Attributed = Pick<PipelineState, 'good' | 'history' | 'commands' | 'knownBad' | 'held' | 'frozen'>;
 
 /**
- * Records that stand in a file alone, marked as such for ever: nothing of them is what a person did here, and nothing that they call good was
- * seen by a worker. What the pipeline knows itself stays as it is.
+ * Records that stand only in a file, marked as such for ever: no person did any of this here, and no worker saw what they call good.
+ * What the pipeline knows itself stays as it is.
  */
 export function asImported<R extends Attributed>(records: R, state: PipelineState | null): R {
   const known = new Set(state?.commands.map(sortedText));
@@ -30,7 +30,7 @@ export function asImported<R extends Attributed>(records: R, state: PipelineStat
   };
 }
 
-/** Which units it held, and for how long it ran, is what workers see. */
+/** Only workers know which units it held, and how long it ran. */
 const claimed = ({ held: _held, ranMs: _ranMs, ...deploy }: GoodDeploy): GoodDeploy => ({
   ...{ ...deploy, since: null, imported: true },
 });
@@ -40,7 +40,7 @@ const isSameDeploy = (one: GoodDeploy, other: GoodDeploy): boolean =>
 
 const identitiesOf = ({ artifacts }: GoodDeploy): string => artifacts.map(identityOf).sort().join('\n');
 
-/** With `service:import` for each principal, and no rule by which it was let in; texts say that they were imported. */
+/** With `service:import` for each principal, and without the rule that let it in; texts say that they were imported. */
 function unattributed<T>(value: T): T {
   if (Array.isArray(value)) return value.map(unattributed) as T;
   if (!isJsonObject(value)) return value;
@@ -55,5 +55,5 @@ function unattributed<T>(value: T): T {
 
 const TEXT_FIELDS: ReadonlySet<string> = new Set(['reason', 'rejection']);
 
-/** The same for what is the same, whatever the order of its fields. */
+/** Equal for equal values, whatever the order of their fields. */
 export const sortedText = (value: object): string => JSON.stringify(Object.entries(value).sort());

@@ -29,7 +29,7 @@ function compared<T extends bigint | number>(
   return mine > theirs ? 'newer' : 'older';
 }
 
-/** What metadata that says an order has to be, and is not; undefined where it can be read. Unread it would count for nothing. */
+/** What is wrong with metadata that gives an order; undefined if it can be read. Otherwise it would silently be ignored. */
 export function whyNotOrdered(key: string, value: string): string | undefined {
   if (key === 'sequence' && !SEQUENCE.test(value))
     return 'is not a whole number from 0 on of at most 19 digits, such as 42';
@@ -44,9 +44,9 @@ function committedAtOf({ metadata: { committedAt = '' } }: Artifact): number | u
 }
 
 /**
- * As `orderOf`, but surer than all of it is when a forge says that something was pushed. What was pushed before a push that came already is
- * older, whatever it followed then: a branch that was put back does not go forth again because somebody delivers the old push once more.
- * What was pushed after it is newer, whatever its commit says: deliveries between may be late or lost, and a branch made anew at an old commit.
+ * As `orderOf`, but the time of the push, if the forge sends it, counts before everything else. What was pushed before a push that already came
+ * is older, whatever it followed then: a branch that was put back does not go forward again because somebody delivers the old push again.
+ * What was pushed after it is newer, whatever its commit says: deliveries between them may be late or lost, or a branch begin at an old commit.
  */
 export function orderIn(state: PipelineState, artifact: Artifact, rule: OrderRule): Order {
   const order = orderOf(artifact, state.inputs[artifact.name], state.followed[artifact.name] ?? []);
@@ -55,10 +55,10 @@ export function orderIn(state: PipelineState, artifact: Artifact, rule: OrderRul
   return byPush === 'newer' && rule === 'pushes-hold-back' ? order : (byPush ?? order);
 }
 
-/** So far a push could only hold an older one back; a workflow that decided so has to come to the same again. */
+/** Before, a push could only hold back an older one; a workflow that decided so has to decide the same in a replay. */
 export type OrderRule = 'pushes-decide' | 'pushes-hold-back';
 
-/** Whether the rules decide differently about what comes in. */
+/** Whether the two rules decide differently about a new artifact. */
 export const differByRule = (state: PipelineState, artifacts: readonly Artifact[]): boolean =>
   artifacts.some((artifact) => state.inputs[artifact.name] && pushOrder(state, artifact) === 'newer');
 
@@ -68,7 +68,7 @@ function pushOrder({ pushed }: PipelineState, artifact: Artifact): Order | undef
   return at < newest ? 'older' : 'newer';
 }
 
-/** Whether a branch goes back to a version of before, which takes the place of the latest. */
+/** Whether a branch goes back to an earlier version, which replaces the latest. */
 export function isPutBack(state: PipelineState, artifact: Artifact, rule: OrderRule): boolean {
   const latest = state.inputs[artifact.name]?.version;
   const isNewPush = rule === 'pushes-decide' && pushOrder(state, artifact) === 'newer';

@@ -8,8 +8,8 @@ import { interrupted } from './uptime';
 type GoodDeploys = readonly GoodDeploy[];
 
 /**
- * What a deploy action brought was replaced by another pipeline, everywhere or on some units, or it runs again (domain/brought.ts). What came
- * everywhere is what runs now, and what a later release goes back to.
+ * Another pipeline replaced what a deploy action brought, everywhere or on some units, or the old version runs again (domain/brought.ts). If it
+ * was replaced everywhere, the replacement is what runs now, and what a later release goes back to.
  */
 export function replaced(state: PipelineState, notice: ReplacedNotice, nowMs: number): PipelineState {
   const { action, release, by } = notice;
@@ -17,7 +17,7 @@ export function replaced(state: PipelineState, notice: ReplacedNotice, nowMs: nu
   const last = lastOwn(good);
   if (last !== undefined && last.release >= release)
     return { ...state, good: { ...state.good, [action]: withReplacement(good, by, nowMs) } };
-  // Its own end is not booked yet.
+  // The end of its own deploy is not recorded yet.
   const isKnown = Object.hasOwn(state.spec.actions, action);
   const active = state.active.map((one) => (isKnown && one.number === release ? withNotice(one, notice) : one));
   return { ...state, active };
@@ -28,7 +28,7 @@ const withNotice = (release: ActiveRelease, { action, by }: ReplacedNotice): Act
   replaced: { ...release.replaced, [action]: by },
 });
 
-/** @param by null: what was brought last runs again */
+/** @param by null if what was brought last runs again */
 export function withReplacement(good: GoodDeploys, by: Replaced | null | undefined, nowMs: number): GoodDeploys {
   const own = good.slice(0, good.findLastIndex((deploy) => deploy.by === undefined) + 1);
   const last = own.at(-1);
@@ -42,7 +42,7 @@ export function withReplacement(good: GoodDeploys, by: Replaced | null | undefin
   return [...before, interrupted(whole, Date.parse(at)), entry].slice(-STATE_LIMITS.goodPerAction.max);
 }
 
-/** What another pipeline deploys under names of its own; nothing where several artifacts have other names. */
+/** What another pipeline deploys under names of its own; nothing if several artifacts have other names. */
 function asOwn(own: readonly Artifact[], { version, artifacts }: Replaced): readonly Artifact[] {
   const [only, ...others] = own;
   if (only !== undefined && others.length === 0) return [{ name: only.name, kind: only.kind, version, metadata: {} }];
@@ -63,7 +63,7 @@ export const replacementOf = (good: GoodDeploys): GoodDeploy | undefined => {
   return last?.by === undefined ? undefined : last;
 };
 
-/** Whether a rollback leaves an action alone: another pipeline has brought there since what it does not bring itself. */
+/** Whether a rollback leaves an action alone, since another pipeline has brought a version there that the rollback does not bring. */
 export function isLeftAlone(good: GoodDeploys, back: readonly Artifact[]): boolean {
   const other = replacementOf(good);
   if (other === undefined) return false;

@@ -38,7 +38,7 @@ export function rollbackOf(
   return 'impossible' in back && own.length > 0 ? backTo(state, own, number) : back;
 }
 
-/** Deploys that the pipeline file no longer has, where none that it has can go back instead: they brought what is to be undone, or all that runs. */
+/** Deploys that the pipeline file no longer has, if no other can go back instead: they brought what should be undone, or everything that runs. */
 function formerDeploys({ spec, good }: PipelineState, number: number, newest: readonly number[]): readonly string[] {
   if (newest.includes(number)) return [];
   const former = Object.entries(good).filter(([action]) => spec.actions[action]?.type !== 'deploy');
@@ -49,10 +49,10 @@ const whyFormer = ({ spec: { pipeline } }: PipelineState, former: readonly strin
   `it was deployed by ${listed(former, 'and')}, which the pipeline file no longer has: apply a file with ` +
   `${former.length === 1 ? 'that deploy' : 'those deploys'} and revert again, or release what is to run with conveyor release ${pipeline}`;
 
-/** Of a release that is about to end: the pipeline learns what it came to in a moment. */
+/** The release is about to end: the pipeline is about to learn its result. */
 export const NOT_BOOKED = 'its end is being recorded: ask again';
 
-/** What runs instead of what is to be undone. What another pipeline brought, its own revert undoes, or whoever says what else is to run. */
+/** What runs instead of what should be undone. To undo what another pipeline brought, revert there, or push the version that should run. */
 function whyNotNewest(
   state: PipelineState,
   all: readonly GoodDeploys[],
@@ -94,7 +94,7 @@ function backTo(
   return { impossible: 'no earlier version is known to be good for all of its deploys' };
 }
 
-/** What an earlier file called otherwise cannot be deployed by the present one. */
+/** The present file cannot deploy what an earlier file called by another name. */
 export function lackingInputs({ spec, good }: PipelineState, back: readonly Artifact[]): string | undefined {
   const known = new Set(back.map(({ name }) => name));
   const lacking = Object.entries(spec.actions).flatMap(([name, { type, inputs }]) =>
@@ -189,7 +189,7 @@ export function rolledBack(
   return created(held, back, trigger, nowMs);
 }
 
-/** Of each deploy action what a rollback restores: the newest good deploy of these artifacts. */
+/** What a rollback restores, for each deploy action: the newest good deploy of these artifacts. */
 export function restoredBy({ good }: PipelineState, back: readonly Artifact[]): Readonly<Record<string, Restored>> {
   const identities = new Set(back.map(identityOf));
   const isBack = ({ artifacts, by }: GoodDeploy): boolean =>

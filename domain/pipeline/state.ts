@@ -58,7 +58,7 @@ export interface PipelineState {
   readonly keys: readonly (readonly [string, number])[];
   readonly history: readonly HistoryRow[];
   readonly commands: readonly CommandRecord[];
-  /** Who brought records of it in a file last, and when. */
+  /** Who last imported records of it from a file, and when. */
   readonly imported?: Imported;
   /** Of what it has taken from whoever holds the platform's key. */
   readonly proofs?: Proofs;
@@ -83,7 +83,7 @@ export interface ActiveRelease {
   readonly deploying?: true;
   /** How many of its deploys are in the records already, by action. */
   readonly booked?: Readonly<Record<string, number>>;
-  /** What other pipelines did to what it brought before that was in the records, by action. */
+  /** What other pipelines did to its versions before these were in the records, by action. */
   readonly replaced?: Readonly<Record<string, Replaced | null>>;
   /** One of them was reverted: of a release that counts once. */
   readonly reverted?: true;
@@ -135,9 +135,9 @@ export interface GoodDeploy {
   readonly release: number;
   readonly version: string;
   readonly artifacts: readonly Artifact[];
-  /** It stands in an import, and no worker saw it. */
+  /** It comes from an import, and no worker saw it. */
   readonly imported?: true;
-  /** Which units its deploy held; missing where that is not known. */
+  /** The units that its deploy held; missing if they are not known. */
   readonly held?: HeldUnits;
   /** Since when it runs with no other deploy of the action in between; null: not everywhere any more. Missing from before this was kept. */
   readonly since?: string | null;
@@ -147,14 +147,14 @@ export interface GoodDeploy {
   readonly over?: string;
   /** The release of another pipeline that brought it, after `release` of this one: `web-b/1`. */
   readonly by?: string;
-  /** On some units a release of another pipeline has taken its place: which, in words. */
+  /** The units, in words, where a release of another pipeline has taken its place. */
   readonly partly?: { readonly by: string; readonly version: string; readonly on: string };
 }
 
 export interface Imported {
   readonly actor: string;
   readonly at: string;
-  /** By an admin, or where no rules exist. */
+  /** By an admin, or when no rules existed. */
   readonly vouched: boolean;
 }
 
@@ -246,7 +246,7 @@ export const started = (state: PipelineState, number: number): PipelineState => 
   ),
 });
 
-/** What units that run several versions go back to: nothing that an import alone calls good, unless it was vouched for. */
+/** What units that run several versions go back to: never a version that only an import calls good, unless an admin vouched for it. */
 export const goesBackTo = ({ imported }: PipelineState, deploy: GoodDeploy | undefined): string | null =>
   deploy === undefined || (deploy.imported && imported?.vouched !== true) ? null : deploy.version;
 

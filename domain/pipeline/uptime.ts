@@ -32,7 +32,7 @@ export function disturbed(good: GoodDeploys, { result }: DeployEnded, nowMs: num
   return withLast(good, (last) => ({ ...ranUntil(last, nowMs - lengthMs(result)), since }));
 }
 
-/** What another pipeline has taken the place of: it ran until then. */
+/** A version that another pipeline has replaced: it ran until then. */
 export const interrupted = (last: GoodDeploy, atMs: number): GoodDeploy => ({ ...ranUntil(last, atMs), since: null });
 
 const withLast = (good: GoodDeploys, change: (last: GoodDeploy) => GoodDeploy): GoodDeploys =>

@@ -24,7 +24,7 @@ export function whyNotRelease(
 /** Its actions have ended: it is about to end itself. */
 export const hasEnded = (record: ReleaseRecord): boolean => Object.values(statesOf(record)).every(hasActionEnded);
 
-/** Until its workflow is gone a release hands a revert of what it deployed on to its pipeline, which learns of its end after that. */
+/** Until its workflow is gone, a release passes a revert of what it deployed on to its pipeline, which learns only then that the release ended. */
 const hasSomethingToUndo = ({ deploys }: ReleaseRecord): boolean =>
   deploys.some(({ result }) => result.outcome === 'succeeded');
 

@@ -37,7 +37,7 @@ const actionReason = ({ name, blockedBy, message, carriedFrom, lock }: ActionVie
   return reason === null ? [] : [marked`${name}: ${reason}${lock ? marked` (who: the workflow **${lock}**)` : ''}`];
 };
 
-/** Whether a release that it waits for is paused only a person's look says: this workflow is not part of that one. */
+/** This workflow cannot tell whether the release that it waits for is paused: `status` looks that up when a person asks. */
 const ahead = ({ pipeline, actions }: Omit<ReleaseStatus, 'webUi'>): string[] => [
   ...new Set(
     actions.flatMap(({ blockedBy }) => {

@@ -32,7 +32,7 @@ export interface ReleaseInput {
   readonly rerunOf?: number;
   readonly place?: number;
   readonly frozen?: Held | null;
-  /** Of a rollback: what it restores of each deploy action. */
+  /** For a rollback: what it restores, by deploy action. */
   readonly restores?: Readonly<Record<string, Restored>>;
   /** The pipeline records a deploy that ends the release with the end of the release: it is reported once. */
   readonly reportsOnce?: true;

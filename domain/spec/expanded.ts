@@ -5,13 +5,13 @@ export interface Alias {
   readonly offset: number;
 }
 
-/** What anchors and merge keys make of a document, found without making it. */
+/** What a document becomes when anchors and merge keys expand, found without expanding it. */
 export interface Expanded {
   /** Keys and values, each as often as an alias repeats it. */
   readonly values: number;
-  /** Aliases whose anchor does not exist: only they make a document that parsed impossible to read. */
+  /** Aliases whose anchor does not exist: nothing else makes a document unreadable once it parsed. */
   readonly dangling: readonly Alias[];
-  /** Where a key stands that its mapping has already. */
+  /** The places of keys that their mapping already has. */
   readonly repeated: readonly number[];
 }
 

@@ -7,7 +7,7 @@ const OF_DIFFERENCES = 'config-changes';
 export const subscribedChanges = ({ artifacts }: Pick<PipelineSpec, 'artifacts'>): string[] =>
   Object.entries(artifacts).flatMap(([name, { finder }]) => (finder === OF_DIFFERENCES ? [name] : []));
 
-/** What the file leaves out: a newer build has what an older one has, and supersedes it; a newer change has not. */
+/** The default: a newer build contains what an older one has, and supersedes it; a newer change does not contain an older one. */
 export function withOrder(spec: PipelineSpec, written: unknown): PipelineSpec {
   const { releases } = written as { readonly releases?: { readonly supersede?: unknown } };
   if (subscribedChanges(spec).length === 0 || releases?.supersede !== undefined) return spec;

@@ -74,10 +74,10 @@ export function parsePipelineValue(
   return result(spec, [...shown.map((finding) => problem(finding, TOP_OF_FILE)), ...more]);
 }
 
-/** As many problems as a person reads: a file may have one for each of its keys. */
+/** How many problems a person reads: a file may have one for each of its keys. */
 const MAX_SHOWN = 100;
 
-/** Errors first, and in place of the rest how many there are. */
+/** Errors first; instead of the rest, how many there are. */
 function worthReading(
   findings: readonly Finding[],
   end: Position,
@@ -154,7 +154,7 @@ const rewritten = (document: Document, lines: LineCounter): Problem[] =>
     return { severity: 'warning', code: 'number-rewritten', ...positionOf(lines, offset), path, message, hint };
   });
 
-/** The parser and the checks call themselves for each level. */
+/** The parser and the checks recurse for each level. */
 const inWords = (message: string, before = ''): string =>
   message.startsWith('Maximum call stack') ? 'nested too deep' : `${before}${message}`;
 

@@ -39,7 +39,7 @@ export const specSchema = z.looseObject({
   notify: z.array(z.looseObject({ url: z.string() })),
 });
 
-/** One that can be run, whatever lint says of it. */
+/** A pipeline that can run, whatever lint says about it. */
 export const keptSpec = specSchema.refine(isSpec, { error: 'not a spec as a pipeline keeps it' });
 
 export const documentSchema = z

@@ -8,7 +8,7 @@ type Path = Finding['path'];
 
 interface Rest {
   readonly value: unknown;
-  /** The items of lists that were taken out, in this order: each by its index at that time. */
+  /** The list items that were removed, in order, each by its index at that time. */
   readonly gone: Path[];
 }
 
@@ -58,7 +58,7 @@ function copy(value: unknown): unknown {
   }
 }
 
-/** A phase that says in a wrong way where it goes is still a phase with a name. */
+/** A phase with a wrong scope is still a phase with a name. */
 function takeOut(rest: Rest, path: Path): void {
   const isScope = path.at(-1) === 'scope' && path.at(-3) === 'phases';
   const phase = isScope ? valueAt(rest.value, path.slice(0, -1)) : undefined;
@@ -87,7 +87,7 @@ function filledIn(rest: Rest): PipelineSpec | null {
   return pipelineSchema.safeParse(value).data ?? null;
 }
 
-/** What lacks something after that goes too, no more of it than has to: a check without a metric, not its action. */
+/** What is now incomplete goes too, but no more than necessary: a check without a metric, not its action. */
 function withoutIncomplete(rest: Rest): ReturnType<typeof pipelineSchema.safeParse> {
   for (let rounds = 0; ; rounds += 1) {
     const parsed = pipelineSchema.safeParse(rest.value);

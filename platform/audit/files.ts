@@ -82,13 +82,13 @@ export interface Verified {
   readonly records: number;
   /** The last record that holds. A copy elsewhere of this hash proves all before it. */
   readonly last: Link | null;
-  /** Whether the server's note of the ends was there. Without it only a hash known from elsewhere shows that none is missing at the end. */
+  /** Whether the server's note of the ends was there. Without it, only a hash known from elsewhere shows that no record is missing at the end. */
   readonly hasEnds: boolean;
   readonly broken: (Omit<Break, 'line'> & { readonly file: string; readonly line: number }) | null;
 }
 
 /**
- * Reads all of an audit. Servers note the ends of both chains when they start: of two chains one cannot be missing as a whole.
+ * Reads all of an audit. Servers note the ends of both chains when they start, so a chain that is missing as a whole is noticed.
  * @param expect records whose hashes are known from elsewhere, such as from CloudEvents
  */
 export async function verifyAudit(

@@ -55,10 +55,10 @@ export const advisorySchema = z
   })
   .describe('a record in the OSV format, such as https://osv.dev has; other fields of it are let be');
 
-/** A record as it is published: of several packages those that can be held against SBOMs are taken, and the others named in `unheld`. */
+/** A record as published: packages that can be compared with SBOMs are taken, and `unheld` names the others. */
 export const publishedAdvisory = z.preprocess(withoutUnheld, advisorySchema);
 
-/** Where none can be held all are left, so that the first is refused. */
+/** If none can be compared, all stay, so that the first is refused. */
 function withoutUnheld(record: unknown): unknown {
   if (!isJsonObject(record) || !Array.isArray(record['affected'])) return record;
   const all = (record['affected'] as readonly unknown[]).map((one, at) => ({ one, why: whyUnheld(one, at) }));

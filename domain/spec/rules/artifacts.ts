@@ -122,7 +122,7 @@ const finders: Rule = (spec) =>
     return [errorAt(path, 'own-output', `${artifact} would come from this pipeline itself`, hint)];
   });
 
-/** A change that was passed over is in no later one. */
+/** No later change contains a change that was skipped. */
 const supersededChanges: Rule = (spec) => {
   const { supersede } = spec.releases;
   const [artifact] = subscribedChanges(spec);
