@@ -82,7 +82,7 @@ run_server() {
   arguments=(server start-dev --ip 127.0.0.1 --port "$port" --log-level "$log_level")
   if [ -n "$headless" ]; then arguments+=(--headless); else arguments+=(--ui-port "$ui_port" --ui-disable-news-fetch); fi
   if [ -n "$db" ]; then
-    # It has the histories of everything, for its user alone.
+    # It has the histories of everything, so only its user may read it.
     umask 077
     mkdir -p "$(dirname "$db")"
     chmod go-rwx "$db"* 2>/dev/null || true

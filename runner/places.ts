@@ -65,7 +65,7 @@ export function barePlaces(reads: readonly string[], stage: string): Places {
   };
 }
 
-/** A folder inside an empty folder needs no rule of its own. */
+/** An empty folder needs no private one mounted over it. */
 function holdsAnything(folder: string): boolean {
   try {
     return readdirSync(folder).length > 0;

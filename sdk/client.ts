@@ -191,7 +191,7 @@ const extensionUnavailable = (
   detail: string,
 ): ConveyorError => conveyorError('extension-unavailable', { service: service.name, method, detail });
 
-/** Undefined where it is not JSON, or nests too deep. */
+/** Undefined if it is not JSON, or nests too deep. */
 export function parseJson(text: string): unknown {
   try {
     return parseNestedJson(text);

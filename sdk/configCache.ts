@@ -13,7 +13,7 @@ export interface CachedPath {
   readonly confirmedAt: number | null;
   /** When an application asked for it last. */
   readonly askedAt: number;
-  /** As whom the proxy acknowledges it; missing where an earlier version wrote it. */
+  /** The name under which the proxy acknowledges it; missing if an earlier version wrote it. */
   readonly host?: string;
 }
 

@@ -17,7 +17,7 @@ interface Answer extends Aged {
   readonly version: string;
   readonly commit: string | null;
   readonly override: string | null;
-  /** Missing where the proxy is of an earlier version, and in a cache. */
+  /** Missing if the proxy has an earlier version, and in a cache. */
   readonly task?: string;
 }
 
@@ -32,7 +32,7 @@ export class Following<T> {
   private readonly url: string;
   private readonly app: string;
   private confirmedAt: number | undefined;
-  /** As its proxy is called. */
+  /** The name of its proxy. */
   private host: string | undefined;
   private isAway = false;
   private hasHeard = false;

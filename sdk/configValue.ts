@@ -46,8 +46,8 @@ export interface WatchedConfig<T> {
   /** What the application uses; undefined until there is a first good value. */
   current(): ConfigValue<T> | undefined;
   /**
-   * As whom the application measures, by the value that it uses: health checks ask for this name (docs/guides/configuration.md#8-health). It
-   * becomes another one without a call of `onChange`, so read it whenever metrics are read. Undefined until there is a first good value.
+   * The name under which the application measures, by the value that it uses: health checks ask for it (docs/guides/configuration.md#8-health).
+   * It may change without a call of `onChange`, so read it whenever metrics are read. Undefined until there is a first good value.
    */
   task(): string | undefined;
   /** Seconds since the store confirmed the value, as far as this application knows; undefined if it never did. */

@@ -41,7 +41,7 @@ export const queryOf = <S extends z.ZodType>(context: Context, schema: S): z.out
 export const parseJsonBody = <S extends z.ZodType>(text: string, schema: S): z.output<S> =>
   parseWithSchema(jsonValue(text), schema);
 
-/** As many as anybody reads; a body may have one for each of its keys. */
+/** How many anybody reads; a body may have one for each of its keys. */
 const MAX_PROBLEMS = 100;
 
 function parseWithSchema<S extends z.ZodType>(value: unknown, schema: S): z.output<S> {

@@ -15,14 +15,14 @@ import { RequestGate } from './gate';
 /** A repository that does not answer keeps a request so long, and no longer than clients wait. */
 const GIT_TIMEOUT_MS = 15_000;
 const JOB_TIMEOUT_MS = 45_000;
-/** Of each repository. Those that are worked on take processes, those that wait take memory. Readers ask; they take no place of who proposes. */
+/** For each repository. Requests at work take processes, waiting requests take memory. Readers have a queue of their own beside proposals. */
 const PROPOSALS = { inFlight: 2, waiting: 32, waitMs: 8_000 };
 const QUESTIONS = { inFlight: 2, waiting: 64, waitMs: 8_000 };
 const LOOKS = { inFlight: 4, waiting: 64, waitMs: 8_000 };
 
 interface Opened {
   readonly proposals: RequestGate;
-  /** Which take as much work as proposals. */
+  /** These take as much work as proposals. */
   readonly questions: RequestGate;
   readonly looks: RequestGate;
   readonly repository: Promise<ConfigRepository>;
@@ -81,7 +81,7 @@ export class Configuration {
       hostOf(storeIn(this.settings(name)), name, asked, (version) => textOfVersion(repository, version)),
     );
 
-  /** A process apart gets no way into the store. */
+  /** A process apart cannot enter the store. */
   private where = async ({ name, git, branch }: ConfigRepositorySettings) => ({
     ref: { name, git, branch, programs: (await this.deps.programs?.()) ?? NO_PROGRAMS },
     copies: this.deps.copies,

@@ -71,7 +71,7 @@ export interface ServerLimits {
   readonly commands: GateLimits;
   /** What only reads, of whoever has a token. */
   readonly api: GateLimits;
-  /** What reads repositories of configuration, which may be slow, of whoever has a token. */
+  /** Requests with a token that read repositories of configuration, which may be slow. */
   readonly configuration: GateLimits;
   /** Changes of configuration, and comparisons with sources. */
   readonly proposals: GateLimits;

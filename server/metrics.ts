@@ -32,7 +32,7 @@ interface ServerFacts {
   readonly config?: ConfigState;
 }
 
-/** `event`: of another kind than is read; `nothing`: such as a tag; `nobody`: no pipeline subscribes to it; `unreadable`: refused. */
+/** `event`: of a kind that is not read; `nothing`: nothing new, such as a tag; `nobody`: no pipeline subscribes to it; `unreadable`: refused. */
 export type IgnoredWhy = 'event' | 'nothing' | 'nobody' | 'unreadable';
 
 /** The metrics of this process, and whether the finders answer. */
@@ -63,7 +63,7 @@ export class Metrics {
     this.beyond.add(source);
   }
 
-  /** A delivery that is believed started nothing and reached nobody; `source` is not at fault unless it is `unreadable`. */
+  /** A believed delivery started nothing and reached nobody; `source` is at fault only if it is `unreadable`. */
   deliveredInVain(why: IgnoredWhy): void {
     this.ignored.add(why);
   }

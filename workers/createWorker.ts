@@ -50,7 +50,7 @@ export interface WorkerParts extends CallPorts {
   readonly taskQueue: string;
   /** Left out where nobody wants traces. */
   readonly tracing?: Tracing;
-  /** How programs of configuration are kept in; by default as this machine can. */
+  /** How programs of configuration are kept in; by default as well as this machine can. */
   readonly programs?: () => Promise<ProgramWalls>;
   /** The workflow bundle, made once by the build. */
   readonly codePath: string;

@@ -75,7 +75,7 @@ async function finishDeploy(run: DeploySession, ending: Ending): Promise<DeployR
   return result;
 }
 
-/** Holder or canary: it leaves, and says what it has brought. A lock that is gone already has nothing to release. */
+/** Holder or canary: it leaves, and says what it has brought. A lock that is already gone has nothing to release. */
 async function releaseLock(run: DeploySession, result: DeployResult): Promise<void> {
   const brought = recordBrought(run.input, run.record, result);
   await getExternalWorkflowHandle(run.lockId)

@@ -154,7 +154,7 @@ async function keepLock(settings: Settings, carried: Mutex, ignored: () => numbe
 /** Until 0.3 whoever a lock was given to learnt so only after the look at the holder before. */
 const GRANTS_MEANWHILE = 'a look at the holder keeps nobody waiting';
 
-/** Until 0.3 a lock forgot who had brought what. */
+/** Until 0.3 a lock did not remember who had brought what. */
 const KNOWS_WHAT_RUNS = 'a lock knows what runs on its service';
 
 /** A worker of before 0.3 grants in the order of asking, whatever is asked of it. */
@@ -184,13 +184,13 @@ class CanaryCount {
   }
 }
 
-/** The server takes no memo along. */
+/** The server does not carry a memo over. */
 function memoOf(canaries: CanaryCount, mutex: Mutex): { readonly memo?: Record<string, unknown> } {
   const memo = { ...canaries.carried(mutex), ...(mutex.brought ? { [BROUGHT_MEMO]: mutex.brought } : {}) };
   return Object.keys(memo).length > 0 ? { memo } : {};
 }
 
-/** With what a deploy has brought; `notices` are for the pipelines whose versions that concerns. */
+/** With what a deploy has brought; `notices` are for the pipelines whose versions it affects. */
 function learnt(mutex: Mutex, requester: string, brought: unknown, notices: ReplacedNotice[]): Mutex {
   if (!isBrought(brought) || !mayBring(mutex, requester) || !patched(KNOWS_WHAT_RUNS)) return mutex;
   const before = mutex.brought ?? [];
@@ -200,11 +200,11 @@ function learnt(mutex: Mutex, requester: string, brought: unknown, notices: Repl
   return { ...mutex, brought: after };
 }
 
-/** One that lost its service to another knows no more what runs there. */
+/** A lock that lost its service to another no longer knows what runs there. */
 const mayBring = ({ holder }: Mutex, requester: string): boolean =>
   holder === null || holder.requesters.includes(requester);
 
-/** A pipeline that is gone has nobody to tell. */
+/** A pipeline that is gone need not be told. */
 const notifyPipeline = (notice: ReplacedNotice): Promise<void> =>
   getExternalWorkflowHandle(workflowIds.pipeline(notice.pipeline))
     .signal(replacedSignal, notice)

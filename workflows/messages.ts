@@ -89,7 +89,7 @@ export interface Submitted {
 
 export interface RollBackInput extends CommandInput {
   readonly of: number;
-  /** From the release itself: how deploys of it ended that its pipeline was not told before. */
+  /** From the release itself: how those of its deploys ended that it had not reported to its pipeline before. */
   readonly settled?: readonly DeployEnded[];
 }
 
@@ -126,7 +126,7 @@ export interface ActionOver extends ActionRef {
   readonly settled?: DeployEnded;
 }
 
-/** From the lock of a service: another pipeline has replaced what this one had brought there, or what it brought is back. */
+/** From the lock of a service: another pipeline has replaced what this one brought there, or that version is back. */
 export const replacedSignal = defineSignal<[ReplacedNotice]>('replaced');
 
 /** A release reports its end to its `reportTo`; `state` is that of the release. */

@@ -1,12 +1,12 @@
 import type { WorkflowDefinitionOptions } from '@temporalio/common';
 import { followsBuilds, type WorkflowType } from '../domain/builds';
 
-/** A global of the sandbox, there where the worker has a build. */
+/** A global of the sandbox, set if the worker has a build. */
 const HAS_BUILD = 'conveyorWorkerHasBuild';
 
 /**
  * How a workflow type behaves when workers are versioned (docs/design/workflows.md#versions-of-workers). The server refuses it from a
- * worker without a build. A history cannot say which worker this is: it names the build that began it, also after all others.
+ * worker without a build. A history cannot say which worker this is: it names the build that began it, even after all later ones.
  */
 export const versioned = (type: WorkflowType): WorkflowDefinitionOptions =>
   HAS_BUILD in globalThis ? { versioningBehavior: followsBuilds(type) ? 'AUTO_UPGRADE' : 'PINNED' } : {};

@@ -8,7 +8,7 @@ export const giveWhole = (patterns: readonly string[], unit: string): boolean =>
     unit,
   );
 
-/** Whether patterns match any part of a unit. */
+/** Whether any pattern matches a part of a unit. */
 export const areAbout = (patterns: readonly string[], unit: string): boolean =>
   matchesAny(patterns, unit) || partsOf(unit).some((part) => matchesAny(patterns, part));
 

@@ -49,7 +49,7 @@ const whyFormer = ({ spec: { pipeline } }: PipelineState, former: readonly strin
   `it was deployed by ${listed(former, 'and')}, which the pipeline file no longer has: apply a file with ` +
   `${former.length === 1 ? 'that deploy' : 'those deploys'} and revert again, or release what is to run with conveyor release ${pipeline}`;
 
-/** The release is about to end: the pipeline is about to learn its result. */
+/** The release is about to end, and its pipeline has not yet learnt the result. */
 export const NOT_BOOKED = 'its end is being recorded: ask again';
 
 /** What runs instead of what should be undone. To undo what another pipeline brought, revert there, or push the version that should run. */

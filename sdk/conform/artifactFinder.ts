@@ -50,7 +50,7 @@ class Looks {
   }
 }
 
-/** The last of each subscription: where none stands for another, those before it come with it. */
+/** The last of each subscription: if none stands for another, the earlier ones come with it. */
 const newestFound = ({ found }: { readonly found: readonly FoundArtifact[] }): FoundArtifact[] => [
   ...new Map(found.map((one) => [`${one.pipeline} ${one.artifact.name}`, one])).values(),
 ];

@@ -63,7 +63,7 @@ function toPoint(pair: unknown): [number, number] {
 /** Numbers are texts in the API, so that these three can be said. */
 function toNumber(value: string): number {
   if (value === '+Inf') return Infinity;
-  // An empty text is no number, and not the zero that JavaScript makes of it.
+  // An empty text is not a number, although JavaScript converts it to 0.
   return value === '-Inf' ? -Infinity : value.trim() === '' ? NaN : Number(value);
 }
 

@@ -66,8 +66,8 @@ async function readTaskGroup(
 }
 
 /**
- * A metric that only exists once something happened has no series where nothing did, and has none where nobody asks the tasks either. Which
- * it is `up` tells, which Prometheus writes at each scrape: zero where that of every task is 1. A source without it leaves them silent.
+ * A metric that only exists once something happened has no series if nothing did, but also none if nobody scrapes the tasks. `up`, which
+ * Prometheus writes at each scrape, tells the two apart: zero if the `up` of every task is 1. Without `up` in the source they stay silent.
  */
 async function zeroWhereScraped(
   ask: (metric: string) => Promise<readonly HealthSeries[]>,

@@ -47,7 +47,7 @@ export interface Method<I extends z.ZodObject = z.ZodObject, O extends z.ZodType
   readonly maxAnswerBytes?: number;
   /** A service may leave it out. */
   readonly optional?: true;
-  /** What cannot be true of an answer that its schema allows. */
+  /** What cannot be true in an answer that its schema allows. */
   readonly contradiction?: (request: never, answer: never) => Contradiction | undefined;
   /** Not called by Conveyor but by the fleet, so that there is no context to send. */
   readonly contextFree?: true;

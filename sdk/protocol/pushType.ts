@@ -134,7 +134,7 @@ export const unitNeedSchema = z.object({
 
 export const pushTypeProtocol = {
   validateConfig: {
-    /** At the start of a deploy also what it is to bring. */
+    /** At the start of a deploy, also what it should bring. */
     request: z.object({ version: z.string().optional(), artifacts: z.array(artifactSchema).optional() }),
     response: z.object({ problems: z.array(z.object({ path: z.string(), message: z.string() })) }),
     mutates: false,

@@ -49,7 +49,7 @@ export class ServerAudit implements Audit {
   }
 
   async ready(): Promise<void> {
-    // Its files begin with those of changes, so that verification misses them. A disk that takes no refusal delays no change.
+    // Both chains begin together, so that verification notices a missing one. A disk that takes no refusal delays no change.
     void this.refusals.ready().catch(() => undefined);
     await this.changes.ready().catch((error: unknown) => {
       throw conveyorError('audit-unwritable', { detail: errorMessage(error) });
@@ -88,7 +88,7 @@ export class ServerAudit implements Audit {
 
   verify(): Promise<readonly Verified[]> {
     return this.readers.run(async () => {
-      // A server that has just started has not begun both.
+      // A server that has just started may not have begun both.
       await Promise.all([this.changes.ready(), this.refusals.ready()]).catch(() => undefined);
       return verifyAudit(this.options.file);
     });

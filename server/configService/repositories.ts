@@ -34,12 +34,12 @@ export class Repositories {
     return this.all.filter(({ etcd }) => etcd === null).map(({ name }) => name);
   }
 
-  /** Those whose store asks nobody for a password. */
+  /** Repositories whose store asks for no password. */
   get unlocked(): readonly string[] {
     return this.readable.flatMap(({ name, login }) => (login === undefined ? [name] : []));
   }
 
-  /** Those whose hosts have to believe whatever their store holds. */
+  /** Repositories whose hosts have to believe whatever their store holds. */
   get unsigned(): readonly string[] {
     return this.readable.flatMap(({ name, signing }) => (signing?.key === undefined ? [name] : []));
   }

@@ -21,7 +21,7 @@ import type { Repositories } from './repositories';
 
 export interface ConfigServiceOptions {
   readonly repositories: Pick<Repositories, 'names' | 'open' | 'storeOf'> & {
-    /** Of a store that somebody else could write to. */
+    /** For a store that somebody else could write to. */
     inspectionOf?(name: string): Inspection | undefined;
   };
   readonly memory: ConfigMemory;
@@ -60,7 +60,7 @@ export function createConfigService(options: ConfigServiceOptions): ConfigServic
     const mender = menderOf(name, options, () => fleet);
     return new Tailer(name, {
       step: async () => {
-        // The branch comes through also where nothing can be mended.
+        // The branch comes through even if nothing can be mended.
         const [looked] = await Promise.allSettled([mender?.look()]);
         const tailed = await tail(await repositories.open(name), repositories.storeOf(name), COMMITS_A_LOOK, log);
         if (looked.status === 'rejected') throw looked.reason;

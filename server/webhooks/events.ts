@@ -72,8 +72,8 @@ export function underItsNames(event: WebhookEvent, scopes: readonly (WebhookScop
 }
 
 /**
- * What an artifact's order is known by (domain/pipeline/order.ts). A new branch follows nothing. It may begin at an old commit, so that
- * the date of that says nothing where the forge does not say when it was pushed.
+ * The metadata that orders an artifact (domain/pipeline/order.ts). A new branch follows nothing. It may begin at an old commit, so the
+ * date of that commit says nothing unless the forge says when it was pushed.
  */
 function orderMetadata({ before, head_commit: commit, repository }: GithubPush): Record<string, string> {
   const isNew = before !== undefined && /^0+$/.test(before);

@@ -122,7 +122,7 @@ async function answerDelivery(
   return context.json({ ...delivered, releases }, 202);
 }
 
-/** What its sender sees as a refusal is counted and logged here too: many senders show it to no person. @throws ConveyorError */
+/** Counts and logs each refusal that its sender gets: many senders show it to nobody. @throws ConveyorError */
 function readCounted({ metrics, log }: WebhookDeps, { name }: WebhookSource, read: () => WebhookEvent): WebhookEvent {
   try {
     const event = read();
@@ -207,8 +207,8 @@ const deliveryKey = (webhook: WebhookKind, { name }: WebhookSource, delivery: st
   name === webhook ? `${webhook}:${delivery}` : `${webhook}/${name}:${delivery}`;
 
 /**
- * GitHub sends JSON, or a form with nothing but JSON in it, as the hook is set up. The body alone says which, since it is signed and
- * `Content-Type` is not: read as a form, JSON would hold what somebody wrote into the message of a commit.
+ * GitHub sends JSON, or a form with nothing but JSON in it, depending on the hook's settings. Only the body says which, since it is signed and
+ * `Content-Type` is not: JSON read as a form would hold what somebody wrote into the message of a commit.
  */
 function githubJson(body: Uint8Array): string {
   const text = bodyText(body);

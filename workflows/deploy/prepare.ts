@@ -66,7 +66,7 @@ async function plan(run: DeploySession): Promise<Ending | 'again' | undefined> {
     : undefined;
 }
 
-/** A follow-on whose units are another pipeline's by now has nothing left to do. */
+/** If another pipeline has updated all units of a follow-on, it has nothing left to do. */
 const impossibleEnding = ({ input }: DeploySession, { impossible, isKept }: ImpossiblePlan): Ending =>
   isKept && input.followOn
     ? { kind: 'succeeded', reason: impossible }
@@ -91,7 +91,7 @@ export async function fetchAgain(run: DeploySession): Promise<void> {
   }
 }
 
-/** Nothing that it says changes what is done: it is for people, now and in the outcome. */
+/** The note changes nothing that the deploy does: it is for people, now and in the outcome. */
 function noteUnlisted(run: DeploySession, unlisted: UnlistedUnits | undefined): void {
   if (unlisted) run.note('units-unlisted', unlistedWords(unlisted, run.input.version));
   if (unlisted ?? run.record.unlisted) run.patch({ unlisted: unlisted ?? null });

@@ -132,7 +132,7 @@ async function tryRevert(
   });
   // Nothing of it is left in the fleet.
   const isNothing = end.kind === 'left' && !run.isLeft();
-  // There is no answer about units that it did not take, and they do not wait until all others are back.
+  // The push type says nothing about units that it did not take. They do not wait until all others are back.
   const isLate = 'late' in end && end.late === true;
   if (refused !== undefined && (isNothing || isLate || end.kind === 'refused'))
     return { end: { kind: 'refused', reason: refused }, isLast: part.isLast };
@@ -146,7 +146,7 @@ function refusalOf({ input }: DeploySession, { refused, refusedCount = refused.l
   return `${input.spec.pushType} does not take back ${names}: ${first.reason}`;
 }
 
-/** Until 0.3 a revert of which nothing was taken was followed all the same, as an update without units. */
+/** Until 0.3 the deploy followed a revert even if the push type took none of it, as an update without units. */
 const FOLLOWS_TAKEN = 'a revert that is refused whole is not followed';
 
 function revertOrder(

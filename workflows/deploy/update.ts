@@ -75,7 +75,7 @@ export interface UpdateOrder extends Pick<Tracking, 'selection' | 'withoutGone'>
 }
 
 interface SentOrder extends SentUpdates {
-  /** It is followed no longer than that, since units that did not take it are to be asked again; in ms. */
+  /** How long it is followed at most, in ms, since units that did not take it need another request. */
   readonly followMs?: number;
 }
 

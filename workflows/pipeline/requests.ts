@@ -122,7 +122,7 @@ function applySpec(run: PipelineRun, { spec, groups: all, settings, found }: App
   return adopted(run, next, found);
 }
 
-/** Until 0.3 what was known of a deploy stayed behind under the name that it had. */
+/** Until 0.3 the records of a deploy stayed under its old name. */
 const FOLLOWS = 'records follow a deploy to its new name';
 
 function followed(state: PipelineState, spec: PipelineState['spec']): PipelineState {
@@ -239,7 +239,7 @@ function rollBackLate(run: PipelineRun, input: RollBackInput): void {
   else rollBack(run, input);
 }
 
-/** As the release says it at the end of the action: what it held is free for what goes back. */
+/** As the release reports it at the end of the action: what it held is free for what goes back. */
 const overOf = (release: number, deploy: DeployEnded): ActionOver => ({
   ...{ release, action: deploy.action, settled: deploy },
   ...leftBehind(deploy.result),

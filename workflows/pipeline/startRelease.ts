@@ -54,7 +54,7 @@ export async function startRelease(run: PipelineRun, queued: ActiveRelease): Pro
   run.catchUp(queued.number, state);
 }
 
-/** A rollback goes to what something good was deployed by, not to what never succeeded, nor to what another pipeline has deployed since. */
+/** A rollback goes to actions that deployed something good, not to those that never succeeded or that another pipeline has replaced since. */
 const inProduction = ({ good }: PipelineState, { artifacts }: ActiveRelease): string[] =>
   Object.entries(good).flatMap(([action, deploys]) =>
     deploys.length > 0 && !isLeftAlone(deploys, artifacts) ? [action] : [],

@@ -137,7 +137,7 @@ function takeVerb(
   return effectOfRelease(verb);
 }
 
-/** Until 0.3 a revert that came once all of its actions had ended was ignored. */
+/** Until 0.3 a revert that came after all of its actions had ended was ignored. */
 const TAKES_LATE = 'a release that is about to end takes a revert';
 
 /** What a verb makes of the actions. */

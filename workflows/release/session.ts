@@ -50,7 +50,7 @@ export class ReleaseSession {
   readonly notifiedPauses = new Set<string>();
   /** How many scripts it has begun. */
   scripts = 0;
-  /** Deploys of whose end its pipeline has learnt. */
+  /** Deploys whose end its pipeline has learnt. */
   private readonly told = new Set<DeployEnded>();
   /** How many of its deploys had succeeded when its pipeline was asked to undo them. */
   askedToUndo = 0;
@@ -174,7 +174,7 @@ export class ReleaseSession {
     return isNews;
   }
 
-  /** Ends of deploys that its pipeline has not learnt of. */
+  /** Ends of deploys that its pipeline has not yet learnt. */
   unsettled(): readonly DeployEnded[] {
     return this.record.deploys.filter((deploy) => this.tells(deploy));
   }

@@ -42,7 +42,7 @@ interface FoundRow {
   readonly artifact: Artifact;
 }
 
-/** Several of one subscription come the oldest first, so that a later one has no lower `sequence`, and none follows itself. */
+/** Artifacts of one subscription come oldest first: a later one has no lower `sequence`, and none follows itself. */
 function inOrder(rows: readonly FoundRow[]): ContradictionIfAny {
   const highest = new Map<string, bigint>();
   return first([...rows.entries()], ([nth, { subscription, artifact }]) => {
@@ -77,7 +77,7 @@ export function contradictionInRun(_: object, { state, progress = 1, outputs = [
   );
 }
 
-/** How many hexadecimal digits a digest of each algorithm has; one of any other is its service's own business. */
+/** How many hexadecimal digits a digest of each algorithm has; other algorithms are up to the service. */
 const HEX_DIGITS: Readonly<Record<string, number>> = { sha256: 64, sha384: 96, sha512: 128 };
 
 function inDigest(at: string, { digest = '' }: Artifact): ContradictionIfAny {
@@ -87,7 +87,7 @@ function inDigest(at: string, { digest = '' }: Artifact): ContradictionIfAny {
   return unless(isDigest, `${at}.digest`, `${digest} is no ${algorithm}, which has ${digits} hexadecimal digits`);
 }
 
-/** A source that is asked about one task need not name it. Points outside of the window are left out, and others sorted, by who reads them. */
+/** A source that is asked about one task need not name it. The reader drops points outside the window, and sorts the others. */
 export const contradictionInSeries = (
   { selector: { tasks } }: { readonly selector: { readonly tasks?: readonly string[] | undefined } },
   { series }: { readonly series: readonly { readonly labels: Readonly<Record<string, string>> }[] },

@@ -9,7 +9,7 @@ export interface ProgressCounts {
   readonly live: number;
 }
 
-/** The other counts say nothing that passes a phase, and may rest on another look or on several tries. */
+/** The other counts cannot pass a phase, and may come from another look or from several tries. */
 export const contradictionInProgress = (
   { units: asked }: { readonly units?: readonly string[] | undefined },
   { units }: { readonly units: readonly ProgressCounts[] },
@@ -73,9 +73,9 @@ export function contradictionInHealth(
   );
 }
 
-/** A verdict that passes or reverts something rests on a window; any other may come without one. */
+/** A verdict that passes or reverts something needs a window; any other may come without one. */
 const DECIDING: ReadonlySet<Verdict> = new Set(['healthy', 'unhealthy']);
-/** How far the clocks of the two may differ, and a window be rounded up to whole steps. */
+/** How much the clocks of both sides may differ, plus rounding of a window to whole steps. */
 const CLOCK_SKEW_MS = 5 * MINUTE_MS;
 
 const inWindow = (at: string, { start, end }: JudgedEvidence['window'], now: number): ContradictionIfAny =>

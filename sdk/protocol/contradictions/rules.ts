@@ -1,5 +1,5 @@
 /**
- * Answers that their schema allows and that cannot be true: each function beside this file returns the first contradiction that it finds. The
+ * Answers that fit their schema but cannot be true: each function beside this file returns the first contradiction that it finds. The
  * client throws it as `extension-protocol`, so that such an answer neither passes nor reverts anything (docs/reference/protocols.md#rules-for-all).
  */
 
@@ -12,7 +12,7 @@ export interface Contradiction {
 
 export type ContradictionIfAny = Contradiction | undefined;
 
-/** Each row once, and none that was not asked for. `key` is the field that names a row; empty where the row is its name. */
+/** Each row once, and none that was not asked for. `key` is the field that names a row; empty if the row is itself the name. */
 export function inRows<R extends { readonly id: string | undefined }>(
   field: string,
   rows: readonly R[],
