@@ -62,8 +62,8 @@ export interface ServerDeps {
 }
 
 /**
- * Deliveries, commands, readers, configuration, proposals of it, statistics, whoever has no token, and action services have lanes of their own, so that a burst of the one never
- * keeps the others waiting.
+ * Deliveries, commands, readers, configuration, its proposals, statistics, callers without a token, and action services have lanes of their own, so that
+ * a burst in one never keeps the others waiting.
  */
 export interface ServerLimits {
   readonly webhooks: GateLimits;

@@ -34,7 +34,7 @@ export interface Changes {
    * @returns the number of the change, or null where nothing differs
    */
   restore(repository: string, paths: readonly string[], to: string | null, own: number | null): Promise<number | null>;
-  /** Why a change could not land on the branch as it is now; undefined where nothing is in its way. */
+  /** Why a change could not land on the branch as it is now; undefined if nothing is in its way. */
   whyNotLand(repository: string, version: string): Promise<string | undefined>;
   /** Whether the newer commit has the older one before it. */
   contains(repository: string, newer: string, older: string): Promise<boolean>;

@@ -8,7 +8,7 @@ export interface PieceDisk extends Files {
   /** Fewer bytes where the file ends before; none where there is no file. */
   readPart(name: string, at: number, bytes: number): Promise<Buffer>;
   writePart(name: string, at: number, bytes: Uint8Array): Promise<void>;
-  /** Nothing where there is no such file. */
+  /** Nothing if there is no such file. */
   rename(from: string, to: string): Promise<void>;
   /** Differs once somebody has changed the file; undefined where there is none. */
   stampOf(name: string): Promise<string | undefined>;

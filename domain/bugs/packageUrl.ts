@@ -2,7 +2,7 @@
 
 /** A package, and which version of it. */
 export interface PackageRef {
-  /** The same for all versions: `npm/@hono/node-server`. Several where a subpath may be part of the name. */
+  /** The same for all versions: `npm/@hono/node-server`. Several if a subpath may be part of the name. */
   readonly keys: readonly [string, ...string[]];
   /** Undefined where the URL leaves it open. */
   readonly version: string | undefined;
@@ -77,8 +77,8 @@ const ignoreCase = (name: string): string => name.toLowerCase();
 
 /**
  * Names that are the same package, by the types of package URLs (PURL-TYPES of the specification: these "must be lowercased", and
- * PyPI as PEP 503 has it). Names of Go are told apart by case where they are built, but SBOMs have them in lower case. NuGet
- * ignores case, and crates.io takes no second name that differs by case, hyphen or underscore. Of others a name is as it is written.
+ * PyPI as PEP 503 has it). Go itself distinguishes names by case, but SBOMs have them in lower case. NuGet
+ * ignores case, and crates.io takes no second name that differs by case, hyphen or underscore. In all others a name is as written.
  */
 const SAME_NAME: Readonly<Record<string, (name: string) => string>> = {
   ...{

@@ -9,7 +9,7 @@ export interface FinderEvent {
   readonly finder: string;
   /** What it is about, in the words of `with`; several values where the thing goes by several names. */
   readonly about: Readonly<Record<string, string | readonly string[]>>;
-  /** Keys of `about` whose values are the same in upper and lower case, as names of repositories are to forges. */
+  /** Keys of `about` whose values are compared without regard to case, as forges compare names of repositories. */
   readonly ignoresCase?: readonly string[];
   /** Subscribers call it by a name of their own. */
   readonly artifact: Omit<Artifact, 'name'>;

@@ -1,6 +1,6 @@
 /** Whom a gate is asked about. Of what is missing nothing is assumed: a restraint on it does not hold. */
 export interface GateUser {
-  /** Empty where nobody is signed in: then no `bucket` holds, and a `pass` below 1 lets nobody through. */
+  /** Empty if nobody is signed in: then no `bucket` holds, and a `pass` below 1 lets nobody through. */
   readonly id: string;
   readonly employee?: boolean | undefined;
   /** As the application names it, such as `AT`; compared letter by letter, like all that follows. */

@@ -88,8 +88,8 @@ export interface Importer {
 
 /**
  * The pipeline with the records of a document; releases under way continue. What is known to be bad stays so, and a hold or freeze stays,
- * until somebody says otherwise. Nothing in a document is what a person did or a worker saw here, and what a deploy left behind, which a revert
- * goes by unasked, counts only where an admin imports it, or where no rules exist.
+ * until somebody says otherwise. Nothing in a document counts as done by a person or seen by a worker here. A revert relies on what a deploy left
+ * behind without asking, so that counts only if an admin imports it, or if no rules exist.
  */
 export function imported(
   state: PipelineState | null,

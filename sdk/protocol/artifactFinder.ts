@@ -15,8 +15,8 @@ export type Subscription = z.infer<typeof subscriptionSchema>;
 
 /**
  * The artifact finder protocol (docs/reference/protocols.md#artifact-finder; Conveyor §5.1, `getArtifacts`). `found` holds, for each subscription that
- * has something newer than `cursor`, the newest; without a cursor the newest of each that has any. Of artifacts none of which stands
- * for another, such as changes of a configuration, it holds each, oldest first: every one makes a submission of its own. Looking uses nothing
+ * has something newer than `cursor`, the newest; without a cursor the newest of each that has any. If no artifact stands
+ * for another, as with changes of a configuration, it holds each, oldest first: every one makes a submission of its own. Looking uses nothing
  * up: until something new is made, the same cursor gives the same answer. The answered cursor stands for the moment of
  * the call, whatever was asked for; a cursor that the finder does not know (any more) is treated as none. A subscription
  * that cannot be served is named in `refused`, so that it does not spoil the page for the others.

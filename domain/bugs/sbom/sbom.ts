@@ -15,7 +15,7 @@ export interface Sbom {
 export interface SbomComponent {
   /** `esbuild@0.21.5` */
   readonly name: string;
-  /** Null where it has none. */
+  /** Null if it has none. */
   readonly purl: string | null;
   /** Names of its package without a version, if it may be one; empty for files and the like. */
   readonly packageNames: readonly string[];
