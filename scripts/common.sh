@@ -20,7 +20,7 @@ has() { command -v "$1" >/dev/null 2>&1; }
 with_lock() {
   local lock="$CONVEYOR_CACHE/$1.lock" owner told='' rc=0
   shift
-  mkdir -p "$CONVEYOR_CACHE"
+  (umask 022 && mkdir -p "$CONVEYOR_CACHE")
   until ln -sn "$$" "$lock" 2>/dev/null; do
     owner=$(readlink "$lock" || true)
     if [ -n "$owner" ] && ! kill -0 "$owner" 2>/dev/null; then

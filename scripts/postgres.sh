@@ -38,7 +38,7 @@ provide() {
   has apt-get && has dpkg || fail 'there is no PostgreSQL here, and no apt-get to get it with' "$HINT"
   package=$(apt-cache depends postgresql 2>/dev/null | sed -n 's/.*Depends: \(postgresql-[0-9][0-9]*\)$/\1/p' | head -n 1)
   [ -n "$package" ] || fail 'apt knows no package of PostgreSQL' "$HINT"
-  mkdir -p "$CONVEYOR_CACHE"
+  (umask 022 && mkdir -p "$CONVEYOR_CACHE")
   work=$(mktemp -d "$CONVEYOR_CACHE/postgresql.XXXXXX")
   say "Fetching the $package package (17 MB)"
   if (cd "$work" && apt-get download "$package") >"$work/log" 2>&1 && dpkg -x "$work"/postgresql-*.deb "$work/unpacked" &&

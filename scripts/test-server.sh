@@ -34,7 +34,7 @@ usable() {
 
 provide() {
   ! usable || return 0 # whoever held the lock before us made it
-  mkdir -p "$CONVEYOR_CACHE"
+  (umask 022 && mkdir -p "$CONVEYOR_CACHE")
   if java_works && has mvn; then
     copy_jars
   else
@@ -49,7 +49,7 @@ copy_jars() {
   local made="$HOME_DIR.$$" log="$CONVEYOR_CACHE/test-server.log"
   say "Fetching the virtual-time test server $VERSION with Maven (33 MB)"
   # Maven writes next to the pom; a copy keeps the checkout clean.
-  mkdir -p "$made/lib"
+  (umask 022 && mkdir -p "$made/lib")
   cp "$ROOT/tools/test-server/pom.xml" "$made/pom.xml"
   if ! mvn -q -B -f "$made/pom.xml" dependency:copy-dependencies -DincludeScope=runtime -DoutputDirectory="$made/lib" >"$log" 2>&1; then
     tail -n 15 "$log" >&2
@@ -80,7 +80,7 @@ require_pinned() {
 download() {
   local made="$HOME_DIR.$$" found
   say 'There is no Java with Maven here; trying the binary that the Temporal SDK downloads'
-  mkdir -p "$made"
+  (umask 022 && mkdir -p "$made")
   if ! found=$(node "$ROOT/scripts/download-test-server.js" "$made"); then
     rm -rf "$made"
     fail 'the virtual-time test server needs Java 11 or newer with Maven, and its download is out of reach' \
