@@ -73,7 +73,7 @@ describeWithEtcd('every command of docs/tutorial/configuration.md works, in this
     await eventually('the good limit is back', async () => limitsOf().at(-1) === 'limits 50 and 100');
     expect(limitsOf()).toEqual(expect.arrayContaining(['limits 500 and 800']));
     const { stdout } = await conveyor('config', 'status');
-    expect(stdout).toMatch(/^2 +proposed .*\n1 +landed /m);
+    expect(stdout).toMatch(/^2 +given up by feed-limits\/2 \(failed\) .*\n1 +landed /m);
     const status = await conveyor('status', 'feed-limits/2/deploy');
     expect(status.stdout).toMatch(/reverted by itself: errors is 0\.5, above the limit of 0\.05/);
   });
