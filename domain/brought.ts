@@ -5,7 +5,7 @@ import type { Unit } from './fleet/unit';
 import { releaseId } from './ids';
 import { areTexts, isJsonObject, isText } from './json';
 import { SERVICE_LIMITS } from './limits';
-import { newestWithin } from './size';
+import { jsonBytes, newestWithin } from './size';
 import { listed } from './text';
 
 /**
@@ -28,6 +28,12 @@ export interface Brought {
   readonly back?: true;
 }
 
+/** As a deploy reports it to the lock. */
+export interface BroughtReport extends Brought {
+  /** Units that it left to other pipelines, of many the first: it stands before those. */
+  readonly kept?: readonly string[];
+}
+
 /** Another release runs where a deploy had brought its version. */
 export interface Replaced {
   /** `web-b/1`. */
@@ -39,31 +45,56 @@ export interface Replaced {
   readonly on?: string;
 }
 
-export type BroughtBy = Pick<Brought, 'pipeline' | 'action'>;
+type DeployName = Pick<Brought, 'pipeline' | 'action'>;
+export type BroughtBy = DeployName & Pick<Brought, 'config'>;
 
-const isBroughtIn = (one: BroughtBy, other: BroughtBy): boolean =>
+const isBroughtIn = (one: DeployName, other: DeployName): boolean =>
   one.pipeline === other.pipeline && one.action === other.action;
 
-export const onUnits = (one: Omit<Brought, 'units'>, units: readonly string[] | undefined): Brought => ({
+export const onUnits = (one: Omit<BroughtReport, 'units'>, units: readonly string[] | undefined): BroughtReport => ({
   ...one,
   artifacts: one.artifacts.map(identified),
   ...(units && units.length <= SERVICE_LIMITS.unitsBrought.max ? { units } : {}),
 });
 
-/** After another deploy came through. If it went back to the version of another pipeline, its entry stands before that pipeline's. */
-export function withBrought(all: readonly Brought[], one: Brought): readonly Brought[] {
+/**
+ * After another deploy came through. If it went back to the version of another pipeline, its entry stands before that pipeline's; if it left
+ * units to others, before theirs.
+ */
+export function withBrought(all: readonly Brought[], { kept = [], ...one }: BroughtReport): readonly Brought[] {
   const others = all.filter((other) => !isBroughtIn(other, one));
-  const at = others.findLastIndex((other) => unitsInCommon(one, other) !== 'none');
-  const under = others[at];
-  const isBack = one.back && under?.version === one.version && unitsInCommon(one, under) === 'all';
-  const next = isBack ? [...others.slice(0, at), one, ...others.slice(at)] : [...others, one];
+  const at = kept.length > 0 ? firstKeeper(others, one, kept) : placeOfBack(others, one);
+  const next = at < 0 ? [...others, one] : [...others.slice(0, at), one, ...others.slice(at)];
   return newestWithin(next, SERVICE_LIMITS.brought.max, SERVICE_LIMITS.bringers.max);
 }
 
-/** What other pipelines brought since a deploy action last brought something itself; newest last. */
+const firstKeeper = (others: readonly Brought[], own: Brought, kept: readonly string[]): number =>
+  others.findIndex(
+    ({ pipeline, units, config }) =>
+      pipeline !== own.pipeline && (units ? units.some((unit) => kept.includes(unit)) : config === own.config),
+  );
+
+function placeOfBack(others: readonly Brought[], one: Brought): number {
+  const at = others.findLastIndex((other) => unitsInCommon(one, other) !== 'none');
+  const under = others[at];
+  return one.back && under?.version === one.version && unitsInCommon(one, under) === 'all' ? at : -1;
+}
+
+/** What other pipelines brought since a deploy action last brought something itself, where it is known to concern the same units; newest last. */
 export function broughtSince(all: readonly Brought[], own: BroughtBy): readonly Brought[] {
-  const last = all.findLastIndex((one) => isBroughtIn(one, own));
-  return all.slice(last + 1).filter(({ pipeline }) => pipeline !== own.pipeline);
+  return all
+    .slice(lastOf(all, own) + 1)
+    .filter(
+      ({ pipeline, units, config }) => pipeline !== own.pipeline && (units !== undefined || config === own.config),
+    );
+}
+
+/** A deploy that was renamed since is found by its configuration. */
+function lastOf(all: readonly Brought[], own: BroughtBy): number {
+  const byName = all.findLastIndex((one) => isBroughtIn(one, own));
+  return byName >= 0
+    ? byName
+    : all.findLastIndex(({ pipeline, config }) => pipeline === own.pipeline && config === own.config);
 }
 
 /** The entry whose version a unit runs: others replace that version only when somebody asks for it. */
@@ -97,7 +128,7 @@ export function replacedBy(all: readonly Brought[], own: Brought): Replaced | nu
   return isWhole ? replaced : { ...replaced, on: listed(own.units?.filter((unit) => taken.has(unit)) ?? [], 'and') };
 }
 
-export interface ReplacedNotice extends BroughtBy {
+export interface ReplacedNotice extends DeployName {
   readonly release: number;
   readonly by: Replaced | null;
 }
@@ -107,7 +138,9 @@ export function noticesOf(before: readonly Brought[], after: readonly Brought[])
   return after.flatMap((own): ReplacedNotice[] => {
     const then = before.find((one) => isBroughtIn(one, own));
     const by = replacedBy(after, own);
-    if (describeBrought(then ? replacedBy(before, then) : null) === describeBrought(by)) return [];
+    // A pipeline does not know of the units that its own new deploy left to another.
+    const isNewInPart = by?.on !== undefined && then?.release !== own.release;
+    if (!isNewInPart && describeBrought(then ? replacedBy(before, then) : null) === describeBrought(by)) return [];
     return [{ pipeline: own.pipeline, action: own.action, release: own.release, by }];
   });
 }
@@ -122,12 +155,19 @@ const areBroughtArtifacts = (value: unknown): boolean =>
   );
 
 /** Anybody can send a lock, a deploy or a pipeline a message by hand: messages without these shapes are ignored. */
-export const isBrought = (value: unknown): value is Brought =>
+export const isBrought = (value: unknown): value is BroughtReport =>
   isJsonObject(value) &&
-  [value['pipeline'], value['action'], value['version'], value['at']].every(isText) &&
+  isSmall(value) &&
+  [value['pipeline'], value['action'], value['version']].every(isText) &&
+  isTime(value['at']) &&
   [value['release'], value['config']].every(Number.isSafeInteger) &&
   areBroughtArtifacts(value['artifacts']) &&
-  (value['units'] === undefined || areTexts(value['units']));
+  [value['units'], value['kept']].every((units) => units === undefined || areTexts(units));
+
+/** A lock and a pipeline keep it in their state. */
+const isSmall = (value: object): boolean => jsonBytes(value) <= SERVICE_LIMITS.brought.max;
+
+const isTime = (value: unknown): boolean => isText(value) && Number.isFinite(Date.parse(value));
 
 export const areBrought = (value: unknown): value is readonly Brought[] =>
   Array.isArray(value) && value.every(isBrought);
@@ -140,7 +180,9 @@ export const isReplacedNotice = (value: unknown): value is ReplacedNotice =>
 
 const isReplaced = (value: unknown): boolean =>
   isJsonObject(value) &&
-  [value['by'], value['version'], value['at']].every(isText) &&
+  isSmall(value) &&
+  [value['by'], value['version']].every(isText) &&
+  isTime(value['at']) &&
   areBroughtArtifacts(value['artifacts']) &&
   (value['on'] === undefined || isText(value['on']));
 

@@ -1,5 +1,6 @@
-import { onUnits, type Brought } from '../brought';
+import { onUnits, type BroughtReport } from '../brought';
 import { hash } from '../hash';
+import type { DeploySpec } from '../spec/deploy';
 import { formatTime } from '../text';
 import { failurePoint } from './failurePoint';
 import { heldUnits } from './held';
@@ -33,17 +34,24 @@ function withHeld({ canary, followOn }: DeployInput, { fleet }: DeployRecord, re
 /** What it has brought to its service, for the lock of the service. A follow-on completes what its release brought, and a canary is undone. */
 export function recordBrought(
   { pipeline, release, action, version, artifacts, spec, rollback, followOn, canary }: DeployInput,
-  { fleet, endedAtMs }: DeployRecord,
+  { fleet, endedAtMs, keptUnits }: DeployRecord,
   { outcome, unchanged }: DeployResult,
-): Brought | undefined {
+): BroughtReport | undefined {
   if (outcome !== 'succeeded' || followOn || canary || fleet === null) return undefined;
   const brought = { pipeline, release, action, version, artifacts, at: formatTime(endedAtMs ?? 0) };
+  const kept = keptUnits?.names ?? [];
   const units = idsOf(fleet.now ?? fleet.snapshot);
   return onUnits(
-    { ...brought, config: hash(JSON.stringify(spec.config)), ...(rollback || unchanged ? { back: true } : {}) },
-    units,
+    {
+      ...{ ...brought, config: configOf(spec), ...(rollback || unchanged ? { back: true } : {}) },
+      ...(kept.length > 0 ? { kept } : {}),
+    },
+    units && [...units, ...kept],
   );
 }
+
+/** By which locks tell configurations apart. */
+export const configOf = ({ config }: Pick<DeploySpec, 'config'>): number => hash(JSON.stringify(config));
 
 function withProgress({ canary }: DeployInput, record: DeployRecord, result: DeployResult): DeployResult {
   const progress = result.outcome === 'succeeded' || canary ? null : failurePoint(record);

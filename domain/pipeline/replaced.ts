@@ -15,9 +15,9 @@ export function replaced(state: PipelineState, notice: ReplacedNotice, nowMs: nu
   const { action, release, by } = notice;
   const good = state.good[action] ?? [];
   const last = lastOwn(good);
-  if (last !== undefined && last.release >= release)
+  if (last?.release === release)
     return { ...state, good: { ...state.good, [action]: withReplacement(good, by, nowMs) } };
-  // The end of its own deploy is not recorded yet.
+  // The end of its own deploy is not recorded yet, or the notice comes from the lock of a service that the action has left.
   const isKnown = Object.hasOwn(state.spec.actions, action);
   const active = state.active.map((one) => (isKnown && one.number === release ? withNotice(one, notice) : one));
   return { ...state, active };

@@ -4,7 +4,7 @@ import { listed, withReason } from '../text';
 import type { DeployOutcome } from '../views';
 import { blamed } from './recordOutcome';
 import { markKnownBad } from './knownBad';
-import { replacedWords, replacementOf } from './replaced';
+import { lastOwn, replacedWords, replacementOf } from './replaced';
 import { created, heldBy, isKnownBad, type GoodDeploy, type PipelineState } from './state';
 
 type GoodDeploys = readonly GoodDeploy[];
@@ -189,14 +189,17 @@ export function rolledBack(
   return created(held, back, trigger, nowMs);
 }
 
-/** What a rollback restores, for each deploy action: the newest good deploy of these artifacts. */
+/**
+ * What a rollback restores, for each deploy action: the newest good deploy of these artifacts. If another pipeline brought them, the units are
+ * those of the action's own deploy before.
+ */
 export function restoredBy({ good }: PipelineState, back: readonly Artifact[]): Readonly<Record<string, Restored>> {
   const identities = new Set(back.map(identityOf));
-  const isBack = ({ artifacts, by }: GoodDeploy): boolean =>
-    by === undefined && artifacts.every((one) => identities.has(identityOf(one)));
+  const isBack = ({ artifacts }: GoodDeploy): boolean => artifacts.every((one) => identities.has(identityOf(one)));
   return Object.fromEntries(
     Object.entries(good).map(([action, deploys]) => {
-      const { held, imported } = deploys.findLast(isBack) ?? {};
+      const own = deploys.findLast((deploy) => deploy.by === undefined && isBack(deploy));
+      const { held, imported } = own ?? lastOwn(deploys.slice(0, deploys.findLastIndex(isBack) + 1)) ?? {};
       return [action, { ...(held === undefined ? {} : { held }), ...(imported ? { imported } : {}) }];
     }),
   );

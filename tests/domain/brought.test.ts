@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import {
   broughtSince,
+  isBrought,
+  isReplacedNotice,
   keeperOf,
   keptUnits,
   noticesOf,
@@ -65,6 +67,44 @@ describe('what is known of a service', () => {
     expect(kept && keptWords(kept)).toBe('x keeps v:9, which fix/1 has brought there since');
   });
 
+  test('units are not kept by a pipeline of another configuration whose units are too many to name', () => {
+    const us = one('us', 7, 'web:7', { units: undefined } as never);
+    const eu = one('eu', 7, 'web:7', { units: undefined, config: 2 } as never);
+    expect(broughtSince(all(us, eu), us)).toEqual([]);
+    expect(broughtSince(all(us, { ...eu, config: 1 }), us)).toHaveLength(1);
+  });
+
+  test.each([
+    ['few units', ['x', 'y']],
+    ['units too many to name', undefined],
+  ])(
+    'a rollback that left a unit to a hotfix stands before it, so that the next one leaves it too: of %s',
+    (_, units) => {
+      const mine = { units } as Partial<Brought>;
+      const before = all(one('web', 3, 'v:3', mine), one('fix', 1, 'v:9', { units: ['y'], config: 2 }));
+      const after = withBrought(before, { ...one('web', 4, 'v:2', { ...mine, back: true }), kept: ['y'] });
+      expect(runs(after)).toEqual(['web/4', 'fix/1']);
+      expect(broughtSince(after, own)).toMatchObject([{ pipeline: 'fix' }]);
+      expect(after.every((entry) => !('kept' in entry))).toBe(true);
+      const notices = noticesOf(before, after).map(({ pipeline, release, by }) => [pipeline, release, by?.by, by?.on]);
+      expect(notices).toEqual(units ? [['web', 4, 'fix/1', 'y']] : []);
+    },
+  );
+
+  test('a deploy with a new name finds what it brought under the old one', () => {
+    const known = all(hotfix, one('web', 5, 'v:5'));
+    expect(broughtSince(known, { pipeline: 'web', action: 'ship', config: 1 })).toEqual([]);
+  });
+
+  test('a message without a time, or with more than is kept, says nothing', () => {
+    const notice = { pipeline: 'web', action: 'deploy', release: 1, by: { by: 'fix/1', ...hotfix, artifacts: [] } };
+    expect([isBrought(own), isReplacedNotice(notice)]).toEqual([true, true]);
+    for (const wrong of [{ at: 'soon' }, { version: 'v'.repeat(SERVICE_LIMITS.brought.max) }]) {
+      expect(isBrought({ ...own, ...wrong })).toBe(false);
+      expect(isReplacedNotice({ ...notice, by: { ...notice.by, ...wrong } })).toBe(false);
+    }
+  });
+
   test("is nobody's where nothing is known", () => {
     expect([broughtSince([], own), keeperOf(unit('x', 'v:9'), []), keptUnits([unit('x', 'v:9')], [])]).toEqual([
       [],
@@ -78,7 +118,7 @@ describe('what is known of a service', () => {
     fc.assert(
       fc.property(fc.array(brought, { maxLength: 40 }), (list) => {
         const known = all(...list.map(({ pipeline, version }, nth) => one(pipeline, nth + 1, version)));
-        const since = broughtSince(known, { pipeline: 'a', action: 'deploy' });
+        const since = broughtSince(known, { pipeline: 'a', action: 'deploy', config: 1 });
         expect(since.every(({ pipeline }) => pipeline !== 'a')).toBe(true);
         expect(known.length).toBeLessThanOrEqual(SERVICE_LIMITS.bringers.max);
         expect(jsonBytes(known)).toBeLessThan(SERVICE_LIMITS.brought.max);

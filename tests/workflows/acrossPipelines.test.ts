@@ -75,6 +75,20 @@ test('a release over the hotfix goes back to the hotfix, not to the earlier vers
   expect((await inProduction('kvstore-hotfix'))?.replaced).toBeUndefined();
 });
 
+test('a hotfix of one unit stays also when its service goes back twice', async () => {
+  await world.apply(kvstore(QUICK));
+  await world.apply(other({ config: { jobs: ['kvstore-y'] } }));
+  for (const version of ['kv:2', 'kv:3']) await ships('kvstore', version);
+  await ships('kvstore-hotfix', 'kv:9');
+  await reverts('kvstore/2');
+  await world.ended('kvstore', 3);
+  expect(await versions()).toEqual(['kv:2', 'kv:9']);
+  expect((await inProduction('kvstore'))?.replaced).toMatchObject({ by: 'kvstore-hotfix/1', on: 'kvstore-y' });
+  await reverts('kvstore/3');
+  await world.ended('kvstore', 4);
+  expect(await versions()).toEqual(['kv:1', 'kv:9']);
+});
+
 test('a hotfix that comes through while a revert waits for it stays', async () => {
   await world.apply(kvstore(QUICK));
   await world.apply(other({ phases: [{ name: 'first', scope: 'region:x', amount: 3, bake: '10m' }] }));

@@ -10,6 +10,7 @@ import {
   whyOnlyPersons,
   type Overtaken,
 } from '../../domain/deploy/control';
+import { configOf } from '../../domain/deploy/result';
 import { change, situationOf } from '../../domain/deploy/state';
 import { deployStatus } from '../../domain/deploy/view';
 import { keptCommands, RUN_COMMANDS } from '../../domain/keptCommands';
@@ -65,7 +66,8 @@ function takeCommand(run: DeploySession, verb: DeployVerb, command: CommandInput
 
 function holds(run: DeploySession, { fence, brought = [] }: LockGrant): void {
   run.isHolding = true;
-  const since = broughtSince(brought, run.input);
+  const { pipeline, action, spec } = run.input;
+  const since = broughtSince(brought, { pipeline, action, config: configOf(spec) });
   run.patch({ fence, ...(since.length > 0 ? { since } : {}) });
 }
 

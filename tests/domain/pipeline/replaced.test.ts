@@ -80,6 +80,10 @@ describe('what another pipeline has replaced', () => {
   });
 });
 
+test('what the lock of a former service says of an older release changes no records', () => {
+  expect(hotfixed(two, 1)).toEqual(two);
+});
+
 test('a release over the work of another pipeline goes back to that work, once', () => {
   const over = ships(hotfixed(two, 2), 'kv:3');
   expect(back(over, 3)).toBe('kv:9');
@@ -111,4 +115,11 @@ test('a rollback goes to the units that its own deploy held, also once another p
   const brought = { ...own, artifacts: [], by: 'hotfix/1' } as never;
   const state = { ...two, good: { deploy: [{ ...own, held } as never, brought] } };
   expect(restoredBy(state, [artifact('kv:1')])).toEqual({ deploy: { held } });
+});
+
+test('a rollback to what another pipeline had brought restores the units of its own deploy before that', () => {
+  const held = { ids: ['kvstore-x'] };
+  const [own, ...later] = hotfixed(two, 2).good['deploy']!.slice(1);
+  const good = { deploy: [{ ...own!, held }, ...later] };
+  expect(restoredBy({ ...two, good }, [artifact('kv:9')])).toEqual({ deploy: { held } });
 });
