@@ -204,7 +204,7 @@ function learnt(mutex: Mutex, requester: string, brought: unknown, notices: Repl
 const mayBring = ({ holder }: Mutex, requester: string): boolean =>
   holder === null || holder.requesters.includes(requester);
 
-/** A pipeline that is gone need not be told. */
+/** A pipeline that has ended gets no notice. */
 const notifyPipeline = (notice: ReplacedNotice): Promise<void> =>
   getExternalWorkflowHandle(workflowIds.pipeline(notice.pipeline))
     .signal(replacedSignal, notice)

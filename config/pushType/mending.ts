@@ -6,7 +6,7 @@ import type { Served } from './served';
 
 /**
  * Compares the overrides of a repository with those of its deploys: removes an override of no deploy, and restores one that was changed.
- * @param isAll these are all the overrides that the store has: what is missing is put back
+ * @param isAll these are all the overrides that the store has: it puts back the ones that are missing
  * @returns how many were wrong
  */
 export async function mendOverrides(

@@ -309,7 +309,7 @@ test('a service that dies while a change is on the way to the branch asks what b
 });
 
 /** Its repository cannot be asked whether a change could land, so that each phase begins. */
-const unasked = (it: PushWorld): PushWorld => {
+const unasked = <World extends PushWorld>(it: World): World => {
   it.fleet.whyNotDeployed = () => Promise.resolve(undefined);
   return it;
 };

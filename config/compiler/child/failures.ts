@@ -15,7 +15,7 @@ export function failureOf(error: unknown, loader: Loader): JobFailure {
   );
 }
 
-/** It wrote more than it may, whatever it did when it was told so. */
+/** It wrote more than it may, and may have caught the error that said so. */
 export function floodOf({ realm }: Loader): JobFailure | null {
   if (!realm.isFlooded()) return null;
   return { kind: 'threw', why: `it wrote more than ${formatBytes(PROGRAM_OUTPUT_CHARS)}`, where: null };

@@ -80,7 +80,7 @@ describe('what another pipeline has replaced', () => {
   });
 });
 
-test('what the lock of a former service says of an older release changes no records', () => {
+test('a notice of an older release, from the lock of a former service, changes no records', () => {
   expect(hotfixed(two, 1)).toEqual(two);
 });
 
