@@ -195,12 +195,25 @@ describe('conveyor pipeline', () => {
 
   test.each([
     ['a cycle', { deploy: { ...fresh.spec.actions['deploy'], needs: ['deploy'] } }, 'actions.deploy'],
-    ['what no schema would take', { deploy: { type: 'deploy' } }, 'the spec is not one that'],
+    [
+      'what no schema would take',
+      { deploy: { ...fresh.spec.actions['deploy'], with: {} } },
+      'the spec is not one that',
+    ],
   ])('puts back a pipeline whose spec has %s, and warns of it', async (_, actions, said) => {
     const file = join(mkdtempSync(join(tmpdir(), 'conveyor-export-')), 'kvstore.json');
     writeFileSync(file, JSON.stringify({ ...document, spec: { ...document.spec, actions } }));
     const client = { importPipeline: () => Promise.resolve({ created: true, previous: null }) };
     const { code, err } = await run(['pipeline', 'import', file], { client });
     expect({ code, err }).toEqual({ code: 0, err: expect.stringContaining(`warning: ${said}`) as string });
+  });
+  test('refuses a pipeline whose spec lacks what each has, and says where', async () => {
+    const file = join(mkdtempSync(join(tmpdir(), 'conveyor-export-')), 'kvstore.json');
+    writeFileSync(
+      file,
+      JSON.stringify({ ...document, spec: { ...document.spec, actions: { deploy: { type: 'deploy' } } } }),
+    );
+    const { code, err } = await run(['pipeline', 'import', file], { client: {} });
+    expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining('spec: not a spec') as string });
   });
 });
