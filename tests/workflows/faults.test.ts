@@ -12,6 +12,7 @@ const ELSEWHERE = ['healthServiceProtocol', 'dependencyGraphProtocol', 'ticketPr
 test('the services of these tests speak every protocol that Conveyor or the fleet does', () => {
   const folder = join(__dirname, '../../sdk/protocol');
   const protocols = readdirSync(folder)
+    .filter((file) => file.endsWith('.ts'))
     .flatMap((file) => Object.entries(jest.requireActual<Record<string, unknown>>(join(folder, file))))
     .filter(([name]) => name.endsWith('Protocol'));
   const spoken = new Set<unknown>(Object.values(PROTOCOLS));
