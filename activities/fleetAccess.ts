@@ -53,15 +53,16 @@ export async function allowJoined(
 ): Promise<void> {
   if (joined.length === 0) return;
   await allowDeploy(ports, call, joined, restores);
+  const policy = ports.platform?.().policy ?? null;
+  if (policy === null || call.byAdmin || !wantsUnits(policy, call.pushType)) return;
   const { pipeline, pushType, back, ...behalf } = call;
   const held = back && !call.imported ? await readHeld(ports.snapshots, restores?.held) : [];
   const holds = { pushType, units: idsOf(joined) };
+  const why = newlyProtected(policy, { pipeline, holds }, [...idsOf(before), ...held]);
   await asFailure(async () =>
-    requireAllowed(ports.platform, behalf, pipeline, ({ policy }) => {
-      const known = [...idsOf(before), ...held];
-      const why = policy === null || call.byAdmin ? undefined : newlyProtected(policy, { pipeline, holds }, known);
-      return why === undefined ? allowedBy('no other rule', 'the same rules protect them all') : denied(why);
-    }),
+    requireAllowed(ports.platform, behalf, pipeline, () =>
+      why === undefined ? allowedBy('no other rule', 'the same rules protect them all') : denied(why),
+    ),
   );
 }
 
