@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePorts } from '../cli/stack/ports';
-import { blobId } from '../config/repository/revalue';
+import { blobId } from '../sdk/blobId';
 import { EtcdStore } from '../config/store/etcd';
 import { startEtcd } from './etcd';
 import { each, print, run } from './stack';

@@ -5,7 +5,8 @@ import { LINES, whyNotPlain } from '../../domain/plainText';
 import type { Excess } from '../../domain/unfit';
 import { lastToChange, lookUp } from './commits';
 import type { ConfigRepository } from './repository';
-import { blobId, type Edits, type Revalued } from './revalue';
+import { blobId } from '../../sdk/blobId';
+import { type Edits, type Revalued } from './revalue';
 
 /** What a proposal would change: sources, and the values that come of them. */
 export interface Draft extends Revalued {

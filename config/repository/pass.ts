@@ -10,7 +10,8 @@ import type { Git } from './git';
 import { linkRefused } from './gitTree';
 import type { NewCommit, NewFile } from './importing';
 import type { ChangeRef } from './repository';
-import { blobId, revalue } from './revalue';
+import { blobId } from '../../sdk/blobId';
+import { revalue } from './revalue';
 
 interface PassParts {
   readonly git: Git;

@@ -7,7 +7,8 @@ import { requireFit, type Draft } from './fit';
 import { entriesOf, gitTree, type Blobs } from './gitTree';
 import { makeCommits, type NewFile } from './importing';
 import type { ConfigRepository } from './repository';
-import { blobId, revalue, type Edits } from './revalue';
+import { blobId } from '../../sdk/blobId';
+import { revalue, type Edits } from './revalue';
 
 export interface Proposed {
   readonly change: number;

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import { conveyorError, type ConveyorError } from '../../domain/errors';
+import { blobId } from '../../sdk/blobId';
 import { compile } from '../compiler/compile';
 import type { RunMemory } from '../compiler/run';
 import { kindOf, rawPath, stemOf, valueFile, VALUES, type SourceTree } from '../compiler/tree';
@@ -93,10 +93,4 @@ function edited(before: Files, edits: Edits, read: (path: string) => string): So
   const typed = code.filter((path) => kindOf(path) === 'schema').map((path) => `${stemOf(path)}.json`);
   const paths = [...new Set([...code, ...edits.keys(), ...beside, ...typed])].filter(has).sort();
   return { paths, has, read: (path) => edits.get(path) ?? read(path) };
-}
-
-/** The name that git has for a text. */
-export function blobId(text: string): string {
-  const bytes = Buffer.from(text);
-  return createHash('sha1').update(`blob ${bytes.length}\0`).update(bytes).digest('hex');
 }

@@ -2,7 +2,7 @@ import { CONFIG } from '../../../client/http/routes';
 import { askServer, type HttpOptions } from '../../../client/http/send';
 import { folderTree } from '../../../config/compiler/tree';
 import type { SourceList } from '../../../config/repository/looking';
-import { blobId } from '../../../config/repository/revalue';
+import { blobId } from '../../../sdk/blobId';
 import type { Requested } from '../../../config/repository/requests';
 import { conveyorError } from '../../../domain/errors';
 import { basisOf } from './basis';
