@@ -183,7 +183,7 @@ async function submitToPipeline(
 }
 
 /** What is submitted once more would be refused once more. */
-const FOR_GOOD = ['known-bad', 'over-limit'];
+const FOR_GOOD = ['known-bad', 'digest-changed', 'over-limit'];
 
 /** The answer to `submit`, a message of the pipeline's workflow. */
 interface SubmitAnswer {

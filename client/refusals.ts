@@ -46,6 +46,11 @@ export function refusalError(
       return conveyorError('not-rerunnable', { id, why: failure.message, instead: names[0] ?? '' });
     case 'known-bad':
       return conveyorError('known-bad', { artifact: names[0] ?? '', pipeline, since: failure.message });
+    case 'digest-changed':
+      return conveyorError('digest-changed', {
+        ...{ artifact: names[0] ?? '', pipeline },
+        ...{ known: names[1] ?? '', from: names[2] ?? '' },
+      });
     case 'missing-artifact':
       return conveyorError('missing-artifact', { pipeline, names });
     case 'unknown-artifact':

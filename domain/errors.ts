@@ -135,6 +135,13 @@ export const ERRORS = {
     retryable: false,
     exit: 1,
   }),
+  'digest-changed': entry<{ artifact: string; pipeline: string; known: string; from: string }>({
+    message: ({ artifact, pipeline, known, from }) =>
+      `${artifact}: ${from} of ${pipeline} has this version with the digest ${known}`,
+    hint: () => 'nothing was started; publish the new bytes as a new version, and release that',
+    retryable: false,
+    exit: 1,
+  }),
   'missing-artifact': entry<{ pipeline: string; names: readonly string[] }>({
     message: ({ pipeline, names }) => `a release of ${pipeline} needs a version of ${names.join(', ')}`,
     hint: ({ names }) => `give it with ${names.map((name) => `--artifact ${name}=VERSION`).join(' ')}`,

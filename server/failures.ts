@@ -15,6 +15,7 @@ const STATUS_BY_CODE: Partial<Readonly<Record<ErrorCode, FailureStatus>>> = {
   'key-reused': 409,
   'not-rerunnable': 409,
   'known-bad': 409,
+  'digest-changed': 409,
   'emergency-full': 409,
   'ambiguous-deploy': 409,
   'config-conflict': 409,

@@ -10,6 +10,7 @@ export interface Refusal {
     | 'key-reused'
     | 'not-rerunnable'
     | 'known-bad'
+    | 'digest-changed'
     | 'missing-artifact'
     | 'unknown-artifact'
     | 'unknown-pipeline'

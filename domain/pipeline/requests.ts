@@ -6,13 +6,14 @@ import { mayCommand } from '../principals';
 import { UNKNOWN_ACTOR, type CommandInput } from '../verbs';
 import type { Trigger } from '../views';
 import { whyNeverApproved } from '../release/approval';
+import { refuseOtherDigest } from './digests';
 import { lackingInputs, rollbackOf, rollbackUnderWay } from './rollback';
 import { whyBadFull } from './knownBad';
 import { whyFull, whyNotQueued } from './queue';
 import { areThoseOf, badOf, rerunCreated, rerunUnderWay, whyNotRerun } from './rerun';
 import { noRoomForEmergency } from './room';
 import { areArtifacts } from './shapes';
-import { created, isKnownBad, type ActiveRelease, type Emergency, type PipelineState } from './state';
+import { created, isBadVersion, type ActiveRelease, type Emergency, type PipelineState } from './state';
 import { completed, missing, remembering, repeated, resubmitted, reusedKey } from './submissions';
 import { type Refusal, policyOf, notPermitted, tooLarge } from './refusal';
 
@@ -84,7 +85,7 @@ export function refuseEmergency(
   if (full !== undefined) return { code: 'invalid-state', message: full };
   const noRoom = noRoomForEmergency(state, queuedAs(state, artifacts, trigger));
   if (noRoom !== undefined) return { code: 'emergency-full', message: noRoom };
-  return refuseToRemember(state, artifacts) ?? refuseBad(state, artifacts);
+  return refuseContent(state, artifacts, trigger);
 }
 
 /** A rerun of a release that has ended, with what that was given. One that is under way is the answer to whoever asks again. */
@@ -171,8 +172,16 @@ function refuseNow(
   if (badFull !== undefined) return { code: 'invalid-state', message: badFull };
   const why = whyFull(state, queuedAs(state, completed(state, given), trigger));
   if (why !== undefined) return { code: 'queue-full', message: why };
-  return refuseToRemember(state, given) ?? refuseBad(state, judged);
+  return refuseContent(state, given, trigger, judged);
 }
+
+const refuseContent = (
+  state: PipelineState,
+  given: readonly Artifact[],
+  trigger: Trigger,
+  judged: readonly Artifact[] = given,
+): Refusal | undefined =>
+  refuseToRemember(state, given) ?? refuseBad(state, judged) ?? refuseOtherDigest(state, given, trigger);
 
 function refuseToRemember(state: PipelineState, given: readonly Artifact[]): Refusal | undefined {
   const { inputs } = remembering(state, given);
@@ -191,8 +200,8 @@ const newestIn = ({ active }: PipelineState): ActiveRelease => {
 };
 
 function refuseBad(state: PipelineState, artifacts: readonly Artifact[]): Refusal | undefined {
-  const bad = artifacts.find((artifact) => isKnownBad(state, artifact));
-  return bad && { code: 'known-bad', message: isKnownBad(state, bad)?.reason ?? '', names: [identityOf(bad)] };
+  const bad = artifacts.map((artifact) => isBadVersion(state, artifact)).find((one) => one !== undefined);
+  return bad && { code: 'known-bad', message: bad.reason, names: [bad.artifact] };
 }
 
 /** A release reports its end to a workflow; no id is longer. */

@@ -253,6 +253,10 @@ export const goesBackTo = ({ imported }: PipelineState, deploy: GoodDeploy | und
 export const isKnownBad = (state: PipelineState, artifact: Artifact): KnownBad | undefined =>
   state.knownBad.find((bad) => bad.artifact === identityOf(artifact));
 
+/** As `isKnownBad`, whatever digest it was known to be bad with: a version without its digest, or with another, is no good one. */
+export const isBadVersion = (state: PipelineState, { name, version }: Artifact): KnownBad | undefined =>
+  state.knownBad.find(({ artifact }) => isVersionOf(artifact, `${name}@${version}`));
+
 export const allowed = (state: PipelineState, nameAtVersion: string): PipelineState => ({
   ...state,
   knownBad: state.knownBad.filter(({ artifact }) => !isVersionOf(artifact, nameAtVersion)),

@@ -164,6 +164,7 @@ describe('a pipeline that does not take what was found', () => {
     ['because nothing may start in it gets it when it may again', 'held', 'it is frozen', ['input@a']],
     ['because it does not answer gets it when it does', 'silent', 'it did not answer: no answer in time', ['input@a']],
     ['because it is known to be bad is left alone', 'known-bad', 'it was reverted', undefined],
+    ['because its digest has changed is left alone', 'digest-changed', 'release 1 has another digest', undefined],
     ['because it is gone is left alone', 'gone', 'it is gone', undefined],
   ] as const)('%s, and stops nobody else', async (_, mood, why, later) => {
     world.subscribes('web', MAIN);

@@ -26,7 +26,7 @@ const QUIET = new DefaultLogger('ERROR');
 type FakeSchedule = 'silent' | null | { paused: boolean; taskQueue: string; order: SweepOrder; next: number[] };
 
 /** What a pipeline says to a submission instead of taking it. */
-type Mood = 'gone' | 'held' | 'known-bad' | 'silent';
+type Mood = 'gone' | 'held' | 'known-bad' | 'digest-changed' | 'silent';
 
 /**
  * Pipelines, a finder and the sweep between them, in memory: the sweep is the real activity, the pipelines only remember
@@ -184,6 +184,8 @@ export class FinderWorld {
         throw refused('it is frozen', 'invalid-state');
       case 'known-bad':
         throw refused('it was reverted', 'known-bad');
+      case 'digest-changed':
+        throw refused('release 1 has another digest', 'digest-changed');
       case 'silent':
         throw new Error('no answer in time');
       case undefined:

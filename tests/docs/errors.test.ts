@@ -44,6 +44,12 @@ const SAMPLES: Params = {
     pipeline: 'kvstore',
     since: 'release 2 was reverted by itself: errors is 0.1995, above the limit of 0.05',
   },
+  'digest-changed': {
+    artifact: 'executable@kv:12#sha256:b5bb…',
+    pipeline: 'kvstore',
+    known: 'sha256:7d86…',
+    from: 'release 7',
+  },
   'missing-artifact': { pipeline: 'kvstore', names: ['source'] },
   'unknown-artifact': { pipeline: 'kvstore', name: 'src', known: ['source'] },
   'unknown-extension': { kind: 'push-type', name: 'twin', known: ['twine'] },

@@ -392,6 +392,11 @@ describe('what goes wrong has the status that says whose turn it is', () => {
     ['unknown-release', conveyorError('unknown-release', { id: 'kvstore/7' }), 404],
     ['not-permitted', conveyorError('not-permitted', { actor: 'service:ci', pipeline: 'kvstore' }), 403],
     ['invalid-state', conveyorError('invalid-state', { verb: 'pause', id: 'kvstore/7', why: 'it has ended' }), 409],
+    [
+      'digest-changed',
+      conveyorError('digest-changed', { artifact: 'a@1#b', pipeline: 'kvstore', known: 'c', from: 'release 7' }),
+      409,
+    ],
     ['known-bad', conveyorError('known-bad', { artifact: 'source@12', pipeline: 'kvstore', since: 'today' }), 409],
     ['missing-artifact', conveyorError('missing-artifact', { pipeline: 'kvstore', names: ['source'] }), 422],
     ['unknown-artifact', conveyorError('unknown-artifact', { pipeline: 'kvstore', name: 'x', known: ['source'] }), 422],

@@ -1,0 +1,65 @@
+import { identityOf, type Artifact } from '../artifact';
+import type { DeployOutcome, HistoryRow, Trigger } from '../views';
+import type { Refusal } from './refusal';
+import type { PipelineState } from './state';
+
+/** Two digests of one version. */
+interface Contradiction {
+  readonly known: Artifact;
+  /** How the pipeline knows it, in words. */
+  readonly from: string;
+}
+
+/**
+ * A version that the pipeline knows with another digest is refused. Units report versions alone, and a revert sends nothing else, so no later step
+ * can tell two sets of bytes with one version apart. A person may correct a digest that nothing was deployed with yet; a finder or
+ * webhook may not.
+ */
+export function refuseOtherDigest(
+  state: PipelineState,
+  artifacts: readonly Artifact[],
+  { kind }: Trigger,
+): Refusal | undefined {
+  const byPerson = kind !== 'finder' && kind !== 'webhook' && kind !== 'parent';
+  const known = [...deployedArtifacts(state), ...(byPerson ? [] : latestArtifacts(state))];
+  for (const artifact of artifacts) {
+    const other = known.find((one) => contradicts(one.known, artifact));
+    if (other === undefined) continue;
+    const names = [identityOf(artifact), other.known.digest ?? '', other.from];
+    const message = `${names[0]}: ${other.from} has this version with the digest ${names[1]}`;
+    return { code: 'digest-changed', message, names };
+  }
+  return undefined;
+}
+
+/** Whether they are one version with two digests. Digests of two algorithms cannot be compared. */
+function contradicts(known: Artifact, { name, version, digest = '' }: Artifact): boolean {
+  if (known.name !== name || known.version !== version || known.digest === undefined || digest === '') return false;
+  const [one, other] = [known.digest.toLowerCase(), digest.toLowerCase()];
+  return one !== other && algorithmIn(one) === algorithmIn(other);
+}
+
+const algorithmIn = (digest: string): string => (digest.includes(':') ? (digest.split(':', 1)[0] ?? '') : '');
+
+/** What was deployed, or may be right now. */
+function deployedArtifacts({ active, good, history }: PipelineState): Contradiction[] {
+  return [
+    ...active.flatMap(({ number, artifacts }) => fromRelease(number, artifacts)),
+    ...Object.values(good).flatMap((deploys) =>
+      deploys.flatMap(({ release, artifacts }) => fromRelease(release, artifacts)),
+    ),
+    ...history.filter(mayHaveDeployed).flatMap(({ number, artifacts }) => fromRelease(number, artifacts)),
+  ];
+}
+
+const fromRelease = (number: number, artifacts: readonly Artifact[]): Contradiction[] =>
+  artifacts.map((known) => ({ known, from: `release ${number}` }));
+
+const latestArtifacts = ({ inputs }: PipelineState): Contradiction[] =>
+  Object.values(inputs).map((known) => ({ known, from: 'the latest input' }));
+
+/** A deploy that failed or was cancelled may have been refused before it updated anything, with a digest that was a mistake. */
+const mayHaveDeployed = ({ state, deploys }: HistoryRow): boolean =>
+  state === 'succeeded' || deploys.some(({ outcome, progress }) => UPDATED.has(outcome) || progress !== undefined);
+
+const UPDATED: ReadonlySet<DeployOutcome> = new Set(['succeeded', 'reverted', 'revert-failed']);
