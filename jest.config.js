@@ -31,7 +31,8 @@ const common = {
 module.exports = {
   // Two cores carry three test files: those that start processes mostly wait for them.
   maxWorkers: 3,
-  testTimeout: 180_000,
+  // Ends what hangs; says nothing of speed, since machines of CI are shared. A test of speed has a limit of its own.
+  testTimeout: 480_000,
   // What test files leave behind in a process makes it slow.
   workerIdleMemoryLimit: '1GB',
   testSequencer: '<rootDir>/tests/setup/alternatingSequencer.js',

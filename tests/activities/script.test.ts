@@ -15,8 +15,6 @@ import type { Scripts } from '../../platform/scripts';
 import { everyUnit } from '../../domain/deploy/snapshot';
 import { inlineSnapshots } from './inlineSnapshots';
 
-jest.setTimeout(30_000);
-
 let folder: string;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'script-test-'));

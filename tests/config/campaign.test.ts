@@ -159,4 +159,4 @@ test(`every change that got a number is on the branch once, or its author has th
   expect(await store.head(R)).toEqual({ sequence: onBranch.length, commit: head });
   for (const path of new Set(accepted.values()))
     expect((await store.read(R, path))?.value ?? null).toBe(await it.repository.value(path, head));
-}, 300_000);
+});

@@ -14,8 +14,6 @@ import { thisMachine } from '../../runner/method';
 import { ESCAPES, escapesProgram } from './escapes';
 import { folderOf, LIMITS, program, type Files } from './sources';
 
-jest.setTimeout(120_000);
-
 const settings = (config: object = {}): Registry =>
   parseRegistry({ config }, { PATH: process.env['PATH'] }, join(tmpdir(), 'conveyor.config.yaml'));
 

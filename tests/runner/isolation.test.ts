@@ -18,8 +18,6 @@ import { installRoot, parseRegistry } from '../../platform/registry';
 import type { Scripts } from '../../platform/scripts';
 import { inlineSnapshots } from '../activities/inlineSnapshots';
 
-jest.setTimeout(60_000);
-
 /** A platform as it is installed: a configuration, and beside it the folder of the scripts. */
 const home = mkdtempSync(join(tmpdir(), 'isolation-test-'));
 chmodSync(home, 0o755);

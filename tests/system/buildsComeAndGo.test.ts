@@ -87,7 +87,7 @@ test('pipelines go with the workers, from none to build to build and to none, an
     expect(stdout).toContain(service.deployWorkflow(1));
     await goesBack(service);
   }
-}, 360_000);
+});
 
 /** A service whose release has updated one task, and waits for an hour. */
 async function baking(): Promise<Service> {

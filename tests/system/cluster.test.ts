@@ -29,7 +29,7 @@ const PARTS = { 'the server that is asked': 'server-0', 'another server': 'serve
     const env = { ...cleanEnv(process.env['HOME'] ?? ''), TEMPORAL_CLI: process.env['TEMPORAL_CLI'] ?? '' };
     await cluster.start(join(ROOT, 'temporal-cluster.sh'), args, env).said(/^Temporal ready/m);
     stack = await Stack.open({ temporal: `127.0.0.1:${port}` });
-  }, 300_000);
+  });
   afterAll(async () => {
     await stack?.close();
     await cluster.reap();

@@ -187,7 +187,7 @@ exec ${env()['TEMPORAL_CLI']} "$@"
     code: 1,
     stderr: expect.stringMatching(/^error: process-failed: the Temporal /m),
   });
-}, 120_000);
+});
 
 test('conveyor dev that is killed itself leaves nothing behind', async () => {
   const dev = processes.node('bin/conveyor.js', ['dev', '--ports', 'auto', '--ready-file', readyFile], env());

@@ -36,7 +36,7 @@ describe('the children of a release', () => {
       expect(row.trigger).toMatchObject({ kind: 'parent', parent: `${family.parent}/1` });
     expect(peakOf(histories.flat())).toBeLessThanOrEqual(60);
     expect(await stack.client.history(family.parent)).toMatchObject([{ number: 1, state: 'succeeded' }]);
-  }, 480_000);
+  });
 
   test('that have not begun when an owner cancels never begin', async () => {
     // So many that the last has not begun when the cancel comes, however slow the machine is.
@@ -75,4 +75,4 @@ test('nothing is lost or started twice where histories are short, so that shards
     await processes.reap();
     rmSync(home, { recursive: true, force: true });
   }
-}, 480_000);
+});

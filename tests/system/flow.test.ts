@@ -108,7 +108,7 @@ test(`no release is lost and none is doubled, whoever is killed while releases f
     'nothing runs but pipelines, and what asks finders',
     async () => (await stack!.temporal.workflow.count(query)).count === 0,
   );
-}, 180_000);
+});
 
 /** Each submission is one release, under the number that was answered, and each release came to an end that it should. */
 async function checkBooks(shop: Service, numbers: readonly number[]): Promise<void> {

@@ -279,5 +279,5 @@ describe('a workflow that does not answer', () => {
     const shard = workflowIds.childrenShard(family.parent, 1, 0);
     expect((await stack.temporal.workflow.count(`WorkflowId = '${shard}'`)).count).toBeGreaterThan(1);
     for (const id of [shard, family.fanOut]) await workflow(id).terminate('the test is over');
-  }, 240_000);
+  });
 });

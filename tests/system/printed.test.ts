@@ -57,7 +57,7 @@ test('commands that conveyor dev prints can be typed in another terminal, in thi
   );
   expect(lines.length).toBeGreaterThan(2);
   await type(lines);
-}, 180_000);
+});
 
 test('commands that conveyor init prints lead from the file that it wrote to a release that succeeded', async () => {
   const file = join(home, 'pipeline.yaml');
@@ -72,4 +72,4 @@ test('commands that conveyor init prints lead from the file that it wrote to a r
   await type(lines);
   const status = await npx(['status', 'my-service/1', '-o', 'json']);
   expect(JSON.parse(status.stdout)).toMatchObject({ state: 'succeeded' });
-}, 180_000);
+});

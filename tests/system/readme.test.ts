@@ -94,7 +94,7 @@ describe('the demo', () => {
     expect(deploys.map(({ outcome }) => outcome)).toEqual(['succeeded', 'reverted']);
     expect(deploys[1]?.health).toContainEqual(expect.objectContaining({ unit: 'kvstore-x', verdict: 'unhealthy' }));
     expect(jobs.map(({ versions }) => versions['kv:13'] ?? 0)).toEqual([0, 0]);
-  }, 180_000);
+  });
 
   test('of configuration has a good limit land, and takes a bad one back from the hosts that refuse it', async () => {
     const { releases, deploys, hosts } = JSON.parse(await played('demo', 'config')) as {
@@ -105,7 +105,7 @@ describe('the demo', () => {
     expect(releases.map(({ state }) => state)).toEqual(['succeeded', 'failed']);
     expect(deploys.map(({ outcome }) => outcome)).toEqual(['succeeded', 'reverted']);
     expect(hosts).toMatchObject({ total: 10, committed: 10 });
-  }, 180_000);
+  });
 });
 
 /**

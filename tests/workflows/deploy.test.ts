@@ -173,4 +173,4 @@ test('a week of 43 phases with bakes of four hours stays under 2,000 history eve
   expect(Date.parse(deploy.endedAt ?? '') - Date.parse(deploy.startedAt)).toBeGreaterThan(7 * 24 * HOUR);
   const { historyLength } = await world.client.workflow.getHandle('deploy/kvstore/1/deploy/1').describe();
   expect(historyLength).toBeLessThan(2_000);
-}, 120_000);
+});

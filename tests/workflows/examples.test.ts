@@ -34,7 +34,7 @@ test('examples/regions deploys each region by an action of its own, and tests ea
     ...{ 'test-eu': 'succeeded', 'test-us': 'succeeded', report: 'skipped' },
   });
   expect(await versions()).toEqual(new Set(['search:12']));
-}, 180_000);
+});
 
 test('examples/frontend tests, compares, and deploys one region after the other', async () => {
   const pipeline = await released('frontend/pipeline.yaml', 'source', '12');
@@ -47,7 +47,7 @@ test('examples/frontend tests, compares, and deploys one region after the other'
     ['report', 'skipped'],
   ]);
   expect(await versions()).toEqual(new Set(['web:12']));
-}, 180_000);
+});
 
 test('examples/frontend is not deployed when it is slower than what runs, and leaves no report of a deploy', async () => {
   await world.describeVersion('web:13', { latencyFactor: 1.2 });

@@ -133,7 +133,7 @@ test('it ends on Tuesday at 16:35 when begun on Monday at nine, checks, nights a
     ['storage-a-3: 30'],
     ['storage-b: 40'],
   ]);
-}, 300_000);
+});
 
 describe('begun on a Monday at a quarter past nine', () => {
   test.each<[OnClose, string, string]>([

@@ -186,7 +186,7 @@ describe('a command while it waits for its window', () => {
     await deploy.command('cancel');
     expect(await deploy.ended({ stepMs: 10_000 })).toMatchObject({ outcome: 'cancelled' });
     expect(wall((await deploy.status()).endedAt)).toMatch(/^Mon 18:/);
-  }, 180_000);
+  });
 
   test('revert: it reverts at once, since a revert knows no window', async () => {
     const deploy = await half();
