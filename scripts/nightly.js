@@ -2,6 +2,9 @@
 'use strict';
 
 const { execFileSync } = require('node:child_process');
+const { availableParallelism } = require('node:os');
+const { ensureBuild } = require('./build');
+const { ensureTestServer } = require('./servers');
 const { ROOT, Failed, report, say } = require('./steps');
 const { playStories } = require('./stories');
 
@@ -11,6 +14,8 @@ const A_DAY = 10_000;
 const DAY_MS = 86_400_000;
 /** Stories of one process. */
 const PORTION = 50;
+/** Portions that are played at the same time: a story waits for its servers half of the time. */
+const AT_A_TIME = availableParallelism() + 1;
 
 /** The first seed of the day: that of a later day is past all that an earlier one has played. */
 const firstSeed = (nowMs) => Math.floor(nowMs / DAY_MS) * A_DAY;
@@ -37,19 +42,29 @@ function findingsOf({ from, seeds, configuration }, { failed, isWhole }) {
   return isWhole ? [] : [again(seeds, from)];
 }
 
-/** Plays a night; prints the output of portions with findings, and at the end each of these as the command that plays it again. @returns exit code */
-function runNight(seeds, nowMs) {
+/** Plays a night, several portions at a time; prints the output of those with findings, and at the end each finding as the command that plays it again. @returns exit code */
+async function runNight(seeds, nowMs) {
   const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { cwd: ROOT, encoding: 'utf8' }).trim();
-  const findings = portionsOf(seeds, firstSeed(nowMs)).flatMap((portion) => {
-    const played = playStories(ROOT, portion);
-    const found = findingsOf(portion, played);
-    if (found.length > 0) say(played.output);
-    say(`${portion.seeds} stories from ${portion.from}: ${found.length} found`);
-    return found;
-  });
+  await ensureTestServer();
+  await ensureBuild();
+  const left = portionsOf(seeds, firstSeed(nowMs));
+  const findings = [];
+  const playWhatIsLeft = async () => {
+    for (let portion = left.shift(); portion; portion = left.shift()) findings.push(...(await play(portion)));
+  };
+  await Promise.all(Array.from({ length: AT_A_TIME }, playWhatIsLeft));
   for (const finding of findings) process.stdout.write(`found: ${finding}\n`);
   process.stdout.write(`${seeds} seeds from ${firstSeed(nowMs)} on ${commit}: ${findings.length} found\n`);
   return findings.length > 0 ? 1 : 0;
+}
+
+async function play(portion) {
+  const played = await playStories(ROOT, portion);
+  const found = findingsOf(portion, played);
+  if (found.length > 0) say(played.output);
+  const kind = portion.configuration ? 'stories of configuration' : 'stories';
+  say(`${portion.seeds} ${kind} from ${portion.from}: ${found.length} found`);
+  return found;
 }
 
 function seedsOf([text = String(SEEDS), ...more]) {
@@ -58,12 +73,13 @@ function seedsOf([text = String(SEEDS), ...more]) {
   throw new Failed(`usage: .ci/nightly [SEEDS]: from 1 to ${A_DAY}, ${SEEDS} by default`, 2);
 }
 
+const main = async () => runNight(seedsOf(process.argv.slice(2)), Date.now());
+
 if (require.main === module) {
-  try {
-    process.exitCode = runNight(seedsOf(process.argv.slice(2)), Date.now());
-  } catch (error) {
-    process.exitCode = report(error);
-  }
+  main().then(
+    (code) => (process.exitCode = code),
+    (error) => (process.exitCode = report(error)),
+  );
 }
 
 module.exports = { findingsOf, firstSeed, portionsOf };

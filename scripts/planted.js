@@ -23,13 +23,14 @@ function planted({ name, file, find, replace }, read = (of) => readFileSync(path
 }
 
 /** Prints for each defect the first seeds that found it, or none; the exit code. */
-function runPlanted({ seeds, from }) {
-  const missed = readDefects().filter((defect) => !isFound(defect, { seeds, from }));
+async function runPlanted({ seeds, from }) {
+  const missed = [];
+  for (const defect of readDefects()) if (!(await isFound(defect, { seeds, from }))) missed.push(defect);
   for (const { name } of missed) say(`not found: ${name}`);
   return missed.length > 0 ? 1 : 0;
 }
 
-function isFound(defect, { seeds, from }) {
+async function isFound(defect, { seeds, from }) {
   say(`▸ planted: ${defect.name}`);
   const copy = mkdtempSync(path.join(tmpdir(), 'conveyor-planted-'));
   try {
@@ -38,7 +39,7 @@ function isFound(defect, { seeds, from }) {
     writeFileSync(path.join(copy, defect.file), planted(defect));
     for (let seed = from; seed < from + seeds; seed += PORTION) {
       const portion = { seeds: Math.min(PORTION, from + seeds - seed), from: seed, past: seed === from };
-      const { failed: found } = playStories(copy, portion);
+      const { failed: found } = await playStories(copy, portion);
       if (found.length === 0) continue;
       say(`found by ${found.join(', ')}: ${defect.name}`);
       return true;
