@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isJsonObject } from '../domain/json';
+import { areTexts, isJsonObject, isText, parseNestedJson, type JsonObject } from '../domain/json';
 import type { Answer, Held } from '../domain/config/held';
+import { hasBlobId } from './blobId';
 
 /** What a proxy keeps of a path on its disk, which applications read when the proxy itself is gone. */
 export interface CachedPath {
@@ -26,22 +27,43 @@ export function writeCached(cached: CachedPath): string {
   return `${sha256(body)}\n${body}`;
 }
 
-/** Undefined for what no proxy wrote, or not whole. */
+/** Undefined for what no proxy wrote, is not whole, or holds a value that is not what its version says. */
 export function parseCached(text: string): CachedPath | undefined {
   const at = text.indexOf('\n');
   const body = text.slice(at + 1);
   if (at === -1 || text.slice(0, at) !== sha256(body)) return undefined;
-  const cached = JSON.parse(body) as unknown;
-  return isCached(cached) ? cached : undefined;
+  try {
+    const cached = parseNestedJson(body);
+    return isCached(cached) ? cached : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
-/** Another version of Conveyor may have written something else. */
+/** Anybody can write a digest, and another version of Conveyor may have written something else. */
 function isCached(value: unknown): value is CachedPath {
   if (!isJsonObject(value)) return false;
-  const { path, answer, held, askedAt } = value;
-  const isHeld = isJsonObject(held) && Array.isArray(held['overrides']);
-  return typeof path === 'string' && isJsonObject(answer) && isHeld && typeof askedAt === 'number';
+  const { path, answer, held, confirmedAt, askedAt } = value;
+  const areTimes = typeof askedAt === 'number' && (confirmedAt === null || typeof confirmedAt === 'number');
+  return isText(path) && areTimes && isJsonObject(answer) && answer['path'] === path && isValue(answer) && isHeld(held);
 }
+
+function isHeld(held: unknown): boolean {
+  if (!isJsonObject(held)) return false;
+  const { committed, overrides } = held;
+  const isNumbered =
+    isJsonObject(committed) && typeof committed['sequence'] === 'number' && isText(committed['commit']);
+  if (committed !== null && !(isNumbered && isValue(committed))) return false;
+  return Array.isArray(overrides) && overrides.every((one) => isJsonObject(one) && isValue(one) && isAim(one));
+}
+
+function isAim({ id, revision, hosts = [], below = 0, labels = {} }: JsonObject): boolean {
+  return [id, revision].every(isText) && areTexts(hosts) && typeof below === 'number' && isJsonObject(labels);
+}
+
+/** A store that offers the same commit again replaces nothing, so a wrong value would stay. */
+const isValue = ({ value, version }: JsonObject): boolean =>
+  isText(version) && (value === null || (isText(value) && hasBlobId(value, version)));
 
 /** What the proxy of this host last had of a path; undefined when it has none that can be read. */
 export async function readCached(folder: string, path: string): Promise<CachedPath | undefined> {

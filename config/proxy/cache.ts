@@ -32,7 +32,8 @@ export class Cache {
     for (const name of names) {
       const text = await this.files.read(name).catch((error: unknown) => this.unreadable(name, String(error)));
       if (text === undefined) continue;
-      const cached = parseCached(text) ?? this.unreadable(name, 'it is not whole');
+      const whole = parseCached(text);
+      const cached = whole && cacheFile(whole.path) === name ? whole : this.unreadable(name, 'it is not whole');
       if (cached) found.push({ name, cached });
       else await this.forget(name);
     }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { filesIn } from '../../config/proxy/files';
 import type { AgedAnswer } from '../../config/proxy/proxy';
 import type { ConfigStore } from '../../config/store/port';
-import { cacheFile, parseCached } from '../../sdk/configCache';
+import { cacheFile, parseCached, writeCached } from '../../sdk/configCache';
 import { eventually } from '../system/waiting';
 import { FakeDisk, ProxyWorld } from './proxyWorld';
 import { overrideOf, versionOf } from './storeSuite';
@@ -273,6 +273,21 @@ describe('a value that an application refuses', () => {
   });
 });
 
+const OVERRIDE = { id: 'u1', revision: '7@abc', value: '1', version: versionOf('1') };
+
+interface Written {
+  path: string;
+  readonly answer: { path: string; value: string };
+  readonly held: { readonly committed: { value: string; sequence: number } | null; readonly overrides: object[] };
+}
+
+/** Changed by somebody who writes the digest of it as well. */
+const resealed = (change: (cached: Written) => unknown) => (text: string) => {
+  const cached = parseCached(text)!;
+  change(cached as unknown as Written);
+  return writeCached(cached);
+};
+
 describe('the cache of a proxy', () => {
   let folder: string;
   beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'conveyor-cache-'))));
@@ -287,6 +302,13 @@ describe('the cache of a proxy', () => {
     ['empty', () => ''],
     ['with another value in it', (text) => text.replace('"value":"1"', '"value":"9"')],
     ['of somebody else', () => 'hello\n{}'],
+    ['no JSON under its own digest', () => `${createHash('sha256').update('{').digest('hex')}\n{`],
+    ['another value under its own digest', resealed(({ held }) => (held.committed!.value = '9'))],
+    ['another value of an override', resealed(({ held }) => held.overrides.push({ ...OVERRIDE, value: '9' }))],
+    ['an override for no list of hosts', resealed(({ held }) => held.overrides.push({ ...OVERRIDE, hosts: 'h1' }))],
+    ['a commit without a number', resealed(({ held }) => (held.committed!.sequence = 'x' as never))],
+    ['an answer that is none', resealed((cached) => (cached.answer.value = 9 as never))],
+    ['that of another path', resealed((cached) => (cached.path = cached.answer.path = 'c'))],
   ])('with a file that is %s is said to be so, and the path is fetched anew', async (_, damage) => {
     await world.commit({ a: '1', b: '1' });
     const before = await world.proxy('h1', filesIn(folder));
