@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto';
 
-/** The name that git has for a text, in a repository with these hashes. */
-export function blobId(text: string, algorithm: 'sha1' | 'sha256' = 'sha1'): string {
-  const bytes = Buffer.from(text);
+/** The name that git has for a text or its bytes, in a repository with these hashes. */
+export function blobId(content: string | Uint8Array, algorithm: 'sha1' | 'sha256' = 'sha1'): string {
+  const bytes = typeof content === 'string' ? Buffer.from(content) : content;
   return createHash(algorithm).update(`blob ${bytes.length}\0`).update(bytes).digest('hex');
 }
 
-/** Whether a text is what its git blob id says; the id of a repository with SHA-256 is longer. */
-export function hasBlobId(text: string, id: string): boolean {
+/** Whether a text, or its bytes, is what its git blob id says; the id of a repository with SHA-256 is longer. */
+export function hasBlobId(content: string | Uint8Array, id: string): boolean {
   const algorithm = BLOB_ALGORITHMS[id.length];
-  return algorithm !== undefined && blobId(text, algorithm) === id;
+  return algorithm !== undefined && blobId(content, algorithm) === id;
 }
 
 /** By the length of an id. */

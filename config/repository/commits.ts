@@ -1,3 +1,4 @@
+import { hasBlobId } from '../../sdk/blobId';
 import type { Git } from './git';
 
 /** A file of a change: what it was in the base, and what it becomes. A blob of null: it does not exist. */
@@ -143,8 +144,11 @@ async function someBlobs(git: Git, ids: readonly string[]): Promise<readonly Buf
     const end = out.indexOf(10, at);
     const header = out.subarray(at, end).toString();
     const size = /^[0-9a-f]+ blob (\d+)$/.exec(header)?.[1];
-    if (size === undefined) throw git.failure(['cat-file'], `fatal: the object ${id} is missing or corrupt`);
-    blobs.push(out.subarray(end + 1, end + 1 + Number(size)));
+    const blob = out.subarray(end + 1, end + 1 + Number(size));
+    // git itself notices a damaged file of an object, but none that holds another one.
+    if (size === undefined || !hasBlobId(blob, id))
+      throw git.failure(['cat-file'], `fatal: the object ${id} is missing or corrupt`);
+    blobs.push(blob);
     at = end + 2 + Number(size);
   }
   return blobs;

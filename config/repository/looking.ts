@@ -51,6 +51,6 @@ export async function sourcesAt(repository: ConfigRepository, base: string | nul
 export async function textOfVersion({ git }: ConfigRepository, version: string): Promise<string | null> {
   const [found] = /^[0-9a-f]{40,64}$/.test(version) ? await lookUp(git, [version]) : [];
   if (found?.type !== 'blob') return null;
-  const [text] = await blobsOf(git, [version]);
+  const [text] = await blobsOf(git, [found.id]);
   return text?.toString('utf8') ?? null;
 }

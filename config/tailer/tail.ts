@@ -82,7 +82,7 @@ function whyLeftOut({ path: file, after, isLink }: Delta, texts: ReadonlyMap<str
   const text = after === null ? '' : texts.get(after);
   // Bytes that are no text become longer as one.
   if (text === undefined || utf8Bytes(text) > max) return `it is larger than ${max / 1024} kB`;
-  if (after !== null && !hasBlobId(text, after)) return 'it is no text in UTF-8, or not what its blob id says';
+  if (after !== null && !hasBlobId(text, after)) return 'it is no text in UTF-8';
   return whyNotConfigPath(path);
 }
 

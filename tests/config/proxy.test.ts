@@ -288,6 +288,20 @@ const resealed = (change: (cached: Written) => unknown) => (text: string) => {
   return writeCached(cached);
 };
 
+const DAMAGES: readonly [what: string, damage: (text: string) => string][] = [
+  ['cut in the middle', (text) => text.slice(0, text.length / 2)],
+  ['empty', () => ''],
+  ['with another value in it', (text) => text.replace('"value":"1"', '"value":"9"')],
+  ['of somebody else', () => 'hello\n{}'],
+  ['no JSON under its own digest', () => `${createHash('sha256').update('{').digest('hex')}\n{`],
+  ['another value under its own digest', resealed(({ held }) => (held.committed!.value = '9'))],
+  ['another value of an override', resealed(({ held }) => held.overrides.push({ ...OVERRIDE, value: '9' }))],
+  ['an override for no list of hosts', resealed(({ held }) => held.overrides.push({ ...OVERRIDE, hosts: 'h1' }))],
+  ['a commit without a number', resealed(({ held }) => (held.committed!.sequence = 'x' as never))],
+  ['an answer that is none', resealed((cached) => (cached.answer.value = 9 as never))],
+  ['that of another path', resealed((cached) => (cached.path = cached.answer.path = 'c'))],
+];
+
 describe('the cache of a proxy', () => {
   let folder: string;
   beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'conveyor-cache-'))));
@@ -297,19 +311,7 @@ describe('the cache of a proxy', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  test.each<[string, (text: string) => string]>([
-    ['cut in the middle', (text) => text.slice(0, text.length / 2)],
-    ['empty', () => ''],
-    ['with another value in it', (text) => text.replace('"value":"1"', '"value":"9"')],
-    ['of somebody else', () => 'hello\n{}'],
-    ['no JSON under its own digest', () => `${createHash('sha256').update('{').digest('hex')}\n{`],
-    ['another value under its own digest', resealed(({ held }) => (held.committed!.value = '9'))],
-    ['another value of an override', resealed(({ held }) => held.overrides.push({ ...OVERRIDE, value: '9' }))],
-    ['an override for no list of hosts', resealed(({ held }) => held.overrides.push({ ...OVERRIDE, hosts: 'h1' }))],
-    ['a commit without a number', resealed(({ held }) => (held.committed!.sequence = 'x' as never))],
-    ['an answer that is none', resealed((cached) => (cached.answer.value = 9 as never))],
-    ['that of another path', resealed((cached) => (cached.path = cached.answer.path = 'c'))],
-  ])('with a file that is %s is said to be so, and the path is fetched anew', async (_, damage) => {
+  test.each(DAMAGES)('with a file that is %s is said to be so, and the path is fetched anew', async (_, damage) => {
     await world.commit({ a: '1', b: '1' });
     const before = await world.proxy('h1', filesIn(folder));
     await Promise.all([before.ask('a'), before.ask('b')]);

@@ -1,4 +1,7 @@
 import { execFileSync } from 'node:child_process';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { deflateSync } from 'node:zlib';
 import { Lander } from '../../config/repository/land';
 import { makeCommits } from '../../config/repository/importing';
 import { MemoryStore } from '../../config/store/memory';
@@ -96,6 +99,35 @@ test('a branch without the distributed commit is refused, whatever else it holds
     await expect(tail(it.repository, store, 100)).rejects.toMatchObject({ code: 'config-branch-rewritten' });
   }
 });
+
+const DAMAGES: readonly [what: string, damage: (object: Buffer) => Buffer][] = [
+  ['holds another value', () => deflateSync(['blob 2', '9\n'].join('\0'))],
+  ['has a flipped bit', (object) => Buffer.concat([object.subarray(0, -1), Buffer.from([object.at(-1)! ^ 1])])],
+  ['was cut off', (object) => object.subarray(0, 5)],
+];
+
+test.each(DAMAGES)(
+  'a file of the copy that %s reaches no host, and keeps its value from none once it is whole',
+  async (_, damage) => {
+    const it = await bench();
+    await landed(it, { a: 1 });
+    await it.repository.head();
+    const blob = it.git('rev-parse', 'main:values/a.json').trim();
+    const file = join(it.repository.git.directory, 'objects', blob.slice(0, 2), blob.slice(2));
+    const object = readFileSync(file);
+    const replaced = (by: Buffer): void => {
+      rmSync(file);
+      writeFileSync(file, by);
+    };
+    replaced(damage(object));
+    const { store, commits } = storeOf();
+    await expect(tail(it.repository, store, 100)).rejects.toMatchObject({ code: 'config-repository-unusable' });
+    expect(commits).toEqual([]);
+    replaced(object);
+    await tail(it.repository, store, 100);
+    expect(commits.map(({ values }) => values[0]?.value)).toEqual(['1\n']);
+  },
+);
 
 /** As somebody with git pushes it, past the landing strip. */
 async function pushed(it: Bench, files: Readonly<Record<string, string>>): Promise<void> {
