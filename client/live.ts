@@ -1,5 +1,4 @@
 import type { WorkflowHandle } from '@temporalio/client';
-import { defaultPayloadConverter } from '@temporalio/common';
 import { withRevertCounts, type Counted } from '../domain/deploy/counts';
 import { continuesByItself } from '../domain/deploy/view';
 import type { TurnWait } from '../domain/fleet/unit';
@@ -7,6 +6,7 @@ import type { Verdict } from '../domain/health/verdict';
 import { looksSince, STILL_WAITING } from '../domain/looks';
 import { formatTime } from '../domain/text';
 import type { ActionView, DeployStatus, HealthRow, Pause } from '../domain/views';
+import { payloadsIn, type ReadPayload } from './activityPayloads';
 
 /** What a running activity said in its last heartbeat, and what its last attempt failed with, unless it just waits on. */
 export interface Pending {
@@ -38,7 +38,8 @@ export interface ServerView {
 export async function serverView(handle: WorkflowHandle): Promise<ServerView> {
   const { raw, status, closeTime, runId } = await handle.describe();
   const untakenSinceMs = untakenSince(raw.pendingWorkflowTask);
-  return { pending: pendingIn(raw), untakenSinceMs, status: status.name, closedAt: closeTime, runId };
+  const pending = await pendingIn(raw, payloadsIn(handle));
+  return { pending, untakenSinceMs, status: status.name, closedAt: closeTime, runId };
 }
 
 type WorkflowDescription = Awaited<ReturnType<WorkflowHandle['describe']>>;
@@ -50,35 +51,31 @@ const STARTED = 2;
 const untakenSince = (task: WorkflowDescription['raw']['pendingWorkflowTask']): number | null =>
   task && task.state !== STARTED ? msOf(task.originalScheduledTime ?? task.scheduledTime) : null;
 
-const pendingIn = (raw: WorkflowDescription['raw']): Pending[] =>
-  (raw.pendingActivities ?? []).map((activity) => {
-    const {
-      activityId,
-      activityType,
-      heartbeatDetails,
-      lastFailure,
-      attempt,
-      state,
-      nextAttemptScheduleTime: next,
-    } = activity;
-    const atMs = Math.max(...[activity.lastHeartbeatTime, activity.lastAttemptCompleteTime].map((at) => msOf(at) ?? 0));
-    const payload = heartbeatDetails?.payloads?.[0];
-    const heartbeat: unknown = payload ? defaultPayloadConverter.fromPayload(payload) : undefined;
-    const { since = 0 } = (heartbeat ?? {}) as { since?: number };
-    const waits = lastFailure?.applicationFailureInfo?.type === STILL_WAITING;
-    return {
-      id: activityId ?? '',
-      activity: activityType?.name ?? '',
-      stage: state === STARTED ? 'runs' : waits ? 'waits' : 'tries',
-      heartbeat,
-      failure: waits ? null : (lastFailure?.message ?? null),
-      nextMs: msOf(next),
-      attempt: looksSince(attempt ?? 1, since),
-      atMs: atMs > 0 ? atMs : null,
-    };
-  });
+const pendingIn = (raw: WorkflowDescription['raw'], read: ReadPayload): Promise<Pending[]> =>
+  Promise.all((raw.pendingActivities ?? []).map((activity) => pendingOf(activity, read)));
 
-type Timestamp = NonNullable<WorkflowDescription['raw']['pendingActivities']>[number]['lastHeartbeatTime'];
+type PendingActivity = NonNullable<WorkflowDescription['raw']['pendingActivities']>[number];
+
+async function pendingOf(activity: PendingActivity, read: ReadPayload): Promise<Pending> {
+  const { activityType, heartbeatDetails, lastFailure, attempt, state, nextAttemptScheduleTime: next } = activity;
+  const id = activity.activityId ?? '';
+  const atMs = Math.max(...[activity.lastHeartbeatTime, activity.lastAttemptCompleteTime].map((at) => msOf(at) ?? 0));
+  const heartbeat = await read<unknown>(heartbeatDetails?.payloads?.[0], id);
+  const { since = 0 } = (heartbeat ?? {}) as { since?: number };
+  const waits = lastFailure?.applicationFailureInfo?.type === STILL_WAITING;
+  return {
+    id,
+    activity: activityType?.name ?? '',
+    stage: state === STARTED ? 'runs' : waits ? 'waits' : 'tries',
+    heartbeat,
+    failure: waits ? null : (lastFailure?.message ?? null),
+    nextMs: msOf(next),
+    attempt: looksSince(attempt ?? 1, since),
+    atMs: atMs > 0 ? atMs : null,
+  };
+}
+
+type Timestamp = PendingActivity['lastHeartbeatTime'];
 
 const msOf = (at: Timestamp): number | null =>
   at ? Number(at.seconds ?? 0) * 1_000 + Math.ceil((at.nanos ?? 0) / 1e6) : null;

@@ -1,8 +1,8 @@
 import type { Client, WorkflowHandle } from '@temporalio/client';
-import { defaultPayloadConverter, type Payload } from '@temporalio/common';
 import { conveyorError } from '../domain/errors';
 import { workflowIds } from '../domain/ids';
 import { requireAction } from '../domain/target';
+import { payloadsIn, type ReadPayload } from './activityPayloads';
 import type { ActionLogs, RunLog } from './api';
 import { serverView, type Pending } from './live';
 import type { Workflows } from './workflows';
@@ -43,11 +43,12 @@ type Events = NonNullable<Awaited<ReturnType<WorkflowHandle['fetchHistory']>>['e
 /** In the order in which they began; one that was begun again is there once. */
 async function runsOf(client: Client, workflowId: string, isMeant: (run: string) => boolean): Promise<RunLog[]> {
   // In this order: what ends in between is in the history then.
-  const { pending } = await serverView(client.workflow.getHandle(workflowId));
+  const handle = client.workflow.getHandle(workflowId);
+  const { pending } = await serverView(handle);
   const histories = await historiesOf(client, workflowId);
   const runs = new Map<string, RunLog>();
   for (const events of histories)
-    for (const run of runsIn(events, pending)) if (isMeant(run.run)) runs.set(run.run, run);
+    for (const run of await runsIn(events, pending, payloadsIn(handle))) if (isMeant(run.run)) runs.set(run.run, run);
   return [...runs.values()];
 }
 
@@ -65,13 +66,14 @@ async function historiesOf(client: Client, workflowId: string): Promise<Events[]
   return histories;
 }
 
-function runsIn(events: Events, pending: readonly Pending[]): RunLog[] {
-  const ends = activityEnds(events);
+async function runsIn(events: Events, pending: readonly Pending[], read: ReadPayload): Promise<RunLog[]> {
+  const ends = await activityEnds(events, read);
   const runs: RunLog[] = [];
   for (const { eventId, activityTaskScheduledEventAttributes: scheduled, userMetadata } of events) {
     if (!ACTIVITIES.has(scheduled?.activityType?.name ?? '')) continue;
-    const { runId: run = '' } = payloadValue<{ runId?: string }>(scheduled?.input?.payloads?.[0]) ?? {};
-    const title = payloadValue<string>(userMetadata?.summary) ?? run;
+    const id = scheduled?.activityId ?? '';
+    const { runId: run = '' } = (await read<{ runId?: string }>(scheduled?.input?.payloads?.[0], id)) ?? {};
+    const title = (await read<string>(userMetadata?.summary, id)) ?? run;
     runs.push({ run, title, ...NO_OUTPUT, ...(ends.get(String(eventId)) ?? going(run, pending)) });
   }
   return runs;
@@ -91,21 +93,25 @@ function going(run: string, pending: readonly Pending[]): RunEnd {
 }
 
 /** How activities ended, by the event that scheduled them. */
-function activityEnds(events: Events): ReadonlyMap<string, RunEnd> {
+async function activityEnds(events: Events, read: ReadPayload): Promise<ReadonlyMap<string, RunEnd>> {
+  const ids = new Map(
+    events.map(({ eventId, activityTaskScheduledEventAttributes: scheduled }) => [
+      String(eventId),
+      scheduled?.activityId ?? '',
+    ]),
+  );
   const ends = new Map<string, RunEnd>();
   for (const event of events) {
     const { activityTaskCompletedEventAttributes: done, activityTaskFailedEventAttributes: failed } = event;
     const { activityTaskCanceledEventAttributes: cancelled, activityTaskTimedOutEventAttributes: late } = event;
     const of = done ?? failed ?? cancelled ?? late;
     if (!of) continue;
-    const output =
-      payloadValue<RunOutput & { succeeded?: boolean }>((done?.result ?? cancelled?.details)?.payloads?.[0]) ?? {};
+    const scheduledBy = String(of.scheduledEventId);
+    const payload = (done?.result ?? cancelled?.details)?.payloads?.[0];
+    const output = (await read<RunOutput & { succeeded?: boolean }>(payload, ids.get(scheduledBy) ?? '')) ?? {};
     const state = done ? (output.succeeded ? 'succeeded' : 'failed') : cancelled ? 'cancelled' : 'failed';
     const message = output.message ?? failed?.failure?.message ?? null;
-    ends.set(String(of.scheduledEventId), { state, message, url: output.url ?? null, log: output.log ?? null });
+    ends.set(scheduledBy, { state, message, url: output.url ?? null, log: output.log ?? null });
   }
   return ends;
 }
-
-const payloadValue = <T>(payload: Payload | null | undefined): T | undefined =>
-  payload ? defaultPayloadConverter.fromPayload<T>(payload) : undefined;

@@ -1,5 +1,5 @@
 import type { WorkflowHandle } from '@temporalio/client';
-import { defaultPayloadConverter } from '@temporalio/common';
+import { defaultDataConverter, defaultPayloadConverter } from '@temporalio/common';
 import { renderDeploy } from '../../cli/render/deploy';
 import { logLines } from '../../cli/render/log';
 import { mergeAction, mergeDeploy, serverView, withNow, type Pending } from '../../client/live';
@@ -35,6 +35,7 @@ test('nothing of a service that says nothing, of another action, or of one that 
 describe('what a watch is at', () => {
   const handle = (lastFailure: object) =>
     ({
+      client: { options: { namespace: 'default', loadedDataConverter: defaultDataConverter } },
       describe: async () => ({
         status: { name: 'RUNNING' },
         raw: {

@@ -1,5 +1,7 @@
 import type { Client } from '@temporalio/client';
+import { payloadsIn } from '../../client/activityPayloads';
 import { sendCommand } from '../../client/commands';
+import { serverView } from '../../client/live';
 import { untilAction } from './flows';
 import { kvstore } from './pipelines';
 import { isContinued, shortHistories } from './shortHistories';
@@ -53,6 +55,27 @@ test('a deploy whose every word is sealed goes its way, and Temporal shows it as
   await allRun('kv:2');
   const { events } = await stranger.workflow.getHandle(PIPELINE).fetchHistory();
   expect(JSON.stringify(events?.map((event) => event.workflowExecutionUpdateAcceptedEventAttributes))).not.toBe('[]');
+});
+
+test('people see what its activities were given, see now, and returned', async () => {
+  const handle = world.client.workflow.getHandle(DEPLOY);
+  const [watch] = (await serverView(handle)).pending;
+  expect(watch).toMatchObject({ activity: 'watchHealth', heartbeat: { rows: expect.any(Array) } });
+  const read = payloadsIn(handle);
+  const events = (await handle.fetchHistory()).events ?? [];
+  const ids = new Map(
+    events.map((event) => [String(event.eventId), event.activityTaskScheduledEventAttributes?.activityId ?? '']),
+  );
+  for (const { activityTaskScheduledEventAttributes: given, userMetadata } of events) {
+    if (!given) continue;
+    const shown = [given.input?.payloads?.[0], userMetadata?.summary].filter((payload) => payload);
+    for (const payload of shown) expect(await read(payload, given.activityId ?? '')).toBeDefined();
+  }
+  const results = events.flatMap(({ activityTaskCompletedEventAttributes: done }) => done ?? []);
+  const returned = results.map(({ result, scheduledEventId }) =>
+    read(result?.payloads?.[0], ids.get(String(scheduledEventId)) ?? ''),
+  );
+  expect((await Promise.all(returned)).filter((result) => result !== undefined).length).toBeGreaterThan(0);
 });
 
 test('a bad version is reverted by itself, is not taken again, and a person takes back the next one', async () => {
