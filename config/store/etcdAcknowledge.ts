@@ -1,3 +1,4 @@
+import { parseNestedJson } from '../../domain/json';
 import { EtcdWatchEnd, type EtcdApi } from './etcdApi';
 import type { KeyValue } from './etcdWire';
 import type { Keys } from './etcdKeys';
@@ -84,7 +85,7 @@ export class EtcdAcknowledgements {
 /** Undefined for a record that its host did not write: with an unreadable record a host could hide the others, or stand for two. */
 function acknowledgedIn(keys: Keys, { key, value }: KeyValue): Acknowledged | undefined {
   try {
-    const what = JSON.parse(value) as Partial<Acknowledged> | null;
+    const what = parseNestedJson(value) as Partial<Acknowledged> | null;
     const { path, host } = keys.acknowledgedIn(key);
     const isOwn = what?.path === path && what.host === host && typeof what.version === 'string';
     return isOwn && Number.isFinite(what.at) ? (what as Acknowledged) : undefined;

@@ -137,12 +137,18 @@ describeWithEtcd('a store with a lock', () => {
   });
 });
 
+const OWN_ACK = '{"host":"h9","path":"a","version":"v","at":0';
+
 describeWithEtcd('an acknowledgement that no proxy wrote', () => {
   test.each([
     ['is no JSON', 'x'],
     ['names another host', JSON.stringify({ host: 'h2', path: 'a', version: 'v', at: 0 })],
     ['names another path', JSON.stringify({ host: 'h9', path: 'b', version: 'v', at: 0 })],
     ['has no version', JSON.stringify({ host: 'h9', path: 'a', at: 0 })],
+    [
+      'nests so deep that no answer could repeat it',
+      `${OWN_ACK},"labels":${'['.repeat(100_000)}${']'.repeat(100_000)}}`,
+    ],
   ])('hides no other, and counts for none: one that %s', async (_, text) => {
     const etcd = await start();
     const store = new EtcdStore({ url: etcd.url });
