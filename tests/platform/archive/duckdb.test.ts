@@ -1,6 +1,7 @@
-import { existsSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { openEmbedded } from '../../../platform/archive/duckdb';
 import { archived } from '../../builders/archiveRows';
 import { ALL, archiveContract, mark } from './archiveContract';
@@ -48,6 +49,29 @@ describe('an archive in a file', () => {
     await openEmbedded(file).write(archived(1), mark(5), null);
     truncateSync(file, 6000);
     await expect(openEmbedded(file).tallies(ALL)).rejects.toMatchObject({ code: 'archive-unusable' });
+  });
+
+  test('counts the same as before, or is damaged, whichever of its bits has flipped', async () => {
+    await openEmbedded(file).write(archived(1), mark(5), null);
+    const before = await openEmbedded(file).tallies(ALL);
+    const whole = readFileSync(file);
+    const found: string[] = [];
+    for (let at = 0; at < whole.length; at += Math.ceil(whole.length / 24)) {
+      const flipped = Buffer.from(whole);
+      flipped.writeUInt8(flipped.readUInt8(at) ^ 1, at);
+      writeFileSync(file, flipped);
+      const after = await openEmbedded(file)
+        .tallies(ALL)
+        .catch((error: unknown) => (error as { code?: string }).code);
+      found.push(
+        after === 'archive-unusable'
+          ? after
+          : isDeepStrictEqual(after, before)
+            ? 'the same'
+            : `${at}: ${JSON.stringify(after)}`,
+      );
+    }
+    expect(new Set(found)).toEqual(new Set(['archive-unusable', 'the same']));
   });
 
   test('says that a folder is not there, and is worth another try', async () => {
