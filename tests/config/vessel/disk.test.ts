@@ -5,6 +5,7 @@ import type { Package } from '../../../domain/vessel/package';
 import { eventually } from '../../system/waiting';
 import { FEED, PIECE, VesselWorld } from './vesselWorld';
 
+const flipped = (bytes: Buffer): Buffer => Buffer.from(bytes.map((byte, at) => (at === PIECE ? byte ^ 1 : byte)));
 const NOWHERE = { commit: null, override: null, sequence: 0 };
 let world: VesselWorld;
 beforeEach(() => (world = new VesselWorld()));
@@ -13,6 +14,8 @@ afterEach(() => world.close());
 test.each<[string, (file: string) => void]>([
   ['cut off', (file) => truncateSync(file, PIECE)],
   ['removed', (file) => rmSync(file)],
+  ['changed by a bit', (file) => writeFileSync(file, flipped(readFileSync(file)))],
+  ['replaced', (file) => (rmSync(file), writeFileSync(file, Buffer.alloc(6 * PIECE)))],
 ])('a file of a package that was %s is whole again, although nobody reads it', async (_, damage) => {
   const { pack, data } = await world.published(6 * PIECE);
   await world.commit(pack);
