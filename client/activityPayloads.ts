@@ -10,9 +10,9 @@ export type ReadPayload = <T>(payload: Payload | null | undefined, activityId: s
  * the name of an activity: what is not sealed for that activity (client/seal.ts) reads as nothing here, as in its workflow.
  */
 export function payloadsIn({ client, workflowId }: Pick<WorkflowHandle, 'client' | 'workflowId'>): ReadPayload {
-  const { namespace, loadedDataConverter } = client.options;
   return async <T>(payload: Payload | null | undefined, activityId: string) => {
     if (!payload) return undefined;
+    const { namespace, loadedDataConverter } = client.options;
     const context = { type: 'activity', namespace, workflowId, activityId, isLocal: false } as const;
     const read = decodeOptionalSinglePayload<T>(loadedDataConverter, payload, context);
     return (await read.catch(() => undefined)) ?? undefined;

@@ -20,7 +20,7 @@ function paused(workflow: object, name = 'RUNNING', startWorkflowStatus = 1): Te
   const client = {
     withDeadline: (_: number, ask: () => Promise<unknown>) => ask(),
     schedule: { getHandle: () => ({ describe: () => Promise.resolve(described) }) },
-    workflow: { getHandle: () => ({ client: { options: {} }, describe: () => Promise.resolve(running) }) },
+    workflow: { getHandle: () => ({ describe: () => Promise.resolve(running) }) },
   };
   return { client } as unknown as Temporal;
 }
