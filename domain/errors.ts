@@ -175,7 +175,7 @@ export const ERRORS = {
   }),
   'extension-protocol': entry<{ service: string; method: string; field: string; detail: string }>({
     message: ({ service, method, field, detail }) =>
-      `${service} answered ${method} with something that is not its protocol: ${field}: ${detail}`,
+      `${service} answered ${method} against its protocol: ${field}: ${detail}`,
     hint: ({ service }) => `${service} must answer as its openapi.json says; report it to whoever runs it`,
     retryable: false,
     exit: 1,

@@ -5,6 +5,8 @@ export interface MethodWords {
   readonly called: string;
   readonly fields?: string;
   readonly answer?: string;
+  /** Which answers fit the schema and are refused all the same. */
+  readonly contradictions?: string;
   readonly states?: string;
   /** The same once more. */
   readonly again?: string;
@@ -21,6 +23,7 @@ const LABELS: Readonly<Record<Exclude<keyof MethodWords, 'summary'>, string>> = 
   called: 'Called',
   fields: 'Request',
   answer: 'Answer',
+  contradictions: 'Contradictions',
   states: 'States',
   again: 'Again',
   order: 'Beside others',

@@ -104,7 +104,7 @@ const MIB = new TextEncoder().encode(' '.repeat(1_048_576));
 
 test.each<[string, () => Response, RegExp]>([
   ['names more than it was asked about', () => Response.json({ affected: Array(1_001).fill(FOUND) }), /affected: /],
-  ['names one twice over another path', () => Response.json({ affected: [FOUND, { ...FOUND, path: ['//kv:server', '//x'] }] }), /affected.1.target: \/\/kv:server at 3 is there twice/],
+  ['names one twice over another path', () => Response.json({ affected: [FOUND, { ...FOUND, path: ['//kv:server', '//x'] }] }), /affected.1.target: \/\/kv:server at 3 appears twice/],
   ['goes deeper than it was asked to', () => Response.json({ affected: [{ ...FOUND, depth: 15, path: ['//kv:server', ...Array<string>(14).fill('//x'), '//lib:rpc'] }] }), /affected.0.depth: 15 is more than the 14 asked for/],
   ['never ends', () => new Response(new ReadableStream({ pull: (stream) => stream.enqueue(MIB) })), /larger than 8 MiB/],
   ['is not JSON', () => new Response('<html>'), /not JSON/],

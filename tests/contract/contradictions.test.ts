@@ -60,19 +60,19 @@ test.each<[string, string, Lie, string]>([
     'succeeds half-way',
     'getRunProgress',
     (answer) => ({ ...answer, state: 'succeeded', progress: 0.5 }),
-    'progress: 0.5 of a run that succeeded, which has 1',
+    'progress: a run that succeeded has progress 1, not 0.5',
   ],
   [
     'makes an output twice',
     'getRunProgress',
     (answer) => (answer['outputs'] ? twice('outputs')(answer, 0) : answer),
-    'is there twice',
+    'appears twice',
   ],
   [
     'makes a digest that is none',
     'getRunProgress',
     eachOf('outputs', (row) => ({ ...row, digest: 'sha256:0' })),
-    'sha256:0 is no sha256',
+    'sha256:0 is not a sha256 digest',
   ],
   [
     'lets a run that has ended run again',
@@ -91,7 +91,7 @@ test.each<[string, string, Lie, string]>([
 });
 
 test.each<[string, Lie, string]>([
-  ['finds a version twice', twice('found'), 'found.1.artifact: web, input, input@a is there twice'],
+  ['finds a version twice', twice('found'), 'found.1.artifact: web, input, input@a appears twice'],
   [
     'finds what was not asked for',
     eachOf('found', (row) => ({ ...row, pipeline: 'other' })),
@@ -100,7 +100,7 @@ test.each<[string, Lie, string]>([
   [
     'finds a digest that is none',
     eachOf('found', (row) => ({ ...row, artifact: { ...(row['artifact'] as object), digest: 'sha256:' } })),
-    'found.0.artifact.digest: sha256: is no sha256',
+    'found.0.artifact.digest: sha256: is not a sha256 digest',
   ],
   [
     'orders versions against their numbers',
@@ -113,7 +113,7 @@ test.each<[string, Lie, string]>([
         }),
       ),
     }),
-    'metadata.sequence: 1 comes after 2, and the oldest comes first',
+    'metadata.sequence: 1 comes after 2, but the oldest must come first',
   ],
   [
     'finds and refuses at once',
@@ -121,7 +121,7 @@ test.each<[string, Lie, string]>([
       ...answer,
       refused: rows(answer, 'found').map(({ pipeline }) => ({ pipeline, artifact: 'input', message: 'no' })),
     }),
-    'refused.0.artifact: web, input is found as well',
+    'refused.0.artifact: web, input is also in found',
   ],
 ])('the author of an artifact finder that %s learns of it', async (_, lie, sentence) => {
   const [repository, branch] = ['kv', 'main'];
@@ -135,7 +135,7 @@ test.each<[string, Lie, string]>([
 });
 
 test.each<[string, Lie, string]>([
-  ['has two series of a task', twice('series'), 'kvstore-x/1/1 is there twice'],
+  ['has two series of a task', twice('series'), 'kvstore-x/1/1 appears twice'],
   [
     'answers about another task',
     eachOf('series', (row) => ({ ...row, labels: { task: 'other' } })),
@@ -150,7 +150,7 @@ test.each<[string, Lie, string]>([
 });
 
 test.each<[string, Lie, string]>([
-  ['approves one twice', twice('ack'), 'is there twice'],
+  ['approves one twice', twice('ack'), 'appears twice'],
   ['approves what does not wait', () => ({ ack: ['other'] }), 'ack.0: other was not asked for'],
 ])('the author of a task controller that %s learns of it', async (_, lie, sentence) => {
   const app = serveTaskController('one', {
@@ -161,7 +161,7 @@ test.each<[string, Lie, string]>([
 });
 
 test.each<[string, Lie, string]>([
-  ['names one twice', twice('affected'), 'affected.1.target: //lib:rpc at 11 is there twice'],
+  ['names one twice', twice('affected'), 'affected.1.target: //lib:rpc at 11 appears twice'],
   [
     'names what it was not asked about',
     eachOf('affected', (row) => ({ ...row, target: '//x' })),

@@ -31,7 +31,7 @@ describe('the progress of an update', () => {
   });
 
   test('is not believed with a unit twice, or one that was not asked for', async () => {
-    expect(await check([progress({}), progress({})])).toContain('units.1.id: x is there twice');
+    expect(await check([progress({}), progress({})])).toContain('units.1.id: x appears twice');
     const asked = { updateId: 'u', units: ['y'] };
     expect(await check([progress({})], asked)).toContain('units.0.id: x was not asked for');
   });
@@ -67,7 +67,7 @@ describe('what is outdated', () => {
   test.each<[string, object[], string]>([
     ['fewer than none', [{ id: 'x', size: 3, outdated: -1 }], 'units.0.outdated'],
     ['a unit that was not asked for', [{ id: 'y', size: 3, outdated: 0 }], 'units.0.id: y was not asked for'],
-    ['a unit twice', ['x', 'x'].map((id) => ({ id, size: 3, outdated: 0 })), 'units.1.id: x is there twice'],
+    ['a unit twice', ['x', 'x'].map((id) => ({ id, size: 3, outdated: 0 })), 'units.1.id: x appears twice'],
   ])('is not believed with %s', async (_, units, sentence) => {
     expect(await check(units)).toContain(sentence);
   });
@@ -84,7 +84,7 @@ test('a unit that is listed twice on a page is not believed', async () => {
   const unit = { id: 'x', labels: {}, size: 1, version: null, mixed: false, available: true };
   const page = (units: object[]) =>
     wrongIn(pushTypeProtocol, 'fetchDeployUnits', {}, { service: 'kv', units, next: null });
-  expect(await page([unit, unit])).toContain('units.1.id: x is there twice');
+  expect(await page([unit, unit])).toContain('units.1.id: x appears twice');
   expect(await page([unit])).toBe('');
 });
 
@@ -102,12 +102,12 @@ describe.each<[string, Protocol, string, object]>([
 
   test.each<[string, object[], object[], string]>([
     ['a unit that is no target', [{ id: 'z', checks: [] }], [], 'units.0.id: z was not asked for'],
-    ['a unit twice', ['x', 'x'].map((id) => ({ id, checks: [] })), [], 'units.1.id: x is there twice'],
+    ['a unit twice', ['x', 'x'].map((id) => ({ id, checks: [] })), [], 'units.1.id: x appears twice'],
     [
       'a check twice',
       [{ id: 'x', checks: [evidence(), evidence()] }],
       [],
-      'units.0.checks.1.name: errors is there twice',
+      'units.0.checks.1.name: errors appears twice',
     ],
     [
       'a check that nobody asked for',

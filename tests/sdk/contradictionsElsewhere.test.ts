@@ -20,7 +20,7 @@ describe('what an artifact finder found', () => {
     wrongIn(artifactFinderProtocol, 'getArtifacts', { subscriptions: asked }, { found, refused, cursor: '7' });
 
   test.each<[string, object[], object[], string]>([
-    ['a row twice', [row('1'), row('1')], [], 'found.1.artifact: web, input, input@1 is there twice'],
+    ['a row twice', [row('1'), row('1')], [], 'found.1.artifact: web, input, input@1 appears twice'],
     [
       'a pipeline that was not asked for',
       [row('1', {}, 'other')],
@@ -37,14 +37,14 @@ describe('what an artifact finder found', () => {
       'a digest that is none',
       [row('1', { digest: 'sha256:abc' })],
       [],
-      'found.0.artifact.digest: sha256:abc is no sha256, which has 64 hexadecimal digits',
+      'found.0.artifact.digest: sha256:abc is not a sha256 digest: 64 hexadecimal digits must follow sha256:',
     ],
-    ['a digest without digits', [row('1', { digest: 'sha512:' })], [], 'sha512: is no sha512'],
+    ['a digest without digits', [row('1', { digest: 'sha512:' })], [], 'sha512: is not a sha512 digest'],
     [
       'an order that goes back',
       [numbered('b', '8'), numbered('a', '7')],
       [],
-      'found.1.artifact.metadata.sequence: 7 comes after 8, and the oldest comes first',
+      'found.1.artifact.metadata.sequence: 7 comes after 8, but the oldest must come first',
     ],
     [
       'a version that follows itself',
@@ -52,9 +52,9 @@ describe('what an artifact finder found', () => {
       [],
       'metadata.before: b follows itself',
     ],
-    ['one refused twice', [], [refusal('web'), refusal('web')], 'refused.1.artifact: web, input is there twice'],
+    ['one refused twice', [], [refusal('web'), refusal('web')], 'refused.1.artifact: web, input appears twice'],
     ['one refused that was not asked for', [], [refusal('x')], 'refused.0.artifact: x, input was not asked for'],
-    ['one found and refused', [row('1')], [refusal('web')], 'refused.0.artifact: web, input is found as well'],
+    ['one found and refused', [row('1')], [refusal('web')], 'refused.0.artifact: web, input is also in found'],
   ])('is not believed with %s', async (_, found, refused, sentence) => {
     expect(await check(found, refused)).toContain(sentence);
   });
@@ -83,9 +83,13 @@ describe('what an action service answers', () => {
   });
 
   test.each<[string, object, string]>([
-    ['success half-way', { state: 'succeeded', progress: 0.4 }, 'progress: 0.4 of a run that succeeded, which has 1'],
+    [
+      'success half-way',
+      { state: 'succeeded', progress: 0.4 },
+      'progress: a run that succeeded has progress 1, not 0.4',
+    ],
     ['more than all', { state: 'running', progress: 1.5 }, 'progress'],
-    ['an output twice', outputs(made('kv', '1'), made('kv', '2')), 'outputs.1.name: kv is there twice'],
+    ['an output twice', outputs(made('kv', '1'), made('kv', '2')), 'outputs.1.name: kv appears twice'],
     ['a digest that is none', outputs(made('kv', '1', { digest: 'sha256:zz' })), 'outputs.0.digest: sha256:zz is no'],
   ])('is not believed with %s', async (_, answer, sentence) => {
     expect(await run(answer)).toContain(sentence);
@@ -108,7 +112,7 @@ describe('the samples of a data source', () => {
   const of = (task: string, ...points: number[][]) => ({ labels: { task }, points });
 
   test.each<[string, object[], string]>([
-    ['a task twice', [of('a'), of('a')], 'series.1.labels.task: a is there twice'],
+    ['a task twice', [of('a'), of('a')], 'series.1.labels.task: a appears twice'],
     ['a task that was not asked for', [of('c')], 'series.0.labels.task: c was not asked for'],
     ['a time that is none', [{ labels: {}, points: [[null, 5]] }], 'series.0.points.0.0'],
   ])('are not believed with %s', async (_, series, sentence) => {
@@ -132,7 +136,7 @@ describe('what a task controller approves', () => {
     wrongIn(taskControllerProtocol, 'process', { request: [{ id: 'a' }, { id: 'b' }] }, { ack });
 
   test('is not believed twice, or where nobody waits for it', async () => {
-    expect(await check(['a', 'a'])).toContain('ack.1: a is there twice');
+    expect(await check(['a', 'a'])).toContain('ack.1: a appears twice');
     expect(await check(['c'])).toContain('ack.0: c was not asked for');
     expect((await check(['c'.repeat(9_000)])).length).toBeLessThan(700);
     expect(await check(['b'])).toBe('');
@@ -147,7 +151,7 @@ describe('what a dependency graph names', () => {
     wrongIn(dependencyGraphProtocol, 'getDependents', { target: '//lib:rpc', depth: 14, among }, { affected });
 
   test.each<[string, object[], string]>([
-    ['a row twice', [row, row], 'affected.1.target: //kv:server at 3 is there twice'],
+    ['a row twice', [row, row], 'affected.1.target: //kv:server at 3 appears twice'],
     ['another target', [{ ...row, target: '//x' }], 'affected.0.target: //x at 3 was not asked for'],
     ['another revision', [{ ...row, revision: '5' }], 'affected.0.target: //kv:server at 5 was not asked for'],
     ['what is too deep', [{ ...row, depth: 15 }], 'affected.0.depth: 15 is more than the 14 asked for'],

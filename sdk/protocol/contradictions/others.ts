@@ -27,7 +27,7 @@ export function contradictionInFound(
     inDigest(`${at}.artifact`, artifact);
   const refusals = refused.map((row) => ({ id: nameSubscription(row) }));
   const inRefused = ({ id }: { readonly id: string }, at: string): ContradictionIfAny =>
-    unless(!served.has(id), `${at}.artifact`, `${id} is found as well`);
+    unless(!served.has(id), `${at}.artifact`, `${id} is also in found`);
   return (
     inRows('found', rows, undefined, inFound, 'artifact') ??
     inOrder(rows) ??
@@ -51,7 +51,7 @@ function inOrder(rows: readonly FoundRow[]): ContradictionIfAny {
     if (mine !== undefined) highest.set(subscription, mine);
     const isHigher = mine === undefined || before === undefined || mine >= before;
     return (
-      unless(isHigher, `${at}.sequence`, `${mine} comes after ${before}, and the oldest comes first`) ??
+      unless(isHigher, `${at}.sequence`, `${mine} comes after ${before}, but the oldest must come first`) ??
       unless(artifact.metadata['before'] !== artifact.version, `${at}.before`, `${artifact.version} follows itself`)
     );
   });
@@ -72,7 +72,7 @@ export function contradictionInRun(_: object, { state, progress = 1, outputs = [
   const isWhole = state !== 'succeeded' || progress === 1;
   const rows = outputs.map((output) => ({ ...output, id: output.name }));
   return (
-    unless(isWhole, 'progress', `${progress} of a run that succeeded, which has 1`) ??
+    unless(isWhole, 'progress', `a run that succeeded has progress 1, not ${progress}`) ??
     inRows('outputs', rows, undefined, (output, at) => inDigest(at, output), 'name')
   );
 }
@@ -84,7 +84,11 @@ function inDigest(at: string, { digest = '' }: Artifact): ContradictionIfAny {
   const [algorithm = '', hex = ''] = digest.split(/:(.*)/s);
   const digits = Object.hasOwn(HEX_DIGITS, algorithm) ? HEX_DIGITS[algorithm] : undefined;
   const isDigest = digits === undefined || (hex.length === digits && /^[0-9a-f]+$/i.test(hex));
-  return unless(isDigest, `${at}.digest`, `${digest} is no ${algorithm}, which has ${digits} hexadecimal digits`);
+  return unless(
+    isDigest,
+    `${at}.digest`,
+    `${digest} is not a ${algorithm} digest: ${digits} hexadecimal digits must follow ${algorithm}:`,
+  );
 }
 
 /** A source that is asked about one task need not name it. The reader drops points outside the window, and sorts the others. */
@@ -137,7 +141,7 @@ export function contradictionInDependents(
     const isChain = path[0] === target && path.at(-1) === wanted && path.length === depth + 1;
     return (
       unless(depth <= limit, `${at}.depth`, `${depth} is more than the ${limit} asked for`) ??
-      unless(isChain, `${at}.path`, `it does not lead from ${target} to ${wanted} in ${depth}`)
+      unless(isChain, `${at}.path`, `it does not lead from ${target} to ${wanted} in ${depth} steps`)
     );
   };
   return inRows('affected', rows, among.map(nameBuilt), inRow, 'target');

@@ -37,9 +37,7 @@ function inName(
   if (id === undefined) return undefined;
   const isTwice = seen.has(id);
   seen.add(id);
-  return (
-    unless(!isTwice, at, `${id} is there twice`) ?? unless(known?.has(id) !== false, at, `${id} was not asked for`)
-  );
+  return unless(!isTwice, at, `${id} appears twice`) ?? unless(known?.has(id) !== false, at, `${id} was not asked for`);
 }
 
 export const countAtMost = <F extends string, L extends string>(

@@ -21,6 +21,7 @@ export const PUSH_TYPE_WORDS: Readonly<Record<keyof PushTypeProtocol, MethodWord
       'Several times in a deploy: at its start (with `limit: 1`, for `service` alone), to plan, before each phase, and while units are unavailable. It changes nothing.',
     answer:
       '`service` is the stable name of what is deployed, and of its lock: two deploys of one service never run at a time. `size` counts the tasks of now. `version` is the one on which a task starts that is added now, and to which a revert goes back, not what most tasks run; null when there never was one. `mixed`: the tasks run more than one version. `available: false`: nothing can be updated there now; the deploy leaves the unit out, and brings it later.',
+    contradictions: 'Conveyor refuses an answer in which a unit appears twice.',
     partly:
       'At most 500 units are answered at once. With more, answer in pages: at most `limit` units, and `next`, the cursor of the page after it, null with the last page. Answering `next`, also null, promises that one update may come in several requests, and that `common` is understood. Leave `next` out where that is not so.',
     unknown: 'A unit of the config that does not exist is a problem of `validateConfig`; refuse the call.',
@@ -31,6 +32,7 @@ export const PUSH_TYPE_WORDS: Readonly<Record<keyof PushTypeProtocol, MethodWord
       'Before each phase, in lockstep between its strides, and after an update, or a revert, that nobody saw under way. It changes nothing.',
     answer:
       'One row for each target. `size` is all tasks of the unit, and `outdated` how many are not up on `version`: one on its way differs until it is live, and one that is down differs. With an `amount`, `outdated` is how many are missing to that amount, 0 once it is reached; without one, or with `{ all: true }`, all that differ. Tasks of `exclude` count neither way. With `updatedBy`, only tasks that these updates touched count. `budget` is how many tasks may be unavailable at a time, for lockstep; leave it out where there is no such limit.',
+    contradictions: 'Conveyor refuses an answer in which a unit appears twice or was not asked for.',
     unknown: 'Refuse a unit that you do not know.',
   },
   executeUpdates: {
@@ -55,7 +57,9 @@ export const PUSH_TYPE_WORDS: Readonly<Record<keyof PushTypeProtocol, MethodWord
     called:
       'Every `trackInterval` (5 s) while an update runs, and again later, also when it was cancelled, ended or replaced. It changes nothing.',
     answer:
-      'One row for each unit of the update, with `units` only of these. `targeted` counts the tasks that the update has chosen, which were not on the version up: with an amount of 5 of which 2 are there, 3. `updated`: of these, how many have left their old version. `live`: of these, how many run on the version and pass their liveness check, looked up now, not remembered. `failed`: how many were tried and did not come up. `unreachable`: how many cannot be asked now. `gone`: how many do not exist any more. `live` is never higher than `targeted` or `updated`: a task that comes up on the version counts as updated, also where it was on it before. `ahead`: how many others go first, where the update waits for its turn; say in `reason` for what.',
+      'One row for each unit of the update, with `units` only of these. `targeted` counts the tasks that the update has chosen, which were not on the version up: with an amount of 5 of which 2 are there, 3. `updated`: of these, how many have left their old version. `live`: of these, how many run on the version and pass their liveness check, looked up now, not remembered. `failed`: how many were tried and did not come up. `unreachable`: how many cannot be asked now. `gone`: how many do not exist any more. A task that comes up on the version counts as updated, also where it was on it before. `ahead`: how many others go first, where the update waits for its turn; say in `reason` for what.',
+    contradictions:
+      'Conveyor refuses an answer in which a unit appears twice or was not asked for, or `live` is higher than `targeted` or `updated`.',
     states:
       '`pending`: not begun. `updating`. `paused`: by pauseUpdates. `done`: nothing is left to do. `failed`: it goes no further, since a task did not come up, it was cancelled, or a later update replaced it; say why in `reason`, naming the version. When a task does not come up, start no other of its unit. Counts of a cancelled or failed update continue: what was in flight counts as `live` once it is.',
     unknown: 'Refuse (404) an update that you do not know: an empty list would say that there is nothing to do.',
@@ -83,7 +87,9 @@ export const PUSH_TYPE_WORDS: Readonly<Record<keyof PushTypeProtocol, MethodWord
     called:
       'Every `healthInterval` (60 s) while a phase bakes, and before and after. It changes nothing. `now` and `baseline` are ms since the epoch.',
     answer:
-      'One row for each unit of `targets.units`, with one `Evidence` for each check of scope `unit`; and those of scope `deploy` under `deploy`. Judge the tasks that an update of `updatedBy` touched last, none of `exclude`: a unit without such a task has no checks. When `updatedBy` is empty, judge all tasks. `samples` counts points, `tasks` the tasks that had some, `window` is where they come from, and does not end after `now`, give or take a few minutes, where the verdict is `healthy` or `unhealthy`. Name no unit and no check that was not asked for, and none twice.',
+      'One row for each unit of `targets.units`, with one `Evidence` for each check of scope `unit`; and those of scope `deploy` under `deploy`. Judge the tasks that an update of `updatedBy` touched last, none of `exclude`: a unit without such a task has no checks. When `updatedBy` is empty, judge all tasks. `samples` counts points, `tasks` the tasks that had some, `window` is where they come from.',
+    contradictions:
+      'Conveyor refuses an answer in which a unit or a check appears twice or was not asked for, or the `window` of a `healthy` or `unhealthy` verdict ends before its start, or more than 5 minutes after `now`.',
     partly:
       'Never fail and never guess: without data the verdict is `inconclusive`, and `errored` where the data source failed, with a `reason`. Only `unhealthy` reverts. A unit that you leave out is `inconclusive`.',
     how: 'You need not evaluate checks yourself: `conveyor hcs` does (docs/reference/health.md, "The Health Check Service"). Resolve units and updates to task identifiers, send them to `POST /evaluate`, and hand on the answer.',
