@@ -188,13 +188,13 @@ async function childEnd(client: Client, pipeline: string, number: number): Promi
   return { pipeline, number, state: 'failed', reason: row ? 'its release failed' : 'its release is unknown' };
 }
 
-/** What a workflow ended with: null when it did not end by itself, `unknown` when there is none. */
+/** What a workflow ended with: null when it did not end by itself, or a stranger ended it; `unknown` when there is none. */
 async function workflowResult<T>(client: Client, workflowId: string): Promise<T | null | 'running' | 'unknown'> {
   const handle = client.workflow.getHandle(workflowId);
   try {
     const { status } = await handle.describe();
     if (isOpenStatus(status.name)) return 'running';
-    return status.name === 'COMPLETED' ? ((await handle.result()) as T) : null;
+    return status.name === 'COMPLETED' ? (((await handle.result()) as T | undefined) ?? null) : null;
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return 'unknown';
     throw error;

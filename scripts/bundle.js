@@ -8,6 +8,7 @@ const { digest, isCurrent, remember } = require('./inputs');
 
 const ENTRY = path.join(ROOT, 'workflows/index.ts');
 const STACK_TRACES = path.join(ROOT, 'workflows/stackTraces.ts');
+const PROVENANCE = path.join(ROOT, 'workflows/provenance.ts');
 const BUNDLE = path.join(ROOT, 'dist/workflow-bundle.js');
 const STAMP = path.join(ROOT, 'dist/.workflow-bundle.digest');
 const INPUTS = [
@@ -24,7 +25,8 @@ async function ensureBundle() {
   // Loaded once for all workflows of a worker, instead of once for each; so no module may keep state (eslint.config.js).
   const { code } = await bundleWorkflowCode({
     workflowsPath: ENTRY,
-    preloadModules: [STACK_TRACES, ENTRY],
+    workflowInterceptorModules: [PROVENANCE],
+    preloadModules: [STACK_TRACES, PROVENANCE, ENTRY],
     webpackConfigHook: forThisNode,
     logger: onlyProblems,
   });

@@ -58,3 +58,17 @@ test('a child and a shard that are paused through Temporal have not ended', asyn
   expect(await childrenOver([{ pipeline: 'model-1', number: 7 }])).toEqual([]);
   expect(await shardsOver(['shard-1'])).toEqual([]);
 });
+
+test('a result that a stranger gave a child or a shard says nothing of how it ended', async () => {
+  const describe = () => Promise.resolve({ status: { name: 'COMPLETED' } });
+  // As the seal leaves it.
+  const client = {
+    workflow: { getHandle: () => ({ describe, result: () => Promise.resolve(undefined) }) },
+  } as unknown as Client;
+  const clock = { now: () => Promise.resolve(0), sleep: () => Promise.resolve() };
+  const { childrenOver, shardsOver } = createChildActivities({ client, clock, index: new MemoryIndex(client) });
+  expect(await childrenOver([{ pipeline: 'model-1', number: 7 }])).toEqual([
+    { pipeline: 'model-1', number: 7, state: 'failed', reason: 'its release was terminated' },
+  ]);
+  expect(await shardsOver(['shard-1'])).toEqual([{ id: 'shard-1', report: null }]);
+});

@@ -170,7 +170,7 @@ describe('whoever reaches Temporal, and holds no key, changes nothing', () => {
       ...{ workflowId: 'pipeline/other', taskQueue: world.taskQueue },
       args: [{ spec: { ...kvstore(), pipeline: 'other' } }],
     });
-    await expect(world.pipelineStatus('other')).resolves.toBeNull();
+    await expect(world.pipelineStatus('other')).rejects.toThrow();
     expect(await world.apply({ ...kvstore(), pipeline: 'other' })).toMatchObject({ created: true });
   });
 });
