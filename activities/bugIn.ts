@@ -1,4 +1,4 @@
-import { WorkflowNotFoundError, type Client } from '@temporalio/client';
+import { QueryNotRegisteredError, WorkflowNotFoundError, type Client } from '@temporalio/client';
 import type { Artifact } from '../domain/artifact';
 import { hitWords, isInForce, type Bug, type BugRecords } from '../domain/bugs/bug';
 import { builtFrom, hitAmong, type Affected, type ArtifactHit } from '../domain/bugs/hits';
@@ -54,9 +54,25 @@ function unlessRefused(error: unknown): ReadonlyMap<string, Affected> {
 /** None where nobody ever reported one. */
 export async function knownBugs(client: Client): Promise<readonly Bug[]> {
   try {
-    return (await client.workflow.getHandle(workflowIds.bugs).query<BugRecords>('bugs')).bugs;
+    return await bugsOfRun(client);
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return [];
+    if (error instanceof QueryNotRegisteredError) return earlierBugs(client);
     throw error;
   }
 }
+
+/** A run that a stranger started answers nothing: the run before it counts. */
+async function earlierBugs(client: Client): Promise<readonly Bug[]> {
+  for await (const { runId } of client.workflow.list({ query: `WorkflowId = '${workflowIds.bugs}'` })) {
+    const known = await bugsOfRun(client, runId).catch((error: unknown) => {
+      if (error instanceof QueryNotRegisteredError) return undefined;
+      throw error;
+    });
+    if (known !== undefined) return known;
+  }
+  return [];
+}
+
+const bugsOfRun = async (client: Client, runId?: string): Promise<readonly Bug[]> =>
+  (await client.workflow.getHandle(workflowIds.bugs, runId).query<BugRecords>('bugs')).bugs;

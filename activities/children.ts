@@ -12,6 +12,7 @@ import type { PipelineState } from '../domain/pipeline/state';
 import type { ReleaseResult } from '../domain/release/state';
 import type { ReadPlatform } from './behalf';
 import { beating, type Clock } from './clock';
+import { pipelineKnows } from './waitFor';
 
 export type ChildActivities = ReturnType<typeof createChildActivities>;
 
@@ -132,11 +133,7 @@ async function whyNoChild(
 ) {
   const facts = platform?.();
   if (!facts?.policy) return undefined;
-  const handle = client.workflow.getHandle(workflowIds.pipeline(child));
-  const state = await handle.query<PipelineState | null>('pipeline').catch((error: unknown) => {
-    if (error instanceof WorkflowNotFoundError) return null;
-    throw error;
-  });
+  const state = await pipelineKnows<PipelineState>(client, child);
   // There is none: asking it says so.
   if (state === null) return undefined;
   const { owners, labels } = state.spec;
@@ -175,13 +172,7 @@ async function childEnd(client: Client, pipeline: string, number: number): Promi
   if (result === 'running') return undefined;
   if (result === null) return { pipeline, number, state: 'failed', reason: 'its release was terminated' };
   if (result !== 'unknown') return { pipeline, number, state: result.state };
-  const state = await client.workflow
-    .getHandle(workflowIds.pipeline(pipeline))
-    .query<PipelineState | null>('pipeline')
-    .catch((error: unknown) => {
-      if (error instanceof WorkflowNotFoundError) return null;
-      throw error;
-    });
+  const state = await pipelineKnows<PipelineState>(client, pipeline);
   if (state?.active.some((release) => release.number === number)) return undefined;
   const row = state?.history.find((release) => release.number === number);
   if (row?.state === 'succeeded' || row?.state === 'cancelled') return { pipeline, number, state: row.state };

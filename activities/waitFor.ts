@@ -1,5 +1,5 @@
 import { Context } from '@temporalio/activity';
-import { WorkflowNotFoundError, type Client } from '@temporalio/client';
+import { QueryNotRegisteredError, WorkflowNotFoundError, type Client } from '@temporalio/client';
 import { workflowIds } from '../domain/ids';
 import { judgeWait, type KnownReleases, type Wait } from '../domain/release/waitFor';
 import type { ActionEnd, ActionSeen } from './actionService';
@@ -37,12 +37,12 @@ export function createWaitForActivities({ client }: { client: Client }) {
   };
 }
 
-/** What a pipeline knows; null when there is no such pipeline, or it was never applied. */
+/** What a pipeline knows; null when there is no such pipeline, it was never applied, or a stranger started a workflow under its id. */
 export async function pipelineKnows<T>(client: Client, pipeline: string): Promise<T | null> {
   try {
     return await client.workflow.getHandle(workflowIds.pipeline(pipeline)).query<T | null>('pipeline');
   } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return null;
+    if (error instanceof WorkflowNotFoundError || error instanceof QueryNotRegisteredError) return null;
     throw error;
   }
 }

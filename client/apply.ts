@@ -89,7 +89,7 @@ async function changed(
   const early = left && refusal(left.state, groups);
   if (early) throw pipelineRefusal(update, pipeline, actor, early);
   if (left?.state && (await isWorkflowRunning(client, workflowIds.pipeline(pipeline))))
-    throw pipelineRefusal(update, pipeline, actor, { code: 'invalid-state', message: heldId(pipeline) });
+    throw conveyorError('invalid-state', { verb: update, id: pipeline, why: heldId(workflows.temporal, pipeline) });
   await workflows.withWording(pipeline, () => requireWorker(workflows.temporal, pipeline, taskQueueOf(options)), {
     notFound: unknownPipeline(pipeline),
   });
@@ -122,8 +122,8 @@ async function changed(
 }
 
 /** A running workflow takes no records from outside, so that it does not continue with them. */
-const heldId = (pipeline: string): string =>
-  `a workflow that has none of its records runs under its id, which Conveyor did not start; end that first: temporal workflow terminate --workflow-id ${workflowIds.pipeline(pipeline)}`;
+const heldId = ({ namespace }: Temporal, pipeline: string): string =>
+  `Conveyor did not start the workflow that runs under its id, which has none of its records; end it and try again: temporal workflow terminate --namespace ${namespace} --workflow-id ${workflowIds.pipeline(pipeline)}`;
 
 /** A worker that is being started polls by then. */
 const STARTING_MS = 5_000;

@@ -2,6 +2,7 @@ import {
   Client,
   type Connection,
   isGrpcServiceError,
+  QueryNotRegisteredError,
   WorkflowFailedError,
   WorkflowNotFoundError,
   WorkflowUpdateFailedError,
@@ -71,7 +72,8 @@ export function translate(
   },
 ): ConveyorError {
   if (error instanceof ConveyorError) return error;
-  if (error instanceof WorkflowNotFoundError) return notFound();
+  // A workflow that a stranger started under the id answers nothing.
+  if (error instanceof WorkflowNotFoundError || error instanceof QueryNotRegisteredError) return notFound();
   const cause =
     error instanceof WorkflowUpdateFailedError || error instanceof WorkflowFailedError ? error.cause : undefined;
   if (cause instanceof ApplicationFailure && cause.type && Object.hasOwn(ERRORS, cause.type))

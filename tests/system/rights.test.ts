@@ -125,6 +125,45 @@ test('a canary of another pipeline brings nothing unsigned to units that a rule 
   expect((await world.stack.ledger()).filter(({ effect, key }) => effect && key.includes(side.pipeline))).toEqual([]);
 });
 
+test('a workflow that a stranger starts under the id of a retired pipeline keeps its owner from nothing', async () => {
+  const { temporal: stranger, taskQueue } = world.stack;
+  const own = await serviceOfMallory('evil-retired', [2]);
+  const workflowId = workflowIds.pipeline(own.name);
+  const handle = stranger.workflow.getHandle(workflowId);
+  const has = (status: string) =>
+    eventually(`the newest run is ${status}`, async () => (await handle.describe()).status.name === status);
+  const { events } = await handle.fetchHistory();
+  const input = events?.[0]?.workflowExecutionStartedEventAttributes?.input;
+  const forged = { workflowId, args: [{ nextNumber: 90, active: [], history: [] }] };
+  expect((await world.command('mallory', 'retire', own.name)).status).toBe(200);
+  await has('COMPLETED');
+  await stranger.workflow.start('pipeline', { ...forged, taskQueue });
+  await has('FAILED');
+  expect(await world.applies('mallory', own.source)).toMatchObject({
+    ...{ status: 200, body: { continued: { after: 1, books: true } } },
+  });
+  expect((await world.command('mallory', 'retire', own.name)).status).toBe(200);
+  await has('COMPLETED');
+
+  // The sealed input of its first run, copied: it says that there are no records yet.
+  await stranger.workflowService.startWorkflowExecution({
+    ...{ namespace: 'default', workflowId, workflowType: { name: 'pipeline' }, taskQueue: { name: taskQueue } },
+    ...{ input, requestId: 'copied', identity: 'mallory' },
+  });
+  expect(await world.applies('mallory', own.source)).toMatchObject(
+    refusal(
+      409,
+      /Conveyor did not start the workflow that runs under its id, which has none of its records; end it and try again: temporal workflow terminate --namespace default --workflow-id pipeline\/evil-retired/,
+    ),
+  );
+  await handle.terminate();
+  expect(await world.applies('mallory', own.source)).toMatchObject({
+    ...{ status: 200, body: { continued: { after: 1, books: true } } },
+  });
+  expect((await world.releases('mallory', own.name, own.version(3))).status).toBe(202);
+  expect(await world.ended(`${own.name}/2`)).toMatchObject({ state: 'succeeded' });
+});
+
 test('a stranger at Temporal brings nothing to a fleet by starting releases and deploys', async () => {
   const { workflow } = world.stack.temporal;
   const { taskQueue } = world.stack;
