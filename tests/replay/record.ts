@@ -20,12 +20,13 @@ import { HASTY, recordFreshness } from './recordFreshness';
 import { recordLateLook } from './recordLateLook';
 import { recordLanding, recordLandingContinued, withRepository } from './recordLanding';
 import { recordModel, recordRerun } from './recordModel';
+import { recordReverts } from './recordReverts';
 import { recordWaitsForCanary } from './recordWaitsForCanary';
 
 /**
  * Records the histories that replay.test.ts replays, from real runs on real servers. By hand, when there is a new kind of
  * run, after `npm run build`:
- *   CONVEYOR_TEST_TEMPORAL_CLI=$(./temporal-dev.sh --install-only) npx jiti tests/replay/record.ts [fan-out|together|held|paused-shown|refused|sweeps|model|rerun|deploys|large|continued|landing|bugs|late-look|canary|freshness|across]
+ *   CONVEYOR_TEST_TEMPORAL_CLI=$(./temporal-dev.sh --install-only) npx jiti tests/replay/record.ts [fan-out|together|held|paused-shown|refused|sweeps|model|rerun|deploys|large|continued|landing|bugs|late-look|canary|freshness|across|reverts]
  * What was recorded once is kept as it is for ever: a file that exists is never written again.
  */
 const PATIENT: Given['deploy'] = {
@@ -268,6 +269,7 @@ async function recordAll(stack: Stack, folder: string): Promise<void> {
   await recordWaitsForCanary(stack, save);
   await recordFreshness(stack, save);
   await recordAcross(stack, save);
+  await recordReverts(stack, save);
 }
 
 async function recordAllContinued(stack: Stack, folder: string): Promise<void> {
@@ -296,6 +298,7 @@ const PARTS: Readonly<Record<string, Play>> = {
   canary: (stack) => recordWaitsForCanary(stack, save),
   freshness: (stack) => recordFreshness(stack, save),
   across: (stack) => recordAcross(stack, save),
+  reverts: (stack) => recordReverts(stack, save),
 };
 
 /** Of these, where histories are short. */
