@@ -11,8 +11,16 @@ interface Contradiction {
 }
 
 /**
- * A version that the pipeline knows with another digest is refused. Units report versions alone, and a revert sends nothing else, so no later step
- * can tell two sets of bytes with one version apart. A person may correct a digest that nothing was deployed with yet; a finder or
+ * Whether some deploy takes nothing else: then its units report the version of this artifact alone, and a revert sends nothing else, so no later
+ * step can tell two sets of bytes with one version apart. The version of several artifacts has their digests in it (`versionOf`).
+ */
+export const isDeployedAlone = ({ spec: { actions } }: PipelineState, { name }: Artifact): boolean =>
+  Object.values(actions).some(
+    ({ type, inputs }) => (type === 'deploy' || type === 'canary') && inputs.length === 1 && inputs[0] === name,
+  );
+
+/**
+ * A version that is deployed alone, and that the pipeline knows with another digest, is refused. A person may correct a digest that nothing was deployed with yet; a finder or
  * webhook may not.
  */
 export function refuseOtherDigest(
@@ -22,7 +30,7 @@ export function refuseOtherDigest(
 ): Refusal | undefined {
   const byPerson = kind !== 'finder' && kind !== 'webhook' && kind !== 'parent';
   const known = [...deployedArtifacts(state), ...(byPerson ? [] : latestArtifacts(state))];
-  for (const artifact of artifacts) {
+  for (const artifact of artifacts.filter((one) => isDeployedAlone(state, one))) {
     const other = known.find((one) => contradicts(one.known, artifact));
     if (other === undefined) continue;
     const names = [identityOf(artifact), other.known.digest ?? '', other.from];

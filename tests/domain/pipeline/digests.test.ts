@@ -105,6 +105,32 @@ describe('of two that name a version before it was deployed', () => {
   });
 });
 
+describe('a tag that moves, in a pipeline whose deploys take several artifacts, and whose units report their digests', () => {
+  const latest = (digest: string): Artifact => ({ ...artifact('latest'), digest });
+  const action = { type: 'deploy' as const, inputs: ['executable', 'settings'], with: { pushType: 'twine' } };
+  const several = pipelineOf([], {
+    artifacts: { executable: { finder: 'manual' }, settings: { finder: 'manual' } },
+    actions: { deploy: action },
+  });
+  const both = (digest: string) => [latest(digest), artifact('1', 'settings')];
+  const given = remembering(several, both(A));
+
+  test('is taken with each of its digests', () => {
+    const now = recordRelease(
+      running(given, ...both(A)),
+      resultOf(1, [deployed('deploy', 'succeeded', ...both(A))], both(A)),
+      NOW,
+    );
+    for (const trigger of [finder, webhook, manual()]) expect(refuseRelease(now, both(B), trigger)).toBeUndefined();
+  });
+
+  test('is known to be bad with the digest that was bad, and no other', () => {
+    const state = markKnownBad(given, [latest(A)], 'release 2 was reverted', NOW);
+    expect(refuseRelease(state, both(A), manual())).toMatchObject({ code: 'known-bad' });
+    expect(refuseRelease(state, both(B), manual())).toBeUndefined();
+  });
+});
+
 test('a rollback brings the digest with which the version was deployed, whatever was said since', () => {
   const state = released('succeeded', kv(13, A), released('succeeded', kv(12, A)));
   expect(rollbackOf(remembering(state, [kv(12, B)]), 2)).toEqual([kv(12, A)]);
