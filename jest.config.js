@@ -6,6 +6,10 @@ const VIRTUAL = ['workflows', 'replay'];
 const SYSTEM = ['system'];
 const folders = (names) => names.map((name) => `<rootDir>/tests/${name}/**/*.test.ts`);
 
+/** `npm test` runs the short lane, `npm run test:all` also the long one; Jest itself, and either with arguments, whatever they name. */
+const LEFT_OUT =
+  { short: ['\\.long\\.test\\.ts$'], long: ['(?<!\\.long)\\.test\\.ts$'] }[process.env.CONVEYOR_TEST_LANE] ?? [];
+
 const ESM_PACKAGES = 'jose|oauth4webapi|openid-client';
 const ESM_ONLY = `/node_modules/(${ESM_PACKAGES})/.+\\.js$`;
 
@@ -26,6 +30,7 @@ const common = {
     '^(\\.\\./)+entry$': '<rootDir>/tests/setup/entry.js',
   },
   modulePathIgnorePatterns: ['<rootDir>/dist/'],
+  testPathIgnorePatterns: ['/node_modules/', ...LEFT_OUT],
 };
 
 module.exports = {
@@ -41,7 +46,10 @@ module.exports = {
       ...common,
       displayName: 'unit',
       testMatch: ['<rootDir>/tests/**/*.test.ts'],
-      testPathIgnorePatterns: ['/node_modules/', ...[...VIRTUAL, ...SYSTEM].map((name) => `<rootDir>/tests/${name}/`)],
+      testPathIgnorePatterns: [
+        ...common.testPathIgnorePatterns,
+        ...[...VIRTUAL, ...SYSTEM].map((name) => `<rootDir>/tests/${name}/`),
+      ],
     },
     {
       ...common,

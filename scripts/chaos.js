@@ -18,7 +18,7 @@ async function runChaos(args) {
   await ensureBuild();
   if (planted) return runPlanted({ seeds, from });
   // A world in which time stood still is left behind, and would keep the process.
-  const jest = ['node_modules/jest/bin/jest.js', '--forceExit', 'tests/workflows/chaos.test.ts'];
+  const jest = ['node_modules/jest/bin/jest.js', '--forceExit', 'tests/workflows/chaos.long.test.ts'];
   return handOver(process.execPath, [...jest, '-t', past ? 'seed|a story that went wrong once' : 'seed'], {
     CONVEYOR_CHAOS: `${from}:${seeds}${configuration ? ':configuration' : ''}`,
   });
@@ -28,7 +28,7 @@ async function runKills(kills, from, within) {
   await ensureTemporal();
   await ensureEtcd();
   await ensureBuild();
-  const jest = ['node_modules/jest/bin/jest.js', 'tests/system/configKills.test.ts'];
+  const jest = ['node_modules/jest/bin/jest.js', 'tests/system/configKills.long.test.ts'];
   return handOver(process.execPath, jest, { CONVEYOR_CONFIG_KILLS: `${from}:${kills}:${within}` });
 }
 

@@ -1,4 +1,4 @@
-// `npm run demo | dev | build | bench | chaos | reproduce | docs | sdk` and `npm test`: everything that a fresh clone lacks, then the thing itself.
+// `npm run demo | dev | build | bench | chaos | reproduce | docs | sdk | test:long | test:all` and `npm test`: everything that a fresh clone lacks, then the thing itself.
 // Plain Node without dependencies, because it runs before there are any.
 'use strict';
 
@@ -18,7 +18,9 @@ const VERBS = {
   build: async () => ensureBuild(),
   demo: async (args) => runStack('demo', args),
   dev: async (args) => runStack('dev', args),
-  test: async (args) => runTests(args),
+  test: async (args) => runTests('short', args),
+  'test:long': async (args) => runTests('long', args),
+  'test:all': async (args) => runTests('all', args),
   bench: async (args) => runBench(args),
   chaos: async (args) => runChaos(args),
   reproduce: async (args) => runReproduce(args),

@@ -1,10 +1,11 @@
-// `npm test`: lint, types and every test. With arguments they go to jest and only jest runs.
+// `npm test`: lint, types and the short lane of tests; `npm run test:long` the other lane, and `npm run test:all` everything. With arguments they
+// go to jest, only jest runs, and the lanes do not matter.
 'use strict';
 
-const { mkdtempSync } = require('node:fs');
+const { mkdtempSync, readdirSync } = require('node:fs');
 const { tmpdir } = require('node:os');
 const path = require('node:path');
-const { handOver, run, say, step } = require('./steps');
+const { ROOT, handOver, run, say, step } = require('./steps');
 const { MOST, readRepeats } = require('./repeats');
 const { ensureBuild } = require('./build');
 const { ensureEtcd, ensurePostgres, ensureTemporal, ensureTestServer } = require('./servers');
@@ -12,20 +13,29 @@ const { ensureEtcd, ensurePostgres, ensureTemporal, ensureTestServer } = require
 /** Nearly everything that a simulated world makes is gone after a moment; with room for it, it need not be copied before. */
 const YOUNG = ['--max-semi-space-size=64'];
 
-async function runTests(args) {
+/** @param lane 'short', 'long' or 'all' */
+async function runTests(lane, args) {
   // Report what is missing before anything takes time.
   await ensureTestServer();
   await ensureTemporal();
   await ensureEtcd();
   await ensurePostgres();
-  if (args.length === 0) await both(lint(), ensureBuild().then(types));
+  const checks = args.length === 0 && lane !== 'long';
+  if (checks) await both(lint(), ensureBuild().then(types));
   else await ensureBuild();
   const given = process.env.CONVEYOR_TEST_REPEATS;
   const repeats = given || path.join(mkdtempSync(path.join(tmpdir(), 'conveyor-tests-')), 'repeats');
   const jest = [...YOUNG, 'node_modules/jest/bin/jest.js', ...report(), ...args];
-  const code = await handOver(process.execPath, jest, { CONVEYOR_TEST_REPEATS: repeats, CONVEYOR_TEST_BUILT: '1' });
+  const code = await handOver(process.execPath, jest, {
+    ...{ CONVEYOR_TEST_REPEATS: repeats, CONVEYOR_TEST_BUILT: '1' },
+    CONVEYOR_TEST_LANE: args.length === 0 ? lane : 'all',
+  });
+  if (args.length === 0 && lane === 'short') say(`left out: ${longFiles()} files of the long lane (npm run test:all)`);
   return judgeRepeats(code, readRepeats(repeats), !given);
 }
+
+const longFiles = () =>
+  readdirSync(path.join(ROOT, 'tests'), { recursive: true }).filter((file) => file.endsWith('.long.test.ts')).length;
 
 /** Each of them needs one core; what the one complains of does not hide what the other does. */
 async function both(...checks) {

@@ -77,16 +77,24 @@ describe('a test in virtual time that failed', () => {
   });
 });
 
-test('the last lines of .ci/run are how many tests were repeated, passed and failed', () => {
+test.each([
+  ['both lanes passed', [{ passed: 7 }, { passed: 5 }], [0, 0], '12 passed, 0 failed', 0],
+  ['the short one failed', [{ passed: 7, failed: 2 }, { passed: 5 }], [1, 0], '12 passed, 2 failed', 1],
+  ['the long one did not run', [{ passed: 7 }, null], [0, 1], '7 passed, 1 failed', 1],
+])('the last lines of .ci/run count both lanes, and the repeated: %s', (_, lanes, codes, expected, exit) => {
   const folder = mkdtempSync(path.join(tmpdir(), 'conveyor-count-'));
-  const [file, repeats] = [path.join(folder, 'report'), path.join(folder, 'repeats')];
-  writeFileSync(file, JSON.stringify({ numPassedTests: 7, numFailedTests: 0, numRuntimeErrorTestSuites: 0 }));
+  const repeats = path.join(folder, 'repeats');
   writeFileSync(repeats, 'a story\nanother story\n');
-  const { stdout } = spawnSync(process.execPath, ['scripts/count-tests.js', file, '0', repeats], {
-    cwd: ROOT,
-    encoding: 'utf8',
+  const given = lanes.flatMap((lane, nth) => {
+    const file = path.join(folder, `report-${nth}`);
+    const { passed, failed = 0 } = { passed: 0, failed: 0, ...lane };
+    const report = { numPassedTests: passed, numFailedTests: failed, numRuntimeErrorTestSuites: 0 };
+    if (lane !== null) writeFileSync(file, JSON.stringify(report));
+    return [file, String(codes[nth])];
   });
-  expect(stdout).toBe('2 repeated\n7 passed, 0 failed\n');
+  const args = ['scripts/count-tests.js', repeats, ...given];
+  const { stdout, status } = spawnSync(process.execPath, args, { cwd: ROOT, encoding: 'utf8' });
+  expect({ stdout, status }).toEqual({ stdout: `2 repeated\n${expected}\n`, status: exit });
   rmSync(folder, { recursive: true });
 });
 

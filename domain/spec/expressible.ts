@@ -6,7 +6,7 @@ import { CONFIG_LIMITS, SPEC_LIMITS } from '../limits';
 
 /**
  * What the parser and the rules of lint refuse, as far as a JSON schema can say it, so that editors underline it too. Lint has the words;
- * these are for the `meta` of the schemas. tests/domain/spec/schemaAgrees.test.ts holds the two against each other.
+ * these are for the `meta` of the schemas. tests/domain/spec/schemaAgrees.long.test.ts holds the two against each other.
  */
 
 type JsonSchema = Readonly<Record<string, unknown>>;

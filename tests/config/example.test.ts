@@ -5,7 +5,7 @@ import { folderTree } from '../../config/compiler/tree';
 import { parsePipeline } from '../../domain/spec/parse';
 import { ROOT } from '../setup/sources';
 
-// `conveyor dev --config` releases it for real in tests/system/dev.test.ts.
+// `conveyor dev --config` releases it for real in tests/system/dev.long.test.ts.
 
 test('the folder of examples/config compiles to the limits that its guide shows', async () => {
   const { values, problems } = await compile(folderTree(join(ROOT, 'examples/config/flags')));

@@ -91,10 +91,11 @@ describe('what is shown', () => {
     const scripts = ['temporal-dev.sh', ...readdirSync(join(ROOT, 'scripts')).map((file) => `scripts/${file}`)];
     const texts = [...runningSources().map(({ text }) => text), ...scripts.map(read)];
     const used = new Set(texts.flatMap((text) => text.match(/\bCONVEYOR_[A-Z_]+\b/g) ?? []));
-    // CI sets the report; repeats are counted there; the digest is read by the script's own tests; `npm run chaos` gives its tests the seeds.
+    // CI sets the report; repeats are counted there; npm sets the lane; the digest is read by the script's own tests; `npm run chaos` gives its tests the seeds.
     const chaos = ['CONVEYOR_CHAOS', 'CONVEYOR_CONFIG_KILLS', 'CONVEYOR_REPRODUCE'];
     const internal = [
       'CONVEYOR_TEST_BUILT',
+      'CONVEYOR_TEST_LANE',
       'CONVEYOR_TEST_REPORT',
       'CONVEYOR_TEST_REPEATS',
       'CONVEYOR_TEMPORAL_SHA',

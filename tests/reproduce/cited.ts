@@ -27,7 +27,7 @@ export const CITED: readonly Cited[] = [
     paper: 'early phases on the first day, ends on the second; on the third after transient issues',
     ours: 'six early phases on Monday, ends on Tuesday at 16:35; on Wednesday at 10:05 after a region was down for 139 minutes',
     is: 'outcome',
-    from: '`tests/workflows/storage.test.ts`, virtual time',
+    from: '`tests/workflows/storage.long.test.ts`, virtual time',
   },
   {
     what: 'Update of 15,000 shards while a switch board fails (Twine §5.1, Figure 14)',

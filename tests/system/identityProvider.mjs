@@ -1,4 +1,4 @@
-// An identity provider for tests/system/signIn.test.ts: oidc-provider, with the forms of its development mode.
+// An identity provider for tests/system/signIn.long.test.ts: oidc-provider, with the forms of its development mode.
 import Provider from 'oidc-provider';
 
 const GROUPS = { alice: ['storage'], bob: ['sre'], mallory: [] };
