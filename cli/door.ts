@@ -3,6 +3,7 @@ import { createHttpClient, type HttpOptions } from '../client/http/client';
 import { serverUrl } from '../client/http/url';
 import { conveyorError, ConveyorError } from '../domain/errors';
 import { PRINCIPAL } from '../domain/principals';
+import { nearestWord } from '../domain/spec/problem';
 import type { Env } from '../platform/env';
 import type { ConnectOptions, Io } from './io';
 import { readCredentials, type Credentials } from './login/credentials';
@@ -61,9 +62,28 @@ export async function withClient<T>(
   const client = await enter(io, options);
   try {
     return await run(client);
+  } catch (error) {
+    throw await withNearestPipeline(error, client);
   } finally {
     await client.close().catch(() => undefined);
   }
+}
+
+/** Among so many pipelines one with nearly the name is looked for. */
+const PIPELINES_LOOKED_AT = 1_000;
+
+/** Says which pipeline may have been meant, where there is one; the list is a favor, which hides no error. */
+async function withNearestPipeline(error: unknown, client: ConveyorClient): Promise<unknown> {
+  if (!(error instanceof ConveyorError) || error.code !== 'unknown-pipeline') return error;
+  const [, name = ''] = /^there is no pipeline (\S+)$/.exec(error.message) ?? [];
+  const rows = await client.listPipelines({ limit: PIPELINES_LOOKED_AT }).catch(() => []);
+  const near = nearestWord(
+    name,
+    rows.map(({ id }) => id),
+  );
+  if (near === undefined) return error;
+  const { code, message, hint, retryable, exit } = error;
+  return new ConveyorError(code, message, `did you mean ${near}? Else ${hint}`, retryable, exit);
 }
 
 export const httpOf = (

@@ -15,13 +15,25 @@ export async function runCli(argv: readonly string[], world: Io): Promise<number
     const program = buildProgram(io, await groupsFor(argv), (finished) => (code = finished));
     const words = argv[0] === 'help' ? [...argv.slice(1), '--help'] : [...argv];
     if (words.length === 0) program.outputHelp();
-    else await program.parseAsync(words, { from: 'user' });
+    else await program.parseAsync(helpOnlyForKnown(program, words), { from: 'user' });
     return code;
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return 0;
     if (io.env.CONVEYOR_DEBUG && error instanceof Error) io.stderr.write(`${error.stack ?? error.message}\n`);
     return emitError(io, toConveyorError(error), formatIn(argv), argv.includes('--no-color') ? false : undefined);
   }
+}
+
+/** Without the flag for help where no command is named: commander would show the help of the program and end with 0. */
+function helpOnlyForKnown(program: Command, words: readonly string[]): readonly string[] {
+  let of = program;
+  for (const word of words) {
+    if (word.startsWith('-') || of.commands.length === 0) break;
+    const named = of.commands.find((command) => command.name() === word);
+    if (!named) return words.filter((flag) => flag !== '--help' && flag !== '-h');
+    of = named;
+  }
+  return words;
 }
 
 interface CommandGroup {

@@ -40,15 +40,17 @@ with_lock() {
 }
 
 # follow LOG PID WHAT ABOUT: says how far a long job is until it ends, and returns what it returned. Its log has a line for
-# each thing done, ABOUT so many in all.
+# each thing done, ABOUT so many in all; past that it does not guess.
 follow() {
-  local log=$1 pid=$2 what=$3 about=$4 began=$SECONDS said=$SECONDS every=15
+  local log=$1 pid=$2 what=$3 about=$4 began=$SECONDS said=$SECONDS every=15 count
   [ ! -t 2 ] || every=1
   while kill -0 "$pid" 2>/dev/null; do
     sleep 1
     [ $((SECONDS - said)) -ge "$every" ] || continue
     said=$SECONDS
-    progress "$what: $((SECONDS - began)) s, $(wc -l <"$log" | tr -d ' ') of about $about packages"
+    count=$(wc -l <"$log" | tr -d ' ')
+    [ "$count" -ge "$about" ] || count="$count of about $about"
+    progress "$what: $((SECONDS - began)) s, $count packages"
   done
   [ ! -t 2 ] || printf '\r\033[K' >&2
   wait "$pid"

@@ -103,7 +103,7 @@ build_temporal() {
   ) >"$log" 2>&1 &
   pid=$!
   trap 'kill "$pid" 2>/dev/null; rm -f "$made"; exit 130' INT TERM
-  if ! follow "$log" "$pid" building 1720; then
+  if ! follow "$log" "$pid" building 1921; then
     tail -n 15 "$log" >&2
     rm -f "$made"
     fail "the Temporal server could not be built; the whole log is $log" \

@@ -83,6 +83,38 @@ describe('errors', () => {
     );
   });
 
+  test.each([[['relase', '--help']], [['help', 'relase']], [['relase', '-h']]])(
+    'help on a command that does not exist is an error too: %j',
+    async (argv) => {
+      expect(await run(argv)).toMatchObject({
+        ...{ code: 2, out: '' },
+        err: 'error: usage: unknown command relase\nhint: did you mean release?\n',
+      });
+    },
+  );
+
+  test('help on a part of a command that does not exist names the part that was meant', async () => {
+    expect(await run(['config', 'propse', '--help'])).toMatchObject({
+      ...{ code: 2, out: '' },
+      err: 'error: usage: unknown command propse\nhint: did you mean propose?\n',
+    });
+  });
+
+  test.each([
+    ['kvstor', 'did you mean kvstore? Else conveyor list'],
+    ['frontend', 'conveyor list'],
+  ])('a pipeline that does not exist is answered with the one that was meant, if any: %s', async (typed, hint) => {
+    const client = {
+      status: () => Promise.reject(conveyorError('unknown-pipeline', { pipeline: typed })),
+      listPipelines: () => Promise.resolve([{ id: 'web' }, { id: 'kvstore' }] as never),
+    };
+    const { code, err } = await run(['status', typed], { client });
+    expect({ code, err }).toEqual({
+      code: 4,
+      err: expect.stringContaining(`error: unknown-pipeline: there is no pipeline ${typed}\nhint: ${hint}`),
+    });
+  });
+
   test('with -o json the error is on stdout too, wherever the option stands', async () => {
     for (const argv of [
       ['-o', 'json', 'pause', 'kvstore/13'],
