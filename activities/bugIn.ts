@@ -1,8 +1,9 @@
-import { QueryNotRegisteredError, WorkflowNotFoundError, type Client } from '@temporalio/client';
+import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import type { Artifact } from '../domain/artifact';
 import { hitWords, isInForce, type Bug, type BugRecords } from '../domain/bugs/bug';
 import { builtFrom, hitAmong, type Affected, type ArtifactHit } from '../domain/bugs/hits';
 import { workflowIds } from '../domain/ids';
+import { neverRan } from '../domain/queryRefusals';
 import { affectedBy, graphsOf, isRefusal, type GraphPorts } from './dependencyGraphs';
 import { affectedBySboms, hitIn, sbomOf, sbomStoresOf, type SbomHits } from './sboms';
 
@@ -57,7 +58,7 @@ export async function knownBugs(client: Client): Promise<readonly Bug[]> {
     return await bugsOfRun(client);
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return [];
-    if (error instanceof QueryNotRegisteredError) return earlierBugs(client);
+    if (neverRan(error)) return earlierBugs(client);
     throw error;
   }
 }
@@ -66,7 +67,7 @@ export async function knownBugs(client: Client): Promise<readonly Bug[]> {
 async function earlierBugs(client: Client): Promise<readonly Bug[]> {
   for await (const { runId } of client.workflow.list({ query: `WorkflowId = '${workflowIds.bugs}'` })) {
     const known = await bugsOfRun(client, runId).catch((error: unknown) => {
-      if (error instanceof QueryNotRegisteredError) return undefined;
+      if (neverRan(error)) return undefined;
       throw error;
     });
     if (known !== undefined) return known;

@@ -1,6 +1,7 @@
 import { ApplicationFailure } from '@temporalio/common';
-import { QueryNotRegisteredError, WorkflowNotFoundError, type Client } from '@temporalio/client';
+import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import { CANARIES_MEMO, type Canary } from '../domain/mutex';
+import { hasNoSuchQuery } from '../domain/queryRefusals';
 
 /** The running canaries on the service of a lock. @throws lock-silent when the lock does not answer in time; whoever needs to know asks again. */
 export type ReadCanaries = (lockId: string, timeoutMs?: number) => Promise<readonly Canary[]>;
@@ -26,7 +27,7 @@ export function createCanaryReader(client: Client): ReadCanaries {
 
 /** Nobody uses a service whose lock is not there, or is from before there were canaries. */
 function withoutAnswer(lockId: string, error: unknown): readonly Canary[] {
-  if (error instanceof WorkflowNotFoundError || error instanceof QueryNotRegisteredError) return [];
+  if (error instanceof WorkflowNotFoundError || hasNoSuchQuery(error)) return [];
   const why = error instanceof Error ? error.message : String(error);
   const message = `waiting for ${lockId}, which does not say whose canaries run: ${why}`;
   throw ApplicationFailure.retryable(message, 'lock-silent');

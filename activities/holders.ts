@@ -1,5 +1,5 @@
 import { log } from '@temporalio/activity';
-import { QueryNotRegisteredError, WorkflowNotFoundError, type Client, type WorkflowHandle } from '@temporalio/client';
+import { WorkflowNotFoundError, type Client, type WorkflowHandle } from '@temporalio/client';
 import { decideUse } from '../domain/access/usage';
 import { areBrought, type Brought } from '../domain/brought';
 import {
@@ -15,6 +15,7 @@ import {
 import { parseId } from '../domain/ids';
 import { isOpenStatus } from '../domain/openStatus';
 import type { ReleaseEnd } from '../domain/pipeline/reconcile';
+import { hasNoSuchQuery } from '../domain/queryRefusals';
 import type { Settings } from '../domain/settings';
 import { summaryOf } from '../domain/markdown';
 import { promptly, REVERT_PATIENCE_MS } from './clock';
@@ -139,7 +140,7 @@ async function lostMutex(handle: WorkflowHandle): Promise<Mutex | null> {
   try {
     return await handle.query<Mutex>('mutex');
   } catch (error) {
-    if (error instanceof WorkflowNotFoundError || error instanceof QueryNotRegisteredError) return null;
+    if (error instanceof WorkflowNotFoundError || hasNoSuchQuery(error)) return null;
     throw error;
   }
 }

@@ -1,6 +1,7 @@
 import { Context } from '@temporalio/activity';
-import { QueryNotRegisteredError, WorkflowNotFoundError, type Client } from '@temporalio/client';
+import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import { workflowIds } from '../domain/ids';
+import { neverRan } from '../domain/queryRefusals';
 import { judgeWait, type KnownReleases, type Wait } from '../domain/release/waitFor';
 import type { ActionEnd, ActionSeen } from './actionService';
 import { stillWaiting } from './failure';
@@ -42,7 +43,7 @@ export async function pipelineKnows<T>(client: Client, pipeline: string): Promis
   try {
     return await client.workflow.getHandle(workflowIds.pipeline(pipeline)).query<T | null>('pipeline');
   } catch (error) {
-    if (error instanceof WorkflowNotFoundError || error instanceof QueryNotRegisteredError) return null;
+    if (error instanceof WorkflowNotFoundError || neverRan(error)) return null;
     throw error;
   }
 }

@@ -2,7 +2,6 @@ import {
   Client,
   type Connection,
   isGrpcServiceError,
-  QueryNotRegisteredError,
   WorkflowFailedError,
   WorkflowNotFoundError,
   WorkflowUpdateFailedError,
@@ -11,6 +10,7 @@ import {
 import { ApplicationFailure } from '@temporalio/common';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { ConveyorError, conveyorError, ERRORS } from '../domain/errors';
+import { neverRan } from '../domain/queryRefusals';
 import { connectGrpc } from './grpcConnection';
 import { GRPC } from './grpcStatus';
 import { sealing, type Seal } from './seal';
@@ -72,8 +72,7 @@ export function translate(
   },
 ): ConveyorError {
   if (error instanceof ConveyorError) return error;
-  // A workflow that a stranger started under the id answers nothing.
-  if (error instanceof WorkflowNotFoundError || error instanceof QueryNotRegisteredError) return notFound();
+  if (error instanceof WorkflowNotFoundError || neverRan(error)) return notFound();
   const cause =
     error instanceof WorkflowUpdateFailedError || error instanceof WorkflowFailedError ? error.cause : undefined;
   if (cause instanceof ApplicationFailure && cause.type && Object.hasOwn(ERRORS, cause.type))

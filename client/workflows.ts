@@ -1,11 +1,12 @@
 import type { ApplicationFailure } from '@temporalio/common';
-import { QueryNotRegisteredError, type WorkflowHandle } from '@temporalio/client';
+import type { WorkflowHandle } from '@temporalio/client';
 import { ConveyorError, conveyorError } from '../domain/errors';
 import { finderNames, refusalsFor } from '../domain/finder/health';
 import { deployId, releaseId, workflowIds } from '../domain/ids';
 import { deployEndedOutside, releaseEndedOutside, type EndedOutside } from '../domain/outside';
 import type { PipelineState } from '../domain/pipeline/state';
 import { pipelineStatus } from '../domain/pipeline/view';
+import { hasNoSuchQuery, neverRan } from '../domain/queryRefusals';
 import type { Recollection } from '../domain/release/rerun';
 import type { ChildrenView, DeployStatus, PipelineStatus, ReleaseStatus } from '../domain/views';
 import { WORKER_TIMEOUT_MS, translate, type Temporal } from './connection';
@@ -107,7 +108,7 @@ export class Workflows {
       try {
         return await this.handle(workflowId).query<Recollection>('recollection');
       } catch (error) {
-        throw error instanceof QueryNotRegisteredError ? notRecalled(id, pipeline) : error;
+        throw hasNoSuchQuery(error) && !neverRan(error) ? notRecalled(id, pipeline) : error;
       }
     };
     return this.withWording(id, asked, { notFound: () => conveyorError('unknown-release', { id }), workflowId });

@@ -146,8 +146,29 @@ function serverWith(answers: Readonly<Record<string, object | Error>>): {
   return { workflows: new Workflows(temporal, ''), asked };
 }
 
+/** As the SDK refuses a query, and Temporal hands it on. */
+const noQuery = (name: string, known: string): Error =>
+  new QueryNotRegisteredError(`Workflow did not register a handler for ${name}. Registered queries: [${known}]`, 3);
+
+test.each([
+  [
+    'never ran, as that of a stranger, is not there',
+    noQuery('pipeline', '__stack_trace __enhanced_stack_trace'),
+    'unknown-pipeline',
+  ],
+  ['is of another version is there all the same', noQuery('pipeline', 'status __stack_trace'), 'internal'],
+  [
+    'cannot be replayed by the worker that was asked is there all the same',
+    new QueryNotRegisteredError('[TMPRL1100] Nondeterminism error: no command for the event', 3),
+    'internal',
+  ],
+])('a pipeline whose workflow %s', async (_, refusal, code) => {
+  const { workflows } = serverWith({ 'pipeline/kvstore': refusal });
+  await expect(workflows.pipelineState('kvstore')).rejects.toMatchObject({ code });
+});
+
 test('a rerun that a worker of an older version is asked for says why not, and what to do instead', async () => {
-  const unknown = new QueryNotRegisteredError('Workflow did not register a handler for recollection', 3);
+  const unknown = noQuery('recollection', 'status __stack_trace');
   const { workflows } = serverWith({ 'release/kvstore/13': unknown });
   const hint = expect.stringContaining('conveyor release kvstore --artifact NAME=VERSION') as string;
   await expect(rerunRelease(workflows, 'kvstore', 13, { actor: 'user:alice' })).rejects.toMatchObject({
