@@ -32,10 +32,21 @@ const PARENT_RUN = 'parentRun';
 const ENDS_EMPTY = 'a workflow without an input ends';
 
 function whyNotOurs(input: unknown): string | undefined {
-  if (input === undefined) return patched(ENDS_EMPTY) ? 'its input is missing, or not sealed for its id' : undefined;
+  if (input === undefined) return isBegunAlone() && patched(ENDS_EMPTY) ? UNSEALED : undefined;
   const bound = (input as Readonly<Record<string, unknown>> | null)?.[PARENT_RUN];
   const isForAnother = bound !== undefined && bound !== workflowInfo().parent?.runId;
   return isForAnother ? 'its input is a copy of one that belongs to another run' : undefined;
+}
+
+const UNSEALED = 'its input is missing, or not sealed for its id';
+
+/**
+ * Neither a child nor a run that continues another. One of these whose input cannot be read belongs to us, and came to a worker that lacks the
+ * newest key: its task fails until a worker that has the key takes it.
+ */
+function isBegunAlone(): boolean {
+  const { parent, continuedFromExecutionRunId } = workflowInfo();
+  return parent === undefined && continuedFromExecutionRunId === undefined;
 }
 
 /** Temporal sets the parent of a run, and a parent that has ended starts no more children. */
