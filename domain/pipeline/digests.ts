@@ -1,7 +1,7 @@
 import { identityOf, type Artifact } from '../artifact';
 import type { DeployOutcome, HistoryRow, Trigger } from '../views';
 import type { Refusal } from './refusal';
-import type { PipelineState } from './state';
+import type { ActiveRelease, PipelineState } from './state';
 
 /** Two digests of one version. */
 interface Contradiction {
@@ -29,7 +29,7 @@ export function refuseOtherDigest(
   { kind }: Trigger,
 ): Refusal | undefined {
   const byPerson = kind !== 'finder' && kind !== 'webhook' && kind !== 'parent';
-  const known = [...deployedArtifacts(state), ...(byPerson ? [] : latestArtifacts(state))];
+  const known = [...deployedArtifacts(state), ...(byPerson ? [] : namedArtifacts(state))];
   for (const artifact of artifacts.filter((one) => isDeployedAlone(state, one))) {
     const other = known.find((one) => contradicts(one.known, artifact));
     if (other === undefined) continue;
@@ -42,7 +42,7 @@ export function refuseOtherDigest(
 
 /** Whether they are one version with two digests. Digests of two algorithms cannot be compared. */
 function contradicts(known: Artifact, { name, version, digest = '' }: Artifact): boolean {
-  if (known.name !== name || known.version !== version || known.digest === undefined || digest === '') return false;
+  if (known.name !== name || known.version !== version || !known.digest || digest === '') return false;
   const [one, other] = [known.digest.toLowerCase(), digest.toLowerCase()];
   return one !== other && algorithmIn(one) === algorithmIn(other);
 }
@@ -52,7 +52,7 @@ const algorithmIn = (digest: string): string => (digest.includes(':') ? (digest.
 /** What was deployed, or may be right now. */
 function deployedArtifacts({ active, good, history }: PipelineState): Contradiction[] {
   return [
-    ...active.flatMap(({ number, artifacts }) => fromRelease(number, artifacts)),
+    ...active.filter(hasBegun).flatMap(({ number, artifacts }) => fromRelease(number, artifacts)),
     ...Object.values(good).flatMap((deploys) =>
       deploys.flatMap(({ release, artifacts }) => fromRelease(release, artifacts)),
     ),
@@ -63,8 +63,14 @@ function deployedArtifacts({ active, good, history }: PipelineState): Contradict
 const fromRelease = (number: number, artifacts: readonly Artifact[]): Contradiction[] =>
   artifacts.map((known) => ({ known, from: `release ${number}` }));
 
-const latestArtifacts = ({ inputs }: PipelineState): Contradiction[] =>
-  Object.values(inputs).map((known) => ({ known, from: 'the latest input' }));
+/** What was named first, and is not deployed yet. */
+const namedArtifacts = ({ active, inputs }: PipelineState): Contradiction[] => [
+  ...active.flatMap(({ number, artifacts }) => fromRelease(number, artifacts)),
+  ...Object.values(inputs).map((known) => ({ known, from: 'the latest input' })),
+];
+
+const hasBegun = ({ deploying, booked = {} }: ActiveRelease): boolean =>
+  deploying === true || Object.keys(booked).length > 0;
 
 /** A deploy that failed or was cancelled may have been refused before it updated anything, with a digest that was a mistake. */
 const mayHaveDeployed = ({ state, deploys }: HistoryRow): boolean =>
