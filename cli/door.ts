@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import type { ConveyorClient } from '../client/api';
 import { createHttpClient, type HttpOptions } from '../client/http/client';
 import { serverUrl } from '../client/http/url';
@@ -72,11 +73,15 @@ export async function withClient<T>(
 /** Among so many pipelines one with nearly the name is looked for. */
 const PIPELINES_LOOKED_AT = 1_000;
 
+/** An error does not wait longer for it. */
+const NEAREST_WITHIN_MS = 2_000;
+
 /** Says which pipeline may have been meant, where there is one; the list is a favor, which hides no error. */
 async function withNearestPipeline(error: unknown, client: ConveyorClient): Promise<unknown> {
   if (!(error instanceof ConveyorError) || error.code !== 'unknown-pipeline') return error;
   const [, name = ''] = /^there is no pipeline (\S+)$/.exec(error.message) ?? [];
-  const rows = await client.listPipelines({ limit: PIPELINES_LOOKED_AT }).catch(() => []);
+  const listed = client.listPipelines({ limit: PIPELINES_LOOKED_AT }).catch(() => []);
+  const rows = await Promise.race([listed, setTimeout(NEAREST_WITHIN_MS, [], { ref: false })]);
   const near = nearestWord(
     name,
     rows.map(({ id }) => id),

@@ -24,11 +24,11 @@ export async function runCli(argv: readonly string[], world: Io): Promise<number
   }
 }
 
-/** Without the flag for help where no command is named: commander would show the help of the program and end with 0. */
+/** Without the flag for help where the command does not exist: commander would show the help of the program and end with 0. */
 function helpOnlyForKnown(program: Command, words: readonly string[]): readonly string[] {
   let of = program;
-  for (const word of words) {
-    if (word.startsWith('-') || of.commands.length === 0) break;
+  for (const word of program.parseOptions([...words]).operands) {
+    if (of.commands.length === 0) break;
     const named = of.commands.find((command) => command.name() === word);
     if (!named) return words.filter((flag) => flag !== '--help' && flag !== '-h');
     of = named;

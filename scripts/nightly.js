@@ -4,6 +4,7 @@
 const { execFileSync } = require('node:child_process');
 const { availableParallelism } = require('node:os');
 const { ensureBuild } = require('./build');
+const { ensureDependencies } = require('./dependencies');
 const { ensureTestServer } = require('./servers');
 const { ROOT, Failed, report, say } = require('./steps');
 const { playStories } = require('./stories');
@@ -45,6 +46,7 @@ function findingsOf({ from, seeds, configuration }, { failed, isWhole }) {
 /** Plays a night, several portions at a time; prints the output of those with findings, and at the end each finding as the command that plays it again. @returns exit code */
 async function runNight(seeds, nowMs) {
   const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { cwd: ROOT, encoding: 'utf8' }).trim();
+  await ensureDependencies();
   await ensureTestServer();
   await ensureBuild();
   const left = portionsOf(seeds, firstSeed(nowMs));
@@ -59,7 +61,8 @@ async function runNight(seeds, nowMs) {
 }
 
 async function play(portion) {
-  const played = await playStories(ROOT, portion);
+  // One portion that could not be played hides nothing of the others.
+  const played = await playStories(ROOT, portion).catch(({ message }) => ({ failed: [], output: message }));
   const found = findingsOf(portion, played);
   if (found.length > 0) say(played.output);
   const kind = portion.configuration ? 'stories of configuration' : 'stories';

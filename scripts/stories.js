@@ -16,10 +16,11 @@ async function playStories(cwd, { seeds, from, past = false, configuration = fal
 function printed(args, cwd) {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
-    const chunks = [];
-    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => chunks.push(chunk));
+    const texts = ['', ''];
+    for (const [nth, stream] of [child.stdout, child.stderr].entries())
+      stream.setEncoding('utf8').on('data', (text) => (texts[nth] += text));
     child.on('error', reject);
-    child.on('close', (status) => resolve({ status, output: Buffer.concat(chunks).toString('utf8') }));
+    child.on('close', (status) => resolve({ status, output: texts.join('') }));
   });
 }
 

@@ -83,15 +83,17 @@ describe('errors', () => {
     );
   });
 
-  test.each([[['relase', '--help']], [['help', 'relase']], [['relase', '-h']]])(
-    'help on a command that does not exist is an error too: %j',
-    async (argv) => {
-      expect(await run(argv)).toMatchObject({
-        ...{ code: 2, out: '' },
-        err: 'error: usage: unknown command relase\nhint: did you mean release?\n',
-      });
-    },
-  );
+  test.each([
+    [['relase', '--help']],
+    [['help', 'relase']],
+    [['relase', '-h']],
+    [['--no-color', '-o', 'table', 'relase', '--help']],
+  ])('help on a command that does not exist is an error too: %j', async (argv) => {
+    expect(await run(argv)).toMatchObject({
+      ...{ code: 2, out: '' },
+      err: 'error: usage: unknown command relase\nhint: did you mean release?\n',
+    });
+  });
 
   test('help on a part of a command that does not exist names the part that was meant', async () => {
     expect(await run(['config', 'propse', '--help'])).toMatchObject({
