@@ -1,5 +1,6 @@
 import { noWorkerWords, type Build } from '../domain/builds';
 import { conveyorError } from '../domain/errors';
+import type { Poller } from '../domain/examination';
 import { formatTime, lastPollWords } from '../domain/text';
 import type { ReadinessPart } from './api';
 import type { Temporal } from './connection';
@@ -60,7 +61,11 @@ export async function polling(
   taskQueue: string,
   wanted?: Build,
 ): Promise<Polling> {
-  const { current, lastPolls } = await workersAt(temporal, taskQueue);
+  return pollingSeen(await workersAt(temporal, taskQueue), wanted);
+}
+
+/** The same, of workers that were looked at already. */
+export function pollingSeen({ current, lastPolls }: QueueWorkers, wanted?: Build): Polling {
   const build = wanted === undefined ? current : wanted;
   const named = build === null && lastPolls.every(([one]) => one === null) ? {} : { build };
   const last = lastPolls.find(([one]) => one === build)?.[1];
@@ -68,11 +73,13 @@ export async function polling(
   return { isPolled: isRecent(last), lastPollAt: formatTime(last), ...named };
 }
 
-interface QueueWorkers {
+export interface QueueWorkers {
   /** Gets what is new. */
   readonly current: Build;
   /** When a worker of a build polled last, in ms. */
   readonly lastPolls: readonly (readonly [Build, number])[];
+  /** Those that polled within two minutes. */
+  readonly pollers: readonly Poller[];
 }
 
 export const isRecent = (lastPollMs: number): boolean => Date.now() - lastPollMs < POLLED_WITHIN_MS;
@@ -86,13 +93,17 @@ export async function workersAt(
     ...{ namespace, taskQueue: { name: taskQueue }, taskQueueType: OF_WORKFLOWS },
   });
   const lastPolls = new Map<Build, number>();
-  for (const { lastAccessTime, deploymentOptions } of pollers ?? []) {
+  const recent: Poller[] = [];
+  for (const { identity, lastAccessTime, deploymentOptions } of pollers ?? []) {
     const isOfBuild = deploymentOptions?.workerVersioningMode === VERSIONED;
     const build = isOfBuild ? (deploymentOptions.buildId ?? null) : null;
     const atMs = lastAccessTime?.seconds ? Number(lastAccessTime.seconds) * 1000 : Date.now();
     lastPolls.set(build, Math.max(atMs, lastPolls.get(build) ?? 0));
+    if (isRecent(atMs))
+      recent.push({ identity: identity || 'a worker without a name', build, lastPollAt: formatTime(atMs) });
   }
-  return { current: versioningInfo?.currentDeploymentVersion?.buildId || null, lastPolls: [...lastPolls] };
+  const current = versioningInfo?.currentDeploymentVersion?.buildId || null;
+  return { current, lastPolls: [...lastPolls], pollers: recent };
 }
 
 /** Of temporal.api.enums.v1.WorkerVersioningMode. */

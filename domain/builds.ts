@@ -4,7 +4,7 @@ export type Build = string | null;
 /** Types of workflows that live on when workers are upgraded: each step is for the build that is current then. */
 export const FOLLOWING_TYPES = ['artifactSweep', 'bugs', 'landing', 'lock', 'pipeline', 'snapshot'] as const;
 /** Types that end on the build that began them. */
-type StayingType = 'deploy' | 'fanOut' | 'fanOutShard' | 'freshness' | 'release';
+type StayingType = 'deploy' | 'examination' | 'fanOut' | 'fanOutShard' | 'freshness' | 'release';
 
 export type WorkflowType = (typeof FOLLOWING_TYPES)[number] | StayingType;
 

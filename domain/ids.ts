@@ -17,6 +17,8 @@ export const workflowIds = {
   snapshot: (deployId: string, digest: string): string => `snapshot/${deployId}/${digest}`,
   /** The landing strip of a repository of configuration. */
   landing: (repository: string): string => `landing/${repository}`,
+  /** Whether work goes its whole way. */
+  examination: (uuid: string): string => `examination/${uuid}`,
   /** What is reported to be bad, of a whole namespace. */
   bugs: 'bugs',
   serviceLock: (pushType: string, service: string): string => `lock/${pushType}/${service}`,

@@ -13,6 +13,7 @@ import { createApprovalActivities } from '../activities/approvals';
 import { createBugActivities } from '../activities/bugs';
 import { createCalendarActivities } from '../activities/calendar';
 import { createChildActivities } from '../activities/children';
+import { createExtensionLookActivities } from '../activities/extensionLooks';
 import { createFinderActivities } from '../activities/finders';
 import { createCanaryReader } from '../activities/canaryReader';
 import { createHolderActivities } from '../activities/holders';
@@ -120,6 +121,7 @@ function activitiesOf({ client, index, taskQueue, runner, tracing = NOT_TRACED, 
     ...createHolderActivities({ ...ports, canaries, client, taskQueue }),
     ...createChildActivities({ ...ports, client, index }),
     ...createCalendarActivities(ports),
+    ...createExtensionLookActivities(ports),
     ...createFinderActivities({ ...ports, client, index }),
     ...createScriptActivities({ ...ports, scripts: ports.registry.scripts, runner, snapshots }),
     ...createWaitForActivities({ client }),

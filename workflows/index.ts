@@ -1,6 +1,7 @@
 export { artifactSweep } from './artifactSweep';
 export { bugs } from './bugs';
 export { deploy } from './deploy';
+export { examination } from './examination';
 export { fanOut } from './fanOut';
 export { fanOutShard } from './fanOut/shard';
 export { freshness } from './freshness';

@@ -4,6 +4,7 @@ import type { ApprovalActivities } from '../activities/approvals';
 import type { BugActivities } from '../activities/bugs';
 import type { CalendarActivities } from '../activities/calendar';
 import type { ChildActivities } from '../activities/children';
+import type { ExtensionLookActivities } from '../activities/extensionLooks';
 import type { FinderActivities } from '../activities/finders';
 import type { HolderActivities } from '../activities/holders';
 import type { LandingActivities } from '../activities/landing';
@@ -188,6 +189,12 @@ export const approvalLooks = (urgent = false) =>
     ...on('looks'),
     ...hurried(urgent),
   });
+
+/** Somebody waits for it at a terminal. */
+export const extensionExaminers = proxyActivities<ExtensionLookActivities>({
+  startToCloseTimeout: '10s',
+  retry: { maximumAttempts: 1 },
+});
 
 /** What another release came to. A rerun whose answer does not come runs everything. */
 export const recollections = proxyActivities<RecallActivities>({

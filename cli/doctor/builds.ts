@@ -5,7 +5,7 @@ import type { Env } from '../../platform/env';
 import { hostOf, portOf, usualAddresses } from '../stack/addresses';
 import { accepts } from '../stack/ports';
 import type { Builds } from '../../client/builds';
-import type { DoctorCheck } from './check';
+import { ANSWERS_WITHIN_MS, type DoctorCheck } from './check';
 
 const CHECK_NAME = 'builds of workers';
 
@@ -63,7 +63,7 @@ export const repairBuilds = async (env: Env): Promise<readonly string[]> =>
 
 async function withBuilds<T>(env: Env, use: (builds: Builds) => Promise<T>): Promise<T | undefined> {
   const { temporal: address } = usualAddresses(env, {});
-  if (!(await accepts(hostOf(address), portOf(address)))) return undefined;
+  if (!(await accepts(hostOf(address), portOf(address), ANSWERS_WITHIN_MS))) return undefined;
   // If this file loaded it, every other command would take half a second longer.
   const { openBuilds } = await import('../../client/builds');
   const taskQueue = env.CONVEYOR_TASK_QUEUE || 'conveyor';

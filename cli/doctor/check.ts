@@ -1,4 +1,7 @@
-/** One thing that Conveyor needs. `missing` stops something from working, `warning` may. */
+/**
+ * One thing that Conveyor needs. `missing` stops something from working now, because it is not there or is broken; `warning` does not, or it is
+ * not known.
+ */
 export interface DoctorCheck {
   readonly name: string;
   readonly state: 'ok' | 'missing' | 'warning';
@@ -7,3 +10,6 @@ export interface DoctorCheck {
   /** How to get it or to fix it; null where nothing is to be done. */
   readonly how: string | null;
 }
+
+/** Enough even on a busy machine: machines are often busy when somebody examines them. */
+export const ANSWERS_WITHIN_MS = 10_000;

@@ -5,9 +5,8 @@ import type { Env } from '../../platform/env';
 import { resolveDoor, httpOf, type CommandDoor } from '../door';
 import type { ConnectOptions, Io } from '../io';
 import { usualAddresses } from '../stack/addresses';
-import { checkBuilds } from './builds';
 import type { DoctorCheck } from './check';
-import { checkAttributes, checkFinders, checkTemporal, finderChecks } from './surroundings';
+import { checkBehindTemporal, finderChecks } from './temporal';
 
 const DOOR_CHECK = 'door';
 
@@ -20,13 +19,7 @@ export async function checkDoor(
   try {
     const door = resolveDoor(env, connect);
     if (door.kind === 'server') return await throughServer(door, { ...io, env });
-    const looks = await Promise.all([
-      checkTemporal(env),
-      checkAttributes(env),
-      checkFinders(env),
-      checkBuilds(env).catch(notSeen),
-    ]);
-    return [directly(env, connect, door), ...looks.flat()];
+    return [directly(env, connect, door), ...(await checkBehindTemporal(env))];
   } catch (error) {
     if (!(error instanceof ConveyorError)) throw error;
     return [{ name: DOOR_CHECK, state: 'missing', found: error.message, how: error.hint }];
@@ -50,15 +43,12 @@ async function throughServer(
   } catch (error) {
     if (!(error instanceof ConveyorError)) throw error;
     const how = error.code === 'unauthorized' ? `conveyor login ${door.url}` : error.hint;
-    return [{ name: DOOR_CHECK, state: 'warning', found: `${found}: ${error.message}`, how }];
+    return [{ name: DOOR_CHECK, state: 'missing', found: `${found}: ${error.message}`, how }];
   }
 }
 
-/** A Temporal server that does not answer has its own check. */
-const notSeen = (): DoctorCheck[] => [];
-
 const checkOf = ({ name, ok, detail }: ReadinessPart): DoctorCheck => ({
-  ...{ name: `${name} of the server`, state: ok ? 'ok' : 'warning', found: detail },
+  ...{ name: `${name} of the server`, state: ok ? 'ok' : 'missing', found: detail },
   how: ok ? null : 'whoever runs the server has to fix that; nothing is lost meanwhile',
 });
 

@@ -26,7 +26,7 @@ export function renderChecks(checks: readonly DoctorCheck[], view: View): string
   const missing = checks.filter((check) => check.state === 'missing').length;
   const verdict =
     missing === 0
-      ? colors.green('Nothing that is needed is missing.')
-      : colors.red(`${plural(missing, 'thing')} missing.`);
+      ? colors.green('Nothing that is needed is missing or broken.')
+      : colors.red(`${plural(missing, 'thing')} missing or broken.`);
   return [...lines, '', verdict].join('\n');
 }

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer as createSilent, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import { buildChecks } from '../../cli/doctor/builds';
@@ -93,12 +93,31 @@ test('a port that another program holds is distinguished from one that is free a
   expect(checks[`port ${ours}`]).toMatchObject({ state: 'ok', found: 'the simulator answers' });
 });
 
-test('a Temporal server that is too busy to answer is not said to be absent', async () => {
-  const mute = await listen(() => 404);
-  const { Temporal: check } = await examine({ TEMPORAL_ADDRESS: `127.0.0.1:${mute}` });
-  expect(check?.found).toBe(
-    `the program at 127.0.0.1:${mute} did not answer as Temporal within 10s: it is another, or too busy`,
+test('a Temporal server that says nothing is not said to be absent or another program, and hides what stands behind it', async () => {
+  const silent = createSilent();
+  const mute = await new Promise<number>((resolve) =>
+    silent.listen(0, '127.0.0.1', () => resolve((silent.address() as AddressInfo).port)),
   );
+  const checks = await examine({ TEMPORAL_ADDRESS: `127.0.0.1:${mute}` });
+  silent.close();
+  expect(checks['Temporal']).toMatchObject({
+    state: 'missing',
+    found: `the server at 127.0.0.1:${mute} accepts connections and did not answer within 10s: it is frozen, or too busy`,
+  });
+  expect(checks[`port ${mute}`]?.found).toBe('Temporal, or what has its port, said nothing within 10s');
+  expect(checks['workers']).toMatchObject({
+    state: 'warning',
+    found: 'not seen, nor what stands behind them: Temporal does not answer',
+  });
+});
+
+test('a program in the place of Temporal is told from a Temporal server that says nothing', async () => {
+  const other = await listen(() => 404);
+  const { Temporal: check } = await examine({ TEMPORAL_ADDRESS: `127.0.0.1:${other}` });
+  expect(check).toMatchObject({
+    state: 'missing',
+    found: `the program at 127.0.0.1:${other} is not Temporal: it answers HTTP, and did not answer as Temporal within 10s`,
+  });
 });
 
 test('doctor examines the server and the namespace that flags name, before those of the environment', async () => {
@@ -255,7 +274,7 @@ test('the door is Temporal itself, or the server that was named and whom it know
   expect((await examine({ CONVEYOR_SERVER: 'http://conveyor.internal' })).door).toMatchObject({ state: 'missing' });
   const stranger = `http://127.0.0.1:${await listen(() => 404)}`;
   expect((await examine({ CONVEYOR_SERVER: stranger })).door).toMatchObject({
-    state: 'warning',
+    state: 'missing',
     found: expect.stringContaining(`the server at ${stranger} (CONVEYOR_SERVER): `) as string,
   });
 });

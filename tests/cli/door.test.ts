@@ -230,7 +230,7 @@ test('doctor asks the server how what is behind it stands, and not a Temporal se
   expect(checks.map(({ name, state, found }) => [name, state, found])).toEqual([
     ['door', 'ok', `the server at ${URL} (CONVEYOR_SERVER), as service:ci`],
     ['temporal of the server', 'ok', 'answers'],
-    ['worker of the server', 'warning', 'no worker polls'],
+    ['worker of the server', 'missing', 'no worker polls'],
     ['finders', 'ok', '1, none fails'],
   ]);
 });

@@ -1,5 +1,5 @@
 import { finderNames, finderView, refusalsFor, type FinderFacts } from '../../domain/finder/health';
-import { finderChecks } from '../../cli/doctor/surroundings';
+import { finderChecks } from '../../cli/doctor/temporal';
 import { finderTable } from '../../cli/render/finders';
 import { renderPipeline } from '../../cli/render/pipeline';
 import type { View } from '../../cli/render/paint';
@@ -180,9 +180,16 @@ describe('list finders', () => {
 test('conveyor doctor names the finders that fail, and says how to fix it', () => {
   expect(finderChecks([dead, well])).toEqual([
     {
-      ...{ name: 'finder commits', state: 'warning' },
+      ...{ name: 'finder commits', state: 'missing' },
       found: `since ${at(690)}: commits did not answer getArtifacts: connect ECONNREFUSED 127.0.0.1:4400`,
       how: expect.stringContaining('start its service'),
+    },
+  ]);
+  const unasked: FinderView = { ...dead, state: 'unasked', since: null, reason: 'no worker takes up its sweep' };
+  expect(finderChecks([well, unasked])).toEqual([
+    {
+      ...{ name: 'finder commits', state: 'warning', found: 'no worker takes up its sweep' },
+      how: expect.stringMatching(/^the check of workers says/),
     },
   ]);
   expect(finderChecks([well])).toEqual([{ name: 'finders', state: 'ok', found: '1, none fails', how: null }]);

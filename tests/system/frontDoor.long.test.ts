@@ -116,7 +116,7 @@ test('doctor says through which door commands go, and a token that is wrong or a
     return checks.find((check) => check.name === 'door');
   };
   expect(await door()).toMatchObject({ state: 'ok', found: expect.stringContaining('as service:ci') as string });
-  expect(await door({ CONVEYOR_TOKEN: 'guessed' })).toMatchObject({ state: 'warning' });
+  expect(await door({ CONVEYOR_TOKEN: 'guessed' })).toMatchObject({ state: 'missing' });
   const guessed = await stack.conveyor(['hold', name, '--reason', 'r'], { ...somebody, CONVEYOR_TOKEN: 'guessed' });
   expect([guessed.code, guessed.stderr]).toEqual([4, expect.stringContaining('unauthorized')]);
   const gone = await stack.conveyor(['status', name], { ...somebody, CONVEYOR_SERVER: 'http://127.0.0.1:1' });

@@ -50,6 +50,7 @@ export class Stack {
     readonly client: ConveyorClient,
     readonly simulatorUrl: string,
     readonly processes: Processes,
+    readonly simulator: Running,
     private readonly ownEnv: Env,
   ) {}
 
@@ -72,7 +73,17 @@ export class Stack {
     const taskQueue = `system-${randomUUID()}`;
     const platform = loadRegistry(configIn(home), env);
     const client = await createClient({ address, taskQueue, platform });
-    const stack = new Stack(taskQueue, address, home, new Client({ connection }), client, url, processes, env);
+    const stack = new Stack(
+      taskQueue,
+      address,
+      home,
+      new Client({ connection }),
+      client,
+      url,
+      processes,
+      simulator,
+      env,
+    );
     await stack.startWorker();
     return stack;
   }
@@ -119,6 +130,14 @@ export class Stack {
     worker.kill('SIGKILL');
     await worker.ended;
     this.worker = undefined;
+  }
+
+  /** Freezes it with SIGSTOP, and lets it continue with SIGCONT; its process id. */
+  signalWorker(signal: 'SIGSTOP' | 'SIGCONT'): number {
+    const { worker } = this;
+    if (worker === undefined) throw new Error('no worker runs');
+    worker.kill(signal);
+    return worker.pid;
   }
 
   /** Runs one command of the command line to its end. */

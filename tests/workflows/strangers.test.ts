@@ -23,6 +23,7 @@ const IDS: Readonly<Record<keyof typeof workflows, string>> = {
   artifactSweep: 'sweep/commits-2026-01-05T12:00:00Z',
   bugs: 'bugs',
   deploy: DEPLOY,
+  examination: 'examination/0b1c3f0e-2f5d-4a57-9d43-3b1c6a0d9e11',
   fanOut: 'release/kvstore/1/children',
   fanOutShard: 'release/kvstore/1/children/0',
   freshness: 'freshness',

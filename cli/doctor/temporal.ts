@@ -1,0 +1,176 @@
+import type { Connection } from '@temporalio/client';
+import { formatDuration } from '../../domain/text';
+import { rootCause } from '../../domain/rootCause';
+import type { FinderView } from '../../domain/views';
+import type { Env } from '../../platform/env';
+import { loadRegistry } from '../../platform/registry';
+import { NoAnswer, sendRequest } from '../../sdk/request';
+import { hostOf, isLocal, portOf, usualAddresses } from '../stack/addresses';
+import { accepts } from '../stack/ports';
+import { attributeChecks } from './attributes';
+import { checkBuilds } from './builds';
+import { ANSWERS_WITHIN_MS, type DoctorCheck } from './check';
+import { workerChecks, WORKERS_CHECK } from './workers';
+
+/** What is asked of Temporal; and of all that stands behind it, where that answers. */
+
+/** `mute` accepts connections and says nothing, `stranger` is another program. */
+type TemporalLook =
+  { readonly kind: 'answers'; readonly version: string } | { readonly kind: 'absent' | 'mute' | 'stranger' };
+
+export async function checkBehindTemporal(env: Env): Promise<DoctorCheck[]> {
+  const { temporal } = usualAddresses(env, {});
+  const look = await lookAtTemporal(temporal);
+  const own = temporalCheck(temporal, look);
+  if (look.kind === 'absent') return [own];
+  if (look.kind !== 'answers') return [own, notSeen(WORKERS_CHECK, 'Temporal does not answer')];
+  const behind = await Promise.all([
+    checkAttributes(env),
+    checkWorkers(env),
+    checkFinders(env),
+    checkBuilds(env).catch(() => []),
+  ]);
+  return [own, ...behind.flat()];
+}
+
+const notSeen = (name: string, why: string): DoctorCheck => ({
+  ...{ name, state: 'warning', found: `not seen, nor what stands behind them: ${why}` },
+  how: 'first see to Temporal: the check above says how',
+});
+
+/** Where nothing listens on this machine, nothing may have been started yet: that is no fault. */
+export function temporalCheck(address: string, look: TemporalLook): DoctorCheck {
+  const name = 'Temporal';
+  const within = formatDuration(ANSWERS_WITHIN_MS);
+  const port = portOf(address);
+  switch (look.kind) {
+    case 'answers':
+      return { name, state: 'ok', found: `server ${look.version} answers at ${address}`, how: null };
+    case 'absent':
+      return isLocal(address)
+        ? { name, state: 'warning', found: `nothing answers at ${address}`, how: START_ONE }
+        : { name, state: 'missing', found: `nothing answers at ${address}`, how: MIND_ADDRESS };
+    case 'mute':
+      return {
+        ...{ name, state: 'missing' },
+        found: `the server at ${address} accepts connections and did not answer within ${within}: it is frozen, or too busy`,
+        how: `see its log and its machine${isLocal(address) ? `; lsof -i :${port} names its process: where ps -o stat says T it was stopped, and kill -CONT continues it` : ''}; workflows continue once it answers, and nothing is lost`,
+      };
+    case 'stranger':
+      return {
+        ...{ name, state: 'missing' },
+        found: `the program at ${address} is not Temporal: it answers HTTP, and did not answer as Temporal within ${within}`,
+        how: isLocal(address) ? `lsof -i :${port} names it: stop it, or use conveyor dev --ports auto` : MIND_ADDRESS,
+      };
+  }
+}
+
+const START_ONE = 'start one with ./temporal-dev.sh or conveyor dev';
+const MIND_ADDRESS = 'check TEMPORAL_ADDRESS and the network, or unset it and use ./temporal-dev.sh';
+
+async function checkAttributes(env: Env): Promise<DoctorCheck[]> {
+  const namespace = namespaceIn(env) ?? 'default';
+  const listed = await askTemporal(usualAddresses(env, {}).temporal, ({ operatorService }) =>
+    operatorService.listSearchAttributes({ namespace }),
+  ).catch(() => undefined);
+  return listed === undefined ? [] : attributeChecks(namespace, listed.customAttributes);
+}
+
+const namespaceIn = (env: Env): string | undefined => env.TEMPORAL_NAMESPACE || undefined;
+
+async function checkWorkers(env: Env): Promise<DoctorCheck[]> {
+  const { temporal: address, taskQueue } = usualAddresses(env, {});
+  // If this file loaded it, every other command would take half a second longer.
+  const { examineWork } = await import('../../client/examination');
+  try {
+    return workerChecks(await examineWork(taskQueue, { address, namespace: namespaceIn(env), seal: sealIn(env) }));
+  } catch (error) {
+    return [notSeen(WORKERS_CHECK, `Temporal does not say who polls ${taskQueue}: ${rootCause(error)}`)];
+  }
+}
+
+/** Without the key of the workers an examination is refused, which shows all the same that they answer. */
+function sealIn(env: Env) {
+  try {
+    return loadRegistry(undefined, env).seal;
+  } catch {
+    // The check of the configuration says why.
+    return null;
+  }
+}
+
+/** Whether the finders answer that the workers of this Temporal server ask. */
+async function checkFinders(env: Env): Promise<DoctorCheck[]> {
+  const { temporal } = usualAddresses(env, {});
+  try {
+    // As above.
+    const { createClient } = await import('../../client');
+    const client = await createClient({ address: temporal, namespace: namespaceIn(env) });
+    try {
+      return finderChecks(await client.listFinders());
+    } finally {
+      await client.close();
+    }
+  } catch (error) {
+    return [notSeen('finders', rootCause(error))];
+  }
+}
+
+export function finderChecks(finders: readonly FinderView[]): DoctorCheck[] {
+  const name = 'finders';
+  if (finders.length === 0) return [];
+  const failing = finders.filter(({ state }) => state === 'failing');
+  const unasked = finders.filter(({ state }) => state === 'unasked');
+  if (failing.length + unasked.length === 0)
+    return [{ name, state: 'ok', found: `${finders.length}, none fails`, how: null }];
+  const words = ({ since, reason }: FinderView): string => `${since === null ? '' : `since ${since}: `}${reason ?? ''}`;
+  return [
+    ...failing.map((finder): DoctorCheck => ({
+      ...{ name: `finder ${finder.id}`, state: 'missing', found: words(finder) },
+      how: 'start its service, or correct its address in conveyor.config.yaml; nothing is lost meanwhile',
+    })),
+    // It is not the finder that is broken.
+    ...unasked.map((finder): DoctorCheck => ({
+      ...{ name: `finder ${finder.id}`, state: 'warning', found: words(finder) },
+      how: 'the check of workers says who should ask it; nothing is lost meanwhile',
+    })),
+  ];
+}
+
+const HTTP_WITHIN_MS = 2_000;
+
+export async function lookAtTemporal(address: string): Promise<TemporalLook> {
+  // A refused connection is reported at once; the client would keep trying.
+  if (!(await accepts(hostOf(address), portOf(address), ANSWERS_WITHIN_MS))) return { kind: 'absent' };
+  try {
+    return await askTemporal(address, async ({ workflowService }) => {
+      const { serverVersion } = await workflowService.getSystemInfo({});
+      return { kind: 'answers', version: serverVersion || 'of an unknown version' };
+    });
+  } catch {
+    return { kind: (await speaksHttp(address)) ? 'stranger' : 'mute' };
+  }
+}
+
+async function speaksHttp(address: string): Promise<boolean> {
+  try {
+    await sendRequest(`http://${address}/`, {}, { timeoutMs: HTTP_WITHIN_MS, maxBytes: 0 });
+    return true;
+  } catch (error) {
+    if (error instanceof NoAnswer) return false;
+    throw error;
+  }
+}
+
+async function askTemporal<T>(address: string, ask: (connection: Connection) => Promise<T>): Promise<T> {
+  // As above.
+  const { Connection } = await import('@temporalio/client');
+  const { loadClientConnectConfig } = await import('@temporalio/envconfig');
+  const { connectionOptions } = loadClientConnectConfig();
+  const connection = await Connection.connect({ ...connectionOptions, address, connectTimeout: ANSWERS_WITHIN_MS });
+  try {
+    return await connection.withDeadline(Date.now() + ANSWERS_WITHIN_MS, () => ask(connection));
+  } finally {
+    await connection.close();
+  }
+}

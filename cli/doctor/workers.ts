@@ -1,0 +1,112 @@
+import { noWorkerWords, workerCommand } from '../../domain/builds';
+import type { ExaminationEnd, ExaminationView, ExtensionLook, Poller } from '../../domain/examination';
+import { formatDuration, lastPollWords, listed, plural } from '../../domain/text';
+import type { DoctorCheck } from './check';
+
+/** How far work comes: whether Temporal writes it down, workers take it up, and extensions answer them. */
+
+export const WORKERS_CHECK = 'workers';
+
+export function workerChecks(view: ExaminationView): DoctorCheck[] {
+  const { end, pollers, taskQueue } = view;
+  const broken = (found: string, how: string): DoctorCheck[] => [{ name: WORKERS_CHECK, state: 'missing', found, how }];
+  const who = `${pollersWords(pollers)} ${pollers.length === 1 ? 'polls' : 'poll'} the task queue ${taskQueue}`;
+  switch (end.kind) {
+    case 'answered': {
+      const found = `${who}; one answered within ${formatDuration(end.tookMs)}`;
+      return [{ name: WORKERS_CHECK, state: 'ok', found, how: null }, ...extensionChecks(end)];
+    }
+    case 'refused':
+      return [
+        {
+          name: WORKERS_CHECK,
+          state: 'warning',
+          found: `${who}; one answered, and asked no extension: ${end.reason}`,
+          how: EXAMINE_AS_WORKER,
+        },
+      ];
+    case 'silent': {
+      const taken = end.takenBy === null ? '' : `; ${end.takenBy} was given work and did nothing`;
+      return broken(
+        `${who}, and none answered within ${formatDuration(end.withinMs)}${taken}`,
+        wakeWords(view, end.takenBy),
+      );
+    }
+    case 'stuck':
+      return broken(
+        `${who}; one began, and did not ask the extensions within ${formatDuration(end.withinMs)}`,
+        'look at the log of the workers and at the queues of the server (conveyor_task_queue_backlog): they may be too busy; add workers',
+      );
+    case 'unpolled':
+      // Where workers have builds, the check of builds names the one that is missing.
+      return view.build !== undefined
+        ? []
+        : broken(
+            `${noWorkerWords()} polls the task queue ${taskQueue}${lastPollWords(view.lastPollAt)}, and everything waits for one`,
+            `${workerCommand()}; conveyor dev starts one with all else`,
+          );
+    case 'unwritten':
+      return [UNWRITTEN(end.reason)];
+  }
+}
+
+const EXAMINE_AS_WORKER =
+  'run doctor from the same version as the workers, and with their conveyor.config.yaml and its key (seal)';
+
+const UNWRITTEN = (reason: string): DoctorCheck => ({
+  name: 'Temporal writes',
+  state: 'missing',
+  found: `no: it answers, but took no new workflow: ${reason}`,
+  how: 'its database may be full, read-only or gone: look at the log of the Temporal server (of conveyor dev: .conveyor/logs/temporal.log) and at df of the folder of its database',
+});
+
+const SHOWN_POLLERS = 4;
+
+function pollersWords(pollers: readonly Poller[]): string {
+  const shown = pollers
+    .slice(0, SHOWN_POLLERS)
+    .map(({ identity, lastPollAt }) => `${identity} (last poll: ${lastPollAt})`);
+  const more = pollers.length - shown.length;
+  return listed(more > 0 ? [...shown, `${more} more`] : shown, 'and');
+}
+
+/** A frozen worker is listed for minutes, since its polls are still open. */
+function wakeWords({ pollers }: ExaminationView, takenBy: string | null): string {
+  const identity = takenBy ?? pollers[0]?.identity ?? '';
+  const [, pid, host] = /^(\d+)@(.+)$/.exec(identity) ?? [];
+  const kill =
+    pid === undefined
+      ? `end ${identity}`
+      : `on ${host}: ps -o stat,etime,args -p ${pid} shows whether it is gone, stopped (T) or busy; kill -9 ${pid} ends it`;
+  return `${kill}; then conveyor worker starts another (conveyor dev and supervisors do so themselves); nothing is lost`;
+}
+
+function extensionChecks({ extensions, unused }: Extract<ExaminationEnd, { kind: 'answered' }>): DoctorCheck[] {
+  const silent = extensions.filter(({ trouble }) => trouble !== null);
+  const isUnused = ({ kind, name }: ExtensionLook): boolean => kind === 'push-type' && unused.includes(name);
+  const idle = silent.filter(isUnused);
+  const beside =
+    idle.length === 0
+      ? ''
+      : `; not ${listed(
+          idle.map(({ name }) => name),
+          'and',
+        )}, which no deploy has used`;
+  const answer = plural(extensions.length - silent.length, 'extension');
+  return [
+    {
+      name: 'extensions',
+      state: 'ok',
+      found: `${answer} of ${extensions.length} answer the workers${beside}`,
+      how: null,
+    },
+    ...silent.filter((look) => !isUnused(look)).map(extensionCheck),
+  ];
+}
+
+const extensionCheck = ({ kind, name, address, trouble }: ExtensionLook): DoctorCheck => ({
+  name: `${kind} ${name}`,
+  state: 'missing',
+  found: `does not answer the workers at ${address}: ${trouble ?? ''}`,
+  how: 'start its service, or correct its address in the conveyor.config.yaml of the workers; what needs it waits, and nothing is lost',
+});

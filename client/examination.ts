@@ -1,0 +1,110 @@
+import { randomUUID } from 'node:crypto';
+import { WorkflowFailedError, type Client, type WorkflowHandle } from '@temporalio/client';
+import type {
+  Examination,
+  ExaminationEnd,
+  ExaminationOrder,
+  ExaminationView,
+  ExtensionLook,
+} from '../domain/examination';
+import { workflowIds } from '../domain/ids';
+import { rootCause } from '../domain/rootCause';
+import { connectTemporal, isUnanswered, WORKER_TIMEOUT_MS, type ConnectionOptions, type Temporal } from './connection';
+import { pollingSeen, workersAt } from './readiness';
+
+/** Temporal has written it down by then, unless it cannot. */
+const WRITTEN_WITHIN_MS = 8_000;
+const EXTENSION_WITHIN_MS = 3_000;
+const COUNTED_WITHIN_MS = 3_000;
+/** Nobody looks at one that took longer; Temporal ends it also where no worker ever takes it up. */
+const OVER_MS = 60_000;
+
+/** Over a connection of its own. @throws ConveyorError `temporal-unreachable`, and what a look at a task queue throws */
+export async function examineWork(taskQueue: string, options: ConnectionOptions): Promise<ExaminationView> {
+  const temporal = await connectTemporal(options);
+  try {
+    return await examine(temporal, taskQueue);
+  } finally {
+    await temporal.connection.close();
+  }
+}
+
+/** Starts a workflow that does nothing but ask extensions, and waits for its end. @throws what a look at a task queue throws */
+export async function examine(temporal: Temporal, taskQueue: string): Promise<ExaminationView> {
+  const { client } = temporal;
+  const workers = await client.withDeadline(Date.now() + WRITTEN_WITHIN_MS, () => workersAt(temporal, taskQueue));
+  const { isPolled, ...polling } = pollingSeen(workers);
+  const handle = await startExamination(client, taskQueue).catch((error: unknown) => rootCause(error));
+  const end =
+    typeof handle === 'string'
+      ? unwritten(handle)
+      : isPolled
+        ? await endOfExamination(client, handle)
+        : await endUnpolled(client, handle);
+  return { taskQueue, ...polling, pollers: workers.pollers, end };
+}
+
+const unwritten = (reason: string): ExaminationEnd => ({ kind: 'unwritten', reason });
+
+const startExamination = (client: Client, taskQueue: string): Promise<WorkflowHandle> =>
+  client.withDeadline(Date.now() + WRITTEN_WITHIN_MS, () =>
+    client.workflow.start('examination', {
+      ...{ workflowId: workflowIds.examination(randomUUID()), taskQueue, workflowExecutionTimeout: OVER_MS },
+      args: [{ answerMs: EXTENSION_WITHIN_MS }] satisfies [ExaminationOrder],
+      staticSummary: 'conveyor doctor asks whether workers and extensions answer',
+    }),
+  );
+
+/** No worker polls, so that waiting for one is of no use. */
+async function endUnpolled(client: Client, handle: WorkflowHandle): Promise<ExaminationEnd> {
+  await giveUp(client, handle, 'no worker polls');
+  return { kind: 'unpolled' };
+}
+
+/** Temporal ends it soon in any case. */
+const giveUp = (client: Client, handle: WorkflowHandle, why: string): Promise<unknown> =>
+  client.withDeadline(Date.now() + WRITTEN_WITHIN_MS, () => handle.terminate(why)).catch(() => undefined);
+
+async function endOfExamination(client: Client, handle: WorkflowHandle): Promise<ExaminationEnd> {
+  const sinceMs = Date.now();
+  try {
+    const { extensions } = await client.withDeadline(
+      sinceMs + WORKER_TIMEOUT_MS,
+      () => handle.result() as Promise<Examination>,
+    );
+    const tookMs = Date.now() - sinceMs;
+    return { kind: 'answered', tookMs, extensions, unused: await unusedPushTypes(client, extensions) };
+  } catch (error) {
+    if (error instanceof WorkflowFailedError) return { kind: 'refused', reason: rootCause(error) };
+    if (!isUnanswered(error)) throw error;
+    const end = await howFar(client, handle);
+    await giveUp(client, handle, 'it took too long');
+    return end;
+  }
+}
+
+/** Of those that do not answer: a configuration may list some that nobody ever started. Where Temporal does not say, all count as used. */
+async function unusedPushTypes(client: Client, extensions: readonly ExtensionLook[]): Promise<string[]> {
+  const silent = extensions.filter(({ kind, trouble }) => kind === 'push-type' && trouble !== null);
+  const unused = async ({ name }: ExtensionLook): Promise<string[]> => {
+    const { count } = await client.workflow.count(`WorkflowType = 'deploy' AND ConveyorPushType = '${name}'`);
+    return count === 0 ? [name] : [];
+  };
+  const counted = client.withDeadline(Date.now() + COUNTED_WITHIN_MS, () => Promise.all(silent.map(unused)));
+  return counted.then(
+    (names) => names.flat(),
+    () => [],
+  );
+}
+
+/** How far one came that has not ended in time, by its history. */
+async function howFar(client: Client, handle: WorkflowHandle): Promise<ExaminationEnd> {
+  const { events } = await client.withDeadline(Date.now() + WRITTEN_WITHIN_MS, () => handle.fetchHistory());
+  const found = events ?? [];
+  const failed = found.find((event) => event.workflowTaskFailedEventAttributes)?.workflowTaskFailedEventAttributes;
+  if (failed) return { kind: 'refused', reason: failed.failure?.message ?? 'its task failed' };
+  if (found.some((event) => event.workflowTaskCompletedEventAttributes))
+    return { kind: 'stuck', withinMs: WORKER_TIMEOUT_MS };
+  const taken = found.find((event) => event.workflowTaskStartedEventAttributes)?.workflowTaskStartedEventAttributes;
+  return { kind: 'silent', withinMs: WORKER_TIMEOUT_MS, takenBy: taken?.identity || null };
+}

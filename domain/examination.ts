@@ -1,0 +1,62 @@
+import type { Build } from './builds';
+
+/** An examination goes the whole way of work: Temporal writes it down, a worker takes it up, and asks all extensions that it knows. */
+
+export interface ExaminationOrder {
+  /** How long each extension has to answer. */
+  readonly answerMs: number;
+}
+
+/** What a worker saw of one extension of its configuration. */
+export interface ExtensionLook {
+  /** As `conveyor.config.yaml` has it, such as `push-type`. */
+  readonly kind: string;
+  readonly name: string;
+  /** Without what may be a secret. */
+  readonly address: string;
+  /** Why it counts as broken; null where it answered. */
+  readonly trouble: string | null;
+}
+
+/** The result of the workflow. */
+export interface Examination {
+  readonly extensions: readonly ExtensionLook[];
+}
+
+export interface Poller {
+  /** As Temporal's SDK names a worker: `<process id>@<host>`, unless it was told otherwise. */
+  readonly identity: string;
+  readonly build: Build;
+  /** RFC 3339 */
+  readonly lastPollAt: string;
+}
+
+/** How an examination went. */
+export type ExaminationEnd =
+  | {
+      readonly kind: 'answered';
+      readonly tookMs: number;
+      readonly extensions: readonly ExtensionLook[];
+      /** Push types that do not answer, and that no deploy has used as far back as Temporal remembers. */
+      readonly unused: readonly string[];
+    }
+  /** A worker answered, and refused it: it is of another version, or holds a key that we do not. */
+  | { readonly kind: 'refused'; readonly reason: string }
+  /** No worker answered in time; `takenBy` was the first that Temporal gave it to. */
+  | { readonly kind: 'silent'; readonly withinMs: number; readonly takenBy: string | null }
+  /** A worker began it, and asks the extensions for longer than they have to answer. */
+  | { readonly kind: 'stuck'; readonly withinMs: number }
+  | { readonly kind: 'unpolled' }
+  /** Temporal answers, and did not write it down. */
+  | { readonly kind: 'unwritten'; readonly reason: string };
+
+export interface ExaminationView {
+  readonly taskQueue: string;
+  /** Those that polled within two minutes. */
+  readonly pollers: readonly Poller[];
+  /** Of new work, if workers have builds. */
+  readonly build?: Build;
+  /** RFC 3339; of a worker that would get new work, where Temporal remembers one. */
+  readonly lastPollAt: string | null;
+  readonly end: ExaminationEnd;
+}

@@ -1,0 +1,106 @@
+import { temporalCheck } from '../../cli/doctor/temporal';
+import { workerChecks } from '../../cli/doctor/workers';
+import type { ExaminationEnd, ExaminationView, ExtensionLook } from '../../domain/examination';
+
+const at = '2026-11-27T18:00:00.000Z';
+const poller = (identity: string) => ({ identity, build: null, lastPollAt: at });
+const view = (end: ExaminationEnd, more: Partial<ExaminationView> = {}): ExaminationView => ({
+  ...{ taskQueue: 'conveyor', pollers: [poller('12@one'), poller('34@two')], lastPollAt: at, end },
+  ...more,
+});
+const look = (kind: string, name: string, trouble: string | null): ExtensionLook => ({
+  ...{ kind, name, address: 'http://here:4400/…', trouble },
+});
+const POLL = `12@one (last poll: ${at}) and 34@two (last poll: ${at}) poll the task queue conveyor`;
+
+describe('workers', () => {
+  test('are in order where one answered, and each extension that did not answer it is broken', () => {
+    const extensions = [look('push-type', 'twine', 'connect ECONNREFUSED'), look('action-service', 'build', null)];
+    expect(workerChecks(view({ kind: 'answered', tookMs: 300, extensions, unused: [] }))).toEqual([
+      { name: 'workers', state: 'ok', found: `${POLL}; one answered within 300ms`, how: null },
+      { name: 'extensions', state: 'ok', found: '1 extension of 2 answer the workers', how: null },
+      {
+        ...{ name: 'push-type twine', state: 'missing' },
+        found: 'does not answer the workers at http://here:4400/…: connect ECONNREFUSED',
+        how: expect.stringContaining('start its service') as string,
+      },
+    ]);
+  });
+
+  test('are in order without a push type that is configured, and that no deploy has used', () => {
+    const extensions = ['one', 'two'].map((name) => look('push-type', name, 'no answer'));
+    const checks = workerChecks(view({ kind: 'answered', tookMs: 300, extensions, unused: ['one', 'two'] }));
+    expect(checks.map(({ state }) => state)).toEqual(['ok', 'ok']);
+    expect(checks[1]?.found).toBe('0 extensions of 2 answer the workers; not one and two, which no deploy has used');
+  });
+
+  test.each<[why: string, end: ExaminationEnd, found: string, how: RegExp]>([
+    [
+      'none answered, with the one that was given work',
+      { kind: 'silent', withinMs: 15_000, takenBy: '34@two' },
+      `${POLL}, and none answered within 15s; 34@two was given work and did nothing`,
+      /^on two: ps -o stat,etime,args -p 34 .*kill -9 34 ends it; then conveyor worker starts another/,
+    ],
+    [
+      'none answered, also where a worker has a name of its own',
+      { kind: 'silent', withinMs: 15_000, takenBy: 'blue' },
+      `${POLL}, and none answered within 15s; blue was given work and did nothing`,
+      /^end blue; then conveyor worker/,
+    ],
+    [
+      'one began and came to no end',
+      { kind: 'stuck', withinMs: 15_000 },
+      `${POLL}; one began, and did not ask the extensions within 15s`,
+      /add workers$/,
+    ],
+    [
+      'none polls',
+      { kind: 'unpolled' },
+      `no worker polls the task queue conveyor (last poll: ${at}), and everything waits for one`,
+      /^conveyor worker;/,
+    ],
+  ])('are broken where %s', (_why, end, found, how) => {
+    const broken = { name: 'workers', state: 'missing', found, how: expect.stringMatching(how) as string };
+    expect(workerChecks(view(end))).toEqual([broken]);
+  });
+
+  test('that refuse an examination work all the same', () => {
+    expect(workerChecks(view({ kind: 'refused', reason: 'no such function' }))).toMatchObject([
+      { name: 'workers', state: 'warning', found: `${POLL}; one answered, and asked no extension: no such function` },
+    ]);
+  });
+
+  test('of a build that is missing are named by the check of builds alone', () => {
+    expect(workerChecks(view({ kind: 'unpolled' }, { build: 'b' }))).toEqual([]);
+  });
+
+  test('are many, of which some are named', () => {
+    const pollers = [1, 2, 3, 4, 5, 6].map((pid) => poller(`${pid}@one`));
+    const [check] = workerChecks(view({ kind: 'stuck', withinMs: 1_000 }, { pollers }));
+    expect(check?.found).toMatch(/4@one \(last poll: .*\) and 2 more poll the task queue/);
+  });
+});
+
+test('a Temporal server that answers and writes nothing is broken, with where to look', () => {
+  expect(workerChecks(view({ kind: 'unwritten', reason: 'database or disk is full' }))).toEqual([
+    {
+      ...{ name: 'Temporal writes', state: 'missing' },
+      found: 'no: it answers, but took no new workflow: database or disk is full',
+      how: expect.stringMatching(/full, read-only or gone.*temporal\.log.*df of the folder of its database/) as string,
+    },
+  ]);
+});
+
+describe('a Temporal server', () => {
+  test.each([
+    ['absent', 'localhost:7233', 'warning'],
+    ['absent', 'temporal.internal:7233', 'missing'],
+    ['mute', 'localhost:7233', 'missing'],
+    ['mute', 'temporal.internal:7233', 'missing'],
+    ['stranger', 'localhost:7233', 'missing'],
+  ] as const)('that is %s at %s is %s: on this machine nothing may have been started yet', (kind, address, state) => {
+    const check = temporalCheck(address, { kind });
+    expect(check.state).toBe(state);
+    expect(check.how?.includes('lsof')).toBe(kind !== 'absent' && address.startsWith('localhost'));
+  });
+});

@@ -1,0 +1,83 @@
+import { ServiceError, WorkflowFailedError } from '@temporalio/client';
+import { ApplicationFailure, RetryState } from '@temporalio/common';
+import type { Temporal } from '../../client/connection';
+import { examine } from '../../client/examination';
+import type { Examination } from '../../domain/examination';
+
+const LATE = new ServiceError('the call failed', {
+  cause: Object.assign(new Error('4 DEADLINE_EXCEEDED'), { code: 4, details: '', metadata: {} }),
+});
+const POLLERS = [{ identity: '12@one' }];
+const taken = { workflowTaskStartedEventAttributes: { identity: '12@one' } };
+
+interface World {
+  readonly pollers?: readonly object[];
+  readonly start?: () => Promise<unknown>;
+  readonly result?: () => Promise<Examination>;
+  readonly events?: readonly object[];
+  /** Of deploys that used a push type. */
+  readonly deploys?: number;
+}
+
+/** An examination on the task queue `canary`, and whether it was ended by hand. */
+async function examined({ pollers = POLLERS, start, result, events = [], deploys = 0 }: World) {
+  let isEnded = false;
+  const handle = {
+    result: result ?? (() => Promise.reject(LATE)),
+    terminate: () => Promise.resolve((isEnded = true)),
+    fetchHistory: () => Promise.resolve({ events }),
+  };
+  const client = {
+    withDeadline: (_at: number, call: () => Promise<unknown>) => call(),
+    workflow: {
+      start: start ?? (() => Promise.resolve(handle)),
+      count: () => Promise.resolve({ count: deploys }),
+    },
+    workflowService: { describeTaskQueue: () => Promise.resolve({ pollers }) },
+  };
+  const view = await examine({ client, namespace: 'default' } as unknown as Temporal, 'canary');
+  return { ...view, isEnded };
+}
+
+test('an examination that ended has what extensions answered, and which push types no deploy has used', async () => {
+  const extensions = ['push-type', 'data-source'].map((kind) => ({
+    ...{ kind, name: `a-${kind}`, address: 'http://here', trouble: 'no answer' },
+  }));
+  const seen = (deploys: number) => examined({ result: () => Promise.resolve({ extensions }), deploys });
+  expect(await seen(0)).toMatchObject({
+    ...{ taskQueue: 'canary', pollers: [{ identity: '12@one', build: null }] },
+    end: { kind: 'answered', extensions, unused: ['a-push-type'] },
+  });
+  expect(await seen(1)).toMatchObject({ end: { unused: [] } });
+});
+
+test('one that Temporal did not write down says why', async () => {
+  const start = () => Promise.reject(new Error('14 UNAVAILABLE', { cause: new Error('database or disk is full') }));
+  expect((await examined({ start })).end).toEqual({ kind: 'unwritten', reason: 'database or disk is full' });
+});
+
+test('one that no worker polls for is waited for by nobody', async () => {
+  expect(await examined({ pollers: [] })).toMatchObject({ end: { kind: 'unpolled' }, isEnded: true });
+});
+
+test.each([
+  ['was taken by no worker', [], { kind: 'silent', takenBy: null }],
+  ['was given to a worker that said nothing', [taken], { kind: 'silent', takenBy: '12@one' }],
+  ['was begun', [taken, { workflowTaskCompletedEventAttributes: {} }], { kind: 'stuck' }],
+  [
+    'is unknown to the worker',
+    [taken, { workflowTaskFailedEventAttributes: { failure: { message: 'no such function' } } }],
+    { kind: 'refused', reason: 'no such function' },
+  ],
+])('one that is late and %s is ended, and shows how far it came', async (_how, events, end) =>
+  expect(await examined({ events })).toMatchObject({ end, isEnded: true }),
+);
+
+test('one that workers do not believe shows that they answer', async () => {
+  const cause = ApplicationFailure.nonRetryable('Conveyor did not start this workflow');
+  const refusal = new WorkflowFailedError('failed', cause, RetryState.NON_RETRYABLE_FAILURE);
+  expect((await examined({ result: () => Promise.reject(refusal) })).end).toEqual({
+    kind: 'refused',
+    reason: 'Conveyor did not start this workflow',
+  });
+});
