@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { WorkflowFailedError, type Client, type WorkflowHandle } from '@temporalio/client';
+import { isGrpcServiceError, WorkflowFailedError, type Client, type WorkflowHandle } from '@temporalio/client';
 import type {
   Examination,
   ExaminationEnd,
@@ -9,17 +9,20 @@ import type {
 } from '../domain/examination';
 import { workflowIds } from '../domain/ids';
 import { rootCause } from '../domain/rootCause';
+import { formatDuration } from '../domain/text';
+import { queueBacklogs } from './backlogs';
 import { connectTemporal, isUnanswered, WORKER_TIMEOUT_MS, type ConnectionOptions, type Temporal } from './connection';
+import { GRPC } from './grpcStatus';
 import { pollingSeen, workersAt } from './readiness';
 
 /** Temporal has written it down by then, unless it cannot. */
 const WRITTEN_WITHIN_MS = 8_000;
 const EXTENSION_WITHIN_MS = 3_000;
-const COUNTED_WITHIN_MS = 3_000;
+const ASKED_WITHIN_MS = 3_000;
 /** Nobody looks at one that took longer; Temporal ends it also where no worker ever takes it up. */
 const OVER_MS = 60_000;
 
-/** Over a connection of its own. @throws ConveyorError `temporal-unreachable`, and what a look at a task queue throws */
+/** Over a connection of its own. @throws ConveyorError `temporal-unreachable` */
 export async function examineWork(taskQueue: string, options: ConnectionOptions): Promise<ExaminationView> {
   const temporal = await connectTemporal(options);
   try {
@@ -29,19 +32,39 @@ export async function examineWork(taskQueue: string, options: ConnectionOptions)
   }
 }
 
-/** Starts a workflow that does nothing but ask extensions, and waits for its end. @throws what a look at a task queue throws */
+/** Starts a workflow that does nothing but ask extensions, and waits for its end. */
 export async function examine(temporal: Temporal, taskQueue: string): Promise<ExaminationView> {
   const { client } = temporal;
-  const workers = await client.withDeadline(Date.now() + WRITTEN_WITHIN_MS, () => workersAt(temporal, taskQueue));
-  const { isPolled, ...polling } = pollingSeen(workers);
-  const handle = await startExamination(client, taskQueue).catch((error: unknown) => rootCause(error));
+  const looked = client.withDeadline(Date.now() + WRITTEN_WITHIN_MS, () => workersAt(temporal, taskQueue));
+  // A server that cannot write does not say who polls either: it lets a task queue only to one that it has written down.
+  const seen = looked.catch(() => null);
+  const fromMs = Date.now();
+  const handle = await startExamination(client, taskQueue).catch(whyNotStarted);
+  const untilMs = Date.now();
+  const workers = await seen;
+  const { isPolled, ...polling } = workers === null ? UNSEEN : pollingSeen(workers);
   const end =
     typeof handle === 'string'
       ? unwritten(handle)
       : isPolled
         ? await endOfExamination(client, handle)
         : await endUnpolled(client, handle);
-  return { taskQueue, ...polling, pollers: workers.pollers, end };
+  const beside = await client.withDeadline(Date.now() + ASKED_WITHIN_MS, () =>
+    Promise.all([
+      queueBacklogs(temporal, taskQueue).catch(() => []),
+      typeof handle === 'string' ? null : clockAhead(handle, { fromMs, untilMs }).catch(() => null),
+    ]),
+  );
+  return { taskQueue, ...polling, pollers: workers?.pollers ?? [], end, backlogs: beside[0], clockAheadMs: beside[1] };
+}
+
+/** It may be waited for all the same. */
+const UNSEEN = { isPolled: true, lastPollAt: null };
+
+/** Temporal began it at a time of its own between two of ours. */
+async function clockAhead(handle: WorkflowHandle, ours: { fromMs: number; untilMs: number }): Promise<number> {
+  const atMs = (await handle.describe()).startTime.getTime();
+  return atMs > ours.untilMs ? atMs - ours.untilMs : Math.min(0, atMs - ours.fromMs);
 }
 
 const unwritten = (reason: string): ExaminationEnd => ({ kind: 'unwritten', reason });
@@ -55,14 +78,20 @@ const startExamination = (client: Client, taskQueue: string): Promise<WorkflowHa
     }),
   );
 
+/** How the SDK words a deadline says nothing more. */
+const whyNotStarted = (error: unknown): string =>
+  isGrpcServiceError(error) && error.code === GRPC.DEADLINE_EXCEEDED
+    ? `no word of it within ${formatDuration(WRITTEN_WITHIN_MS)}`
+    : rootCause(error);
+
 /** No worker polls, so that waiting for one is of no use. */
 async function endUnpolled(client: Client, handle: WorkflowHandle): Promise<ExaminationEnd> {
-  await giveUp(client, handle, 'no worker polls');
+  await endExamination(client, handle, 'no worker polls');
   return { kind: 'unpolled' };
 }
 
 /** Temporal ends it soon in any case. */
-const giveUp = (client: Client, handle: WorkflowHandle, why: string): Promise<unknown> =>
+const endExamination = (client: Client, handle: WorkflowHandle, why: string): Promise<unknown> =>
   client.withDeadline(Date.now() + WRITTEN_WITHIN_MS, () => handle.terminate(why)).catch(() => undefined);
 
 async function endOfExamination(client: Client, handle: WorkflowHandle): Promise<ExaminationEnd> {
@@ -78,7 +107,7 @@ async function endOfExamination(client: Client, handle: WorkflowHandle): Promise
     if (error instanceof WorkflowFailedError) return { kind: 'refused', reason: rootCause(error) };
     if (!isUnanswered(error)) throw error;
     const end = await howFar(client, handle);
-    await giveUp(client, handle, 'it took too long');
+    await endExamination(client, handle, 'it took too long');
     return end;
   }
 }
@@ -90,7 +119,7 @@ async function unusedPushTypes(client: Client, extensions: readonly ExtensionLoo
     const { count } = await client.workflow.count(`WorkflowType = 'deploy' AND ConveyorPushType = '${name}'`);
     return count === 0 ? [name] : [];
   };
-  const counted = client.withDeadline(Date.now() + COUNTED_WITHIN_MS, () => Promise.all(silent.map(unused)));
+  const counted = client.withDeadline(Date.now() + ASKED_WITHIN_MS, () => Promise.all(silent.map(unused)));
   return counted.then(
     (names) => names.flat(),
     () => [],

@@ -1,4 +1,5 @@
 import type { Build } from './builds';
+import type { QueueBacklog } from './metrics';
 
 /** An examination goes the whole way of work: Temporal writes it down, a worker takes it up, and asks all extensions that it knows. */
 
@@ -59,4 +60,8 @@ export interface ExaminationView {
   /** RFC 3339; of a worker that would get new work, where Temporal remembers one. */
   readonly lastPollAt: string | null;
   readonly end: ExaminationEnd;
+  /** What waits for workers; empty where Temporal does not count. */
+  readonly backlogs: readonly QueueBacklog[];
+  /** How far Temporal's clock is ahead of ours, beyond the time that the question took; null where it did not say. */
+  readonly clockAheadMs: number | null;
 }

@@ -85,7 +85,7 @@ async function checkWorkers(env: Env): Promise<DoctorCheck[]> {
   try {
     return workerChecks(await examineWork(taskQueue, { address, namespace: namespaceIn(env), seal: sealIn(env) }));
   } catch (error) {
-    return [notSeen(WORKERS_CHECK, `Temporal does not say who polls ${taskQueue}: ${rootCause(error)}`)];
+    return [{ ...notSeen(WORKERS_CHECK, `Temporal answers no more: ${rootCause(error)}`), state: 'missing' }];
   }
 }
 

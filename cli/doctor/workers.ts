@@ -1,5 +1,6 @@
 import { noWorkerWords, workerCommand } from '../../domain/builds';
 import type { ExaminationEnd, ExaminationView, ExtensionLook, Poller } from '../../domain/examination';
+import type { QueueBacklog } from '../../domain/metrics';
 import { formatDuration, lastPollWords, listed, plural } from '../../domain/text';
 import type { DoctorCheck } from './check';
 
@@ -7,7 +8,13 @@ import type { DoctorCheck } from './check';
 
 export const WORKERS_CHECK = 'workers';
 
-export function workerChecks(view: ExaminationView): DoctorCheck[] {
+export const workerChecks = (view: ExaminationView): DoctorCheck[] => [
+  ...endChecks(view),
+  ...view.backlogs.filter(({ ageMs }) => ageMs > WAITS_TOO_LONG_MS).map(backlogCheck),
+  ...clockChecks(view.clockAheadMs),
+];
+
+function endChecks(view: ExaminationView): DoctorCheck[] {
   const { end, pollers, taskQueue } = view;
   const broken = (found: string, how: string): DoctorCheck[] => [{ name: WORKERS_CHECK, state: 'missing', found, how }];
   const who = `${pollersWords(pollers)} ${pollers.length === 1 ? 'polls' : 'poll'} the task queue ${taskQueue}`;
@@ -67,6 +74,7 @@ function pollersWords(pollers: readonly Poller[]): string {
     .slice(0, SHOWN_POLLERS)
     .map(({ identity, lastPollAt }) => `${identity} (last poll: ${lastPollAt})`);
   const more = pollers.length - shown.length;
+  if (pollers.length === 0) return 'workers that Temporal does not name';
   return listed(more > 0 ? [...shown, `${more} more`] : shown, 'and');
 }
 
@@ -110,3 +118,25 @@ const extensionCheck = ({ kind, name, address, trouble }: ExtensionLook): Doctor
   found: `does not answer the workers at ${address}: ${trouble ?? ''}`,
   how: 'start its service, or correct its address in the conveyor.config.yaml of the workers; what needs it waits, and nothing is lost',
 });
+
+/** As the alert on backlogs has it (operations/prometheus/alerts.yaml). */
+const WAITS_TOO_LONG_MS = 30_000;
+
+const backlogCheck = ({ queue, kind, build, tasks, ageMs }: QueueBacklog): DoctorCheck => ({
+  ...{ name: `backlog of ${queue}`, state: 'warning' },
+  found: `${plural(tasks, `${kind} task`)}${build === '' ? '' : ` of build ${build}`} wait for a worker, the oldest for ${formatDuration(ageMs)}`,
+  how: 'add workers, or slots in their conveyor.config.yaml; if it grows, see the checks of workers and builds',
+});
+
+const CLOCKS_DIFFER_MS = 30_000;
+
+function clockChecks(aheadMs: number | null): DoctorCheck[] {
+  if (aheadMs === null || Math.abs(aheadMs) < CLOCKS_DIFFER_MS) return [];
+  const by = `${formatDuration(Math.abs(aheadMs))} ${aheadMs > 0 ? 'ahead of' : 'behind'}`;
+  return [
+    {
+      ...{ name: 'clock', state: 'warning', found: `Temporal's clock is ${by} that of this machine` },
+      how: 'find the one that is wrong and set it by NTP: timers and windows go by that of Temporal, tokens and proofs by that of each machine',
+    },
+  ];
+}

@@ -6,6 +6,7 @@ const at = '2026-11-27T18:00:00.000Z';
 const poller = (identity: string) => ({ identity, build: null, lastPollAt: at });
 const view = (end: ExaminationEnd, more: Partial<ExaminationView> = {}): ExaminationView => ({
   ...{ taskQueue: 'conveyor', pollers: [poller('12@one'), poller('34@two')], lastPollAt: at, end },
+  ...{ backlogs: [], clockAheadMs: 0 },
   ...more,
 });
 const look = (kind: string, name: string, trouble: string | null): ExtensionLook => ({
@@ -103,4 +104,25 @@ describe('a Temporal server', () => {
     expect(check.state).toBe(state);
     expect(check.how?.includes('lsof')).toBe(kind !== 'absent' && address.startsWith('localhost'));
   });
+});
+
+test('work that waits for a worker for half a minute is a warning, with how much and how long', () => {
+  const late = { queue: 'looks', kind: 'activity', build: '', tasks: 3, ageMs: 31_000 } as const;
+  const builds = { ...late, queue: 'main', build: 'b', ageMs: 90_000 } as const;
+  const backlogs = [late, builds, { ...late, ageMs: 29_000 }];
+  const checks = workerChecks(view({ kind: 'refused', reason: '' }, { backlogs })).slice(1);
+  expect(checks.map(({ name, state, found }) => [name, state, found])).toEqual([
+    ['backlog of looks', 'warning', '3 activity tasks wait for a worker, the oldest for 31s'],
+    ['backlog of main', 'warning', '3 activity tasks of build b wait for a worker, the oldest for 1m 30s'],
+  ]);
+});
+
+test.each([
+  [120_000, "Temporal's clock is 2m ahead of that of this machine"],
+  [-45_000, "Temporal's clock is 45s behind that of this machine"],
+])('a clock that differs from that of Temporal by %d ms is named', (clockAheadMs, found) => {
+  const seen = (ms: number | null) =>
+    workerChecks(view({ kind: 'refused', reason: '' }, { clockAheadMs: ms })).slice(1);
+  expect(seen(clockAheadMs)).toMatchObject([{ name: 'clock', state: 'warning', found }]);
+  expect([seen(null), seen(29_000), seen(-29_000)]).toEqual([[], [], []]);
 });

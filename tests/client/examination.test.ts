@@ -17,12 +17,15 @@ interface World {
   readonly events?: readonly object[];
   /** Of deploys that used a push type. */
   readonly deploys?: number;
+  readonly describe?: () => Promise<object>;
 }
 
 /** An examination on the task queue `canary`, and whether it was ended by hand. */
-async function examined({ pollers = POLLERS, start, result, events = [], deploys = 0 }: World) {
+async function examined({ pollers = POLLERS, start, result, events = [], deploys = 0, describe }: World) {
   let isEnded = false;
+  const startTime = new Date();
   const handle = {
+    describe: () => Promise.resolve({ startTime }),
     result: result ?? (() => Promise.reject(LATE)),
     terminate: () => Promise.resolve((isEnded = true)),
     fetchHistory: () => Promise.resolve({ events }),
@@ -33,7 +36,7 @@ async function examined({ pollers = POLLERS, start, result, events = [], deploys
       start: start ?? (() => Promise.resolve(handle)),
       count: () => Promise.resolve({ count: deploys }),
     },
-    workflowService: { describeTaskQueue: () => Promise.resolve({ pollers }) },
+    workflowService: { describeTaskQueue: describe ?? (() => Promise.resolve({ pollers })) },
   };
   const view = await examine({ client, namespace: 'default' } as unknown as Temporal, 'canary');
   return { ...view, isEnded };
@@ -53,7 +56,15 @@ test('an examination that ended has what extensions answered, and which push typ
 
 test('one that Temporal did not write down says why', async () => {
   const start = () => Promise.reject(new Error('14 UNAVAILABLE', { cause: new Error('database or disk is full') }));
-  expect((await examined({ start })).end).toEqual({ kind: 'unwritten', reason: 'database or disk is full' });
+  const unwritten = { kind: 'unwritten', reason: 'database or disk is full' };
+  expect((await examined({ start })).end).toEqual(unwritten);
+  // A server that cannot write does not say who polls, either.
+  expect((await examined({ start, describe: start as never })).end).toEqual(unwritten);
+});
+
+test('one is waited for where Temporal does not say who polls', async () => {
+  const describe = () => Promise.reject(LATE);
+  expect(await examined({ describe })).toMatchObject({ end: { kind: 'silent' }, pollers: [], backlogs: [] });
 });
 
 test('one that no worker polls for is waited for by nobody', async () => {

@@ -16,7 +16,7 @@ let [port, temporal, stack] = [0] as unknown as [number, Running, Stack];
 
 beforeAll(async () => {
   [port = 0] = await freePorts(1);
-  temporal = await startTemporal(processes, { home, port, data: 'memory' });
+  temporal = await startTemporal(processes, { home, port, data: join(home, 'temporal.db') });
   stack = await Stack.open({ temporal: `127.0.0.1:${port}` });
   const shop = await given(stack, { deploy: { phases: [], healthChecks: [], completion: { bake: '0s' } } });
   await shop.ships(2);
@@ -92,6 +92,25 @@ test('a Temporal server that is frozen is named once, and what stands behind it 
     expect(all[`port ${port}`]?.found).toBe('Temporal, or what has its port, said nothing within 10s');
   } finally {
     temporal.kill('SIGCONT');
+  }
+  await isWell();
+});
+
+test('a Temporal server whose database takes no writes is named, though it answers', async () => {
+  // As on a disk that is full: no file may become larger than a byte.
+  const mayWrite = async (bytes: string): Promise<void> => {
+    const { code, stderr } = await processes.start('prlimit', ['--pid', String(temporal.pid), `--fsize=${bytes}:`], {
+      PATH: process.env['PATH'] ?? '',
+    }).ended;
+    if (code !== 0) throw new Error(stderr);
+  };
+  await mayWrite('1');
+  try {
+    const { code, broken } = await doctor();
+    expect([code, Object.keys(broken)]).toEqual([1, ['Temporal writes']]);
+    expect(broken['Temporal writes']?.how).toContain('its database may be full');
+  } finally {
+    await mayWrite('unlimited');
   }
   await isWell();
 });
