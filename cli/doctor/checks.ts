@@ -28,8 +28,26 @@ export async function runChecks(
     checkScripts(env),
     checkPrograms(env),
   ]);
-  return [checkNode(), checkPackages(), checkBuild(), ...checkConfig(env), ...checkWebhooks(env), ...looks.flat()];
+  const found = [
+    checkNode(),
+    checkPackages(),
+    checkBuild(),
+    ...checkConfig(env),
+    ...checkWebhooks(env),
+    ...looks.flat(),
+  ];
+  return withoutOwnTemporal(found);
 }
+
+/** A machine from which Temporal is reached needs no server of its own. */
+export function withoutOwnTemporal(checks: readonly DoctorCheck[]): DoctorCheck[] {
+  const answers = checks.some(({ name, state }) => state === 'ok' && ELSEWHERE_ANSWERS.includes(name));
+  return checks.map((check) =>
+    answers && check.name === 'Temporal server' && check.state === 'missing' ? { ...check, state: 'warning' } : check,
+  );
+}
+
+const ELSEWHERE_ANSWERS: readonly string[] = ['Temporal', 'temporal of the server'];
 
 /** Flags come before the environment, here as for every other command. */
 export const flagsAsEnv = ({ address, namespace, taskQueue }: ConnectOptions): Env => ({

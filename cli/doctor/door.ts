@@ -1,6 +1,7 @@
 import type { ReadinessPart } from '../../client/api';
 import { createHttpClient, whoAmI } from '../../client/http/client';
 import { ConveyorError } from '../../domain/errors';
+import { formatDuration } from '../../domain/text';
 import type { Env } from '../../platform/env';
 import { resolveDoor, httpOf, type CommandDoor } from '../door';
 import type { ConnectOptions, Io } from '../io';
@@ -33,10 +34,11 @@ async function throughServer(
   const found = `the server at ${door.url} (${door.from})`;
   try {
     const http = httpOf({ ...io, now: () => Date.now() }, door);
-    const { principal } = await whoAmI(http);
+    const { principal, expiresAt } = await whoAmI(http);
     const client = createHttpClient(http);
     return [
       { name: DOOR_CHECK, state: 'ok', found: `${found}, as ${principal}`, how: null },
+      ...(door.kept?.renewal ? [] : tokenChecks(expiresAt, Date.now(), door.url)),
       ...(await client.readiness()).map(checkOf),
       ...finderChecks(await client.listFinders().catch(() => [])),
     ];
@@ -45,6 +47,16 @@ async function throughServer(
     const how = error.code === 'unauthorized' ? `conveyor login ${door.url}` : error.hint;
     return [{ name: DOOR_CHECK, state: 'missing', found: `${found}: ${error.message}`, how }];
   }
+}
+
+/** A token that a command renews by itself needs no check. */
+const ENDS_SOON_MS = 600_000;
+
+export function tokenChecks(expiresAt: string | null, nowMs: number, url: string): DoctorCheck[] {
+  const leftMs = expiresAt === null ? Infinity : Date.parse(expiresAt) - nowMs;
+  if (leftMs > ENDS_SOON_MS) return [];
+  const found = `ends in ${formatDuration(leftMs)}, at ${expiresAt ?? ''}`;
+  return [{ name: 'token', state: 'warning', found, how: `conveyor login ${url}, or another CONVEYOR_TOKEN` }];
 }
 
 const checkOf = ({ name, ok, detail }: ReadinessPart): DoctorCheck => ({

@@ -7,7 +7,7 @@ import { buildChecks } from '../../cli/doctor/builds';
 import { attributeChecks } from '../../cli/doctor/attributes';
 import { SEARCH_ATTRIBUTES } from '../../domain/searchAttributes';
 import type { DoctorCheck } from '../../cli/doctor/check';
-import { runChecks } from '../../cli/doctor/checks';
+import { runChecks, withoutOwnTemporal } from '../../cli/doctor/checks';
 import { scriptChecks } from '../../cli/doctor/scripts';
 import type { ConnectOptions } from '../../cli/io';
 
@@ -71,6 +71,14 @@ test('a Temporal server that was never installed is missing, with the command th
     state: 'missing',
     how: expect.stringContaining('./temporal-dev.sh --install-only') as string,
   });
+});
+
+test('a machine that reaches a Temporal server elsewhere is not broken without one of its own', () => {
+  const own: DoctorCheck = { name: 'Temporal server', state: 'missing', found: 'none', how: 'get one' };
+  const state = (name: string, answers: DoctorCheck['state']) =>
+    withoutOwnTemporal([own, { name, state: answers, found: '', how: null }])[0]?.state;
+  expect([state('Temporal', 'ok'), state('temporal of the server', 'ok')]).toEqual(['warning', 'warning']);
+  expect([state('Temporal', 'warning'), state('Node', 'ok')]).toEqual(['missing', 'missing']);
 });
 
 test('a Temporal server that TEMPORAL_CLI names is found', async () => {

@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { checkDoor } from '../../cli/doctor/door';
+import { checkDoor, tokenChecks } from '../../cli/doctor/door';
 import { pastServer } from '../../cli/door';
 import { credentialsFile } from '../../cli/login/credentials';
 import { run, type World } from '../builders/cliWorld';
@@ -233,4 +233,11 @@ test('doctor asks the server how what is behind it stands, and not a Temporal se
     ['worker of the server', 'missing', 'no worker polls'],
     ['finders', 'ok', '1, none fails'],
   ]);
+});
+
+test('doctor warns of a token that ends within ten minutes', () => {
+  const now = Date.parse('2026-11-27T18:00:00.000Z');
+  const seen = (at: string | null) => tokenChecks(at, now, URL).map(({ state, found }) => [state, found]);
+  expect(seen('2026-11-27T18:09:00.000Z')).toEqual([['warning', 'ends in 9m, at 2026-11-27T18:09:00.000Z']]);
+  expect([seen('2026-11-27T18:11:00.000Z'), seen(null)]).toEqual([[], []]);
 });
