@@ -16,6 +16,7 @@ import { HISTORIES, withoutMachine, type Recorded } from './histories';
 import { recordAcross } from './recordAcross';
 import { recordBugs } from './recordBugs';
 import { recordDeploys, recordLarge } from './recordDeploy';
+import { recordExamination } from './recordExamination';
 import { HASTY, recordFreshness } from './recordFreshness';
 import { recordLateLook } from './recordLateLook';
 import { recordLanding, recordLandingContinued, withRepository } from './recordLanding';
@@ -26,7 +27,7 @@ import { recordWaitsForCanary } from './recordWaitsForCanary';
 /**
  * Records the histories that replay.test.ts replays, from real runs on real servers. By hand, when there is a new kind of
  * run, after `npm run build`:
- *   CONVEYOR_TEST_TEMPORAL_CLI=$(./temporal-dev.sh --install-only) npx jiti tests/replay/record.ts [fan-out|together|held|paused-shown|refused|sweeps|model|rerun|deploys|large|continued|landing|bugs|late-look|canary|freshness|across|reverts]
+ *   CONVEYOR_TEST_TEMPORAL_CLI=$(./temporal-dev.sh --install-only) npx jiti tests/replay/record.ts [fan-out|together|held|paused-shown|refused|sweeps|model|rerun|deploys|large|continued|landing|bugs|late-look|canary|freshness|across|reverts|examination]
  * What was recorded once is kept as it is for ever: a file that exists is never written again.
  */
 const PATIENT: Given['deploy'] = {
@@ -270,6 +271,7 @@ async function recordAll(stack: Stack, folder: string): Promise<void> {
   await recordFreshness(stack, save);
   await recordAcross(stack, save);
   await recordReverts(stack, save);
+  await recordExamination(stack, save);
 }
 
 async function recordAllContinued(stack: Stack, folder: string): Promise<void> {
@@ -299,6 +301,7 @@ const PARTS: Readonly<Record<string, Play>> = {
   freshness: (stack) => recordFreshness(stack, save),
   across: (stack) => recordAcross(stack, save),
   reverts: (stack) => recordReverts(stack, save),
+  examination: (stack) => recordExamination(stack, save),
 };
 
 /** Of these, where histories are short. */
