@@ -56,7 +56,7 @@ describe.each(examplePipelines())('examples/%s', (file) => {
 
 test('examples that only run in virtual time are in tests/workflows, and all others in tests/system', () => {
   expect(examplePipelines()).toEqual(expect.arrayContaining(IN_VIRTUAL_TIME));
-  const tests = ['examples.long', 'healthExamples.long', 'storage.long', 'configErrors'].map((name) =>
+  const tests = ['examples.long', 'healthExamples.long', 'storage.long', 'configErrors.long'].map((name) =>
     examplePath(`../tests/workflows/${name}.test.ts`),
   );
   const virtual = tests.map((file) => readFileSync(file, 'utf8')).join();
