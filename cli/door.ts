@@ -80,15 +80,21 @@ const NEAREST_WITHIN_MS = 2_000;
 async function withNearestPipeline(error: unknown, client: ConveyorClient): Promise<unknown> {
   if (!(error instanceof ConveyorError) || error.code !== 'unknown-pipeline') return error;
   const [, name = ''] = /^there is no pipeline (\S+)$/.exec(error.message) ?? [];
-  const listed = client.listPipelines({ limit: PIPELINES_LOOKED_AT }).catch(() => []);
-  const rows = await Promise.race([listed, setTimeout(NEAREST_WITHIN_MS, [], { ref: false })]);
   const near = nearestWord(
     name,
-    rows.map(({ id }) => id),
+    await Promise.race([namesOf(client), setTimeout(NEAREST_WITHIN_MS, [], { ref: false })]),
   );
   if (near === undefined) return error;
   const { code, message, hint, retryable, exit } = error;
   return new ConveyorError(code, message, `did you mean ${near}? Else ${hint}`, retryable, exit);
+}
+
+async function namesOf(client: ConveyorClient): Promise<readonly string[]> {
+  try {
+    return (await client.listPipelines({ limit: PIPELINES_LOOKED_AT })).map(({ id }) => id);
+  } catch {
+    return [];
+  }
 }
 
 export const httpOf = (
