@@ -69,7 +69,7 @@ async function runPhase(run: DeploySession, plan: DeployPlan, phase: PhasePlan):
   await stopRest(run);
   if (bakes) await whilePaused(run);
   if (isUpdated) await runSteps(run, phase, 'post');
-  await undoSkipped(run, phase);
+  await undoSkipped(run, phase, isAway);
   close(run, phase, isAway);
 }
 

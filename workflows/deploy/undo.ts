@@ -1,3 +1,4 @@
+import { patched } from '@temporalio/workflow';
 import type { DeployPlan, PhasePlan } from '../../domain/deploy/plan';
 import {
   dueUndos,
@@ -14,9 +15,19 @@ import { summaryOf } from '../../domain/markdown';
 import { performStep, type StepEnd } from './stepCalls';
 import type { DeploySession } from './session';
 
-/** Of a phase that a person skipped, what the steps before it did. A deploy that is to stop undoes it at its end. */
-export async function undoSkipped(run: DeploySession, { key }: PhasePlan): Promise<void> {
-  if (run.record.control.skipPhase !== null) await undoSteps(run, 'postprocessing', run.isStopping, Number(key));
+/** Until 0.3 only a person's skip was undone, and traffic stayed away from units that had gone. */
+const UNDOES_AWAY = 'a phase whose units went away is undone';
+
+/**
+ * What the steps before a phase did that a person skipped, or whose units are all left out: the steps after it do not run. A deploy that is to stop
+ * undoes it at its end.
+ */
+export async function undoSkipped(run: DeploySession, { key }: PhasePlan, isAway: boolean): Promise<void> {
+  const phase = Number(key);
+  const { control, standing } = run.record;
+  const isLeftStanding = isAway && !run.isStopping() && dueUndos(standing, phase).length > 0;
+  if (control.skipPhase !== null || (isLeftStanding && patched(UNDOES_AWAY)))
+    await undoSteps(run, 'postprocessing', run.isStopping, phase);
 }
 
 /** Of a deploy that stops where it is. A revert that a person asks for meanwhile goes first. */
