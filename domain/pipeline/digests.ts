@@ -20,8 +20,8 @@ export const isDeployedAlone = ({ spec: { actions } }: PipelineState, { name }: 
   );
 
 /**
- * A version that is deployed alone, and that the pipeline knows with another digest, is refused. A person may correct a digest that nothing was deployed with yet; a finder or
- * webhook may not.
+ * A version that is deployed alone, and that the pipeline knows with another digest, is refused. A person may correct a digest that nothing was
+ * deployed with yet; a finder, a webhook or a parent may not.
  */
 export function refuseOtherDigest(
   state: PipelineState,
