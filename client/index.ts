@@ -1,3 +1,4 @@
+import { withUndone } from '../domain/pipeline/undone';
 import { requireId } from '../domain/target';
 import type { HistoryRow } from '../domain/views';
 import type { ConveyorClient } from './api';
@@ -78,5 +79,5 @@ async function historyOfPipeline(workflows: Workflows, pipeline: string): Promis
   const active = releases
     .filter(({ endedAt }) => endedAt === null)
     .map((release): HistoryRow => ({ ...release, durationMs: null, deploys: [] }));
-  return [...ended, ...active].sort((a, b) => b.number - a.number);
+  return withUndone([...ended, ...active]).sort((a, b) => b.number - a.number);
 }

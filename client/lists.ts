@@ -5,6 +5,7 @@ import { ConveyorError, conveyorError } from '../domain/errors';
 import { sweepId } from '../domain/ids';
 import type { DeploySummary, FinderView, PipelineSummary, ReleaseSummary } from '../domain/views';
 import { noWorkerWords } from '../domain/builds';
+import { withUndone } from '../domain/pipeline/undone';
 import { formatTime, lastPollWords } from '../domain/text';
 import type { ListQuery } from './api';
 import { findersHealth } from './finders';
@@ -24,7 +25,7 @@ export const listPipelines = (workflows: Workflows, query: ListQuery): Promise<P
   listWorkflows(workflows, 'pipeline', query, listedPipeline);
 
 export const listReleases = async (workflows: Workflows, query: ListQuery): Promise<ReleaseSummary[]> =>
-  withPauses(workflows.temporal.client, await listWorkflows(workflows, 'release', query, listedRelease));
+  withPauses(workflows.temporal.client, withUndone(await listWorkflows(workflows, 'release', query, listedRelease)));
 
 export const listDeploys = (workflows: Workflows, query: ListQuery): Promise<DeploySummary[]> =>
   listWorkflows(workflows, 'deploy', query, listedDeploy);

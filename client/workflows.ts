@@ -5,6 +5,7 @@ import { finderNames, refusalsFor } from '../domain/finder/health';
 import { deployId, releaseId, workflowIds } from '../domain/ids';
 import { deployEndedOutside, releaseEndedOutside, type EndedOutside } from '../domain/outside';
 import type { PipelineState } from '../domain/pipeline/state';
+import { withUndone } from '../domain/pipeline/undone';
 import { pipelineStatus } from '../domain/pipeline/view';
 import { hasNoSuchQuery, neverRan } from '../domain/queryRefusals';
 import type { Recollection } from '../domain/release/rerun';
@@ -18,6 +19,7 @@ import { refusalError, unknownWorkflow } from './refusals';
 import { proven } from './seal';
 import { noWorker, unlessUnpolled } from './silence';
 import { soakWaits } from './soaks';
+import { withDeployRollback, withRollback } from './undone';
 import { withHolder, withWaits } from './waits';
 import { listPage, workflowPage } from './webUi';
 
@@ -63,7 +65,7 @@ export class Workflows {
     const [found, soaking, releases] = await Promise.all([
       findersHealth(this.temporal, finderNames(state.spec)).catch(() => undefined),
       soakWaits(this.temporal, state),
-      withPauses(this.temporal.client, status.releases),
+      withPauses(this.temporal.client, withUndone(status.releases)),
     ]);
     return {
       ...status,
@@ -95,9 +97,9 @@ export class Workflows {
     };
   }
 
-  /** As `release`, with what it waits for. */
+  /** As `release`, with what it waits for, and what undid it. */
   async releaseWithWaits(pipeline: string, number: number): Promise<ReleaseStatus> {
-    return withWaits(this.temporal, await this.release(pipeline, number));
+    return withRollback(this.temporal, await withWaits(this.temporal, await this.release(pipeline, number)));
   }
 
   /** What a release has come to. @throws unknown-release, also of one that was never started; not-rerunnable */
@@ -125,7 +127,8 @@ export class Workflows {
     );
     const { pending = [], outside } = status.endedAt === null ? await this.atServer(workflowId) : {};
     const known = outside ? deployEndedOutside(status, outside) : mergeDeploy(status, pending);
-    return withHolder(this.temporal, pipeline, number, { ...known, webUi: this.link(workflowId) });
+    const held = await withHolder(this.temporal, pipeline, number, { ...known, webUi: this.link(workflowId) });
+    return withDeployRollback(this.temporal, { pipeline, number }, action, held);
   }
 
   /** Of a parent that has succeeded; null while it has started none. */

@@ -97,6 +97,22 @@ export interface ApprovalRuleView {
   readonly others: readonly string[];
 }
 
+/** A rollback of a release that had come through. */
+export interface Undone {
+  /** Its release: `web/5`. */
+  readonly by: string;
+  /** When it had undone it; null while it is under way. */
+  readonly at: string | null;
+}
+
+/** What a deploy action runs in production, as its pipeline knows it. */
+export interface RunsNow {
+  readonly action: string;
+  readonly version: string;
+  /** The release that brought it, perhaps of another pipeline; null if it ran before the first one. */
+  readonly by: string | null;
+}
+
 export interface ReleaseSummary {
   readonly id: string;
   readonly kind: 'release';
@@ -114,11 +130,15 @@ export interface ReleaseSummary {
   readonly artifacts: readonly Artifact[];
   /** In lists and in the status of its pipeline: a deploy of it that is paused, since when and why. */
   readonly pausedDeploy?: Pause & { readonly id: string };
+  /** What it brought is undone, or being undone; missing if the list or its pipeline no longer has the rollback. */
+  readonly undone?: Undone;
   /** In lists: its workflow is stuck, so that this is as it was before. */
   readonly problem?: string;
 }
 
 export interface ReleaseStatus extends ReleaseSummary {
+  /** Once it is undone. */
+  readonly runsNow?: readonly RunsNow[];
   readonly actions: readonly ActionView[];
   readonly commands: readonly CommandRecord[];
   readonly timeline: readonly TimelineEntry[];
@@ -324,6 +344,9 @@ export interface DeployStatus extends DeploySummary {
   /** As of an action. */
   readonly lock?: string | null;
   readonly heldBy?: Holder;
+  /** As of a release, once it is undone. */
+  readonly undone?: Undone;
+  readonly runsNow?: readonly RunsNow[];
   /** Units that it left out since they are unavailable; a follow-on release brings them to its version when they return. */
   readonly skipped?: readonly string[];
   /** What its push type knows its updates by, in order; those of a revert are not among them. */

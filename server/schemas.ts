@@ -111,6 +111,19 @@ const pauseFields = {
   until: z.literal('resumed').optional().describe('it was refused: only a person ends it'),
 };
 
+const undone = z
+  .looseObject({
+    by: z.string().describe('the release that undid it'),
+    at: time.nullable().describe('null while that is under way'),
+  })
+  .optional()
+  .describe('a rollback has undone it, or is doing so');
+
+const runsNow = z
+  .array(z.looseObject({ action: z.string(), version: z.string(), by: z.string().nullable() }))
+  .optional()
+  .describe('once it is undone: what runs now, and the release that brought that');
+
 const releaseFields = {
   ...staleFields,
   id: z.string(),
@@ -124,6 +137,7 @@ const releaseFields = {
   startedAt: time,
   endedAt: time.nullable(),
   artifacts: z.array(artifactSchema),
+  undone,
   pausedDeploy: z
     .looseObject({ id: z.string(), ...pauseFields })
     .optional()
@@ -132,6 +146,7 @@ const releaseFields = {
 
 export const releaseAnswer = z.looseObject({
   ...releaseFields,
+  runsNow,
   actions: z.array(
     z.looseObject({
       name: z.string(),
@@ -231,11 +246,14 @@ export const deployAnswer = z.looseObject({
   summary: z.string(),
   ahead: z.number().int().optional().describe('how many others go first, where its change waits for its turn to land'),
   heldBy: lockHolder,
+  ...{ undone, runsNow },
   phases: z.array(z.looseObject({ index: z.number().int(), name: z.string(), state: z.string() })),
 });
 
 export const releasesAnswer = z.array(z.looseObject(releaseFields));
-export const deploysAnswer = z.array(deployAnswer.omit({ summary: true, ahead: true, heldBy: true, phases: true }));
+export const deploysAnswer = z.array(
+  deployAnswer.omit({ summary: true, ahead: true, heldBy: true, undone: true, runsNow: true, phases: true }),
+);
 
 export const logsAnswer = z.object({
   ...{ id: z.string(), attempt: z.number().int() },

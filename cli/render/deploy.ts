@@ -6,6 +6,7 @@ import {
   PAUSED_SYMBOL,
   pauseWords,
   took,
+  undoneLine,
   until,
   VERDICT_SYMBOLS,
   wholeSeconds,
@@ -94,6 +95,7 @@ function deployHeader(deploy: DeployStatus, view: View, colors: Colors): string[
     [
       ['Deploy', colors.bold(deploy.id)],
       ['Status', deploy.summary === '' ? state : `${state}  ${deploy.summary}`],
+      undoneLine(deploy, view),
       pause === '' ? null : ['Paused', tint(colors, PAUSED_SYMBOL.tone, `${PAUSED_SYMBOL.glyph} ${pause}`)],
       now === '' ? null : ['Now', now],
       waitLine(deploy, view),

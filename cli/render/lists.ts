@@ -3,12 +3,11 @@ import { paint, table, tint, type Colors, type View } from './paint';
 import {
   ago,
   artifactWords,
-  causeWords,
   clock,
   deployWord,
   OUTCOME_SYMBOLS,
   PAUSED_SYMBOL,
-  RELEASE_SYMBOLS,
+  releaseWords,
   rerunWords,
   took,
   triggerWords,
@@ -49,14 +48,9 @@ export function releaseTable(rows: readonly ReleaseSummary[], view: View, wide: 
   const colors = paint(view.color);
   const heading = ['RELEASE', 'STATE', 'ARTIFACTS', 'STARTED', 'TOOK', ...(wide ? ['TRIGGER', 'KEY'] : [])];
   const cells = rows.map((row) => {
-    const { glyph, tone } = RELEASE_SYMBOLS[row.state];
     return [
       colors.bold(row.id),
-      tint(colors, tone, `${glyph} ${row.state}`) +
-        causeWords(row) +
-        rerunWords(row) +
-        pausedDeployWords(row) +
-        problemWords(row, colors),
+      releaseWords(row, colors) + rerunWords(row) + pausedDeployWords(row) + problemWords(row, colors),
       artifactWords(row.artifacts),
       ago(row.startedAt, view),
       took(row.startedAt, row.endedAt, view),
@@ -111,14 +105,13 @@ export function historyTable(rows: readonly HistoryRow[], view: View, wide: bool
     ...(wide ? ['TRIGGER', 'CLASS'] : []),
   ];
   const cells = rows.map((row) => {
-    const { glyph, tone } = RELEASE_SYMBOLS[row.state];
     const deploys = row.deploys.map((deploy) => {
       const sign = OUTCOME_SYMBOLS[deploy.outcome];
       return `${deploy.action} ${deploy.version} ${tint(colors, sign.tone, `${sign.glyph} ${deploy.outcome}`)}`;
     });
     return [
       colors.bold(row.id),
-      tint(colors, tone, `${glyph} ${row.state}`) + causeWords(row) + rerunWords(row),
+      releaseWords(row, colors) + rerunWords(row),
       deploys.join('; ') || (row.durationMs === null ? 'under way' : '–'),
       artifactWords(row.artifacts),
       clock(row.startedAt, view),

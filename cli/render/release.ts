@@ -8,14 +8,14 @@ import { childrenSection } from './children';
 import {
   ago,
   artifactWords,
-  causeWords,
   clock,
   dependencyWords,
   heldWords,
   PAUSED_SYMBOL,
-  RELEASE_SYMBOLS,
+  releaseWords,
   took,
   triggerWords,
+  undoneLine,
   untilWords,
   pauseWords,
 } from './words';
@@ -112,13 +112,13 @@ function releaseHeader(
   view: View,
   colors: Colors,
 ): string[] {
-  const sign = RELEASE_SYMBOLS[release.state];
   const pauses = deploys.filter((deploy) => deploy.paused !== null);
   const waits = deploys.filter((deploy) => deploy.state !== 'ended' && deploy.summary !== '' && !deploy.paused?.now);
   return fieldLines(
     [
       ['Release', colors.bold(release.id)],
-      ['Status', tint(colors, sign.tone, `${sign.glyph} ${release.state}${causeWords(release)}`)],
+      ['Status', releaseWords(release, colors)],
+      undoneLine(release, view),
       ...[...pausedRelease(release, view), ...pauses.map((deploy) => `${deploy.id} ${pauseWords(deploy, view)}`)].map(
         (words) => ['Paused', tint(colors, PAUSED_SYMBOL.tone, `${PAUSED_SYMBOL.glyph} ${words}`)] as const,
       ),

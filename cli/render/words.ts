@@ -13,10 +13,11 @@ import type {
   PhaseState,
   PhaseView,
   ReleaseState,
+  ReleaseStatus,
   ReleaseSummary,
 } from '../../domain/views';
 import { offsetIfTwice } from './offset';
-import type { Colors, Tone, View } from './paint';
+import { tint, type Colors, type Tone, type View } from './paint';
 
 /** Glyphs, tones and times: the vocabulary that all renderers share. */
 
@@ -185,6 +186,32 @@ export function causeWords({ cause, causedBy }: Pick<ReleaseSummary, 'cause' | '
 /** `, rerun of #12`; nothing for any other release. */
 export const rerunWords = ({ rerunOf }: Pick<ReleaseSummary, 'rerunOf'>): string =>
   rerunOf === undefined ? '' : `, rerun of #${rerunOf}`;
+
+/** `✔ succeeded (superseded by 13), undone by #15`; once it is undone, with the sign of what was reverted. */
+export function releaseWords(release: ReleaseSummary, colors: Colors): string {
+  const { state, undone } = release;
+  const { glyph, tone } = undone?.at == null ? RELEASE_SYMBOLS[state] : UNDONE_SYMBOL;
+  return tint(colors, tone, `${glyph} ${state}`) + causeWords(release) + undoneWords(release);
+}
+
+function undoneWords({ pipeline, undone }: ReleaseSummary): string {
+  if (undone === undefined) return '';
+  return `, ${undone.at === null ? 'being undone' : 'undone'} by ${undone.by.replace(`${pipeline}/`, '#')}`;
+}
+
+/** `by web/5 2m ago; v3 runs now, brought by web/5`; nothing for what was not undone. */
+export function undoneLine(
+  { undone, runsNow = [] }: Pick<ReleaseStatus, 'undone' | 'runsNow'>,
+  view: View,
+): readonly [string, string] | null {
+  if (undone === undefined) return null;
+  const { by, at } = undone;
+  const running = runsNow.map(
+    ({ action, version, by: bringer }) =>
+      `${runsNow.length === 1 ? '' : `${action}: `}${version} runs now, ${bringer === null ? 'as before the first release' : `brought by ${bringer}`}`,
+  );
+  return ['Undone', [`by ${by}${at === null ? ', which is under way' : ` ${ago(at, view)}`}`, ...running].join('; ')];
+}
 
 /** `manual by user:alice`, and what it undoes, runs again, hurries past or belongs to. */
 export function triggerWords(release: Pick<ReleaseSummary, 'trigger' | 'rerunOf'>): string {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { renderChanges } from '../../cli/render/changes';
 import { changesBetween } from '../../domain/changes';
 import { renderDeploy } from '../../cli/render/deploy';
-import { historyTable } from '../../cli/render/lists';
+import { historyTable, releaseTable } from '../../cli/render/lists';
 import { truncate, fold, widthOf, wrap, type View } from '../../cli/render/paint';
 import { renderRelease } from '../../cli/render/release';
 import { action, deploy, NOW, phase, release, revertedDeploy } from '../builders/cliSamples';
@@ -235,6 +235,26 @@ kvstore/13  ✖ failed  deploy kv:13 ↩ reverted  source=13  14:01:20  48s
     const row = { ...release({ state: 'running' }), durationMs: null, deploys: [] };
     expect(historyTable([row], view)).toMatch(/◌ running +under way +/);
     expect(historyTable([{ ...row, durationMs: 1 }], view)).toMatch(/◌ running +– +/);
+  });
+
+  test('a release that was undone says so wherever it is shown, and its own page says what runs now', () => {
+    const at = new Date(NOW - 90_000).toISOString();
+    const ended = release({ state: 'succeeded', endedAt: at, undone: { by: 'kvstore/14', at } });
+    const runsNow = [{ action: 'deploy', version: 'kv:12', by: 'kvstore/14' }];
+    expect(historyTable([{ ...ended, durationMs: 1, deploys: [] }], view)).toContain('↩ succeeded, undone by #14 ');
+    expect(releaseTable([ended], view)).toContain('↩ succeeded, undone by #14 ');
+    const page = renderRelease({ ...ended, runsNow }, [], view);
+    expect(page).toContain('Status:    ↩ succeeded, undone by #14\n');
+    expect(page).toContain('Undone:    by kvstore/14 1m 30s ago; kv:12 runs now, brought by kvstore/14\n');
+    const own = deploy({ state: 'ended', outcome: 'succeeded', endedAt: at, undone: ended.undone!, runsNow });
+    expect(renderDeploy(own, view)).toContain('Undone:    by kvstore/14 1m 30s ago; kv:12 runs now');
+  });
+
+  test('a release that is being undone says so, and does not look as if it was undone', () => {
+    const undone = { by: 'kvstore/14', at: null };
+    const ended = release({ state: 'succeeded', endedAt: new Date(NOW).toISOString(), undone });
+    expect(releaseTable([ended], view)).toContain('✔ succeeded, being undone by #14 ');
+    expect(renderRelease(ended, [], view)).toContain('Undone:    by kvstore/14, which is under way\n');
   });
 
   test('an empty table says what to do instead of showing a heading', () => {

@@ -101,6 +101,26 @@ describe('a list', () => {
     );
   });
 
+  test('says of a release that a rollback has undone it, or does so, and by which', async () => {
+    const endedAt = new Date(NOW).toISOString();
+    const of = (number: number, more: object) => ({
+      id: `release/kvstore/${number}`,
+      summary: release({ id: `kvstore/${number}`, number, state: 'succeeded', endedAt, ...more }),
+      status: 'COMPLETED',
+    });
+    const undoes = (undone: number) => ({
+      trigger: { kind: 'rollback', actor: 'user:alice', key: null, of: undone } as const,
+    });
+    const running = { ...of(15, { ...undoes(12), state: 'running', endedAt: null }), status: 'RUNNING' };
+    const rows = await listReleases(visible(running, of(14, undoes(13)), of(13, {}), of(12, {})), { limit: 9 });
+    expect(rows.map(({ number, undone }) => [number, undone])).toEqual([
+      [15, undefined],
+      [14, undefined],
+      [13, { by: 'kvstore/14', at: endedAt }],
+      [12, { by: 'kvstore/15', at: null }],
+    ]);
+  });
+
   test('reads the state of a deploy also where the list of the Web UI shows that it is paused', async () => {
     const baking = {
       id: 'deploy/kvstore/13/deploy/1',

@@ -220,6 +220,20 @@ describe('a person reverts', () => {
       knownBad: [{ artifact: 'executable@kv:3' }],
       lastGood: { deploy: { release: 3, version: 'kv:2' } },
     });
+    const undone = { by: 'kvstore/3', at: rollback.endedAt };
+    const runsNow = [{ action: 'deploy', version: 'kv:2', by: 'kvstore/3' }];
+    expect(await world.workflows().releaseWithWaits('kvstore', 2)).toMatchObject({
+      state: 'succeeded',
+      undone,
+      runsNow,
+    });
+    expect(await world.workflows().deploy('kvstore', 2, 'deploy')).toMatchObject({ undone, runsNow });
+    expect(await world.workflows().deploy('kvstore', 3, 'deploy')).not.toHaveProperty('undone');
+    expect((await world.workflows().pipeline('kvstore')).releases.map((one) => one.undone)).toEqual([
+      undefined,
+      undone,
+      undefined,
+    ]);
   });
 
   test('after the first release had succeeded: what the fleet ran before comes back', async () => {

@@ -1,0 +1,49 @@
+import { workflowIds } from '../domain/ids';
+import type { PipelineState } from '../domain/pipeline/state';
+import { runningNow, undoneBy } from '../domain/pipeline/undone';
+import { pipelineStatus } from '../domain/pipeline/view';
+import type { DeployStatus, ReleaseStatus } from '../domain/views';
+import type { Temporal } from './connection';
+
+/** A status comes without what its pipeline knows, if that takes longer. */
+const PIPELINE_QUERY_TIMEOUT_MS = 2_000;
+
+/** A release that has ended, with the rollback of it, which only the pipeline knows. */
+export async function withRollback(temporal: Temporal, release: ReleaseStatus): Promise<ReleaseStatus> {
+  if (release.endedAt === null) return release;
+  return { ...release, ...(await findUndone(temporal, release)) };
+}
+
+/** The same for a deploy that came through. */
+export async function withDeployRollback(
+  temporal: Temporal,
+  release: Pick<ReleaseStatus, 'pipeline' | 'number'>,
+  action: string,
+  deploy: DeployStatus,
+): Promise<DeployStatus> {
+  if (deploy.outcome !== 'succeeded') return deploy;
+  return { ...deploy, ...(await findUndone(temporal, release, action)) };
+}
+
+/** @param action if given, the rollback has to have deployed it: none does so for a canary, or where another pipeline has deployed since. */
+async function findUndone(
+  { client }: Temporal,
+  release: Pick<ReleaseStatus, 'pipeline' | 'number'>,
+  action?: string,
+): Promise<Pick<ReleaseStatus, 'undone' | 'runsNow'>> {
+  try {
+    const handle = client.workflow.getHandle(workflowIds.pipeline(release.pipeline));
+    const state = await client.withDeadline(Date.now() + PIPELINE_QUERY_TIMEOUT_MS, () =>
+      handle.query<PipelineState | null>('pipeline'),
+    );
+    if (state === null) return {};
+    const { releases, ...status } = pipelineStatus(state, Date.now());
+    const rows = [...state.history, ...releases.filter(({ endedAt }) => endedAt === null)];
+    const undone = undoneBy(release, rows);
+    const row = state.history.find(({ id }) => id === undone?.by);
+    if (!undone || (action !== undefined && !row?.deploys.some((deploy) => deploy.action === action))) return {};
+    return undone.at === null ? { undone } : { undone, runsNow: runningNow(status) };
+  } catch {
+    return {};
+  }
+}

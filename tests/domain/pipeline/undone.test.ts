@@ -1,0 +1,58 @@
+import { runningNow, undoneBy, withUndone } from '../../../domain/pipeline/undone';
+import type { ReleaseSummary } from '../../../domain/views';
+import { pipeline, release } from '../../builders/cliSamples';
+
+const at = '2026-11-20T14:00:00.000Z';
+const one = (number: number, more: Partial<ReleaseSummary> = {}): ReleaseSummary =>
+  release({ id: `web/${number}`, pipeline: 'web', number, state: 'succeeded', endedAt: at, ...more });
+const rollback = (number: number, of: number, more: Partial<ReleaseSummary> = {}): ReleaseSummary =>
+  one(number, { trigger: { kind: 'rollback', actor: 'user:alice', key: null, of }, ...more });
+const running = { state: 'running', endedAt: null } as const;
+
+test.each<[string, ReleaseSummary[], unknown]>([
+  ['a rollback that came through', [one(4), rollback(5, 4)], { by: 'web/5', at }],
+  ['a rollback under way, whose end is open', [one(4), rollback(5, 4, running)], { by: 'web/5', at: null }],
+  [
+    'the rollback that came through after one that failed',
+    [rollback(5, 4, { state: 'failed' }), rollback(6, 4)],
+    { by: 'web/6', at },
+  ],
+  [
+    'the rollback that came through, although that was undone itself',
+    [rollback(5, 4), rollback(6, 5)],
+    { by: 'web/5', at },
+  ],
+  ['no rollback that failed', [one(4), rollback(5, 4, { state: 'failed' })], undefined],
+  ['no rollback of another release', [one(4), rollback(5, 3)], undefined],
+  ['no rollback of another pipeline', [one(4), rollback(5, 4, { pipeline: 'api', id: 'api/5' })], undefined],
+  [
+    'no follow-on, which names its release in the same way',
+    [one(4), one(5, { trigger: { kind: 'follow-on', actor: 'service:conveyor', key: null, of: 4 } })],
+    undefined,
+  ],
+])('a release is undone by %s', (_, releases, undone) => {
+  expect(undoneBy(one(4), releases)).toEqual(undone);
+});
+
+test('of many releases only those are marked that were undone', () => {
+  expect(withUndone([one(3), one(4), rollback(5, 4)]).map(({ number, undone }) => [number, undone?.by])).toEqual([
+    [3, undefined],
+    [4, 'web/5'],
+    [5, undefined],
+  ]);
+});
+
+test('what runs now is what the newest good deploy or another pipeline brought, or what ran before', () => {
+  const lastGood = {
+    one: { release: 5, version: 'v3' },
+    first: { release: 0, version: 'v1' },
+    taken: { release: 4, version: 'v4', replaced: { by: 'hotfix/1', version: 'v9' } },
+    partly: { release: 4, version: 'v4', replaced: { by: 'hotfix/1', version: 'v9', on: 'web-x' } },
+  };
+  expect(runningNow(pipeline({ id: 'web', lastGood }))).toEqual([
+    { action: 'one', version: 'v3', by: 'web/5' },
+    { action: 'first', version: 'v1', by: null },
+    { action: 'taken', version: 'v9', by: 'hotfix/1' },
+    { action: 'partly', version: 'v4', by: 'web/4' },
+  ]);
+});
