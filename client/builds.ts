@@ -1,3 +1,5 @@
+import type { WorkflowExecutionInfo } from '@temporalio/client';
+import { defineSearchAttributeKey } from '@temporalio/common';
 import type { temporal as api } from '@temporalio/proto';
 import { FOLLOWING_TYPES, followsBuilds, type Build, type BuildsView, type StuckOnBuild } from '../domain/builds';
 import { portionsOf } from '../domain/portions';
@@ -5,6 +7,9 @@ import { DEPLOYMENT } from '../domain/taskQueues';
 import { buildsAtWork } from './backlogs';
 import { connectTemporal, type ConnectionOptions, type Temporal } from './connection';
 import { isRecent, workersAt } from './readiness';
+
+const VERSION = defineSearchAttributeKey('TemporalWorkerDeploymentVersion', 'KEYWORD');
+const BEHAVIOUR = defineSearchAttributeKey('TemporalWorkflowVersioningBehavior', 'KEYWORD');
 
 type VersioningInfo = api.api.workflow.v1.IWorkflowExecutionVersioningInfo;
 
@@ -16,6 +21,12 @@ export function pinnedBuild(info: VersioningInfo | null | undefined): Build | un
   const { versioningOverride: over, behavior, deploymentVersion } = info ?? {};
   if (over?.pinned) return over.pinned.version?.buildId ?? undefined;
   return over?.autoUpgrade || Number(behavior) !== PINNED ? undefined : (deploymentVersion?.buildId ?? undefined);
+}
+
+/** The same, of a workflow in a list. */
+export function listedBuild({ typedSearchAttributes }: WorkflowExecutionInfo): Build | undefined {
+  const [, build] = typedSearchAttributes.get(VERSION)?.split(`${DEPLOYMENT}:`) ?? [];
+  return typedSearchAttributes.get(BEHAVIOUR) === 'Pinned' ? build : undefined;
 }
 
 /** Looks at the builds of the workers of a task queue, and moves what is stuck on them. */

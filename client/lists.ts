@@ -4,14 +4,13 @@ import { stateOfTag } from '../domain/deploy/stateTag';
 import { ConveyorError, conveyorError } from '../domain/errors';
 import { sweepId } from '../domain/ids';
 import type { DeploySummary, FinderView, PipelineSummary, ReleaseSummary } from '../domain/views';
-import { noWorkerWords } from '../domain/builds';
 import { withUndone } from '../domain/pipeline/undone';
-import { formatTime, lastPollWords } from '../domain/text';
+import { formatTime } from '../domain/text';
 import type { ListQuery } from './api';
 import { findersHealth } from './finders';
 import { withPauses } from './pauses';
 import { listedPipeline, memoSummary } from './pipelineIndex';
-import { pollingWithin } from './readiness';
+import { problemsOf } from './problems';
 import { stateCondition } from './stateCondition';
 import { hasClosed, index, type Listed } from './visibility';
 import type { Workflows } from './workflows';
@@ -49,40 +48,8 @@ function listedDeploy(info: WorkflowExecutionInfo): DeploySummary | undefined {
 
 const STATE = defineSearchAttributeKey('ConveyorState', 'KEYWORD');
 
-const PROBLEMS = defineSearchAttributeKey('TemporalReportedProblems', 'KEYWORD_LIST');
-
-/** The server marks workflows whose tasks fail again and again, within a minute; an older one does not. */
-function taskProblem({ typedSearchAttributes }: WorkflowExecutionInfo): string | undefined {
-  const reported = typedSearchAttributes.get(PROBLEMS) ?? [];
-  if (reported.length === 0) return undefined;
-  const cause = reported
-    .find((one) => one.startsWith('cause='))
-    ?.replace(/^cause=(WorkflowTask(Failed|TimedOut)Cause)?/, '');
-  return `its workflow is stuck${cause ? ` (${cause})` : ''}`;
-}
-
 const closedAt = ({ closeTime, startTime }: WorkflowExecutionInfo): string =>
   formatTime((closeTime ?? startTime).getTime());
-
-/** What is wrong with workflows that have not ended; nothing where the server does not say. Each task queue is looked at once. */
-async function problemsOf(
-  temporal: Workflows['temporal'],
-  infos: readonly WorkflowExecutionInfo[],
-): Promise<(info: WorkflowExecutionInfo) => string | undefined> {
-  const open = infos.filter((info) => !hasClosed(info));
-  const queues = [...new Set(open.map(({ taskQueue }) => taskQueue))];
-  const silent = new Map(
-    await Promise.all(queues.map(async (queue) => [queue, await queueProblem(temporal, queue)] as const)),
-  );
-  return (info) => (hasClosed(info) ? undefined : (taskProblem(info) ?? silent.get(info.taskQueue)));
-}
-
-async function queueProblem(temporal: Workflows['temporal'], queue: string): Promise<string | undefined> {
-  const polled = await pollingWithin(temporal, queue);
-  return polled?.isPolled === false
-    ? `${noWorkerWords(polled.build)} polls its task queue ${queue}${lastPollWords(polled.lastPollAt)}`
-    : undefined;
-}
 
 async function listWorkflows<T extends { readonly state: string }>(
   workflows: Workflows,

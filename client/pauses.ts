@@ -3,7 +3,7 @@ import { continuesByItself } from '../domain/deploy/view';
 import { releaseAhead } from '../domain/pipeline/ahead';
 import { withReason } from '../domain/text';
 import type { DeploySummary, Holder, ReleaseSummary } from '../domain/views';
-import { runningDeploys } from './visibility';
+import { runningOf } from './visibility';
 
 /** Beside the point, and not waited for long. */
 const PAUSES_TIMEOUT_MS = 2_000;
@@ -22,13 +22,14 @@ export async function withPauses<T extends Pausable>(client: Client, releases: r
   });
 }
 
-/** Why something waits for another release; if a deploy of that release is paused, also who paused it and what to type. */
+/** Why something waits for another release; if a deploy of that release is paused, also who paused it and what to type; if no worker works for it, which one is missing. */
 export function behindPaused(
   why: string,
-  releases: readonly Pick<ReleaseSummary, 'number' | 'pausedDeploy'>[],
+  releases: readonly Pick<ReleaseSummary, 'number' | 'pausedDeploy' | 'problem'>[],
 ): string {
   const number = releaseAhead(why);
-  const paused = releases.find((release) => release.number === number)?.pausedDeploy;
+  const { pausedDeploy: paused, problem } = releases.find((release) => release.number === number) ?? {};
+  if (problem !== undefined) return `${why}, but ${problem}`;
   return paused === undefined ? why : `${why}, ${pausedWords(paused)}`;
 }
 
@@ -57,7 +58,7 @@ type PausedDeploy = NonNullable<ReleaseSummary['pausedDeploy']>;
 /** By the id of their release. */
 async function pausedDeploys(client: Client, releases: readonly string[]): Promise<ReadonlyMap<string, PausedDeploy>> {
   const found = new Map<string, PausedDeploy>();
-  for await (const { memo } of runningDeploys(client, releases)) {
+  for await (const { memo } of runningOf(client, 'deploy', releases)) {
     const { id, paused } = (memo?.['summary'] ?? { id: '', paused: null }) as Pick<DeploySummary, 'id' | 'paused'>;
     if (paused !== null) found.set(id.slice(0, id.lastIndexOf('/')), { id, ...paused });
   }

@@ -110,9 +110,9 @@ export async function workersAt(
 const VERSIONED = 2;
 
 /** For whoever wants to know it besides: undefined where the server does not say at once. */
-export const pollingWithin = (temporal: Temporal, taskQueue: string): Promise<Polling | undefined> =>
+export const workersWithin = (temporal: Temporal, taskQueue: string): Promise<QueueWorkers | undefined> =>
   temporal.client
-    .withDeadline(Date.now() + READINESS_TIMEOUT_MS, () => polling(temporal, taskQueue))
+    .withDeadline(Date.now() + READINESS_TIMEOUT_MS, () => workersAt(temporal, taskQueue))
     .catch(() => undefined);
 
 export const isPolled = async (...asked: Parameters<typeof polling>): Promise<boolean> =>

@@ -1,11 +1,16 @@
+import type { Build } from '../domain/builds';
 import { ConveyorError, conveyorError } from '../domain/errors';
 import { workflowIds, type OfRelease } from '../domain/ids';
 import { isActionVerb, isReleaseVerb, type CommandInput, type Verb } from '../domain/verbs';
+import { pinnedBuild } from './builds';
 import type { Temporal } from './connection';
 import { proven } from './seal';
 
-/** The running deploys of a release, by workflow id, which the server knows without a worker. */
-type RunningDeployIds = readonly string[];
+/** A release as the server knows it without a worker: its running deploys, by workflow id, and the build that it stays on. */
+interface ReleaseAtServer {
+  readonly deploys: readonly string[];
+  readonly build?: Build;
+}
 
 /**
  * A command about a release of which no worker would say how it stands: it is left as a signal, which the server keeps until
@@ -20,7 +25,8 @@ export async function leaveCommand(
   input: CommandInput,
 ): Promise<never> {
   if (!(error instanceof ConveyorError) || error.code !== 'no-worker') throw error;
-  const target = signalTarget(id, verb, await runningDeploys(client, id).catch(() => []));
+  const { deploys, ...known } = await describeRelease(client, id).catch((): ReleaseAtServer => ({ deploys: [] }));
+  const target = signalTarget(id, verb, deploys);
   if (target === undefined) throw error;
   await client.workflow
     .getHandle(target)
@@ -29,16 +35,22 @@ export async function leaveCommand(
       // It has ended, so that nobody will take anything.
       throw error;
     });
-  throw conveyorError('no-worker', { id: target.slice(target.indexOf('/') + 1), kept: true });
+  throw conveyorError('no-worker', { id: target.slice(target.indexOf('/') + 1), kept: true, ...known });
 }
 
-async function runningDeploys(client: Temporal['client'], { pipeline, number }: OfRelease): Promise<RunningDeployIds> {
+async function describeRelease(client: Temporal['client'], { pipeline, number }: OfRelease): Promise<ReleaseAtServer> {
   const { raw } = await client.workflow.getHandle(workflowIds.release(pipeline, number)).describe();
-  return (raw.pendingChildren ?? []).flatMap(({ workflowId }) => (workflowId?.startsWith('deploy/') ? workflowId : []));
+  const build = pinnedBuild(raw.workflowExecutionInfo?.versioningInfo);
+  return {
+    deploys: (raw.pendingChildren ?? []).flatMap(({ workflowId }) =>
+      workflowId?.startsWith('deploy/') ? workflowId : [],
+    ),
+    ...(build === undefined ? {} : { build }),
+  };
 }
 
 /** A release forwards its verbs to its deploys; what is for one deploy alone goes there. Undefined where it is not clear which. */
-function signalTarget(id: OfRelease, verb: Verb, deploys: RunningDeployIds): string | undefined {
+function signalTarget(id: OfRelease, verb: Verb, deploys: readonly string[]): string | undefined {
   const { pipeline, number } = id;
   const isOfRelease = isActionVerb(verb) || (id.kind === 'release' && isReleaseVerb(verb));
   if (isOfRelease) return workflowIds.release(pipeline, number);

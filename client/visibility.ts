@@ -87,14 +87,15 @@ function listing(
 export const queryWords = (words: Iterable<string>): string =>
   [...words].map((word) => `'${word.replace(/['"\\]/g, '')}'`).join(', ');
 
-/** Deploys of these releases, by their ids, that run now. */
-export async function* runningDeploys(
+/** Of these releases, by their ids, those that run now; or their deploys. */
+export async function* runningOf(
   client: Client,
+  kind: 'release' | 'deploy',
   releases: readonly string[],
 ): AsyncGenerator<WorkflowExecutionInfo> {
   for (let at = 0; at < releases.length; at += ASKED_AT_ONCE) {
     const ids = queryWords(releases.slice(at, at + ASKED_AT_ONCE));
-    const query = `WorkflowType = 'deploy' AND ExecutionStatus = 'Running' AND ConveyorRelease IN (${ids})`;
+    const query = `WorkflowType = '${kind}' AND ExecutionStatus = 'Running' AND ConveyorRelease IN (${ids})`;
     yield* client.workflow.list({ query });
   }
 }

@@ -8,6 +8,7 @@ import type { ActionView, DeployStatus, Holder, Pause, ReleaseStatus } from '../
 import type { Temporal } from './connection';
 import { serverView, withNow } from './live';
 import { behindPaused, holderPaused, withPauses } from './pauses';
+import { withProblems } from './problems';
 
 /** What somebody waits for, as others know it: a deploy that runs, and a lock. Both are beside the point, and not waited for long. */
 const HOLDER_QUERY_TIMEOUT_MS = 2_000;
@@ -32,18 +33,19 @@ export async function withWaits(temporal: Temporal, release: ReleaseStatus): Pro
 
 /** If what it waits for is paused, the wait does not end by itself. */
 async function whyBehind(
-  { client }: Temporal,
+  temporal: Temporal,
   pipeline: string,
   { blockedBy }: ActionView,
   heldBy: Holder | undefined,
 ): Promise<string | null> {
   if (blockedBy === null) return null;
+  const { client } = temporal;
   const paused = heldBy && (await holderPaused(client, heldBy));
   if (paused !== undefined) return `${blockedBy}; ${paused}`;
   const number = releaseAhead(blockedBy);
   if (number === undefined) return blockedBy;
   const other = { id: releaseId(pipeline, number), number, state: 'running', endedAt: null } as const;
-  return behindPaused(blockedBy, await withPauses(client, [other]));
+  return behindPaused(blockedBy, await withProblems(temporal, await withPauses(client, [other])));
 }
 
 /** With who holds the lock that it waits for; that is what to look at next. */

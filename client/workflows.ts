@@ -15,6 +15,7 @@ import { findersHealth } from './finders';
 import { mergeAction, mergeDeploy, serverView, type ServerView } from './live';
 import { endedOutside } from './outside';
 import { behindPaused, withPauses } from './pauses';
+import { withProblems } from './problems';
 import { refusalError, unknownWorkflow } from './refusals';
 import { proven } from './seal';
 import { noWorker, unlessUnpolled } from './silence';
@@ -65,7 +66,7 @@ export class Workflows {
     const [found, soaking, releases] = await Promise.all([
       findersHealth(this.temporal, finderNames(state.spec)).catch(() => undefined),
       soakWaits(this.temporal, state),
-      withPauses(this.temporal.client, withUndone(status.releases)),
+      this.describeReleases(status.releases),
     ]);
     return {
       ...status,
@@ -75,6 +76,11 @@ export class Workflows {
       webUi: this.link(workflowIds.pipeline(name)),
       webUiList: listPage(this.webUi, this.temporal.namespace, name),
     };
+  }
+
+  /** With what undid them, and what keeps those that run from continuing. */
+  private async describeReleases(releases: PipelineStatus['releases']): Promise<PipelineStatus['releases']> {
+    return withProblems(this.temporal, await withPauses(this.temporal.client, withUndone(releases)));
   }
 
   /** The releases that a pipeline knows, of one moment: as it shows them, and those that have ended. */

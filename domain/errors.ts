@@ -248,10 +248,10 @@ export const ERRORS = {
         ? `${id} exists, but ${noWorkerWords(build)} ${queue === undefined ? 'answers for it' : `polls its task queue ${queue}`}${lastPollWords(lastPollAt)}`
         : `${noWorkerWords(build)} polls the task queue ${unpolled}, where ${id} would begin`,
     hint: ({ kept, unpolled, build }) =>
-      build !== undefined
-        ? `start one with ${workerCommand(build)}; conveyor doctor says what else gets the work done, and nothing is lost meanwhile`
-        : kept
-          ? 'start one with conveyor worker, which takes the command then; it is kept, so do not give it again'
+      kept
+        ? `start one with ${workerCommand(build)}, which takes the command then; it is kept, so do not give it again`
+        : build !== undefined
+          ? `start one with ${workerCommand(build)}; conveyor doctor says what else gets the work done, and nothing is lost meanwhile`
           : unpolled === undefined
             ? 'start one with conveyor worker; if one runs, it is busy or was just lost, so try again: nothing is lost meanwhile'
             : 'start one with conveyor worker, or name the queue of yours with --task-queue; nothing has begun',

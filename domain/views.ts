@@ -132,7 +132,7 @@ export interface ReleaseSummary {
   readonly pausedDeploy?: Pause & { readonly id: string };
   /** What it brought is undone, or being undone; missing if the list or its pipeline no longer has the rollback. */
   readonly undone?: Undone;
-  /** In lists: its workflow is stuck, so that this is as it was before. */
+  /** In lists and in the status of its pipeline: its workflow is stuck or waits for a worker, so that this is as it was before. */
   readonly problem?: string;
 }
 

@@ -42,7 +42,7 @@ test('of many releases only those are marked that were undone', () => {
   ]);
 });
 
-test('what runs now is what the newest good deploy or another pipeline brought, or what ran before', () => {
+test('each action runs now the newest good deploy of its own or of another pipeline, or the version from before', () => {
   const lastGood = {
     one: { release: 5, version: 'v3' },
     first: { release: 0, version: 'v1' },
