@@ -356,6 +356,18 @@ export const CONFIG_LIMITS = {
   ),
   leftHosts: cut('the hosts of a unit that have left', 1000, 'entries', 'one file remembers them until they are back'),
   hosts: refused('the number of hosts of an override', 2000, 'entries', 'more are a share of all hosts'),
+  lockedHosts: refused(
+    'the hosts that config lock-store is given at once',
+    10_000,
+    'entries',
+    'etcd hashes a password for each, one after the other',
+  ),
+  ownHosts: refused(
+    'the hosts of a repository with roles of their own',
+    1000,
+    'entries',
+    'a look at a path asks for each of them',
+  ),
   proxyPaths: refused(
     'the number of paths of a proxy',
     5000,

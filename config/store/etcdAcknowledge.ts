@@ -1,97 +1,146 @@
+import { ConveyorError } from '../../domain/errors';
 import { parseNestedJson } from '../../domain/json';
+import { inGroups } from './batches';
 import { EtcdWatchEnd, type EtcdApi } from './etcdApi';
 import type { KeyValue } from './etcdWire';
 import type { Keys } from './etcdKeys';
+import { scan } from './etcdScan';
 import type { Acknowledged } from './port';
 
 interface Lease {
-  readonly id: Promise<string>;
+  readonly id: string;
+  /** The host writes under a role of its own. */
+  readonly isNamed: boolean;
   readonly ttlSeconds: number;
   /** What was written with it, by key. */
   readonly said: Map<string, string>;
   prolongedAt: number;
 }
 
-const PAGE = 1000;
+interface LeaseEntry {
+  readonly name: string;
+  readonly granted: Promise<Lease>;
+}
 
-/** What hosts acknowledge, each with one lease for all of its paths: what it says again is prolonged, not written. */
+/** How many keys are looked for in one transaction. */
+const READS = 100;
+
+/**
+ * What hosts acknowledge, each with one lease for all of its paths: what it says again is prolonged, not written. A host with a role of its own
+ * (`lockPlan.ts`) counts by its own keys alone, so that no other host speaks for it.
+ */
 export class EtcdAcknowledgements {
-  private readonly leases = new Map<string, Lease>();
+  private readonly leases = new Map<string, LeaseEntry>();
 
   constructor(private readonly api: EtcdApi) {}
 
   async say(keys: Keys, what: Acknowledged, ttlSeconds: number): Promise<void> {
+    const lease = this.leaseOf(keys, what, ttlSeconds);
     try {
-      await this.write(keys, what, ttlSeconds);
+      await this.write(keys, what, await lease.granted);
     } catch (error) {
-      if (!(error instanceof EtcdWatchEnd)) throw error;
-      // The lease ran out while etcd or this host was away, and took with it what was said.
-      this.leases.delete(leaseName(keys, what));
-      await this.write(keys, what, ttlSeconds);
+      if (!isOver(error)) throw error;
+      // The lease ran out while etcd or this host was away, or the host has another role since.
+      this.forget(lease);
+      await this.write(keys, what, await this.leaseOf(keys, what, ttlSeconds).granted);
     }
   }
 
   async of(keys: Keys, path: string): Promise<Acknowledged[]> {
-    const found: KeyValue[] = [];
-    const { key, end } = keys.acknowledgedOf(path);
-    for (let from = key; ;) {
-      const { kvs } = await this.api.range({ key: from, ...(end && { end }), limit: PAGE });
-      found.push(...kvs);
-      const last = kvs.at(-1);
-      if (last === undefined || kvs.length < PAGE) break;
-      from = `${last.key}\0`;
-    }
-    return found.flatMap((one) => acknowledgedIn(keys, one) ?? []);
+    const names = await scan(this.api, { ...keys.named, keysOnly: true });
+    const named = new Set(names.map(({ key }) => keys.hostOfName(key)));
+    const all = await scan(this.api, keys.acknowledgedOf(path));
+    const shared = all.filter(({ key }) => !named.has(keys.acknowledgedIn(key).host));
+    const own = named.size === 0 ? [] : await this.ownOf(keys, path, named);
+    const found = [
+      ...shared.flatMap((one) => acknowledgedIn(keys.acknowledgedIn(one.key), one) ?? []),
+      ...own.flatMap((one) => acknowledgedIn(keys.ownAcknowledgedIn(one.key), one) ?? []),
+    ];
+    return found.sort((one, other) => (orderOf(one) < orderOf(other) ? -1 : 1));
   }
 
-  private async write(keys: Keys, what: Acknowledged, ttlSeconds: number): Promise<void> {
-    const lease = this.leaseOf(keys, what, ttlSeconds);
-    const id = await lease.id.catch((error: unknown) => {
-      this.leases.delete(leaseName(keys, what));
-      throw error;
-    });
-    const key = keys.acknowledged(what.path, what.host);
+  /** Each key begins with its host, which is let into its own keys alone. So a path is asked for by host. */
+  private async ownOf(keys: Keys, path: string, named: ReadonlySet<string>): Promise<readonly KeyValue[]> {
+    if (path === '' || path.endsWith('/')) {
+      const all = await scan(this.api, keys.own);
+      return all.filter(({ key }) => {
+        const of = keys.ownAcknowledgedIn(key);
+        return named.has(of.host) && of.path.startsWith(path);
+      });
+    }
+    const points = [...named].map((host) => ({ range: { key: keys.ownAcknowledged(path, host) } }));
+    const answers = await Promise.all(inGroups(points, READS).map((some) => this.api.transact(some)));
+    return answers.flatMap(({ ranges }) => ranges.flat());
+  }
+
+  private async write(keys: Keys, what: Acknowledged, lease: Lease): Promise<void> {
+    const key = lease.isNamed ? keys.ownAcknowledged(what.path, what.host) : keys.acknowledged(what.path, what.host);
     const { at: _at, ...lasting } = what;
     const text = JSON.stringify(lasting);
-    if (lease.said.get(key) === text) return this.prolong(lease, id);
-    await this.api.transact([{ put: { key, value: JSON.stringify(what), lease: id } }]);
-    lease.said.set(key, text);
-    await this.prolong(lease, id);
+    if (lease.said.get(key) !== text) {
+      await this.api.transact([{ put: { key, value: JSON.stringify(what), lease: lease.id } }]);
+      lease.said.set(key, text);
+    }
+    await this.prolong(keys, what.host, lease);
   }
 
-  private leaseOf(keys: Keys, what: Acknowledged, ttlSeconds: number): Lease {
-    const name = leaseName(keys, what);
+  private leaseOf(keys: Keys, { host }: Acknowledged, ttlSeconds: number): LeaseEntry {
+    const name = `${keys.head} ${host} ${ttlSeconds}`;
     const known = this.leases.get(name);
-    if (known && known.ttlSeconds === ttlSeconds) return known;
-    const id = this.api.grant(ttlSeconds);
-    const lease = { id, ttlSeconds, said: new Map<string, string>(), prolongedAt: performance.now() };
+    if (known) return known;
+    const lease: LeaseEntry = { name, granted: this.grant(keys, host, ttlSeconds) };
     this.leases.set(name, lease);
+    lease.granted.catch(() => this.forget(lease));
     return lease;
   }
 
-  /** Once a third of its time is over. */
-  private async prolong(lease: Lease, id: string): Promise<void> {
+  private async grant(keys: Keys, host: string, ttlSeconds: number): Promise<Lease> {
+    const isNamed = await this.isNamed(keys, host);
+    const id = await this.api.grant(ttlSeconds);
+    return { id, isNamed, ttlSeconds, said: new Map(), prolongedAt: performance.now() };
+  }
+
+  /** Of several that fail at once the first forgets it. */
+  private forget(lease: LeaseEntry): void {
+    if (this.leases.get(lease.name) === lease) this.leases.delete(lease.name);
+  }
+
+  /** Once a third of its time is over. @throws EtcdWatchEnd `no-lease` also for a host that has another role since */
+  private async prolong(keys: Keys, host: string, lease: Lease): Promise<void> {
     const now = performance.now();
     if (now - lease.prolongedAt < (lease.ttlSeconds * 1000) / 3) return;
     const before = lease.prolongedAt;
     lease.prolongedAt = now;
-    await this.api.keepAlive(id).catch((error: unknown) => {
+    try {
+      if ((await this.isNamed(keys, host)) !== lease.isNamed) throw new EtcdWatchEnd('no-lease');
+      await this.api.keepAlive(lease.id);
+    } catch (error) {
       lease.prolongedAt = before;
       throw error;
-    });
+    }
+  }
+
+  private async isNamed(keys: Keys, host: string): Promise<boolean> {
+    return (await this.api.range({ key: keys.name(host), keysOnly: true })).kvs.length > 0;
   }
 }
 
+const isOver = (error: unknown): boolean =>
+  error instanceof EtcdWatchEnd ||
+  (error instanceof ConveyorError && error.code === 'store-refused' && /permission denied/.test(error.message));
+
 /** Undefined for a record that its host did not write: with an unreadable record a host could hide the others, or stand for two. */
-function acknowledgedIn(keys: Keys, { key, value }: KeyValue): Acknowledged | undefined {
+function acknowledgedIn(
+  of: { readonly path: string; readonly host: string },
+  { value }: KeyValue,
+): Acknowledged | undefined {
   try {
     const what = parseNestedJson(value) as Partial<Acknowledged> | null;
-    const { path, host } = keys.acknowledgedIn(key);
-    const isOwn = what?.path === path && what.host === host && typeof what.version === 'string';
+    const isOwn = what?.path === of.path && what.host === of.host && typeof what.version === 'string';
     return isOwn && Number.isFinite(what.at) ? (what as Acknowledged) : undefined;
   } catch {
     return undefined;
   }
 }
 
-const leaseName = (keys: Keys, { host }: Acknowledged): string => `${keys.head} ${host}`;
+const orderOf = ({ path, host }: Acknowledged): string => `${path}:${host}`;

@@ -2,6 +2,7 @@ import { inBatches, type CommitPart } from './batches';
 import type { EtcdApi } from './etcdApi';
 import { Keys } from './etcdKeys';
 import type { EtcdRecords } from './etcdRecords';
+import { scan } from './etcdScan';
 import type { FoundOverride, FoundValue, Inspected, Inspection } from './inspection';
 import type { KeyValue } from './etcdWire';
 
@@ -61,16 +62,8 @@ export class EtcdInspection implements Inspection {
       if (batch.length > 0) await this.api.transact(batch.flatMap(({ operations }) => operations));
   }
 
-  private async written(keys: Keys, since: number, revision: number): Promise<readonly KeyValue[]> {
-    const found: KeyValue[] = [];
-    const { key, end } = keys.ofPaths;
-    for (let from = key; ;) {
-      const asked = { key: from, ...(end && { end }), limit: RECORDS_A_PAGE, revision };
-      const { kvs } = await this.api.range(since === 0 ? asked : { ...asked, minModRevision: since + 1 });
-      found.push(...kvs);
-      const last = kvs.at(-1);
-      if (last === undefined || kvs.length < RECORDS_A_PAGE) return found;
-      from = `${last.key}\0`;
-    }
+  private written(keys: Keys, since: number, revision: number): Promise<readonly KeyValue[]> {
+    const asked = { ...keys.ofPaths, limit: RECORDS_A_PAGE, revision };
+    return scan(this.api, since === 0 ? asked : { ...asked, minModRevision: since + 1 });
   }
 }

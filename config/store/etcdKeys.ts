@@ -11,13 +11,15 @@ import type { KeyRange } from './etcdWire';
  *     /conveyor/config/flags/p/a/b:override/ID  a header in JSON, a line break, the value
  *     /conveyor/config/flags/o/ID:a/b           which paths a deploy overrides
  *     /conveyor/config/flags/a/a/b:HOST         what the host acknowledged, with a lease
+ *     /conveyor/config/flags/n/HOST             the host has a role of its own: it counts only by the next
+ *     /conveyor/config/flags/h/HOST:a/b         what such a host acknowledged, with a lease
  *
  * How records are written is in `etcdRecords.ts`.
  */
 export class Keys {
   private readonly root: string;
 
-  constructor(repository: string) {
+  constructor(readonly repository: string) {
     if (repository.includes('/') || whyNotConfigPath(repository) !== undefined)
       throw conveyorError('invalid-text', {
         what: `the repository ${JSON.stringify(repository)}`,
@@ -33,6 +35,16 @@ export class Keys {
 
   get acknowledgements(): KeyRange {
     return below(`${this.root}/a/`);
+  }
+
+  /** Hosts that have a role of their own. */
+  get named(): KeyRange {
+    return below(`${this.root}/n/`);
+  }
+
+  /** What all of these acknowledge. */
+  get own(): KeyRange {
+    return below(`${this.root}/h/`);
   }
 
   /** Values, overrides and their marks. */
@@ -63,6 +75,16 @@ export class Keys {
   acknowledgedIn(key: string): { readonly path: string; readonly host: string } {
     const at = key.lastIndexOf(':');
     return { path: key.slice(`${this.root}/a/`.length, at), host: key.slice(at + 1) };
+  }
+
+  name = (host: string): string => `${this.root}/n/${host}`;
+  hostOfName = (key: string): string => key.slice(`${this.root}/n/`.length);
+  /** What a host with a role of its own acknowledges. */
+  ownOf = (host: string): KeyRange => below(`${this.root}/h/${host}:`);
+  ownAcknowledged = (path: string, host: string): string => `${this.root}/h/${host}:${path}`;
+  ownAcknowledgedIn(key: string): { readonly path: string; readonly host: string } {
+    const [, host = '', path = ''] = /^([^:]*):(.*)$/s.exec(key.slice(`${this.root}/h/`.length)) ?? [];
+    return { path, host };
   }
 
   acknowledged = (path: string, host: string): string => `${this.root}/a/${path}:${host}`;

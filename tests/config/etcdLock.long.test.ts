@@ -1,28 +1,12 @@
 import { spawnSync } from 'node:child_process';
 import { ConfigProxy } from '../../config/proxy/proxy';
 import { EtcdStore } from '../../config/store/etcd';
-import { EtcdLock, hostUser, planLock, type WantedUsers } from '../../config/store/etcdRoles';
+import { hostUser, planLock, type WantedUsers } from '../../config/store/lockPlan';
 import { eventually } from '../system/waiting';
 import { describeWithEtcd, Etcd } from './etcd';
+import { doorOf, lock, takeSteps, WANTED } from './locking';
 import { FakeDisk } from './proxyWorld';
 import { commitOf, describeStore, hear, overrideOf } from './storeSuite';
-
-const WANTED: WantedUsers = {
-  ...{ repository: 'flags', hosts: ['h1'], rootPassword: 'the administrator' },
-  service: { user: 'service', password: 'the service' },
-};
-
-/** Locks a store; the passwords of its hosts. */
-async function lock(etcd: Etcd, wanted = WANTED): Promise<Map<string, string>> {
-  const door = new EtcdLock(
-    { url: etcd.url, ...(etcd.certificates && { tls: etcd.certificates }) },
-    wanted.rootPassword,
-  );
-  const present = await door.present();
-  const steps = planLock(wanted, present);
-  for (const step of steps) await door.take(step, present.isLocked);
-  return new Map(steps.flatMap(({ issued }) => (issued ? [[issued.host, issued.password]] : [])));
-}
 
 const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
 const describeWithTls: typeof describeWithEtcd = hasOpenssl
@@ -95,20 +79,15 @@ describeWithEtcd('a store with a lock', () => {
   });
 
   test('whoever runs it again changes nothing, adds the hosts that are new, and keeps the passwords of the others', async () => {
-    const door = new EtcdLock({ url: etcd.url }, WANTED.rootPassword);
-    expect(planLock(WANTED, await door.present())).toEqual([]);
-    const more = planLock({ ...WANTED, hosts: ['h1', 'h2'] }, await door.present());
+    const present = await doorOf(etcd).present('flags');
+    expect(planLock(WANTED, present)).toEqual([]);
+    const more = planLock({ ...WANTED, hosts: ['h1', 'h2'] }, present);
     expect(more.map(({ text }) => text)).toEqual(['adds the user host-h2', 'makes host-h2 a conveyor-flags-host']);
     expect(await host.read('flags', 'a')).toMatchObject({ value: '1' });
   });
 
   test('a host whose password is replaced gets in by the new one alone, and one that is revoked not at all', async () => {
-    const door = new EtcdLock({ url: etcd.url }, WANTED.rootPassword);
-    const take = async (wanted: Partial<WantedUsers>) => {
-      const steps = planLock({ ...WANTED, ...wanted }, await door.present());
-      for (const step of steps) await door.take(step, true);
-      return steps;
-    };
+    const take = (wanted: Partial<WantedUsers>) => takeSteps(etcd, wanted);
     const [added] = await take({ hosts: ['h1', 'h7'] });
     const old = new EtcdStore({ url: etcd.url, login: { user: 'host-h7', password: added?.issued?.password ?? '' } });
     expect(await old.read('flags', 'a')).toBeDefined();

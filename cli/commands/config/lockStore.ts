@@ -1,14 +1,19 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { conveyorError } from '../../../domain/errors';
+import { conveyorError, unfitError } from '../../../domain/errors';
+import { over } from '../../../domain/excess';
+import { CONFIG_LIMITS } from '../../../domain/limits';
 import { writePrivate } from '../../../platform/privateFile';
 import { EXIT } from '../../exit';
+import type { Io } from '../../io';
 import { emit } from '../../output';
 import { examples, type Register } from '../command';
 import { REPOSITORY, type RepositoryOptions } from './choice';
 
 interface LockOptions extends RepositoryOptions {
   readonly host: readonly string[];
+  readonly hosts?: string;
+  readonly perHost?: boolean;
   readonly rotate: readonly string[];
   readonly revoke: readonly string[];
   readonly out?: string;
@@ -23,6 +28,11 @@ export const lockStore: Register = (group, cli) => {
       'writes the users and roles of the store into etcd, and lets in nobody else; hosts cannot write values',
     )
     .option('--host <name>', 'a host whose proxy gets a user; several times', appendHost, [])
+    .option(
+      '--hosts <file>',
+      'all hosts, one name a line; - reads the standard input; names who has a user and is not in it',
+    )
+    .option('--per-host', 'these hosts get roles of their own, and can write no acknowledgements of others')
     .option('--rotate <name>', 'a host whose user gets another password; several times', appendHost, [])
     .option('--revoke <name>', 'a host whose user is removed; several times', appendHost, [])
     .option('--out <dir>', 'where each new password of a host is written, as HOST.env')
@@ -34,12 +44,14 @@ export const lockStore: Register = (group, cli) => {
       examples(
         'conveyor config lock-store --host web-1 --host web-2 --out /etc/conveyor/hosts --dry-run',
         'conveyor config lock-store --host web-1 --host web-2 --out /etc/conveyor/hosts',
+        'conveyor config lock-store --hosts hosts.txt --per-host --out /etc/conveyor/hosts',
         'conveyor config lock-store --rotate web-1 --revoke web-2 --out /etc/conveyor/hosts',
       ),
     )
     .action(
       cli.handle<LockOptions>(async ({ io, output, options }) => {
-        const { EtcdLock, planLock, refuseHosts } = await import('../../../config/store/etcdRoles');
+        const { EtcdLock } = await import('../../../config/store/etcdRoles');
+        const { findUnlisted, planLock } = await import('../../../config/store/lockPlan');
         const { storeDoor } = await import('../../../platform/configStores');
         const { settings, registry } = (await import('./repository')).settingsOf(io, options);
         const { name, etcd, login } = settings;
@@ -48,42 +60,78 @@ export const lockStore: Register = (group, cli) => {
             file: registry.file,
             detail: `config.repositories.${name}.etcd needs a url, a user, and a passwordEnv that is set`,
           });
-        const { host: hosts, rotate: rotated, revoke: revoked, out, rootPasswordEnv, dryRun = false } = options;
-        refuseHosts([...hosts, ...rotated, ...revoked]);
-        const both = revoked.find((one) => hosts.includes(one) || rotated.includes(one));
-        if (both !== undefined)
-          throw usageError(
-            `${both} is to have a user, and to have none`,
-            'name it with one of --host, --rotate and --revoke',
-          );
-        const rootPassword = io.env[rootPasswordEnv];
-        if (!rootPassword)
-          throw usageError(`${rootPasswordEnv} is not set`, 'openssl rand -hex 24 makes a password for root');
-        if (hosts.length + rotated.length > 0 && out === undefined && !dryRun)
-          throw usageError('--out is missing', 'name the folder that gets the new passwords');
-        const lock = new EtcdLock({ url: etcd, ...storeDoor(settings) }, rootPassword);
-        const present = await lock.present();
+        const { out, dryRun = false } = options;
         const service = { user: login.user, password: login.password };
-        const steps = planLock({ repository: name, service, hosts, rotated, revoked, rootPassword }, present);
+        const wanted = { repository: name, service, ...(await readWanted(io, options)) };
+        const lock = new EtcdLock({ url: etcd, ...storeDoor(settings) }, wanted.rootPassword);
+        const present = await lock.present(name);
+        const steps = planLock(wanted, present);
+        const { hosts, revoked } = wanted;
+        const unlisted = options.hosts === undefined ? [] : findUnlisted(name, present, [...hosts, ...revoked]);
         for (const step of dryRun ? [] : steps) {
           // Before etcd knows it: a password that was not saved is of no use.
           if (step.issued && out !== undefined) writePassword(out, step.issued);
           await lock.take(step, present.isLocked);
         }
         const said = steps.map(({ text }) => text);
+        const left = unlisted.map((host) => `${host} has a user and is not in the list; --revoke ${host} removes it`);
+        const words = said.length === 0 ? [`the store of ${name} is locked already`] : said;
         emit(
           io,
           output,
-          { repository: name, steps: said, dryRun },
-          {
-            text: () => (said.length === 0 ? `the store of ${name} is locked already` : said.join('\n')),
-            name: said,
-          },
+          { repository: name, steps: said, unlisted, dryRun },
+          { text: () => [...words, ...left].join('\n'), name: said },
         );
         return EXIT.ok;
       }),
     );
 };
+
+/** What is asked for, once it makes sense. @throws ConveyorError `usage`, `over-limit` */
+async function readWanted(io: Io, options: LockOptions) {
+  const { refuseHosts } = await import('../../../config/store/lockPlan');
+  const {
+    rotate: rotated,
+    revoke: revoked,
+    out,
+    rootPasswordEnv,
+    perHost: isPerHost = false,
+    dryRun = false,
+  } = options;
+  const listed = options.hosts === undefined ? [] : await readHosts(io, options.hosts);
+  const hosts = [...new Set([...options.host, ...listed])];
+  refuseHosts([...hosts, ...rotated, ...revoked]);
+  const excess = over(CONFIG_LIMITS.lockedHosts, hosts.length);
+  if (excess) throw unfitError(excess);
+  const both = revoked.find((one) => hosts.includes(one) || rotated.includes(one));
+  if (both !== undefined)
+    throw usageError(
+      `${both} is to have a user, and to have none`,
+      'name it with one of --host, --hosts, --rotate and --revoke',
+    );
+  if (isPerHost && hosts.length === 0)
+    throw usageError('--per-host names no host', 'name them with --host NAME or --hosts FILE');
+  const rootPassword = io.env[rootPasswordEnv];
+  if (!rootPassword)
+    throw usageError(`${rootPasswordEnv} is not set`, 'openssl rand -hex 24 makes a password for root');
+  if (hosts.length + rotated.length > 0 && out === undefined && !dryRun)
+    throw usageError('--out is missing', 'name the folder that gets the new passwords');
+  return { hosts, isPerHost, rotated, revoked, rootPassword };
+}
+
+/** One name a line. Empty lines and what follows a # are no names. */
+async function readHosts(io: Pick<Io, 'input'>, file: string): Promise<string[]> {
+  const text = file === '-' ? await io.input() : readList(file);
+  return text.split('\n').flatMap((line) => line.replace(/#.*/, '').trim() || []);
+}
+
+function readList(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw usageError(`--hosts ${file} cannot be read: ${(error as Error).message}`, 'one name of a host a line');
+  }
+}
 
 function writePassword(folder: string, { host, password }: { readonly host: string; readonly password: string }): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });

@@ -77,7 +77,8 @@ export const publishModel: Register = (group, cli) => {
           },
         );
         const stop = io.interrupted();
-        await new Promise<void>((resolve) => stop.addEventListener('abort', () => resolve(), { once: true }));
+        if (!stop.aborted)
+          await new Promise<void>((resolve) => stop.addEventListener('abort', () => resolve(), { once: true }));
         door.close();
         return EXIT.ok;
       }),
