@@ -7,11 +7,11 @@ import {
   type Subscribers,
   type Subscription,
 } from '../domain/config/subscriptions';
+import { judgeSignatures, type Signatures } from '../domain/config/signatures';
 import type { ConfigRepositorySettings } from '../platform/configRepositories';
-import { storeDoor } from '../platform/configStores';
+import { storeDoor, storeTrust } from '../platform/configStores';
 import { concurrencyGate } from '../sdk/concurrency';
 import { EtcdStore } from './store/etcd';
-import type { ConfigStore } from './store/port';
 
 /** Requests to the store. */
 const AT_ONCE = 8;
@@ -26,6 +26,7 @@ export type Known =
       readonly named: readonly Subscription[];
       /** Changes that are not committed, by the deploys that expose them. */
       readonly exposed: readonly Exposure[];
+      readonly signatures: Signatures;
     })
   /** Why nobody knows. */
   | { readonly unknown: string };
@@ -37,18 +38,29 @@ export type KnownHost =
       readonly subscription: Subscription | null;
       /** As text; null where the path is gone for it, or what it has is known by nobody any more. */
       readonly value: string | null;
+      readonly signatures: Signatures;
     }
   | { readonly unknown: string };
 
-/** The store of a repository; without an etcd it is in the memory of another process. */
-export function storeIn(settings: Pick<ConfigRepositorySettings, 'etcd' | 'login' | 'tls'>): ConfigStore | null {
+/** Whether what the store holds of a path is signed. */
+export type KnownSignatures = Signatures | { readonly unknown: string };
+
+/**
+ * The store of a repository; without an etcd it is in the memory of another process.
+ * @param trust files with the public keys that are trusted; without any those of the settings
+ */
+export function storeIn(
+  settings: Pick<ConfigRepositorySettings, 'etcd' | 'login' | 'tls' | 'signing'>,
+  trust: readonly string[] = [],
+): EtcdStore | null {
   const { etcd } = settings;
-  return etcd === null ? null : new EtcdStore({ url: etcd, ...storeDoor(settings) });
+  if (etcd === null) return null;
+  return new EtcdStore({ url: etcd, ...storeDoor(settings), signing: storeTrust(settings, trust) });
 }
 
 /** By paths, a few at a time. A store that is silent about the first is not asked of the others. */
 export async function subscribersOfAll(
-  store: ConfigStore | null,
+  store: EtcdStore | null,
   repository: string,
   paths: readonly string[],
 ): Promise<Readonly<Record<string, Known>>> {
@@ -63,45 +75,58 @@ export async function subscribersOfAll(
   return Object.fromEntries([[first, known], ...(await Promise.all(others.map(pairOf)))]);
 }
 
-const subscribersOf = (store: ConfigStore | null, repository: string, path: string): Promise<Known> =>
+const subscribersOf = (store: EtcdStore | null, repository: string, path: string): Promise<Known> =>
   orUnknown(store, repository, async (asked) => {
-    const { subscriptions, overrides } = await lookAtPath(asked, repository, path);
+    const { subscriptions, overrides, signatures } = await lookAtPath(asked, repository, path);
     const odd = subscriptions.filter(({ state }) => state === 'refused' || state === 'stale');
-    return { ...countSubscribers(subscriptions), named: odd.slice(0, NAMED_HOSTS), exposed: exposuresOf(overrides) };
+    const named = odd.slice(0, NAMED_HOSTS);
+    return { ...countSubscribers(subscriptions), named, exposed: exposuresOf(overrides), signatures };
   });
+
+export const signaturesOf = (store: EtcdStore | null, repository: string, path: string): Promise<KnownSignatures> =>
+  orUnknown(store, repository, async (asked) => (await recordsOf(asked, repository, path)).signatures);
 
 /** @param text of a version, where git has it */
 export const hostOf = (
-  store: ConfigStore | null,
+  store: EtcdStore | null,
   repository: string,
   asked: { readonly path: string; readonly host: string },
   text: (version: string) => Promise<string | null>,
 ): Promise<KnownHost> =>
   orUnknown(store, repository, async (known) => {
-    const { subscriptions, overrides, committed } = await lookAtPath(known, repository, asked.path);
+    const { subscriptions, overrides, committed, signatures } = await lookAtPath(known, repository, asked.path);
     const subscription = subscriptions.find(({ host }) => host === asked.host) ?? null;
-    if (subscription === null || subscription.version === '') return { subscription, value: null };
+    if (subscription === null || subscription.version === '') return { subscription, value: null, signatures };
     const { version } = subscription;
     const stored = [...overrides, ...(committed === null ? [] : [committed])].find((one) => one.version === version);
-    return { subscription, value: stored?.value ?? (await text(version)) };
+    return { subscription, value: stored?.value ?? (await text(version)), signatures };
   });
 
-async function lookAtPath(store: ConfigStore, repository: string, path: string) {
-  const [read, overrides, all] = await Promise.all([
-    store.read(repository, path),
-    store.overrides(repository, path),
-    store.subscribers(repository, path),
-  ]);
-  const committed = read ?? null;
-  const subscriptions = all.map((has) => subscriptionOf({ committed, overrides }, has));
-  return { committed, overrides, subscriptions };
+async function lookAtPath(store: EtcdStore, repository: string, path: string) {
+  const [records, all] = await Promise.all([recordsOf(store, repository, path), store.subscribers(repository, path)]);
+  const subscriptions = all.map((has) => subscriptionOf(records, has));
+  return { ...records, subscriptions };
+}
+
+/** As a host that trusts the same keys takes them. */
+async function recordsOf({ inspection }: EtcdStore, repository: string, path: string) {
+  const { values, overrides } = await inspection.lookAt(repository, path);
+  const judged = [
+    ...values.map((one) => ({ what: 'the value', ...one })),
+    ...overrides.map((one) => ({ what: `the override ${one.id}`, ...one })),
+  ];
+  return {
+    committed: values.find(({ fault }) => fault === undefined)?.it?.stored ?? null,
+    overrides: overrides.flatMap(({ it, fault }) => (it === undefined || fault !== undefined ? [] : [it])),
+    signatures: judgeSignatures(judged, inspection.isSigned),
+  };
 }
 
 /** That a store is silent takes nothing away from what git knows. */
 async function orUnknown<T>(
-  store: ConfigStore | null,
+  store: EtcdStore | null,
   repository: string,
-  ask: (store: ConfigStore) => Promise<T>,
+  ask: (store: EtcdStore) => Promise<T>,
 ): Promise<T | { readonly unknown: string }> {
   if (store === null) return { unknown: `config.repositories.${repository} names no etcd` };
   try {

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { accessSync, constants, readFileSync } from 'node:fs';
 import { conveyorError } from '../domain/errors';
 import { isLoopback } from '../domain/loopback';
 import type { ConfigRepositorySettings, StoreTls } from './configRepositories';
@@ -41,6 +41,25 @@ export function storeSigning({ signing }: Pick<ConfigRepositorySettings, 'signin
     ...(key === undefined ? {} : { key: readPem(key, 'key') }),
     trusted: trusted.map((file) => readPem(file, 'key')),
   };
+}
+
+/**
+ * The keys by which a reader verifies records: those of the files that it names, else those of the settings. None if the private key of the settings
+ * is not readable here: the other keys alone may be those that it has replaced. @throws ConveyorError `config-invalid`
+ */
+export function storeTrust({ signing }: Pick<ConfigRepositorySettings, 'signing'>, files: readonly string[] = []) {
+  if (files.length > 0) return storeSigning({ signing: { trusted: files } });
+  const isReadable = signing?.key === undefined || canRead(signing.key);
+  return signing !== undefined && isReadable ? storeSigning({ signing }) : undefined;
+}
+
+function canRead(file: string): boolean {
+  try {
+    accessSync(file, constants.R_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function readPem(file: string, what: string): string {

@@ -98,6 +98,12 @@ const subscription = z.object({
   ...{ revision: z.string().nullable(), commit: z.string().nullable(), since: z.iso.datetime() },
   ...{ refused: z.string().nullable(), loading: z.string().nullable() },
 });
+const signatures = z
+  .object({
+    state: z.enum(['signed', 'unchecked', 'unsigned', 'untrusted', 'absent']),
+    faults: z.array(z.object({ what: z.string(), why: z.string() })),
+  })
+  .describe('whether what the store holds is signed by keys that the server trusts, and what is not to be believed');
 const subscribers = z.union([
   z.object({
     ...{ total: z.number().int(), committed: z.number().int(), overridden: z.number().int() },
@@ -106,6 +112,7 @@ const subscribers = z.union([
       .array(z.object({ deploy: z.string(), revision: z.string() }))
       .describe('changes that are not committed, by the deploys that expose them, or have left them so'),
     named: z.array(subscription).describe('some that refuse what they have, or have something else than they should'),
+    signatures,
   }),
   anyObject,
 ]);
@@ -120,6 +127,6 @@ export const whyAnswer = z.object({
 
 export const hostQuery = z.strictObject({ path, host: z.string().min(1).max(256) });
 export const hostAnswer = z.union([
-  z.object({ subscription: subscription.nullable(), value: z.string().nullable() }),
+  z.object({ subscription: subscription.nullable(), value: z.string().nullable(), signatures }),
   anyObject,
 ]);

@@ -1,8 +1,9 @@
-import type { Known } from '../../config/subscriptions';
+import type { Known, KnownSignatures } from '../../config/subscriptions';
 import type { Exposure, Subscription } from '../../domain/config/subscriptions';
 import { parseId, releaseId } from '../../domain/ids';
 import { plural } from '../../domain/text';
 import { paint, type View } from './paint';
+import { renderSignatures } from './signatures';
 
 /** Of each value who subscribes to it, and those that do not have what they should. */
 export function renderSubscribers(subscribers: Readonly<Record<string, Known>>, view: View): readonly string[] {
@@ -10,10 +11,12 @@ export function renderSubscribers(subscribers: Readonly<Record<string, Known>>, 
   return Object.entries(subscribers).flatMap(([path, known]) => {
     if ('unknown' in known) return [colors.yellow(`who subscribes to ${path} is unknown: ${known.unknown}`)];
     const { total, committed, overridden, refused, stale, named, exposed } = known;
+    const signed = renderSignatures(path, known.signatures, view);
     const exposures = exposed.map((one) => `  ${exposure(one)}`);
-    if (total === 0) return [`nobody subscribes to ${path}`, ...exposures];
+    if (total === 0) return [...signed, `nobody subscribes to ${path}`, ...exposures];
     const counts = `${committed} with the committed value, ${overridden} with an override, ${refused} that refuse, ${stale} stale`;
     return [
+      ...signed,
       `${plural(total, 'host')} subscribe to ${path}: ${counts}`,
       ...exposures,
       ...named.map((one) => `  ${colors.red('✗')} ${stateText(one)}`),
@@ -27,11 +30,15 @@ interface Host {
   readonly subscription: Subscription | null;
   readonly value: string | null;
   readonly unknown: string | null;
+  readonly signatures?: KnownSignatures | null;
   readonly branch: { readonly commit: string | null; readonly value: string } | null;
 }
 
 /** What a host has; where nobody knows, what the branch has. */
-export function renderHost({ path, host, subscription, value, unknown, branch }: Host, view: View): readonly string[] {
+export function renderHost(
+  { path, host, subscription, value, unknown, signatures, branch }: Host,
+  view: View,
+): readonly string[] {
   const colors = paint(view.color);
   if (subscription === null)
     return [
@@ -40,7 +47,7 @@ export function renderHost({ path, host, subscription, value, unknown, branch }:
       branch?.value.trimEnd() ?? '',
     ];
   const text = value?.trimEnd() ?? (subscription.version === '' ? 'no value' : `version ${subscription.version}`);
-  return [stateText(subscription), text];
+  return [stateText(subscription), ...renderSignatures(path, signatures ?? undefined, view), text];
 }
 
 /** `web-3 refuses the override 12@1a2b… since 2026-11-24 09:00:00: too low` */

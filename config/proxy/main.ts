@@ -12,7 +12,7 @@ import { listenForPeers } from '../vessel/listen';
 import { Vessel } from '../vessel/vessel';
 import { createProxyApp } from './app';
 import { filesIn } from './files';
-import { readOptions } from './options';
+import { noteOfUnverified, readOptions } from './options';
 import { ConfigProxy } from './proxy';
 
 /** The proxy of a host as a process. One line when it is ready; on stderr what a person has to know. */
@@ -28,8 +28,8 @@ async function main(): Promise<void> {
   const log = (line: string): void => void process.stderr.write(`note: ${line}\n`);
   claimCache(cache, log);
   const store = new EtcdStore(options.store);
-  if (options.store.signing === undefined)
-    log('no --trust: this host believes whatever the store holds (docs/guides/secure.md)');
+  const unverified = noteOfUnverified(options.store);
+  if (unverified !== undefined) log(unverified);
   const now = (): number => Date.now();
   const vessel = new Vessel({
     ...{ host, repository, labels, store, log, now, mostBytes },
@@ -41,6 +41,7 @@ async function main(): Promise<void> {
     ...{ host, repository, labels, store, log, now },
     files: filesIn(cache),
     packages: vessel,
+    isVerified: unverified === undefined,
   });
   await vessel.start();
   if (place) vessel.address = (await listenForPeers(vessel, place)).address;

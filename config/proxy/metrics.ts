@@ -4,7 +4,7 @@ type Health = ReturnType<ConfigProxy['health']>;
 
 /** In the text format of Prometheus. */
 export function metricsOf(health: Health, watchers: number): string {
-  const { paths, unconfirmed, refused, age, applied, store, diskTrouble, acknowledgeTrouble } = health;
+  const { paths, unconfirmed, refused, verified, age, applied, store, diskTrouble, acknowledgeTrouble } = health;
   return [
     ...metric('paths', 'gauge', 'Paths that this host follows.', paths),
     ...metric('watchers', 'gauge', 'Applications that hold a stream open.', watchers),
@@ -19,6 +19,12 @@ export function metricsOf(health: Health, watchers: number): string {
     ...metric('changes_total', 'counter', 'Changes that applications could see.', applied),
     ...metric('store_up', 'gauge', 'Whether the store answers.', store === 'here' ? 1 : 0),
     ...metric('acknowledged', 'gauge', 'Whether the store takes acknowledgements.', acknowledgeTrouble ? 0 : 1),
+    ...metric(
+      'verified',
+      'gauge',
+      'Whether values are taken only with the signature of a trusted key.',
+      verified ? 1 : 0,
+    ),
     ...metric('disk_up', 'gauge', 'Whether the cache can be written.', diskTrouble === undefined ? 1 : 0),
     '',
   ].join('\n');

@@ -53,6 +53,12 @@ export function readOptions(args: readonly string[], env: Env) {
   return { host, repository, cache, store, port, place, mostBytes, labels: Object.fromEntries(label.map(labelOf)) };
 }
 
+/** Undefined for a host that takes only what trusted keys have signed. */
+export const noteOfUnverified = ({ signing }: ReturnType<typeof readOptions>['store']): string | undefined =>
+  signing === undefined
+    ? 'without --trust this host takes values unverified, no matter who wrote them to the store: --trust FILE names the public key of the service of configuration (docs/guides/secure.md#8-sign-what-hosts-read)'
+    : undefined;
+
 function accessOf(given: Readonly<Record<string, unknown>>, etcd: string, env: Env) {
   const [user, passwordEnv, ca, cert, key] = ['user', 'password-env', 'ca', 'cert', 'key'].map((name) => {
     const value = given[`etcd-${name}`];

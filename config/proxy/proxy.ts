@@ -31,6 +31,8 @@ export interface ProxyOptions {
   readonly retryDiskMs?: number;
   /** What values below `models/` name; whoever changes them has the path acknowledged again. */
   readonly packages?: HostPackages;
+  /** It takes only what trusted keys have signed. */
+  readonly isVerified?: boolean;
 }
 
 export type AgedAnswer = Answer & {
@@ -159,6 +161,7 @@ export class ConfigProxy {
       paths: entries.length,
       unconfirmed: entries.filter(({ isConfirmed }) => !isConfirmed).length,
       refused: entries.filter(({ refusals }) => refusals.size > 0).length,
+      verified: this.options.isVerified ?? false,
       age: this.age(),
       applied: this.applied,
     };

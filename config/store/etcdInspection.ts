@@ -1,9 +1,10 @@
+import { refusePath } from '../../domain/config/commits';
 import { inBatches, type CommitPart } from './batches';
 import type { EtcdApi } from './etcdApi';
 import { Keys } from './etcdKeys';
 import type { EtcdRecords } from './etcdRecords';
 import { scan } from './etcdScan';
-import type { FoundOverride, FoundValue, Inspected, Inspection } from './inspection';
+import type { FoundOverride, FoundRecords, FoundValue, Inspected, Inspection } from './inspection';
 import type { KeyValue } from './etcdWire';
 
 /** How many records are read at once: each may be as large as a value. */
@@ -24,16 +25,15 @@ export class EtcdInspection implements Inspection {
     const { kvs, revision } = await this.api.range({ key: keys.head });
     // If the store was put back to an older state, look at it from its beginning.
     const records = await this.written(keys, revision < since ? 0 : since, revision);
-    const values: FoundValue[] = [];
-    const overrides: FoundOverride[] = [];
-    for (const { key, value } of records) {
-      const { path, override: id } = keys.partIn(key) ?? {};
-      if (path === undefined) continue;
-      if (id === undefined) values.push({ path, ...this.records.value(key, path, value) });
-      else overrides.push({ path, id, ...this.records.override(key, path, value) });
-    }
     const head = this.records.head(keys.head, kvs[0]?.value);
-    return { head, headAt: kvs[0]?.modRevision ?? 0, values, overrides, revision };
+    return { head, headAt: kvs[0]?.modRevision ?? 0, ...this.recordsIn(keys, records), revision };
+  }
+
+  /** What lies there of one path. */
+  async lookAt(repository: string, path: string): Promise<FoundRecords> {
+    refusePath(path);
+    const keys = new Keys(repository);
+    return this.recordsIn(keys, await scan(this.api, { ...keys.allOf(path), limit: RECORDS_A_PAGE }));
   }
 
   async putBack(...[repository, headAt, { head, values }]: Parameters<Inspection['putBack']>): Promise<boolean> {
@@ -60,6 +60,18 @@ export class EtcdInspection implements Inspection {
     const marks = paths.map((path): CommitPart => ({ operations: [{ put: { key: keys.exposed(path), value: '' } }] }));
     for (const batch of inBatches(marks))
       if (batch.length > 0) await this.api.transact(batch.flatMap(({ operations }) => operations));
+  }
+
+  private recordsIn(keys: Keys, found: readonly KeyValue[]): FoundRecords {
+    const values: FoundValue[] = [];
+    const overrides: FoundOverride[] = [];
+    for (const { key, value } of found) {
+      const { path, override: id } = keys.partIn(key) ?? {};
+      if (path === undefined) continue;
+      if (id === undefined) values.push({ path, ...this.records.value(key, path, value) });
+      else overrides.push({ path, id, ...this.records.override(key, path, value) });
+    }
+    return { values, overrides };
   }
 
   private written(keys: Keys, since: number, revision: number): Promise<readonly KeyValue[]> {

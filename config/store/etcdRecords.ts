@@ -8,6 +8,8 @@ export interface FoundRecord<T> {
   readonly it?: T;
   readonly fault?: string;
   readonly isOwn: boolean;
+  /** It carries a signature, of any key. */
+  readonly isSealed?: boolean;
 }
 
 /** `partly`: how many values of the next commit are already there. */
@@ -89,14 +91,14 @@ export class EtcdRecords {
     schema: z.ZodType<H>,
     make: (header: H, value: string | null) => T,
   ): FoundRecord<T> {
-    const { text, isOwn, fault } = this.signing.open(key, sealed);
+    const { text, isOwn, isSealed, fault } = this.signing.open(key, sealed);
     const at = text.indexOf('\n');
     const header = headerIn(at === -1 ? text : text.slice(0, at), schema);
-    if (header === undefined) return { isOwn: false, fault: fault ?? 'it cannot be read' };
+    if (header === undefined) return { isOwn: false, isSealed, fault: fault ?? 'it cannot be read' };
     const value = at === -1 ? null : text.slice(at + 1);
     const wrong = value !== null && 'version' in header && !hasBlobId(value, String(header.version));
     const why = fault ?? (wrong ? 'it is not what its version says' : undefined);
-    return { it: make(header, value), isOwn, ...(why === undefined ? {} : { fault: why }) };
+    return { it: make(header, value), isOwn, isSealed, ...(why === undefined ? {} : { fault: why }) };
   }
 }
 

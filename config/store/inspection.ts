@@ -10,13 +10,16 @@ export interface FoundOverride extends FoundRecord<Override> {
   readonly id: string;
 }
 
+export interface FoundRecords {
+  readonly values: readonly FoundValue[];
+  readonly overrides: readonly FoundOverride[];
+}
+
 /** What lies in the store of a repository, no matter who wrote it. */
-export interface Inspected {
+export interface Inspected extends FoundRecords {
   readonly head: FoundRecord<HeadRecord>;
   /** The revision of the store when the head was last written: mending succeeds only if nobody has moved the head since. */
   readonly headAt: number;
-  readonly values: readonly FoundValue[];
-  readonly overrides: readonly FoundOverride[];
   /** The revision of the store: later writes have a higher one. */
   readonly revision: number;
 }

@@ -13,6 +13,8 @@ export interface SigningKeys {
 export interface OpenedRecord {
   readonly text: string;
   readonly isOwn: boolean;
+  /** It carries a signature, of any key. */
+  readonly isSealed: boolean;
   /** Why it cannot be believed. */
   readonly fault?: string;
 }
@@ -48,13 +50,15 @@ export class StoreSigning {
   open(place: string, sealed: string): OpenedRecord {
     const { line, rest } = splitHeader(sealed);
     const at = line.lastIndexOf(MARK);
-    const text = at === -1 ? sealed : `${line.slice(0, at)}}${rest}`;
-    if (this.trusted.length === 0) return { text, isOwn: true };
-    if (at === -1) return { text, isOwn: false, fault: 'it is not signed' };
+    const isSealed = at !== -1;
+    const text = isSealed ? `${line.slice(0, at)}}${rest}` : sealed;
+    if (this.trusted.length === 0) return { text, isOwn: true, isSealed };
+    if (!isSealed) return { text, isOwn: false, isSealed, fault: 'it is not signed' };
     const signature = Buffer.from(line.slice(at + MARK.length, -2), 'base64');
     const signer = this.trusted.find((key) => verify(null, Buffer.from(`${place}\n${text}`), key, signature));
-    if (signer === undefined) return { text, isOwn: false, fault: 'its signature is of no key that is trusted here' };
-    return { text, isOwn: this.own === undefined || signer === this.own };
+    if (signer === undefined)
+      return { text, isOwn: false, isSealed, fault: 'its signature is of no key that is trusted here' };
+    return { text, isOwn: this.own === undefined || signer === this.own, isSealed };
   }
 }
 

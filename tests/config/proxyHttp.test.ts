@@ -148,5 +148,6 @@ test('GET /health and /metrics say how the host is', async () => {
   expect(text).toContain('\nconveyor_config_proxy_paths 1\n');
   expect(text).toContain('\nconveyor_config_proxy_age_seconds 42\n');
   expect(text).toContain('\nconveyor_config_proxy_store_up 0\n');
+  expect(text).toContain('\nconveyor_config_proxy_verified 0\n');
   expect(text).toContain('\n# TYPE conveyor_config_proxy_changes_total counter\n');
 });

@@ -6,6 +6,17 @@ export interface RepositoryOptions {
 
 export const REPOSITORY = ['-r, --repository <name>', 'which repository, when the configuration has several'] as const;
 
+/** Of commands that show what the store holds. */
+export interface TrustOptions extends RepositoryOptions {
+  readonly trust?: readonly string[];
+}
+
+export const TRUST = [
+  '--trust <file>',
+  'a file with public keys, as proxies have it: whether the store holds what one of them has signed; several times (default: the keys of the settings)',
+  (value: string, before: readonly string[] = []): readonly string[] => [...before, value],
+] as const;
+
 /** The one that is named, or the only one. @throws ConveyorError `usage`, `unknown-extension` */
 export function chosenRepository<R extends { readonly name: string }>(
   all: readonly R[],

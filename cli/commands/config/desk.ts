@@ -4,7 +4,7 @@ import type { Difference } from '../../../config/repository/differing';
 import type { ShownValue } from '../../../config/repository/looking';
 import type { Requested } from '../../../config/repository/requests';
 import type { CommitInfo } from '../../../config/repository/commits';
-import type { Known, KnownHost } from '../../../config/subscriptions';
+import type { Known, KnownHost, KnownSignatures } from '../../../config/subscriptions';
 
 /** A repository of configuration, as commands ask it: on this machine, or through a server. */
 export interface Desk {
@@ -14,6 +14,8 @@ export interface Desk {
   /** @param change null: as it is on the branch */
   value(path: string, change: number | null): Promise<ShownValue>;
   host(path: string, host: string): Promise<KnownHost>;
+  /** Of what the store holds. @throws ConveyorError `usage` through a server */
+  signatures(path: string): Promise<KnownSignatures>;
   why(path: string): Promise<Whys>;
   /** What `propose` would change. */
   diff(folder: string, base: string | undefined): Promise<Difference>;

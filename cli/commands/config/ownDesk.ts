@@ -8,10 +8,10 @@ import { shownValue, textOfVersion } from '../../../config/repository/looking';
 import { draftOfTree, propose } from '../../../config/repository/propose';
 import { ConfigRepository, copiesFolder } from '../../../config/repository/repository';
 import { conveyorError } from '../../../domain/errors';
-import { hostOf, storeIn, subscribersOfAll } from '../../../config/subscriptions';
+import { hostOf, signaturesOf, storeIn, subscribersOfAll } from '../../../config/subscriptions';
 import { actorOf } from '../../door';
 import type { CommandCall } from '../command';
-import type { RepositoryOptions } from './choice';
+import type { TrustOptions } from './choice';
 import type { Desk } from './desk';
 import { basisOf } from './basis';
 import { settingsOf } from './repository';
@@ -19,11 +19,12 @@ import { settingsOf } from './repository';
 /** With git, by the configuration of this machine. */
 export async function ownDesk(
   { io, connect }: Pick<CommandCall<unknown>, 'io' | 'connect'>,
-  options: RepositoryOptions,
+  options: TrustOptions,
 ): Promise<Desk> {
   const { registry, settings } = settingsOf(io, options);
   const { name } = settings;
   const repository = await ConfigRepository.open({ ...settings, programs: OWN_PROGRAMS }, copiesFolder(io.env));
+  const store = () => storeIn(settings, options.trust);
   const draft = async (folder: string, given: string | undefined): Promise<Draft> => {
     const head = await repository.head();
     const basis = await basisOf(folder, { repository: name, given }, (commit) => repository.ancestor(commit, head));
@@ -35,11 +36,11 @@ export async function ownDesk(
     changes: (limit) => repository.changes(limit),
     log: (limit) => repository.log(limit),
     value: (path, change) => shownValue(repository, path, change),
-    host: (path, host) =>
-      hostOf(storeIn(settings), name, { path, host }, (version) => textOfVersion(repository, version)),
+    host: (path, host) => hostOf(store(), name, { path, host }, (version) => textOfVersion(repository, version)),
+    signatures: (path) => signaturesOf(store(), name, path),
     why: async (path) => {
       const found = await dependenciesAt(repository, await repository.head(), path);
-      return { ...found, subscribers: await subscribersOfAll(storeIn(settings), name, valuesIn(path, found)) };
+      return { ...found, subscribers: await subscribersOfAll(store(), name, valuesIn(path, found)) };
     },
     diff: async (folder, base) => differenceOf(repository, await draft(folder, base)),
     propose: async (folder, message, base) => {

@@ -6,11 +6,12 @@ import { blobId } from '../../../sdk/blobId';
 import type { Requested } from '../../../config/repository/requests';
 import { conveyorError } from '../../../domain/errors';
 import { basisOf } from './basis';
-import { chosenRepository, type RepositoryOptions } from './choice';
+import { chosenRepository, type TrustOptions } from './choice';
 import type { Desk } from './desk';
 
 /** Through a server, which has the repository, its store and the rules. */
-export async function serverDesk(server: HttpOptions, options: RepositoryOptions): Promise<Desk> {
+export async function serverDesk(server: HttpOptions, options: TrustOptions): Promise<Desk> {
+  if (options.trust !== undefined) throw checkedByServer();
   const all = await askServer<readonly { readonly name: string }[]>(server, CONFIG.repositories);
   const { name } = chosenRepository(all, options);
   const params = { repository: name };
@@ -30,6 +31,7 @@ export async function serverDesk(server: HttpOptions, options: RepositoryOptions
     log: (limit) => askServer(server, CONFIG.log, { params, query: { limit } }),
     value: (path, change) => askServer(server, CONFIG.value, { params, query: { path, change: change ?? undefined } }),
     host: (path, host) => askServer(server, CONFIG.subscriber, { params, query: { path, host } }),
+    signatures: () => Promise.reject(checkedByServer()),
     why: (path) => askServer(server, CONFIG.why, { params, query: { path } }),
     diff: async (folder, base) => askServer(server, CONFIG.diff, { params, body: (await editsOf(folder, base)).body }),
     propose: async (folder, message, base) => {
@@ -39,6 +41,12 @@ export async function serverDesk(server: HttpOptions, options: RepositoryOptions
     },
   };
 }
+
+const checkedByServer = () =>
+  conveyorError('usage', {
+    text: '--trust asks the store itself, and this command goes through a server',
+    hint: 'leave it out: the server verifies by etcd.signingKey and etcd.trusted of its own settings (docs/guides/secure.md)',
+  });
 
 /** For a folder that began before the branch had a commit: all its files, unless others have made the same files since. */
 function filesWithoutBase(folder: string, { files, commit }: SourceList): Readonly<Record<string, string | null>> {

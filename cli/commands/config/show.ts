@@ -1,15 +1,17 @@
+import type { ShownValue } from '../../../config/repository/looking';
 import type { KnownHost } from '../../../config/subscriptions';
 import { conveyorError } from '../../../domain/errors';
 import { EXIT } from '../../exit';
-import { emit } from '../../output';
+import { emit, printNote } from '../../output';
 import type { View } from '../../render/paint';
+import { exitOfSignatures, renderSignatures } from '../../render/signatures';
 import { renderHost } from '../../render/subscribers';
 import { countOption, examples, type CommandCall, type Register } from '../command';
-import { REPOSITORY, type RepositoryOptions } from './choice';
+import { REPOSITORY, TRUST, type TrustOptions } from './choice';
 import type { Desk } from './desk';
 import { openDesk } from './openDesk';
 
-interface ShowOptions extends RepositoryOptions {
+interface ShowOptions extends TrustOptions {
   readonly change?: string;
   readonly host?: string;
 }
@@ -23,6 +25,7 @@ export const showValue: Register = (group, cli) => {
       '--host <name>',
       'what this host has: the committed value or an override, since when, and why it is refused',
     )
+    .option(...TRUST)
     .option(...REPOSITORY)
     .addHelpText(
       'after',
@@ -30,6 +33,7 @@ export const showValue: Register = (group, cli) => {
         'conveyor config show feed/limits',
         'conveyor config show feed/limits --change 12 -o json',
         'conveyor config show feed/limits --host web-3',
+        'conveyor config show feed/limits --trust config-signing.pub',
       ),
     )
     .action(
@@ -40,15 +44,38 @@ export const showValue: Register = (group, cli) => {
             text: '--host shows what a host has, and --change what a change would have',
             hint: 'leave one of them out',
           });
+        if (options.trust !== undefined && options.change !== undefined)
+          throw conveyorError('usage', {
+            text: '--trust checks what the store holds, where no change is before it has landed',
+            hint: 'leave one of --trust and --change out',
+          });
         const desk = await openDesk(call, options);
         if (options.host !== undefined) return showHost(call, desk, { path, host: options.host });
         const number = countOption('--change', options.change, 0);
         const shown = await desk.value(path, number === 0 ? null : number);
+        if (options.trust !== undefined) return showChecked(call, desk, shown);
         emit(io, output, shown, { text: () => shown.value.trimEnd(), name: [path] });
         return EXIT.ok;
       }),
     );
 };
+
+/** The value of the branch goes to stdout as it is, also for programs; what is said of the store beside it goes to stderr. */
+async function showChecked(
+  { io, output }: Pick<CommandCall<unknown>, 'io' | 'output'>,
+  desk: Desk,
+  shown: ShownValue,
+): Promise<number> {
+  const signatures = await desk.signatures(shown.path);
+  const text = (): string => shown.value.trimEnd();
+  emit(io, output, { ...shown, signatures }, { text, name: [shown.path] });
+  const isNothing = 'state' in signatures && signatures.state === 'absent';
+  const lines = isNothing
+    ? [`the store holds nothing of ${shown.path}`]
+    : renderSignatures(shown.path, signatures, { color: false });
+  for (const line of lines) printNote(io, `note: ${line}`);
+  return 'state' in signatures && signatures.state === 'signed' ? EXIT.ok : EXIT.error;
+}
 
 /** Where the store is silent, git still knows what the branch has. */
 async function showHost(
@@ -60,16 +87,16 @@ async function showHost(
   if ('unknown' in known) {
     const { commit, value } = await desk.value(path, null);
     const branch = { commit, value };
-    const view = { path, host, subscription: null, value: null, unknown: known.unknown, branch };
+    const view = { path, host, subscription: null, value: null, unknown: known.unknown, signatures: null, branch };
     emit(io, output, view, { text: (how, shown) => renderHost({ ...shown, branch }, how).join('\n'), name: [] });
     return EXIT.error;
   }
-  const { subscription, value } = known;
+  const { subscription, value, signatures } = known;
   if (subscription === null)
     throw conveyorError('not-found', { what: `subscriber ${host} of ${path}, or it has been silent for a minute` });
-  const view = { path, host, subscription, value, unknown: null, branch: null };
+  const view = { path, host, subscription, value, unknown: null, signatures: signatures ?? null, branch: null };
   // Values keep their lines.
   const text = (how: View, shown: typeof view): string => renderHost({ ...shown, value }, how).join('\n');
   emit(io, output, view, { text, name: [subscription.state] });
-  return EXIT.ok;
+  return exitOfSignatures([signatures]);
 }

@@ -1,15 +1,15 @@
 import { conveyorError } from '../../../domain/errors';
-import { EXIT } from '../../exit';
 import { emit } from '../../output';
 import { renderConfigProblems, renderWhy } from '../../render/config';
+import { exitOfSignatures } from '../../render/signatures';
 import { renderSubscribers } from '../../render/subscribers';
 import { examples, type CommandCall, type Register } from '../command';
-import { REPOSITORY, type RepositoryOptions } from './choice';
+import { REPOSITORY, TRUST, type TrustOptions } from './choice';
 import type { Whys } from './desk';
 import { compileFolder, type CompiledFolder } from './folder';
 import { openDesk } from './openDesk';
 
-interface WhyOptions extends RepositoryOptions {
+interface WhyOptions extends TrustOptions {
   readonly dir?: string;
 }
 
@@ -21,14 +21,24 @@ export const why: Register = (group, cli) => {
     .command('why <path>')
     .description('which files a value comes from, or which values a file contributes to, and who subscribes to them')
     .option('--dir <dir>', 'as a folder has it, rather than the branch; then without subscribers')
+    .option(...TRUST)
     .option(...REPOSITORY)
     .addHelpText(
       'after',
-      examples('conveyor config why feed/limits', 'conveyor config why feed/shared.ts --dir flags -o json'),
+      examples(
+        'conveyor config why feed/limits',
+        'conveyor config why feed/limits --trust config-signing.pub',
+        'conveyor config why feed/shared.ts --dir flags -o json',
+      ),
     )
     .action(
       cli.handle<WhyOptions, [string]>(async (call, path) => {
         const { io, output, options } = call;
+        if (options.dir !== undefined && options.trust !== undefined)
+          throw conveyorError('usage', {
+            text: '--trust checks what the store holds, and --dir asks a folder',
+            hint: 'leave one of them out',
+          });
         const { files, contributesTo, subscribers, problems } =
           options.dir === undefined ? await ofBranch(call, path) : await ofFolder(options.dir, path);
         emit(
@@ -45,7 +55,7 @@ export const why: Register = (group, cli) => {
             name: files.length > 0 ? files : contributesTo,
           },
         );
-        return EXIT.ok;
+        return exitOfSignatures(Object.values(subscribers).map((one) => ('unknown' in one ? one : one.signatures)));
       }),
     );
 };
