@@ -28,7 +28,7 @@ export const IN_VIRTUAL_TIME = [
 
 /**
  * These need more than a development stack has, most of them a fleet that is not the simulated one; tests/system/bugs.long.test.ts,
- * tests/system/dev.long.test.ts, tests/system/prometheus.test.ts, tests/contract/gatekeeper.test.ts and tests/workflows/models.long.test.ts run them.
+ * tests/system/dev.long.test.ts, tests/system/prometheus.long.test.ts, tests/contract/gatekeeper.test.ts and tests/workflows/models.long.test.ts run them.
  */
 export const ON_OTHER_FLEETS = [
   'advisory/pipeline.yaml',

@@ -12,7 +12,7 @@ import { eventually } from './waiting';
 const prometheus = findPrometheus(process.env);
 if (prometheus === undefined)
   process.stderr.write(
-    '\nSKIPPED: tests/system/prometheus.test.ts needs a Prometheus server, and this machine has none: there is no prometheus ' +
+    '\nSKIPPED: tests/system/prometheus.long.test.ts needs a Prometheus server, and this machine has none: there is no prometheus ' +
       'on PATH, none at /usr/bin/prometheus, and PROMETHEUS_BIN names none. Nothing proves here that health is read from a real one.\n\n',
   );
 const withPrometheus = prometheus === undefined ? describe.skip : describe;
