@@ -8,9 +8,10 @@ const LEAVES = ['failed', 'cancelled', 'revert-failed', null];
 
 /** What holds at the end of a story of configuration: everybody has what is committed, and that is what the deploys say. */
 export async function judgeConfiguration(world: VirtualWorld, deploys: readonly Deploy[]): Promise<void> {
-  const { faults } = world.simulator.simulation.state.configerator;
-  const isCalm = () => world.control('GET', '/control/violations').then(() => faults.size === 0);
-  await world.until('the tree is whole again', isCalm);
+  const { state, fleet } = world.simulator.simulation;
+  const isWhole = () => state.configerator.faults.size === 0 && fleet.faults.size === 0;
+  const isCalm = () => world.control('GET', '/control/violations').then(isWhole);
+  await world.until('the tree and the places of its hosts are whole again', isCalm);
   await world.sleep(2 * MINUTE);
   const { total, committed, overridden } = await world.control<SubscriberCounts>(
     ...(['GET', `/control/config/subscribers?path=${encodeURIComponent(PATH)}`] as const),
