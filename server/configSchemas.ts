@@ -101,7 +101,8 @@ const subscription = z.object({
 const signatures = z
   .object({
     state: z.enum(['signed', 'unchecked', 'unsigned', 'untrusted', 'absent']),
-    faults: z.array(z.object({ what: z.string(), why: z.string() })),
+    faults: z.array(z.object({ what: z.string(), why: z.string() })).describe('twenty at most'),
+    more: z.number().int().describe('how many others'),
   })
   .describe('whether what the store holds is signed by keys that the server trusts, and what is not to be believed');
 const subscribers = z.union([

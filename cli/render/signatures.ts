@@ -10,10 +10,11 @@ export function renderSignatures(path: string, signatures: Shown, view: Pick<Vie
   const colors = paint(view.color);
   if (signatures === undefined) return [];
   if ('unknown' in signatures) return [colors.yellow(`whether ${path} is signed is unknown: ${signatures.unknown}`)];
-  const { state, faults } = signatures;
+  const { state, faults, more } = signatures;
   if (state === 'signed') return [colors.green(`the store holds ${path} signed by a key that is trusted here`)];
   if (state === 'unchecked') return [`the store holds ${path} signed; --trust FILE says whether by a key of yours`];
-  return faults.map(({ what, why }) => colors.red(`✗ ${what} of ${path} in the store is not to be believed: ${why}`));
+  const lines = faults.map(({ what, why }) => `✗ ${what} of ${path} in the store is not to be believed: ${why}`);
+  return [...lines, ...(more > 0 ? [`✗ and ${more} more of ${path}`] : [])].map((line) => colors.red(line));
 }
 
 /** Hosts that trust the same keys do not take what cannot be believed. */

@@ -47,9 +47,11 @@ export class EtcdAcknowledgements {
   }
 
   async of(keys: Keys, path: string): Promise<Acknowledged[]> {
-    const names = await scan(this.api, { ...keys.named, keysOnly: true });
+    const [names, all] = await Promise.all([
+      scan(this.api, { ...keys.named, keysOnly: true }),
+      scan(this.api, keys.acknowledgedOf(path)),
+    ]);
     const named = new Set(names.map(({ key }) => keys.hostOfName(key)));
-    const all = await scan(this.api, keys.acknowledgedOf(path));
     const shared = all.filter(({ key }) => !named.has(keys.acknowledgedIn(key).host));
     const own = named.size === 0 ? [] : await this.ownOf(keys, path, named);
     const found = [

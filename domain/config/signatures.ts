@@ -6,9 +6,13 @@ export type SignatureState = 'signed' | 'unchecked' | 'unsigned' | 'untrusted' |
 
 export interface Signatures {
   readonly state: SignatureState;
-  /** What cannot be believed, and why. */
+  /** Some of what cannot be believed, and why. */
   readonly faults: readonly { readonly what: string; readonly why: string }[];
+  /** How many of these are not among `faults`: whoever writes to the store may leave any number. */
+  readonly more: number;
 }
+
+const NAMED_FAULTS = 20;
 
 interface Judged {
   /** `the value`, `the override …` */
@@ -19,9 +23,14 @@ interface Judged {
 
 /** @param isChecked whether keys are known here */
 export function judgeSignatures(records: readonly Judged[], isChecked: boolean): Signatures {
-  const faults = records.flatMap(({ what, fault }) => (fault === undefined ? [] : [{ what, why: fault }]));
-  if (faults.length > 0) return { state: 'untrusted', faults };
-  if (records.length === 0) return { state: 'absent', faults };
-  if (isChecked) return { state: 'signed', faults };
-  return { state: records.every(({ isSealed }) => isSealed) ? 'unchecked' : 'unsigned', faults };
+  const all = records.flatMap(({ what, fault }) => (fault === undefined ? [] : [{ what, why: fault }]));
+  const faults = all.slice(0, NAMED_FAULTS);
+  return { state: stateOf(records, all.length, isChecked), faults, more: all.length - faults.length };
+}
+
+function stateOf(records: readonly Judged[], faults: number, isChecked: boolean): SignatureState {
+  if (faults > 0) return 'untrusted';
+  if (records.length === 0) return 'absent';
+  if (isChecked) return 'signed';
+  return records.every(({ isSealed }) => isSealed) ? 'unchecked' : 'unsigned';
 }

@@ -94,7 +94,7 @@ describeWithEtcd('whether a value of the store is signed', () => {
     const ran = await conveyor('why', PATH);
     expect(ran).toMatchObject({ code: 0, out: expect.not.stringContaining('signed') });
     const json = JSON.parse((await conveyor('show', PATH, '--host', 'web-1', '-o', 'json')).out) as object;
-    expect(json).toMatchObject({ signatures: { state: 'unsigned', faults: [] } });
+    expect(json).toMatchObject({ signatures: { state: 'unsigned', faults: [], more: 0 } });
   });
 
   test('the keys of the settings are taken where no file is named', async () => {
@@ -113,7 +113,7 @@ describeWithEtcd('whether a value of the store is signed', () => {
       1,
       expect.objectContaining({
         value: TEXT,
-        signatures: { state: 'untrusted', faults: [{ what: 'the value', why: 'it is not signed' }] },
+        signatures: { state: 'untrusted', faults: [{ what: 'the value', why: 'it is not signed' }], more: 0 },
       }),
     ]);
   });
