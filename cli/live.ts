@@ -1,5 +1,6 @@
+import { plural } from '../domain/text';
 import type { Screen } from './io';
-import { truncate, safe } from './render/paint';
+import { isLinkAlone, safe, truncate, widthOf } from './render/paint';
 
 /**
  * A region at the end of the terminal that is drawn again in place. Nothing above it is touched, so what was printed
@@ -30,11 +31,13 @@ export function liveRegion(screen: Screen): LiveRegion {
   return {
     draw: (text) => {
       const lines = fitToScreen(text, screen);
-      const picture = lines.map((line) => `${ERASE_LINE}${line}\n`).join('');
+      // Erasing a line erases one row, and a link may take several.
+      const erase = (line: string): string => (countRows([line], screen) === 1 ? ERASE_LINE : ERASE_BELOW);
+      const picture = lines.map((line) => `${erase(line)}${line}\n`).join('');
       if (picture === last && drawn > 0 && columns === screen.columns) return;
       draw(`${toTheTop()}${picture}${ERASE_BELOW}`);
       columns = screen.columns;
-      drawn = lines.length;
+      drawn = countRows(lines, screen);
       last = picture;
     },
     end: () => {
@@ -45,13 +48,17 @@ export function liveRegion(screen: Screen): LiveRegion {
   };
 }
 
-/** What fits the screen; the cursor's own line is kept free, else each drawing would scroll. */
+/** What fits the screen; the cursor's own line is kept free, else each drawing would scroll. Links are whole, and may take several rows. */
 function fitToScreen(text: string, screen: Screen): string[] {
   const lines = safe(text, true)
     .split('\n')
-    .map((line) => truncate(line, screen.columns - 1));
+    .map((line) => (isLinkAlone(line) ? line : truncate(line, screen.columns - 1)));
   const room = Math.max(3, screen.rows - 1);
-  return lines.length <= room
-    ? lines
-    : [...lines.slice(0, room - 1), truncate(`… ${lines.length - room + 1} lines more`, screen.columns - 1)];
+  if (countRows(lines, screen) <= room) return lines;
+  let shown = lines;
+  while (countRows(shown, screen) > room - 1) shown = shown.slice(0, -1);
+  return [...shown, truncate(`… ${plural(lines.length - shown.length, 'more line')}`, screen.columns - 1)];
 }
+
+const countRows = (lines: readonly string[], { columns }: Screen): number =>
+  lines.reduce((sum, line) => sum + Math.max(1, Math.ceil(widthOf(line) / columns)), 0);

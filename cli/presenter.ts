@@ -6,7 +6,7 @@ import { liveRegion } from './live';
 import { emit, jsonText, printNote, type Output } from './output';
 import { renderDeploy } from './render/deploy';
 import { logLines, type WatchSnapshot } from './render/log';
-import type { View } from './render/paint';
+import { foldAll, type View } from './render/paint';
 import { renderRelease } from './render/release';
 import { wholeSeconds } from './render/words';
 import { asTyped } from './typed';
@@ -35,6 +35,9 @@ export function presenter(io: Io, output: Output): Presenter {
 
 function picture(io: Io, output: Output): Presenter {
   const region = liveRegion(io.stdout);
+  // A full last column would make some terminals scroll.
+  const view = (): View => ({ ...output.view(), width: io.stdout.columns - 1 });
+  const draw = (text: string): void => region.draw(foldAll(asTyped(text, io.env).split('\n'), view()).join('\n'));
   let seenAt = io.now();
   let lost: Lost | null = null;
   const warning = (): string =>
@@ -45,15 +48,15 @@ function picture(io: Io, output: Output): Presenter {
     redraws: true,
     look: (found) => {
       const seen = allOnOneLine(found);
-      const full = renderWatched(seen, output.view());
+      const full = renderWatched(seen, view());
       const fits = full.split('\n').length < io.stdout.rows - 1;
-      const text = fits ? full : renderWatched(seen, { ...output.view(), compact: true });
-      region.draw(asTyped(`${warning()}${text}`, io.env));
+      const text = fits ? full : renderWatched(seen, { ...view(), compact: true });
+      draw(`${warning()}${text}`);
     },
     contact: (why) => {
       if (why === null) seenAt = io.now();
       lost = why;
-      if (why !== null) region.draw(asTyped(warning().trimEnd(), io.env));
+      if (why !== null) draw(warning().trimEnd());
     },
     leave: () => region.end(),
     end: () => region.end(),

@@ -98,7 +98,10 @@ const listCommand: Register = (group, cli) => {
       cli.handle(({ io, output, connect }) =>
         withClient(io, connect, async (client) => {
           const bugs = await client.listBugs();
-          emit(io, output, bugs, { text: (view, shown) => bugTable(shown, view), name: bugs.map(({ id }) => id) });
+          emit(io, output, bugs, {
+            text: (view, shown) => bugTable(shown, view, output.wide),
+            name: bugs.map(({ id }) => id),
+          });
           return 0;
         }),
       ),

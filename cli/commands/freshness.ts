@@ -25,7 +25,7 @@ export const freshnessCommand: Register = (program, cli) => {
           const shown = { ...report, pipelines: report.pipelines.slice(0, limit) };
           const more = report.pipelines.length - shown.pipelines.length;
           emit(io, output, shown, {
-            text: (view, it) => freshnessText(it, more, view),
+            text: (view, it) => freshnessText(it, more, view, output.wide),
             name: shown.pipelines.map(({ id }) => id),
           });
           return 0;

@@ -1,6 +1,6 @@
 import { conveyorError } from '../../domain/errors';
 import { emit, printNote } from '../output';
-import { table } from '../render/paint';
+import { table } from '../render/columns';
 import { createJobs, describeVersion, listJobs, type ListedJob } from '../simulator';
 import { usualAddresses } from '../stack/addresses';
 import type { Io } from '../io';

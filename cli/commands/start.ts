@@ -7,7 +7,7 @@ import { attestations } from '../attestations';
 import { withClient } from '../door';
 import type { Io } from '../io';
 import { emit, printNote, type Output } from '../output';
-import { paint } from '../render/paint';
+import { foldAll, paint } from '../render/paint';
 import { watchUntilEnd } from '../watch';
 import { durationOption, type CommandCall } from './command';
 
@@ -139,12 +139,13 @@ async function announceRelease(
       text: (view, shown) => {
         const colors = paint(view.color);
         const link = shown.webUi === null ? [] : [`${colors.bold('Web UI')}  ${colors.underline(shown.webUi)}`];
-        return [
+        const lines = [
           `${colors.green('✔')} ${startedWords(shown)}`,
           ...(shown.passedOver ?? []).map((line) => `${colors.yellow('⚠')} ${line}`),
           ...link,
           `${colors.bold('Next')}    ${colors.cyan(nextCommand(shown, action))}`,
-        ].join('\n');
+        ];
+        return foldAll(lines, view).join('\n');
       },
       name: [started.id],
     },

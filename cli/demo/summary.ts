@@ -1,5 +1,6 @@
 import type { DeployStatus } from '../../domain/views';
-import { alignRows, paint, table, tint, wrap, type View } from '../render/paint';
+import { alignRows, table } from '../render/columns';
+import { foldAll, paint, tint, wrap, type View } from '../render/paint';
 import { deployWord, took } from '../render/words';
 import type { DemoResult } from './demo';
 import type { ListedJob } from '../simulator';
@@ -35,7 +36,7 @@ export function deployTable(deploys: readonly DeployStatus[], view: View): strin
 export function webUiLinks({ releases, deploys }: DemoResult, view: View): string[] {
   const colors = paint(view.color);
   const links = [...releases, ...deploys].map(({ id, webUi }) => [`  ${id}`, colors.underline(webUi)]);
-  return [colors.bold('In the Temporal Web UI'), ...alignRows(links)];
+  return [colors.bold('In the Temporal Web UI'), ...foldAll(alignRows(links), view)];
 }
 
 /** The unhealthy verdict that a deploy was reverted for, in full. */

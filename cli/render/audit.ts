@@ -1,6 +1,7 @@
 import type { AuditRecord } from '../../domain/audit/record';
 import type { Verified } from '../../platform/audit/files';
-import { fold, paint, table, tint, type View } from './paint';
+import { listTable } from './columns';
+import { fold, paint, tint, type View } from './paint';
 import { ago } from './words';
 
 const AUDIT_SYMBOLS = {
@@ -33,7 +34,7 @@ export function auditTable(records: readonly AuditRecord[], view: View, wide: bo
       ...(wide ? [record.door, permittedBy(record), changesOf(record), `${record.server}:${record.seq}`] : []),
     ];
   });
-  return table(heading, cells, 'nothing is on record', view);
+  return listTable({ heading, rows: cells, empty: 'nothing is on record', wide }, view);
 }
 
 /** What was written before records said so has none. */

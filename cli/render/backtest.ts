@@ -2,7 +2,8 @@ import type { Backtest, BacktestedDeploy } from '../../domain/health/backtest';
 import { isCounted, type Result } from '../../domain/health/result';
 import { share } from '../../domain/health/quality';
 import { formatDuration, plural } from '../../domain/text';
-import { paint, table, tint, type Tone, type View } from './paint';
+import { table } from './columns';
+import { paint, tint, type Tone, type View } from './paint';
 import { clock, shareWords } from './words';
 
 /** The checks of one deploy action on its past deploys. */

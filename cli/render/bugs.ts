@@ -1,10 +1,11 @@
 import { isInForce, revisionWords, type Bug, type BugHit, type BugSearch } from '../../domain/bugs/bug';
 import { plural } from '../../domain/text';
-import { paint, table, type View } from './paint';
+import { listTable } from './columns';
+import { foldAll, paint, type View } from './paint';
 import { ago } from './words';
 
-/** `bugs list`. */
-export function bugTable(rows: readonly Bug[], view: View): string {
+/** `bugs list`; `wide` cuts nothing. */
+export function bugTable(rows: readonly Bug[], view: View, wide: boolean = false): string {
   const colors = paint(view.color);
   const cells = rows.map((bug) => [
     colors.bold(bug.id),
@@ -15,7 +16,8 @@ export function bugTable(rows: readonly Bug[], view: View): string {
     ago(bug.at, view),
     bug.reason,
   ]);
-  return table(['BUG', 'STATE', 'TARGET', 'REVISIONS', 'FOUND', 'REPORTED', 'REASON'], cells, 'no bugs', view);
+  const heading = ['BUG', 'STATE', 'TARGET', 'REVISIONS', 'FOUND', 'REPORTED', 'REASON'];
+  return listTable({ heading, rows: cells, empty: 'no bugs', wide }, view);
 }
 
 /** `bugs show`. */
@@ -34,13 +36,14 @@ export function bugText(bug: Bug, view: View): string {
             ...namedOnlyLines(search.namedOnly),
           ]
         : [`  ${colors.red('nobody knows what contains it')}: ${search.problem}`];
-  return [
+  const lines = [
     `${colors.bold(bug.id)} ${stateOf(bug)}: ${bug.target}, ${revisionsOf(bug)}: ${bug.reason}`,
     `  reported by ${bug.reportedBy} ${ago(bug.at, view)}`,
     ...ended,
     ...(bug.advisory?.unheld ?? []).map((why) => `  ${colors.yellow('not looked for')}: ${why}`),
     ...found,
-  ].join('\n');
+  ];
+  return foldAll(lines, view).join('\n');
 }
 
 const unreadLines = (unread: BugSearch['unread']): string[] =>

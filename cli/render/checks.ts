@@ -1,6 +1,7 @@
 import { plural } from '../../domain/text';
 import type { DoctorCheck } from '../doctor/check';
-import { alignRows, fold, paint, tint, type View } from './paint';
+import { alignRows } from './columns';
+import { fold, paint, tint, type View } from './paint';
 import type { StatusSymbol } from './words';
 
 const DOCTOR_SYMBOLS: Readonly<Record<DoctorCheck['state'], StatusSymbol>> = {

@@ -1,6 +1,7 @@
 import { plural } from '../../domain/text';
 import type { ChildrenView } from '../../domain/views';
-import { alignRows, tint, wrap, type Colors, type View } from './paint';
+import { alignRows } from './columns';
+import { tint, wrap, type Colors, type View } from './paint';
 import { progressBar, type StatusSymbol } from './words';
 
 const CHILDREN_SYMBOLS: Readonly<Record<ChildrenView['state'], StatusSymbol>> = {

@@ -1,7 +1,8 @@
 import { whereaboutsText, type Whereabouts } from '../../domain/config/whereabouts';
 import { plural } from '../../domain/text';
 import { formatBytes } from '../../domain/size';
-import { alignRows, paint, type View } from './paint';
+import { alignRows } from './columns';
+import { paint, type View } from './paint';
 
 interface ConfigProblem {
   readonly code: string;

@@ -11,7 +11,8 @@ import {
   VERDICT_SYMBOLS,
   wholeSeconds,
 } from './words';
-import { alignRows, fold, paint, tint, wrap, type Colors, type View } from './paint';
+import { alignRows } from './columns';
+import { foldAll, paint, tint, wrap, type Colors, type View } from './paint';
 import { phaseRows } from './phases';
 import { totalsOf } from '../../domain/deploy/counts';
 import { sparkline } from '../../domain/sparkline';
@@ -36,7 +37,7 @@ export function renderDeploy(deploy: DeployStatus, view: View): string {
 export function joinSections(sections: readonly (readonly string[])[], view: View): string {
   return sections
     .filter((lines) => lines.length > 0)
-    .map((lines) => lines.flatMap((line) => fold(line, view.width)).join('\n'))
+    .map((lines) => foldAll(lines, view).join('\n'))
     .join('\n\n');
 }
 
@@ -64,7 +65,7 @@ export function healthSection(rows: readonly HealthRow[], view: View, colors: Co
       ];
     }),
   );
-  const lines = aligned.flatMap((line, at) => [line, ...sentenceOf(shown[at], view, colors)]);
+  const lines = shown.flatMap((row, at) => [aligned[at] ?? '', ...sentenceOf(row, view, colors)]);
   const hidden = sorted.slice(shown.length);
   const more = hidden.length > 0 ? [colors.dim(`  … ${hidden.length} more, all ${hiddenVerdicts(hidden)}`)] : [];
   return [colors.bold('Health'), ...lines, ...more];
@@ -151,11 +152,13 @@ const spanWords = (spans: Spans): string =>
     .map(([key, word]) => `${word} ${wholeSeconds(spans[key])}`)
     .join(', ');
 
-/** Why a person should look, never cut; a healthy check needs no words. */
-function sentenceOf(row: HealthRow | undefined, view: View, colors: Colors): string[] {
-  if (row === undefined || row.verdict === 'healthy') return [];
-  const lines = wrap(row.reason, Math.max(20, view.width - 6)).map((line) => `      ${line}`);
-  return row.verdict === 'inconclusive' ? lines.slice(0, 1).map(colors.dim) : lines;
+/** Why a person should look, never cut; missing data is a line at most, and a healthy check needs no words. */
+function sentenceOf({ verdict, reason }: HealthRow, view: View, colors: Colors): string[] {
+  if (verdict === 'healthy') return [];
+  const room = Math.max(20, view.width - 7);
+  const [first = '', ...more] = wrap(reason, room);
+  if (verdict === 'inconclusive') return [colors.dim(`      ${first}${more.length > 0 ? '…' : ''}`)];
+  return [first, ...more].map((line) => `      ${line}`);
 }
 
 /** `0.21, limit 0.05 (12 samples)`. */

@@ -1,5 +1,6 @@
 import type { FinderView } from '../../domain/views';
-import { alignRows, paint, table, tint, type Colors, type View } from './paint';
+import { alignRows, listTable } from './columns';
+import { paint, tint, type Colors, type View } from './paint';
 import { ago, until, type StatusSymbol } from './words';
 
 const FINDER_SYMBOLS: Readonly<Record<FinderView['state'], StatusSymbol>> = {
@@ -10,8 +11,8 @@ const FINDER_SYMBOLS: Readonly<Record<FinderView['state'], StatusSymbol>> = {
   unasked: { glyph: '⚠', tone: 'warn' },
 };
 
-/** `list finders`. */
-export function finderTable(rows: readonly FinderView[], view: View): string {
+/** `list finders`; `wide` cuts nothing. */
+export function finderTable(rows: readonly FinderView[], view: View, wide: boolean = false): string {
   const colors = paint(view.color);
   const cells = rows.map((finder) => [
     colors.bold(finder.id),
@@ -20,12 +21,8 @@ export function finderTable(rows: readonly FinderView[], view: View): string {
     finder.nextAt === null ? '–' : until(finder.nextAt, view),
     finderRemarks(finder, view),
   ]);
-  return table(
-    ['FINDER', 'STATE', 'ANSWERED', 'NEXT', 'SAID'],
-    cells,
-    'no finders: no worker has begun to ask any',
-    view,
-  );
+  const heading = ['FINDER', 'STATE', 'ANSWERED', 'NEXT', 'SAID'];
+  return listTable({ heading, rows: cells, wide, empty: 'no finders: no worker has begun to ask any' }, view);
 }
 
 /** The finders in the picture of a pipeline. */

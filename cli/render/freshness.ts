@@ -1,7 +1,8 @@
 import type { FreshnessReport, TicketsReport } from '../../domain/freshness/report';
 import type { FreshnessView, TicketView } from '../../domain/freshness/view';
 import { plural } from '../../domain/text';
-import { paint, table, tint, type View } from './paint';
+import { listTable } from './columns';
+import { paint, tint, type View } from './paint';
 import { ago, until, type StatusSymbol } from './words';
 
 const FRESHNESS_SYMBOLS: Readonly<Record<FreshnessView['state'], StatusSymbol>> = {
@@ -12,7 +13,12 @@ const FRESHNESS_SYMBOLS: Readonly<Record<FreshnessView['state'], StatusSymbol>> 
 };
 
 /** `conveyor freshness`; so many `more` pipelines are not in the report. */
-export function freshnessText({ pipelines, weekly, tickets }: FreshnessReport, more: number, view: View): string {
+export function freshnessText(
+  { pipelines, weekly, tickets }: FreshnessReport,
+  more: number,
+  view: View,
+  wide: boolean = false,
+): string {
   const colors = paint(view.color);
   const cells = pipelines.map((row) => {
     const { glyph, tone } = FRESHNESS_SYMBOLS[row.state];
@@ -36,11 +42,12 @@ export function freshnessText({ pipelines, weekly, tickets }: FreshnessReport, m
     ...(tickets === null ? [] : ['TICKET']),
     'OWNERS',
   ];
-  const rows = table(heading, cells, 'no pipelines; conveyor init writes a first one', view);
   const percent = Math.floor((weekly ?? 0) * 1000) / 10;
   const share = weekly === null ? [] : [`${percent} % of the pipelines that ever deployed did so in the last week.`];
   const rest = more === 0 ? [] : [`${plural(more, 'pipeline')} more: --limit ${pipelines.length + more}`];
-  return [rows, ...[...share, ...ticketLines(tickets, view), ...rest].map((line) => colors.dim(line))].join('\n');
+  const below = [...share, ...ticketLines(tickets, view), ...rest].map((line) => colors.dim(line));
+  const empty = 'no pipelines; conveyor init writes a first one';
+  return listTable({ heading, rows: cells, empty, wide, below }, view);
 }
 
 function ticketCell(ticket: FreshnessView['ticket']): string {

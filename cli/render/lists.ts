@@ -1,5 +1,8 @@
-import type { DeploySummary, HistoryRow, PipelineSummary, ReleaseSummary } from '../../domain/views';
-import { paint, table, tint, type Colors, type View } from './paint';
+import type { DeploySummary, HistoryRow, Pause, PipelineSummary, ReleaseSummary } from '../../domain/views';
+import { namesOf } from '../../domain/deploy/unavailable';
+import { grouped } from '../../domain/grouped';
+import { listTable } from './columns';
+import { paint, tint, type Colors, type View } from './paint';
 import {
   ago,
   artifactWords,
@@ -16,24 +19,39 @@ import {
   pauseWords,
 } from './words';
 
-/** The tables of `list` and `history`. `wide` adds columns. */
+/** The tables of `list` and `history`. `wide` adds columns, and cuts nothing. */
 
 export function pipelineTable(rows: readonly PipelineSummary[], view: View, wide: boolean = false): string {
   const colors = paint(view.color);
   const heading = ['NAME', 'STATE', 'RUNNING', 'LAST', 'OWNERS', ...(wide ? ['LABELS', 'DESCRIPTION'] : [])];
   const cells = rows.map((row) => [
     colors.bold(row.id),
-    pipelineStateText(row, view, colors) + problemWords(row, colors),
+    pipelineStateText(row, view, colors) + staleWords(row, colors),
     row.active.join(', ') || '–',
     row.lastRelease === null ? '–' : String(row.lastRelease),
     row.owners.join(', '),
     ...(wide ? [labelList(row.labels), row.description] : []),
   ]);
-  return table(heading, cells, 'no pipelines; conveyor init writes a first one', view);
+  const empty = 'no pipelines; conveyor init writes a first one';
+  return listTable({ heading, rows: cells, empty, wide, below: problemLines(rows, colors) }, view);
 }
 
-const problemWords = ({ problem }: { readonly problem?: string }, colors: Colors): string =>
-  problem === undefined ? '' : colors.yellow(`, as it was: ⚠ ${problem}`);
+interface Listed {
+  readonly id: string;
+  readonly problem?: string;
+}
+
+/** A workflow that does not answer is shown as it was; why is said below. */
+const staleWords = ({ problem }: Listed, colors: Colors): string =>
+  problem === undefined ? '' : colors.yellow(', as it was');
+
+/** Each problem once, however many have it. */
+function problemLines(rows: readonly Listed[], colors: Colors): string[] {
+  const stuck = rows.flatMap(({ id, problem }) => (problem === undefined ? [] : [{ id, problem }]));
+  return grouped(stuck, ({ problem }) => problem).map(([problem, all]) =>
+    colors.yellow(`⚠ ${namesOf({ count: all.length, names: all.map(({ id }) => id) })}: ${problem}`),
+  );
+}
 
 const frozenUntil = ({ frozenUntil: iso }: PipelineSummary, view: View): string =>
   iso === undefined ? '' : ` ${untilWords(iso, view)}`;
@@ -50,28 +68,26 @@ export function releaseTable(rows: readonly ReleaseSummary[], view: View, wide: 
   const cells = rows.map((row) => {
     return [
       colors.bold(row.id),
-      releaseWords(row, colors) + rerunWords(row) + pausedDeployWords(row) + problemWords(row, colors),
+      releaseWords(row, colors) + rerunWords(row) + pausedDeployWords(row) + staleWords(row, colors),
       artifactWords(row.artifacts),
       ago(row.startedAt, view),
       took(row.startedAt, row.endedAt, view),
       ...(wide ? [triggerWords(row), row.trigger.key ?? '–'] : []),
     ];
   });
-  const below = pausesBelow(rows, view, colors);
-  return `${table(heading, cells, 'no releases; conveyor release PIPELINE starts one', view)}${below}`;
+  const paused = rows.flatMap(({ pausedDeploy }) => pausedDeploy ?? []);
+  const below = [...paused.map((pause) => pauseLine(pause.id, pause, view, colors)), ...problemLines(rows, colors)];
+  return listTable(
+    { heading, rows: cells, empty: 'no releases; conveyor release PIPELINE starts one', wide, below },
+    view,
+  );
 }
 
 const pausedDeployWords = ({ id, pausedDeploy }: ReleaseSummary): string =>
   pausedDeploy === undefined ? '' : `, ${pausedDeploy.id.slice(id.length + 1)} paused`;
 
-/** Below the table: a reason is too long for a cell, and never cut. */
-function pausesBelow(rows: readonly ReleaseSummary[], view: View, colors: Colors): string {
-  const { glyph, tone } = PAUSED_SYMBOL;
-  const lines = rows.flatMap(({ pausedDeploy: paused }) =>
-    paused === undefined ? [] : [tint(colors, tone, `${glyph} ${paused.id} ${pauseWords({ paused }, view)}`)],
-  );
-  return lines.map((line) => `\n${line}`).join('');
-}
+const pauseLine = (id: string, paused: Pause, view: View, colors: Colors): string =>
+  tint(colors, PAUSED_SYMBOL.tone, `${PAUSED_SYMBOL.glyph} ${id} ${pauseWords({ paused }, view)}`);
 
 export function deployTable(rows: readonly DeploySummary[], view: View, wide: boolean = false): string {
   const colors = paint(view.color);
@@ -80,18 +96,20 @@ export function deployTable(rows: readonly DeploySummary[], view: View, wide: bo
     const { word, sign } = deployWord(row);
     return [
       colors.bold(row.id),
-      tint(colors, sign.tone, `${sign.glyph} ${word}`) + whyPaused(row, view) + problemWords(row, colors),
+      tint(colors, sign.tone, `${sign.glyph} ${word}`) + staleWords(row, colors),
       row.version,
       ago(row.startedAt, view),
       took(row.startedAt, row.endedAt, view),
       ...(wide ? [row.pushType, String(row.attempt), row.classification ?? '–'] : []),
     ];
   });
-  return table(heading, cells, 'no deploys', view);
+  const paused = rows.filter(({ outcome }) => outcome === null);
+  const below = [
+    ...paused.flatMap((row) => (row.paused === null ? [] : [pauseLine(row.id, row.paused, view, colors)])),
+    ...problemLines(rows, colors),
+  ];
+  return listTable({ heading, rows: cells, empty: 'no deploys', wide, below }, view);
 }
-
-const whyPaused = (row: DeploySummary, view: View): string =>
-  row.outcome !== null || row.paused === null ? '' : ` ${pauseWords(row, view)}`;
 
 export function historyTable(rows: readonly HistoryRow[], view: View, wide: boolean = false): string {
   const colors = paint(view.color);
@@ -119,7 +137,7 @@ export function historyTable(rows: readonly HistoryRow[], view: View, wide: bool
       ...(wide ? [triggerWords(row), row.deploys.map((deploy) => deploy.classification).join(', ') || '–'] : []),
     ];
   });
-  return table(heading, cells, 'no releases yet', view);
+  return listTable({ heading, rows: cells, empty: 'no releases yet', wide }, view);
 }
 
 const labelList = (labels: Readonly<Record<string, string>>): string =>

@@ -56,39 +56,43 @@ export function tint(colors: Colors, tone: Tone, text: string): string {
 
 export const widthOf = (text: string): number => stringWidth(text);
 
-/** Fills with spaces up to `width` columns, whatever colours and wide characters are inside. */
-const pad = (text: string, width: number): string => text + ' '.repeat(Math.max(0, width - widthOf(text)));
-
 const COLOR = /\u001b\[[0-9;]*m/gu;
 const PIECE = /\u001b\[[0-9;]*m|./gsu;
 
-/** Cuts a line, with its colours, to `width` columns; what was cut shows as `…`. */
-export function truncate(line: string, width: number): string {
+/** Cuts a line, with its colours, to `width` columns at one of its ends; what was cut shows as `…`. */
+export function truncate(line: string, width: number, at: 'start' | 'end' = 'end'): string {
   if (widthOf(line) <= width) return line;
-  let room = width - 1;
-  let kept = '';
-  for (const piece of line.match(PIECE) ?? []) {
-    const size = piece.startsWith('\u001b') ? 0 : widthOf(piece);
-    // Once one did not fit, nothing after it may; colours are kept to the end, so that they end.
-    if (size > room) room = -1;
-    if (size > 0 && room < 0) continue;
-    room -= size;
-    kept += piece;
-  }
-  return placeEllipsis(kept);
+  const pieces = line.match(PIECE) ?? [];
+  return at === 'end'
+    ? keepPieces(pieces, width - 1)
+        .join('')
+        .replace(COLORS_AFTER, '…$1')
+    : keepPieces(pieces.reverse(), width - 1)
+        .reverse()
+        .join('')
+        .replace(COLORS_BEFORE, '$1…');
 }
 
-/** Before the colours that end the line. */
-function placeEllipsis(text: string): string {
-  const end = /(?:\u001b\[[0-9;]*m)*$/.exec(text)?.index ?? text.length;
-  return `${text.slice(0, end).trimEnd()}…${text.slice(end)}`;
+/** The dots stand inside the colours that begin or end a line. */
+const COLORS_AFTER = / *((?:\u001b\[[0-9;]*m)*)$/u;
+const COLORS_BEFORE = /^((?:\u001b\[[0-9;]*m)*) */u;
+
+/** As many characters as fit, and all colours, so that each ends. */
+function keepPieces(pieces: readonly string[], width: number): string[] {
+  let room = width;
+  return pieces.filter((piece) => {
+    if (piece.startsWith('\u001b')) return true;
+    // Once one did not fit, nothing after it may.
+    room = widthOf(piece) > room ? -1 : room - widthOf(piece);
+    return room >= 0;
+  });
 }
 
 const TOKEN = /\u001b\[[0-9;]*m| +|[^ \u001b]+/gu;
 
 /**
  * A line, with its colours, in as many lines of `width` columns as it takes: people need all of it at night. It is broken at spaces,
- * and continues under its last column.
+ * and continues under its last column. A link stays whole, on a line of its own if it has to: terminals open no half of one.
  */
 export function fold(line: string, width: number): string[] {
   if (widthOf(line) <= width) return [line];
@@ -99,16 +103,24 @@ export function fold(line: string, width: number): string[] {
     const last = lines.at(-1) ?? '';
     if (token.startsWith(' ')) gap = token;
     else if (token.startsWith('\u001b')) lines[lines.length - 1] = last + token;
-    else if (widthOf(last + gap + token) <= width) {
-      lines[lines.length - 1] = last + gap + token;
-      gap = '';
-    } else {
-      lines.push(...pieces(token, width - indent.length).map((piece) => indent + piece));
+    else {
+      if (widthOf(last + gap + token) <= width) lines[lines.length - 1] = last + gap + token;
+      else if (isLink(token)) lines.push((widthOf(indent + token) <= width ? indent : '') + token);
+      else lines.push(...pieces(token, width - indent.length).map((piece) => indent + piece));
       gap = '';
     }
   }
   return lines[0] === '' ? lines.slice(1) : lines;
 }
+
+/** Every line of a text folded. */
+export const foldAll = (lines: readonly string[], { width }: Pick<View, 'width'>): string[] =>
+  lines.flatMap((line) => fold(line, width));
+
+const isLink = (word: string): boolean => /https?:\/\//.test(word);
+
+/** Whether a line, with its colours, is a link and nothing else. */
+export const isLinkAlone = (line: string): boolean => /^ *https?:\/\/\S+$/.test(line.replace(COLOR, ''));
 
 /** Where the last column of a line begins, if that leaves half of the width; else a little further in than the line itself. */
 function hangingOf(line: string, width: number): number {
@@ -136,30 +148,4 @@ export function wrap(text: string, width: number): string[] {
     else lines.push(word);
   }
   return lines;
-}
-
-/** Rows under aligned columns; the last column is not padded. Cells may be coloured. */
-export function alignRows(rows: readonly (readonly string[])[], gap: string = '  '): string[] {
-  const widths: number[] = [];
-  for (const row of rows)
-    row.forEach((cell, column) => (widths[column] = Math.max(widths[column] ?? 0, widthOf(cell))));
-  return rows.map((row) =>
-    row
-      .map((cell, column) => pad(cell, widths[column] ?? 0))
-      .join(gap)
-      .trimEnd(),
-  );
-}
-
-/** A table with a heading; says `empty` when there is nothing. */
-export function table(
-  heading: readonly string[],
-  rows: readonly (readonly string[])[],
-  empty: string,
-  view: View,
-): string {
-  if (rows.length === 0) return empty;
-  const colors = paint(view.color);
-  const [head = '', ...body] = alignRows([heading, ...rows]);
-  return [colors.bold(head), ...body].flatMap((line) => fold(line, view.width)).join('\n');
 }

@@ -3,7 +3,8 @@ import type { GoodView, PipelineStatus, ScheduleView } from '../../domain/views'
 import { fieldLines, joinSections, nextSection } from './deploy';
 import { finderRows } from './finders';
 import { releaseTable } from './lists';
-import { alignRows, paint, tint, wrap, type Colors, type View } from './paint';
+import { alignRows } from './columns';
+import { paint, tint, wrap, type Colors, type View } from './paint';
 import { ago, artifactWords, clock, PAUSED_SYMBOL, untilWords } from './words';
 
 /** A pipeline for people: whether deploys may start and when, who waits for what, what is good and bad, its last releases. */

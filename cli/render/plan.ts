@@ -5,7 +5,8 @@ import { formatDuration, plural } from '../../domain/text';
 import type { PlanView } from '../../domain/views';
 import { joinSections } from './deploy';
 import { offsetIfTwice } from './offset';
-import { alignRows, paint, widthOf, wrap, type Colors, type View } from './paint';
+import { alignRows } from './columns';
+import { paint, widthOf, wrap, type Colors, type View } from './paint';
 
 const UNITS_SHOWN = 4;
 

@@ -2,7 +2,8 @@ import { offersRerun } from '../../domain/release/rerun';
 import { withReason } from '../../domain/text';
 import type { ActionView, DeployStatus, Pause, ReleaseStatus, WaitView } from '../../domain/views';
 import { fieldLines, healthSection, joinSections, nextSection, revertSection, timelineSection } from './deploy';
-import { alignRows, paint, tint, type Colors, type View } from './paint';
+import { alignRows } from './columns';
+import { paint, tint, type Colors, type View } from './paint';
 import { actionRows, linksSection } from './actions';
 import { childrenSection } from './children';
 import {

@@ -3,7 +3,8 @@ import { stackEnvironment, usualAddresses } from '../stack/addresses';
 import type { ConfigStack } from '../stack/configuration';
 import type { Ready } from '../stack/readyFile';
 import type { Stack } from '../stack/stack';
-import { alignRows, paint, type View } from './paint';
+import { alignRows } from './columns';
+import { foldAll, paint, type View } from './paint';
 
 /** Where everything is, and what to type next. */
 export function stackText(
@@ -40,7 +41,7 @@ export function stackText(
   ];
   return [
     '',
-    ...alignRows(rows),
+    ...foldAll(alignRows(rows), view),
     '',
     `${colors.bold('Next')}, in another terminal (Ctrl-C here stops everything)`,
     ...next.map((line) => `  ${colors.cyan(line)}`),

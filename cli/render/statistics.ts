@@ -1,7 +1,8 @@
 import type { Counts, Statistics } from '../../domain/health/statistics';
 import { KEPT_RELEASES } from '../../domain/pipeline/recordOutcome';
 import { plural } from '../../domain/text';
-import { paint, table, type View } from './paint';
+import { table } from './columns';
+import { paint, type View } from './paint';
 import { clock, shareWords } from './words';
 
 /** `health statistics -o json`. */

@@ -1,5 +1,6 @@
 import type { StatsReport } from '../../domain/stats/report';
-import { paint, table, type View } from './paint';
+import { table } from './columns';
+import { paint, type View } from './paint';
 import { statsTables, unreadWords } from './statsTables';
 import { minuteWords } from './words';
 

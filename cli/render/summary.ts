@@ -1,6 +1,7 @@
 import type { Classification, HistoryRow, ReleaseState } from '../../domain/views';
 import { plural } from '../../domain/text';
-import { paint, table, tint, type View } from './paint';
+import { table } from './columns';
+import { paint, tint, type View } from './paint';
 import { clock, RELEASE_SYMBOLS } from './words';
 
 /** `history --summary -o json`: how the releases ended that a pipeline remembers. */

@@ -16,6 +16,8 @@ export interface World {
   readonly client?: Partial<ConveyorClient>;
   readonly env?: Readonly<Record<string, string>>;
   readonly isTTY?: boolean;
+  /** Of the terminal; 110 unless a test says another. */
+  readonly columns?: number;
   /** What comes in on stdin. */
   readonly input?: string;
   /** Who answers over HTTP; without it nobody does. */
@@ -38,7 +40,7 @@ export async function run(argv: readonly string[], world: World = {}): Promise<R
   const screen = (key: 'out' | 'err'): Io['stdout'] => ({
     write: (text) => void (written[key] += text),
     isTTY: world.isTTY ?? false,
-    columns: 110,
+    columns: world.columns ?? 110,
     rows: 60,
   });
   const unreachable = () => Promise.reject(new TypeError('fetch failed'));

@@ -140,7 +140,7 @@ describe('the live region', () => {
     const screen = terminal(5);
     liveRegion(screen).draw('1\n2\n3\n4\n5\n6');
     expect(screen.written.join('').split('\n').slice(0, -1)).toHaveLength(4);
-    expect(screen.written.join('')).toContain('… 3 lines more');
+    expect(screen.written.join('')).toContain('… 3 more lines');
   });
 
   test('begins on a clear screen when the width changed, because the old lines have wrapped', () => {

@@ -313,6 +313,14 @@ describe('cutting a line', () => {
   ])('%j to %i columns', (line, width, expected) => {
     expect(truncate(line, width)).toBe(expected);
   });
+
+  test.each([
+    ['kvstore/13/deploy', 10, '…13/deploy'],
+    ['\u001b[1mkvstore/13\u001b[22m', 4, '\u001b[1m…/13\u001b[22m'],
+    ['日本語日本語', 6, '…本語'],
+  ])('%j at its start, to %i columns', (line, width, expected) => {
+    expect(truncate(line, width, 'start')).toBe(expected);
+  });
 });
 
 describe('folding a line', () => {
@@ -323,7 +331,8 @@ describe('folding a line', () => {
       40,
       ['  14:03  paused  by health: symlinks did', '                 not answer'],
     ],
-    ['it goes to https://ci.example/4711', 16, ['it goes to', '  https://ci.exa', '  mple/4711']],
+    ['it goes to https://ci.example/4711 now', 26, ['it goes to', '  https://ci.example/4711', '  now']],
+    ['it goes to https://ci.example/4711', 16, ['it goes to', 'https://ci.example/4711']],
     ['\u001b[31mred as it is\u001b[39m', 8, ['\u001b[31mred as', '  it is\u001b[39m']],
   ])('%j to %i columns', (line, width, expected) => {
     expect(fold(line, width)).toEqual(expected);
