@@ -1,11 +1,11 @@
 import type { ConveyorClient } from '../client/api';
 import { lastKnown } from '../client/lastKnown';
 import { ConveyorError } from '../domain/errors';
-import { allOnOneLine } from '../domain/plainText';
 import type { Io } from './io';
 import type { Output } from './output';
 import { deployTable, pipelineTable, releaseTable } from './render/lists';
 import type { View } from './render/paint';
+import { forPeople } from './render/times';
 
 /** So many rows help at night. */
 const LAST_KNOWN_ROWS = 10;
@@ -34,7 +34,7 @@ async function tablesOf(client: ConveyorClient, id: string, output: Output): Pro
   const view = output.view();
   // What is too old for the lists is not said to be missing.
   const shown = <T>(rows: readonly T[], table: (rows: readonly T[], view: View) => string): string[] =>
-    rows.length === 0 ? [] : [table(allOnOneLine(rows.slice(0, LAST_KNOWN_ROWS)), view)];
+    rows.length === 0 ? [] : [table(forPeople(rows.slice(0, LAST_KNOWN_ROWS), view), view)];
   const tables = [...shown(pipelines, pipelineTable), ...shown(releases, releaseTable), ...shown(deploys, deployTable)];
   return tables.length === 0
     ? ''

@@ -1,7 +1,8 @@
 import { conveyorError, ConveyorError } from '../domain/errors';
-import { allOnOneLine, onOneLine, writtenOut } from '../domain/plainText';
+import { onOneLine, writtenOut } from '../domain/plainText';
 import type { Io } from './io';
 import { paint, safe, type View } from './render/paint';
+import { clock, forPeople, localTimes } from './render/times';
 import { asTyped } from './typed';
 
 /** How a command prints its data: `-o` (docs/reference/cli.md#output). */
@@ -29,21 +30,21 @@ export async function parseOutput(io: Io, options: { output?: string; color?: bo
       hint: `one of ${OUTPUT_FORMATS.join(', ')}`,
     });
   const color = colorFor(io, io.stdout.isTTY, options.color);
-  const timeZone = io.env.TZ;
   return {
     format,
     human: format === 'table' || format === 'wide',
     wide: format === 'wide',
-    view: () => ({
-      // Programs that take lines get whole ones.
-      width: io.stdout.isTTY ? io.stdout.columns : Infinity,
-      color,
-      now: io.now(),
-      ...(timeZone ? { timeZone } : {}),
-    }),
+    // Programs that take lines get whole ones.
+    view: () => ({ width: io.stdout.isTTY ? io.stdout.columns : Infinity, color, ...readerOf(io) }),
     yaml: format === 'yaml' ? await yamlWriter() : jsonText,
   };
 }
+
+/** What times are shown by. */
+const readerOf = (io: Io): Pick<View, 'now' | 'timeZone'> => ({
+  now: io.now(),
+  ...(io.env.TZ ? { timeZone: io.env.TZ } : {}),
+});
 
 /** Only who wants YAML waits until the library is loaded. */
 async function yamlWriter(): Promise<Output['yaml']> {
@@ -51,7 +52,7 @@ async function yamlWriter(): Promise<Output['yaml']> {
   return (value) => stringify(value, { aliasDuplicateObjects: false }).trimEnd();
 }
 
-/** How a value is shown; `text` renders it for people, with every text in it on one line, `name` is what `-o name` prints. */
+/** How a value is shown; `text` renders it for people, with every text in it on one line and times in its zone, `name` is what `-o name` prints. */
 interface Printable<T> {
   readonly text: (view: View, value: T) => string;
   readonly name: readonly string[];
@@ -77,7 +78,7 @@ function formatOutput<T>(output: Output, value: T, show: Printable<T>): string {
     case 'table':
     case 'wide': {
       const view = output.view();
-      return safe(show.text(view, allOnOneLine(value)), view.color);
+      return safe(show.text(view, forPeople(value, view)), view.color);
     }
   }
 }
@@ -99,12 +100,13 @@ export function emitError(
     const body = { error: { code: error.code, message: error.message, hint: error.hint } };
     io.stdout.write(`${jsonText(body, format === 'json' ? 2 : 0)}\n`);
   }
-  const hint = error.hint ? `\n${colors.dim('hint')}: ${quoteForTerminal(asTyped(error.hint, io.env))}` : '';
-  io.stderr.write(
-    `${safe(`${colors.red('error')}: ${error.code}: ${quoteForTerminal(error.message)}${hint}`, painted)}\n`,
-  );
+  const read = (text: string): string => quoteForTerminal(readTimes(io, text));
+  const hint = error.hint ? `\n${colors.dim('hint')}: ${asTyped(read(error.hint), io.env)}` : '';
+  io.stderr.write(`${safe(`${colors.red('error')}: ${error.code}: ${read(error.message)}${hint}`, painted)}\n`);
   return error.exit;
 }
+
+const readTimes = (io: Io, text: string): string => localTimes(text, (iso) => clock(iso, readerOf(io)));
 
 /** Errors may quote others. What they say has no colours, and its lines are no lines of ours: they are indented. */
 const quoteForTerminal = (text: string): string => writtenOut(text, '\n').replace(/\n(?! )/g, '\n  ');
@@ -114,7 +116,7 @@ export const printNote = (io: Io, text: string): void => printNoteLines(io, onOn
 
 /** The same for a text of several lines that is all our own, or whose parts are on one line each. */
 export function printNoteLines(io: Io, text: string): void {
-  io.stderr.write(`${safe(asTyped(text, io.env), false)}\n`);
+  io.stderr.write(`${safe(asTyped(readTimes(io, text), io.env), false)}\n`);
 }
 
 export function colorFor(io: Pick<Io, 'env'>, isTTY: boolean, flag: boolean | undefined): boolean {

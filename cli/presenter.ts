@@ -8,7 +8,7 @@ import { renderDeploy } from './render/deploy';
 import { logLines, type WatchSnapshot } from './render/log';
 import { foldAll, type View } from './render/paint';
 import { renderRelease } from './render/release';
-import { wholeSeconds } from './render/words';
+import { forPeople, wholeSeconds } from './render/times';
 import { asTyped } from './typed';
 
 /** Why nothing is seen any more. */
@@ -47,7 +47,7 @@ function picture(io: Io, output: Output): Presenter {
   return {
     redraws: true,
     look: (found) => {
-      const seen = allOnOneLine(found);
+      const seen = forPeople(found, view());
       const full = renderWatched(seen, view());
       const fits = full.split('\n').length < io.stdout.rows - 1;
       const text = fits ? full : renderWatched(seen, { ...view(), compact: true });

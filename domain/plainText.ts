@@ -30,12 +30,15 @@ const BREAKS = /[ \t]*[\n\r\u0085\u2028\u2029][\s\u0085]*/g;
  * A value with every text in it, also the names of its fields, on one line: what was stored or answered may hold anything, and it is
  * shown as rows and sentences.
  */
-export function allOnOneLine<T>(value: T): T {
-  if (typeof value === 'string') return onOneLine(value) as T;
-  if (Array.isArray(value)) return value.map((inner: unknown) => allOnOneLine(inner)) as T;
+export const allOnOneLine = <T>(value: T): T => mapTexts(value, onOneLine);
+
+/** A value with every text in it changed, also the names of its fields. */
+export function mapTexts<T>(value: T, change: (text: string) => string): T {
+  if (typeof value === 'string') return change(value) as T;
+  if (Array.isArray(value)) return value.map((inner: unknown) => mapTexts(inner, change)) as T;
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([key, inner]) => [onOneLine(key), allOnOneLine<unknown>(inner)]),
+    Object.entries(value).map(([key, inner]) => [change(key), mapTexts<unknown>(inner, change)]),
   ) as T;
 }
 

@@ -1,8 +1,8 @@
 import { parseId } from '../../domain/ids';
-import { allOnOneLine } from '../../domain/plainText';
 import { withLastKnownFallback } from '../lastKnown';
 import { emit } from '../output';
 import { renderPipeline } from '../render/pipeline';
+import { forPeople } from '../render/times';
 import { withClient } from '../door';
 import { renderWatched, subjectOf } from '../presenter';
 import { takeSnapshot, watchUntilEnd } from '../watch';
@@ -35,7 +35,7 @@ export const statusCommand: Register = (program, cli) => {
             return 0;
           }
           const seen = await withLastKnownFallback({ io, output, client }, id, () => takeSnapshot(client, id, null));
-          emit(io, output, subjectOf(seen), { text: (view) => renderWatched(allOnOneLine(seen), view), name: [id] });
+          emit(io, output, subjectOf(seen), { text: (view) => renderWatched(forPeople(seen, view), view), name: [id] });
           return 0;
         }),
       ),

@@ -1,5 +1,7 @@
 import { EXIT } from '../exit';
 import { emit } from '../output';
+import type { View } from '../render/paint';
+import { untilWords } from '../render/times';
 import { selfOf, type Self } from '../self';
 import { examples, type Register } from './command';
 
@@ -11,18 +13,18 @@ export const whoamiCommand: Register = (program, cli) => {
     .action(
       cli.handle<object>(async ({ io, output, connect }) => {
         const self = await selfOf(io, connect);
-        emit(io, output, self, { text: () => identityText(self), name: [self.principal] });
+        emit(io, output, self, { text: (view, shown) => identityText(shown, view), name: [self.principal] });
         return EXIT.ok;
       }),
     );
 };
 
-function identityText({ server, principal, groups, door, expiresAt }: Self): string {
+function identityText({ server, principal, groups, door, expiresAt }: Self, view: View): string {
   if (server === null) return `${principal}, as you say yourself: commands go to Temporal, which asks nobody`;
   const lines = [
     `${principal} at ${server}, by ${door}`,
     ...(groups.length === 0 ? [] : [`member of ${groups.join(', ')}`]),
-    ...(expiresAt === null ? [] : [`until ${expiresAt}`]),
+    ...(expiresAt === null ? [] : [untilWords(expiresAt, view)]),
   ];
   return lines.join('\n');
 }

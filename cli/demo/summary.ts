@@ -1,7 +1,8 @@
 import type { DeployStatus } from '../../domain/views';
 import { alignRows, table } from '../render/columns';
 import { foldAll, paint, tint, wrap, type View } from '../render/paint';
-import { deployWord, took } from '../render/words';
+import { took } from '../render/times';
+import { deployWord } from '../render/words';
 import type { DemoResult } from './demo';
 import type { ListedJob } from '../simulator';
 

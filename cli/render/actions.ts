@@ -2,7 +2,8 @@ import { approvalWords } from '../../domain/release/approval';
 import type { ActionView, DeployStatus } from '../../domain/views';
 import { tint, type Colors, type View } from './paint';
 import { phaseRows } from './phases';
-import { ACTION_SYMBOLS, clock, heldWords, progressBar, took, untilWords } from './words';
+import { clock, took, untilWords } from './times';
+import { ACTION_SYMBOLS, heldWords, progressBar } from './words';
 
 /** Rows of one action in the tree of its release, with its deploy unfolded: name, type, state, bar, attempt, note. */
 export function actionRows(

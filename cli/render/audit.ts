@@ -2,7 +2,7 @@ import type { AuditRecord } from '../../domain/audit/record';
 import type { Verified } from '../../platform/audit/files';
 import { listTable } from './columns';
 import { fold, paint, tint, type View } from './paint';
-import { ago } from './words';
+import { ago, secondsOf } from './times';
 
 const AUDIT_SYMBOLS = {
   accepted: { glyph: '✔', tone: 'good' },
@@ -25,7 +25,7 @@ export function auditTable(records: readonly AuditRecord[], view: View, wide: bo
   const cells = records.map((record) => {
     const { glyph, tone } = AUDIT_SYMBOLS[record.outcome];
     return [
-      wide ? record.at : ago(record.at, view),
+      wide ? secondsOf(record.at) : ago(record.at, view),
       record.actor ?? (record.door === 'server' ? 'the server' : 'nobody known'),
       tint(colors, tone, `${glyph} ${record.operation}`),
       record.target || '–',

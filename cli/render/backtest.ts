@@ -4,7 +4,8 @@ import { share } from '../../domain/health/quality';
 import { formatDuration, plural } from '../../domain/text';
 import { table } from './columns';
 import { paint, tint, type Tone, type View } from './paint';
-import { clock, shareWords } from './words';
+import { clock } from './times';
+import { shareWords } from './words';
 
 /** The checks of one deploy action on its past deploys. */
 export interface ActionBacktest {

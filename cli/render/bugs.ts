@@ -2,7 +2,7 @@ import { isInForce, revisionWords, type Bug, type BugHit, type BugSearch } from 
 import { plural } from '../../domain/text';
 import { listTable } from './columns';
 import { foldAll, paint, type View } from './paint';
-import { ago } from './words';
+import { ago } from './times';
 
 /** `bugs list`; `wide` cuts nothing. */
 export function bugTable(rows: readonly Bug[], view: View, wide: boolean = false): string {

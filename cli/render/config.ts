@@ -3,6 +3,7 @@ import { plural } from '../../domain/text';
 import { formatBytes } from '../../domain/size';
 import { alignRows } from './columns';
 import { paint, type View } from './paint';
+import { clock } from './times';
 
 interface ConfigProblem {
   readonly code: string;
@@ -104,7 +105,7 @@ export function renderChanges(changes: readonly Change[], view: View): readonly 
       String(change),
       landed === null ? whereaboutsText(is) : colors.green(`landed ${landed.slice(0, 12)}`),
       author,
-      at.slice(0, 19).replace('T', ' '),
+      clock(at, view),
       message.split(' ⏎ ')[0] ?? '',
     ]),
   );
@@ -126,7 +127,7 @@ export function renderLog(commits: readonly Commit[], view: View): readonly stri
       colors.yellow(commit.slice(0, 12)),
       change === null ? 'pushed' : `change ${change}`,
       author,
-      at.slice(0, 19).replace('T', ' '),
+      clock(at, view),
       subject,
     ]),
   );

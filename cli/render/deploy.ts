@@ -1,16 +1,5 @@
-import {
-  ago,
-  clock,
-  dependencyWords,
-  deployWord,
-  PAUSED_SYMBOL,
-  pauseWords,
-  took,
-  undoneLine,
-  until,
-  VERDICT_SYMBOLS,
-  wholeSeconds,
-} from './words';
+import { ago, clock, took, until, wholeSeconds } from './times';
+import { dependencyWords, deployWord, PAUSED_SYMBOL, pauseWords, undoneLine, VERDICT_SYMBOLS } from './words';
 import { alignRows } from './columns';
 import { foldAll, paint, tint, wrap, type Colors, type View } from './paint';
 import { phaseRows } from './phases';

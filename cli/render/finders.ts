@@ -1,7 +1,8 @@
 import type { FinderView } from '../../domain/views';
 import { alignRows, listTable } from './columns';
 import { paint, tint, type Colors, type View } from './paint';
-import { ago, until, type StatusSymbol } from './words';
+import { ago, until } from './times';
+import { type StatusSymbol } from './words';
 
 const FINDER_SYMBOLS: Readonly<Record<FinderView['state'], StatusSymbol>> = {
   answers: { glyph: '✔', tone: 'good' },

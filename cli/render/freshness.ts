@@ -3,7 +3,8 @@ import type { FreshnessView, TicketView } from '../../domain/freshness/view';
 import { plural } from '../../domain/text';
 import { listTable } from './columns';
 import { paint, tint, type View } from './paint';
-import { ago, until, type StatusSymbol } from './words';
+import { ago, until } from './times';
+import { type StatusSymbol } from './words';
 
 const FRESHNESS_SYMBOLS: Readonly<Record<FreshnessView['state'], StatusSymbol>> = {
   fresh: { glyph: '✔', tone: 'good' },

@@ -3,19 +3,15 @@ import { namesOf } from '../../domain/deploy/unavailable';
 import { grouped } from '../../domain/grouped';
 import { listTable } from './columns';
 import { paint, tint, type Colors, type View } from './paint';
+import { ago, clock, took, untilWords, wholeSeconds } from './times';
 import {
-  ago,
   artifactWords,
-  clock,
   deployWord,
   OUTCOME_SYMBOLS,
   PAUSED_SYMBOL,
   releaseWords,
   rerunWords,
-  took,
   triggerWords,
-  untilWords,
-  wholeSeconds,
   pauseWords,
 } from './words';
 

@@ -1,5 +1,6 @@
 import type { DeployStatus, HealthRow, ReleaseStatus, WaitView } from '../../domain/views';
 import { approvalWords } from '../../domain/release/approval';
+import { localTimes, secondsOf } from './times';
 import {
   ACTION_SYMBOLS,
   answerWords,
@@ -32,7 +33,7 @@ export function logLines(before: WatchSnapshot | null, after: WatchSnapshot): st
   ];
   return lines
     .sort((a, b) => a.at.localeCompare(b.at))
-    .map(({ at, text }) => `${at.replace(/\.\d+Z$/, 'Z')}  ${text}`.trim());
+    .map(({ at, text }) => `${secondsOf(at)}  ${localTimes(text, secondsOf)}`.trim());
 }
 
 interface LogLine {

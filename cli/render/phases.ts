@@ -2,7 +2,8 @@ import { totalsOf } from '../../domain/deploy/counts';
 import { plural } from '../../domain/text';
 import type { DeployStatus, PhaseView, UnitCounts } from '../../domain/views';
 import { paint, tint, type Colors, type View } from './paint';
-import { deployWord, isBaking, phaseWord, took, until } from './words';
+import { took, until } from './times';
+import { deployWord, isBaking, phaseWord } from './words';
 
 const PHASE_BAR_WIDTH = 10;
 const MANY_PHASES = 12;

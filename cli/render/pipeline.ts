@@ -5,7 +5,8 @@ import { finderRows } from './finders';
 import { releaseTable } from './lists';
 import { alignRows } from './columns';
 import { paint, tint, wrap, type Colors, type View } from './paint';
-import { ago, artifactWords, clock, PAUSED_SYMBOL, untilWords } from './words';
+import { ago, clock, untilWords } from './times';
+import { artifactWords, PAUSED_SYMBOL } from './words';
 
 /** A pipeline for people: whether deploys may start and when, who waits for what, what is good and bad, its last releases. */
 export function renderPipeline(pipeline: PipelineStatus, view: View): string {

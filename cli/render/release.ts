@@ -6,18 +6,15 @@ import { alignRows } from './columns';
 import { paint, tint, type Colors, type View } from './paint';
 import { actionRows, linksSection } from './actions';
 import { childrenSection } from './children';
+import { ago, clock, took, untilWords } from './times';
 import {
-  ago,
   artifactWords,
-  clock,
   dependencyWords,
   heldWords,
   PAUSED_SYMBOL,
   releaseWords,
-  took,
   triggerWords,
   undoneLine,
-  untilWords,
   pauseWords,
 } from './words';
 

@@ -3,7 +3,8 @@ import { KEPT_RELEASES } from '../../domain/pipeline/recordOutcome';
 import { plural } from '../../domain/text';
 import { table } from './columns';
 import { paint, type View } from './paint';
-import { clock, shareWords } from './words';
+import { clock } from './times';
+import { shareWords } from './words';
 
 /** `health statistics -o json`. */
 export interface StatisticsReport extends Statistics {

@@ -2,7 +2,7 @@ import type { StatsReport } from '../../domain/stats/report';
 import { table } from './columns';
 import { paint, type View } from './paint';
 import { statsTables, unreadWords } from './statsTables';
-import { minuteWords } from './words';
+import { minuteWords } from './times';
 
 /** The tables of `stats`, as those of Conveyor §6: categories are rows. */
 export function statsText(report: StatsReport, view: View): string {

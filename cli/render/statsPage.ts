@@ -3,7 +3,7 @@ import type { StatsReport } from '../../domain/stats/report';
 import { statsCharts, type Figure } from './statsCharts';
 import { STATS_STYLE } from './statsStyle';
 import { statsTables, unreadWords, type StatsTable } from './statsTables';
-import { minuteWords } from './words';
+import { minuteWords } from './times';
 
 /** The statistics as one page with plots, and the tables below them, which needs nothing from anywhere. */
 export function statsPage(report: StatsReport): string {

@@ -4,6 +4,7 @@ import { parseId, releaseId } from '../../domain/ids';
 import { plural } from '../../domain/text';
 import { paint, type View } from './paint';
 import { renderSignatures } from './signatures';
+import { clock } from './times';
 
 /** Of each value who subscribes to it, and those that do not have what they should. */
 export function renderSubscribers(subscribers: Readonly<Record<string, Known>>, view: View): readonly string[] {
@@ -19,7 +20,7 @@ export function renderSubscribers(subscribers: Readonly<Record<string, Known>>, 
       ...signed,
       `${plural(total, 'host')} subscribe to ${path}: ${counts}`,
       ...exposures,
-      ...named.map((one) => `  ${colors.red('✗')} ${stateText(one)}`),
+      ...named.map((one) => `  ${colors.red('✗')} ${stateText(one, view)}`),
     ];
   });
 }
@@ -47,15 +48,16 @@ export function renderHost(
       branch?.value.trimEnd() ?? '',
     ];
   const text = value?.trimEnd() ?? (subscription.version === '' ? 'no value' : `version ${subscription.version}`);
-  return [stateText(subscription), ...renderSignatures(path, signatures ?? undefined, view), text];
+  return [stateText(subscription, view), ...renderSignatures(path, signatures ?? undefined, view), text];
 }
 
-/** `web-3 refuses the override 12@1a2b… since 2026-11-24 09:00:00: too low` */
-function stateText({ host, state, revision, commit, since, refused, loading }: Subscription): string {
+/** `web-3 refuses the override 12@1a2b… since 09:00:00: too low` */
+function stateText(subscription: Subscription, view: View): string {
+  const { host, state, revision, commit, since, refused, loading } = subscription;
   const what = revision === null ? `the commit ${commit?.slice(0, 12) ?? 'none'}` : `the override ${shortly(revision)}`;
   const does = { committed: 'has', overridden: 'has', refused: 'refuses', stale: 'still has' }[state];
   const why = refused ?? (loading === null ? undefined : `it is not used yet: ${loading}`);
-  return `${host} ${does} ${what} since ${since.slice(0, 19).replace('T', ' ')}${why === undefined ? '' : `: ${why}`}`;
+  return `${host} ${does} ${what} since ${clock(since, view)}${why === undefined ? '' : `: ${why}`}`;
 }
 
 function exposure({ deploy, revision }: Exposure): string {

@@ -2,7 +2,8 @@ import type { Classification, HistoryRow, ReleaseState } from '../../domain/view
 import { plural } from '../../domain/text';
 import { table } from './columns';
 import { paint, tint, type View } from './paint';
-import { clock, RELEASE_SYMBOLS } from './words';
+import { clock } from './times';
+import { RELEASE_SYMBOLS } from './words';
 
 /** `history --summary -o json`: how the releases ended that a pipeline remembers. */
 export interface HistorySummary {

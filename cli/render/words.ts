@@ -1,5 +1,4 @@
 import type { Artifact } from '../../domain/artifact';
-import { formatDuration } from '../../domain/text';
 import type { Share } from '../../domain/health/quality';
 import type { Verdict } from '../../domain/health/verdict';
 import type {
@@ -16,10 +15,10 @@ import type {
   ReleaseStatus,
   ReleaseSummary,
 } from '../../domain/views';
-import { offsetIfTwice } from './offset';
 import { tint, type Colors, type Tone, type View } from './paint';
+import { ago, until } from './times';
 
-/** Glyphs, tones and times: the vocabulary that all renderers share. */
+/** Glyphs, tones and phrases: the vocabulary that all renderers share. */
 
 export interface StatusSymbol {
   readonly glyph: '✔' | '✖' | '◌' | '⚠' | '◷' | '‖' | '·' | '↩';
@@ -106,61 +105,11 @@ export function phaseWord(phase: PhaseView): { readonly word: string; readonly s
   return { word: phase.state, sign: PHASE_SYMBOLS[phase.state] };
 }
 
-/** `2m 3s ago`. */
-export function ago(iso: string, view: View): string {
-  const since = view.now - Date.parse(iso);
-  return since < 1000 ? 'just now' : `${formatDuration(since)} ago`;
-}
-
-/** `in 42s`, or `any moment` once it is over. */
-export function until(iso: string, view: View): string {
-  const left = Date.parse(iso) - view.now;
-  return left > 0 ? `in ${formatDuration(Math.ceil(left / 1000) * 1000)}` : 'any moment';
-}
-
-/** `until 23 Nov 10:00:00 (18:00 UTC), in 2d 19h`: for the reader, for whoever they talk to, and for nobody who has to count. */
-export function untilWords(iso: string, view: View): string {
-  const utc: View = { ...view, timeZone: 'UTC' };
-  // Schedules mean whole minutes, and lines are short.
-  const [here, there] = [clock(iso, view).replace(/(:\d\d):00(?= [+-]|$)/, '$1'), clock(iso, utc)];
-  const minutes = there.replace(/(:\d\d):\d\d$/, '$1');
-  // The day of the other zone matters when it is another one.
-  const short = shortDate(iso, view) === shortDate(iso, utc) ? minutes.slice(-5) : minutes;
-  const both = minuteOf(iso, view) === minuteOf(iso, utc) ? here : `${here} (${short} UTC)`;
-  return `until ${both}, ${until(iso, view)}`;
-}
-
 /** Who holds what is waited for: the one to look at. */
 export function heldWords({ heldBy }: Pick<ActionView, 'heldBy'>, time: (iso: string) => string): string {
   if (heldBy === undefined) return '';
   return `; held by ${heldBy.id}${heldBy.since === null ? '' : ` since ${time(heldBy.since)}`}`;
 }
-
-/** From start to end, or to now. */
-export function took(startedAt: string, endedAt: string | null, view: View): string {
-  const end = endedAt === null ? view.now : Date.parse(endedAt);
-  return wholeSeconds(end - Date.parse(startedAt));
-}
-
-/** `14:03:10`, with the day in front when it is not today, and the offset where it comes twice; in the zone of the reader. */
-export function clock(iso: string, view: View): string {
-  const zone = zoneOf(view);
-  const format = (at: number, options: Intl.DateTimeFormatOptions): string =>
-    new Intl.DateTimeFormat('en-GB', { ...options, ...zone }).format(at);
-  const at = Date.parse(iso);
-  const day = { day: '2-digit', month: 'short' } as const;
-  const shown = format(at, { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' });
-  const time = shown + offsetIfTwice(at, view);
-  return format(at, day) === format(view.now, day) ? time : `${format(at, day)} ${time}`;
-}
-
-const zoneOf = ({ timeZone }: View): { timeZone?: string } => (timeZone ? { timeZone } : {});
-
-const shortDate = (iso: string, view: View): string =>
-  new Intl.DateTimeFormat('en-GB', { day: '2-digit', month: 'short', ...zoneOf(view) }).format(Date.parse(iso));
-
-const minuteOf = (iso: string, view: View): string =>
-  new Intl.DateTimeFormat('en-GB', { dateStyle: 'short', timeStyle: 'short', ...zoneOf(view) }).format(Date.parse(iso));
 
 /** `██████░░░░` of a number from 0 to 1. */
 export function progressBar(progress: number, colors: Colors): string {
@@ -173,9 +122,6 @@ const PROGRESS_BAR_WIDTH = 10;
 /** `executable=kv:12 source=12`. */
 export const artifactWords = (artifacts: readonly Artifact[]): string =>
   artifacts.map(({ name, version }) => `${name}=${version}`).join(' ') || '–';
-
-/** `12s`; `0s` for less than one. */
-export const wholeSeconds = (ms: number): string => (ms < 1000 ? '0s' : formatDuration(ms));
 
 /** ` (superseded by 13)`; nothing for what has no cause. */
 export function causeWords({ cause, causedBy }: Pick<ReleaseSummary, 'cause' | 'causedBy'>): string {
@@ -232,9 +178,6 @@ export function shareWords({ count, of, share, low, high }: Share, more: '' | 'o
   const counted = more === 'of' ? `${count} of ${of}` : count;
   return share === null ? '–' : `${counted} (${percent(share)} %, ${percent(low)}–${percent(high)} %)`;
 }
-
-/** `2026-11-20 14:02 UTC`, for spans of months, where a time of day says little. */
-export const minuteWords = (iso: string): string => `${iso.slice(0, 16).replace('T', ' ')} UTC`;
 
 /** `0.123` → `12.3%` */
 export const percent = (share: number): string => `${Number((share * 100).toFixed(1))}%`;

@@ -1,3 +1,4 @@
+import type { ConveyorClient } from '../../client/api';
 import { auditTable } from '../../cli/render/audit';
 import { bugTable, bugText } from '../../cli/render/bugs';
 import { renderDeploy } from '../../cli/render/deploy';
@@ -34,7 +35,7 @@ const longDeploy: DeployStatus = deploy({
   version: 'registry.example/payments/ledger:2026.11.20-rc.3',
   paused,
   webUi: WEB_UI,
-  summary: `phase first waits: ${REASON}`,
+  summary: 'baking phase first (1 of 2) until 2026-11-20T14:02:52.000Z',
   health: [
     {
       ...{ unit: 'ledger-eu-west', check: 'latency-of-postings', verdict: 'inconclusive', samples: 1 },
@@ -81,14 +82,14 @@ const longRelease: ReleaseStatus = release({
     }),
     action({
       ...{ name: 'deploy-america', type: 'deploy', state: 'blocked', startedAt: null, endedAt: null },
-      ...{ blockedBy: 'its window is closed', until: at('18:00:00') },
+      ...{ blockedBy: 'waiting for its window to open at 2026-11-20T18:00:00.000Z', until: at('18:00:00') },
     }),
   ],
   children: children({ total: 1, failed: 1, failures: [{ id: 'model-7/3', state: 'failed', reason: REASON }] }),
   pausedDeploy: { ...paused, id: longDeploy.id },
 });
 
-const PROBLEM = 'no worker polls its task queue conveyor-production-of-payments';
+const PROBLEM = 'no worker polls its task queue conveyor-production-of-payments (last poll: 2026-11-20T13:59:56.000Z)';
 
 const longPipeline: PipelineStatus = pipeline({
   id: 'payments-ledger',
@@ -201,5 +202,30 @@ export const STATUSES: Readonly<Record<string, (view: View) => string>> = {
   'the links of the demo': (view) => webUiLinks({ releases: [longRelease], deploys: [longDeploy] }, view).join('\n'),
 };
 
-/** What both are stored as: a client that answers with them. */
-export const RICH = { pipeline: longPipeline, release: longRelease, deploy: longDeploy } as const;
+/** A client that answers with them. */
+export const RICH_CLIENT: Partial<ConveyorClient> = {
+  status: (id) =>
+    Promise.resolve(id === longPipeline.id ? longPipeline : id === LONG_ID ? longRelease : { ...longDeploy, id }),
+  listPipelines: () => Promise.resolve([{ ...longPipeline, problem: PROBLEM }]),
+  listReleases: () => Promise.resolve([{ ...longRelease, problem: PROBLEM }]),
+  listDeploys: () => Promise.resolve([{ ...longDeploy, problem: PROBLEM }]),
+  listFinders: () => Promise.resolve([finder]),
+  listBugs: () => Promise.resolve([bug]),
+  history: () => Promise.resolve([...history]),
+  freshness: () => Promise.resolve(freshness),
+};
+
+/** Commands that show them. */
+export const RICH_COMMANDS: readonly string[] = [
+  ...[longPipeline, longRelease, longDeploy].map(({ id }) => `status ${id}`),
+  ...['pipelines', 'releases', 'deploys', 'finders'].map((kind) => `list ${kind}`),
+  ...[
+    'bugs list',
+    'bugs show bug/7',
+    'freshness',
+    `history ${longPipeline.id}`,
+    `history ${longPipeline.id} --summary`,
+  ],
+];
+
+export const RICH = { release: longRelease, deploy: longDeploy } as const;

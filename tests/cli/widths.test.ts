@@ -1,5 +1,5 @@
 import { widthOf, type View } from '../../cli/render/paint';
-import { LISTS, RICH, STATUSES } from '../builders/pictures';
+import { LISTS, RICH, RICH_CLIENT as client, STATUSES } from '../builders/pictures';
 import { NOW } from '../builders/cliSamples';
 import { run } from '../builders/cliWorld';
 
@@ -56,8 +56,6 @@ test('an id is cut at its start if a terminal has no room, since its end tells i
 });
 
 describe('a pipe and JSON have everything', () => {
-  const client = { status: (id: string) => Promise.resolve(id.endsWith('europe') ? RICH.deploy : RICH.release) };
-
   test.each([RICH.release.id, RICH.deploy.id])('of the status of %s', async (id) => {
     const { out } = await run(['status', id], { client, columns: 80 });
     expect(out).toContain(RICH.deploy.paused?.reason);
@@ -67,8 +65,8 @@ describe('a pipe and JSON have everything', () => {
 });
 
 test('a live picture has the same lines, and draws its links whole', async () => {
-  const client = { status: () => Promise.resolve({ ...RICH.deploy, state: 'ended', outcome: 'reverted' } as never) };
-  const { out } = await run(['watch', RICH.deploy.id], { client, columns: 80, isTTY: true });
+  const ended = { status: () => Promise.resolve({ ...RICH.deploy, state: 'ended', outcome: 'reverted' } as never) };
+  const { out } = await run(['watch', RICH.deploy.id], { client: ended, columns: 80, isTTY: true });
   // eslint-disable-next-line no-control-regex
   const lines = out.replace(/\u001b\[[?0-9;]*[A-Za-z]/g, '').split('\n');
   expect(lines.filter((line) => widthOf(line) >= 80 && !isLink(line))).toEqual([]);

@@ -52,11 +52,11 @@ describeWithEtcd('who subscribes to a value', () => {
       'feed/limits is made by feed/limits.json',
       '4 hosts subscribe to feed/limits: 1 with the committed value, 1 with an override, 1 that refuse, 1 stale',
       '  the override 2@c2 is of feed/2/deploy; conveyor revert feed/2 takes it back',
-      `  ✗ web-3 refuses the commit ${commit.slice(0, 12)} since 2026-11-23 09:00:00: soft is too low`,
-      '  ✗ web-4 still has the commit c0 since 2026-11-23 09:00:00',
+      `  ✗ web-3 refuses the commit ${commit.slice(0, 12)} since 23 Nov 09:00:00: soft is too low`,
+      '  ✗ web-4 still has the commit c0 since 23 Nov 09:00:00',
     ]);
     expect((await conveyor('show', 'feed/limits', '--host', 'web-1')).out).toBe(
-      `web-1 has the commit ${commit.slice(0, 12)} since 2026-11-23 09:00:00\n${text}`,
+      `web-1 has the commit ${commit.slice(0, 12)} since 23 Nov 09:00:00\n${text}`,
     );
     const exposed = await conveyor('show', 'feed/limits', '--host', 'web-2', '-o', 'json');
     expect(JSON.parse(exposed.out)).toMatchObject({
