@@ -3,6 +3,7 @@ import { dependencyWords, deployWord, PAUSED_SYMBOL, pauseWords, undoneLine, VER
 import { alignRows } from './columns';
 import { foldAll, paint, tint, wrap, type Colors, type View } from './paint';
 import { phaseRows } from './phases';
+import { withoutOwnEnd } from './repeated';
 import { totalsOf } from '../../domain/deploy/counts';
 import { sparkline } from '../../domain/sparkline';
 import { plural } from '../../domain/text';
@@ -15,8 +16,8 @@ export function renderDeploy(deploy: DeployStatus, view: View): string {
     deployHeader(deploy, view, colors),
     alignRows(phaseRows(deploy, view)),
     healthSection(deploy.health, view, colors),
-    revertSection(deploy, view, colors),
-    timelineSection(deploy.timeline, view, colors),
+    revertSection(deploy, view, colors, deploy.summary),
+    timelineSection(withoutOwnEnd(deploy), view, colors),
     nextSection(deploy.next, deploy.webUi, colors),
   ];
   return joinSections(sections, view);
@@ -166,8 +167,8 @@ function hiddenVerdicts(rows: readonly HealthRow[]): string {
   return [...new Set(rows.map((row) => row.verdict))].join(' or ');
 }
 
-/** What went back where, how far it is; nothing when nothing was reverted. */
-export function revertSection(deploy: DeployStatus, view: View, colors: Colors): string[] {
+/** What went back where, how far it is; nothing when nothing was reverted. The reason only if it does not stand `above`. */
+export function revertSection(deploy: DeployStatus, view: View, colors: Colors, above: string = ''): string[] {
   const { revert } = deploy;
   if (revert === null) return [];
   const when =
@@ -182,7 +183,7 @@ export function revertSection(deploy: DeployStatus, view: View, colors: Colors):
   const hidden = totalsOf(revert).units - revert.units.length;
   const leftOut = (revert.leftOut ?? []).map(({ id, reason }) => `  ${id}: not brought back: ${reason}`);
   return [
-    `${colors.bold('Revert')}  by ${revert.by}, ${when}: ${revert.reason}`,
+    `${colors.bold('Revert')}  by ${revert.by}, ${when}${above.includes(revert.reason) ? '' : `: ${revert.reason}`}`,
     ...alignRows(cells),
     ...(hidden > 0 ? [`  ${plural(hidden, 'more unit')}`] : []),
     ...leftOut,

@@ -1,5 +1,6 @@
 import type { DeployStatus, HealthRow, ReleaseStatus, WaitView } from '../../domain/views';
 import { approvalWords } from '../../domain/release/approval';
+import { withoutDeployEnds, withoutOwnEnd } from './repeated';
 import { localTimes, secondsOf } from './times';
 import {
   ACTION_SYMBOLS,
@@ -26,7 +27,7 @@ export interface WatchSnapshot {
  */
 export function logLines(before: WatchSnapshot | null, after: WatchSnapshot): string[] {
   const lines = [
-    ...(after.release === null ? [] : releaseLogLines(before?.release ?? null, after.release)),
+    ...(after.release === null ? [] : releaseLogLines(before?.release ?? null, after.release, after.deploys)),
     ...after.deploys.flatMap((deploy) =>
       deployLogLines(before?.deploys.find((one) => one.id === deploy.id) ?? null, deploy),
     ),
@@ -42,9 +43,13 @@ interface LogLine {
 }
 
 /** The timeline shows what happened; this adds only what an action waits for, and how it ended. */
-function releaseLogLines(before: ReleaseStatus | null, after: ReleaseStatus): LogLine[] {
+function releaseLogLines(
+  before: ReleaseStatus | null,
+  after: ReleaseStatus,
+  deploys: readonly DeployStatus[],
+): LogLine[] {
   const last = latestOf(after);
-  const lines = newEntries(before, after);
+  const lines = newEntries(before, { ...after, timeline: withoutDeployEnds(after, deploys) });
   for (const action of after.actions.filter(({ state, pickBy }) => state === 'blocked' && pickBy === null)) {
     const was = before?.actions.find((one) => one.name === action.name);
     if (was?.state === 'blocked' && was.blockedBy === action.blockedBy && was.heldBy?.id === action.heldBy?.id)
@@ -81,7 +86,7 @@ const LOGGED_STATES: readonly string[] = ['waiting-lock', 'waiting-window', 'bak
 
 function deployLogLines(before: DeployStatus | null, after: DeployStatus): LogLine[] {
   const last = latestOf(after);
-  const lines = newEntries(before, after);
+  const lines = newEntries(before, { ...after, timeline: withoutOwnEnd(after) });
   for (const row of after.health) {
     const was = before?.health.find((one) => one.unit === row.unit && one.check === row.check);
     if (was?.verdict === row.verdict || !(isAlarming(row) || (was !== undefined && isAlarming(was)))) continue;

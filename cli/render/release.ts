@@ -6,6 +6,7 @@ import { alignRows } from './columns';
 import { paint, tint, type Colors, type View } from './paint';
 import { actionRows, linksSection } from './actions';
 import { childrenSection } from './children';
+import { withoutDeployEnds } from './repeated';
 import { ago, clock, took, untilWords } from './times';
 import {
   artifactWords,
@@ -175,7 +176,7 @@ const waitWords = ({ why, until }: WaitView, view: View): string =>
   until === null ? why : `${why} (${untilWords(until, view)})`;
 
 function merged(release: ReleaseStatus, deploys: readonly DeployStatus[]): ReleaseStatus['timeline'] {
-  return [...release.timeline, ...deploys.flatMap((deploy) => deploy.timeline)].sort((a, b) =>
+  return [...withoutDeployEnds(release, deploys), ...deploys.flatMap((deploy) => deploy.timeline)].sort((a, b) =>
     a.at.localeCompare(b.at),
   );
 }

@@ -70,7 +70,7 @@ Health
   ✖ unhealthy  kvstore-x  errors  0.213, limit 0.05 (9 samples)
       the mean of 3 tasks is above the limit
 
-Revert  by health, took 7s: errors of kvstore-x is unhealthy
+Revert  by health, took 7s
   kvstore-x  back to kv:12  3/3 live
 
 Timeline
