@@ -5,7 +5,7 @@ import { readCalendar, type CalendarRead } from '../domain/calendar/icalendar';
 import { SPEC_LIMITS } from '../domain/limits';
 import { sizeAndLimit } from '../domain/size';
 import type { CalendarFile, CalendarReader } from '../domain/spec/calendars';
-import { formatTime } from '../domain/text';
+import { formatTime, plural } from '../domain/text';
 
 /** A rule that never comes is looked for until then. */
 const LONGEST_READ_MS = 5_000;
@@ -67,7 +67,13 @@ function withinTime(text: string, nowMs: number, timezone: string | undefined): 
 /** One warning each; if there are very many, the first ones and how many more. */
 function doubtsOf(path: string, { doubts }: CalendarRead): CalendarFile['findings'] {
   const more = doubts.length - MOST_DOUBTS;
-  const shown = more > 0 ? [...doubts.slice(0, MOST_DOUBTS), `${more} more things in it are not understood`] : doubts;
+  const shown =
+    more > 0
+      ? [
+          ...doubts.slice(0, MOST_DOUBTS),
+          `${plural(more, 'more thing')} in it ${more === 1 ? 'is' : 'are'} not understood`,
+        ]
+      : doubts;
   return shown.map((doubt) => ({
     severity: 'warning',
     code: 'calendar-not-understood',

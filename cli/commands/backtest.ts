@@ -5,7 +5,7 @@ import { conveyorError } from '../../domain/errors';
 import { deployActionsOf, type NamedDeploy } from '../../domain/spec/deployActions';
 import type { PipelineSpec } from '../../domain/spec/pipeline';
 import type { HealthCheck } from '../../domain/spec/health';
-import { formatTime } from '../../domain/text';
+import { formatTime, plural } from '../../domain/text';
 import { backtestChecks } from '../../sdk/health/backtest';
 import { pastTicks } from '../../sdk/health/pastTicks';
 import { labelSchema, type Label } from '../../sdk/protocol/backtest';
@@ -121,7 +121,7 @@ async function tryAll(
       const ask = (deploy: (typeof deploys)[number]) =>
         pastTicks(deploy, checks, registry.find('push-type', deploy.pushType), { signal });
       const onProgress = (done: number): void =>
-        screen?.draw(`tried on ${done} of ${deploys.length} deploys of ${spec.pipeline}/…/${name}`);
+        screen?.draw(`tried on ${done} of ${plural(deploys.length, 'deploy')} of ${spec.pipeline}/…/${name}`);
       onProgress(0);
       const backtests = await backtestChecks({ checks, deploys, labels, ask, onProgress });
       tried.push({ action: name, deploys: deploys.length, lost, checks: backtests });

@@ -1,3 +1,4 @@
+import { plural } from '../../domain/text';
 import type { DeployStatus } from '../../domain/views';
 import { alignRows, table } from '../render/columns';
 import { foldAll, paint, tint, wrap, type View } from '../render/paint';
@@ -51,5 +52,5 @@ function revertEvidence(deploy: DeployStatus, view: View): string[] {
 const versionWords = (job: ListedJob): string =>
   Object.entries(job.versions)
     .filter(([, count]) => count > 0)
-    .map(([version, count]) => `${count} of ${job.size} tasks on ${version}`)
+    .map(([version, count]) => `${count} of ${plural(job.size, 'task')} on ${version}`)
     .join(', ');

@@ -1,6 +1,6 @@
 import { listPage } from '../../client/webUi';
 import { ConveyorError } from '../../domain/errors';
-import { formatDuration } from '../../domain/text';
+import { formatDuration, plural } from '../../domain/text';
 import { withoutScope } from '../../platform/access';
 import type { Env } from '../../platform/env';
 import { loadRegistry } from '../../platform/registry';
@@ -18,7 +18,7 @@ export function checkConfig(env: Env): DoctorCheck[] {
     const { file, extensions, policy, warnings } = loadRegistry(undefined, env);
     const rules = policy === null ? 'owners alone decide (no platform section)' : 'with rules of the platform';
     return [
-      { name, state: 'ok', found: `${file}, ${extensions.length} extensions, ${rules}`, how: null },
+      { name, state: 'ok', found: `${file}, ${plural(extensions.length, 'extension')}, ${rules}`, how: null },
       ...warnings.map((found): DoctorCheck => ({
         name: 'rules',
         state: 'warning',

@@ -1,8 +1,10 @@
 import type { AuditRecord } from '../../domain/audit/record';
+import { plural } from '../../domain/text';
 import type { Verified } from '../../platform/audit/files';
 import { listTable } from './columns';
 import { fold, paint, tint, type View } from './paint';
 import { ago, secondsOf } from './times';
+import { conjugate } from './words';
 
 const AUDIT_SYMBOLS = {
   accepted: { glyph: '✔', tone: 'good' },
@@ -54,7 +56,7 @@ export function verificationText(chains: readonly Verified[], view: View): strin
         return colors.red(`✘ ${chain}: broken at record ${broken.seq} (${broken.file}:${broken.line}): ${broken.why}`);
       const upTo = last === null || records === 0 ? '' : `, up to ${last.seq}:${last.hash}`;
       const note = hasEnds || records === 0 ? '' : ', as you know it; the note of its ends is missing';
-      return `${colors.green('✔')} ${chain}: ${records} records hold${upTo}${note}`;
+      return `${colors.green('✔')} ${chain}: ${plural(records, 'record')} ${conjugate(records, 'hold')}${upTo}${note}`;
     })
     .flatMap((line) => fold(line, view.width))
     .join('\n');

@@ -3,6 +3,7 @@ import { plural } from '../../domain/text';
 import { listTable } from './columns';
 import { foldAll, paint, type View } from './paint';
 import { ago } from './times';
+import { conjugate } from './words';
 
 /** `bugs list`; `wide` cuts nothing. */
 export function bugTable(rows: readonly Bug[], view: View, wide: boolean = false): string {
@@ -30,8 +31,8 @@ export function bugText(bug: Bug, view: View): string {
       ? ['  what contains it is being searched for']
       : search.problem === null
         ? [
-            ...hitLines('releases under way contain it', search.affected, search.releases),
-            ...hitLines('pipelines run it', search.exposed, search.deployed),
+            ...hitLines(releaseHits(search.affected), search.affected, search.releases),
+            ...hitLines(pipelineHits(search.exposed), search.exposed, search.deployed),
             ...unreadLines(search.unread),
             ...namedOnlyLines(search.namedOnly),
           ]
@@ -67,8 +68,12 @@ function foundIn({ search }: Bug): string {
   return `${plural(search.affected, 'release')}, ${search.exposed} deployed`;
 }
 
+const releaseHits = (count: number): string =>
+  `${plural(count, 'release')} under way ${conjugate(count, 'contain')} it`;
+const pipelineHits = (count: number): string => `${plural(count, 'pipeline')} ${conjugate(count, 'run')} it`;
+
 const hitLines = (what: string, count: number, shown: readonly BugHit[]): string[] => [
-  `  ${count} ${what}`,
+  `  ${what}`,
   ...shown.map(
     ({ release, owners, artifact, path }) => `    ${release} (${owners.join(', ')}): ${artifact} by ${path}`,
   ),

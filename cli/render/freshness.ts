@@ -4,7 +4,7 @@ import { plural } from '../../domain/text';
 import { listTable } from './columns';
 import { paint, tint, type View } from './paint';
 import { ago, until } from './times';
-import { type StatusSymbol } from './words';
+import { conjugate, type StatusSymbol } from './words';
 
 const FRESHNESS_SYMBOLS: Readonly<Record<FreshnessView['state'], StatusSymbol>> = {
   fresh: { glyph: '✔', tone: 'good' },
@@ -74,6 +74,10 @@ function ticketLines(tickets: TicketsReport | null, view: View): readonly string
     ...(problem === null && missed > 0
       ? [`${plural(missed, 'ticket')} could not be tended ${ago(at, view)}${first}`]
       : []),
-    ...(unticketed === 0 ? [] : [`${plural(unticketed, 'pipeline')} wait for a ticket: as many are open as may be.`]),
+    ...(unticketed === 0
+      ? []
+      : [
+          `${plural(unticketed, 'pipeline')} ${conjugate(unticketed, 'wait')} for a ticket: as many are open as may be.`,
+        ]),
   ];
 }

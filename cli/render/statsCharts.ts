@@ -34,7 +34,7 @@ export const statsCharts = (report: StatsReport): Readonly<Record<StatsTableId, 
   progress: panelFigure(
     report.progress,
     'how far deploys were when they failed, in tenths of their tasks',
-    ({ whole }) => countWords(whole, 'deploys'),
+    ({ whole }) => countWords(whole, 'deploy'),
   ),
   spans: { ...stackedBars('time', report.spans, ({ whole }) => formatDuration(whole)), note: 'time of all deploys' },
   deployTimes: timeRanges(report),
@@ -60,7 +60,8 @@ function withoutGaps<T extends Breakdown>(sizes: T): T {
   return { ...sizes, counts: Object.fromEntries(all) };
 }
 
-const countWords = (whole: number, what: string): string => `${whole.toLocaleString('en')} ${what}`;
+const countWords = (whole: number, what: string): string =>
+  `${whole.toLocaleString('en')} ${what}${whole === 1 ? '' : 's'}`;
 
 const stackedFigure = (rows: readonly Breakdown[], note: string): Figure => ({
   ...stackedBars(note, rows, ({ whole }) => whole.toLocaleString('en')),

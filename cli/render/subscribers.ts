@@ -5,6 +5,7 @@ import { plural } from '../../domain/text';
 import { paint, type View } from './paint';
 import { renderSignatures } from './signatures';
 import { clock } from './times';
+import { conjugate } from './words';
 
 /** Of each value who subscribes to it, and those that do not have what they should. */
 export function renderSubscribers(subscribers: Readonly<Record<string, Known>>, view: View): readonly string[] {
@@ -15,10 +16,10 @@ export function renderSubscribers(subscribers: Readonly<Record<string, Known>>, 
     const signed = renderSignatures(path, known.signatures, view);
     const exposures = exposed.map((one) => `  ${exposure(one)}`);
     if (total === 0) return [...signed, `nobody subscribes to ${path}`, ...exposures];
-    const counts = `${committed} with the committed value, ${overridden} with an override, ${refused} that refuse, ${stale} stale`;
+    const counts = `${committed} with the committed value, ${overridden} with an override, ${refused} that ${conjugate(refused, 'refuse')}, ${stale} stale`;
     return [
       ...signed,
-      `${plural(total, 'host')} subscribe to ${path}: ${counts}`,
+      `${plural(total, 'host')} ${conjugate(total, 'subscribe')} to ${path}: ${counts}`,
       ...exposures,
       ...named.map((one) => `  ${colors.red('✗')} ${stateText(one, view)}`),
     ];

@@ -204,3 +204,6 @@ export function answerWords({ answers, said }: DependencyNow, when: string = '',
     .filter((part) => part !== '')
     .join('; ');
 }
+
+/** The verb after a count: `1 pipeline waits`, `2 pipelines wait`. */
+export const conjugate = (count: number, verb: string): string => `${verb}${count === 1 ? 's' : ''}`;

@@ -89,7 +89,11 @@ class TooMany extends CalendarFault {}
 function noEvents(calendar: Component): string[] {
   const others = calendar.getAllSubcomponents().filter(({ name }) => !/^(vevent|vtimezone|x-)/.test(name));
   const names = [...new Set(others.map(({ name }) => name.toUpperCase()))].sort().join(', ');
-  return others.length === 0 ? [] : [`${others.length} of its entries are no events (${names}), and no blackouts`];
+  return others.length === 0
+    ? []
+    : [
+        `${others.length} of its entries ${others.length === 1 ? 'is no event' : 'are no events'} (${names}), and no blackout`,
+      ];
 }
 
 /** Events that recur, each with those that take the place of one of its days. */

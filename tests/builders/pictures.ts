@@ -1,5 +1,5 @@
 import type { ConveyorClient } from '../../client/api';
-import { auditTable } from '../../cli/render/audit';
+import { auditTable, verificationText } from '../../cli/render/audit';
 import { bugTable, bugText } from '../../cli/render/bugs';
 import { renderDeploy } from '../../cli/render/deploy';
 import { finderTable } from '../../cli/render/finders';
@@ -8,10 +8,13 @@ import { deployTable, historyTable, pipelineTable, releaseTable } from '../../cl
 import type { View } from '../../cli/render/paint';
 import { renderPipeline } from '../../cli/render/pipeline';
 import { renderRelease } from '../../cli/render/release';
+import { renderSubscribers } from '../../cli/render/subscribers';
+import { renderHistorySummary, summarizeHistory } from '../../cli/render/summary';
 import { webUiLinks } from '../../cli/demo/summary';
 import { auditEntry, type AuditRecord } from '../../domain/audit/record';
 import type { Bug } from '../../domain/bugs/bug';
 import type { FreshnessReport } from '../../domain/freshness/report';
+import type { Verified } from '../../platform/audit/files';
 import type { DeployStatus, FinderView, HistoryRow, Pause, PipelineStatus, ReleaseStatus } from '../../domain/views';
 import { action, children, deploy, phase, pipeline, release, revertedDeploy } from './cliSamples';
 
@@ -193,12 +196,25 @@ export const LISTS: Readonly<
   freshness: { ids: ['payments-ledger'], draw: (view, wide) => freshnessText(freshness, 1, view, wide) },
 };
 
+const chain: Verified = {
+  ...{ chain: 'changes', records: 1, last: { seq: 1, hash: '9f86' }, hasEnds: true, broken: null },
+} as Verified;
+
+const subscribers = {
+  'feed/limits': { total: 1, committed: 0, overridden: 0, refused: 1, stale: 0, named: [], exposed: [] },
+};
+
+const summary = summarizeHistory('payments-ledger', history.slice(0, 1));
+
 export const STATUSES: Readonly<Record<string, (view: View) => string>> = {
   'status of a pipeline': (view) => renderPipeline(longPipeline, view),
   'status of a release': (view) => renderRelease(longRelease, [longDeploy], view),
   'status of a deploy': (view) => renderDeploy(longDeploy, view),
   'status of a reverted deploy': (view) => renderDeploy(revertedDeploy(), view),
   'bugs show': (view) => bugText(bug, view),
+  'audit --verify': (view) => verificationText([chain], view),
+  'config why': (view) => renderSubscribers(subscribers as never, view).join('\n'),
+  'history --summary': (view) => renderHistorySummary(summary, view),
   'the links of the demo': (view) => webUiLinks({ releases: [longRelease], deploys: [longDeploy] }, view).join('\n'),
 };
 

@@ -1,6 +1,7 @@
 import type { ConfigRepository } from '../../../config/repository/repository';
 import type { Package } from '../../../domain/vessel/package';
 import { conveyorError } from '../../../domain/errors';
+import { plural } from '../../../domain/text';
 import { actorOf } from '../../door';
 import { EXIT } from '../../exit';
 import { emit } from '../../output';
@@ -72,7 +73,7 @@ export const publishModel: Register = (group, cli) => {
           { path, change, version, digest, bytes, pieces: pack.pieces.length, source },
           {
             text: () =>
-              `${change ?? path}\n  ${path} ${version}: ${bytes} bytes in ${pack.pieces.length} pieces, served at ${source}`,
+              `${change ?? path}\n  ${path} ${version}: ${bytes} bytes in ${plural(pack.pieces.length, 'piece')}, served at ${source}`,
             name: [change ?? path],
           },
         );

@@ -72,7 +72,10 @@ async function ofFolder(dir: string, path: string): Promise<FoundWhys> {
   const files = values.find((value) => value.path === path)?.sources ?? [];
   const contributesTo = values.filter(({ sources }) => sources.includes(path)).map((value) => value.path);
   if (files.length + contributesTo.length > 0) return { files, contributesTo, subscribers: {}, problems };
-  const broken = problems.length === 0 ? '' : `, and ${problems.length} of its files or values are refused`;
+  const broken =
+    problems.length === 0
+      ? ''
+      : `, and ${problems.length} of its files or values ${problems.length === 1 ? 'is' : 'are'} refused`;
   throw unknownPath(path, dir, `conveyor config compile ${dir} lists the values and what is refused`, broken);
 }
 

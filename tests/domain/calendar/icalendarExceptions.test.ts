@@ -172,7 +172,7 @@ describe('what has no effect is said, and leaves more blackout', () => {
 
   test('entries that are no events', () => {
     const todo = calendar(WEEKLY).replace('END:VCALENDAR', 'BEGIN:VTODO\r\nUID:2\r\nEND:VTODO\r\nEND:VCALENDAR');
-    expect(readCalendar(todo, AT, 'UTC').doubts).toEqual(['1 of its entries are no events (VTODO), and no blackouts']);
+    expect(readCalendar(todo, AT, 'UTC').doubts).toEqual(['1 of its entries is no event (VTODO), and no blackout']);
   });
 });
 
