@@ -67,7 +67,6 @@ describe('a pipe and JSON have everything', () => {
 test('a live picture has the same lines, and draws its links whole', async () => {
   const ended = { status: () => Promise.resolve({ ...RICH.deploy, state: 'ended', outcome: 'reverted' } as never) };
   const { out } = await run(['watch', RICH.deploy.id], { client: ended, columns: 80, isTTY: true });
-  // eslint-disable-next-line no-control-regex
   const lines = out.replace(/\u001b\[[?0-9;]*[A-Za-z]/g, '').split('\n');
   expect(lines.filter((line) => widthOf(line) >= 80 && !isLink(line))).toEqual([]);
   expect(lines).toContain(RICH.deploy.webUi);
