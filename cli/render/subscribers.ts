@@ -2,7 +2,7 @@ import type { Known, KnownSignatures } from '../../config/subscriptions';
 import type { Exposure, Subscription } from '../../domain/config/subscriptions';
 import { parseId, releaseId } from '../../domain/ids';
 import { plural } from '../../domain/text';
-import { paint, type View } from './paint';
+import { foldAll, paint, type View } from './paint';
 import { renderSignatures } from './signatures';
 import { clock } from './times';
 import { conjugate } from './words';
@@ -10,7 +10,7 @@ import { conjugate } from './words';
 /** Of each value who subscribes to it, and those that do not have what they should. */
 export function renderSubscribers(subscribers: Readonly<Record<string, Known>>, view: View): readonly string[] {
   const colors = paint(view.color);
-  return Object.entries(subscribers).flatMap(([path, known]) => {
+  const lines = Object.entries(subscribers).flatMap(([path, known]) => {
     if ('unknown' in known) return [colors.yellow(`who subscribes to ${path} is unknown: ${known.unknown}`)];
     const { total, committed, overridden, refused, stale, named, exposed } = known;
     const signed = renderSignatures(path, known.signatures, view);
@@ -24,6 +24,7 @@ export function renderSubscribers(subscribers: Readonly<Record<string, Known>>, 
       ...named.map((one) => `  ${colors.red('✗')} ${stateText(one, view)}`),
     ];
   });
+  return foldAll(lines, view);
 }
 
 interface Host {

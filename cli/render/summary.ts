@@ -1,7 +1,7 @@
 import type { Classification, HistoryRow, ReleaseState } from '../../domain/views';
 import { plural } from '../../domain/text';
 import { table } from './columns';
-import { paint, tint, type View } from './paint';
+import { foldAll, paint, tint, type View } from './paint';
 import { clock } from './times';
 import { RELEASE_SYMBOLS } from './words';
 
@@ -67,8 +67,12 @@ export function renderHistorySummary(summary: HistorySummary, view: View): strin
   return [
     table(['STATE', 'CAUSE', 'RELEASES', 'SHARE'], cells, 'no release has ended yet', view),
     '',
-    colors.dim(`${plural(releases, 'release')} of ${pipeline} that ended${from}${more}`),
-    ...deploySummaryLines(summary).map((line) => colors.dim(line)),
+    ...foldAll(
+      [`${plural(releases, 'release')} of ${pipeline} that ended${from}${more}`, ...deploySummaryLines(summary)].map(
+        (line) => colors.dim(line),
+      ),
+      view,
+    ),
   ].join('\n');
 }
 
