@@ -48,7 +48,8 @@ export async function openBuilds(taskQueue: string, options: ConnectionOptions):
   };
 }
 
-async function lookAtBuilds(temporal: Temporal, taskQueue: string): Promise<BuildsView | null> {
+/** Null if no worker ever had a build. */
+export async function lookAtBuilds(temporal: Temporal, taskQueue: string): Promise<BuildsView | null> {
   const [builds, { current, lastPolls }] = await Promise.all([buildsAtWork(temporal), workersAt(temporal, taskQueue)]);
   if (builds.length === 0) return null;
   const polled = lastPolls.filter(([, atMs]) => isRecent(atMs)).map(([build]) => build);

@@ -11,6 +11,7 @@ import { workflowIds } from '../domain/ids';
 import { rootCause } from '../domain/rootCause';
 import { formatDuration } from '../domain/text';
 import { queueBacklogs } from './backlogs';
+import { lookAtBuilds } from './builds';
 import { connectTemporal, isUnanswered, WORKER_TIMEOUT_MS, type ConnectionOptions, type Temporal } from './connection';
 import { GRPC } from './grpcStatus';
 import { pollingSeen, workersAt } from './readiness';
@@ -53,9 +54,18 @@ export async function examine(temporal: Temporal, taskQueue: string): Promise<Ex
     Promise.all([
       queueBacklogs(temporal, taskQueue).catch(() => []),
       typeof handle === 'string' ? null : clockAhead(handle, { fromMs, untilMs }).catch(() => null),
+      registeredAttributes(temporal).catch(() => null),
+      lookAtBuilds(temporal, taskQueue).catch(() => null),
     ]),
   );
-  return { taskQueue, ...polling, pollers: workers?.pollers ?? [], end, backlogs: beside[0], clockAheadMs: beside[1] };
+  const [backlogs, clockAheadMs, attributes, builds] = beside;
+  const { namespace } = temporal;
+  const seenOfWorkers = { taskQueue, ...polling, pollers: workers?.pollers ?? [] };
+  return { ...seenOfWorkers, end, backlogs, clockAheadMs, namespace, attributes, builds };
+}
+
+async function registeredAttributes({ connection, namespace }: Temporal): Promise<Record<string, number>> {
+  return (await connection.operatorService.listSearchAttributes({ namespace })).customAttributes;
 }
 
 /** It may be waited for all the same. */

@@ -1,4 +1,4 @@
-import type { Build } from './builds';
+import type { Build, BuildsView } from './builds';
 import type { QueueBacklog } from './metrics';
 
 /** An examination goes the whole way of work: Temporal writes it down, a worker takes it up, and asks all extensions that it knows. */
@@ -64,4 +64,9 @@ export interface ExaminationView {
   readonly backlogs: readonly QueueBacklog[];
   /** How far Temporal's clock is ahead of ours, beyond the time that the question took; null where it did not say. */
   readonly clockAheadMs: number | null;
+  readonly namespace: string;
+  /** The search attributes of the namespace, each with its `temporal.api.enums.v1.IndexedValueType`; null where Temporal did not say. */
+  readonly attributes: Readonly<Record<string, number>> | null;
+  /** Null if no worker ever had a build, or Temporal did not say. */
+  readonly builds: BuildsView | null;
 }

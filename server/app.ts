@@ -19,6 +19,7 @@ import { bringingRoutes } from './routes/bringing';
 import { bugRoutes } from './routes/bugs';
 import { canRoutes } from './routes/can';
 import { configurationRoutes } from './routes/configuration';
+import { examinationRoutes } from './routes/examination';
 import { healthRoutes } from './routes/health';
 import { meRoutes } from './routes/me';
 import { metricsRoutes } from './routes/metrics';
@@ -50,6 +51,7 @@ export function createApp(deps: ServerDeps): Hono {
     ...{ api: new RequestGate(limits.api), strangers: new RequestGate(limits.strangers) },
     ...{ configuration: new RequestGate(limits.configuration), proposals: new RequestGate(limits.proposals) },
     ...{ statistics: new RequestGate(limits.statistics), strangersStatistics: new RequestGate(limits.statistics) },
+    examinations: new RequestGate(limits.examinations),
   };
   const subscribers = new Subscribers(deps.index, () => deps.now());
   app.use(measureRequests(metrics, deps));
@@ -76,6 +78,7 @@ export function createApp(deps: ServerDeps): Hono {
   const api = { ...deps, turns: new Turns() };
   app.route('/v1/me', meRoutes(deps));
   app.route('/v1/can', canRoutes(deps));
+  app.route('/v1/examination', examinationRoutes({ ...deps, lane: lanes.examinations }));
   app.get('/v1/sign-in', (c) => c.json(offersOf(deps.config.issuers)));
   app.route('/v1/audit', auditRoutes(deps));
   app.route('/v1/stats', statsRoutes(deps));
@@ -106,7 +109,7 @@ const withHeader =
   };
 
 /** What is let in once it is believed. */
-const hasOwnLane = (c: Context): boolean => /^\/v1\/(webhooks|runs)\//.test(c.req.path);
+const hasOwnLane = (c: Context): boolean => /^\/v1\/((webhooks|runs)\/|examination$)/.test(c.req.path);
 
 /** Who only looks is known before anything is done, so that strangers wait in no line. */
 const forTheKnown =

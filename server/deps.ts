@@ -1,5 +1,6 @@
 import type { ConveyorClient } from '../client/api';
 import type { ProgramWalls } from '../config/compiler/walls';
+import type { ExaminationView } from '../domain/examination';
 import type { OpenCount, QueueBacklog } from '../domain/metrics';
 import type { PipelineIndex } from '../domain/pipeline/pipelineIndex';
 import type { Archive } from '../platform/archive/port';
@@ -42,6 +43,8 @@ export interface ServerDeps {
   openCounts?(): Promise<readonly OpenCount[]>;
   /** For metrics: what waits for workers. Without it they do not say. */
   backlogs?(): Promise<readonly QueueBacklog[]>;
+  /** For `doctor`: how far work comes. Without it people see what `/readyz` says. */
+  examine?(): Promise<ExaminationView>;
   /** Whether whoever only looks needs a token, where the configuration does not say. */
   readonly reads: ReadPolicy;
   /** Missing where the configuration names no file for it. */
@@ -62,7 +65,7 @@ export interface ServerDeps {
 }
 
 /**
- * Deliveries, commands, readers, configuration, its proposals, statistics, callers without a token, and action services have lanes of their own, so that
+ * Deliveries, commands, readers, configuration, its proposals, statistics, callers without a token, action services and examinations have lanes of their own, so that
  * a burst in one never keeps the others waiting.
  */
 export interface ServerLimits {
@@ -80,6 +83,8 @@ export interface ServerLimits {
   /** Whatever else comes without a token that is known. */
   readonly strangers: GateLimits;
   readonly runs: GateLimits;
+  /** What `doctor` asks: it takes half a minute on a bad night. */
+  readonly examinations: GateLimits;
   /** All bodies of deliveries together. */
   readonly bodyBytes: number;
 }
@@ -97,5 +102,6 @@ export const DEFAULT_LIMITS: ServerLimits = {
   statistics: { inFlight: 2, waiting: 64, waitMs: 8_000 },
   strangers: { inFlight: 4, waiting: 256, waitMs: 8_000 },
   runs: { inFlight: 32, waiting: 1_000, waitMs: 4_000 },
+  examinations: { inFlight: 32, waiting: 0, waitMs: 0 },
   bodyBytes: 64 * 1_048_576,
 };

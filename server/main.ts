@@ -4,6 +4,7 @@ import { taskQueueOf } from '../client/apply';
 import { audited } from '../client/audited';
 import { queueBacklogs } from '../client/backlogs';
 import { connectTemporal } from '../client/connection';
+import { examine } from '../client/examination';
 import { guardClient } from '../client/guard';
 import type { Decided } from '../client/permissionGate';
 import { openCounts } from '../client/openCounts';
@@ -62,6 +63,7 @@ async function startServer(): Promise<void> {
     index: frontIndex(temporal),
     openCounts: () => openCounts(temporal),
     backlogs: () => queueBacklogs(temporal, taskQueueOf({})),
+    examine: () => examine(temporal, taskQueueOf({})),
     reads,
     devLogin,
     ...(audit === undefined ? {} : { audit }),

@@ -5,6 +5,7 @@ import * as bugs from './bugSchemas';
 import * as changes from './changes';
 import { commandRequest } from './commandRequest';
 import { CONFIG_OPERATIONS } from './configOperations';
+import { examinationAnswer } from './examinationSchemas';
 import { getOperation, REFUSED, startOperation, type HttpOperation } from './operation';
 import * as schemas from './schemas';
 import { statsAnswer, statsQuery } from './statsSchemas';
@@ -92,6 +93,16 @@ export const HTTP_OPERATIONS: readonly HttpOperation[] = [
     request: changes.canRequest,
     answer: changes.canAnswer,
     also: { 404: REFUSED[404] },
+  },
+  {
+    method: 'post',
+    path: '/v1/examination',
+    summary:
+      'How far work comes behind this server, as `conveyor doctor` shows it; for whoever is known. It starts a workflow',
+    status: 200,
+    security: 'token',
+    answer: examinationAnswer,
+    also: { 503: 'Try again after Retry-After' },
   },
   {
     ...getOperation(

@@ -53,10 +53,6 @@ function checkOfStuck({ build, isPolled, count, some }: StuckOnBuild): DoctorChe
       };
 }
 
-/** Nothing if no Temporal server answers: its own check says so. */
-export const checkBuilds = async (env: Env): Promise<DoctorCheck[]> =>
-  buildChecks((await withBuilds(env, (builds) => builds.look())) ?? null);
-
 /** The workflows that were stuck on a build and have been moved. */
 export const repairBuilds = async (env: Env): Promise<readonly string[]> =>
   (await withBuilds(env, (builds) => builds.repair())) ?? [];

@@ -11,5 +11,13 @@ export interface DoctorCheck {
   readonly how: string | null;
 }
 
+/** The door that commands go through. */
+export const DOOR_CHECK = 'door';
+
+/** What stands behind something broken, and is neither broken nor well as far as anybody knows. */
+export const notSeen = (name: string, why: string, how: string): DoctorCheck => ({
+  ...{ name, state: 'warning', found: `not seen, nor what stands behind them: ${why}`, how },
+});
+
 /** Enough even on a busy machine: machines are often busy when somebody examines them. */
 export const ANSWERS_WITHIN_MS = 10_000;

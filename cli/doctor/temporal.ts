@@ -1,16 +1,15 @@
 import type { Connection } from '@temporalio/client';
 import { formatDuration } from '../../domain/text';
 import { rootCause } from '../../domain/rootCause';
-import type { FinderView } from '../../domain/views';
 import type { Env } from '../../platform/env';
 import { loadRegistry } from '../../platform/registry';
 import { NoAnswer, sendRequest } from '../../sdk/request';
 import { hostOf, isLocal, portOf, usualAddresses } from '../stack/addresses';
 import { accepts } from '../stack/ports';
-import { attributeChecks } from './attributes';
-import { checkBuilds } from './builds';
-import { ANSWERS_WITHIN_MS, type DoctorCheck } from './check';
-import { workerChecks, WORKERS_CHECK } from './workers';
+import { ANSWERS_WITHIN_MS, notSeen, type DoctorCheck } from './check';
+import { examinationChecks } from './examination';
+import { finderChecks } from './finders';
+import { WORKERS_CHECK } from './workers';
 
 /** What is asked of Temporal; and of all that stands behind it, where that answers. */
 
@@ -23,20 +22,12 @@ export async function checkBehindTemporal(env: Env): Promise<DoctorCheck[]> {
   const look = await lookAtTemporal(temporal);
   const own = temporalCheck(temporal, look);
   if (look.kind === 'absent') return [own];
-  if (look.kind !== 'answers') return [own, notSeen(WORKERS_CHECK, 'Temporal does not answer')];
-  const behind = await Promise.all([
-    checkAttributes(env),
-    checkWorkers(env),
-    checkFinders(env),
-    checkBuilds(env).catch(() => []),
-  ]);
+  if (look.kind !== 'answers') return [own, notSeen(WORKERS_CHECK, 'Temporal does not answer', FIRST_TEMPORAL)];
+  const behind = await Promise.all([checkWork(env), checkFinders(env)]);
   return [own, ...behind.flat()];
 }
 
-const notSeen = (name: string, why: string): DoctorCheck => ({
-  ...{ name, state: 'warning', found: `not seen, nor what stands behind them: ${why}` },
-  how: 'first see to Temporal: the check above says how',
-});
+const FIRST_TEMPORAL = 'first see to Temporal: the check above says how';
 
 /** Where nothing listens on this machine, nothing may have been started yet: that is no fault. */
 export function temporalCheck(address: string, look: TemporalLook): DoctorCheck {
@@ -68,24 +59,18 @@ export function temporalCheck(address: string, look: TemporalLook): DoctorCheck 
 const START_ONE = 'start one with ./temporal-dev.sh or conveyor dev';
 const MIND_ADDRESS = 'check TEMPORAL_ADDRESS and the network, or unset it and use ./temporal-dev.sh';
 
-async function checkAttributes(env: Env): Promise<DoctorCheck[]> {
-  const namespace = namespaceIn(env) ?? 'default';
-  const listed = await askTemporal(usualAddresses(env, {}).temporal, ({ operatorService }) =>
-    operatorService.listSearchAttributes({ namespace }),
-  ).catch(() => undefined);
-  return listed === undefined ? [] : attributeChecks(namespace, listed.customAttributes);
-}
-
 const namespaceIn = (env: Env): string | undefined => env.TEMPORAL_NAMESPACE || undefined;
 
-async function checkWorkers(env: Env): Promise<DoctorCheck[]> {
+async function checkWork(env: Env): Promise<DoctorCheck[]> {
   const { temporal: address, taskQueue } = usualAddresses(env, {});
   // If this file loaded it, every other command would take half a second longer.
   const { examineWork } = await import('../../client/examination');
   try {
-    return workerChecks(await examineWork(taskQueue, { address, namespace: namespaceIn(env), seal: sealIn(env) }));
+    const view = await examineWork(taskQueue, { address, namespace: namespaceIn(env), seal: sealIn(env) });
+    return examinationChecks(view, 'this machine');
   } catch (error) {
-    return [{ ...notSeen(WORKERS_CHECK, `Temporal answers no more: ${rootCause(error)}`), state: 'missing' }];
+    const why = `Temporal answers no more: ${rootCause(error)}`;
+    return [{ ...notSeen(WORKERS_CHECK, why, FIRST_TEMPORAL), state: 'missing' }];
   }
 }
 
@@ -112,29 +97,8 @@ async function checkFinders(env: Env): Promise<DoctorCheck[]> {
       await client.close();
     }
   } catch (error) {
-    return [notSeen('finders', rootCause(error))];
+    return [notSeen('finders', rootCause(error), FIRST_TEMPORAL)];
   }
-}
-
-export function finderChecks(finders: readonly FinderView[]): DoctorCheck[] {
-  const name = 'finders';
-  if (finders.length === 0) return [];
-  const failing = finders.filter(({ state }) => state === 'failing');
-  const unasked = finders.filter(({ state }) => state === 'unasked');
-  if (failing.length + unasked.length === 0)
-    return [{ name, state: 'ok', found: `${finders.length}, none fails`, how: null }];
-  const words = ({ since, reason }: FinderView): string => `${since === null ? '' : `since ${since}: `}${reason ?? ''}`;
-  return [
-    ...failing.map((finder): DoctorCheck => ({
-      ...{ name: `finder ${finder.id}`, state: 'missing', found: words(finder) },
-      how: 'start its service, or correct its address in conveyor.config.yaml; nothing is lost meanwhile',
-    })),
-    // It is not the finder that is broken.
-    ...unasked.map((finder): DoctorCheck => ({
-      ...{ name: `finder ${finder.id}`, state: 'warning', found: words(finder) },
-      how: 'the check of workers says who should ask it; nothing is lost meanwhile',
-    })),
-  ];
 }
 
 const HTTP_WITHIN_MS = 2_000;

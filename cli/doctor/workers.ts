@@ -8,10 +8,10 @@ import type { DoctorCheck } from './check';
 
 export const WORKERS_CHECK = 'workers';
 
-export const workerChecks = (view: ExaminationView): DoctorCheck[] => [
+export const workerChecks = (view: ExaminationView, machine = 'this machine'): DoctorCheck[] => [
   ...endChecks(view),
   ...view.backlogs.filter(({ ageMs }) => ageMs > WAITS_TOO_LONG_MS).map(backlogCheck),
-  ...clockChecks(view.clockAheadMs),
+  ...clockChecks(view.clockAheadMs, machine),
 ];
 
 function endChecks(view: ExaminationView): DoctorCheck[] {
@@ -130,12 +130,12 @@ const backlogCheck = ({ queue, kind, build, tasks, ageMs }: QueueBacklog): Docto
 
 const CLOCKS_DIFFER_MS = 30_000;
 
-function clockChecks(aheadMs: number | null): DoctorCheck[] {
+function clockChecks(aheadMs: number | null, machine: string): DoctorCheck[] {
   if (aheadMs === null || Math.abs(aheadMs) < CLOCKS_DIFFER_MS) return [];
   const by = `${formatDuration(Math.abs(aheadMs))} ${aheadMs > 0 ? 'ahead of' : 'behind'}`;
   return [
     {
-      ...{ name: 'clock', state: 'warning', found: `Temporal's clock is ${by} that of this machine` },
+      ...{ name: 'clock', state: 'warning', found: `Temporal's clock is ${by} that of ${machine}` },
       how: 'find the one that is wrong and set it by NTP: timers and windows go by that of Temporal, tokens and proofs by that of each machine',
     },
   ];

@@ -1,11 +1,12 @@
 import { conveyorError } from '../../domain/errors';
 import { REQUEST_LIMITS } from '../../domain/limits';
+import type { ExaminationView } from '../../domain/examination';
 import type { SignInOffer } from '../../domain/signIn';
 import { requireAction, requireBug, requireId, requireTarget } from '../../domain/target';
 import type { ConveyorClient, ListQuery, LookNow } from '../api';
 import type { Question } from '../can';
 import { serverReadiness } from './readiness';
-import { CAN, ME, OFFERS, paramsOf, ROUTES, type Route } from './routes';
+import { CAN, EXAMINATION, ME, OFFERS, paramsOf, ROUTES, type Route } from './routes';
 import { askServer, type RequestParts, type HttpOptions } from './send';
 
 export type { HttpOptions } from './send';
@@ -81,6 +82,13 @@ export interface PermissionAnswer {
 /** @throws ConveyorError `unauthorized`, `server-unreachable`; `usage` and `invalid-id` for what cannot be asked */
 export const whether = (options: HttpOptions, question: Question): Promise<PermissionAnswer> =>
   askServer<PermissionAnswer>(options, CAN, { body: question });
+
+/**
+ * How far work comes behind a server: takes half a minute on a bad night.
+ * @throws ConveyorError `unauthorized`, `server-unreachable`; `not-found` from a server that is older
+ */
+export const examineBehind = (options: HttpOptions): Promise<ExaminationView> =>
+  askServer<ExaminationView>(options, EXAMINATION);
 
 /** Where somebody may sign in; nobody needs a token to ask. */
 export const signInOffers = (options: HttpOptions): Promise<readonly SignInOffer[]> =>

@@ -47,6 +47,9 @@ export const ME: Route = 'GET /v1/me';
 /** Whether somebody may do something, which is none either. */
 export const CAN: Route = 'POST /v1/can';
 
+/** How what stands behind the server works now, which is none either: it starts a workflow of its own. */
+export const EXAMINATION: Route = 'POST /v1/examination';
+
 /** Where people may sign in. */
 export const OFFERS: Route = 'GET /v1/sign-in';
 

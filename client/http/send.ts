@@ -45,9 +45,16 @@ const MOST_ANSWER = REQUEST_LIMITS.answer.max;
 /** What a proxy answers whose server is gone for a moment. */
 const GATEWAY: readonly number[] = [502, 503, 504];
 
-/** What came of one try: an answer in the form of Conveyor, or none, and whether another try may have one. */
-export type RequestAttempt =
-  { readonly status: number; readonly body: unknown } | { readonly detail: string; readonly isWorthAnother: boolean };
+/** What came of one try: an answer in the form of Conveyor, or none. */
+export type RequestAttempt = { readonly status: number; readonly body: unknown } | Unanswered;
+
+/** `away`: no connection; `silent`: no answer in time; `proxy`: a proxy has no answer from its server; `stranger`: another program answered. */
+export interface Unanswered {
+  readonly why: 'away' | 'silent' | 'proxy' | 'stranger';
+  readonly detail: string;
+  /** Whether another try may have an answer. */
+  readonly isWorthAnother: boolean;
+}
 
 /**
  * Asks a server. What only reads, or has a key, is sent again where no server answered: that changes nothing twice.
@@ -102,22 +109,21 @@ export async function attemptRequest(
     });
     const text = await textUpTo(response, MOST_ANSWER);
     if (text !== undefined) return answerIn(response.status, text);
-    return { detail: `its answer is larger than ${formatBytes(MOST_ANSWER)}`, isWorthAnother: false };
+    return { why: 'stranger', detail: `its answer is larger than ${formatBytes(MOST_ANSWER)}`, isWorthAnother: false };
   } catch (error) {
     if (error instanceof Error && error.name === 'TimeoutError')
-      return { detail: `no answer within ${withinMs / 1_000} s`, isWorthAnother: false };
+      return { why: 'silent', detail: `no answer within ${withinMs / 1_000} s`, isWorthAnother: false };
     const detail = rootCause(error);
     // What cannot be a header is repeated by whoever refuses it.
-    return { detail: token === null ? detail : detail.replaceAll(token, '…'), isWorthAnother: true };
+    return { why: 'away', detail: token === null ? detail : detail.replaceAll(token, '…'), isWorthAnother: true };
   }
 }
 
 /** What is not JSON, or an error in another form, was not said by a Conveyor server. */
 function answerIn(status: number, text: string): RequestAttempt {
-  const strange = {
-    detail: `it answered ${status}, and not as a Conveyor server does`,
-    isWorthAnother: GATEWAY.includes(status),
-  };
+  const isWorthAnother = GATEWAY.includes(status);
+  const detail = `it answered ${status}, and not as a Conveyor server does`;
+  const strange: Unanswered = { why: isWorthAnother ? 'proxy' : 'stranger', detail, isWorthAnother };
   try {
     const body = JSON.parse(text) as unknown;
     const isOurs = status < 300 || (isJsonObject(body) && ('error' in body || 'checks' in body));

@@ -6,7 +6,7 @@ const at = '2026-11-27T18:00:00.000Z';
 const poller = (identity: string) => ({ identity, build: null, lastPollAt: at });
 const view = (end: ExaminationEnd, more: Partial<ExaminationView> = {}): ExaminationView => ({
   ...{ taskQueue: 'conveyor', pollers: [poller('12@one'), poller('34@two')], lastPollAt: at, end },
-  ...{ backlogs: [], clockAheadMs: 0 },
+  ...{ backlogs: [], clockAheadMs: 0, namespace: 'default', attributes: null, builds: null },
   ...more,
 });
 const look = (kind: string, name: string, trouble: string | null): ExtensionLook => ({

@@ -10,7 +10,6 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { checkDoor, tokenChecks } from '../../cli/doctor/door';
 import { pastServer } from '../../cli/door';
 import { credentialsFile } from '../../cli/login/credentials';
 import { run, type World } from '../builders/cliWorld';
@@ -212,32 +211,4 @@ describe('going past a server', () => {
   test('is what a development stack prints to do, where a server was named', () => {
     expect([pastServer({}), pastServer(env)]).toEqual([{}, { CONVEYOR_BREAK_GLASS: 'development' }]);
   });
-});
-
-test('doctor asks the server how what is behind it stands, and not a Temporal server that commands do not use', async () => {
-  const pipelines = new FakePipelines();
-  const readiness = () =>
-    Promise.resolve([
-      { name: 'temporal' as const, ok: true, detail: 'answers' },
-      { name: 'worker' as const, ok: false, detail: 'no worker polls' },
-    ]);
-  const app = appOf(pipelines, { client: { ...pipelines.client, readiness } });
-  const checks = await checkDoor(
-    { CONVEYOR_SERVER: URL, CONVEYOR_TOKEN: TOKEN },
-    {},
-    { askServer: async (url, request) => app.request(url, request), sleep: () => Promise.resolve() },
-  );
-  expect(checks.map(({ name, state, found }) => [name, state, found])).toEqual([
-    ['door', 'ok', `the server at ${URL} (CONVEYOR_SERVER), as service:ci`],
-    ['temporal of the server', 'ok', 'answers'],
-    ['worker of the server', 'missing', 'no worker polls'],
-    ['finders', 'ok', '1, none fails'],
-  ]);
-});
-
-test('doctor warns of a token that ends within ten minutes', () => {
-  const now = Date.parse('2026-11-27T18:00:00.000Z');
-  const seen = (at: string | null) => tokenChecks(at, now, URL).map(({ state, found }) => [state, found]);
-  expect(seen('2026-11-27T18:09:00.000Z')).toEqual([['warning', 'ends in 9m, at 2026-11-27T18:09:00.000Z']]);
-  expect([seen('2026-11-27T18:11:00.000Z'), seen(null)]).toEqual([[], []]);
 });

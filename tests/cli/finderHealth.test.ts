@@ -1,5 +1,5 @@
 import { finderNames, finderView, refusalsFor, type FinderFacts } from '../../domain/finder/health';
-import { finderChecks } from '../../cli/doctor/temporal';
+import { finderChecks } from '../../cli/doctor/finders';
 import { finderTable } from '../../cli/render/finders';
 import { renderPipeline } from '../../cli/render/pipeline';
 import type { View } from '../../cli/render/paint';

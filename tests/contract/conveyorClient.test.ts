@@ -1,5 +1,15 @@
 import { createHttpClient } from '../../client/http/client';
-import { AUDIT, AUDIT_VERIFICATION, CAN, CONFIG, ME, OFFERS, ROUTES, STATS } from '../../client/http/routes';
+import {
+  AUDIT,
+  AUDIT_VERIFICATION,
+  CAN,
+  CONFIG,
+  EXAMINATION,
+  ME,
+  OFFERS,
+  ROUTES,
+  STATS,
+} from '../../client/http/routes';
 import { HTTP_OPERATIONS } from '../../server/operations';
 import { ACCESS, appOf, TOKEN } from '../builders/serverWorld';
 import { CASES, describeConveyorClient, type Behind } from './conveyorClient';
@@ -28,7 +38,7 @@ test('every operation is tried, and has a route that the server describes', () =
   expect(routes.filter((route) => !described.has(shapeOf(route)))).toEqual([]);
   // What the server takes besides is for those who are no clients.
   const used = new Set(
-    [...routes, ...Object.values(CONFIG), CAN, ME, OFFERS, AUDIT, AUDIT_VERIFICATION, STATS].map(shapeOf),
+    [...routes, ...Object.values(CONFIG), CAN, EXAMINATION, ME, OFFERS, AUDIT, AUDIT_VERIFICATION, STATS].map(shapeOf),
   );
   expect([...described].filter((route) => !used.has(route))).toEqual([
     'POST /v1/webhooks/github',

@@ -1,0 +1,12 @@
+import type { ExaminationView } from '../../domain/examination';
+import { attributeChecks } from './attributes';
+import { buildChecks } from './builds';
+import type { DoctorCheck } from './check';
+import { workerChecks } from './workers';
+
+/** All that an examination shows, by whoever made it: `machine` has the clock that Temporal's was compared with. */
+export const examinationChecks = (view: ExaminationView, machine: 'this machine' | 'the server'): DoctorCheck[] => [
+  ...(view.attributes === null ? [] : attributeChecks(view.namespace, view.attributes)),
+  ...workerChecks(view, machine),
+  ...buildChecks(view.builds),
+];

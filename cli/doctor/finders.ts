@@ -1,0 +1,23 @@
+import type { FinderView } from '../../domain/views';
+import type { DoctorCheck } from './check';
+
+export function finderChecks(finders: readonly FinderView[]): DoctorCheck[] {
+  const name = 'finders';
+  if (finders.length === 0) return [];
+  const failing = finders.filter(({ state }) => state === 'failing');
+  const unasked = finders.filter(({ state }) => state === 'unasked');
+  if (failing.length + unasked.length === 0)
+    return [{ name, state: 'ok', found: `${finders.length}, none fails`, how: null }];
+  const words = ({ since, reason }: FinderView): string => `${since === null ? '' : `since ${since}: `}${reason ?? ''}`;
+  return [
+    ...failing.map((finder): DoctorCheck => ({
+      ...{ name: `finder ${finder.id}`, state: 'missing', found: words(finder) },
+      how: 'start its service, or correct its address in conveyor.config.yaml; nothing is lost meanwhile',
+    })),
+    // It is not the finder that is broken.
+    ...unasked.map((finder): DoctorCheck => ({
+      ...{ name: `finder ${finder.id}`, state: 'warning', found: words(finder) },
+      how: 'the check of workers says who should ask it; nothing is lost meanwhile',
+    })),
+  ];
+}

@@ -1,0 +1,125 @@
+import type { ReadinessPart } from '../../client/api';
+import { createHttpClient, examineBehind, whoAmI, type HttpOptions } from '../../client/http/client';
+import { probeServer } from '../../client/http/readiness';
+import type { Unanswered } from '../../client/http/send';
+import { ConveyorError } from '../../domain/errors';
+import { rootCause } from '../../domain/rootCause';
+import { formatDuration } from '../../domain/text';
+import type { Env } from '../../platform/env';
+import { httpOf, type CommandDoor } from '../door';
+import type { Io } from '../io';
+import { ANSWERS_WITHIN_MS, DOOR_CHECK, notSeen, type DoctorCheck } from './check';
+import { examinationChecks } from './examination';
+import { finderChecks } from './finders';
+import { WORKERS_CHECK } from './workers';
+
+/** The server that commands go through, and what is behind it: the server looks on its side, where alone that can be reached. */
+
+type ServerDoor = Extract<CommandDoor, { kind: 'server' }>;
+
+export async function checkServer(
+  door: ServerDoor,
+  io: Pick<Io, 'askServer' | 'sleep'> & { readonly env: Env },
+): Promise<DoctorCheck[]> {
+  const found = `the server at ${door.url} (${door.from})`;
+  const http = httpOf({ ...io, now: () => Date.now() }, door);
+  const broken = (why: string, how: string): DoctorCheck => ({
+    ...{ name: DOOR_CHECK, state: 'missing', found: `${found}: ${why}`, how },
+  });
+  const seen = await probe(http, io);
+  if ('why' in seen)
+    return [
+      broken(seen.detail, HOW_TO_REACH[seen.why]),
+      notSeen(
+        WORKERS_CHECK,
+        'no server answers',
+        'first see to the server; or go past it where Temporal can be reached: --break-glass "why"',
+      ),
+    ];
+  const unwell = seen.parts.find(({ name, ok }) => name === 'server' && !ok);
+  if (unwell !== undefined) return [broken(unwell.detail, 'another server, or the next start of this one, takes over')];
+  try {
+    const { principal, expiresAt } = await whoAmI(http);
+    return [
+      { name: DOOR_CHECK, state: 'ok', found: `${found}, as ${principal}`, how: null },
+      ...(door.kept?.renewal ? [] : tokenChecks(expiresAt, Date.now(), door.url)),
+      ...(await checkBehind(http, seen.parts)),
+    ];
+  } catch (error) {
+    if (!(error instanceof ConveyorError)) throw error;
+    const login = `conveyor login ${door.url}`;
+    return [
+      broken(error.message, error.code === 'unauthorized' ? login : error.hint),
+      ...seen.parts.map(partCheck),
+      notSeen('extensions', 'the server says more only to whom it knows', login),
+    ];
+  }
+}
+
+/** A proxy may have no server for a moment, as while one is replaced. */
+const PAUSE_MS = 1_000;
+
+async function probe(http: HttpOptions, { sleep }: Pick<Io, 'sleep'>) {
+  const seen = await probeServer(http, ANSWERS_WITHIN_MS);
+  if (!('why' in seen) || !seen.isWorthAnother) return seen;
+  await sleep(PAUSE_MS);
+  return probeServer(http, ANSWERS_WITHIN_MS);
+}
+
+const BESIDE = 'deploys continue meanwhile, and --break-glass "why" goes past it where Temporal can be reached';
+
+const HOW_TO_REACH: Readonly<Record<Unanswered['why'], string>> = {
+  away: `see whether conveyor server runs there, and whether address and network are right; ${BESIDE}`,
+  silent: `on its machine, ps -o stat,args shows whether it is stopped (T: kill -CONT continues it) or busy; or the network loses what is sent; ${BESIDE}`,
+  proxy: `the proxy there works, and the server behind it is gone, frozen or too slow: look at the process and the log of conveyor server; ${BESIDE}`,
+  stranger: 'another program has that address: correct it (conveyor login URL, CONVEYOR_SERVER or --server)',
+};
+
+/** A token that a command renews by itself needs no check. */
+const ENDS_SOON_MS = 600_000;
+
+export function tokenChecks(expiresAt: string | null, nowMs: number, url: string): DoctorCheck[] {
+  const leftMs = expiresAt === null ? Infinity : Date.parse(expiresAt) - nowMs;
+  if (leftMs > ENDS_SOON_MS) return [];
+  const found = `ends in ${formatDuration(leftMs)}, at ${expiresAt ?? ''}`;
+  return [{ name: 'token', state: 'warning', found, how: `conveyor login ${url}, or another CONVEYOR_TOKEN` }];
+}
+
+/** An examination tells more than whether workers poll; where Temporal does not answer there is none. */
+async function checkBehind(http: HttpOptions, parts: readonly ReadinessPart[]): Promise<DoctorCheck[]> {
+  const temporal = parts.filter(({ name }) => name === 'temporal').map(partCheck);
+  if (temporal.some(({ state }) => state !== 'ok'))
+    return [...temporal, notSeen(WORKERS_CHECK, 'the server does not reach Temporal', FIRST_TEMPORAL)];
+  const [examined, finders] = await Promise.all([checkExamination(http, parts), checkFindersBehind(http)]);
+  return [...temporal, ...examined, ...finders];
+}
+
+const FIRST_TEMPORAL = 'first see to Temporal: the check above says how';
+
+async function checkExamination(http: HttpOptions, parts: readonly ReadinessPart[]): Promise<DoctorCheck[]> {
+  try {
+    return examinationChecks(await examineBehind(http), 'the server');
+  } catch (error) {
+    if (!(error instanceof ConveyorError)) throw error;
+    const workers = parts.filter(({ name }) => name === 'worker').map(partCheck);
+    if (error.code === 'not-found')
+      return [
+        ...workers,
+        notSeen('extensions', 'the server is older than this command line, and does not examine', 'upgrade the server'),
+      ];
+    return [...workers, { ...notSeen(WORKERS_CHECK, error.message, error.hint), state: 'missing' }];
+  }
+}
+
+async function checkFindersBehind(http: HttpOptions): Promise<DoctorCheck[]> {
+  try {
+    return finderChecks(await createHttpClient(http).listFinders());
+  } catch (error) {
+    return [notSeen('finders', rootCause(error), FIRST_TEMPORAL)];
+  }
+}
+
+const partCheck = ({ name, ok, detail }: ReadinessPart): DoctorCheck => ({
+  ...{ name: `${name} of the server`, state: ok ? 'ok' : 'missing', found: detail },
+  how: ok ? null : 'whoever runs the server has to fix that; nothing is lost meanwhile',
+});

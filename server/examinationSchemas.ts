@@ -1,0 +1,44 @@
+import { z } from 'zod';
+
+/** What an examination shows, as it is answered. */
+
+const build = z.string().nullable().describe('of workers; null stands for workers without one');
+const withinMs = z.number();
+
+const extension = z.object({
+  ...{ kind: z.string(), name: z.string(), address: z.string() },
+  trouble: z.string().nullable().describe('null where it answered the worker'),
+});
+
+const end = z.discriminatedUnion('kind', [
+  z.object({
+    ...{ kind: z.literal('answered'), tookMs: z.number(), extensions: z.array(extension) },
+    unused: z.array(z.string()).describe('push types that do not answer, and that no deploy has used'),
+  }),
+  z.object({ kind: z.literal('refused'), reason: z.string() }),
+  z.object({ kind: z.literal('silent'), withinMs, takenBy: z.string().nullable() }),
+  z.object({ kind: z.literal('stuck'), withinMs }),
+  z.object({ kind: z.literal('unpolled') }),
+  z.object({ kind: z.literal('unwritten'), reason: z.string() }),
+]);
+
+const stuck = z.object({ build: z.string(), isPolled: z.boolean(), count: z.number(), some: z.array(z.string()) });
+
+export const examinationAnswer = z.object({
+  ...{ taskQueue: z.string(), namespace: z.string() },
+  pollers: z.array(z.object({ identity: z.string(), build, lastPollAt: z.string() })),
+  build: build.optional(),
+  lastPollAt: z.string().nullable(),
+  end: end.describe(
+    'how far the work came: answered, refused or silent workers, or a Temporal server that stores nothing',
+  ),
+  backlogs: z.array(
+    z.object({
+      ...{ queue: z.string(), kind: z.enum(['workflow', 'activity']), build: z.string() },
+      ...{ tasks: z.number(), ageMs: z.number() },
+    }),
+  ),
+  clockAheadMs: z.number().nullable().describe('how far the clock of Temporal is ahead of that of the server'),
+  attributes: z.record(z.string(), z.number()).nullable().describe('search attributes of the namespace, by type'),
+  builds: z.object({ taskQueue: z.string(), current: build, polled: z.array(build), stuck: z.array(stuck) }).nullable(),
+});

@@ -1,0 +1,28 @@
+import { Hono } from 'hono';
+import { conveyorError } from '../../domain/errors';
+import { callerOf, type CallerDeps } from '../auth';
+import type { ServerDeps } from '../deps';
+import type { RequestGate } from '../gate';
+import { Shared } from '../shared';
+
+/** Each examination is a workflow: however many people ask on a bad night, there is one every few seconds. */
+const EXAMINED_FRESH_MS = 5_000;
+
+/** `POST /v1/examination`: how far work comes behind this server, for whoever is known: it names processes and extensions. */
+export function examinationRoutes(
+  deps: CallerDeps & Pick<ServerDeps, 'examine' | 'now'> & { readonly lane: RequestGate },
+): Hono {
+  const { examine } = deps;
+  const shared =
+    examine &&
+    new Shared(
+      () => examine(),
+      EXAMINED_FRESH_MS,
+      () => deps.now(),
+    );
+  return new Hono().post('/', async (c) => {
+    await callerOf(c, deps);
+    if (shared === undefined) throw conveyorError('not-found', { what: 'examination' });
+    return c.json(await deps.lane.run(() => shared.read(), c.req.raw.signal));
+  });
+}

@@ -1,0 +1,36 @@
+/** A look that has not ended by then is given up: its answer may never come. */
+const LOST_MS = 60_000;
+
+interface OneLook<T> {
+  readonly answer: Promise<T>;
+  readonly atMs: number;
+  ended: boolean;
+}
+
+/** One look at a time, for everybody who asks until `freshMs` after it began: how often somebody asks costs nothing. */
+export class Shared<T> {
+  private last: OneLook<T> | undefined;
+
+  constructor(
+    private readonly look: () => Promise<T>,
+    private readonly freshMs: number,
+    private readonly now: () => number,
+  ) {}
+
+  read(): Promise<T> {
+    if (this.last === undefined || this.isOver(this.last)) this.last = this.begin();
+    return this.last.answer;
+  }
+
+  private begin(): OneLook<T> {
+    const look: OneLook<T> = { answer: this.look(), atMs: this.now(), ended: false };
+    const end = (): void => void (look.ended = true);
+    look.answer.then(end, end);
+    return look;
+  }
+
+  private isOver({ atMs, ended }: OneLook<T>): boolean {
+    const ageMs = this.now() - atMs;
+    return ended ? ageMs >= this.freshMs : ageMs >= LOST_MS;
+  }
+}
