@@ -117,7 +117,7 @@ export type LookNow = 'looks' | 'busy' | 'nobody' | 'unsupported';
 
 /** Something that every operation needs. */
 export interface ReadinessPart {
-  readonly name: 'server' | 'temporal' | 'worker';
+  readonly name: 'server' | 'temporal' | 'worker' | 'writes';
   readonly ok: boolean;
   readonly detail: string;
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { isGrpcServiceError, WorkflowFailedError, type Client, type WorkflowHandle } from '@temporalio/client';
+import { WorkflowFailedError, type Client, type WorkflowHandle } from '@temporalio/client';
 import type {
   Examination,
   ExaminationEnd,
@@ -9,15 +9,12 @@ import type {
 } from '../domain/examination';
 import { workflowIds } from '../domain/ids';
 import { rootCause } from '../domain/rootCause';
-import { formatDuration } from '../domain/text';
 import { queueBacklogs } from './backlogs';
 import { lookAtBuilds } from './builds';
 import { connectTemporal, isUnanswered, WORKER_TIMEOUT_MS, type ConnectionOptions, type Temporal } from './connection';
-import { GRPC } from './grpcStatus';
 import { pollingSeen, workersAt } from './readiness';
+import { whyUnwritten, WRITTEN_WITHIN_MS } from './writes';
 
-/** Temporal has written it down by then, unless it cannot. */
-const WRITTEN_WITHIN_MS = 8_000;
 const EXTENSION_WITHIN_MS = 3_000;
 const ASKED_WITHIN_MS = 3_000;
 /** Nobody looks at one that took longer; Temporal ends it also where no worker ever takes it up. */
@@ -40,7 +37,7 @@ export async function examine(temporal: Temporal, taskQueue: string): Promise<Ex
   // A server that cannot write does not say who polls either: it lets a task queue only to one that it has written down.
   const seen = looked.catch(() => null);
   const fromMs = Date.now();
-  const handle = await startExamination(client, taskQueue).catch(whyNotStarted);
+  const handle = await startExamination(client, taskQueue).catch(whyUnwritten);
   const untilMs = Date.now();
   const workers = await seen;
   const { isPolled, ...polling } = workers === null ? UNSEEN : pollingSeen(workers);
@@ -87,12 +84,6 @@ const startExamination = (client: Client, taskQueue: string): Promise<WorkflowHa
       staticSummary: 'conveyor doctor asks whether workers and extensions answer',
     }),
   );
-
-/** How the SDK words a deadline says nothing more. */
-const whyNotStarted = (error: unknown): string =>
-  isGrpcServiceError(error) && error.code === GRPC.DEADLINE_EXCEEDED
-    ? `no word of it within ${formatDuration(WRITTEN_WITHIN_MS)}`
-    : rootCause(error);
 
 /** No worker polls, so that waiting for one is of no use. */
 async function endUnpolled(client: Client, handle: WorkflowHandle): Promise<ExaminationEnd> {

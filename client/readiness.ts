@@ -10,7 +10,7 @@ const READINESS_TIMEOUT_MS = 2_000;
 /** Of grpc.health.v1. */
 const SERVING = 1;
 /** Task queues have workflows and activities. */
-const OF_WORKFLOWS = 1;
+export const OF_WORKFLOWS = 1;
 
 /** Whether the Temporal server says that it serves, and whether a worker polls. No workflow is asked; never throws. */
 export async function temporalReadiness(
@@ -29,17 +29,19 @@ export async function temporalReadiness(
       ? undefined
       : `${noWorkerWords(build)} polls the task queue ${taskQueue}${lastPollWords(lastPollAt)}`;
   };
-  const part = async (name: ReadinessPart['name'], look: () => Promise<string | undefined>): Promise<ReadinessPart> => {
-    const why = await within(look).catch(
-      (error: unknown) =>
-        conveyorError('temporal-unreachable', {
-          address,
-          detail: error instanceof Error ? error.message : String(error),
-        }).message,
+  const part = async (
+    name: ReadinessPart['name'],
+    look: () => Promise<string | undefined>,
+    silent: (why: string) => string,
+  ): Promise<ReadinessPart> => {
+    const why = await within(look).catch((error: unknown) =>
+      silent(error instanceof Error ? error.message : String(error)),
     );
     return { name, ok: why === undefined, detail: why ?? 'answers' };
   };
-  return Promise.all([part('temporal', temporal), part('worker', worker)]);
+  const noServer = (detail: string): string => conveyorError('temporal-unreachable', { address, detail }).message;
+  const noWord = (detail: string): string => `Temporal does not say who polls the task queue ${taskQueue} (${detail})`;
+  return Promise.all([part('temporal', temporal, noServer), part('worker', worker, noWord)]);
 }
 
 /** The workers that poll a task queue and would get its work. */

@@ -14,6 +14,7 @@ import { answerFailure } from './failures';
 import { RequestGate } from './gate';
 import { Metrics } from './metrics';
 import { openApiDocument } from './openapi';
+import { Readiness } from './readiness';
 import { auditRoutes } from './routes/audit';
 import { bringingRoutes } from './routes/bringing';
 import { bugRoutes } from './routes/bugs';
@@ -65,8 +66,9 @@ export function createApp(deps: ServerDeps): Hono {
     const enter = () => lanes[lane].run(next, c.req.raw.signal);
     return lane === 'commands' || lane === 'api' ? onceArrived(c, arriving, enter) : enter();
   });
-  app.route('/', healthRoutes(deps));
-  app.route('/metrics', metricsRoutes(deps, metrics, lanes));
+  const readiness = new Readiness(deps);
+  app.route('/', healthRoutes(readiness));
+  app.route('/metrics', metricsRoutes({ ...deps, readiness }, metrics, lanes));
   app.get('/openapi.json', (c) => c.json(openApiDocument(readsOf(deps))));
   app.route(
     '/v1/webhooks',

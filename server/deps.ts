@@ -45,6 +45,8 @@ export interface ServerDeps {
   backlogs?(): Promise<readonly QueueBacklog[]>;
   /** For `doctor`: how far work comes. Without it people see what `/readyz` says. */
   examine?(): Promise<ExaminationView>;
+  /** Why Temporal stores nothing, where it answers; undefined where it does. Without it `/readyz` does not say. */
+  whyNothingIsStored?(): Promise<string | undefined>;
   /** Whether whoever only looks needs a token, where the configuration does not say. */
   readonly reads: ReadPolicy;
   /** Missing where the configuration names no file for it. */

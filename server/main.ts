@@ -6,6 +6,7 @@ import { queueBacklogs } from '../client/backlogs';
 import { connectTemporal } from '../client/connection';
 import { examine } from '../client/examination';
 import { guardClient } from '../client/guard';
+import { whyNothingIsStored } from '../client/writes';
 import type { Decided } from '../client/permissionGate';
 import { openCounts } from '../client/openCounts';
 import { frontIndex } from '../client/pipelineIndex';
@@ -63,6 +64,7 @@ async function startServer(): Promise<void> {
     index: frontIndex(temporal),
     openCounts: () => openCounts(temporal),
     backlogs: () => queueBacklogs(temporal, taskQueueOf({})),
+    whyNothingIsStored: () => whyNothingIsStored(temporal, taskQueueOf({}), Date.now()),
     examine: () => examine(temporal, taskQueueOf({})),
     reads,
     devLogin,

@@ -2,6 +2,7 @@ import type { OpenCount, QueueBacklog } from '../domain/metrics';
 import type { FinderView } from '../domain/views';
 import type { ConfigState } from '../platform/liveRegistry';
 import type { AuditState } from './audit/audit';
+import type { ServerPart } from './readiness';
 import { configFamilies, Counter, family, Histogram, row, type Labels, type MetricRow } from './metricsText';
 
 export interface Answered {
@@ -26,6 +27,7 @@ interface ServerFacts {
   readonly open: readonly OpenCount[];
   /** Empty where nobody knows. */
   readonly backlogs: readonly QueueBacklog[];
+  readonly ready: readonly ServerPart[];
   readonly uptimeMs: number;
   /** Missing where there is none. */
   readonly audit?: AuditState;
@@ -71,7 +73,7 @@ export class Metrics {
   text(
     lanes: readonly Lane[],
     finders: readonly FinderView[],
-    { uptimeMs, audit, config, weekly, open, backlogs }: ServerFacts,
+    { uptimeMs, audit, config, weekly, open, backlogs, ready }: ServerFacts,
   ): string {
     return [
       family('conveyor_http_requests_total', 'counter', 'Requests by route and status.', this.requestRows()),
@@ -101,6 +103,12 @@ export class Metrics {
         'counter',
         'Deliveries that reached no pipeline: another event, nothing new, of no subscription, or not to be read.',
         this.ignored.rows(),
+      ),
+      family(
+        'conveyor_ready',
+        'gauge',
+        'Whether the server finds what every request needs, as /readyz says.',
+        ready.map(({ name, ok }) => row({ check: name }, ok ? 1 : 0)),
       ),
       ...openFamilies(open),
       ...backlogFamilies(backlogs),

@@ -101,13 +101,13 @@ async function checkExamination(http: HttpOptions, parts: readonly ReadinessPart
     return examinationChecks(await examineBehind(http), 'the server');
   } catch (error) {
     if (!(error instanceof ConveyorError)) throw error;
-    const workers = parts.filter(({ name }) => name === 'worker').map(partCheck);
+    const seen = parts.filter(({ name }) => name !== 'temporal').map(partCheck);
     if (error.code === 'not-found')
       return [
-        ...workers,
+        ...seen,
         notSeen('extensions', 'the server is older than this command line, and does not examine', 'upgrade the server'),
       ];
-    return [...workers, { ...notSeen(WORKERS_CHECK, error.message, error.hint), state: 'missing' }];
+    return [...seen, { ...notSeen(WORKERS_CHECK, error.message, error.hint), state: 'missing' }];
   }
 }
 

@@ -22,11 +22,11 @@ export async function probeServer(
   const checks: readonly unknown[] =
     isJsonObject(tried.body) && Array.isArray(tried.body['checks']) ? tried.body['checks'] : [];
   const parts = checks.filter(isJsonObject).map(({ name, status, detail }) => ({
-    name: PARTS.find((part) => part === name) ?? 'server',
+    name: READINESS_NAMES.find((part) => part === name) ?? 'server',
     ok: status === 'ok',
     detail: String(detail),
   }));
   return { parts };
 }
 
-const PARTS: readonly ReadinessPart['name'][] = ['temporal', 'worker'];
+const READINESS_NAMES: readonly ReadinessPart['name'][] = ['temporal', 'worker', 'writes'];

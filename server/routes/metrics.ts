@@ -1,6 +1,7 @@
 import { Hono } from 'hono';
 import type { ServerDeps } from '../deps';
 import type { RequestGate } from '../gate';
+import type { Readiness } from '../readiness';
 import type { Metrics } from '../metrics';
 import { METRICS_TYPE } from '../metricsText';
 import { Scraped } from '../scraped';
@@ -12,7 +13,11 @@ const BACKLOGS_FRESH_MS = 10_000;
 const WEEKLY_FRESH_MS = 600_000;
 
 /** What Prometheus reads. @param lanes how requests wait, by name */
-export function metricsRoutes(deps: ServerDeps, metrics: Metrics, lanes: Readonly<Record<string, RequestGate>>): Hono {
+export function metricsRoutes(
+  deps: ServerDeps & { readonly readiness: Readiness },
+  metrics: Metrics,
+  lanes: Readonly<Record<string, RequestGate>>,
+): Hono {
   const startedAtMs = deps.now();
   const now = (): number => deps.now();
   const finders = new Scraped(() => deps.client.listFinders(), [], FINDERS_FRESH_MS, now);
@@ -26,9 +31,9 @@ export function metricsRoutes(deps: ServerDeps, metrics: Metrics, lanes: Readonl
       ...(deps.audit === undefined ? {} : { audit: deps.audit.state() }),
       ...(deps.configState === undefined ? {} : { config: deps.configState() }),
     };
-    const looks = [finders.read(), weekly.read(), open.read(), backlogs.read()] as const;
-    const [seen, weeklyRatio, running, waiting] = await Promise.all(looks);
-    const facts = { ...about, weekly: weeklyRatio, open: running, backlogs: waiting };
+    const looks = [finders.read(), weekly.read(), open.read(), backlogs.read(), deps.readiness.read()] as const;
+    const [seen, weeklyRatio, running, waiting, ready] = await Promise.all(looks);
+    const facts = { ...about, weekly: weeklyRatio, open: running, backlogs: waiting, ready };
     return c.text(metrics.text(counts, seen, facts), 200, METRICS_TYPE);
   });
 }

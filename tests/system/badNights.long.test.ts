@@ -3,16 +3,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DoctorCheck } from '../../cli/doctor/check';
 import { freePorts } from '../../cli/stack/ports';
-import { Processes, type Running } from './process';
+import { startFront, TOKEN, type Front } from './front';
+import { Processes, type Env, type Running } from './process';
 import { startTemporal } from './server';
 import { given } from './service';
 import { Stack } from './stack';
 import { eventually } from './waiting';
 
-/** Each part is broken for real, and doctor has to name that one and no other. Temporal is of this file alone, since it is frozen. */
+/**
+ * Each part is broken for real, and doctor has to name that one and no other, from where Temporal is reached and through a server; what the
+ * server itself says has to be true. Temporal is of this file alone, since it is frozen.
+ */
 const processes = new Processes();
 const home = mkdtempSync(join(tmpdir(), 'conveyor-nights-'));
-let [port, temporal, stack] = [0] as unknown as [number, Running, Stack];
+let [port, temporal, stack, front] = [0] as unknown as [number, Running, Stack, Front];
 
 beforeAll(async () => {
   [port = 0] = await freePorts(1);
@@ -21,6 +25,7 @@ beforeAll(async () => {
   const shop = await given(stack, { deploy: { phases: [], healthChecks: [], completion: { bake: '0s' } } });
   await shop.ships(2);
   await shop.ended(1);
+  front = await startFront(stack);
 });
 afterAll(async () => {
   temporal.kill('SIGCONT');
@@ -38,13 +43,30 @@ interface Night {
 }
 
 /** A machine has what a development stack needs: only what runs can be broken. */
-async function doctor(): Promise<Night> {
-  const more = { TEMPORAL_CLI: process.env['CONVEYOR_TEST_TEMPORAL_CLI'] ?? '' };
-  const { code, stdout } = await stack.conveyor(['doctor', '-o', 'json'], more);
+async function doctor(more: Env = {}): Promise<Night> {
+  const cli = { TEMPORAL_CLI: process.env['CONVEYOR_TEST_TEMPORAL_CLI'] ?? '' };
+  const { code, stdout } = await stack.conveyor(['doctor', '-o', 'json'], { ...cli, ...more });
   const { checks } = JSON.parse(stdout) as { checks: DoctorCheck[] };
   const byName = (some: readonly DoctorCheck[]) => Object.fromEntries(some.map((check) => [check.name, check]));
   return { code, broken: byName(checks.filter(({ state }) => state === 'missing')), all: byName(checks) };
 }
+
+/** What a person finds who has only a server. */
+const throughServer = () => doctor({ CONVEYOR_SERVER: front.url, CONVEYOR_TOKEN: TOKEN });
+
+/** What `/readyz` answers: its status, what is not there, and what the metric says of that. */
+async function readyz() {
+  const answer = await fetch(`${front.url}/readyz`);
+  const { checks } = (await answer.json()) as { checks: { name: string; status: string; detail: string }[] };
+  const metrics = await (await fetch(`${front.url}/metrics`)).text();
+  return {
+    status: answer.status,
+    lacks: Object.fromEntries(checks.filter(({ status }) => status !== 'ok').map(({ name, detail }) => [name, detail])),
+    metric: [...metrics.matchAll(/^conveyor_ready\{check="(\w+)"\} 0$/gm)].map(([, check]) => check),
+  };
+}
+
+const READY = { status: 200, lacks: {}, metric: [] };
 
 const isWell = () =>
   eventually('all is well', async () => {
@@ -63,13 +85,20 @@ test('on a good night doctor ends with 0, and says who answered', async () => {
   expect(all['extensions']?.found).toMatch(
     /^\d+ extensions of \d+ answer the workers; not .* and .*, which no deploy has used$/,
   );
+  const behind = await throughServer();
+  expect([behind.code, behind.broken]).toEqual([0, {}]);
+  expect(behind.all['workers']?.found).toMatch(/; one answered within /);
+  expect(await readyz()).toEqual(READY);
 });
 
 test('a worker that is frozen is named with what to do, and nothing else is blamed', async () => {
   const pid = stack.signalWorker('SIGSTOP');
   try {
-    const { code, broken } = await doctor();
+    // Temporal has its polls for two minutes yet.
+    expect(await readyz()).toEqual(READY);
+    const [{ code, broken }, behind] = await Promise.all([doctor(), throughServer()]);
     expect([code, Object.keys(broken)]).toEqual([1, ['workers']]);
+    expect([behind.code, Object.keys(behind.broken)]).toEqual([1, ['workers']]);
     // It may have no poll open when the work comes; then it is not known to be the one.
     const words = `^${pid}@.* polls the task queue .*, and none answered within 15s(; ${pid}@\\S+ was given work and did nothing)?$`;
     expect(broken['workers']?.found).toMatch(new RegExp(words));
@@ -83,8 +112,12 @@ test('a worker that is frozen is named with what to do, and nothing else is blam
 test('a Temporal server that is frozen is named once, and what stands behind it is not seen', async () => {
   temporal.kill('SIGSTOP');
   try {
-    const { code, broken, all } = await doctor();
+    const [{ code, broken, all }, behind, ready] = await Promise.all([doctor(), throughServer(), readyz()]);
     expect([code, Object.keys(broken)]).toEqual([1, ['Temporal']]);
+    expect([behind.code, Object.keys(behind.broken)]).toEqual([1, ['temporal of the server']]);
+    expect([ready.status, Object.keys(ready.lacks), ready.metric]).toEqual([
+      ...[503, ['temporal', 'worker'], ['temporal', 'worker']],
+    ]);
     expect(broken['Temporal']?.found).toBe(
       `the server at 127.0.0.1:${port} accepts connections and did not answer within 10s: it is frozen, or too busy`,
     );
@@ -106,8 +139,17 @@ test('a Temporal server whose database takes no writes is named, though it answe
   };
   await mayWrite('1');
   try {
-    const { code, broken } = await doctor();
+    const unready = eventually('the server is unready', async () => {
+      const ready = await readyz();
+      return ready.status === 503 ? ready : undefined;
+    });
+    const [{ code, broken }, behind] = await Promise.all([doctor(), throughServer()]);
     expect([code, Object.keys(broken)]).toEqual([1, ['Temporal writes']]);
+    expect([behind.code, Object.keys(behind.broken)]).toEqual([1, ['Temporal writes']]);
+    expect(await unready).toMatchObject({
+      lacks: { writes: expect.stringContaining('Temporal answers, and stores nothing: ') as string },
+      metric: expect.arrayContaining(['writes']) as string[],
+    });
     expect(broken['Temporal writes']?.how).toContain('its database may be full');
   } finally {
     await mayWrite('unlimited');
@@ -120,6 +162,8 @@ test('a push type that does not answer the workers is broken if deploys use it',
   try {
     const { code, broken } = await doctor();
     expect(code).toBe(1);
+    expect((await throughServer()).broken['push-type twine']).toEqual(broken['push-type twine']);
+    expect(await readyz()).toEqual(READY);
     expect(broken['push-type twine']?.found).toBe(
       `does not answer the workers at ${stack.simulatorUrl}/…: no answer within 3000 ms`,
     );
@@ -129,6 +173,18 @@ test('a push type that does not answer the workers is broken if deploys use it',
     stack.simulator.kill('SIGCONT');
   }
   await isWell();
+});
+
+test('a server that is frozen is the door that is broken, and doctor does not wait a minute for it', async () => {
+  front.process.kill('SIGSTOP');
+  try {
+    const { code, broken, all } = await throughServer();
+    expect([code, Object.keys(broken)]).toEqual([1, ['door']]);
+    expect(broken['door']?.found).toBe(`the server at ${front.url} (CONVEYOR_SERVER): no answer within 10 s`);
+    expect(all['workers']).toMatchObject({ state: 'warning', found: expect.stringContaining('no server') as string });
+  } finally {
+    front.process.kill('SIGCONT');
+  }
 });
 
 test('a worker that was killed is missing at once, though Temporal lists it for minutes', async () => {

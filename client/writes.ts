@@ -1,0 +1,47 @@
+import { isGrpcServiceError } from '@temporalio/client';
+import { formatDuration } from '../domain/text';
+import { rootCause } from '../domain/rootCause';
+import type { Temporal } from './connection';
+import { GRPC } from './grpcStatus';
+import { OF_WORKFLOWS } from './readiness';
+
+/** Temporal has written it down by then, unless it cannot. */
+export const WRITTEN_WITHIN_MS = 8_000;
+
+/**
+ * Temporal writes the row of a task queue when it takes it up, and lets go of one that was quiet for five minutes
+ * (matching.maxTaskQueueIdleTime): a queue that has rested for ten makes it write. Within its time a name is in memory for everybody who asks, so
+ * that a server of Conveyor more, or one that is asked more often, makes it write nothing more.
+ */
+const NAME_FOR_MS = 15_000;
+const QUEUE_NAMES = 40;
+
+/**
+ * Why a Temporal server that answers stores nothing; undefined where it stores, or where nobody can tell. Starts no workflow, so that no list
+ * shows anything of it.
+ */
+export async function whyNothingIsStored(
+  { client, namespace }: Pick<Temporal, 'client' | 'namespace'>,
+  taskQueue: string,
+  nowMs: number,
+): Promise<string | undefined> {
+  const name = `${taskQueue}-writes-${Math.floor(nowMs / NAME_FOR_MS) % QUEUE_NAMES}`;
+  try {
+    await client.withDeadline(nowMs + WRITTEN_WITHIN_MS, () =>
+      client.workflowService.describeTaskQueue({ namespace, taskQueue: { name }, taskQueueType: OF_WORKFLOWS }),
+    );
+    return undefined;
+  } catch (error) {
+    if (!isGrpcServiceError(error) || !UNSTORED.includes(error.code)) return undefined;
+    return whyUnwritten(error);
+  }
+}
+
+/** What a server answers that could not write. That it refuses says nothing of that. */
+const UNSTORED: readonly number[] = [GRPC.DEADLINE_EXCEEDED, GRPC.UNAVAILABLE, GRPC.INTERNAL, GRPC.UNKNOWN];
+
+/** How the SDK words a deadline says nothing more. */
+export const whyUnwritten = (error: unknown): string =>
+  isGrpcServiceError(error) && error.code === GRPC.DEADLINE_EXCEEDED
+    ? `no word of it within ${formatDuration(WRITTEN_WITHIN_MS)}`
+    : rootCause(error);

@@ -1,0 +1,52 @@
+import type { ReadinessPart } from '../client/api';
+import type { ServerDeps } from './deps';
+import { Shared } from './shared';
+
+/** Several load balancers may each ask every second. */
+const READY_FRESH_MS = 2_000;
+/** Each look makes Temporal write. */
+const STORED_FRESH_MS = 10_000;
+/** Nobody asked for so long that what was seen then says nothing any more. */
+const STORED_STALE_MS = 60_000;
+
+/** A part of what every request needs; `draining` where the server is asked to end. */
+export type ServerPart = Omit<ReadinessPart, 'name'> & { readonly name: ReadinessPart['name'] | 'draining' };
+
+/** What every request needs: no pipeline and no extension, so that one that is silent takes nobody's front end away. */
+export class Readiness {
+  private readonly parts: Shared<readonly ReadinessPart[]>;
+  private readonly stored: Shared<string | undefined>;
+  private storedSeen: { readonly why: string | undefined; readonly atMs: number } | undefined;
+
+  constructor(private readonly deps: Pick<ServerDeps, 'client' | 'isDraining' | 'now' | 'whyNothingIsStored'>) {
+    const now = (): number => deps.now();
+    this.parts = new Shared(() => deps.client.readiness(), READY_FRESH_MS, now);
+    this.stored = new Shared(() => this.lookAtStore(), STORED_FRESH_MS, now);
+  }
+
+  /** Answers within the two seconds that a look at Temporal takes; never throws. */
+  async read(): Promise<readonly ServerPart[]> {
+    if (this.deps.isDraining()) return [{ name: 'draining', ok: false, detail: 'the server is ending' }];
+    const parts = await this.parts.read();
+    const isAnswered = parts.every(({ name, ok }) => name !== 'temporal' || ok);
+    return isAnswered && this.deps.whyNothingIsStored ? [...parts, this.storage()] : parts;
+  }
+
+  /** As it was last seen: a look takes longer than a probe waits. */
+  private storage(): ReadinessPart {
+    void this.stored.read();
+    const name = 'writes';
+    const seen = this.storedSeen;
+    if (seen === undefined || this.deps.now() - seen.atMs > STORED_STALE_MS)
+      return { name, ok: true, detail: 'not known yet' };
+    return seen.why === undefined
+      ? { name, ok: true, detail: 'stores what it is given' }
+      : { name, ok: false, detail: `Temporal answers, and stores nothing: ${seen.why}` };
+  }
+
+  private async lookAtStore(): Promise<string | undefined> {
+    const why = await this.deps.whyNothingIsStored?.().catch(() => undefined);
+    this.storedSeen = { why, atMs: this.deps.now() };
+    return why;
+  }
+}

@@ -1,0 +1,77 @@
+import type { ReadinessPart } from '../../client/api';
+import { appOf, FakePipelines, NOW_MS } from '../builders/serverWorld';
+
+const part = (name: ReadinessPart['name'], ok: boolean): ReadinessPart => ({ name, ok, detail: 'so it is' });
+
+/** A server whose looks at what Temporal stores end when the test says so. */
+function world({ temporal = true } = {}) {
+  const pipelines = new FakePipelines();
+  const looks = { parts: 0, stored: [] as ((why: string | undefined) => void)[] };
+  let nowMs = NOW_MS;
+  const app = appOf(pipelines, {
+    client: {
+      ...pipelines.client,
+      readiness: () => {
+        looks.parts += 1;
+        return Promise.resolve([part('temporal', temporal), part('worker', true)]);
+      },
+    },
+    whyNothingIsStored: () => new Promise((resolve) => looks.stored.push(resolve)),
+    now: () => nowMs,
+  });
+  return {
+    ...{ looks, later: (ms: number) => (nowMs += ms) },
+    ready: async () => {
+      const answer = await app.request('/readyz');
+      const { checks } = (await answer.json()) as { checks: { name: string; status: string; detail: string }[] };
+      return { status: answer.status, ...Object.fromEntries(checks.map(({ name, detail }) => [name, detail])) };
+    },
+    metric: async (check: string) =>
+      (await (await app.request('/metrics')).text()).match(
+        new RegExp(`^conveyor_ready\\{check="${check}"\\} (\\d)$`, 'm'),
+      )?.[1],
+    stored: async (why: string | undefined) => {
+      looks.stored.at(-1)?.(why);
+      await new Promise((resolve) => setImmediate(resolve));
+    },
+  };
+}
+
+test('a Temporal server that answers and stores nothing makes a server unready within seconds, with the reason, and the metric says it', async () => {
+  const { ready, metric, stored, later } = world();
+  expect(await ready()).toMatchObject({ status: 200, writes: 'not known yet' });
+  await stored('database or disk is full');
+  const why = 'Temporal answers, and stores nothing: database or disk is full';
+  expect(await ready()).toMatchObject({ status: 503, writes: why });
+  expect([await metric('writes'), await metric('temporal')]).toEqual(['0', '1']);
+  // While the next look is under way, what the last one saw counts.
+  later(10_000);
+  expect(await ready()).toMatchObject({ status: 503, writes: why });
+  await stored(undefined);
+  expect(await ready()).toMatchObject({ status: 200, writes: 'stores what it is given' });
+  expect(await metric('writes')).toBe('1');
+});
+
+test('of a Temporal server that does not answer nobody knows what it stores', async () => {
+  const { ready, looks } = world({ temporal: false });
+  expect(await ready()).toEqual({ status: 503, temporal: 'so it is', worker: 'so it is' });
+  expect(looks.stored).toEqual([]);
+});
+
+test('a look of a minute ago does not count', async () => {
+  const { ready, stored, later } = world();
+  await ready();
+  await stored('database or disk is full');
+  later(60_001);
+  expect(await ready()).toMatchObject({ status: 200, writes: 'not known yet' });
+});
+
+test('load balancers that ask every second cost one look in two seconds, and one write in ten', async () => {
+  const { ready, stored, looks, later } = world();
+  for (let second = 0; second < 20; second += 1) {
+    await Promise.all(Array.from({ length: 8 }, () => ready()));
+    await stored(undefined);
+    later(1_000);
+  }
+  expect([looks.parts, looks.stored.length]).toEqual([10, 2]);
+});
