@@ -14,6 +14,7 @@ import { neverRan } from '../domain/queryRefusals';
 import { connectGrpc } from './grpcConnection';
 import { GRPC } from './grpcStatus';
 import { sealing, type Seal } from './seal';
+import { temporalUnreachable } from './unreachable';
 
 export interface ConnectionOptions {
   readonly address?: string | undefined;
@@ -49,7 +50,7 @@ export async function connectTemporal(options: ConnectionOptions): Promise<Tempo
     });
     return { client: new Client({ connection, namespace, ...sealing(seal) }), connection, address, namespace, seal };
   } catch (error) {
-    throw conveyorError('temporal-unreachable', { address, detail: firstLineOf(error) });
+    throw await temporalUnreachable({ address }, firstLineOf(error));
   }
 }
 
@@ -108,5 +109,5 @@ const hasStatus = (error: unknown, codes: readonly number[]): boolean => {
   return [error, inner].some((candidate) => isGrpcServiceError(candidate) && codes.includes(candidate.code));
 };
 
-const firstLineOf = (error: unknown): string =>
+export const firstLineOf = (error: unknown): string =>
   error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error);

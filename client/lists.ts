@@ -12,6 +12,7 @@ import { withPauses } from './pauses';
 import { listedPipeline, memoSummary } from './pipelineIndex';
 import { problemsOf } from './problems';
 import { stateCondition } from './stateCondition';
+import { temporalUnreachable } from './unreachable';
 import { hasClosed, index, type Listed } from './visibility';
 import type { Workflows } from './workflows';
 
@@ -58,7 +59,7 @@ async function listWorkflows<T extends { readonly state: string }>(
   rowOf: (info: WorkflowExecutionInfo) => T | undefined,
 ): Promise<T[]> {
   const found: { readonly info: WorkflowExecutionInfo; readonly row: T }[] = [];
-  const { client, address } = workflows.temporal;
+  const { client } = workflows.temporal;
   const listing = index(client, kind, {
     ...(pipeline === undefined ? {} : { pipeline }),
     ...(state === undefined ? {} : { condition: stateCondition(kind, state) }),
@@ -72,10 +73,10 @@ async function listWorkflows<T extends { readonly state: string }>(
       if (found.length >= limit) return;
     }
   };
-  await workflows.withWording(`list ${kind}s`, read, { notFound }).catch((error: unknown) => {
+  await workflows.withWording(`list ${kind}s`, read, { notFound }).catch(async (error: unknown) => {
     // Lists need no worker: when nothing comes in time, it is the server that is silent.
     if (!(error instanceof ConveyorError) || error.code !== 'no-worker') throw error;
-    throw conveyorError('temporal-unreachable', { address, detail: 'it takes too long to answer' });
+    throw await temporalUnreachable(workflows.temporal, 'it takes too long to answer');
   });
   const problemOf = await problemsOf(
     workflows.temporal,

@@ -3,6 +3,8 @@ import { conveyorError, type ConveyorError } from '../domain/errors';
 import { isUnanswered, type Temporal } from './connection';
 import { pinnedBuild } from './builds';
 import { polling, type Polling } from './readiness';
+import { temporalUnreachable } from './unreachable';
+import { whyNothingIsStored } from './writes';
 
 /** A worker that is there has answered by then, unless it is busy. */
 const SOON_MS = 5_000;
@@ -17,7 +19,7 @@ interface Recipient {
 type Sleep = (ms: number, signal: AbortSignal) => Promise<void>;
 
 /**
- * Asks a workflow, and gives up once it is clear that nobody will answer: no worker polls its task queue, or the server is silent too. A
+ * Asks a workflow, and gives up once it is clear that nobody will answer: no worker polls its task queue, or the server is silent too or stores nothing. A
  * worker that is busy, or was lost a moment ago, is waited for.
  * @throws no-worker, temporal-unreachable, and what the call throws
  */
@@ -31,9 +33,11 @@ export async function unlessUnpolled<T>(
   const silence = async (): Promise<never> => {
     await sleep(SOON_MS, over.signal);
     const polled = await pollingOf(temporal, asked);
+    if (polled === 'silent' || polled?.isPolled === false) throw await notAnswered(temporal, asked, polled);
+    const why = polled && (await whyNothingIsStored(temporal, polled.queue, Date.now()));
+    if (why !== undefined) throw await temporalUnreachable(temporal, `it stores nothing: ${why}`);
     // Then it is the call that ends this.
-    if (polled !== 'silent' && polled?.isPolled !== false) return new Promise<never>(() => undefined);
-    throw notAnswered(temporal, asked, polled);
+    return new Promise<never>(() => undefined);
   };
   try {
     return await Promise.race([temporal.client.withAbortSignal(over.signal, call), silence()]);
@@ -50,9 +54,8 @@ export async function noWorker(temporal: Temporal, asked: Recipient): Promise<Co
   return notAnswered(temporal, asked, await pollingOf(temporal, asked));
 }
 
-function notAnswered({ address }: Temporal, { id }: Recipient, polled: QueueLook): ConveyorError {
-  if (polled === 'silent')
-    return conveyorError('temporal-unreachable', { address, detail: 'it takes too long to answer' });
+async function notAnswered(temporal: Temporal, { id }: Recipient, polled: QueueLook): Promise<ConveyorError> {
+  if (polled === 'silent') return temporalUnreachable(temporal, 'it takes too long to answer');
   const { isPolled = true, queue, lastPollAt = null, build } = polled ?? {};
   const missing = isPolled ? {} : { queue, ...(build === undefined ? {} : { build }) };
   return conveyorError('no-worker', { id, lastPollAt, ...missing });

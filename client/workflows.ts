@@ -10,7 +10,7 @@ import { pipelineStatus } from '../domain/pipeline/view';
 import { hasNoSuchQuery, neverRan } from '../domain/queryRefusals';
 import type { Recollection } from '../domain/release/rerun';
 import type { ChildrenView, DeployStatus, PipelineStatus, ReleaseStatus } from '../domain/views';
-import { WORKER_TIMEOUT_MS, translate, type Temporal } from './connection';
+import { firstLineOf, WORKER_TIMEOUT_MS, translate, type Temporal } from './connection';
 import { findersHealth } from './finders';
 import { mergeAction, mergeDeploy, serverView, type ServerView } from './live';
 import { endedOutside } from './outside';
@@ -19,6 +19,7 @@ import { withProblems } from './problems';
 import { refusalError, unknownWorkflow } from './refusals';
 import { proven } from './seal';
 import { noWorker, unlessUnpolled } from './silence';
+import { temporalUnreachable } from './unreachable';
 import { soakWaits } from './soaks';
 import { withDeployRollback, withRollback } from './undone';
 import { withHolder, withWaits } from './waits';
@@ -164,7 +165,10 @@ export class Workflows {
         wording.refused ?? ((code, failure) => conveyorError('internal', { detail: `${code}: ${failure.message}` }));
       const said = translate(error, { id, address, notFound: wording.notFound, refused });
       const isUnasked = workflowId === undefined || error instanceof ConveyorError;
-      throw said.code === 'no-worker' && !isUnasked ? await noWorker(this.temporal, { workflowId, id }) : said;
+      if (said.code === 'no-worker' && !isUnasked) throw await noWorker(this.temporal, { workflowId, id });
+      throw said.code === 'temporal-unreachable' && said !== error
+        ? await temporalUnreachable(this.temporal, firstLineOf(error))
+        : said;
     }
   }
 

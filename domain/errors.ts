@@ -217,9 +217,17 @@ export const ERRORS = {
     retryable: false,
     exit: 2,
   }),
-  'temporal-unreachable': entry<{ address: string; detail: string }>({
-    message: ({ address, detail }) => `no Temporal server answers at ${address} (${detail})`,
-    hint: () => 'start one with ./temporal-dev.sh or conveyor dev, or set TEMPORAL_ADDRESS',
+  'temporal-unreachable': entry<{ address: string; detail: string; state?: 'mute' | 'answers' }>({
+    message: ({ address, detail, state }) =>
+      state === 'answers'
+        ? `the Temporal server at ${address} answers, and did not do this (${detail})`
+        : `no Temporal server answers at ${address}${state === 'mute' ? ': what is there accepts connections, and does not answer as Temporal does' : ''} (${detail})`,
+    hint: ({ state }) =>
+      state === 'answers'
+        ? 'conveyor doctor says whether it stores anything: its disk may be full or its database away; nothing is lost'
+        : state === 'mute'
+          ? 'it is frozen or too busy, or wants TLS: conveyor doctor says what to do; all continues once it answers, and nothing is lost'
+          : 'start one with ./temporal-dev.sh or conveyor dev, or set TEMPORAL_ADDRESS; conveyor doctor says what is there',
     retryable: true,
     exit: 1,
   }),

@@ -10,14 +10,18 @@ interface World {
   readonly isAway?: boolean;
   /** So many looks at the server fail as those at one that was killed. */
   readonly dead?: number;
+  /** A task queue that nobody has used yet is not taken up. */
+  readonly storesNothing?: boolean;
 }
 
 const DEAD = new ServiceError('the call failed', {
   cause: Object.assign(new Error('14 UNAVAILABLE: no connection'), { code: 14, details: '', metadata: {} }),
 });
 
+const FULL = Object.assign(new Error('14 UNAVAILABLE: disk full'), { code: 14, details: '', metadata: {} });
+
 /** Temporal with one workflow on the task queue `canary`; and whether a call was given up. */
-function given({ pollers, versioningInfo, info, isAway = false, dead = 0 }: World) {
+function given({ pollers, versioningInfo, info, isAway = false, dead = 0, storesNothing = false }: World) {
   let looks = 0;
   let given: AbortSignal | undefined;
   const away = () => Promise.reject(new Error('unavailable'));
@@ -40,10 +44,19 @@ function given({ pollers, versioningInfo, info, isAway = false, dead = 0 }: Worl
                 }),
       }),
     },
-    workflowService: { describeTaskQueue: () => Promise.resolve({ pollers, versioningInfo }) },
+    workflowService: {
+      describeTaskQueue: ({ taskQueue }: { taskQueue: { name: string } }) =>
+        storesNothing && taskQueue.name !== 'canary'
+          ? Promise.reject(FULL)
+          : Promise.resolve({ pollers, versioningInfo }),
+    },
+  };
+  const connection = {
+    withDeadline: (_at: number, call: () => Promise<unknown>) => call(),
+    healthService: { check: () => (looks < dead ? Promise.reject(FULL) : Promise.resolve({ status: 1 })) },
   };
   return {
-    temporal: { client, namespace: 'default', address: 'localhost:7233' } as unknown as Temporal,
+    temporal: { client, connection, namespace: 'default', address: 'dns:///temporal' } as unknown as Temporal,
     isGivenUp: () => given?.aborted,
   };
 }
@@ -123,10 +136,20 @@ test('of one that does not answer and may be busy the last poll is said', async 
 test('where the Temporal server itself is silent, that is said, and soon: no worker is blamed', async () => {
   const said = {
     code: 'temporal-unreachable',
-    message: expect.stringMatching(/^no Temporal server answers at localhost:7233/),
+    message: expect.stringMatching(/^no Temporal server answers at dns:\/\/\/temporal /),
   };
   await expect(unlessUnpolled(given({ pollers: [], dead: 9 }).temporal, OF, silent, soon)).rejects.toMatchObject(said);
   expect(await noWorker(given({ pollers: [], dead: 9 }).temporal, OF)).toMatchObject(said);
+});
+
+test('where Temporal stores nothing that is said, though a worker polls', async () => {
+  const { temporal } = given({ pollers: [{ identity: 'worker' }], storesNothing: true });
+  await expect(unlessUnpolled(temporal, OF, silent, soon)).rejects.toMatchObject({
+    code: 'temporal-unreachable',
+    message:
+      'the Temporal server at dns:///temporal answers, and did not do this (it stores nothing: 14 UNAVAILABLE: disk full)',
+    hint: expect.stringMatching(/^conveyor doctor says/) as string,
+  });
 });
 
 test.each([
