@@ -1,4 +1,5 @@
 import type { Build, BuildsView } from './builds';
+import type { CertificateLook } from './certificates';
 import type { QueueBacklog } from './metrics';
 
 /** An examination goes the whole way of work: Temporal writes it down, a worker takes it up, and asks all extensions that it knows. */
@@ -69,4 +70,6 @@ export interface ExaminationView {
   readonly attributes: Readonly<Record<string, number>> | null;
   /** Null if no worker ever had a build, or Temporal did not say. */
   readonly builds: BuildsView | null;
+  /** Those of the server that made the examination. */
+  readonly certificates?: readonly CertificateLook[];
 }

@@ -40,5 +40,14 @@ export const examinationAnswer = z.object({
   ),
   clockAheadMs: z.number().nullable().describe('how far the clock of Temporal is ahead of that of the server'),
   attributes: z.record(z.string(), z.number()).nullable().describe('search attributes of the namespace, by type'),
+  certificates: z
+    .array(
+      z.object({
+        ...{ use: z.string(), at: z.string(), from: z.string().nullable(), until: z.string().nullable() },
+        trouble: z.string().nullable().describe('why it could not be read'),
+      }),
+    )
+    .optional()
+    .describe('certificates by which the server comes to Temporal and to stores of configuration'),
   builds: z.object({ taskQueue: z.string(), current: build, polled: z.array(build), stuck: z.array(stuck) }).nullable(),
 });

@@ -3,7 +3,7 @@ import { createClient } from '../client';
 import { taskQueueOf } from '../client/apply';
 import { audited } from '../client/audited';
 import { queueBacklogs } from '../client/backlogs';
-import { connectTemporal } from '../client/connection';
+import { connectTemporal, type Temporal } from '../client/connection';
 import { examine } from '../client/examination';
 import { guardClient } from '../client/guard';
 import { whyNothingIsStored } from '../client/writes';
@@ -18,12 +18,13 @@ import { withoutScope } from '../platform/access';
 import { withMember } from '../domain/principals';
 import { localOnly } from '../sdk/localOnly';
 import { openArchive } from '../platform/archive/open';
+import { certificatesForStores, certificatesForTemporal } from '../platform/certificates';
 import { LiveRegistry } from '../platform/liveRegistry';
 import type { Registry } from '../platform/registry';
 import { requireKeys } from '../platform/seal';
 import { createApp } from './app';
 import { startAudit } from './audit/start';
-import { DEFAULT_LIMITS, readsOf } from './deps';
+import { DEFAULT_LIMITS, readsOf, type ServerDeps } from './deps';
 import { Identities, type CallerIdentity } from './identity';
 import { DRAIN_TIMEOUT_MS, exitWithError, isClosed, isDevLogin, listen, readPlace } from './listening';
 
@@ -61,11 +62,7 @@ async function startServer(): Promise<void> {
       () => Date.now(),
     ),
     as: (who) => through('api', who),
-    index: frontIndex(temporal),
-    openCounts: () => openCounts(temporal),
-    backlogs: () => queueBacklogs(temporal, taskQueueOf({})),
-    whyNothingIsStored: () => whyNothingIsStored(temporal, taskQueueOf({}), Date.now()),
-    examine: () => examine(temporal, taskQueueOf({})),
+    ...temporalDeps(temporal, registry),
     reads,
     devLogin,
     ...(audit === undefined ? {} : { audit }),
@@ -103,6 +100,27 @@ async function startServer(): Promise<void> {
   process.on('SIGTERM', end);
   process.on('SIGINT', end);
 }
+
+/** What the front end asks of Temporal itself. */
+function temporalDeps(temporal: Temporal, registry: Pick<Registry, 'configRepositories'>) {
+  const taskQueue = taskQueueOf({});
+  return {
+    index: frontIndex(temporal),
+    openCounts: () => openCounts(temporal),
+    backlogs: () => queueBacklogs(temporal, taskQueue),
+    whyNothingIsStored: () => whyNothingIsStored(temporal, taskQueue, Date.now()),
+    examine: async () => ({
+      ...(await examine(temporal, taskQueue)),
+      certificates: await certificatesOf(registry),
+    }),
+  } satisfies Partial<ServerDeps>;
+}
+
+/** By which this process comes to Temporal and to stores of configuration, as their files are now. */
+const certificatesOf = async ({ configRepositories }: Pick<Registry, 'configRepositories'>) => [
+  ...((await certificatesForTemporal(process.env)) ?? []),
+  ...certificatesForStores(configRepositories),
+];
 
 /** Doors that the configuration leaves shut, or wider open than may be meant. */
 function noteOpenDoors({ access, file }: Pick<Registry, 'access' | 'file'>, note: (line: string) => void): void {

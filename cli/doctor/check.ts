@@ -19,5 +19,7 @@ export const notSeen = (name: string, why: string, how: string): DoctorCheck => 
   ...{ name, state: 'warning', found: `not seen, nor what stands behind them: ${why}`, how },
 });
 
+export const SEE_TO_TEMPORAL = 'first see to Temporal: the check above says how';
+
 /** Enough even on a busy machine: machines are often busy when somebody examines them. */
 export const ANSWERS_WITHIN_MS = 10_000;

@@ -3,6 +3,7 @@ import type { Env } from '../../platform/env';
 import type { ConnectOptions, Io } from '../io';
 import { serverFetch } from '../serverFetch';
 import type { DoctorCheck } from './check';
+import { checkStoreCertificates } from './certificates';
 import { checkDoor } from './door';
 import { checkBuild, checkDisk, checkNode, checkPackages, checkTemporalBinary, checkTestServer } from './machine';
 import { checkPrograms } from './programs';
@@ -34,6 +35,7 @@ export async function runChecks(
     checkBuild(),
     ...checkConfig(env),
     ...checkWebhooks(env),
+    ...checkStoreCertificates(env),
     ...looks.flat(),
   ];
   return withoutOwnTemporal(found);

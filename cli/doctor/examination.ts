@@ -1,6 +1,7 @@
 import type { ExaminationView } from '../../domain/examination';
 import { attributeChecks } from './attributes';
 import { buildChecks } from './builds';
+import { certificateChecks } from './certificates';
 import type { DoctorCheck } from './check';
 import { workerChecks } from './workers';
 
@@ -9,4 +10,5 @@ export const examinationChecks = (view: ExaminationView, machine: 'this machine'
   ...(view.attributes === null ? [] : attributeChecks(view.namespace, view.attributes)),
   ...workerChecks(view, machine),
   ...buildChecks(view.builds),
+  ...certificateChecks(view.certificates ?? [], Date.now(), ` of ${machine}`),
 ];

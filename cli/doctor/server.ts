@@ -8,7 +8,8 @@ import { formatDuration } from '../../domain/text';
 import type { Env } from '../../platform/env';
 import { httpOf, type CommandDoor } from '../door';
 import type { Io } from '../io';
-import { ANSWERS_WITHIN_MS, DOOR_CHECK, notSeen, type DoctorCheck } from './check';
+import { checkServerCertificate } from './certificates';
+import { ANSWERS_WITHIN_MS, DOOR_CHECK, notSeen, SEE_TO_TEMPORAL, type DoctorCheck } from './check';
 import { examinationChecks } from './examination';
 import { finderChecks } from './finders';
 import { WORKERS_CHECK } from './workers';
@@ -26,9 +27,10 @@ export async function checkServer(
   const broken = (why: string, how: string): DoctorCheck => ({
     ...{ name: DOOR_CHECK, state: 'missing', found: `${found}: ${why}`, how },
   });
-  const seen = await probe(http, io);
+  const [certificates, seen] = await Promise.all([checkServerCertificate(door.url), probeTwice(http, io)]);
   if ('why' in seen)
     return [
+      ...certificates,
       broken(seen.detail, HOW_TO_REACH[seen.why]),
       notSeen(
         WORKERS_CHECK,
@@ -42,6 +44,7 @@ export async function checkServer(
     const { principal, expiresAt } = await whoAmI(http);
     return [
       { name: DOOR_CHECK, state: 'ok', found: `${found}, as ${principal}`, how: null },
+      ...certificates,
       ...(door.kept?.renewal ? [] : tokenChecks(expiresAt, Date.now(), door.url)),
       ...(await checkBehind(http, seen.parts)),
     ];
@@ -59,7 +62,7 @@ export async function checkServer(
 /** A proxy may have no server for a moment, as while one is replaced. */
 const PAUSE_MS = 1_000;
 
-async function probe(http: HttpOptions, { sleep }: Pick<Io, 'sleep'>) {
+async function probeTwice(http: HttpOptions, { sleep }: Pick<Io, 'sleep'>) {
   const seen = await probeServer(http, ANSWERS_WITHIN_MS);
   if (!('why' in seen) || !seen.isWorthAnother) return seen;
   await sleep(PAUSE_MS);
@@ -76,11 +79,11 @@ const HOW_TO_REACH: Readonly<Record<Unanswered['why'], string>> = {
 };
 
 /** A token that a command renews by itself needs no check. */
-const ENDS_SOON_MS = 600_000;
+const TOKEN_ENDS_SOON_MS = 600_000;
 
 export function tokenChecks(expiresAt: string | null, nowMs: number, url: string): DoctorCheck[] {
   const leftMs = expiresAt === null ? Infinity : Date.parse(expiresAt) - nowMs;
-  if (leftMs > ENDS_SOON_MS) return [];
+  if (leftMs > TOKEN_ENDS_SOON_MS) return [];
   const found = `ends in ${formatDuration(leftMs)}, at ${expiresAt ?? ''}`;
   return [{ name: 'token', state: 'warning', found, how: `conveyor login ${url}, or another CONVEYOR_TOKEN` }];
 }
@@ -89,12 +92,10 @@ export function tokenChecks(expiresAt: string | null, nowMs: number, url: string
 async function checkBehind(http: HttpOptions, parts: readonly ReadinessPart[]): Promise<DoctorCheck[]> {
   const temporal = parts.filter(({ name }) => name === 'temporal').map(partCheck);
   if (temporal.some(({ state }) => state !== 'ok'))
-    return [...temporal, notSeen(WORKERS_CHECK, 'the server does not reach Temporal', FIRST_TEMPORAL)];
+    return [...temporal, notSeen(WORKERS_CHECK, 'the server does not reach Temporal', SEE_TO_TEMPORAL)];
   const [examined, finders] = await Promise.all([checkExamination(http, parts), checkFindersBehind(http)]);
   return [...temporal, ...examined, ...finders];
 }
-
-const FIRST_TEMPORAL = 'first see to Temporal: the check above says how';
 
 async function checkExamination(http: HttpOptions, parts: readonly ReadinessPart[]): Promise<DoctorCheck[]> {
   try {
@@ -115,7 +116,7 @@ async function checkFindersBehind(http: HttpOptions): Promise<DoctorCheck[]> {
   try {
     return finderChecks(await createHttpClient(http).listFinders());
   } catch (error) {
-    return [notSeen('finders', rootCause(error), FIRST_TEMPORAL)];
+    return [notSeen('finders', rootCause(error), SEE_TO_TEMPORAL)];
   }
 }
 

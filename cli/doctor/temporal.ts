@@ -6,7 +6,8 @@ import { loadRegistry } from '../../platform/registry';
 import { NoAnswer, sendRequest } from '../../sdk/request';
 import { hostOf, isLocal, portOf, usualAddresses } from '../stack/addresses';
 import { accepts } from '../stack/ports';
-import { ANSWERS_WITHIN_MS, notSeen, type DoctorCheck } from './check';
+import { checkTemporalCertificates } from './certificates';
+import { ANSWERS_WITHIN_MS, notSeen, SEE_TO_TEMPORAL, type DoctorCheck } from './check';
 import { examinationChecks } from './examination';
 import { finderChecks } from './finders';
 import { WORKERS_CHECK } from './workers';
@@ -19,15 +20,19 @@ type TemporalLook =
 
 export async function checkBehindTemporal(env: Env): Promise<DoctorCheck[]> {
   const { temporal } = usualAddresses(env, {});
+  const certificates = (await checkTemporalCertificates(env, temporal)) ?? [];
+  if (certificates.some(({ state }) => state === 'missing'))
+    return [
+      ...certificates,
+      notSeen('Temporal', 'no connection without that certificate', 'first see to the certificate'),
+    ];
   const look = await lookAtTemporal(temporal);
-  const own = temporalCheck(temporal, look);
-  if (look.kind === 'absent') return [own];
-  if (look.kind !== 'answers') return [own, notSeen(WORKERS_CHECK, 'Temporal does not answer', FIRST_TEMPORAL)];
+  const own = [...certificates, temporalCheck(temporal, look)];
+  if (look.kind === 'absent') return own;
+  if (look.kind !== 'answers') return [...own, notSeen(WORKERS_CHECK, 'Temporal does not answer', SEE_TO_TEMPORAL)];
   const behind = await Promise.all([checkWork(env), checkFinders(env)]);
-  return [own, ...behind.flat()];
+  return [...own, ...behind.flat()];
 }
-
-const FIRST_TEMPORAL = 'first see to Temporal: the check above says how';
 
 /** Where nothing listens on this machine, nothing may have been started yet: that is no fault. */
 export function temporalCheck(address: string, look: TemporalLook): DoctorCheck {
@@ -70,7 +75,7 @@ async function checkWork(env: Env): Promise<DoctorCheck[]> {
     return examinationChecks(view, 'this machine');
   } catch (error) {
     const why = `Temporal answers no more: ${rootCause(error)}`;
-    return [{ ...notSeen(WORKERS_CHECK, why, FIRST_TEMPORAL), state: 'missing' }];
+    return [{ ...notSeen(WORKERS_CHECK, why, SEE_TO_TEMPORAL), state: 'missing' }];
   }
 }
 
@@ -97,7 +102,7 @@ async function checkFinders(env: Env): Promise<DoctorCheck[]> {
       await client.close();
     }
   } catch (error) {
-    return [notSeen('finders', rootCause(error), FIRST_TEMPORAL)];
+    return [notSeen('finders', rootCause(error), SEE_TO_TEMPORAL)];
   }
 }
 

@@ -1,0 +1,116 @@
+import { isIP } from 'node:net';
+import { connect, type ConnectionOptions } from 'node:tls';
+import { certificateState, type CertificateLook } from '../../domain/certificates';
+import { formatDuration } from '../../domain/text';
+import type { Env } from '../../platform/env';
+import { certificatesForStores, certificatesForTemporal } from '../../platform/certificates';
+import { loadRegistry } from '../../platform/registry';
+import { hostOf, portOf } from '../stack/addresses';
+import { ANSWERS_WITHIN_MS, type DoctorCheck } from './check';
+
+/** Certificates that end make connections fail on one night, everywhere at once. */
+
+/** Those for Temporal, and the one that it shows; undefined without TLS. */
+export async function checkTemporalCertificates(env: Env, address: string): Promise<DoctorCheck[] | undefined> {
+  const own = await certificatesForTemporal(env);
+  if (own === undefined) return undefined;
+  const place = { host: hostOf(address), port: portOf(address), ALPNProtocols: ['h2'] };
+  return certificateChecks([...own, ...(await peerCertificate('certificate of Temporal', place))], Date.now());
+}
+
+/** Those for the stores of configuration; a wrong configuration has its own check. */
+export const checkStoreCertificates = (env: Env): DoctorCheck[] =>
+  certificateChecks(certificatesForStores(repositoriesIn(env)), Date.now());
+
+/** That of the server, or of the proxy before it; nothing without TLS. */
+export async function checkServerCertificate(url: string): Promise<DoctorCheck[]> {
+  const { protocol, hostname, port } = new URL(url);
+  if (protocol !== 'https:') return [];
+  const place = { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || 443) };
+  return certificateChecks(await peerCertificate('certificate of the server', place), Date.now());
+}
+
+function repositoriesIn(env: Env) {
+  try {
+    return loadRegistry(undefined, env).configRepositories;
+  } catch {
+    return [];
+  }
+}
+
+/** One that is valid for long is named only together with the others. @param on where it lies, if that is not this machine */
+export function certificateChecks(looks: readonly CertificateLook[], nowMs: number, on = ''): DoctorCheck[] {
+  const unwell = looks.flatMap((look) => checkOf(look, nowMs, on));
+  const [first, ...others] = looks.map(({ until }) => until ?? '').sort();
+  if (unwell.length > 0 || first === undefined) return unwell;
+  const count = others.length === 0 ? 'valid' : `${looks.length}, the first to end is valid`;
+  const name = others.length === 0 ? (looks[0]?.use ?? '') : 'certificates';
+  return [{ name: `${name}${on}`, state: 'ok', found: `${count} until ${first}`, how: null }];
+}
+
+function checkOf(look: CertificateLook, nowMs: number, on: string): DoctorCheck[] {
+  const { use, at, from, until } = look;
+  const name = `${use}${on}`;
+  const state = certificateState(look, nowMs);
+  const left = formatDuration(Math.abs(Date.parse(until ?? '') - nowMs));
+  switch (state.kind) {
+    case 'valid':
+      return [];
+    case 'ending':
+      return [{ name, state: 'warning', found: `${at} ends in ${left}, at ${until}`, how: RENEW }];
+    case 'ended':
+      return [
+        { name, state: 'missing', found: `${at} ended ${left} ago, at ${until}: connections are refused`, how: RENEW },
+      ];
+    case 'early':
+      return [
+        {
+          name,
+          state: 'missing',
+          found: `${at} is valid only from ${from} on`,
+          how: `${RENEW}; or set the clock of this machine`,
+        },
+      ];
+    case 'unreadable':
+      return [
+        {
+          name,
+          state: 'missing',
+          found: `${at} cannot be read as a certificate: ${state.why}`,
+          how: 'correct the path or the file',
+        },
+      ];
+  }
+}
+
+const RENEW = 'put a new one there, then restart what uses it: processes read certificates when they start';
+
+/** What the other side of a TLS connection shows, whether or not it would be believed; nothing if it shows none in time. */
+function peerCertificate(
+  use: string,
+  options: ConnectionOptions & { readonly host: string; readonly port: number },
+): Promise<CertificateLook[]> {
+  const at = `that of ${options.host}:${options.port}`;
+  return new Promise((resolve) => {
+    const socket = connect({
+      ...options,
+      ...(isIP(options.host) ? {} : { servername: options.host }),
+      // Nothing is sent: one that has ended is looked at as well.
+      rejectUnauthorized: false,
+    });
+    const settle = (looks: CertificateLook[]): void => {
+      socket.destroy();
+      resolve(looks);
+    };
+    socket.setTimeout(ANSWERS_WITHIN_MS, () => settle([]));
+    socket.once('error', () => settle([]));
+    socket.once('secureConnect', () => {
+      const { valid_from: from, valid_to: until } = socket.getPeerCertificate();
+      settle(
+        until
+          ? [{ use, at, from: new Date(from).toISOString(), until: new Date(until).toISOString(), trouble: null }]
+          : [],
+      );
+    });
+  });
+}
