@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
 import { WorkflowFailedError, type Client, type WorkflowHandle } from '@temporalio/client';
 import type {
   Examination,
@@ -6,6 +7,7 @@ import type {
   ExaminationOrder,
   ExaminationView,
   ExtensionLook,
+  ListingLook,
 } from '../domain/examination';
 import { workflowIds } from '../domain/ids';
 import { rootCause } from '../domain/rootCause';
@@ -47,18 +49,54 @@ export async function examine(temporal: Temporal, taskQueue: string): Promise<Ex
       : isPolled
         ? await endOfExamination(client, handle)
         : await endUnpolled(client, handle);
-  const beside = await client.withDeadline(Date.now() + ASKED_WITHIN_MS, () =>
+  const begun = typeof handle === 'string' ? null : { handle, fromMs, untilMs };
+  const { namespace } = temporal;
+  const seenOfWorkers = { taskQueue, ...polling, pollers: workers?.pollers ?? [] };
+  return { ...seenOfWorkers, end, namespace, ...(await lookBeside(temporal, taskQueue, begun)) };
+}
+
+/** An examination that Temporal began, at a time of its own between two of ours. */
+interface Begun {
+  readonly handle: WorkflowHandle;
+  readonly fromMs: number;
+  readonly untilMs: number;
+}
+
+type Beside = Pick<ExaminationView, 'backlogs' | 'clockAheadMs' | 'attributes' | 'builds' | 'listing'>;
+
+/** What is asked besides, each by itself: what Temporal does not say hides nothing else. */
+async function lookBeside(temporal: Temporal, taskQueue: string, begun: Begun | null): Promise<Beside> {
+  const { client } = temporal;
+  const listing = begun === null ? null : lookAtLists(client, begun);
+  const [backlogs, clockAheadMs, attributes, builds] = await client.withDeadline(Date.now() + ASKED_WITHIN_MS, () =>
     Promise.all([
       queueBacklogs(temporal, taskQueue).catch(() => []),
-      typeof handle === 'string' ? null : clockAhead(handle, { fromMs, untilMs }).catch(() => null),
+      begun === null ? null : clockAhead(begun).catch(() => null),
       registeredAttributes(temporal).catch(() => null),
       lookAtBuilds(temporal, taskQueue).catch(() => null),
     ]),
   );
-  const [backlogs, clockAheadMs, attributes, builds] = beside;
-  const { namespace } = temporal;
-  const seenOfWorkers = { taskQueue, ...polling, pollers: workers?.pollers ?? [] };
-  return { ...seenOfWorkers, end, backlogs, clockAheadMs, namespace, attributes, builds };
+  return { backlogs, clockAheadMs, attributes, builds, listing: await listing };
+}
+
+/** Elasticsearch takes two seconds, where nothing is wrong. */
+const LISTED_WITHIN_MS = 5_000;
+const LISTED_AGAIN_MS = 250;
+
+async function lookAtLists(client: Client, { handle, untilMs }: Begun): Promise<ListingLook> {
+  const query = `WorkflowId = '${handle.workflowId}'`;
+  try {
+    return await client.withDeadline(Date.now() + LISTED_WITHIN_MS + ASKED_WITHIN_MS, async () => {
+      for (;;) {
+        const isLate = Date.now() - untilMs > LISTED_WITHIN_MS;
+        if ((await client.workflow.count(query)).count > 0) return { kind: 'listed' };
+        if (isLate) return { kind: 'late', withinMs: LISTED_WITHIN_MS };
+        await wait(LISTED_AGAIN_MS);
+      }
+    });
+  } catch (error) {
+    return { kind: 'silent', reason: rootCause(error) };
+  }
 }
 
 async function registeredAttributes({ connection, namespace }: Temporal): Promise<Record<string, number>> {
@@ -68,10 +106,9 @@ async function registeredAttributes({ connection, namespace }: Temporal): Promis
 /** It may be waited for all the same. */
 const UNSEEN = { isPolled: true, lastPollAt: null };
 
-/** Temporal began it at a time of its own between two of ours. */
-async function clockAhead(handle: WorkflowHandle, ours: { fromMs: number; untilMs: number }): Promise<number> {
+async function clockAhead({ handle, fromMs, untilMs }: Begun): Promise<number> {
   const atMs = (await handle.describe()).startTime.getTime();
-  return atMs > ours.untilMs ? atMs - ours.untilMs : Math.min(0, atMs - ours.fromMs);
+  return atMs > untilMs ? atMs - untilMs : Math.min(0, atMs - fromMs);
 }
 
 const unwritten = (reason: string): ExaminationEnd => ({ kind: 'unwritten', reason });

@@ -52,6 +52,13 @@ export type ExaminationEnd =
   /** Temporal answers, and did not write it down. */
   | { readonly kind: 'unwritten'; readonly reason: string };
 
+/** Whether Temporal's lists follow what happens. */
+export type ListingLook =
+  | { readonly kind: 'listed' }
+  /** It was in none so long after its start. */
+  | { readonly kind: 'late'; readonly withinMs: number }
+  | { readonly kind: 'silent'; readonly reason: string };
+
 export interface ExaminationView {
   readonly taskQueue: string;
   /** Those that polled within two minutes. */
@@ -70,6 +77,8 @@ export interface ExaminationView {
   readonly attributes: Readonly<Record<string, number>> | null;
   /** Null if no worker ever had a build, or Temporal did not say. */
   readonly builds: BuildsView | null;
+  /** Whether a list showed it; null where it was not begun. */
+  readonly listing: ListingLook | null;
   /** Those of the server that made the examination. */
   readonly certificates?: readonly CertificateLook[];
 }

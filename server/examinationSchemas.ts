@@ -10,7 +10,7 @@ const extension = z.object({
   trouble: z.string().nullable().describe('null where it answered the worker'),
 });
 
-const end = z.discriminatedUnion('kind', [
+const examinationEnd = z.discriminatedUnion('kind', [
   z.object({
     ...{ kind: z.literal('answered'), tookMs: z.number(), extensions: z.array(extension) },
     unused: z.array(z.string()).describe('push types that do not answer, and that no deploy has used'),
@@ -22,14 +22,14 @@ const end = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('unwritten'), reason: z.string() }),
 ]);
 
-const stuck = z.object({ build: z.string(), isPolled: z.boolean(), count: z.number(), some: z.array(z.string()) });
+const stuckBuild = z.object({ build: z.string(), isPolled: z.boolean(), count: z.number(), some: z.array(z.string()) });
 
 export const examinationAnswer = z.object({
   ...{ taskQueue: z.string(), namespace: z.string() },
   pollers: z.array(z.object({ identity: z.string(), build, lastPollAt: z.string() })),
   build: build.optional(),
   lastPollAt: z.string().nullable(),
-  end: end.describe(
+  end: examinationEnd.describe(
     'how far the work came: answered, refused or silent workers, or a Temporal server that stores nothing',
   ),
   backlogs: z.array(
@@ -40,6 +40,14 @@ export const examinationAnswer = z.object({
   ),
   clockAheadMs: z.number().nullable().describe('how far the clock of Temporal is ahead of that of the server'),
   attributes: z.record(z.string(), z.number()).nullable().describe('search attributes of the namespace, by type'),
+  listing: z
+    .discriminatedUnion('kind', [
+      z.object({ kind: z.literal('listed') }),
+      z.object({ kind: z.literal('late'), withinMs }),
+      z.object({ kind: z.literal('silent'), reason: z.string() }),
+    ])
+    .nullable()
+    .describe('whether lists of Temporal follow what happens; null where nothing was begun'),
   certificates: z
     .array(
       z.object({
@@ -49,5 +57,7 @@ export const examinationAnswer = z.object({
     )
     .optional()
     .describe('certificates by which the server comes to Temporal and to stores of configuration'),
-  builds: z.object({ taskQueue: z.string(), current: build, polled: z.array(build), stuck: z.array(stuck) }).nullable(),
+  builds: z
+    .object({ taskQueue: z.string(), current: build, polled: z.array(build), stuck: z.array(stuckBuild) })
+    .nullable(),
 });

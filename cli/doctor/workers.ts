@@ -11,6 +11,7 @@ export const WORKERS_CHECK = 'workers';
 export const workerChecks = (view: ExaminationView, machine = 'this machine'): DoctorCheck[] => [
   ...endChecks(view),
   ...view.backlogs.filter(({ ageMs }) => ageMs > WAITS_TOO_LONG_MS).map(backlogCheck),
+  ...listingChecks(view.listing),
   ...clockChecks(view.clockAheadMs, machine),
 ];
 
@@ -127,6 +128,23 @@ const backlogCheck = ({ queue, kind, build, tasks, ageMs }: QueueBacklog): Docto
   found: `${plural(tasks, `${kind} task`)}${build === '' ? '' : ` of build ${build}`} wait for a worker, the oldest for ${formatDuration(ageMs)}`,
   how: 'add workers, or slots in their conveyor.config.yaml; if it grows, see the checks of workers and builds',
 });
+
+/** What lists show was so before; all else goes by what workflows say themselves. */
+function listingChecks(listing: ExaminationView['listing']): DoctorCheck[] {
+  const name = 'lists';
+  const how =
+    'meanwhile conveyor list, the lists of the Web UI and the counts of /metrics show what was, and a pipeline that is new gets no webhooks; status, commands and deploys need no list. Look at the visibility store of Temporal';
+  switch (listing?.kind) {
+    case 'late': {
+      const found = `Temporal's lists lag: a workflow was in none of them ${formatDuration(listing.withinMs)} after its start`;
+      return [{ name, state: 'warning', found, how }];
+    }
+    case 'silent':
+      return [{ name, state: 'missing', found: `Temporal's lists do not answer: ${listing.reason}`, how }];
+    default:
+      return [];
+  }
+}
 
 const CLOCKS_DIFFER_MS = 30_000;
 

@@ -12,7 +12,7 @@ const at = '2026-11-27T18:00:00.000Z';
 
 const examined = (end: ExaminationEnd, more: Partial<ExaminationView> = {}): ExaminationView => ({
   ...{ taskQueue: 'conveyor', pollers: [{ identity: '12@one', build: null, lastPollAt: at }], lastPollAt: at, end },
-  ...{ backlogs: [], clockAheadMs: 0, namespace: 'default', attributes: null, builds: null },
+  ...{ backlogs: [], clockAheadMs: 0, namespace: 'default', attributes: null, builds: null, listing: null },
   ...more,
 });
 const part = (name: ReadinessPart['name'], ok: boolean, detail = 'answers'): ReadinessPart => ({ name, ok, detail });

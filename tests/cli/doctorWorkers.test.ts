@@ -6,7 +6,7 @@ const at = '2026-11-27T18:00:00.000Z';
 const poller = (identity: string) => ({ identity, build: null, lastPollAt: at });
 const view = (end: ExaminationEnd, more: Partial<ExaminationView> = {}): ExaminationView => ({
   ...{ taskQueue: 'conveyor', pollers: [poller('12@one'), poller('34@two')], lastPollAt: at, end },
-  ...{ backlogs: [], clockAheadMs: 0, namespace: 'default', attributes: null, builds: null },
+  ...{ backlogs: [], clockAheadMs: 0, namespace: 'default', attributes: null, builds: null, listing: null },
   ...more,
 });
 const look = (kind: string, name: string, trouble: string | null): ExtensionLook => ({
@@ -115,6 +115,22 @@ test('work that waits for a worker for half a minute is a warning, with how much
     ['backlog of looks', 'warning', '3 activity tasks wait for a worker, the oldest for 31s'],
     ['backlog of main', 'warning', '3 activity tasks of build b wait for a worker, the oldest for 1m 30s'],
   ]);
+});
+
+test('lists that lag or do not answer are named with what is untrue meanwhile, and are no reason to look for more', () => {
+  const seen = (listing: ExaminationView['listing']) =>
+    workerChecks(view({ kind: 'refused', reason: '' }, { listing })).slice(1);
+  const how = expect.stringMatching(/conveyor list, .*status, commands and deploys need no list/) as string;
+  expect(seen({ kind: 'late', withinMs: 5_000 })).toEqual([
+    {
+      ...{ name: 'lists', state: 'warning', how },
+      found: "Temporal's lists lag: a workflow was in none of them 5s after its start",
+    },
+  ]);
+  expect(seen({ kind: 'silent', reason: 'the store is away' })).toEqual([
+    { name: 'lists', state: 'missing', how, found: "Temporal's lists do not answer: the store is away" },
+  ]);
+  expect([seen({ kind: 'listed' }), seen(null)]).toEqual([[], []]);
 });
 
 test.each([

@@ -18,10 +18,22 @@ interface World {
   /** Of deploys that used a push type. */
   readonly deploys?: number;
   readonly describe?: () => Promise<object>;
+  /** How many lists show of it. */
+  readonly lists?: () => Promise<{ count: number }>;
 }
 
+const listed = () => Promise.resolve({ count: 1 });
+
 /** An examination on the task queue `canary`, and whether it was ended by hand. */
-async function examined({ pollers = POLLERS, start, result, events = [], deploys = 0, describe }: World) {
+async function examined({
+  pollers = POLLERS,
+  start,
+  result,
+  events = [],
+  deploys = 0,
+  describe,
+  lists = listed,
+}: World) {
   let isEnded = false;
   const startTime = new Date();
   const handle = {
@@ -34,7 +46,7 @@ async function examined({ pollers = POLLERS, start, result, events = [], deploys
     withDeadline: (_at: number, call: () => Promise<unknown>) => call(),
     workflow: {
       start: start ?? (() => Promise.resolve(handle)),
-      count: () => Promise.resolve({ count: deploys }),
+      count: (query: string) => (query.startsWith('WorkflowId') ? lists() : Promise.resolve({ count: deploys })),
     },
     workflowService: { describeTaskQueue: describe ?? (() => Promise.resolve({ pollers })) },
   };
@@ -91,4 +103,13 @@ test('one that workers do not believe shows that they answer', async () => {
     kind: 'refused',
     reason: 'Conveyor did not start this workflow',
   });
+});
+
+test('one that lists show soon is listed, and lists that do not answer say why', async () => {
+  let looks = 0;
+  const soon = () => Promise.resolve({ count: (looks += 1) > 2 ? 1 : 0 });
+  expect((await examined({ lists: soon })).listing).toEqual({ kind: 'listed' });
+  const away = () => Promise.reject(new Error('the store is away'));
+  expect((await examined({ lists: away })).listing).toEqual({ kind: 'silent', reason: 'the store is away' });
+  expect((await examined({ start: () => Promise.reject(new Error('full')) })).listing).toBeNull();
 });

@@ -4,7 +4,7 @@ import { appOf, FakePipelines, NOW_MS, TOKEN } from '../builders/serverWorld';
 
 const VIEW: ExaminationView = {
   ...{ taskQueue: 'conveyor', namespace: 'default', pollers: [], lastPollAt: null, end: { kind: 'unpolled' } },
-  ...{ backlogs: [], clockAheadMs: null, attributes: { ConveyorState: 2 }, builds: null },
+  ...{ backlogs: [], clockAheadMs: null, attributes: { ConveyorState: 2 }, builds: null, listing: null },
 };
 
 /** A server whose examinations end when the test says so. */
@@ -15,7 +15,7 @@ function world() {
     examine: () => new Promise((resolve) => ends.push(resolve)),
     now: () => nowMs,
   });
-  const ask = (token = TOKEN) =>
+  const ask = async (token = TOKEN) =>
     app.request('/v1/examination', { method: 'POST', headers: { authorization: `Bearer ${token}` } });
   return { ends, ask, later: (ms: number) => (nowMs += ms) };
 }

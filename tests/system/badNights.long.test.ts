@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,6 +18,7 @@ import { eventually } from './waiting';
 const processes = new Processes();
 const home = mkdtempSync(join(tmpdir(), 'conveyor-nights-'));
 let [port, temporal, stack, front] = [0] as unknown as [number, Running, Stack, Front];
+let pipeline = '';
 
 beforeAll(async () => {
   [port = 0] = await freePorts(1);
@@ -25,6 +27,7 @@ beforeAll(async () => {
   const shop = await given(stack, { deploy: { phases: [], healthChecks: [], completion: { bake: '0s' } } });
   await shop.ships(2);
   await shop.ended(1);
+  pipeline = shop.name;
   front = await startFront(stack);
 });
 afterAll(async () => {
@@ -64,6 +67,13 @@ async function readyz() {
     lacks: Object.fromEntries(checks.filter(({ status }) => status !== 'ok').map(({ name, detail }) => [name, detail])),
     metric: [...metrics.matchAll(/^conveyor_ready\{check="(\w+)"\} 0$/gm)].map(([, check]) => check),
   };
+}
+
+/** A command that needs Temporal, and what it says that is wrong. */
+async function holdFails() {
+  const { code, stderr } = await stack.conveyor(['hold', pipeline, '--reason', 'a bad night']);
+  const [error = '', hint = ''] = stderr.split('\n');
+  return { code, error, hint };
 }
 
 const READY = { status: 200, lacks: {}, metric: [] };
@@ -112,9 +122,15 @@ test('a worker that is frozen is named with what to do, and nothing else is blam
 test('a Temporal server that is frozen is named once, and what stands behind it is not seen', async () => {
   temporal.kill('SIGSTOP');
   try {
-    const [{ code, broken, all }, behind, ready] = await Promise.all([doctor(), throughServer(), readyz()]);
+    const nights = [doctor(), throughServer(), readyz(), holdFails()] as const;
+    const [{ code, broken, all }, behind, ready, hold] = await Promise.all(nights);
     expect([code, Object.keys(broken)]).toEqual([1, ['Temporal']]);
     expect([behind.code, Object.keys(behind.broken)]).toEqual([1, ['temporal of the server']]);
+    expect(hold).toEqual({
+      code: 1,
+      error: expect.stringContaining('accepts connections, and does not answer as Temporal does') as string,
+      hint: expect.stringContaining('conveyor doctor says what to do') as string,
+    });
     expect([ready.status, Object.keys(ready.lacks), ready.metric]).toEqual([
       ...[503, ['temporal', 'worker'], ['temporal', 'worker']],
     ]);
@@ -143,8 +159,13 @@ test('a Temporal server whose database takes no writes is named, though it answe
       const ready = await readyz();
       return ready.status === 503 ? ready : undefined;
     });
-    const [{ code, broken }, behind] = await Promise.all([doctor(), throughServer()]);
+    const [{ code, broken }, behind, hold] = await Promise.all([doctor(), throughServer(), holdFails()]);
     expect([code, Object.keys(broken)]).toEqual([1, ['Temporal writes']]);
+    expect(hold).toEqual({
+      code: 1,
+      error: expect.stringContaining(`the Temporal server at 127.0.0.1:${port} answers, and did not do this`) as string,
+      hint: expect.stringContaining('conveyor doctor says whether it stores anything') as string,
+    });
     expect([behind.code, Object.keys(behind.broken)]).toEqual([1, ['Temporal writes']]);
     expect(await unready).toMatchObject({
       lacks: { writes: expect.stringContaining('Temporal answers, and stores nothing: ') as string },
@@ -153,6 +174,28 @@ test('a Temporal server whose database takes no writes is named, though it answe
     expect(broken['Temporal writes']?.how).toContain('its database may be full');
   } finally {
     await mayWrite('unlimited');
+  }
+  await isWell();
+});
+
+const hasSqlite = spawnSync('sqlite3', ['-version']).status === 0;
+
+(hasSqlite ? test : test.skip)('lists that lag are a warning from both sides, and nothing is broken', async () => {
+  // Its visibility alone takes no rows.
+  const sql = async (statement: string): Promise<void> => {
+    const args = ['-cmd', '.timeout 10000', join(home, 'temporal.db'), statement];
+    const { code, stderr } = await processes.start('sqlite3', args, { PATH: process.env['PATH'] ?? '' }).ended;
+    if (code !== 0) throw new Error(stderr);
+  };
+  await sql("CREATE TRIGGER late BEFORE INSERT ON executions_visibility BEGIN SELECT RAISE(ABORT, 'late'); END");
+  try {
+    for (const { code, broken, all } of await Promise.all([doctor(), throughServer()])) {
+      expect([code, broken]).toEqual([0, {}]);
+      expect(all['lists']?.found).toBe("Temporal's lists lag: a workflow was in none of them 5s after its start");
+    }
+    expect(await readyz()).toEqual(READY);
+  } finally {
+    await sql('DROP TRIGGER late');
   }
   await isWell();
 });
