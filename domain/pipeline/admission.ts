@@ -1,13 +1,14 @@
-import { identityOf, identified } from '../artifact';
+import { identityOf, identified, type Artifact } from '../artifact';
 import type { Inheritance } from '../deploy/planRevert';
 import { REQUEST_LIMITS, SPEC_LIMITS, STATE_LIMITS } from '../limits';
 import { isUrgent } from '../release/urgent';
 import { releaseMutex as leave } from '../mutex';
 import { droppable, followOnOf, goodBefore, withUpdatedUnits, whyDropped } from './followOn';
+import { findKnownBad } from './digests';
 import { cutTexts } from './kept';
 import { obstacleTo, type Obstacle } from './obstacles';
 import { holderOf, placeIn } from './place';
-import { goesBackTo, isKnownBad, withInherited, type PipelineState, type ReadyAction } from './state';
+import { goesBackTo, isKnownBad, withInherited, type KnownBad, type PipelineState, type ReadyAction } from './state';
 import type { Admission } from '../release/admission';
 import { overtakenBy, withOvertaken, type Overtaking } from './overtaking';
 import { begun, countedInWindows, isDeploy, newest, requesterOf, type ActionRef } from './begun';
@@ -20,13 +21,21 @@ export interface Admitted {
   readonly waiting: readonly (Obstacle & { readonly ready: ReadyAction })[];
 }
 
+type BadRule = (state: PipelineState, artifact: Artifact) => KnownBad | undefined;
+
+/** Whether admission depends on whether a version is bad with every digest, or only with the one that it was bad with. */
+export const differsByDigest = (state: PipelineState): boolean =>
+  state.ready
+    .flatMap((ready) => (isDeploy(ready) ? ready.artifacts : []))
+    .some((artifact) => !isKnownBad(state, artifact) && findKnownBad(state, artifact) !== undefined);
+
 /**
  * Decides on every action that is ready (docs/design/pipeline.md#concurrency): a known-bad artifact is refused; a release is
  * superseded by a newer one that is ready for the same deploy or has begun it; one release deploys at a time, rollbacks
  * first, then emergencies, then in order; exclusion groups are granted all at once, and nobody overtakes an older release
  * that waits for one of them. A follow-on supersedes nobody, and gets a signal when nobody needs it any more. A hold stops deploys but not rollbacks and emergencies; a freeze stops all but rollbacks.
  */
-export function admit(state: PipelineState, nowMs: number): Admitted {
+export function admit(state: PipelineState, nowMs: number, badBy: BadRule = findKnownBad): Admitted {
   let current = state;
   const decisions: Admitted['decisions'][number][] = [];
   const overtaken: Overtaking[] = [];
@@ -36,7 +45,7 @@ export function admit(state: PipelineState, nowMs: number): Admitted {
     // As it is by now: it may have inherited a turn.
     const ready = current.ready.find((other) => isSame(other, { release, action }));
     if (ready === undefined) continue;
-    const decided = decide(current, ready, nowMs, reserved);
+    const decided = decide(current, ready, { nowMs, reserved, badBy });
     if ('why' in decided) {
       const aside = overtakenBy(current, ready, decided);
       current = withOvertaken(current, aside);
@@ -121,23 +130,24 @@ const byTurn =
     Number(b.emergency === true) - Number(a.emergency === true) ||
     placeIn(state, a.release) - placeIn(state, b.release);
 
-function decide(
-  state: PipelineState,
-  ready: ReadyAction,
-  nowMs: number,
-  reserved: ReadonlyMap<string, number>,
-): Admission | Obstacle {
-  const bad = isDeploy(ready) ? ready.artifacts.find((artifact) => isKnownBad(state, artifact)) : undefined;
+interface Deciding {
+  readonly nowMs: number;
+  readonly reserved: ReadonlyMap<string, number>;
+  readonly badBy: BadRule;
+}
+
+function decide(state: PipelineState, ready: ReadyAction, { nowMs, reserved, badBy }: Deciding): Admission | Obstacle {
+  const bad = isDeploy(ready) ? ready.artifacts.find((artifact) => badBy(state, artifact)) : undefined;
   if (bad)
     return {
       kind: 'bad-package',
       artifact: identityOf(bad),
-      reason: `${identityOf(bad)} is known to be bad: ${isKnownBad(state, bad)?.reason ?? ''}`,
+      reason: `${identityOf(bad)} is known to be bad: ${badBy(state, bad)?.reason ?? ''}`,
     };
   const followOn = followOnOf(state, ready.release);
   const dropped = followOn && whyDropped(state, followOn);
   if (dropped) return dropped;
-  const newer = followOn ? undefined : supersededBy(state, ready);
+  const newer = followOn ? undefined : supersededBy(state, ready, badBy);
   if (newer !== undefined) return { kind: 'superseded', by: newer };
   return obstacleTo(state, ready, nowMs, reserved) ?? granted(state, ready);
 }
@@ -155,7 +165,7 @@ function granted(state: PipelineState, ready: ReadyAction): Admission {
 }
 
 /** A newer one that is going to be refused itself supersedes nothing; what waits for a person supersedes nobody. */
-function supersededBy(state: PipelineState, ready: ReadyAction): number | undefined {
+function supersededBy(state: PipelineState, ready: ReadyAction, badBy: BadRule): number | undefined {
   const { action, rollback, kind } = ready;
   if (kind === 'exclusive') return undefined;
   const place = placeIn(state, ready.release);
@@ -170,16 +180,14 @@ function supersededBy(state: PipelineState, ready: ReadyAction): number | undefi
     placeIn(state, other.release) > place &&
     !other.rollback &&
     !other.emergency;
-  const counts = (other: ReadyAction): boolean => !followOnOf(state, other.release) && !hasKnownBad(state, other);
+  const counts = (other: ReadyAction): boolean =>
+    !followOnOf(state, other.release) && !other.artifacts.some((artifact) => badBy(state, artifact));
   return state.ready.find((other) => isNewer(other) && counts(other))?.release;
 }
 
 /** People who approve an emergency see what has begun meanwhile; another emergency, or a rollback, was newer news than theirs. */
 const isUrgentOne = ({ active, history }: PipelineState, release: number): boolean =>
   [...active, ...history].some(({ number, trigger }) => number === release && isUrgent(trigger));
-
-const hasKnownBad = (state: PipelineState, { artifacts }: ReadyAction): boolean =>
-  artifacts.some((artifact) => isKnownBad(state, artifact) !== undefined);
 
 const withDropped = (state: PipelineState, number: number): PipelineState => ({
   ...state,

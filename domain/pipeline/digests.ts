@@ -1,7 +1,7 @@
 import { identityOf, type Artifact } from '../artifact';
 import type { DeployOutcome, HistoryRow, Trigger } from '../views';
 import type { Refusal } from './refusal';
-import type { ActiveRelease, PipelineState } from './state';
+import { isBadVersion, isKnownBad, type ActiveRelease, type KnownBad, type PipelineState } from './state';
 
 /** Two digests of one version. */
 interface Contradiction {
@@ -14,10 +14,14 @@ interface Contradiction {
  * Whether some deploy takes nothing else: then its units report the version of this artifact alone, and a revert sends nothing else, so no later
  * step can tell two sets of bytes with one version apart. The version of several artifacts has their digests in it (`versionOf`).
  */
-export const isDeployedAlone = ({ spec: { actions } }: PipelineState, { name }: Artifact): boolean =>
+const isDeployedAlone = ({ spec: { actions } }: PipelineState, { name }: Artifact): boolean =>
   Object.values(actions).some(
     ({ type, inputs }) => (type === 'deploy' || type === 'canary') && inputs.length === 1 && inputs[0] === name,
   );
+
+/** What is known to be bad of an artifact, whatever digest it was bad with where a deploy takes it alone. */
+export const findKnownBad = (state: PipelineState, artifact: Artifact): KnownBad | undefined =>
+  (isDeployedAlone(state, artifact) ? isBadVersion : isKnownBad)(state, artifact);
 
 /**
  * A version that is deployed alone, and that the pipeline knows with another digest, is refused. A person may correct a digest that nothing was

@@ -6,14 +6,14 @@ import { mayCommand } from '../principals';
 import { UNKNOWN_ACTOR, type CommandInput } from '../verbs';
 import type { Trigger } from '../views';
 import { whyNeverApproved } from '../release/approval';
-import { isDeployedAlone, refuseOtherDigest } from './digests';
+import { findKnownBad, refuseOtherDigest } from './digests';
 import { lackingInputs, rollbackOf, rollbackUnderWay } from './rollback';
 import { whyBadFull } from './knownBad';
 import { whyFull, whyNotQueued } from './queue';
 import { areThoseOf, badOf, rerunCreated, rerunUnderWay, whyNotRerun } from './rerun';
 import { noRoomForEmergency } from './room';
 import { areArtifacts } from './shapes';
-import { created, isBadVersion, isKnownBad, type ActiveRelease, type Emergency, type PipelineState } from './state';
+import { created, type ActiveRelease, type Emergency, type PipelineState } from './state';
 import { completed, missing, remembering, repeated, resubmitted, reusedKey } from './submissions';
 import { type Refusal, policyOf, notPermitted, tooLarge } from './refusal';
 
@@ -200,9 +200,7 @@ const newestIn = ({ active }: PipelineState): ActiveRelease => {
 };
 
 function refuseBad(state: PipelineState, artifacts: readonly Artifact[]): Refusal | undefined {
-  const bad = artifacts
-    .map((artifact) => (isDeployedAlone(state, artifact) ? isBadVersion : isKnownBad)(state, artifact))
-    .find((one) => one !== undefined);
+  const bad = artifacts.map((artifact) => findKnownBad(state, artifact)).find((one) => one !== undefined);
   return bad && { code: 'known-bad', message: bad.reason, names: [bad.artifact] };
 }
 

@@ -2,8 +2,9 @@ import { identityOf, type Artifact } from '../artifact';
 import { releaseId } from '../ids';
 import { NOT_RERUN } from '../release/rerun';
 import type { HistoryRow, Trigger } from '../views';
+import { findKnownBad } from './digests';
 import { placeOf } from './place';
-import { created, isKnownBad, type ActiveRelease, type KnownBad, type PipelineState } from './state';
+import { created, type ActiveRelease, type KnownBad, type PipelineState } from './state';
 import { completed } from './submissions';
 
 /** Running again what failed of a release that has ended: a new release of the same inputs, which stands in its place. */
@@ -90,7 +91,7 @@ export function badOf(state: PipelineState, of: number, given: readonly Artifact
   const row = state.history.find(({ number }) => number === of);
   const all = [...inputsOfRerun(state, given), ...(row?.artifacts ?? [])];
   for (const artifact of all) {
-    const bad = isKnownBad(state, artifact);
+    const bad = findKnownBad(state, artifact);
     if (bad) return [artifact, bad];
   }
   return undefined;

@@ -93,3 +93,16 @@ test('a push type gets the digest of the release in a canary, in each phase, for
     `kvstore/3/deploy/1/0 kv:2 ${digest('a')}`,
   ]);
 });
+
+test('a version that was reverted is deployed with no digest by a release that waited meanwhile', async () => {
+  await world.describeVersion('kv:2', { errorRatio: 0.5 });
+  await world.apply({ ...kvstore(), releases: { supersede: 'never' } });
+  await world.command('pipeline/kvstore', 'hold');
+  for (const letter of ['a', 'b']) await world.start('kvstore', { artifacts: [kv('kv:2', letter)] });
+  await world.command('pipeline/kvstore', 'unhold');
+  await world.ended('kvstore', 2);
+  const [first, second] = await Promise.all([1, 2].map((number) => world.releaseStatus('kvstore', number)));
+  expect(first).toMatchObject({ state: 'failed' });
+  expect(second).toMatchObject({ state: 'cancelled', cause: 'bad-package' });
+  expect(second?.actions[0]?.message).toContain('executable@kv:2');
+});

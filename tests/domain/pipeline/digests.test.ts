@@ -1,9 +1,10 @@
 import type { Artifact } from '../../../domain/artifact';
+import { admit, differsByDigest } from '../../../domain/pipeline/admission';
 import { markKnownBad } from '../../../domain/pipeline/knownBad';
 import { recordRelease } from '../../../domain/pipeline/recordOutcome';
-import { refuseEmergency, refuseRelease, refuseSubmission } from '../../../domain/pipeline/requests';
+import { refuseEmergency, refuseRelease, refuseRerun, refuseSubmission } from '../../../domain/pipeline/requests';
 import { rollbackOf } from '../../../domain/pipeline/rollback';
-import type { PipelineState } from '../../../domain/pipeline/state';
+import { isKnownBad, type PipelineState } from '../../../domain/pipeline/state';
 import { remembering } from '../../../domain/pipeline/submissions';
 import type { Trigger } from '../../../domain/views';
 import { artifact, deployed, manual, NOW, pipelineOf, resultOf, running } from '../../builders/pipelineWorld';
@@ -87,6 +88,30 @@ describe.each(Object.entries(DOORS))('a version that comes with another digest f
   ])('is known to be bad where it was reverted %s', (_what, bad, given) => {
     const state = markKnownBad(EMPTY, [bad], 'release 2 was reverted', NOW);
     expect(refusal(state, given)).toMatchObject({ code: 'known-bad', message: 'release 2 was reverted' });
+  });
+});
+
+describe('a known-bad version that a release has with another digest', () => {
+  const bad = markKnownBad(running(EMPTY, kv(13, B)), [kv(13, A)], 'release 2 was reverted', NOW);
+  const ready = { release: 1, action: 'deploy', artifacts: [kv(13, B)], rollback: false };
+  const admission = (...rule: readonly [] | [typeof isKnownBad]) =>
+    admit({ ...bad, ready: [ready] }, NOW, ...rule).decisions[0]?.admission;
+
+  test('is not deployed, also where the release made it itself', () =>
+    expect(admission()).toMatchObject({
+      kind: 'bad-package',
+      reason: expect.stringContaining('release 2 was reverted'),
+    }));
+
+  test('is deployed by a pipeline that decided so before', () => {
+    expect(admission(isKnownBad)).toMatchObject({ kind: 'granted' });
+    expect(differsByDigest({ ...bad, ready: [ready] })).toBe(true);
+    expect(differsByDigest({ ...bad, ready: [{ ...ready, artifacts: [kv(13, A)] }] })).toBe(false);
+  });
+
+  test('is not run again', () => {
+    const failed = recordRelease(bad, { ...resultOf(1, [], [kv(13, B)]), state: 'failed' }, NOW);
+    expect(refuseRerun(failed, [kv(13, B)], manual(), 1)).toMatchObject({ code: 'known-bad' });
   });
 });
 
