@@ -27,6 +27,8 @@ export type Known =
       /** Changes that are not committed, by the deploys that expose them. */
       readonly exposed: readonly Exposure[];
       readonly signatures: Signatures;
+      /** How many do not report that they verify what they take. */
+      readonly unverified: number;
     })
   /** Why nobody knows. */
   | { readonly unknown: string };
@@ -77,10 +79,10 @@ export async function subscribersOfAll(
 
 const subscribersOf = (store: EtcdStore | null, repository: string, path: string): Promise<Known> =>
   orUnknown(store, repository, async (asked) => {
-    const { subscriptions, overrides, signatures } = await lookAtPath(asked, repository, path);
+    const { subscriptions, overrides, signatures, unverified } = await lookAtPath(asked, repository, path);
     const odd = subscriptions.filter(({ state }) => state === 'refused' || state === 'stale');
     const named = odd.slice(0, NAMED_HOSTS);
-    return { ...countSubscribers(subscriptions), named, exposed: exposuresOf(overrides), signatures };
+    return { ...countSubscribers(subscriptions), named, exposed: exposuresOf(overrides), signatures, unverified };
   });
 
 export const signaturesOf = (store: EtcdStore | null, repository: string, path: string): Promise<KnownSignatures> =>
@@ -105,7 +107,7 @@ export const hostOf = (
 async function lookAtPath(store: EtcdStore, repository: string, path: string) {
   const [records, all] = await Promise.all([recordsOf(store, repository, path), store.subscribers(repository, path)]);
   const subscriptions = all.map((has) => subscriptionOf(records, has));
-  return { ...records, subscriptions };
+  return { ...records, subscriptions, unverified: all.filter(({ verified }) => verified !== true).length };
 }
 
 /** As a host that trusts the same keys takes them. */

@@ -114,6 +114,7 @@ const subscribers = z.union([
       .describe('changes that are not committed, by the deploys that expose them, or have left them so'),
     named: z.array(subscription).describe('some that refuse what they have, or have something else than they should'),
     signatures,
+    unverified: z.number().int().describe('those that do not report that they take only what trusted keys have signed'),
   }),
   anyObject,
 ]);

@@ -7,6 +7,8 @@ import { renderSignatures } from './signatures';
 import { clock } from './times';
 import { conjugate } from './words';
 
+type Counted = Exclude<Known, { readonly unknown: string }>;
+
 /** Of each value who subscribes to it, and those that do not have what they should. */
 export function renderSubscribers(subscribers: Readonly<Record<string, Known>>, view: View): readonly string[] {
   const colors = paint(view.color);
@@ -20,11 +22,20 @@ export function renderSubscribers(subscribers: Readonly<Record<string, Known>>, 
     return [
       ...signed,
       `${plural(total, 'host')} ${conjugate(total, 'subscribe')} to ${path}: ${counts}`,
+      ...renderUnverified(known),
       ...exposures,
       ...named.map((one) => `  ${colors.red('✗')} ${stateText(one, view)}`),
     ];
   });
   return foldAll(lines, view);
+}
+
+/** Where values are signed: hosts that serve a forged one for a while. A server of an older version does not count them. */
+function renderUnverified({ signatures, unverified }: Partial<Counted>): readonly string[] {
+  const isSigned = signatures !== undefined && !['unsigned', 'absent'].includes(signatures.state);
+  return isSigned && unverified
+    ? [`  ${plural(unverified, 'host')} may take values unverified (config-proxy --trust)`]
+    : [];
 }
 
 interface Host {

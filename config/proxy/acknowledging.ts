@@ -7,6 +7,7 @@ interface Options {
   readonly host: string;
   readonly repository: string;
   readonly labels?: Readonly<Record<string, string>>;
+  readonly isVerified?: boolean;
   readonly store: ConfigStore;
   readonly packages?: HostPackages | undefined;
   readonly log: (line: string) => void;
@@ -91,7 +92,7 @@ export class Acknowledging {
   }
 
   private sayOne(entry: PathEntry): Promise<void> {
-    const { host, repository, labels, store, packages, ttlSeconds = TTL_SECONDS } = this.options;
+    const { host, repository, labels, isVerified, store, packages, ttlSeconds = TTL_SECONDS } = this.options;
     const { path, answer, since } = entry;
     const refused = refusalOfEntry(entry);
     const what: Acknowledged = {
@@ -100,6 +101,7 @@ export class Acknowledging {
       ...packages?.acknowledged(path, answer.version),
       ...(refused === undefined ? {} : { refused }),
       ...(labels ? { labels } : {}),
+      ...(isVerified ? { verified: true } : {}),
       at: since,
     };
     return store.acknowledge(repository, what, ttlSeconds);

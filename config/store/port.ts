@@ -54,6 +54,8 @@ export interface Acknowledged {
   /** Where other hosts get pieces of the package that the value names. */
   readonly peer?: string;
   readonly labels?: Readonly<Record<string, string>>;
+  /** It takes only what trusted keys have signed. Missing where it takes anything, and from older proxies. */
+  readonly verified?: boolean;
   /** When it got that, in milliseconds since 1970. */
   readonly at: number;
 }

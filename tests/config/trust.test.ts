@@ -3,10 +3,13 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Lander } from '../../config/repository/land';
 import { noteOfUnverified, readOptions } from '../../config/proxy/options';
+import { ConfigProxy } from '../../config/proxy/proxy';
 import { EtcdStore } from '../../config/store/etcd';
 import { storeTrust } from '../../platform/configStores';
 import { run } from '../builders/cliWorld';
+import { eventually } from '../system/waiting';
 import { describeWithEtcd, Etcd } from './etcd';
+import { FakeDisk } from './proxyWorld';
 import { bench, NOW } from './repositories';
 import { folderOf } from './sources';
 import { overrideOf, versionOf } from './storeSuite';
@@ -24,10 +27,12 @@ function keyFiles() {
   const { publicKey, privateKey } = generateKeyPairSync('ed25519');
   const stranger = generateKeyPairSync('ed25519').publicKey;
   const key = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+  const spki = publicKey.export({ type: 'spki', format: 'pem' }).toString();
   return {
     key,
+    publicKey: spki,
     keyFile: write('key.pem', key),
-    trusted: write('key.pub', publicKey.export({ type: 'spki', format: 'pem' }).toString()),
+    trusted: write('key.pub', spki),
     other: write('other.pub', stranger.export({ type: 'spki', format: 'pem' }).toString()),
   };
 }
@@ -55,6 +60,7 @@ describeWithEtcd('whether a value of the store is signed', () => {
     await service.acknowledge('flags', said, 60);
     return {
       service,
+      said,
       conveyor: (...argv: readonly string[]) => run(['config', ...argv], { env }),
       /** A write without the key. */
       forge: (text: string) =>
@@ -78,6 +84,25 @@ describeWithEtcd('whether a value of the store is signed', () => {
     expect(await conveyor('show', PATH, ...trust)).toMatchObject({ code: 0, out: TEXT, err: `note: ${SIGNED}\n` });
     const host = await conveyor('show', PATH, '--host', 'web-1', ...trust);
     expect(host).toMatchObject({ code: 0, out: expect.stringContaining(`\n${SIGNED}\n${TEXT}`) });
+  });
+
+  test('why counts hosts that do not report that they verify, where values are signed', async () => {
+    const { conveyor, service, said } = await world();
+    const line = '  1 host may take values unverified (config-proxy --trust)\n';
+    const json = async () => JSON.parse((await conveyor('why', PATH, '-o', 'json')).out) as object;
+    expect((await conveyor('why', PATH)).out).toContain(line);
+    expect(await json()).toMatchObject({ subscribers: { [PATH]: { unverified: 1 } } });
+    const proxy = new ConfigProxy({
+      ...{ host: 'web-1', repository: 'flags', files: new FakeDisk(), settleMs: 5, isVerified: true },
+      ...{ store: new EtcdStore({ url: etcd.url, signing: { trusted: [KEYS.publicKey] } }) },
+      ...{ now: () => NOW, log: () => undefined },
+    });
+    await proxy.start();
+    await proxy.ask(PATH);
+    await eventually('it reports that it verifies', async () => !(await conveyor('why', PATH)).out.includes(line));
+    await proxy.close();
+    await service.acknowledge('flags', { ...said, host: 'web-2' }, 60);
+    expect(await json()).toMatchObject({ subscribers: { [PATH]: { total: 2, unverified: 1 } } });
   });
 
   test('without a key they say that it is signed and unchecked, and how to check it', async () => {
