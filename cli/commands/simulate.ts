@@ -1,6 +1,8 @@
 import { conveyorError } from '../../domain/errors';
+import { formatDuration } from '../../domain/text';
 import { emit, printNote } from '../output';
 import { table } from '../render/columns';
+import { percent } from '../render/words';
 import { createJobs, describeVersion, listJobs, type ListedJob } from '../simulator';
 import { usualAddresses } from '../stack/addresses';
 import type { Io } from '../io';
@@ -117,13 +119,13 @@ const bad: Register = (group, cli) => {
             text: `nothing is said to be wrong with ${version}`,
             hint: `conveyor simulate bad ${version} --error-ratio 0.2`,
           });
-        await describeVersion(simulatorOf(io), version, behaviour);
+        await describeVersion(simulatorOf(io), version, { ...behaviour });
         emit(
           io,
           output,
           { version, behaviour },
           {
-            text: (_, shown) => `${shown.version} is bad from now on: ${JSON.stringify(behaviour)}`,
+            text: (_, shown) => `${shown.version} is bad from now on: ${misbehaviourWords(shown.behaviour)}`,
             name: [version],
           },
         );
@@ -151,12 +153,50 @@ const good: Register = (group, cli) => {
     );
 };
 
+/** As the control API of the simulator names what may be wrong with a version. */
+interface Misbehaviour {
+  readonly errorRatio?: number;
+  readonly latencyFactor?: number;
+  readonly cpuFactor?: number;
+  readonly memoryLeakMbPerMinute?: number;
+  readonly crashOnStart?: true;
+  readonly failBuild?: true;
+  readonly failTests?: true;
+  readonly onlyRegion?: string;
+  readonly afterMs?: number;
+}
+
+function misbehaviourWords(given: Misbehaviour): string {
+  const { errorRatio = 0, latencyFactor = 1, cpuFactor = 1, memoryLeakMbPerMinute: leak = 0 } = given;
+  const { crashOnStart, failBuild, failTests, onlyRegion, afterMs } = given;
+  return [
+    errorRatio !== 0 && `${percent(errorRatio)} more of its requests fail`,
+    latencyFactor !== 1 && `its requests take ${latencyFactor} times as long`,
+    cpuFactor !== 1 && `it needs ${cpuFactor} times the CPU`,
+    leak !== 0 && `it leaks ${leak} MB a minute`,
+    crashOnStart && 'its tasks do not come up',
+    failBuild && 'it does not build',
+    failTests && 'it fails its tests',
+    onlyRegion !== undefined && `only in ${onlyRegion}`,
+    afterMs !== undefined && `only ${formatDuration(afterMs)} after a task started`,
+  ]
+    .filter((words) => words)
+    .join(', ');
+}
+
 /** Where and when say nothing of what is wrong, nor does a factor of one, or no more of anything. */
 const changesNothing = (key: string, value: unknown): boolean =>
   key === 'onlyRegion' || key === 'afterMs' || value === (key.endsWith('Factor') ? 1 : 0);
 
 /** As `POST /control/versions` takes it, which says what is out of bounds. */
-function versionBehaviour({ errorRatio, latencyFactor, cpuFactor, memoryLeak, after, ...options }: BadOptions) {
+function versionBehaviour({
+  errorRatio,
+  latencyFactor,
+  cpuFactor,
+  memoryLeak,
+  after,
+  ...options
+}: BadOptions): Misbehaviour {
   const { crash, failBuild, failTests, onlyRegion } = options;
   const numbers = { errorRatio, latencyFactor, cpuFactor, memoryLeakMbPerMinute: memoryLeak };
   const given = Object.entries(numbers).flatMap(([key, text]) =>
@@ -164,10 +204,10 @@ function versionBehaviour({ errorRatio, latencyFactor, cpuFactor, memoryLeak, af
   );
   const afterMs = durationOption('--after', after);
   return {
-    ...(Object.fromEntries(given) as Record<string, number>),
+    ...(Object.fromEntries(given) as Record<keyof typeof numbers, number>),
     ...(crash ? { crashOnStart: true } : {}),
-    ...(failBuild ? { failBuild } : {}),
-    ...(failTests ? { failTests } : {}),
+    ...(failBuild ? { failBuild: true } : {}),
+    ...(failTests ? { failTests: true } : {}),
     ...(onlyRegion === undefined ? {} : { onlyRegion }),
     ...(afterMs === undefined ? {} : { afterMs }),
   };

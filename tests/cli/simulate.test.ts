@@ -43,6 +43,17 @@ test('a version is bad by one command, and good by another', async () => {
 });
 
 test.each([
+  [['--error-ratio', '0.2', '--only-region', 'x'], '20% more of its requests fail, only in x'],
+  [['--latency-factor', '3', '--after', '90s'], 'its requests take 3 times as long, only 1m 30s after a task started'],
+  [['--cpu-factor', '1', '--crash'], 'its tasks do not come up'],
+  [['--cpu-factor', '2', '--memory-leak', '5'], 'it needs 2 times the CPU, it leaks 5 MB a minute'],
+  [['--fail-build', '--fail-tests'], 'it does not build, it fails its tests'],
+])('a bad version with %j says in words what is wrong with it', async (options, words) => {
+  expect((await simulate('bad', 'web:9', ...options)).out).toBe(`web:9 is bad from now on: ${words}\n`);
+  await simulate('good', 'web:9');
+});
+
+test.each([
   [
     'nothing that is wrong',
     ['bad', 'web:2', '--only-region', 'x'],
