@@ -1,8 +1,9 @@
-import { writeFileSync } from 'node:fs';
-import { basename, resolve } from 'node:path';
+import { existsSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import { ConveyorError, conveyorError } from '../../domain/errors';
 import { NAME } from '../../domain/ids';
 import { firstPipeline } from '../../domain/spec/firstPipeline';
+import { installRoot } from '../../platform/registry';
 import type { ConnectOptions, Io } from '../io';
 import { actorOf } from '../door';
 import { emit, printNote } from '../output';
@@ -26,7 +27,7 @@ export const initCommand: Register = (program, cli) => {
               hint: 'lower-case letters, digits and hyphens, such as kvstore',
             });
           const owner = await ownerOf(io, connect);
-          writeNew(file, firstPipeline(name, owner));
+          writeNew(file, firstPipeline(name, owner, schemaSeenFrom(file)));
           const next = [
             `conveyor lint ${file}`,
             `conveyor simulate job ${name}`,
@@ -64,6 +65,13 @@ async function ownerOf(io: Io, connect: ConnectOptions): Promise<string> {
     printNote(io, `warning: ${error.message}; correct owners in the file before you apply it`);
     return actorOf(io, connect);
   }
+}
+
+/** Null where this installation has none: editors complain of a schema that is not there. */
+function schemaSeenFrom(file: string): string | null {
+  const schema = join(installRoot(), 'conveyor.schema.json');
+  const path = relative(dirname(resolve(file)), schema);
+  return existsSync(schema) ? (path.startsWith('.') ? path : `./${path}`) : null;
 }
 
 /** The folder's name, as far as it can be a pipeline's. */

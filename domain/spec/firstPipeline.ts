@@ -1,7 +1,9 @@
-/** The commented pipeline file that `conveyor init` writes: it lints without a word, and says what to change. */
-export function firstPipeline(name: string, owner: string): string {
-  return `# yaml-language-server: $schema=./conveyor.schema.json
-# A release of this pipeline builds a version and deploys it in phases. Try: conveyor lint, conveyor plan.
+/**
+ * The commented pipeline file that `conveyor init` writes: it lints without a word, and says what to change.
+ * @param schema where editors find its JSON Schema, seen from the file; null without one.
+ */
+export function firstPipeline(name: string, owner: string, schema: string | null = null): string {
+  return `${schema === null ? '' : `# yaml-language-server: $schema=${schema}\n`}# A release of this pipeline builds a version and deploys it in phases. Try: conveyor lint, conveyor plan.
 pipeline: ${name}
 description: What it is, in one line
 owners: [${owner}] # who may command it; also group:… and service:…

@@ -1,6 +1,6 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { conveyorError } from '../../domain/errors';
 import { parsePipeline } from '../../domain/spec/parse';
 import type { PipelineSpec } from '../../domain/spec/pipeline';
@@ -45,6 +45,14 @@ describe('init', () => {
     expect(whole).not.toBe(text);
     expect(await run(['lint', path])).toMatchObject({ code: 0, out: `✔ ${path}\n` });
     expect(Object.keys(parsePipeline(whole).spec!.actions)).toEqual(['build', 'approve', 'deploy']);
+  });
+
+  test.each(['near.yaml', 'deep/down/far.yaml'])('%s names the schema where it is', async (name) => {
+    const path = join(folder, name);
+    mkdirSync(dirname(path), { recursive: true });
+    await run(['init', 'kvstore', '--file', path]);
+    const [, schema = ''] = /\$schema=(\S+)/.exec(readFileSync(path, 'utf8')) ?? [];
+    expect(JSON.parse(readFileSync(resolve(dirname(path), schema), 'utf8'))).toHaveProperty('$schema');
   });
 
   test('never overwrites a file', async () => {
