@@ -320,10 +320,12 @@ export const ERRORS = {
     retryable: false,
     exit: 2,
   }),
-  unauthorized: entry<{ why: string }>({
+  unauthorized: entry<{ why: string; expired?: boolean }>({
     message: ({ why }) => `this request identifies nobody: ${why}`,
-    hint: () =>
-      'send Authorization: Bearer <token>, with one of the tokens that conveyor.config.yaml lists; commands send that of conveyor login URL',
+    hint: ({ expired }) =>
+      expired
+        ? 'conveyor login URL signs you in again; a token of CONVEYOR_TOKEN comes from where you got it'
+        : 'send Authorization: Bearer <token>, with one of the tokens that conveyor.config.yaml lists; commands send that of conveyor login URL',
     retryable: false,
     exit: 4,
   }),

@@ -23,6 +23,7 @@ const PROVIDER_TIMEOUT_MS = 5_000;
 /** How long a provider may be away while people keep working; a key that it makes meanwhile is looked for at once. */
 const KEYS_MS = 3_600_000;
 const MAX_GROUPS = 1_000;
+const EXPIRED = 'the token has expired';
 
 /** Tokens of identity providers, by their signatures. Keeps their keys, and nothing about people. */
 export class Identities {
@@ -50,7 +51,8 @@ export class Identities {
       if (typeof outcome !== 'string') return outcome;
       refusals.push(outcome);
     }
-    throw unauthorized([...new Set(refusals)].join('; '));
+    const why = [...new Set(refusals)].join('; ');
+    throw refusals.includes(EXPIRED) ? conveyorError('unauthorized', { why, expired: true }) : unauthorized(why);
   }
 
   /** Who it is, or why nobody. */
@@ -64,7 +66,7 @@ export class Identities {
     try {
       return identityFromClaims(issuer, (await jwtVerify(token, keys, options)).payload);
     } catch (error) {
-      if (error instanceof errors.JWTExpired) return 'the token has expired: conveyor login';
+      if (error instanceof errors.JWTExpired) return EXPIRED;
       const isAway = error instanceof errors.JWKSTimeout || !(error instanceof errors.JOSEError);
       if (isAway) throw providerUnreachable(issuer.issuer, error);
       return `the token is not good: ${error.message}`;

@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, SignJWT, UnsecuredJWT, type JWTPayload } from 'jose';
+import type { ConveyorError } from '../../domain/errors';
 import { Identities } from '../../server/identity';
 import { parseRegistry } from '../../platform/registry';
 
@@ -97,9 +98,21 @@ test('a job of a forge is the service for which its repository and branch are li
   await expect(both.identify(await job('acme/shop', 'refs/pull/7'))).rejects.toThrow('its ref is not refs/heads/*');
 });
 
+test('a person whose token has expired reads how to sign in again, and nobody else does', async () => {
+  const hintOf = async (claims: JWTPayload): Promise<string> =>
+    identities()
+      .identify(await token(claims))
+      .then(
+        () => 'it is known',
+        (error: ConveyorError) => error.hint,
+      );
+  expect(await hintOf({ exp: NOW - 61 })).toMatch(/^conveyor login URL signs you in again/);
+  expect(await hintOf({ nbf: NOW + 61 })).toMatch(/conveyor\.config\.yaml/);
+});
+
 describe('nobody is known by a token', () => {
   test.each<[string, () => Promise<string>, string]>([
-    ['that has expired', () => token({ exp: NOW - 61 }), 'conveyor login'],
+    ['that has expired', () => token({ exp: NOW - 61 }), 'the token has expired'],
     ['that is not good yet', () => token({ nbf: NOW + 61 }), 'nbf'],
     ['for somebody else', () => token({ aud: 'payroll' }), 'aud'],
     ['of another provider', () => token({ iss: 'https://evil.example.com' }), 'no identity provider'],
