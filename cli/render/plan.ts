@@ -70,7 +70,7 @@ function checkRows(checks: PlanView['checks'], view: View, colors: Colors): stri
 function experienceRows({ experience }: PlanReport, view: View, colors: Colors): string[] {
   const words = experience === undefined ? [] : experienceWords(experience);
   if (experience === undefined || words.length === 0) return [];
-  const heading = `In ${experience.category} since ${formatDay(experience.since, view)}`;
+  const heading = `All pipelines of the category ${experience.category}, since ${formatDay(experience.since, view)}`;
   return [colors.bold(heading), ...words.map((sentence) => `  ${sentence}`)];
 }
 

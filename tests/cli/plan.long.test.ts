@@ -128,7 +128,7 @@ describe('what the archive knows of the category', () => {
     const { out } = await planned(() => Promise.resolve(Response.json(report)));
     expect(out).toContain(
       [
-        '\nIn uncategorised since Wed 31 Dec',
+        '\nAll pipelines of the category uncategorised, since Wed 31 Dec',
         '  4 deploys succeeded, half of them within 10m, 99% within 2h',
         '  people let 1 of 2 deploys continue in spite of a check',
         '  people took back 0 of 2 releases that had succeeded',
@@ -145,7 +145,7 @@ describe('what the archive knows of the category', () => {
     const { code, out, err } = await planned(() => Promise.reject(new Error('connect ECONNREFUSED')));
     expect([code, out]).toEqual([0, expect.stringContaining('finishes Tue 24 Nov 16:35')]);
     expect(err).toContain('note: without what the archive knows: ');
-    expect(out).not.toContain('In uncategorised since');
+    expect(out).not.toContain('All pipelines of the category uncategorised, since');
   });
 });
 
