@@ -54,7 +54,7 @@ export const planCommand: Register = (program, cli) => {
         const read = await requirePipelineFile(file, io.now());
         const { spec } = read;
         noteScriptsOff(io, [read]);
-        noteCalendars(io, read);
+        noteAssumptions(io, read);
         const [name, action] = deployActionOf(spec, options.action);
         const nowMs = timeOption(options.now) ?? io.now();
         const givenMs = durationOption('--update-time', options.updateTime);
@@ -83,9 +83,10 @@ export const planCommand: Register = (program, cli) => {
     );
 };
 
-/** A plan uses the blackouts that were understood. */
-function noteCalendars(io: Io, { problems }: CheckedFile): void {
-  for (const { code, message } of problems) if (code.startsWith('calendar-')) printNote(io, message);
+/** A plan uses the blackouts that were understood, and phases that the file may not have. */
+function noteAssumptions(io: Io, { problems }: CheckedFile): void {
+  for (const { code, message } of problems)
+    if (code.startsWith('calendar-') || code === 'default-phases') printNote(io, message);
 }
 
 /** The windows, and the blackouts that come before it finishes. */

@@ -1,7 +1,7 @@
-import { DEFAULT_PACE } from '../../deploy/defaults';
+import { DEFAULT_AMOUNTS, DEFAULT_PACE } from '../../deploy/defaults';
 import { lookbackOf } from '../../health/lookback';
 import { formatDuration } from '../../text';
-import type { PhaseAmount } from '../../fleet/amount';
+import { formatAmount, type PhaseAmount } from '../../fleet/amount';
 import type { DeploySpec, PhaseSpec } from '../deploy';
 import type { Rule } from '../rule';
 import { errorAt, warningAt, type Finding, type Path } from '../problem';
@@ -50,7 +50,17 @@ const wholeRegion: Rule = (spec) =>
     return [warningAt([...path, 'phases'], 'no-whole-region', message, hint)];
   });
 
-export const phaseRules: readonly Rule[] = [bakes, canaryBakes, firstPhase, wholeRegion];
+/** The default phases are meant where a file says nothing of phases; who writes the last one may believe that it is the only one. */
+const completionAlone: Rule = (spec) =>
+  placedDeploys(spec).flatMap(({ path, deploy }) => {
+    if (deploy.phases !== undefined || deploy.completion === undefined) return [];
+    const before = DEFAULT_AMOUNTS.map(formatAmount).join(' and ');
+    const message = `without phases, ${before} of the tasks come before the completion, with ${formatDuration(DEFAULT_PACE.bake)} after each`;
+    const hint = 'write the phases, or phases: [] to update everything at once';
+    return [warningAt([...path, 'completion'], 'default-phases', message, hint)];
+  });
+
+export const phaseRules: readonly Rule[] = [bakes, canaryBakes, firstPhase, wholeRegion, completionAlone];
 
 interface PhaseBake {
   readonly at: Path;

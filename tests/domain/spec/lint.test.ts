@@ -27,6 +27,7 @@ describe('a deploy', () => {
   test.each<[string, object, string[]]>([
     ['with the default phases is fine', {}, []],
     ['without health checks', { healthChecks: [] }, ['no-health-checks']],
+    ['with a completion alone', { phases: undefined, completion: { bake: '1h' } }, ['default-phases']],
     ['without a first small phase', { phases: [] }, ['large-first-phase']],
     ['whose first phase is everything of a region', { phases: [REGION] }, ['large-first-phase']],
     ['whose first phase is a tenth', { phases: [{ scope: '*', amount: '10%' }, REGION] }, []],
@@ -157,7 +158,7 @@ describe('a check', () => {
     [
       'that is only reported, in a longer completion',
       pairs({ ...counter, for: '10m' }, { completion: { bake: '1h' } }),
-      [],
+      ['default-phases'],
     ],
     ['that counts extends the bake for its for', pairs({ for: '10m' }), []],
     ['that compares with what whole units leave', one(control, whole), ['large-first-phase', 'empty-control']],
