@@ -71,7 +71,7 @@ export const secondsOf = (iso: string): string => iso.replace(/\.\d+Z$/, 'Z');
 
 /** As workflows, servers and services write a time in a sentence. A version may look like one, but stands behind other words. */
 const TIME_IN_SENTENCE =
-  /(?<=(?<![\w-])(?:at|until|since|after|before|poll:) )\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z(?=[\s),.;:]|$)/g;
+  /(?<=(?<![\w-])(?:at|until|since|after|before|only from|poll:) )\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z(?=[\s),.;:]|$)/g;
 
 /** A sentence with its times as the reader knows them. */
 export const localTimes = (text: string, format: (iso: string) => string): string =>
