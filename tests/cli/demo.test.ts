@@ -143,6 +143,19 @@ describe('the live region', () => {
     expect(screen.written.join('')).toContain('… 3 more lines');
   });
 
+  test('draws a link whole, and goes back over all of its rows', () => {
+    const screen = terminal();
+    const region = liveRegion(screen);
+    const link = `https://temporal.example/${'x'.repeat(20)}`;
+    region.draw(`one\n${link}`);
+    region.draw(`two\n${link}`);
+    // A line of one row, and a link of three.
+    expect(screen.written.at(-1)).toBe(`\u001b[4A\r\u001b[2Ktwo\n\u001b[0J${link}\n\u001b[0J`);
+    liveRegion(screen).draw(`${'line\n'.repeat(7)}${link}`);
+    expect(screen.written.at(-1)).not.toContain('https');
+    expect(screen.written.at(-1)).toContain('… 1 more line');
+  });
+
   test('begins on a clear screen when the width changed, because the old lines have wrapped', () => {
     const screen = terminal();
     const region = liveRegion(screen);

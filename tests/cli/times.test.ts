@@ -21,6 +21,10 @@ test.each([
   ['baking phase first (1 of 2) until 2026-11-20T14:02:52.000Z', 'baking phase first (1 of 2) until 14:02:52'],
   ['no worker polls (last poll: 2026-11-20T13:59:56.000Z), and', 'no worker polls (last poll: 13:59:56), and'],
   [
+    'its certificate is valid only from 2026-11-21T08:00:00.000Z on',
+    'its certificate is valid only from 21 Nov 08:00:00 on',
+  ],
+  [
     'waiting for its window to open at 2026-11-23T17:00:00.000Z; frozen',
     'waiting for its window to open at 23 Nov 17:00:00; frozen',
   ],
