@@ -21,9 +21,17 @@ export function processIo(): Io {
     canAsk: Boolean(process.stdin.isTTY && process.stderr.isTTY),
     connect: async (options) => {
       const [{ createClient }, { loadRegistry }] = [await import('../client'), await import('../platform/registry')];
-      const { guardClient } = await import('../client/guard');
+      const [{ guardClient }, { checkConfigs }] = [
+        await import('../client/guard'),
+        await import('../platform/configCheck'),
+      ];
       const registry = loadRegistry(undefined, process.env);
-      return guardClient(await createClient({ ...options, platform: registry }), () => registry, 'command-line');
+      const client = await createClient({
+        ...options,
+        platform: registry,
+        checkConfigs: (spec, actor) => checkConfigs(registry, spec, actor),
+      });
+      return guardClient(client, () => registry, 'command-line');
     },
     askServer: serverFetch,
     fetch,

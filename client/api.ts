@@ -27,7 +27,10 @@ import type {
  * speaks to `conveyor server`, which knows by the token who acts, so that an `actor` given here counts for nothing.
  */
 export interface ConveyorClient {
-  /** Creates the pipeline or changes its spec; one whose workflow has ended continues with its numbers and records. */
+  /**
+   * Creates the pipeline or changes its spec; one whose workflow has ended continues with its numbers and records.
+   * @throws `config-rejected` if a push type refuses a config that is new
+   */
   apply(spec: PipelineSpec, actor: string, permitted?: string): Promise<PipelineApplied>;
   /** All that a pipeline remembers, also of one whose workflow has ended. */
   exportPipeline(pipeline: string): Promise<PipelineDocument>;
@@ -128,6 +131,8 @@ export interface PipelineApplied {
   readonly previous: PipelineSpec | null;
   /** Its workflow had ended: the release after which its numbers continue, and whether its records could still be read. */
   readonly continued?: { readonly after: number; readonly books: boolean };
+  /** In words: configs that no push type could check, and those that it refuses and the pipeline had before. */
+  readonly configNotes?: readonly string[];
 }
 
 export interface EmergencyPush {

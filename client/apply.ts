@@ -11,6 +11,7 @@ import type { PipelineState } from '../domain/pipeline/state';
 import { isGroup, type Policy } from '../domain/principals';
 import { DEFAULT_SETTINGS } from '../domain/settings';
 import { jsonBytes } from '../domain/size';
+import { judgeConfigs } from '../domain/spec/configFindings';
 import type { PipelineSpec } from '../domain/spec/pipeline';
 import { paragraphs } from '../domain/markdown';
 import type { pipeline as pipelineWorkflow } from '../workflows/pipeline';
@@ -31,9 +32,30 @@ export const applyPipeline = (
   spec: PipelineSpec,
   acting: PipelineActor,
 ) =>
-  changed(workflows, options, spec, acting, 'apply', { spec }, (state, groups) =>
-    refuseApply(state, spec, groups, acting.actor, acting.permitted),
+  changed(
+    workflows,
+    options,
+    spec,
+    acting,
+    'apply',
+    { spec },
+    (state, groups) => refuseApply(state, spec, groups, acting.actor, acting.permitted),
+    (previous) => checkedConfigs(options, spec, acting.actor, previous),
   );
+
+/** @returns what remains to be noted. @throws config-rejected */
+async function checkedConfigs(
+  { checkConfigs }: ClientOptions,
+  spec: PipelineSpec,
+  actor: string,
+  previous: () => Promise<PipelineSpec | null>,
+): Promise<readonly string[]> {
+  const findings = (await checkConfigs?.(spec, actor)) ?? [];
+  if (findings.every((finding) => 'problems' in finding && finding.problems.length === 0)) return [];
+  const { refused, notes } = judgeConfigs(findings, spec, await previous());
+  if (refused.length > 0) throw conveyorError('config-rejected', { pipeline: spec.pipeline, refused });
+  return notes;
+}
 
 /** Who changes a pipeline, and by which rule a door let them. */
 interface PipelineActor {
@@ -79,6 +101,7 @@ async function changed(
   update: 'apply' | 'import',
   what: Pick<ApplyInput, 'spec'> | Pick<ImportInput, 'document'>,
   refusal: (state: PipelineState | null, groups: Policy['groups']) => Refusal | undefined,
+  check: (previous: () => Promise<PipelineSpec | null>) => Promise<readonly string[]> = () => Promise.resolve([]),
 ): Promise<PipelineApplied> {
   const { client } = workflows.temporal;
   const left = await workflows.withWording(pipeline, () => leftOf(client, pipeline), {
@@ -93,6 +116,7 @@ async function changed(
   await workflows.withWording(pipeline, () => requireWorker(workflows.temporal, pipeline, taskQueueOf(options)), {
     notFound: unknownPipeline(pipeline),
   });
+  const configNotes = await check(async () => left?.state?.spec ?? (await specNow(workflows, pipeline)));
   const start = new WithStartWorkflowOperation<typeof pipelineWorkflow>('pipeline', {
     workflowId: workflowIds.pipeline(pipeline),
     taskQueue: taskQueueOf(options),
@@ -118,8 +142,15 @@ async function changed(
     refused: (code, { message, details }) =>
       pipelineRefusal(update, pipeline, actor, { code, message, names: details?.[0] as readonly string[] | undefined }),
   });
-  return { created, previous, ...continuedBy(left) };
+  return { created, previous, ...continuedBy(left), ...(configNotes.length > 0 ? { configNotes } : {}) };
 }
+
+/** Null for a pipeline that is new, and for one that does not answer: applying it then says why. */
+const specNow = (workflows: Workflows, pipeline: string): Promise<PipelineSpec | null> =>
+  workflows.pipelineState(pipeline).then(
+    ({ spec }) => spec,
+    () => null,
+  );
 
 /** A running workflow takes no records from outside, so that it does not continue with them. */
 const heldId = ({ namespace }: Temporal, pipeline: string): string =>

@@ -1,6 +1,8 @@
 import type { FreshnessPolicy } from '../domain/freshness/policy';
 import type { Policy } from '../domain/principals';
 import type { Settings } from '../domain/settings';
+import type { ConfigFinding } from '../domain/spec/configFindings';
+import type { PipelineSpec } from '../domain/spec/pipeline';
 import type { ConnectionOptions } from './connection';
 import type { Seal } from './seal';
 
@@ -15,6 +17,8 @@ export interface ClientOptions extends ConnectionOptions {
   readonly taskQueue?: string | undefined;
   /** The platform's configuration (platform/registry), which pipelines take over when they are applied. */
   readonly platform?: Platform;
+  /** Asks push types about the configs of a spec that is to be applied; without it they are not checked. */
+  readonly checkConfigs?: (spec: PipelineSpec, actor: string) => Promise<readonly ConfigFinding[]>;
   /** Where the Temporal Web UI is; by default 1,000 ports above the server. */
   readonly webUi?: string;
 }

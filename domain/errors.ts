@@ -290,6 +290,13 @@ export const ERRORS = {
     retryable: false,
     exit: 2,
   }),
+  'config-rejected': entry<{ pipeline: string; refused: readonly string[] }>({
+    message: ({ pipeline, refused }) => `${pipeline} is not applied: ${refused.join('; ')}`,
+    hint: () =>
+      'correct with.config of the action in the pipeline file, or add to the fleet what it names; then apply it again',
+    retryable: false,
+    exit: 2,
+  }),
   'config-invalid': entry<{ file: string; detail: string }>({
     message: ({ file, detail }) => `${file} is not a valid configuration: ${detail}`,
     hint: () => 'docs/errors.md#config-invalid shows a complete one',

@@ -17,6 +17,10 @@ export const appliedAnswer = z.object({
     .describe(
       'its workflow had ended: the release after which its numbers continue, and whether its records were there',
     ),
+  configNotes: z
+    .array(z.string())
+    .optional()
+    .describe('configs of deploys that were not checked, or that their push type refuses and the pipeline had before'),
 });
 
 export const pushRequest = z.strictObject({

@@ -21,6 +21,7 @@ const STATUS_BY_CODE: Partial<Readonly<Record<ErrorCode, FailureStatus>>> = {
   'config-conflict': 409,
   'config-unchanged': 409,
   'config-path-taken': 409,
+  'config-rejected': 422,
   'config-value-refused': 422,
   'config-validator-failed': 422,
   'config-programs-unprotected': 503,

@@ -19,6 +19,7 @@ import { withMember } from '../domain/principals';
 import { localOnly } from '../sdk/localOnly';
 import { openArchive } from '../platform/archive/open';
 import { certificatesForStores, certificatesForTemporal } from '../platform/certificates';
+import { checkConfigs } from '../platform/configCheck';
 import { LiveRegistry } from '../platform/liveRegistry';
 import type { Registry } from '../platform/registry';
 import { requireKeys } from '../platform/seal';
@@ -44,7 +45,10 @@ async function startServer(): Promise<void> {
   const live = new LiveRegistry(process.env, note, { atStart: ['seal', 'audit', 'archive'] });
   const registry = live.view();
   const seal = requireKeys(registry.seal, registry.file);
-  const client = await createClient({ platform: registry });
+  const client = await createClient({
+    platform: registry,
+    checkConfigs: (spec, actor) => checkConfigs(registry, spec, actor),
+  });
   const audit = startAudit(live);
   const through = (door: Door, who?: SignedIn) => {
     const permitting = (decided?: Decided) => guardClient(client, () => factsFor(registry, who), door, decided);

@@ -6,7 +6,7 @@ import type { PipelineSpec } from '../../domain/spec/pipeline';
 import { EXIT } from '../exit';
 import { refuseLargeFleets } from '../fleet';
 import { actorOf, withClient } from '../door';
-import { emit, printNoteLines } from '../output';
+import { emit, printNote, printNoteLines } from '../output';
 import { invalidFile, readPipelineFile } from '../pipelineFile';
 import { noteScriptsOff } from '../scriptsAllowed';
 import { renderChanges } from '../render/changes';
@@ -22,6 +22,8 @@ interface ApplyResult {
   readonly changes: readonly SpecChange[];
   /** Its workflow had ended: the release after which its numbers continue, and whether its records could still be read. */
   readonly continued?: { readonly after: number; readonly books: boolean };
+  /** In words: configs that no push type could check, and those that it refuses and the pipeline had before. */
+  readonly configNotes?: readonly string[];
 }
 
 export const applyCommand: Register = (program, cli) => {
@@ -46,9 +48,15 @@ export const applyCommand: Register = (program, cli) => {
           const applied: ApplyResult[] = [];
           for (const { file, spec } of checked) {
             if (spec === null) continue;
-            const done = options.dryRun ? await previewApply(client, spec) : await client.apply(spec, actor);
+            const applying = options.dryRun ? previewApply(client, spec) : client.apply(spec, actor);
+            const done = await applying.catch((error: unknown) => {
+              if (applied.length > 0 && !options.dryRun) printNote(io, alreadyWords(applied));
+              throw error;
+            });
             applied.push(applyResult(file, spec, done, Boolean(options.dryRun)));
           }
+          for (const { pipeline, configNotes = [] } of applied)
+            for (const note of configNotes) printNote(io, `warning: ${pipeline}: ${note}`);
           emit(io, output, applied, {
             text: (now, shown) => shown.map((one) => renderApplied(one, now)).join('\n'),
             name: applied.map((one) => one.pipeline),
@@ -58,6 +66,9 @@ export const applyCommand: Register = (program, cli) => {
       }),
     );
 };
+
+const alreadyWords = (applied: readonly ApplyResult[]): string =>
+  `applied already: ${applied.map(({ pipeline, result }) => `${pipeline} (${result})`).join(', ')}`;
 
 type Done = Awaited<ReturnType<ConveyorClient['apply']>>;
 
@@ -74,12 +85,13 @@ async function previewApply(client: ConveyorClient, spec: PipelineSpec): Promise
 function applyResult(
   file: string,
   spec: PipelineSpec,
-  { created, previous, continued }: Done,
+  { created, previous, continued, configNotes }: Done,
   dryRun: boolean,
 ): ApplyResult {
   const changes = previous === null ? [] : changesBetween(previous, spec);
   const result = created ? 'created' : changes.length === 0 ? 'unchanged' : 'changed';
-  return { pipeline: spec.pipeline, file, result, dryRun, changes, ...(continued ? { continued } : {}) };
+  const more = { ...(continued ? { continued } : {}), ...(configNotes ? { configNotes } : {}) };
+  return { pipeline: spec.pipeline, file, result, dryRun, changes, ...more };
 }
 
 const WOULD = { created: 'would be created', changed: 'would change', unchanged: 'unchanged' } as const;

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { serve, type ServerType } from '@hono/node-server';
 import { servePushType, unitsPage } from '../../sdk';
+import { conveyorError } from '../../domain/errors';
 import { run, type World } from '../builders/cliWorld';
 
 const folder = mkdtempSync(join(tmpdir(), 'conveyor-fleet-'));
@@ -107,4 +108,27 @@ test('apply works without the push type', async () => {
   server.close();
   const ran = await run(['apply', pipeline()], { env, client });
   expect(ran).toMatchObject({ code: 0, out: '✔ web created\n' });
+});
+
+test('apply says which config was not checked, and is done all the same', async () => {
+  const configNotes = ['the config of deploy was not checked, so that only its deploy finds mistakes: hosts is away'];
+  const noting: World['client'] = { apply: () => Promise.resolve({ created: true, previous: null, configNotes }) };
+  const ran = await run(['apply', pipeline()], { env, client: noting });
+  expect(ran).toMatchObject({ code: 0, out: '✔ web created\n' });
+  expect(ran.err).toContain(`warning: web: ${configNotes[0]}\n`);
+  const asJson = await run(['apply', pipeline(), '-o', 'json'], { env, client: noting });
+  expect(JSON.parse(asJson.out)).toMatchObject([{ pipeline: 'web', result: 'created', configNotes }]);
+});
+
+test('of several files those before one that is refused are named as applied', async () => {
+  let calls = 0;
+  const error = conveyorError('config-rejected', { pipeline: 'web', refused: ['hosts refuses the config of deploy'] });
+  const once: World['client'] = {
+    apply: () => ((calls += 1) === 1 ? Promise.resolve({ created: true, previous: null }) : Promise.reject(error)),
+  };
+  const path = pipeline();
+  const ran = await run(['apply', path, path], { env, client: once });
+  expect([ran.code, ran.out]).toEqual([2, '']);
+  expect(ran.err).toContain('applied already: web (created)\n');
+  expect(ran.err).toContain('error: config-rejected: web is not applied: hosts refuses the config of deploy\n');
 });

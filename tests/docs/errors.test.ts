@@ -96,6 +96,10 @@ const SAMPLES: Params = {
     detail: 'there is no such file',
   },
   'invalid-file': { file: 'pipeline.yaml', problems: 2 },
+  'config-rejected': {
+    pipeline: 'web',
+    refused: ['twine refuses the config of deploy: config.jobs[0]: no job nope'],
+  },
   'config-invalid': {
     file: 'conveyor.config.yaml',
     detail: 'extensions.0.url: expected a URL such as http://localhost:4400/push-types/twine',

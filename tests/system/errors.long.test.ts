@@ -151,16 +151,27 @@ test('a wrong pipeline file is reported by line and column, and nothing of it is
 });
 
 test('a pipeline does not begin where no worker polls, and begins once the right task queue is named', async () => {
-  const file = stack.file('idle.yaml', { ...unserved, pipeline: `${shop.name}-idle` });
+  const file = stack.file('idle.yaml', { ...unserved(shop.jobs), pipeline: `${shop.name}-idle` });
   expectError(await stack.conveyor(['apply', file, '--task-queue', `nobody-${shop.name}`]), 1, 'no-worker');
   expect(await stack.conveyor(['apply', file])).toMatchObject({ code: 0 });
 });
 
-const unserved = {
+const unserved = (jobs: readonly string[]) => ({
   owners: ['user:alice'],
   artifacts: { executable: { finder: 'manual' } },
-  actions: { deploy: { type: 'deploy', inputs: ['executable'], with: { pushType: 'twine', config: { jobs: ['a'] } } } },
-};
+  actions: { deploy: { type: 'deploy', inputs: ['executable'], with: { pushType: 'twine', config: { jobs } } } },
+});
+
+test('a config that its push type refuses is not applied, and the refusal names the field', async () => {
+  const name = `${shop.name}-refused`;
+  const refused = await stack.conveyor([
+    'apply',
+    stack.file('refused.yaml', { ...unserved(['nope']), pipeline: name }),
+  ]);
+  expectError(refused, 2, 'config-rejected');
+  expect(refused.stderr).toContain('twine refuses the config of deploy: config.jobs[0]: no job nope');
+  expectError(await stack.conveyor(['status', name]), 4, 'unknown-pipeline');
+});
 
 test('--timeout ends the watching with exit code 5; the release continues', async () => {
   const { code, stderr } = await stack.conveyor(['watch', `${shop.name}/1`, '--timeout', '500ms']);

@@ -38,7 +38,7 @@ export const PATIENT: Given = {
  */
 export async function given(stack: Stack, what: Given = {}): Promise<Service> {
   const service = new Service(stack, what.name ?? `shop-${randomBytes(4).toString('hex')}`, what);
-  if (what.jobsOf === undefined) for (const region of ['x', 'y']) await addJob(service, region, what);
+  if (what.jobsOf === undefined) await addJobs(service, what);
   await stack.client.apply(pipelineSchema.parse(service.source), OWNER);
   return service;
 }
@@ -140,6 +140,10 @@ export class Service {
       .filter(({ method }) => method !== 'prefetch')
       .map(({ service, method, key }) => `${service} ${method} ${key.replaceAll(this.name, 'shop')}`);
   }
+}
+
+export async function addJobs(service: Service, what: Given = {}): Promise<void> {
+  for (const region of ['x', 'y']) await addJob(service, region, what);
 }
 
 function addJob(service: Service, region: string, { restartMs, nSmall }: Given): Promise<unknown> {

@@ -9,7 +9,7 @@ import type { PipelineStatus, ReleaseStatus } from '../../domain/views';
 import { startFront, type Front } from './front';
 import { browse, People } from './people';
 import { secured } from './secured';
-import { Service } from './service';
+import { addJobs, Service } from './service';
 import { Stack } from './stack';
 import { eventually } from './waiting';
 
@@ -48,6 +48,7 @@ test('a browser signs somebody in, whose groups of the provider then decide what
     expiresAt: expect.any(String) as string,
   });
   const shop = new Service(stack, 'shop-of-a-group', { pipeline: { owners: ['group:storage'] } });
+  await addJobs(shop);
   await people.works('alice', 'apply', shop.file);
   await people.works('alice', 'freeze', shop.name, '--reason', 'holidays');
   await people.signsIn('mallory');

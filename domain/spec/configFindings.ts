@@ -1,0 +1,52 @@
+import { sameJson } from '../json';
+import { deploysWithConfig } from './deployActions';
+import type { PipelineSpec } from './pipeline';
+
+/** What a push type answers about the config of a deploy or canary; or why it was not checked. */
+export type ConfigFinding = { readonly action: string; readonly pushType: string } & (
+  { readonly problems: readonly { readonly path: string; readonly message: string }[] } | { readonly unchecked: string }
+);
+
+/**
+ * A refused config is a reason not to apply a spec, unless the pipeline has the same config already: a job that is gone must not keep its
+ * owners from changing anything else.
+ * @returns `refused` and `notes` in words, one for each action
+ */
+export function judgeConfigs(
+  findings: readonly ConfigFinding[],
+  spec: PipelineSpec,
+  previous: PipelineSpec | null,
+): { readonly refused: readonly string[]; readonly notes: readonly string[] } {
+  const refused: string[] = [];
+  const notes: string[] = [];
+  for (const finding of findings) {
+    const { action } = finding;
+    if ('unchecked' in finding)
+      notes.push(
+        `the config of ${action} was not checked, so that only its deploy finds mistakes: ${finding.unchecked}`,
+      );
+    else if (finding.problems.length > 0) {
+      const words = problemWords(finding);
+      if (isConfigKept(action, spec, previous)) notes.push(`${words}; the pipeline had this config before`);
+      else refused.push(words);
+    }
+  }
+  return { refused, notes };
+}
+
+const PROBLEMS_SHOWN = 10;
+
+const problemWords = ({ action, pushType, problems }: Extract<ConfigFinding, { problems: unknown }>): string => {
+  const shown = problems.slice(0, PROBLEMS_SHOWN).map(({ path, message }) => `${path}: ${message}`);
+  const more = problems.length - shown.length;
+  return `${pushType} refuses the config of ${action}: ${shown.join(', ')}${more > 0 ? `, and ${more} more` : ''}`;
+};
+
+function isConfigKept(action: string, spec: PipelineSpec, previous: PipelineSpec | null): boolean {
+  const own = deploysWithConfig(spec).find(([name]) => name === action)?.[1];
+  return (
+    previous !== null &&
+    own !== undefined &&
+    deploysWithConfig(previous).some(([, had]) => had.pushType === own.pushType && sameJson(had.config, own.config))
+  );
+}
