@@ -1,12 +1,14 @@
-import { WithStartWorkflowOperation } from '@temporalio/client';
+import { WithStartWorkflowOperation, WorkflowNotFoundError, type Client } from '@temporalio/client';
 import { NO_BUGS, type Bug, type BugRecords, type BugClose, type BugReport } from '../domain/bugs/bug';
-import { ConveyorError, conveyorError } from '../domain/errors';
+import { type ConveyorError, conveyorError } from '../domain/errors';
 import { workflowIds } from '../domain/ids';
+import { neverRan } from '../domain/queryRefusals';
 import { DEFAULT_SETTINGS } from '../domain/settings';
 import type { bugs } from '../workflows/bugs';
 import { taskQueueOf } from './apply';
 import type { ClientOptions } from './options';
 import { isPolled } from './readiness';
+import { isWorkflowRunning } from './recovery';
 import { proven } from './seal';
 import type { Workflows } from './workflows';
 
@@ -22,41 +24,68 @@ export async function reportBug(
   report: BugReport,
   actor: string,
 ): Promise<Bug> {
-  const { client, seal } = workflows.temporal;
   const taskQueue = taskQueueOf(options);
-  const { heartbeatTimeoutMs } = options.platform?.settings ?? DEFAULT_SETTINGS;
   const send = async (): Promise<Bug> => {
     // A report that nobody answers would wait there for ever.
     if (!(await isPolled(workflows.temporal, taskQueue)))
       throw conveyorError('no-worker', { id: WHAT, unpolled: taskQueue });
-    return client.workflow.executeUpdateWithStart<typeof bugs, Bug, [object]>('report-bug', {
-      startWorkflowOperation: new WithStartWorkflowOperation<typeof bugs>('bugs', {
-        ...{ workflowId: WHAT, taskQueue, workflowIdConflictPolicy: 'USE_EXISTING' },
-        args: [{ heartbeatTimeoutMs }],
-        staticSummary: 'bugs that are reported',
-      }),
-      args: [proven(seal, 'report-bug', { ...report, actor })],
-    });
+    return updateBugs(workflows, options, 'report-bug', { ...report, actor });
   };
   return workflows.withWording(WHAT, send, { notFound: unknown(WHAT), refused });
 }
 
-export async function closeBug(workflows: Workflows, close: BugClose, actor: string): Promise<Bug> {
+export async function closeBug(
+  workflows: Workflows,
+  options: ClientOptions,
+  close: BugClose,
+  actor: string,
+): Promise<Bug> {
   if (!(await listBugs(workflows)).some(({ id }) => id === close.id)) throw unknown(close.id)();
-  const { client, seal } = workflows.temporal;
-  const asked = proven(seal, 'close-bug', { ...close, actor });
-  const send = () => client.workflow.getHandle(WHAT).executeUpdate<Bug, [object]>('close-bug', { args: [asked] });
+  const send = () => updateBugs(workflows, options, 'close-bug', { ...close, actor });
   return workflows.withWording(WHAT, send, { notFound: unknown(close.id), refused, workflowId: WHAT });
 }
 
 /** Newest first; none before the first report. */
 export async function listBugs(workflows: Workflows): Promise<readonly Bug[]> {
-  const query = () => workflows.temporal.client.workflow.getHandle(WHAT).query<BugRecords>('bugs');
-  const notFound = unknown(WHAT);
-  const none = (error: unknown): BugRecords => {
-    if (error instanceof ConveyorError && error.code === 'unknown-bug') return NO_BUGS;
-    throw error;
-  };
-  const records = await workflows.withWording(WHAT, query, { notFound, workflowId: WHAT }).catch(none);
-  return records.bugs.slice().reverse();
+  const records = () => recordsOfBugs(workflows.temporal.client);
+  const { bugs: known } = await workflows.withWording(WHAT, records, { notFound: unknown(WHAT), workflowId: WHAT });
+  return known.slice().reverse();
+}
+
+/** A workflow of bugs that has ended continues with the records that it had. */
+async function updateBugs(
+  { temporal: { client, seal } }: Workflows,
+  options: ClientOptions,
+  update: 'report-bug' | 'close-bug',
+  input: object,
+): Promise<Bug> {
+  const { heartbeatTimeoutMs } = options.platform?.settings ?? DEFAULT_SETTINGS;
+  const records = (await isWorkflowRunning(client, WHAT)) ? NO_BUGS : await recordsOfBugs(client);
+  return client.workflow.executeUpdateWithStart<typeof bugs, Bug, [object]>(update, {
+    startWorkflowOperation: new WithStartWorkflowOperation<typeof bugs>('bugs', {
+      ...{ workflowId: WHAT, taskQueue: taskQueueOf(options), workflowIdConflictPolicy: 'USE_EXISTING' },
+      args: [{ heartbeatTimeoutMs, ...(records.bugs.length > 0 ? { records } : {}) }],
+      staticSummary: 'bugs that are reported',
+    }),
+    args: [proven(seal, update, input)],
+  });
+}
+
+/** None before the first report. A run that a stranger started answers nothing: the run before it counts. */
+async function recordsOfBugs(client: Client): Promise<BugRecords> {
+  const recordsOf = (runId?: string) => client.workflow.getHandle(WHAT, runId).query<BugRecords>('bugs');
+  try {
+    return await recordsOf();
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return NO_BUGS;
+    if (!neverRan(error)) throw error;
+  }
+  for await (const { runId } of client.workflow.list({ query: `WorkflowId = '${WHAT}'` })) {
+    const known = await recordsOf(runId).catch((error: unknown) => {
+      if (neverRan(error)) return undefined;
+      throw error;
+    });
+    if (known !== undefined) return known;
+  }
+  return NO_BUGS;
 }
