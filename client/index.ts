@@ -1,6 +1,4 @@
-import { withUndone } from '../domain/pipeline/undone';
 import { requireId } from '../domain/target';
-import type { HistoryRow } from '../domain/views';
 import type { ConveyorClient } from './api';
 import { applyPipeline, exportPipeline, importPipeline, taskQueueOf } from './apply';
 import { closeBug, listBugs, reportBug } from './bugs';
@@ -8,6 +6,7 @@ import { sendCommand } from './commands';
 import { connectTemporal } from './connection';
 import { DEFAULT_FRESHNESS } from '../domain/freshness/policy';
 import { freshnessReport } from '../domain/freshness/report';
+import { historyOfPipeline } from './history';
 import { listFinders, listDeploys, listPipelines, listReleases } from './lists';
 import { actionLogs } from './logs';
 import { lookNow } from './lookNow';
@@ -70,14 +69,4 @@ async function statusById(workflows: Workflows, text: string) {
   return id.kind === 'release'
     ? workflows.releaseWithWaits(id.pipeline, id.number)
     : workflows.deploy(id.pipeline, id.number, id.action);
-}
-
-/** Releases of a pipeline, newest first: those that ended, from its records, and those under way. */
-async function historyOfPipeline(workflows: Workflows, pipeline: string): Promise<HistoryRow[]> {
-  // Of one moment: a release that ends between two readings would be in neither.
-  const { history: ended, releases } = await workflows.pipelineRecords(pipeline);
-  const active = releases
-    .filter(({ endedAt }) => endedAt === null)
-    .map((release): HistoryRow => ({ ...release, durationMs: null, deploys: [] }));
-  return withUndone([...ended, ...active]).sort((a, b) => b.number - a.number);
 }

@@ -1,14 +1,15 @@
 import { workflowIds } from '../domain/ids';
 import type { PipelineState } from '../domain/pipeline/state';
-import { runningNow, undoneBy } from '../domain/pipeline/undone';
+import { findReplacer, runningNow, undoneBy } from '../domain/pipeline/undone';
 import { pipelineStatus } from '../domain/pipeline/view';
 import type { DeployStatus, ReleaseStatus } from '../domain/views';
 import type { Temporal } from './connection';
+import { withReplacements } from './replacements';
 
 /** A status comes without what its pipeline knows, if that takes longer. */
 const PIPELINE_QUERY_TIMEOUT_MS = 2_000;
 
-/** A release that has ended, with the rollback of it, which only the pipeline knows. */
+/** A release that has ended, with the rollback of it, or the release of another pipeline that took its place: only its pipeline knows them. */
 export async function withRollback(temporal: Temporal, release: ReleaseStatus): Promise<ReleaseStatus> {
   if (release.endedAt === null) return release;
   return { ...release, ...(await findUndone(temporal, release)) };
@@ -27,10 +28,11 @@ export async function withDeployRollback(
 
 /** @param action if given, the rollback has to have deployed it: none does so for a canary, or where another pipeline has deployed since. */
 async function findUndone(
-  { client }: Temporal,
+  temporal: Temporal,
   release: Pick<ReleaseStatus, 'pipeline' | 'number'>,
   action?: string,
-): Promise<Pick<ReleaseStatus, 'undone' | 'runsNow'>> {
+): Promise<Pick<ReleaseStatus, 'undone' | 'runsNow' | 'replacedBy'>> {
+  const { client } = temporal;
   try {
     const handle = client.workflow.getHandle(workflowIds.pipeline(release.pipeline));
     const state = await client.withDeadline(Date.now() + PIPELINE_QUERY_TIMEOUT_MS, () =>
@@ -38,11 +40,15 @@ async function findUndone(
     );
     if (state === null) return {};
     const { releases, ...status } = pipelineStatus(state, Date.now());
-    const rows = [...state.history, ...releases.filter(({ endedAt }) => endedAt === null)];
-    const undone = undoneBy(release, rows);
-    const row = state.history.find(({ id }) => id === undone?.by);
-    if (!undone || (action !== undefined && !row?.deploys.some((deploy) => deploy.action === action))) return {};
-    return undone.at === null ? { undone } : { undone, runsNow: runningNow(status) };
+    const lastGood = await withReplacements(temporal, state.spec, status);
+    const undone = undoneBy(release, [...state.history, ...releases.filter(({ endedAt }) => endedAt === null)]);
+    if (undone === undefined) {
+      const by = action === undefined ? findReplacer(release, lastGood) : undefined;
+      return by === undefined ? {} : { replacedBy: by };
+    }
+    const rollback = state.history.find(({ id }) => id === undone.by);
+    if (action !== undefined && !rollback?.deploys.some((deploy) => deploy.action === action)) return {};
+    return undone.at === null ? { undone } : { undone, runsNow: runningNow({ ...status, lastGood }) };
   } catch {
     return {};
   }

@@ -5,7 +5,7 @@ import { finderNames, refusalsFor } from '../domain/finder/health';
 import { deployId, releaseId, workflowIds } from '../domain/ids';
 import { deployEndedOutside, releaseEndedOutside, type EndedOutside } from '../domain/outside';
 import type { PipelineState } from '../domain/pipeline/state';
-import { withUndone } from '../domain/pipeline/undone';
+import { withReplaced, withUndone } from '../domain/pipeline/undone';
 import { pipelineStatus } from '../domain/pipeline/view';
 import { hasNoSuchQuery, neverRan } from '../domain/queryRefusals';
 import type { Recollection } from '../domain/release/rerun';
@@ -20,6 +20,7 @@ import { refusalError, unknownWorkflow } from './refusals';
 import { proven } from './seal';
 import { noWorker, unlessUnpolled } from './silence';
 import { temporalUnreachable } from './unreachable';
+import { withReplacements } from './replacements';
 import { soakWaits } from './soaks';
 import { withDeployRollback, withRollback } from './undone';
 import { withHolder, withWaits } from './waits';
@@ -64,14 +65,16 @@ export class Workflows {
     const state = await this.pipelineState(name);
     // They are beside the point for most who look, so that they keep nobody from the rest.
     const { waits = [], ...status } = pipelineStatus(state, Date.now());
-    const [found, soaking, releases] = await Promise.all([
+    const [found, soaking, described, lastGood] = await Promise.all([
       findersHealth(this.temporal, finderNames(state.spec)).catch(() => undefined),
       soakWaits(this.temporal, state),
       this.describeReleases(status.releases),
+      withReplacements(this.temporal, state.spec, status),
     ]);
+    const releases = withReplaced(described, lastGood);
     return {
       ...status,
-      releases,
+      ...{ releases, lastGood },
       waits: [...waits.map((wait) => ({ ...wait, why: behindPaused(wait.why, releases) })), ...soaking],
       ...(found && { finders: found.map((view) => refusalsFor(name, view)) }),
       webUi: this.link(workflowIds.pipeline(name)),

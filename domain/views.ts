@@ -132,6 +132,8 @@ export interface ReleaseSummary {
   readonly pausedDeploy?: Pause & { readonly id: string };
   /** What it brought is undone, or being undone; missing if the list or its pipeline no longer has the rollback. */
   readonly undone?: Undone;
+  /** In its status, that of its pipeline and the history: the release of another pipeline that runs where it had brought its version, such as `web-b/1`. */
+  readonly replacedBy?: string;
   /** In lists and in the status of its pipeline: its workflow is stuck or waits for a worker, so that this is as it was before. */
   readonly problem?: string;
 }

@@ -138,6 +138,12 @@ const releaseFields = {
   endedAt: time.nullable(),
   artifacts: z.array(artifactSchema),
   undone,
+  replacedBy: z
+    .string()
+    .optional()
+    .describe(
+      'in its pipeline and the history: the release of another pipeline that runs where it had brought its version',
+    ),
   pausedDeploy: z
     .looseObject({ id: z.string(), ...pauseFields })
     .optional()
@@ -252,7 +258,15 @@ export const deployAnswer = z.looseObject({
 
 export const releasesAnswer = z.array(z.looseObject(releaseFields));
 export const deploysAnswer = z.array(
-  deployAnswer.omit({ summary: true, ahead: true, heldBy: true, undone: true, runsNow: true, phases: true }),
+  deployAnswer.omit({
+    summary: true,
+    ahead: true,
+    heldBy: true,
+    undone: true,
+    runsNow: true,
+   
+    phases: true,
+  }),
 );
 
 export const logsAnswer = z.object({

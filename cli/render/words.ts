@@ -140,8 +140,8 @@ export function releaseWords(release: ReleaseSummary, colors: Colors): string {
   return tint(colors, tone, `${glyph} ${state}`) + causeWords(release) + undoneWords(release);
 }
 
-function undoneWords({ pipeline, undone }: ReleaseSummary): string {
-  if (undone === undefined) return '';
+function undoneWords({ pipeline, undone, replacedBy }: ReleaseSummary): string {
+  if (undone === undefined) return replacedBy === undefined ? '' : `, replaced by ${replacedBy}`;
   return `, ${undone.at === null ? 'being undone' : 'undone'} by ${undone.by.replace(`${pipeline}/`, '#')}`;
 }
 

@@ -20,6 +20,21 @@ export const withUndone = <T extends Row>(releases: readonly T[]): T[] =>
     return undone === undefined ? release : { ...release, undone };
   });
 
+/** The release of another pipeline that runs everywhere where a release had brought its version. */
+export function findReplacer(
+  { number }: Pick<Row, 'number'>,
+  lastGood: PipelineStatus['lastGood'],
+): string | undefined {
+  const own = Object.values(lastGood).filter(({ release }) => release === number);
+  return own.flatMap(({ replaced }) => (replaced && replaced.on === undefined ? [replaced.by] : []))[0];
+}
+
+export const withReplaced = <T extends Row>(releases: readonly T[], lastGood: PipelineStatus['lastGood']): T[] =>
+  releases.map((release) => {
+    const by = findReplacer(release, lastGood);
+    return by === undefined ? release : { ...release, replacedBy: by };
+  });
+
 /** What each deploy action of a pipeline runs now, and the release that brought it. */
 export const runningNow = ({ id, lastGood }: Pick<PipelineStatus, 'id' | 'lastGood'>): RunsNow[] =>
   Object.entries(lastGood).map(([action, { release, version, replaced }]) =>
