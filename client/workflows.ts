@@ -12,6 +12,7 @@ import type { Recollection } from '../domain/release/rerun';
 import type { ChildrenView, DeployStatus, PipelineStatus, ReleaseStatus } from '../domain/views';
 import { firstLineOf, WORKER_TIMEOUT_MS, translate, type Temporal } from './connection';
 import { findersHealth } from './finders';
+import { withLandedChange } from './landedChange';
 import { mergeAction, mergeDeploy, serverView, type ServerView } from './live';
 import { endedOutside } from './outside';
 import { behindPaused, withPauses } from './pauses';
@@ -138,7 +139,8 @@ export class Workflows {
     const { pending = [], outside } = status.endedAt === null ? await this.atServer(workflowId) : {};
     const known = outside ? deployEndedOutside(status, outside) : mergeDeploy(status, pending);
     const held = await withHolder(this.temporal, pipeline, number, { ...known, webUi: this.link(workflowId) });
-    return withDeployRollback(this.temporal, { pipeline, number }, action, held);
+    const landed = await withLandedChange(this.temporal, { pipeline, action }, held);
+    return withDeployRollback(this.temporal, { pipeline, number }, action, landed);
   }
 
   /** Of a parent that has succeeded; null while it has started none. */

@@ -349,6 +349,8 @@ export interface DeployStatus extends DeploySummary {
   /** As of a release, once it is undone. */
   readonly undone?: Undone;
   readonly runsNow?: readonly RunsNow[];
+  /** Of configuration, cancelled or failed: its change is on the branch all the same. Missing if that is not known. */
+  readonly landed?: { readonly change: number; readonly commit: string };
   /** Units that it left out since they are unavailable; a follow-on release brings them to its version when they return. */
   readonly skipped?: readonly string[];
   /** What its push type knows its updates by, in order; those of a revert are not among them. */

@@ -253,6 +253,10 @@ export const deployAnswer = z.looseObject({
   ahead: z.number().int().optional().describe('how many others go first, where its change waits for its turn to land'),
   heldBy: lockHolder,
   ...{ undone, runsNow },
+  landed: z
+    .looseObject({ change: z.number().int(), commit: z.string() })
+    .optional()
+    .describe('of configuration, cancelled or failed: its change is on the branch all the same'),
   phases: z.array(z.looseObject({ index: z.number().int(), name: z.string(), state: z.string() })),
 });
 
@@ -264,7 +268,7 @@ export const deploysAnswer = z.array(
     heldBy: true,
     undone: true,
     runsNow: true,
-   
+    landed: true,
     phases: true,
   }),
 );

@@ -86,6 +86,7 @@ function deployHeader(deploy: DeployStatus, view: View, colors: Colors): string[
     [
       ['Deploy', colors.bold(deploy.id)],
       ['Status', deploy.summary === '' ? state : `${state}  ${deploy.summary}`],
+      landedLine(deploy),
       undoneLine(deploy, view),
       pause === '' ? null : ['Paused', tint(colors, PAUSED_SYMBOL.tone, `${PAUSED_SYMBOL.glyph} ${pause}`)],
       now === '' ? null : ['Now', now],
@@ -97,6 +98,14 @@ function deployHeader(deploy: DeployStatus, view: View, colors: Colors): string[
     colors,
   );
 }
+
+const landedLine = ({ landed, outcome }: DeployStatus): readonly [string, string] | null =>
+  landed === undefined
+    ? null
+    : [
+        'Landed',
+        `change ${landed.change} is on the branch as ${landed.commit}, and all hosts get it: it had landed before the deploy ${outcome === 'cancelled' ? 'was cancelled' : 'failed'}`,
+      ];
 
 function classificationOf({ classification, progress = null }: DeployStatus): string {
   if (classification === null || classification === 'success') return '';
