@@ -18,7 +18,13 @@ const DELIVERED = {
   503: 'Try again after Retry-After',
 };
 
-const changeOperation = (method: 'put' | 'post', path: string, summary: string, request: z.ZodType): HttpOperation => ({
+const changeOperation = (
+  method: 'put' | 'post',
+  path: string,
+  summary: string,
+  request: z.ZodType,
+  also: HttpOperation['also'] = {},
+): HttpOperation => ({
   method,
   path,
   summary,
@@ -26,7 +32,7 @@ const changeOperation = (method: 'put' | 'post', path: string, summary: string, 
   security: 'token',
   request,
   answer: changes.appliedAnswer,
-  also: { ...REFUSED, 413: 'Larger than docs/reference/limits.md has it' },
+  also: { ...REFUSED, 413: 'Larger than docs/reference/limits.md has it', ...also },
 });
 
 const commandOperation = (path: string, of: string): HttpOperation => ({
@@ -130,7 +136,9 @@ export const HTTP_OPERATIONS: readonly HttpOperation[] = [
     schemas.listQuery,
   ),
   getOperation('/v1/pipelines/{name}', 'The status of a pipeline', schemas.pipelineAnswer, schemas.liveQuery),
-  changeOperation('put', '/v1/pipelines/{name}', 'Creates the pipeline, or changes its spec', changes.applyRequest),
+  changeOperation('put', '/v1/pipelines/{name}', 'Creates the pipeline, or changes its spec', changes.applyRequest, {
+    422: 'A push type refuses the config of a deploy',
+  }),
   getOperation('/v1/pipelines/{name}/spec', 'What the pipeline is, as it keeps it', changes.applyRequest),
   getOperation('/v1/pipelines/{name}/history', 'Its releases, newest first', schemas.historyAnswer, schemas.liveQuery),
   getOperation(
