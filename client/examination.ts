@@ -79,7 +79,7 @@ async function lookBeside(temporal: Temporal, taskQueue: string, begun: Begun | 
   return { backlogs, clockAheadMs, attributes, builds, listing: await listing };
 }
 
-/** Elasticsearch takes two seconds, where nothing is wrong. */
+/** An index of Elasticsearch is refreshed every second, unless it is set otherwise. */
 const LISTED_WITHIN_MS = 5_000;
 const LISTED_AGAIN_MS = 250;
 

@@ -34,7 +34,7 @@ export async function unlessUnpolled<T>(
     await sleep(SOON_MS, over.signal);
     const polled = await pollingOf(temporal, asked);
     if (polled === 'silent' || polled?.isPolled === false) throw await notAnswered(temporal, asked, polled);
-    const why = polled && (await whyNothingIsStored(temporal, polled.queue, Date.now()));
+    const why = polled && (await whyNothingIsStored(temporal, polled.queue, Date.now()).catch(() => undefined));
     if (why !== undefined) throw await temporalUnreachable(temporal, `it stores nothing: ${why}`);
     // Then it is the call that ends this.
     return new Promise<never>(() => undefined);

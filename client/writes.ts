@@ -17,8 +17,8 @@ const NAME_FOR_MS = 15_000;
 const QUEUE_NAMES = 40;
 
 /**
- * Why a Temporal server that answers stores nothing; undefined where it stores, or where nobody can tell. Starts no workflow, so that no list
- * shows anything of it.
+ * Why a Temporal server that answers stores nothing; undefined where it stores. Starts no workflow, so that no list shows anything of it.
+ * @throws an error after which nobody can tell, such as a refusal
  */
 export async function whyNothingIsStored(
   { client, namespace }: Pick<Temporal, 'client' | 'namespace'>,
@@ -32,8 +32,8 @@ export async function whyNothingIsStored(
     );
     return undefined;
   } catch (error) {
-    if (!isGrpcServiceError(error) || !UNSTORED.includes(error.code)) return undefined;
-    return whyUnwritten(error);
+    if (isGrpcServiceError(error) && UNSTORED.includes(error.code)) return whyUnwritten(error);
+    throw error;
   }
 }
 

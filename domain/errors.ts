@@ -261,7 +261,7 @@ export const ERRORS = {
         : build !== undefined
           ? `start one with ${workerCommand(build)}; conveyor doctor says what else gets the work done, and nothing is lost meanwhile`
           : unpolled === undefined
-            ? 'start one with conveyor worker; if one runs, it is busy or was just lost, so try again: nothing is lost meanwhile'
+            ? 'start one with conveyor worker; if one runs, it is busy, frozen or was just lost: conveyor doctor says which, and nothing is lost meanwhile'
             : 'start one with conveyor worker, or name the queue of yours with --task-queue; nothing has begun',
     retryable: true,
     exit: 1,

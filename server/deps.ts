@@ -45,7 +45,7 @@ export interface ServerDeps {
   backlogs?(): Promise<readonly QueueBacklog[]>;
   /** For `doctor`: how far work comes. Without it people see what `/readyz` says. */
   examine?(): Promise<ExaminationView>;
-  /** Why Temporal stores nothing, where it answers; undefined where it does. Without it `/readyz` does not say. */
+  /** Why Temporal stores nothing, where it answers; undefined where it does. Throws where nobody can tell. Without it `/readyz` does not say. */
   whyNothingIsStored?(): Promise<string | undefined>;
   /** Whether whoever only looks needs a token, where the configuration does not say. */
   readonly reads: ReadPolicy;

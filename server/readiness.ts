@@ -15,7 +15,7 @@ export type ServerPart = Omit<ReadinessPart, 'name'> & { readonly name: Readines
 /** What every request needs: no pipeline and no extension, so that one that is silent takes nobody's front end away. */
 export class Readiness {
   private readonly parts: Shared<readonly ReadinessPart[]>;
-  private readonly stored: Shared<string | undefined>;
+  private readonly stored: Shared<void>;
   private storedSeen: { readonly why: string | undefined; readonly atMs: number } | undefined;
 
   constructor(private readonly deps: Pick<ServerDeps, 'client' | 'isDraining' | 'now' | 'whyNothingIsStored'>) {
@@ -38,15 +38,17 @@ export class Readiness {
     const name = 'writes';
     const seen = this.storedSeen;
     if (seen === undefined || this.deps.now() - seen.atMs > STORED_STALE_MS)
-      return { name, ok: true, detail: 'not known yet' };
+      return { name, ok: true, detail: 'not known' };
     return seen.why === undefined
       ? { name, ok: true, detail: 'stores what it is given' }
       : { name, ok: false, detail: `Temporal answers, and stores nothing: ${seen.why}` };
   }
 
-  private async lookAtStore(): Promise<string | undefined> {
-    const why = await this.deps.whyNothingIsStored?.().catch(() => undefined);
-    this.storedSeen = { why, atMs: this.deps.now() };
-    return why;
+  private async lookAtStore(): Promise<void> {
+    try {
+      this.storedSeen = { why: await this.deps.whyNothingIsStored?.(), atMs: this.deps.now() };
+    } catch {
+      this.storedSeen = undefined;
+    }
   }
 }

@@ -18,9 +18,13 @@ export async function checkTemporalCertificates(env: Env, address: string): Prom
   return certificateChecks([...own, ...(await peerCertificate('certificate of Temporal', place))], Date.now());
 }
 
-/** Those for the stores of configuration; a wrong configuration has its own check. */
+/** Those for the stores of configuration. Where their files are not, no process may need them: a wrong configuration has its own check. */
 export const checkStoreCertificates = (env: Env): DoctorCheck[] =>
-  certificateChecks(certificatesForStores(repositoriesIn(env)), Date.now());
+  certificatesForStores(repositoriesIn(env)).flatMap((look) =>
+    certificateChecks([look], Date.now()).map((check): DoctorCheck =>
+      look.until === null ? { ...check, state: 'warning' } : check,
+    ),
+  );
 
 /** That of the server, or of the proxy before it; nothing without TLS. */
 export async function checkServerCertificate(url: string): Promise<DoctorCheck[]> {

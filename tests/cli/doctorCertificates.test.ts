@@ -4,7 +4,12 @@ import type { AddressInfo } from 'node:net';
 import { createServer, type Server } from 'node:tls';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { certificateChecks, checkServerCertificate, checkTemporalCertificates } from '../../cli/doctor/certificates';
+import {
+  certificateChecks,
+  checkServerCertificate,
+  checkStoreCertificates,
+  checkTemporalCertificates,
+} from '../../cli/doctor/certificates';
 import { checkDoor } from '../../cli/doctor/door';
 import { certificatesForStores } from '../../platform/certificates';
 
@@ -94,6 +99,22 @@ test('a file that is away or holds no certificate is broken', () => {
   ).toEqual([
     ['missing', expect.stringMatching(/nowhere\.pem cannot be read as a certificate: ENOENT/)],
     ['missing', expect.stringMatching(/empty\.pem cannot be read as a certificate: there is no certificate in it/)],
+  ]);
+});
+
+test('a certificate of a store that this machine does not have is a warning, since other machines may use it', () => {
+  const config = file('conveyor.config.yaml');
+  const etcd = {
+    url: 'https://127.0.0.1:1',
+    user: 'tailer',
+    passwordEnv: 'NONE',
+    cert: file('no.pem'),
+    key: file('no.key'),
+  };
+  const repositories = { flags: { git: folder, etcd } };
+  writeFileSync(config, JSON.stringify({ extensions: [], config: { repositories } }));
+  expect(checkStoreCertificates({ CONVEYOR_CONFIG: config })).toMatchObject([
+    { name: 'client certificate for the store of flags', state: 'warning' },
   ]);
 });
 

@@ -6,7 +6,7 @@ const part = (name: ReadinessPart['name'], ok: boolean): ReadinessPart => ({ nam
 /** A server whose looks at what Temporal stores end when the test says so. */
 function world({ temporal = true } = {}) {
   const pipelines = new FakePipelines();
-  const looks = { parts: 0, stored: [] as ((why: string | undefined) => void)[] };
+  const looks = { parts: 0, stored: [] as ((why: string | Error | undefined) => void)[] };
   let nowMs = NOW_MS;
   const app = appOf(pipelines, {
     client: {
@@ -16,7 +16,8 @@ function world({ temporal = true } = {}) {
         return Promise.resolve([part('temporal', temporal), part('worker', true)]);
       },
     },
-    whyNothingIsStored: () => new Promise((resolve) => looks.stored.push(resolve)),
+    whyNothingIsStored: () =>
+      new Promise((resolve, reject) => looks.stored.push((why) => (why instanceof Error ? reject(why) : resolve(why)))),
     now: () => nowMs,
   });
   return {
@@ -30,7 +31,7 @@ function world({ temporal = true } = {}) {
       (await (await app.request('/metrics')).text()).match(
         new RegExp(`^conveyor_ready\\{check="${check}"\\} (\\d)$`, 'm'),
       )?.[1],
-    stored: async (why: string | undefined) => {
+    stored: async (why: string | Error | undefined) => {
       looks.stored.at(-1)?.(why);
       await new Promise((resolve) => setImmediate(resolve));
     },
@@ -39,7 +40,7 @@ function world({ temporal = true } = {}) {
 
 test('a Temporal server that answers and stores nothing makes a server unready within seconds, with the reason, and the metric says it', async () => {
   const { ready, metric, stored, later } = world();
-  expect(await ready()).toMatchObject({ status: 200, writes: 'not known yet' });
+  expect(await ready()).toMatchObject({ status: 200, writes: 'not known' });
   await stored('database or disk is full');
   const why = 'Temporal answers, and stores nothing: database or disk is full';
   expect(await ready()).toMatchObject({ status: 503, writes: why });
@@ -58,12 +59,22 @@ test('of a Temporal server that does not answer nobody knows what it stores', as
   expect(looks.stored).toEqual([]);
 });
 
+test('a Temporal server that lets nobody look is ready, and nothing is said of what it stores', async () => {
+  const { ready, stored, later } = world();
+  await ready();
+  await stored('database or disk is full');
+  later(10_000);
+  await ready();
+  await stored(new Error('7 PERMISSION_DENIED'));
+  expect(await ready()).toMatchObject({ status: 200, writes: 'not known' });
+});
+
 test('a look of a minute ago does not count', async () => {
   const { ready, stored, later } = world();
   await ready();
   await stored('database or disk is full');
   later(60_001);
-  expect(await ready()).toMatchObject({ status: 200, writes: 'not known yet' });
+  expect(await ready()).toMatchObject({ status: 200, writes: 'not known' });
 });
 
 test('load balancers that ask every second cost one look in two seconds, and one write in ten', async () => {

@@ -76,6 +76,15 @@ async function holdFails() {
   return { code, error, hint };
 }
 
+/** Temporal lists the polls of a worker that is gone, and two minutes after the last it counts as gone. */
+const LISTED_FOR_MS = 180_000;
+
+async function isUnready() {
+  const answer = await fetch(`${front.url}/readyz`);
+  const { checks } = (await answer.json()) as { checks: { name: string; status: string; detail: string }[] };
+  return answer.status === 503 ? checks.filter(({ status }) => status !== 'ok') : undefined;
+}
+
 const READY = { status: 200, lacks: {}, metric: [] };
 
 const isWell = () =>
@@ -234,6 +243,8 @@ test('a worker that was killed is missing at once, though Temporal lists it for 
   await stack.killWorker();
   const { code, broken } = await doctor();
   expect([code, Object.keys(broken)]).toEqual([1, ['workers']]);
+  const unready = await eventually('the server is unready', isUnready, LISTED_FOR_MS);
+  expect(unready).toMatchObject([{ name: 'worker', detail: expect.stringMatching(/^no worker polls /) as string }]);
   await stack.startWorker();
   await isWell();
 });
