@@ -9,15 +9,24 @@ type StoreRepositories = readonly Pick<ConfigRepositorySettings, 'name' | 'tls'>
 
 /** The certificates by which processes of this machine come to Temporal; undefined where they come without TLS. */
 export async function certificatesForTemporal(env: Env): Promise<CertificateLook[] | undefined> {
+  try {
+    const { tls, apiKey } = await loadTemporalProfile(env);
+    if (tls?.disabled || (tls === undefined && apiKey === undefined)) return undefined;
+    return [
+      ...lookAtFile('client certificate for Temporal', tls?.clientCert, 'chain'),
+      ...lookAtFile('authority of Temporal', tls?.serverCACert, 'authorities'),
+    ];
+  } catch (error) {
+    return [unreadable('settings for Temporal', 'temporal.toml, or TEMPORAL_*,', error)];
+  }
+}
+
+/** @throws Error where the file of its settings is not as it should be */
+async function loadTemporalProfile(env: Env) {
   // If this file loaded it, every command would take longer.
   const { loadClientConfigProfile } = await import('@temporalio/envconfig');
   const set = Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined);
-  const { tls, apiKey } = loadClientConfigProfile({ overrideEnvVars: Object.fromEntries(set) });
-  if (tls?.disabled || (tls === undefined && apiKey === undefined)) return undefined;
-  return [
-    ...lookAtFile('client certificate for Temporal', tls?.clientCert, 'chain'),
-    ...lookAtFile('authority of Temporal', tls?.serverCACert, 'authorities'),
-  ];
+  return loadClientConfigProfile({ overrideEnvVars: Object.fromEntries(set) });
 }
 
 /** Those by which they come to the stores of configuration. Keys that sign have no date. */
@@ -46,9 +55,14 @@ function lookAtFile(
     const { fromMs, untilMs } = kind === 'chain' ? validityOfChain(all) : validityOfAuthorities(all);
     return [{ use, at, from: atTime(fromMs), until: atTime(untilMs), trouble: null }];
   } catch (error) {
-    return [{ use, at, from: null, until: null, trouble: error instanceof Error ? error.message : String(error) }];
+    return [unreadable(use, at, error)];
   }
 }
+
+const unreadable = (use: string, at: string, error: unknown): CertificateLook => ({
+  ...{ use, at, from: null, until: null },
+  trouble: error instanceof Error ? error.message : String(error),
+});
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 

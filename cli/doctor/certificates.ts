@@ -80,7 +80,7 @@ function checkOf(look: CertificateLook, nowMs: number, on: string): DoctorCheck[
         {
           name,
           state: 'missing',
-          found: `${at} cannot be read as a certificate: ${state.why}`,
+          found: `${at} cannot be read: ${state.why}`,
           how: 'correct the path or the file',
         },
       ];

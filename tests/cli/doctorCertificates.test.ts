@@ -97,8 +97,8 @@ test('a file that is away or holds no certificate is broken', () => {
   expect(
     storeChecks({ cert: file('nowhere.pem'), ca: file('empty.pem') }).map(({ state, found }) => [state, found]),
   ).toEqual([
-    ['missing', expect.stringMatching(/nowhere\.pem cannot be read as a certificate: ENOENT/)],
-    ['missing', expect.stringMatching(/empty\.pem cannot be read as a certificate: there is no certificate in it/)],
+    ['missing', expect.stringMatching(/nowhere\.pem cannot be read: ENOENT/)],
+    ['missing', expect.stringMatching(/empty\.pem cannot be read: there is no certificate in it/)],
   ]);
 });
 
@@ -146,6 +146,13 @@ story('what a server shows is looked at, also once it has ended and nobody would
   const tls = { TEMPORAL_TLS: 'true', TEMPORAL_CONFIG_FILE: file('none.toml') };
   expect(await checkTemporalCertificates(tls, `localhost:${soon}`)).toMatchObject([
     { name: 'certificate of Temporal', state: 'warning' },
+  ]);
+});
+
+test('settings for Temporal that cannot be read are named, and end nothing', async () => {
+  writeFileSync(file('broken.toml'), '[profile.default\n');
+  expect(await checkTemporalCertificates({ TEMPORAL_CONFIG_FILE: file('broken.toml') }, '127.0.0.1:1')).toMatchObject([
+    { name: 'settings for Temporal', state: 'missing' },
   ]);
 });
 
