@@ -3,8 +3,10 @@ import { foldAll, paint, truncate, widthOf, type View } from './paint';
 type Cells = readonly (readonly string[])[];
 
 const GAP = 2;
-/** What a column keeps while a terminal has room for all of them: a time of day, most states. */
+/** What a column keeps while a terminal has room for all of them. */
 const LEAST_WIDTH = 10;
+/** Columns that are not cut as long as others can be: days with their times, most states. */
+const SPARED_WIDTH = 20;
 
 /** Rows under aligned columns; the last column is not padded. Cells may be coloured. */
 export function alignRows(rows: Cells): string[] {
@@ -34,7 +36,7 @@ interface List {
   readonly wide?: boolean;
 }
 
-/** A list has one line a row: if the terminal is too narrow, cells are cut, the widest first, and ids last and at their start. */
+/** A list has one line a row: if the terminal is too narrow, cells are cut, the widest first, short ones late, and ids last and at their start. */
 export function listTable({ heading, rows, empty, below = [], wide = false }: List, view: View): string {
   if (wide || rows.length === 0) return [table(heading, rows, empty, view), ...foldAll(below, view)].join('\n');
   const lines = alignRows(fitCells([heading, ...rows], view.width)).map((line) => truncate(line, view.width));
@@ -49,18 +51,22 @@ const headed = ([head = '', ...body]: readonly string[], view: View): string[] =
 function fitCells(rows: Cells, width: number): Cells {
   const [id = 0, ...others] = columnWidths(rows);
   const room = width - GAP * others.length;
-  if (id + sumUpTo(others, Infinity) <= room) return rows;
-  const idRoom = Math.max(Math.min(id, LEAST_WIDTH), Math.min(id, room - sumUpTo(others, LEAST_WIDTH)));
+  if (id + widthsUnder(others, Infinity, 0) <= room) return rows;
+  const spared = id + widthsUnder(others, LEAST_WIDTH, SPARED_WIDTH) <= room ? SPARED_WIDTH : 0;
+  const idRoom = Math.max(Math.min(id, LEAST_WIDTH), Math.min(id, room - widthsUnder(others, LEAST_WIDTH, spared)));
   let widest = Math.max(...others);
-  while (widest > LEAST_WIDTH && idRoom + sumUpTo(others, widest) > room) widest--;
+  while (widest > LEAST_WIDTH && idRoom + widthsUnder(others, widest, spared) > room) widest--;
   return rows.map(([first = '', ...rest]) => [
     truncate(first, idRoom, 'start'),
-    ...rest.map((cell) => truncate(cell, widest)),
+    ...rest.map((cell, column) => truncate(cell, cutWidth(others[column] ?? 0, widest, spared))),
   ]);
 }
 
-const sumUpTo = (widths: readonly number[], most: number): number =>
-  widths.reduce((sum, width) => sum + Math.min(width, most), 0);
+const cutWidth = (width: number, widest: number, spared: number): number =>
+  width <= spared ? width : Math.min(width, widest);
+
+const widthsUnder = (widths: readonly number[], widest: number, spared: number): number =>
+  widths.reduce((sum, width) => sum + cutWidth(width, widest, spared), 0);
 
 function columnWidths(rows: Cells): number[] {
   const widths: number[] = [];

@@ -50,6 +50,10 @@ describe.each(Object.entries(LISTS))('%s', (_name, { ids, draw }) => {
   });
 });
 
+test('short cells, such as a day with its time, stay whole as long as longer ones can be cut', () => {
+  expect(LISTS['history']!.draw(viewOf(80))).toMatch(/source=13 +12 Nov 09:00:00 +–$/m);
+});
+
 test('an id is cut at its start if a terminal has no room, since its end tells it from others', () => {
   const rows = LISTS['list deploys']!.draw(viewOf(60)).split('\n');
   expect(rows[1]).toMatch(/^…\S*113\/deploy-europe /);
