@@ -7,7 +7,7 @@ import { temporalUnreachable } from './unreachable';
 import { whyNothingIsStored } from './writes';
 
 /** A worker that is there has answered by then, unless it is busy. */
-const SOON_MS = 5_000;
+const ANSWERED_SOON_MS = 5_000;
 const POLLER_CHECK_TIMEOUT_MS = 2_000;
 
 /** A workflow that is asked, and what people call it. */
@@ -31,7 +31,7 @@ export async function unlessUnpolled<T>(
 ): Promise<T> {
   const over = new AbortController();
   const silence = async (): Promise<never> => {
-    await sleep(SOON_MS, over.signal);
+    await sleep(ANSWERED_SOON_MS, over.signal);
     const polled = await pollingOf(temporal, asked);
     if (polled === 'silent' || polled?.isPolled === false) throw await notAnswered(temporal, asked, polled);
     const why = polled && (await whyNothingIsStored(temporal, polled.queue, Date.now()).catch(() => undefined));
@@ -66,11 +66,11 @@ type QueueLook = (Polling & { readonly queue: string }) | 'silent' | undefined;
 
 /** A server that does not answer is asked once more: it may have been busy for a moment. */
 async function pollingOf(temporal: Temporal, asked: Recipient): Promise<QueueLook> {
-  const seen = await lookAt(temporal, asked);
-  return seen === 'silent' ? lookAt(temporal, asked) : seen;
+  const seen = await lookAtQueue(temporal, asked);
+  return seen === 'silent' ? lookAtQueue(temporal, asked) : seen;
 }
 
-async function lookAt(temporal: Temporal, { workflowId }: Recipient): Promise<QueueLook> {
+async function lookAtQueue(temporal: Temporal, { workflowId }: Recipient): Promise<QueueLook> {
   const { client } = temporal;
   try {
     return await client.withDeadline(Date.now() + POLLER_CHECK_TIMEOUT_MS, async () => {

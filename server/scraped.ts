@@ -1,7 +1,7 @@
 import { Shared } from './shared';
 
 /** A scrape that waits longer is lost as a whole. */
-const PATIENCE_MS = 2_000;
+const SCRAPE_WAITS_MS = 2_000;
 
 /** What `/metrics` shows of what Temporal knows, looked up once for everybody who asks within `freshMs`. */
 export class Scraped<T> {
@@ -20,7 +20,7 @@ export class Scraped<T> {
   async read(): Promise<T> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<T>((resolve) => {
-      timer = setTimeout(() => resolve(this.nothing), PATIENCE_MS);
+      timer = setTimeout(() => resolve(this.nothing), SCRAPE_WAITS_MS);
     });
     return Promise.race([this.shared.read(), late]).finally(() => clearTimeout(timer));
   }

@@ -41,7 +41,7 @@ export interface RequestParts {
 /** Longer than a server waits for its turn and then for a worker. */
 const REQUEST_TIMEOUT_MS = 60_000;
 const RETRY_DELAYS_MS = [250, 1_000];
-const MOST_ANSWER = REQUEST_LIMITS.answer.max;
+const MOST_SERVER_ANSWER = REQUEST_LIMITS.answer.max;
 /** What a proxy answers whose server is gone for a moment. */
 const GATEWAY: readonly number[] = [502, 503, 504];
 
@@ -107,9 +107,13 @@ export async function attemptRequest(
       redirect: 'manual',
       signal: AbortSignal.timeout(withinMs),
     });
-    const text = await textUpTo(response, MOST_ANSWER);
-    if (text !== undefined) return answerIn(response.status, text);
-    return { why: 'stranger', detail: `its answer is larger than ${formatBytes(MOST_ANSWER)}`, isWorthAnother: false };
+    const text = await textUpTo(response, MOST_SERVER_ANSWER);
+    if (text !== undefined) return serverAnswerIn(response.status, text);
+    return {
+      why: 'stranger',
+      detail: `its answer is larger than ${formatBytes(MOST_SERVER_ANSWER)}`,
+      isWorthAnother: false,
+    };
   } catch (error) {
     if (error instanceof Error && error.name === 'TimeoutError')
       return { why: 'silent', detail: `no answer within ${withinMs / 1_000} s`, isWorthAnother: false };
@@ -120,7 +124,7 @@ export async function attemptRequest(
 }
 
 /** What is not JSON, or an error in another form, was not said by a Conveyor server. */
-function answerIn(status: number, text: string): RequestAttempt {
+function serverAnswerIn(status: number, text: string): RequestAttempt {
   const isWorthAnother = GATEWAY.includes(status);
   const detail = `it answered ${status}, and not as a Conveyor server does`;
   const strange: Unanswered = { why: isWorthAnother ? 'proxy' : 'stranger', detail, isWorthAnother };
