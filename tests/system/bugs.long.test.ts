@@ -6,6 +6,7 @@ import { basename, join } from 'node:path';
 import { parse } from 'yaml';
 import { freePorts } from '../../cli/stack/ports';
 import type { Bug } from '../../domain/bugs/bug';
+import { workflowIds } from '../../domain/ids';
 import type { DeployStatus, ReleaseStatus } from '../../domain/views';
 import { exampleFleet, examplePath } from '../setup/examples';
 import { Processes, ROOT } from './process';
@@ -140,5 +141,16 @@ describe('a bug that is reported while releases are created', () => {
     await releases(late, 5, '//kv:server');
     await bakes(late, 3);
     for (const shop of others) await bakes(shop, 1);
+  });
+
+  test('is known also after the workflow of bugs was terminated, and the next one has the next number', async () => {
+    const known = await stack.client.listBugs();
+    await stack.temporal.workflow.getHandle(workflowIds.bugs).terminate('out of the way');
+    expect((await stack.client.listBugs()).map(({ id }) => id)).toEqual(known.map(({ id }) => id));
+    const report = { target: '//lib:other', from: '1', to: null, reason: 'it leaks' };
+    const next = await stack.client.reportBug(report, OWNER);
+    expect(next.id).toBe(`bug/${known.length + 1}`);
+    await stack.json(['bugs', 'close', next.id, '--to', '2', '--reason', 'fixed']);
+    expect(await stack.client.listBugs()).toHaveLength(known.length + 1);
   });
 });

@@ -1,3 +1,4 @@
+import { listedBuild } from '../../client/builds';
 import { workflowIds } from '../../domain/ids';
 import { startFront } from './front';
 import type { Running } from './process';
@@ -81,6 +82,13 @@ test('the work of each build is counted apart, so that what waits for one that i
   await shop.ships(2);
   await shop.isIn(1, 'baking');
   await makeCurrent('two');
+  // Lists go by this one for what waits for a build that is gone (client/problems.ts).
+  const listed = await eventually('visibility knows its build', async () => {
+    for await (const info of stack.temporal.workflow.list({ query: `WorkflowId = 'release/${shop.name}/1'` }))
+      return listedBuild(info);
+    return undefined;
+  });
+  expect(listed).toBe('three');
   third.kill('SIGKILL');
   await third.ended;
   await stack.temporal.workflow.getHandle(`deploy/${shop.name}/1/deploy/1`).signal('pause', { actor: OWNER });

@@ -74,6 +74,29 @@ describe('a pipeline', () => {
     expect(ignored[0]).toMatchObject({ actor: 'service:temporal', accepted: false });
   });
 
+  test('that is retired says who has deployed its service since, although nobody notified it', async () => {
+    const shop = await given(stack, QUICK);
+    await shop.ships(2);
+    await shop.ended(1);
+    await stack.json(['retire', shop.name, '--reason', 'part of another']);
+    const id = workflowIds.pipeline(shop.name);
+    await eventually('it has ended', async () => (await workflow(id).describe()).status.name === 'COMPLETED');
+    const other = await given(stack, { ...QUICK, jobsOf: shop });
+    await other.ships(3);
+    await other.ended(1);
+    const replaced = { by: `${other.name}/1`, version: other.version(3) };
+    await eventually('visibility knows what runs', async () => {
+      const status = await stack.client.status(shop.name);
+      return status.kind === 'pipeline' && status.lastGood['deploy']?.replaced !== undefined;
+    });
+    expect(await stack.client.status(shop.name)).toMatchObject({
+      lastGood: { deploy: { release: 1, version: shop.version(2), replaced } },
+    });
+    expect(await stack.client.history(shop.name)).toMatchObject([{ number: 1, replacedBy: replaced.by }]);
+    expect(await stack.client.status(`${shop.name}/1`)).toMatchObject({ replacedBy: replaced.by });
+    expect((await stack.conveyor(['history', shop.name])).stdout).toContain(`✔ succeeded, replaced by ${other.name}/1`);
+  });
+
   test('that was terminated continues with its numbers, its records and what runs, once it is applied again', async () => {
     const shop = await given(stack, QUICK);
     await shop.ships(2);
