@@ -12,7 +12,7 @@ export async function historyOfPipeline(workflows: Workflows, pipeline: string):
   const active = status.releases
     .filter(({ endedAt }) => endedAt === null)
     .map((release): HistoryRow => ({ ...release, durationMs: null, deploys: [] }));
-  const lastGood = await withReplacements(workflows.temporal, state.spec, status);
+  const lastGood = await withReplacements(workflows.temporal, state, status);
   const rows = withReplaced(withUndone([...state.history, ...active]), lastGood);
   return rows.sort((a, b) => b.number - a.number);
 }

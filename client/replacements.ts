@@ -1,8 +1,9 @@
 import type { Client } from '@temporalio/client';
 import { areBrought, replacedBy, type Brought } from '../domain/brought';
+import { configOf } from '../domain/deploy/result';
 import { BROUGHT_MEMO } from '../domain/mutex';
+import type { PipelineState } from '../domain/pipeline/state';
 import { deploysWithConfig } from '../domain/spec/deployActions';
-import type { PipelineSpec } from '../domain/spec/pipeline';
 import type { GoodView, PipelineStatus } from '../domain/views';
 import type { Temporal } from './connection';
 import { queryWords } from './visibility';
@@ -14,30 +15,47 @@ const MOST_LOCKS = 2_000;
 
 type LastGood = PipelineStatus['lastGood'];
 
-/** A retired pipeline gets no notice of what other pipelines deploy to its services: their locks know. */
+/**
+ * Locks notify a pipeline of what other pipelines deploy to its services, under the name that its deploy had then. A pipeline that is retired, or
+ * whose deploy has another name since, gets no such notice: the locks are read instead.
+ */
 export async function withReplacements(
   { client }: Temporal,
-  { pipeline, actions }: PipelineSpec,
+  { spec: { pipeline, actions }, history }: Pick<PipelineState, 'spec' | 'history'>,
   { lastGood, retired }: Pick<PipelineStatus, 'lastGood' | 'retired'>,
 ): Promise<LastGood> {
-  if (retired === undefined) return lastGood;
+  if (retired === undefined && !isRenamed(lastGood, history)) return lastGood;
   const pushTypes = new Set(deploysWithConfig({ actions }).map(([, { pushType }]) => pushType));
   const services = await client
     .withDeadline(Date.now() + LOCKS_TIMEOUT_MS, () => Promise.all([...pushTypes].map((one) => broughtTo(client, one))))
     .then((found) => found.flat())
     .catch((): (readonly Brought[])[] => []);
   return Object.fromEntries(
-    Object.entries(lastGood).map(([action, good]) => [action, withReplacement(services, { pipeline, action }, good)]),
+    Object.entries(lastGood).map(([action, good]) => {
+      const deploy = deploysWithConfig({ actions }).find(([name]) => name === action)?.[1];
+      const isOwn = (one: Brought): boolean =>
+        one.pipeline === pipeline &&
+        one.release === good.release &&
+        (one.action === action || (deploy !== undefined && one.config === configOf(deploy)));
+      return [action, withReplacement(services, isOwn, good)];
+    }),
   );
 }
 
+/** Whether a deploy has another name than when it brought what was good last. */
+const isRenamed = (lastGood: LastGood, history: PipelineState['history']): boolean =>
+  Object.entries(lastGood).some(([action, { release }]) => {
+    const row = history.find(({ number }) => number === release);
+    return row !== undefined && !row.deploys.some((deploy) => deploy.action === action);
+  });
+
 function withReplacement(
   services: readonly (readonly Brought[])[],
-  { pipeline, action }: Pick<Brought, 'pipeline' | 'action'>,
+  isOwn: (one: Brought) => boolean,
   good: GoodView,
 ): GoodView {
   for (const all of services) {
-    const own = all.find((one) => one.pipeline === pipeline && one.action === action && one.release === good.release);
+    const own = all.find(isOwn);
     if (own === undefined) continue;
     const found = replacedBy(all, own);
     if (found === null) return { release: good.release, version: good.version };

@@ -40,7 +40,7 @@ async function findUndone(
     );
     if (state === null) return {};
     const { releases, ...status } = pipelineStatus(state, Date.now());
-    const lastGood = await withReplacements(temporal, state.spec, status);
+    const lastGood = await withReplacements(temporal, state, status);
     const undone = undoneBy(release, [...state.history, ...releases.filter(({ endedAt }) => endedAt === null)]);
     if (undone === undefined) {
       const by = action === undefined ? findReplacer(release, lastGood) : undefined;

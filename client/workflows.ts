@@ -70,7 +70,7 @@ export class Workflows {
       findersHealth(this.temporal, finderNames(state.spec)).catch(() => undefined),
       soakWaits(this.temporal, state),
       this.describeReleases(status.releases),
-      withReplacements(this.temporal, state.spec, status),
+      withReplacements(this.temporal, state, status),
     ]);
     const releases = withReplaced(described, lastGood);
     return {

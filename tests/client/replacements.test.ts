@@ -4,6 +4,8 @@ import { historyOfPipeline } from '../../client/history';
 import { withReplacements } from '../../client/replacements';
 import type { Workflows } from '../../client/workflows';
 import type { Brought } from '../../domain/brought';
+import { configOf } from '../../domain/deploy/result';
+import { deploysWithConfig } from '../../domain/spec/deployActions';
 import { withRollback } from '../../client/undone';
 import type { PipelineState } from '../../domain/pipeline/state';
 import { pipeline, release } from '../builders/cliSamples';
@@ -40,7 +42,7 @@ function temporal(locks: readonly (readonly [string, unknown])[], answer?: Pipel
 const replacedIn = async (
   locks: Parameters<typeof temporal>[0],
   lastGood: Parameters<typeof withReplacements>[2]['lastGood'] = good,
-) => (await withReplacements(temporal(locks).parts, state.spec, { lastGood, retired }))['deploy'];
+) => (await withReplacements(temporal(locks).parts, state, { lastGood, retired }))['deploy'];
 
 test.each<[string, Parameters<typeof temporal>[0], unknown]>([
   ['another pipeline that has deployed since', [['web', [own, hotfix]]], { ...good.deploy, replaced: BY_HOTFIX }],
@@ -80,9 +82,22 @@ test('a retired pipeline whose version runs again does not name who had replaced
   expect(await replacedIn([], before)).toEqual(before.deploy);
 });
 
-test('of a pipeline that is not retired no lock is looked for: it gets notices', async () => {
+test('a pipeline whose deploy has another name since is shown who runs there, though its lock knows the old name', async () => {
+  const spec = { ...state.spec, actions: { ship: state.spec.actions['deploy']! } };
+  const row = release({ id: `${name}/4`, pipeline: name, number: 4, state: 'succeeded', endedAt: at });
+  const deploys = [{ action: 'deploy', outcome: 'succeeded', classification: 'success', version: 'v:4' } as const];
+  const history = [{ ...row, durationMs: 1, deploys }];
+  const config = configOf(deploysWithConfig(spec)[0]![1]);
+  const { parts } = temporal([['web', [brought(name, 4, 'v:4', { config }), brought('hotfix', 1, 'v:9', { config })]]]);
+  const renamed = { ship: good.deploy };
+  expect(await withReplacements(parts, { spec, history }, { lastGood: renamed })).toEqual({
+    ship: { ...good.deploy, replaced: BY_HOTFIX },
+  });
+});
+
+test('of a pipeline that gets notices no lock is looked for', async () => {
   const { queries, parts } = temporal([['web', [own, hotfix]]]);
-  expect(await withReplacements(parts, state.spec, { lastGood: good })).toEqual(good);
+  expect(await withReplacements(parts, state, { lastGood: good })).toEqual(good);
   expect(queries).toEqual([]);
 });
 
@@ -107,5 +122,5 @@ test('where no lock can be looked for, status says what the pipeline knew', asyn
   parts.client.workflow.list = () => {
     throw new Error('visibility is away');
   };
-  expect(await withReplacements(parts, state.spec, { lastGood: good, retired })).toEqual(good);
+  expect(await withReplacements(parts, state, { lastGood: good, retired })).toEqual(good);
 });
