@@ -4,7 +4,7 @@ import { linked, CHAIN_START, type Ends, type Link } from '../../domain/audit/ch
 import { auditEntry, boundedEntry, type AuditEntry, type AuditRecord } from '../../domain/audit/record';
 import { AUDIT_LIMITS } from '../../domain/limits';
 import { readEnds, filesOf, partsOf, sha256, type Chain, type ChainFiles } from '../../platform/audit/files';
-import { wholeBytes, edgesOf } from './onDisk';
+import { wholeBytes, edgesOf } from '../../platform/audit/onDisk';
 
 export interface LogOptions {
   readonly file: string;

@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises';
 import { recordIn } from '../../domain/audit/chain';
 import type { AuditRecord } from '../../domain/audit/record';
-import { linesOf } from '../../platform/audit/files';
+import { linesOf } from './files';
 
 const NEWLINE = 0x0a;
 
