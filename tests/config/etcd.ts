@@ -96,6 +96,13 @@ export class Etcd {
     await ended;
   }
 
+  /** The same member, with nothing of what it held. */
+  async lose(): Promise<void> {
+    await this.kill();
+    rmSync(this.data, { recursive: true, force: true });
+    await this.start();
+  }
+
   /** Stands still, as behind a network that lost it. */
   freeze(): void {
     this.running?.kill('SIGSTOP');

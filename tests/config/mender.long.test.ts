@@ -54,10 +54,10 @@ async function world({ key, trusted = [] }: SigningKeys = {}) {
     await lander.land([(await it.proposeValues(values)).change], NOW);
     await tail(it.repository, store, 100);
   };
-  const makeMender = (of = store): StoreMender =>
+  const makeMender = (of = store, repository = it.repository): StoreMender =>
     new StoreMender({
       ...{ store: of, inspection: of.inspection, now: () => now, log: (line: string) => void log.push(line) },
-      open: () => Promise.resolve(it.repository),
+      open: () => Promise.resolve(repository),
       mendOverrides: (found, isAll) => mendOverrides([], of, R, found, isAll),
     });
   const mender = makeMender();
@@ -213,6 +213,29 @@ describeWithEtcd('a store without signatures', () => {
     expect(await it.truth()).toMatchObject({ value: before });
     it.it.git('update-ref', 'refs/heads/main', head);
     expect(await it.round()).toBe(0);
+  });
+
+  test('one that is filled from nothing, by a repository of an earlier time, brings that to hosts that had come further, and every later commit', async () => {
+    const own = await world();
+    const disk = new FakeDisk();
+    const first = await own.proxy(disk);
+    await serves(first, await own.next());
+    await first.close();
+    await own.etcd.lose();
+    own.it.git('update-ref', 'refs/heads/main', 'main~1');
+    const repository = await own.it.another();
+    await tail(repository, own.store, 100);
+    const host = await own.proxy(disk);
+    expect(await host.ask('a')).toBe('3\n');
+    await eventually('it is acknowledged', async () =>
+      (await own.store.subscribers(R, 'a')).some(({ version }) => version === versionOf('3\n')),
+    );
+    const mender = own.makeMender(own.store, repository);
+    await mender.look();
+    await serves(host, '2\n');
+    await new Lander(repository).land([(await own.it.proposeValues({ a: 9 }, await repository.head())).change], NOW);
+    await tail(repository, own.store, 100);
+    await serves(host, '9\n');
   });
 
   test('records from before the key, or of an old key, are signed in the first round', async () => {
