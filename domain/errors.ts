@@ -624,6 +624,24 @@ export const ERRORS = {
     retryable: false,
     exit: 2,
   }),
+  'backup-failed': entry<{ part: string; detail: string; how: string }>({
+    message: ({ part, detail }) => `no backup was made: ${part}: ${detail}`,
+    hint: ({ how }) => how,
+    retryable: true,
+    exit: 1,
+  }),
+  'backup-unusable': entry<{ folder: string; why: string; how?: string }>({
+    message: ({ folder, why }) => `the backup ${folder} cannot be restored here: ${why}`,
+    hint: ({ how }) => how ?? 'take another backup; this one is not whole',
+    retryable: false,
+    exit: 1,
+  }),
+  'restore-refused': entry<{ why: string; how: string }>({
+    message: ({ why }) => `nothing was restored: ${why}`,
+    hint: ({ how }) => how,
+    retryable: false,
+    exit: 1,
+  }),
   internal: entry<{ detail: string }>({
     message: ({ detail }) => `something went wrong inside Conveyor: ${detail}`,
     hint: () => 'this is a defect; please report it with what you typed',

@@ -3,6 +3,7 @@ import { applyCommand } from './apply';
 import { archiveCommand } from './archive';
 import { artifactCommand } from './artifact';
 import { auditCommand } from './audit';
+import { backupCommands } from './backup';
 import { bugsCommand } from './bugs';
 import { canCommand } from './can';
 import type { Register } from './command';
@@ -72,6 +73,7 @@ export const COMMAND_GROUPS: readonly { readonly heading: string; readonly comma
       conformCommand,
       doctorCommand,
       archiveCommand,
+      backupCommands,
       completionCommand,
     ],
   },

@@ -1,7 +1,7 @@
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Git } from '../../config/repository/git';
-import { copiesFolder, copyOf } from '../../config/repository/repository';
+import { copiesFolder, copyOf, type RepositoryRef } from '../../config/repository/repository';
 import { conveyorError } from '../../domain/errors';
 import type { ConfigRepositorySettings } from '../../platform/configRepositories';
 import type { Env } from '../../platform/env';
@@ -83,6 +83,6 @@ export async function makeRepository({ repository, folder }: ConfigStack, env: E
 }
 
 /** The copy of the repository that processes of this machine work with. */
-export function removeCopy({ repository }: Pick<ConfigStack, 'repository'>, env: Env): void {
+export function removeCopy({ repository }: { readonly repository: RepositoryRef }, env: Env): void {
   rmSync(copyOf(repository, copiesFolder(env)), { recursive: true, force: true });
 }

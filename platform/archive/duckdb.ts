@@ -39,6 +39,27 @@ export function openEmbedded(file: string, useMs: number = USE_MS): Archive {
   });
 }
 
+/**
+ * A copy of the archive as it is between two uses.
+ * @throws ConveyorError in the words of the archive where that cannot be read; what DuckDB says where the copy cannot be written
+ */
+export function copyEmbedded(file: string, to: string): Promise<void> {
+  return inTurn(file, USE_MS + LOCK_PATIENCE_MS, async () => {
+    const { instance, connection } = await connectToFile(':memory:', false);
+    const attach = (path: string, as: string) => connection.run(`attach '${path.replaceAll("'", "''")}' as ${as}`);
+    try {
+      await onceUnlocked(file, () => attach(file, 'source (read_only)'));
+      await attach(to, 'target');
+      await connection.run('copy from database source to target');
+      // Before that, a part of it is in a log beside the file.
+      await connection.run('detach target');
+    } finally {
+      connection.closeSync();
+      instance.closeSync();
+    }
+  });
+}
+
 const turns = new Map<string, Promise<unknown>>();
 
 /**
@@ -66,11 +87,17 @@ async function connectToFile(file: string, readOnly: boolean) {
   const { DuckDBInstance } = await import('@duckdb/node-api').catch((error: unknown) => {
     throw conveyorError('archive-unusable', { place: file, detail: `DuckDB does not load: ${messageOf(error)}` });
   });
+  return onceUnlocked(file, async () => {
+    const instance = await DuckDBInstance.create(file, readOnly ? { access_mode: 'READ_ONLY' } : {});
+    return { instance, connection: await instance.connect() };
+  });
+}
+
+async function onceUnlocked<T>(file: string, run: () => Promise<T>): Promise<T> {
   const until = Date.now() + LOCK_PATIENCE_MS;
   for (;;) {
     try {
-      const instance = await DuckDBInstance.create(file, readOnly ? { access_mode: 'READ_ONLY' } : {});
-      return { instance, connection: await instance.connect() };
+      return await run();
     } catch (error) {
       if (!LOCKED.test(messageOf(error)) || Date.now() > until) throw inOurWords(error, file);
       await wait(LOCK_RETRY_MS);

@@ -204,6 +204,13 @@ const SAMPLES: Params = {
     detail: 'The file is not a valid DuckDB database file!',
   },
   'archive-foreign': { place: '/var/lib/conveyor/archive.duckdb', origin: 'default/3f2a', own: 'default/9c81' },
+  'backup-failed': {
+    part: 'Temporal',
+    detail: '/var/lib/conveyor/temporal.db has 812.4 MB, and there is room for 300.1 MB',
+    how: 'make room, or name a folder on another disk; nothing else was changed',
+  },
+  'backup-unusable': { folder: '/mnt/backup/monday', why: 'temporal/temporal.db is not as it was written' },
+  'restore-refused': { why: 'worker 812 still runs', how: 'stop everything first, workers on other machines too' },
   internal: { detail: 'Cannot read properties of undefined' },
 };
 

@@ -1,6 +1,6 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { KVSTORE_JOBS } from '../../cli/demo/world';
 import { createJobs } from '../../cli/simulator';
 import { freePorts } from '../../cli/stack/ports';
@@ -108,6 +108,10 @@ describe('the demo', () => {
   });
 });
 
+const DATABASE = 'temporal.db';
+/** A disk that pages name and that this machine has not. */
+const BACKUP_DISK = '/mnt/backup/';
+
 /**
  * Types the lines of a page one after the other in a stack of its own, with a Temporal server of its own, since the pipelines of several
  * pages have one name. A line may end with the exit code that it has: `# exit code 3`.
@@ -119,8 +123,11 @@ function follow(page: string, lines: readonly string[]) {
   let files: readonly string[] = [];
   beforeAll(async () => {
     const [port = 0] = await freePorts(1);
-    await startTemporal(processes, { home, port, data: 'memory' });
-    stack = await Stack.open({ temporal: `127.0.0.1:${port}` });
+    await startTemporal(processes, { home, port, data: join(home, DATABASE) });
+    stack = await Stack.open({
+      temporal: `127.0.0.1:${port}`,
+      env: { CONVEYOR_TEMPORAL_DB: join(home, DATABASE) },
+    });
     await createJobs(stack.simulatorUrl, KVSTORE_JOBS);
     files = savedFiles(page, stack.home);
   });
@@ -135,7 +142,7 @@ function follow(page: string, lines: readonly string[]) {
     const [command = '', comment = ''] = line.split(' # ');
     const [program, ...words] = wordsOf(command);
     const args = (program === 'npx' ? words.slice(2) : words).map((word) =>
-      files.includes(word) ? join(stack.home, word) : word,
+      files.includes(word) || word.startsWith(BACKUP_DISK) ? join(stack.home, basename(word)) : word,
     );
     if (program === 'temporal') return expect(await stack.temporalCli(args)).not.toBe('');
     await moment(args);

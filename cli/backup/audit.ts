@@ -1,0 +1,82 @@
+import { existsSync } from 'node:fs';
+import { readdir, rm, truncate } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { CHAINS, filesOf, partsOf, verifyAudit, type Verified } from '../../platform/audit/files';
+import { wholeBytes } from '../../platform/audit/onDisk';
+import { copyBytes } from './files';
+
+/** Files begin anew at midnight, or are deleted as too old, while they are copied; hardly ever twice. */
+const COPY_TRIES = 3;
+
+/** How the files are called in a backup. */
+const AUDIT_COPY = 'audit.jsonl';
+const auditStem = (file: string): string => file.replace(/\.jsonl$/, '');
+
+/** Where a file of a backup belongs. */
+export const fromAuditCopy = (audit: string, copy: string): string =>
+  `${auditStem(audit)}${basename(copy).slice(auditStem(AUDIT_COPY).length)}`;
+
+interface CopiedAudit {
+  readonly names: readonly string[];
+  /** Null where both chains hold. */
+  readonly broken: string | null;
+}
+
+/** Copies both chains, up to the last record that is whole. A server may write meanwhile. */
+export async function copyAudit(audit: string, folder: string): Promise<CopiedAudit> {
+  for (let left = COPY_TRIES; ; left -= 1) {
+    for (const name of await readdir(folder)) await rm(join(folder, name));
+    const isWhole = await copyChains(audit, folder).then(
+      () => true,
+      (error: NodeJS.ErrnoException) => {
+        if (error.code !== 'ENOENT' || left === 1) throw error;
+        return false;
+      },
+    );
+    const broken = isWhole ? await explainBreak(join(folder, AUDIT_COPY)) : 'it changed meanwhile';
+    if (broken === null || left === 1) return { names: await readdir(folder), broken };
+  }
+}
+
+export async function explainBreak(audit: string, expect?: Parameters<typeof verifyAudit>[1]): Promise<string | null> {
+  const broken = (await verifyAudit(audit, expect)).find((one) => one.broken !== null)?.broken;
+  return broken ? `${broken.file}, line ${broken.line}: ${broken.why}` : null;
+}
+
+/** The last record of each chain that has one. */
+export async function lastRecords(audit: string): Promise<Parameters<typeof verifyAudit>[1]> {
+  const verified: readonly Verified[] = await verifyAudit(audit);
+  return Object.fromEntries(
+    verified.flatMap(({ chain, records, last }) => (records === 0 || last === null ? [] : [[chain, last]])),
+  );
+}
+
+/** The notes of how far a chain has come first: they may be behind its records, and never ahead. */
+async function copyChains(audit: string, folder: string): Promise<void> {
+  const copyOne = (file: string): Promise<void> =>
+    copyBytes(file, join(folder, `${auditStem(AUDIT_COPY)}${file.slice(auditStem(audit).length)}`));
+  const sent = `${auditStem(audit)}.sent.json`;
+  if (existsSync(sent)) await copyOne(sent);
+  for (const chain of CHAINS) {
+    const files = filesOf(audit, chain);
+    for (const file of [files.ends, files.torn]) if (existsSync(file)) await copyOne(file);
+    for (const { path } of await partsOf(files)) await copyOne(path);
+    const copy = filesOf(join(folder, AUDIT_COPY), chain).current;
+    const whole = await wholeBytes(copy);
+    if (whole !== undefined) await truncate(copy, whole);
+  }
+}
+
+/** All that belongs to an audit and is there. */
+export async function auditFiles(audit: string): Promise<readonly string[]> {
+  const folder = dirname(audit);
+  const stem = basename(auditStem(audit));
+  const names = await readdir(folder).catch((): string[] => []);
+  return names
+    .filter(
+      (name) =>
+        name.startsWith(`${stem}.`) &&
+        /^(\.refused)?(\.\d{12})?\.(jsonl|ends\.json|sent\.json|torn\.txt)$/.test(name.slice(stem.length)),
+    )
+    .map((name) => join(folder, name));
+}

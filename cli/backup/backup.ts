@@ -1,0 +1,165 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { ConveyorError, conveyorError } from '../../domain/errors';
+import { copyEmbedded } from '../../platform/archive/duckdb';
+import { closeFolder } from '../../platform/ownFolder';
+import type { Io } from '../io';
+import { printNote } from '../output';
+import { copyAudit } from './audit';
+import { copyDatabase } from './database';
+import { copyBytes, describeTrouble, digestFile, formatFileSize, isDiskFull, MAKE_ROOM, syncFile } from './files';
+import { BACKUP_PARTS, writeManifest, type BackupManifest, type BackupPart, type CopiedFile } from './manifest';
+import type { BackupPlaces } from './places';
+import { copyRepositories } from './repositories';
+
+interface BackupOptions {
+  readonly folder: string;
+  readonly places: BackupPlaces;
+  /** host:port */
+  readonly temporal: string;
+  readonly versions: BackupManifest['versions'];
+}
+
+/** Of one part: the names of the copies, and what a person should know. */
+interface Copied {
+  readonly names: readonly string[];
+  readonly pausedMs?: number;
+  readonly warning?: string;
+}
+
+/**
+ * Copies all that this machine keeps while everything runs. The parts come in the order of `BACKUP_PARTS`, so that none of them speaks of
+ * what the parts after it lack: the archive holds what Temporal had, Temporal knows updates that the service of configuration remembers, and
+ * commits that the repository has; and each command that had an answer is in the audit.
+ * @returns undefined where it was interrupted; then, as after an error, nothing is left in the folder
+ * @throws ConveyorError `backup-failed`, `usage`, and those of the parts
+ */
+export async function makeBackup(
+  io: Io,
+  options: BackupOptions,
+  stop: AbortSignal,
+): Promise<Omit<BackupManifest, 'format'> | undefined> {
+  const { folder, places, versions } = options;
+  const at = new Date(io.now()).toISOString();
+  requireEmpty(folder);
+  try {
+    const files: CopiedFile[] = [];
+    let pausedMs = 0;
+    for (const part of BACKUP_PARTS) {
+      if (stop.aborted) break;
+      const { names, ...more } = await inWordsOf(part, () => copyPart(part, options));
+      const copied = await inWordsOf(part, () => described(folder, part, names));
+      files.push(...copied);
+      pausedMs += more.pausedMs ?? 0;
+      if (copied.length > 0) printNote(io, `  ✔ ${describeProgress(part, copied, more)}`);
+      if (more.warning !== undefined) printNote(io, `warning: ${more.warning}`);
+    }
+    const manifest = { at, host: hostname(), versions, pausedMs, files, leftOut: places.leftOut };
+    if (!stop.aborted) await inWordsOf('configuration', () => Promise.resolve(writeManifest(folder, manifest)));
+    if (!stop.aborted) return manifest;
+  } catch (error) {
+    await removeParts(folder);
+    throw error;
+  }
+  await removeParts(folder);
+  return undefined;
+}
+
+export const PART_NAMES: Readonly<Record<BackupPart, string>> = {
+  archive: 'the archive',
+  temporal: 'Temporal',
+  'config-service': 'what the service of configuration remembers',
+  repositories: 'repositories of configuration',
+  audit: 'the audit',
+  configuration: 'conveyor.config.yaml',
+};
+
+/** @throws ConveyorError `usage` */
+function requireEmpty(folder: string): void {
+  let names: readonly string[];
+  try {
+    closeFolder(folder);
+    names = readdirSync(folder);
+  } catch (error) {
+    throw conveyorError('usage', {
+      text: `${folder} is no folder to write to: ${describeTrouble(error)}`,
+      hint: ANOTHER,
+    });
+  }
+  if (names.length > 0) throw conveyorError('usage', { text: `${folder} is not empty`, hint: ANOTHER });
+}
+
+const ANOTHER = 'name a folder that is empty or not there, such as one for each day';
+
+async function copyPart(part: BackupPart, { folder, places, temporal }: BackupOptions): Promise<Copied> {
+  const to = join(folder, part);
+  closeFolder(to);
+  switch (part) {
+    case 'archive':
+      return copyArchive(places.archive, to);
+    case 'temporal': {
+      const { result, pausedMs } = await copyDatabase(places.database, to, temporal);
+      return { names: result, pausedMs };
+    }
+    case 'config-service':
+      return copySingle(places.state, to, 'service.json');
+    case 'repositories':
+      return { names: await copyRepositories(places.repositories, to) };
+    case 'audit': {
+      if (places.audit === null) return { names: [] };
+      const { names, broken } = await copyAudit(places.audit, to);
+      return {
+        names,
+        ...(broken === null ? {} : { warning: `the audit does not hold, and is copied as it is: ${broken}` }),
+      };
+    }
+    case 'configuration':
+      return copySingle(places.configuration, to, 'conveyor.config.yaml');
+  }
+}
+
+async function copyArchive(archive: string | null, to: string): Promise<Copied> {
+  if (archive === null || !existsSync(archive)) return { names: [] };
+  await copyEmbedded(archive, join(to, 'archive.duckdb'));
+  return { names: ['archive.duckdb'] };
+}
+
+async function copySingle(file: string, to: string, name: string): Promise<Copied> {
+  if (!existsSync(file)) return { names: [] };
+  await copyBytes(file, join(to, name));
+  return { names: [name] };
+}
+
+async function described(folder: string, part: BackupPart, names: readonly string[]): Promise<readonly CopiedFile[]> {
+  const files: CopiedFile[] = [];
+  for (const name of [...names].sort()) {
+    const file = join(folder, part, name);
+    await syncFile(file);
+    files.push({ part, path: `${part}/${name}`, ...(await digestFile(file)) });
+  }
+  return files;
+}
+
+function describeProgress(part: BackupPart, files: readonly CopiedFile[], { pausedMs }: Omit<Copied, 'names'>): string {
+  const size = formatFileSize(files.reduce((sum, { bytes }) => sum + bytes, 0));
+  return `${PART_NAMES[part]}: ${size}${pausedMs ? `, copied while Temporal stood still for ${pausedMs} ms` : ''}`;
+}
+
+/** Of the folder only what this backup has put there. */
+async function removeParts(folder: string): Promise<void> {
+  for (const part of BACKUP_PARTS)
+    await rm(join(folder, part), { recursive: true, force: true }).catch(() => undefined);
+}
+
+/** @throws ConveyorError `backup-failed` for what the disk says */
+async function inWordsOf<T>(part: BackupPart, run: () => Promise<T>): Promise<T> {
+  try {
+    return await run();
+  } catch (error) {
+    if (error instanceof ConveyorError) throw error;
+    const how = isDiskFull(error) ? MAKE_ROOM : 'look at the disk of the folder; nothing else was changed';
+    throw conveyorError('backup-failed', { part: PART_NAMES[part], detail: describeTrouble(error), how });
+  }
+}

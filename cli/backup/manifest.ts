@@ -1,0 +1,85 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { conveyorError } from '../../domain/errors';
+import { SEMANTIC_ORDER } from '../../platform/osv/versions';
+import { writePrivate } from '../../platform/privateFile';
+
+/** What a backup holds (docs/adr/0066-a-backup-of-one-machine.md). It is written last: a folder without it holds no backup. */
+const MANIFEST = 'backup.json';
+const BACKUP_FORMAT = 1;
+
+/** One of our own folders at most, so that no backup of a stranger leads elsewhere. */
+const PATH_INSIDE = /^(?:[\w-]+\/)?(?!\.)[\w.-]+$/;
+
+export const BACKUP_PARTS = [
+  'archive',
+  'temporal',
+  'config-service',
+  'repositories',
+  'audit',
+  'configuration',
+] as const;
+export type BackupPart = (typeof BACKUP_PARTS)[number];
+
+const copiedFile = z.object({
+  part: z.enum(BACKUP_PARTS),
+  /** Relative to the folder of the backup. */
+  path: z.string().regex(PATH_INSIDE),
+  bytes: z.int().min(0),
+  sha256: z.string().regex(/^[0-9a-f]{64}$/),
+});
+export type CopiedFile = Readonly<z.output<typeof copiedFile>>;
+
+const manifestSchema = z.object({
+  format: z.literal(BACKUP_FORMAT),
+  /** When the first part was copied, RFC 3339. */
+  at: z.iso.datetime(),
+  host: z.string(),
+  versions: z.object({ conveyor: z.string(), temporal: z.string().nullable() }),
+  /** For how long Temporal stood still, ms. */
+  pausedMs: z.number(),
+  files: z.array(copiedFile).readonly(),
+  /** In words. */
+  leftOut: z.array(z.string()).readonly(),
+});
+export type BackupManifest = Readonly<z.output<typeof manifestSchema>>;
+
+export function writeManifest(folder: string, manifest: Omit<BackupManifest, 'format'>): void {
+  writePrivate(join(folder, MANIFEST), `${JSON.stringify({ format: BACKUP_FORMAT, ...manifest }, null, 2)}\n`);
+}
+
+/** @throws ConveyorError `backup-unusable` where there is none, or where a newer Conveyor wrote it */
+export function readManifest(folder: string): BackupManifest {
+  const unusable = (why: string) => conveyorError('backup-unusable', { folder, why });
+  let value: unknown;
+  try {
+    value = JSON.parse(readFileSync(join(folder, MANIFEST), 'utf8'));
+  } catch (error) {
+    const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT';
+    throw unusable(isMissing ? `it has no ${MANIFEST}, which is written last` : `${MANIFEST} cannot be read`);
+  }
+  const format = (value as { format?: unknown } | null)?.format;
+  if (typeof format === 'number' && format > BACKUP_FORMAT)
+    throw conveyorError('backup-unusable', { folder, why: 'a newer Conveyor made it', how: SAME_VERSION });
+  const parsed = manifestSchema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw unusable(`${MANIFEST} is not as it was written: ${issue?.path.join('.')}: ${issue?.message}`);
+}
+
+type Versions = BackupManifest['versions'];
+
+/** Older programs may not understand what newer ones wrote. @throws ConveyorError `backup-unusable` */
+export function requireNotNewer(folder: string, { versions }: Pick<BackupManifest, 'versions'>, here: Versions): void {
+  const { isVersion, compare } = SEMANTIC_ORDER;
+  for (const [name, program] of [['conveyor', 'Conveyor'] as const, ['temporal', 'Temporal server'] as const]) {
+    const [there, own] = [versions[name], here[name]];
+    if (there === null || own === null || ![there, own].every((one) => isVersion(one)) || compare(there, own) <= 0)
+      continue;
+    const why = `it was made with ${program} ${there}, and this is ${own}`;
+    throw conveyorError('backup-unusable', { folder, why, how: SAME_VERSION });
+  }
+}
+
+const SAME_VERSION = 'restore it with the version that made it, or with a newer one';

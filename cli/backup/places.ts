@@ -1,0 +1,65 @@
+import { existsSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import type { ArchiveSettings } from '../../platform/archive/settings';
+import type { ConfigRepositorySettings } from '../../platform/configRepositories';
+import type { Env } from '../../platform/env';
+import { installRoot, loadRegistry, type Registry } from '../../platform/registry';
+
+/** Where this machine keeps what belongs into a backup; all paths are absolute. */
+export interface BackupPlaces {
+  /** Of Temporal; its log of writes lies beside it. */
+  readonly database: string;
+  readonly archive: string | null;
+  readonly audit: string | null;
+  /** What the service of configuration remembers. */
+  readonly state: string;
+  /** Repositories of configuration on this machine. */
+  readonly repositories: readonly ConfigRepositorySettings[];
+  readonly configuration: string;
+  /** In words. */
+  readonly leftOut: readonly string[];
+}
+
+/** Where the options name another place than usual. */
+export interface PlaceOptions {
+  readonly db?: string;
+  readonly state?: string;
+}
+
+/** @throws ConveyorError `config-invalid` */
+export function backupPlaces(env: Env, { db, state }: PlaceOptions): BackupPlaces {
+  const { archive, audit, configRepositories, file } = loadRegistry(undefined, env);
+  const root = join(installRoot(), '.conveyor');
+  const isHere = ({ git }: ConfigRepositorySettings): boolean => !/^[\w.@-]+:/.test(git);
+  return {
+    database: resolve(db ?? (env['CONVEYOR_TEMPORAL_DB'] || join(root, 'temporal.db'))),
+    archive: archive !== null && 'file' in archive.store ? archive.store.file : null,
+    audit: audit?.file ?? null,
+    state: resolve(state ?? join(root, 'config', 'service.json')),
+    repositories: configRepositories.filter(isHere),
+    configuration: file,
+    leftOut: [
+      'secrets: variables of the environment, files with keys, and tokens of conveyor login',
+      'the fleet, and what push types and other extensions remember',
+      ...nameArchiveElsewhere(archive),
+      ...nameRemoteRepositories(configRepositories.filter((one) => !isHere(one))),
+      ...nameStores(configRepositories.filter((one) => isHere(one) && existsSync(one.git))),
+    ],
+  };
+}
+
+/** The etcd that `conveyor dev --config` runs keeps its data beside the state of the service. */
+export const storeFolder = ({ state }: Pick<BackupPlaces, 'state'>): string => join(dirname(state), 'etcd');
+
+const nameArchiveElsewhere = (archive: ArchiveSettings | null): readonly string[] =>
+  archive !== null && 'urlEnv' in archive.store
+    ? [`the archive, which is in the database of ${archive.store.urlEnv}: back it up with pg_dump before this`]
+    : [];
+
+const nameRemoteRepositories = (repositories: Registry['configRepositories']): readonly string[] =>
+  repositories.map(({ name }) => `the repository ${name}, which is on another machine`);
+
+const nameStores = (repositories: Registry['configRepositories']): readonly string[] =>
+  repositories.some(({ etcd }) => etcd !== null)
+    ? ['etcd, which the service of configuration fills again from the repository']
+    : [];

@@ -1,0 +1,104 @@
+import { readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs';
+import { basename } from 'node:path';
+import { isLocal, portOf } from '../stack/addresses';
+import { callProgram } from './run';
+
+/** Which processes of this machine use what a backup or a restore is about, as far as this user may see them. */
+
+/** A process that a restore would be overtaken by. */
+export interface SeenProcess {
+  readonly pid: number;
+  readonly name: string;
+}
+
+/** Processes that have a file open, without this one. @throws what the system says where nobody can be asked */
+export async function findProcessesWith(file: string): Promise<readonly number[]> {
+  const real = realpathSync(file);
+  const found =
+    listProcessIds().length > 0 ? listProcessIds().filter((pid) => hasOpen(pid, real)) : await askLsof(real);
+  return found.filter((pid) => pid !== process.pid);
+}
+
+/** Conveyor's processes that speak to the Temporal server at this address. Only Linux shows which one that is. */
+export function conveyorProcesses(address: string): readonly SeenProcess[] {
+  return listProcessIds().flatMap((pid) => {
+    const words = readTexts(`/proc/${pid}/cmdline`);
+    const name = nameProgram(words);
+    if (name === undefined || pid === process.pid) return [];
+    return isSameServer(findAddress(pid, words), address) ? [{ pid, name }] : [];
+  });
+}
+
+const PROGRAMS: Readonly<Record<string, string>> = {
+  'workers/main.js': 'worker',
+  'server/main.js': 'server',
+  'configService/main.js': 'config-service',
+};
+
+/** Of `conveyor worker`, or of the compiled program that `conveyor dev` starts. */
+function nameProgram(words: readonly string[]): string | undefined {
+  const [, script = '', command = ''] = words;
+  const compiled = Object.entries(PROGRAMS).find(
+    ([path]) => script.endsWith(`dist/${path}`) || script.endsWith(`/${path}`),
+  );
+  if (compiled !== undefined) return compiled[1];
+  const isTyped = /^conveyor(\.js)?$/.test(basename(script));
+  return isTyped ? Object.values(PROGRAMS).find((name) => name === command) : undefined;
+}
+
+const USUAL_ADDRESS = 'localhost:7233';
+
+function findAddress(pid: number, words: readonly string[]): string {
+  const at = words.indexOf('--address');
+  const variable = readTexts(`/proc/${pid}/environ`).find((text) => text.startsWith('TEMPORAL_ADDRESS='));
+  return (at === -1 ? undefined : words[at + 1]) ?? (variable?.slice('TEMPORAL_ADDRESS='.length) || USUAL_ADDRESS);
+}
+
+function isSameServer(one: string, other: string): boolean {
+  if (one === other) return true;
+  return isLocal(one) && isLocal(other) && portOf(one) === portOf(other);
+}
+
+/** Nothing where the system has no such folder. */
+function listProcessIds(): readonly number[] {
+  return listNames('/proc').flatMap((name) => (/^\d+$/.test(name) ? [Number(name)] : []));
+}
+
+const hasOpen = (pid: number, file: string): boolean =>
+  listNames(`/proc/${pid}/fd`).some((name) => readLink(`/proc/${pid}/fd/${name}`) === file);
+
+/** It ends with 1 where it finds none. */
+async function askLsof(file: string): Promise<readonly number[]> {
+  const { stdout } = await callProgram('lsof', ['-t', '--', file]).catch(
+    (error: { code?: unknown; stdout?: string }) => {
+      if (error.code === 1) return { stdout: error.stdout ?? '' };
+      throw error;
+    },
+  );
+  return stdout.split('\n').filter(Boolean).map(Number);
+}
+
+/** The texts of a file of Linux in which a zero ends each; none where the process has ended or is not ours. */
+function readTexts(file: string): readonly string[] {
+  try {
+    return readFileSync(file, 'utf8').split('\0');
+  } catch {
+    return [];
+  }
+}
+
+function listNames(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+function readLink(path: string): string | undefined {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,195 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { mkdir, rename, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { ConveyorError, conveyorError } from '../../domain/errors';
+import type { Env } from '../../platform/env';
+import { hostOf, portOf, type Addresses } from '../stack/addresses';
+import { accepts, respondsOk } from '../stack/ports';
+import { auditFiles, explainBreak, fromAuditCopy, lastRecords } from './audit';
+import { PART_NAMES } from './backup';
+import { databaseFiles, nameFromCopy } from './database';
+import { copyBytes, describeTrouble, digestFile, isDiskFull, MAKE_ROOM, syncFile } from './files';
+import { readManifest, requireNotNewer, type BackupManifest, type BackupPart, type CopiedFile } from './manifest';
+import { storeFolder, type BackupPlaces } from './places';
+import { conveyorProcesses, findProcessesWith } from './processes';
+import { restoreRepository } from './repositories';
+
+interface RestoreOptions {
+  readonly folder: string;
+  readonly places: BackupPlaces;
+  readonly addresses: Pick<Addresses, 'temporal' | 'server'>;
+  readonly versions: BackupManifest['versions'];
+  readonly env: Env;
+  readonly nowMs: number;
+}
+
+export interface RestoredMachine extends Pick<BackupManifest, 'at' | 'host' | 'leftOut'> {
+  readonly folder: string;
+  /** What was put where. */
+  readonly restored: readonly { readonly part: BackupPart; readonly place: string }[];
+  /** What stayed as it is here, in words. */
+  readonly kept: readonly string[];
+}
+
+/** A file or a repository of the backup, and where it belongs. */
+interface Placed {
+  readonly part: BackupPart;
+  readonly from: string;
+  readonly to: string;
+}
+
+/**
+ * Puts back what a backup holds, where none of it is. Each file stands beside its place before the first of them takes it, and the database
+ * of Temporal comes last, after its log of writes: a restore that was killed is refused until what it has left was moved away.
+ * @throws ConveyorError `backup-unusable`, `restore-refused`
+ */
+export async function restoreBackup(options: RestoreOptions): Promise<RestoredMachine> {
+  const { folder, places, versions, addresses } = options;
+  const manifest = readManifest(folder);
+  requireNotNewer(folder, manifest, versions);
+  await requireWhole(folder, manifest);
+  await requireStopped(places, addresses);
+  const { placed, kept } = await placeAll(manifest, options);
+  await requireAbsent(placed, options);
+  await putBack(placed, options);
+  const restored = placed.map(({ part, to }) => ({ part, place: to }));
+  return { folder, at: manifest.at, host: manifest.host, restored, kept, leftOut: manifest.leftOut };
+}
+
+/** @throws ConveyorError `backup-unusable` */
+async function requireWhole(folder: string, { files }: BackupManifest): Promise<void> {
+  for (const { path, bytes, sha256 } of files) {
+    const found = await digestFile(join(folder, path)).catch(() => undefined);
+    if (found?.bytes === bytes && found.sha256 === sha256) continue;
+    const why = found === undefined ? `${path} is missing or cannot be read` : `${path} is not as it was written`;
+    throw conveyorError('backup-unusable', { folder, why });
+  }
+  if (!files.some(({ part }) => part === 'temporal'))
+    throw conveyorError('backup-unusable', { folder, why: 'it holds no database of Temporal' });
+}
+
+/** @throws ConveyorError `restore-refused` */
+async function requireStopped(places: BackupPlaces, { temporal, server }: RestoreOptions['addresses']): Promise<void> {
+  const refused = (why: string, how: string) => conveyorError('restore-refused', { why, how });
+  const seen = conveyorProcesses(temporal);
+  if (seen.length > 0)
+    throw refused(
+      `${seen.map(({ name, pid }) => `${name} ${pid}`).join(', ')} still runs`,
+      'stop everything first, workers on other machines too: a worker writes what it remembers into the restored state',
+    );
+  if (await accepts(hostOf(temporal), portOf(temporal)))
+    throw refused(`Temporal runs at ${temporal}`, 'stop it, and all workers and servers');
+  if (await respondsOk(`${server}/livez`))
+    throw refused(`a Conveyor server answers at ${server}`, 'stop it, and all workers');
+  const open = existsSync(places.database) ? await findProcessesWith(places.database) : [];
+  if (open.length > 0) throw refused(`process ${open.join(', ')} has ${places.database} open`, 'stop it first');
+}
+
+async function placeAll(
+  { files }: BackupManifest,
+  { folder, places }: RestoreOptions,
+): Promise<{ readonly placed: readonly Placed[]; readonly kept: readonly string[] }> {
+  const kept: string[] = [];
+  const placed: Placed[] = [];
+  const isAuditHere = places.audit !== null && (await continues(places.audit, folder));
+  if (isAuditHere) kept.push(`the audit ${places.audit}, which continues that of the backup`);
+  for (const file of files) {
+    const to = findPlace(file, places);
+    const from = join(folder, file.path);
+    if (file.part === 'audit' && isAuditHere) continue;
+    if (file.part === 'configuration' && existsSync(places.configuration)) {
+      if ((await digestFile(places.configuration)).sha256 !== file.sha256)
+        kept.push(`${places.configuration}, which differs from ${from}: compare them`);
+    } else if (to === undefined) kept.push(`${from}: conveyor.config.yaml names no place for it here`);
+    else placed.push({ part: file.part, from, to });
+  }
+  return { placed, kept };
+}
+
+/** Undefined where the configuration of this machine has none. */
+function findPlace({ part, path }: CopiedFile, places: BackupPlaces): string | undefined {
+  const name = basename(path);
+  switch (part) {
+    case 'archive':
+      return places.archive ?? undefined;
+    case 'temporal':
+      return nameFromCopy(places.database, name);
+    case 'config-service':
+      return places.state;
+    case 'repositories':
+      return places.repositories.find((one) => `${one.name}.bundle` === name)?.git;
+    case 'audit':
+      return places.audit === null ? undefined : fromAuditCopy(places.audit, name);
+    case 'configuration':
+      return places.configuration;
+  }
+}
+
+/** Whether every record of the backup is here, too: then the audit here is newer, and evidence. */
+async function continues(audit: string, folder: string): Promise<boolean> {
+  const last = await lastRecords(join(folder, 'audit', 'audit.jsonl'));
+  return (await auditFiles(audit)).length > 0 && (await explainBreak(audit, last)) === null;
+}
+
+/** @throws ConveyorError `restore-refused` with the commands that move away what is there */
+async function requireAbsent(placed: readonly Placed[], { places, nowMs }: RestoreOptions): Promise<void> {
+  const parts = new Set(placed.map(({ part }) => part));
+  const wanted = [
+    ...placed.map(({ to }) => to),
+    ...databaseFiles(places.database),
+    ...(parts.has('archive') && places.archive !== null ? [`${places.archive}.wal`] : []),
+    ...(parts.has('audit') && places.audit !== null ? await auditFiles(places.audit) : []),
+    // Its values are of a later state of the repository.
+    ...(parts.has('repositories') ? [storeFolder(places)] : []),
+  ];
+  const there = [...new Set(wanted)].filter((path) => existsSync(path) && !isEmptyFolder(path));
+  if (there.length === 0) return;
+  // A name that nothing has, so that two restores do not move one over the other.
+  const suffix = new Date(nowMs).toISOString().replace(/[-:]|\.\d+/g, '');
+  throw conveyorError('restore-refused', {
+    why: `${there.join(', ')} ${there.length === 1 ? 'is' : 'are'} there already`,
+    how: `move ${there.length === 1 ? 'it' : 'them'} away: ${there.map((path) => `mv ${path} ${path}.${suffix}`).join(' && ')}`,
+  });
+}
+
+function isEmptyFolder(path: string): boolean {
+  try {
+    return readdirSync(path).length === 0;
+  } catch {
+    return false;
+  }
+}
+
+/** @throws ConveyorError `restore-refused` for what the disk says; a repository that was made by then stays, and the next restore names it */
+async function putBack(placed: readonly Placed[], { places, env }: RestoreOptions): Promise<void> {
+  const files = placed
+    .filter(({ part }) => part !== 'repositories')
+    .sort((a, b) => countTurn(a, places) - countTurn(b, places));
+  try {
+    for (const { from, to } of files) {
+      await mkdir(dirname(to), { recursive: true, mode: 0o700 });
+      await rm(asPart(to), { force: true });
+      await copyBytes(from, asPart(to));
+      await syncFile(asPart(to));
+    }
+    for (const { from, to } of placed.filter(({ part }) => part === 'repositories')) {
+      const repository = places.repositories.find(({ git }) => git === to);
+      if (repository !== undefined) await restoreRepository(repository, from, env);
+    }
+    for (const { to } of files) await rename(asPart(to), to);
+  } catch (error) {
+    for (const { to } of files) await rm(asPart(to), { force: true }).catch(() => undefined);
+    if (error instanceof ConveyorError) throw error;
+    const how = isDiskFull(error) ? MAKE_ROOM : 'look at the disk';
+    throw conveyorError('restore-refused', { why: describeTrouble(error), how });
+  }
+}
+
+const asPart = (to: string): string => `${to}.part`;
+
+/** Without its log a database would be taken for a whole one of an earlier time. */
+const countTurn = ({ to }: Placed, { database }: BackupPlaces): number => (to === database ? 1 : 0);
+
+/** In the words of a person. */
+export const placesText = ({ restored }: RestoredMachine): readonly string[] =>
+  restored.map(({ part, place }) => `${PART_NAMES[part]}: ${place}`);

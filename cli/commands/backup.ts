@@ -1,0 +1,85 @@
+import { resolve } from 'node:path';
+import { plural } from '../../domain/text';
+import { makeBackup } from '../backup/backup';
+import { formatFileSize } from '../backup/files';
+import type { BackupManifest } from '../backup/manifest';
+import { backupPlaces, type PlaceOptions } from '../backup/places';
+import { placesText, restoreBackup, type RestoredMachine } from '../backup/restore';
+import { versionsHere } from '../backup/versions';
+import { EXIT } from '../exit';
+import { emit, printNote } from '../output';
+import { usualAddresses } from '../stack/addresses';
+import { examples, type CommandCall, type GlobalOptions, type Register } from './command';
+
+type BackupCall = CommandCall<PlaceOptions & GlobalOptions>;
+
+const DB_HELP = 'the database of Temporal (default: CONVEYOR_TEMPORAL_DB, else .conveyor/temporal.db of this checkout)';
+const STATE_HELP =
+  'the file of conveyor config-service --state (default: .conveyor/config/service.json of this checkout)';
+
+/** A backup of one machine, and the way back (docs/guides/operate.md#backups). */
+export const backupCommands: Register = (program, cli) => {
+  program
+    .command('backup <dir>')
+    .description('copy all that Conveyor and Temporal keep on this machine into a new folder, while everything runs')
+    .option('--db <file>', DB_HELP)
+    .option('--state <file>', STATE_HELP)
+    .addHelpText('after', examples('conveyor backup /mnt/backup/monday', 'conveyor backup ./before-the-upgrade'))
+    .action(cli.handle<PlaceOptions, [string]>(backupMachine));
+  program
+    .command('restore <dir>')
+    .description('put a backup back; refused while anything runs, and where there is something already')
+    .option('--db <file>', DB_HELP)
+    .option('--state <file>', STATE_HELP)
+    .addHelpText('after', examples('conveyor restore /mnt/backup/monday'))
+    .action(cli.handle<PlaceOptions, [string]>(restoreMachine));
+};
+
+async function backupMachine({ io, output, options, connect }: BackupCall, dir: string): Promise<number> {
+  const stop = io.interrupted();
+  const folder = resolve(dir);
+  const places = backupPlaces(io.env, options);
+  const { temporal } = usualAddresses(io.env, connect);
+  printNote(io, `Copying to ${folder}`);
+  const versions = await versionsHere(io.env);
+  const manifest = await makeBackup(io, { folder, places, temporal, versions }, stop);
+  if (manifest === undefined) return EXIT.interrupted;
+  emit(io, output, { folder, ...manifest }, { text: (_, shown) => backupText(shown), name: [folder] });
+  return EXIT.ok;
+}
+
+function backupText({ folder, files, leftOut }: Omit<BackupManifest, 'format'> & { readonly folder: string }): string {
+  const size = formatFileSize(files.reduce((sum, { bytes }) => sum + bytes, 0));
+  return [
+    `${folder} is whole: ${plural(files.length, 'file')}, ${size}`,
+    ...notInIt(leftOut),
+    '',
+    `conveyor restore ${folder} puts it back.`,
+  ].join('\n');
+}
+
+async function restoreMachine({ io, output, options, connect }: BackupCall, dir: string): Promise<number> {
+  const folder = resolve(dir);
+  const places = backupPlaces(io.env, options);
+  const versions = await versionsHere(io.env);
+  const addresses = usualAddresses(io.env, connect);
+  const restored = await restoreBackup({ folder, places, addresses, versions, env: io.env, nowMs: io.now() });
+  emit(io, output, restored, { text: (_, shown) => restoredText(shown, places.audit), name: [folder] });
+  return EXIT.ok;
+}
+
+function restoredText(restored: RestoredMachine, audit: string | null): string {
+  const { at, host, kept, leftOut } = restored;
+  return [
+    `Restored as of ${at}, from ${host}`,
+    ...placesText(restored).map((line) => `  ${line}`),
+    ...(kept.length === 0 ? [] : ['Left as it is:', ...kept.map((line) => `  ${line}`)]),
+    ...notInIt(leftOut),
+    '',
+    'Conveyor knows nothing of what happened since then, and would give numbers of releases a second time.',
+    'Next, before anything runs as usual: docs/guides/operate.md#after-a-restore',
+    ...(audit === null ? [] : [`What people did since then: conveyor audit --file ${audit} --since ${at}`]),
+  ].join('\n');
+}
+
+const notInIt = (leftOut: readonly string[]): readonly string[] => ['Not in it:', ...leftOut.map((one) => `  ${one}`)];
