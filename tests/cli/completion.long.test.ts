@@ -42,7 +42,7 @@ const where = (name: string): jest.It => {
 };
 
 const LINES: readonly (readonly [line: string, offered: readonly string[]])[] = [
-  ['conveyor re', ['release', 'rerun', 'resume', 'retire', 'retry', 'revert']],
+  ['conveyor re', ['release', 'rerun', 'restore', 'resume', 'retire', 'retry', 'revert']],
   ['conveyor list releases --state q', ['queued']],
   ['conveyor completion ', ['bash', 'fish', 'zsh']],
   ['conveyor release ', []],

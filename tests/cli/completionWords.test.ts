@@ -45,7 +45,7 @@ async function offered(line: string, offline = false): Promise<string[]> {
 
 describe('completion offers', () => {
   test.each([
-    ['commands', 'conveyor re', ['release', 'rerun', 'resume', 'revert', 'retry', 'retire']],
+    ['commands', 'conveyor re', ['release', 'rerun', 'resume', 'revert', 'retry', 'retire', 'restore']],
     ['commands to ask help for', 'conveyor help wa', ['watch']],
     ['nothing after a command that does not exist', 'conveyor relase ', []],
     ['what comes after a command of commands', 'conveyor health st', ['statistics']],
