@@ -3,52 +3,39 @@ import {
   patched,
   workflowInfo,
   type StartChildWorkflowExecutionInput,
-  type WorkflowExecuteInput,
   type WorkflowInterceptors,
 } from '@temporalio/workflow';
 
 /**
  * Ends at once every workflow that Conveyor did not start. Anybody who reaches Temporal can start a workflow under any id. An input that is not
- * sealed for that id is decoded to nothing (client/seal.ts). One that is, and was copied from a history, says that it was for a child or for a run that continues.
+ * sealed for that id is decoded to nothing (client/seal.ts). One that is, and was copied from a history, names the run that it was for.
  */
 export const interceptors = (): WorkflowInterceptors => ({
   inbound: [
     {
       execute: (input, next) => {
         const why = whyNotOurs(input.args[0]);
-        if (why === undefined) return next(withoutMark(input));
+        if (why === undefined) return next(input);
         const message = `Conveyor did not start this workflow: ${why}`;
         // What is thrown here fails the task, not the workflow.
         return Promise.reject(ApplicationFailure.nonRetryable(message, 'not-started-by-conveyor'));
       },
     },
   ],
-  outbound: [
-    {
-      startChildWorkflowExecution: (input, next) => next(boundToThisRun(input)),
-      continueAsNew: (input, next) => next({ ...input, args: marked(input.args, { [CONTINUES]: true }) }),
-    },
-  ],
+  outbound: [{ startChildWorkflowExecution: (input, next) => next(boundToThisRun(input)) }],
 });
 
 /** The field in the input of a child that has the run of its parent. */
 const PARENT_RUN = 'parentRun';
-
-/** The field in the input of a run that continues another. Temporal says which do; what only starts was copied. */
-const CONTINUES = 'continues';
 
 /** Until 0.3 the task of a workflow without an input failed again and again, and its id was taken. */
 const ENDS_EMPTY = 'a workflow without an input ends';
 
 function whyNotOurs(input: unknown): string | undefined {
   if (input === undefined) return isBegunAlone() && patched(ENDS_EMPTY) ? UNSEALED : undefined;
-  const { [PARENT_RUN]: parentRun, [CONTINUES]: continues } = {
-    ...(input as Readonly<Record<string, unknown>> | null),
-  };
-  const { parent, continuedFromExecutionRunId } = workflowInfo();
-  const isOfOtherParent = parentRun !== undefined && parentRun !== parent?.runId;
-  const isOfEarlierRun = continues === true && continuedFromExecutionRunId === undefined;
-  return isOfOtherParent || isOfEarlierRun ? 'its input is a copy of one that belongs to another run' : undefined;
+  const bound = (input as Readonly<Record<string, unknown>> | null)?.[PARENT_RUN];
+  const isForAnother = bound !== undefined && bound !== workflowInfo().parent?.runId;
+  return isForAnother ? 'its input is a copy of one that belongs to another run' : undefined;
 }
 
 const UNSEALED = 'its input is missing, or not sealed for its id';
@@ -64,19 +51,7 @@ function isBegunAlone(): boolean {
 
 /** Temporal sets the parent of a run, and a parent that has ended starts no more children. */
 function boundToThisRun(input: StartChildWorkflowExecutionInput): StartChildWorkflowExecutionInput {
-  const args = marked(input.options.args ?? [], { [PARENT_RUN]: workflowInfo().runId });
-  return { ...input, options: { ...input.options, args } };
-}
-
-const marked = ([first, ...more]: readonly unknown[], mark: object): unknown[] => [
-  { ...(first as object), ...mark },
-  ...more,
-];
-
-/** The mark is no part of what a workflow carries. */
-function withoutMark(input: WorkflowExecuteInput): WorkflowExecuteInput {
-  const [first, ...more] = input.args;
-  if (typeof first !== 'object' || first === null || !(CONTINUES in first)) return input;
-  const { [CONTINUES]: _, ...carried } = first;
-  return { ...input, args: [carried, ...more] };
+  const [first, ...more] = input.options.args ?? [];
+  const bound = { ...(first as object), [PARENT_RUN]: workflowInfo().runId };
+  return { ...input, options: { ...input.options, args: [bound, ...more] } };
 }

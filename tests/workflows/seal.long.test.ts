@@ -135,26 +135,6 @@ describe('where histories are short', () => {
     await allRun('kv:3');
     expect(await isContinued(stranger, PIPELINE)).toBe(true);
   });
-
-  test('a retired pipeline does not come back when a stranger copies the input with which it continued', async () => {
-    await asked('cancel', ALICE, 'kvstore/1');
-    await world.ended('kvstore', 1);
-    for (const verb of ['hold', 'unhold', 'hold', 'unhold', 'hold', 'unhold'] as const)
-      await asked(verb, ALICE, 'kvstore');
-    await asked('retire', ALICE, 'kvstore');
-    const handle = stranger.workflow.getHandle(PIPELINE);
-    const isRunning = async () => (await handle.describe()).status.name === 'RUNNING';
-    await world.until('it has ended', async () => !(await isRunning()));
-    expect(await isContinued(stranger, PIPELINE)).toBe(true);
-    const { events } = await handle.fetchHistory();
-    await stranger.workflowService.startWorkflowExecution({
-      ...{ namespace: 'default', workflowId: PIPELINE, workflowType: { name: 'pipeline' } },
-      ...{ taskQueue: { name: world.taskQueue }, requestId: 'copy', identity: 'mallory' },
-      input: events?.[0]?.workflowExecutionStartedEventAttributes?.input ?? {},
-    });
-    await world.until('the copy has ended', async () => !(await isRunning()));
-    expect((await handle.describe()).status.name).toBe('FAILED');
-  });
 });
 
 describe('whoever reaches Temporal, and holds no key, changes nothing', () => {
