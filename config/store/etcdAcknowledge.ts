@@ -1,5 +1,6 @@
 import { ConveyorError } from '../../domain/errors';
 import { parseNestedJson } from '../../domain/json';
+import { concurrencyGate } from '../../sdk/concurrency';
 import { inGroups } from './batches';
 import { EtcdWatchEnd, type EtcdApi } from './etcdApi';
 import type { KeyValue } from './etcdWire';
@@ -15,6 +16,8 @@ interface Lease {
   /** What was written with it, by key. */
   readonly said: Map<string, string>;
   prolongedAt: number;
+  /** Under way, for all that the host says meanwhile. */
+  prolonging?: Promise<void> | undefined;
 }
 
 interface LeaseEntry {
@@ -24,6 +27,8 @@ interface LeaseEntry {
 
 /** How many keys are looked for in one transaction. */
 const READS = 100;
+/** Transactions of reads at once; a deploy looks at many paths at the same time. */
+const READS_AT_ONCE = 8;
 
 /**
  * What hosts acknowledge, each with one lease for all of its paths: what it says again is prolonged, not written. A host with a role of its own
@@ -31,6 +36,7 @@ const READS = 100;
  */
 export class EtcdAcknowledgements {
   private readonly leases = new Map<string, LeaseEntry>();
+  private readonly reads = concurrencyGate(READS_AT_ONCE);
 
   constructor(private readonly api: EtcdApi) {}
 
@@ -71,7 +77,8 @@ export class EtcdAcknowledgements {
       });
     }
     const points = [...named].map((host) => ({ range: { key: keys.ownAcknowledged(path, host) } }));
-    const answers = await Promise.all(inGroups(points, READS).map((some) => this.api.transact(some)));
+    const groups = inGroups(points, READS);
+    const answers = await Promise.all(groups.map((some) => this.reads(() => this.api.transact(some))));
     return answers.flatMap(({ ranges }) => ranges.flat());
   }
 
@@ -109,17 +116,16 @@ export class EtcdAcknowledgements {
 
   /** Once a third of its time is over. @throws EtcdWatchEnd `no-lease` also for a host that has another role since */
   private async prolong(keys: Keys, host: string, lease: Lease): Promise<void> {
+    if (performance.now() - lease.prolongedAt < (lease.ttlSeconds * 1000) / 3) return;
+    lease.prolonging ??= this.prolongNow(keys, host, lease).finally(() => (lease.prolonging = undefined));
+    await lease.prolonging;
+  }
+
+  private async prolongNow(keys: Keys, host: string, lease: Lease): Promise<void> {
     const now = performance.now();
-    if (now - lease.prolongedAt < (lease.ttlSeconds * 1000) / 3) return;
-    const before = lease.prolongedAt;
+    if ((await this.isNamed(keys, host)) !== lease.isNamed) throw new EtcdWatchEnd('no-lease');
+    await this.api.keepAlive(lease.id);
     lease.prolongedAt = now;
-    try {
-      if ((await this.isNamed(keys, host)) !== lease.isNamed) throw new EtcdWatchEnd('no-lease');
-      await this.api.keepAlive(lease.id);
-    } catch (error) {
-      lease.prolongedAt = before;
-      throw error;
-    }
   }
 
   private async isNamed(keys: Keys, host: string): Promise<boolean> {

@@ -62,6 +62,7 @@ export function planLock(wanted: WantedUsers, present: PresentUsers, newPassword
   const keys = new Keys(repository);
   const names = roleNames(repository);
   const hasOwn = (host: string): boolean => isPerHost || present.named.includes(host);
+  const isAdded = (host: string): boolean => hosts.includes(host) && present.users[hostUser(host)] === undefined;
   const read: Permission = { type: 'READ', range: keys.everything };
   refuseManyOwn([...present.named.filter((host) => !revoked.includes(host)), ...(isPerHost ? hosts : [])]);
   return [
@@ -77,7 +78,7 @@ export function planLock(wanted: WantedUsers, present: PresentUsers, newPassword
       const made = roleSteps(present, role, [read, { type: 'READWRITE', range: keys.ownOf(host) }]);
       return [...made, ...steps, ...nameSteps(present, keys, host), ...leaveSteps(present, hostUser(host), names.host)];
     }),
-    ...rotated.flatMap((one) => (hosts.includes(one) ? [] : rotateSteps(present, one, newPassword()))),
+    ...rotated.flatMap((one) => (isAdded(one) ? [] : rotateSteps(present, one, newPassword()))),
     ...revoked.flatMap((one) => revokeSteps(present, keys, one)),
     ...(present.isLocked ? [] : [{ text: 'lets in nobody without a user', path: '/v3/auth/enable', body: {} }]),
   ];

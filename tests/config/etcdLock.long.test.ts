@@ -91,7 +91,7 @@ describeWithEtcd('a store with a lock', () => {
     const [added] = await take({ hosts: ['h1', 'h7'] });
     const old = new EtcdStore({ url: etcd.url, login: { user: 'host-h7', password: added?.issued?.password ?? '' } });
     expect(await old.read('flags', 'a')).toBeDefined();
-    const [rotated] = await take({ rotated: ['h7'] });
+    const [rotated] = await take({ hosts: ['h1', 'h7'], rotated: ['h7'] });
     expect(rotated).toMatchObject({ text: 'gives host-h7 another password', issued: { host: 'h7' } });
     await expect(old.read('flags', 'a')).rejects.toMatchObject({ code: 'store-refused' });
     const login = { user: 'host-h7', password: rotated?.issued?.password ?? '' };
