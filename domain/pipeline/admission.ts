@@ -26,7 +26,7 @@ type BadRule = (state: PipelineState, artifact: Artifact) => KnownBad | undefine
 /** Whether admission depends on whether a version is bad with every digest, or only with the one that it was bad with. */
 export const differsByDigest = (state: PipelineState): boolean =>
   state.ready
-    .flatMap((ready) => (isDeploy(ready) ? ready.artifacts : []))
+    .flatMap((ready) => (isDeploy(ready) && !ready.rollback ? ready.artifacts : []))
     .some((artifact) => !isKnownBad(state, artifact) && findKnownBad(state, artifact) !== undefined);
 
 /**
@@ -137,12 +137,14 @@ interface Deciding {
 }
 
 function decide(state: PipelineState, ready: ReadyAction, { nowMs, reserved, badBy }: Deciding): Admission | Obstacle {
-  const bad = isDeploy(ready) ? ready.artifacts.find((artifact) => badBy(state, artifact)) : undefined;
+  // A rollback brings bytes that were good, also if the version was bad with others.
+  const isBad = ready.rollback ? isKnownBad : badBy;
+  const bad = isDeploy(ready) ? ready.artifacts.find((artifact) => isBad(state, artifact)) : undefined;
   if (bad)
     return {
       kind: 'bad-package',
       artifact: identityOf(bad),
-      reason: `${identityOf(bad)} is known to be bad: ${badBy(state, bad)?.reason ?? ''}`,
+      reason: `${identityOf(bad)} is known to be bad: ${isBad(state, bad)?.reason ?? ''}`,
     };
   const followOn = followOnOf(state, ready.release);
   const dropped = followOn && whyDropped(state, followOn);

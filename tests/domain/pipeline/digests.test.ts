@@ -109,6 +109,12 @@ describe('a known-bad version that a release has with another digest', () => {
     expect(differsByDigest({ ...bad, ready: [{ ...ready, artifacts: [kv(13, A)] }] })).toBe(false);
   });
 
+  test('is brought back by a rollback if it was good with that digest', () => {
+    const rollback = { ...bad, ready: [{ ...ready, rollback: true }] };
+    expect(admit(rollback, NOW).decisions[0]?.admission).toMatchObject({ kind: 'granted' });
+    expect(differsByDigest(rollback)).toBe(false);
+  });
+
   test('is not run again', () => {
     const failed = recordRelease(bad, { ...resultOf(1, [], [kv(13, B)]), state: 'failed' }, NOW);
     expect(refuseRerun(failed, [kv(13, B)], manual(), 1)).toMatchObject({ code: 'known-bad' });
