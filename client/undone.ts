@@ -48,7 +48,7 @@ async function findUndone(
     }
     const rollback = state.history.find(({ id }) => id === undone.by);
     if (action !== undefined && !rollback?.deploys.some((deploy) => deploy.action === action)) return {};
-    return undone.at === null ? { undone } : { undone, runsNow: runningNow({ ...status, lastGood }) };
+    return undone.at === null ? { undone } : { undone, runsNow: runningNow({ ...status, lastGood }, state) };
   } catch {
     return {};
   }

@@ -1,4 +1,5 @@
 import { releaseId } from '../ids';
+import type { PipelineState } from './state';
 import type { PipelineStatus, ReleaseSummary, RunsNow, Undone } from '../views';
 
 type Row = Pick<ReleaseSummary, 'id' | 'pipeline' | 'number' | 'state' | 'endedAt' | 'trigger'>;
@@ -35,10 +36,18 @@ export const withReplaced = <T extends Row>(releases: readonly T[], lastGood: Pi
     return by === undefined ? release : { ...release, replacedBy: by };
   });
 
-/** What each deploy action of a pipeline runs now, and the release that brought it. */
-export const runningNow = ({ id, lastGood }: Pick<PipelineStatus, 'id' | 'lastGood'>): RunsNow[] =>
-  Object.entries(lastGood).map(([action, { release, version, replaced }]) =>
-    replaced && replaced.on === undefined
-      ? { action, version: replaced.version, by: replaced.by }
-      : { action, version, by: release === 0 ? null : releaseId(id, release) },
-  );
+/**
+ * What each deploy action of a pipeline runs now, and the release that brought it. Nothing while one deploys, nor of an action whose last deploy left
+ * its units in several versions.
+ */
+export const runningNow = (
+  { id, lastGood }: Pick<PipelineStatus, 'id' | 'lastGood'>,
+  { active, inherited }: Pick<PipelineState, 'active' | 'inherited'>,
+): RunsNow[] =>
+  Object.entries(active.some(({ deploying }) => deploying) ? {} : lastGood)
+    .filter(([action]) => inherited[action] === undefined)
+    .map(([action, { release, version, replaced }]) =>
+      replaced && replaced.on === undefined
+        ? { action, version: replaced.version, by: replaced.by }
+        : { action, version, by: release === 0 ? null : releaseId(id, release) },
+    );

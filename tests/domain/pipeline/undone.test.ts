@@ -1,5 +1,7 @@
 import { runningNow, undoneBy, withUndone } from '../../../domain/pipeline/undone';
-import type { ReleaseSummary } from '../../../domain/views';
+import type { Inheritance } from '../../../domain/deploy/planRevert';
+import type { PipelineState } from '../../../domain/pipeline/state';
+import type { ReleaseSummary, RunsNow } from '../../../domain/views';
 import { pipeline, release } from '../../builders/cliSamples';
 
 const at = '2026-11-20T14:00:00.000Z';
@@ -49,10 +51,18 @@ test('each action runs now the newest good deploy of its own or of another pipel
     taken: { release: 4, version: 'v4', replaced: { by: 'hotfix/1', version: 'v9' } },
     partly: { release: 4, version: 'v4', replaced: { by: 'hotfix/1', version: 'v9', on: 'web-x' } },
   };
-  expect(runningNow(pipeline({ id: 'web', lastGood }))).toEqual([
+  const status = pipeline({ id: 'web', lastGood });
+  expect(runningNow(status, { active: [], inherited: {} })).toEqual([
     { action: 'one', version: 'v3', by: 'web/5' },
     { action: 'first', version: 'v1', by: null },
     { action: 'taken', version: 'v9', by: 'hotfix/1' },
     { action: 'partly', version: 'v4', by: 'web/4' },
   ]);
+  const left = { left: ['v5'], snapshot: null } as unknown as Inheritance;
+  const others = ({ action }: RunsNow) => action !== 'one';
+  expect(runningNow(status, { active: [], inherited: { one: left } })).toEqual(
+    runningNow(status, { active: [], inherited: {} }).filter(others),
+  );
+  const deploying = [{ deploying: true }] as unknown as PipelineState['active'];
+  expect(runningNow(status, { active: deploying, inherited: {} })).toEqual([]);
 });
