@@ -43,8 +43,17 @@ export async function parseOutput(io: Io, options: { output?: string; color?: bo
 /** What times are shown by. */
 const readerOf = (io: Io): Pick<View, 'now' | 'timeZone'> => ({
   now: io.now(),
-  ...(io.env.TZ ? { timeZone: io.env.TZ } : {}),
+  ...zoneIn(io.env),
 });
+
+/** TZ as far as it names a zone: it may also be a file (`:/etc/localtime`) or a rule, which Node takes for its own zone. */
+function zoneIn({ TZ }: Io['env']): Pick<View, 'timeZone'> {
+  try {
+    return TZ ? { timeZone: new Intl.DateTimeFormat('en', { timeZone: TZ }).resolvedOptions().timeZone } : {};
+  } catch {
+    return {};
+  }
+}
 
 /** Only who wants YAML waits until the library is loaded. */
 async function yamlWriter(): Promise<Output['yaml']> {

@@ -74,3 +74,12 @@ test('commands leave the form of a time to one file', () => {
   );
   expect(cutting).toEqual([join('render', 'times.ts')]);
 });
+
+test.each([':/etc/localtime', 'CET-1CEST', 'Mars/Olympus'])('where TZ is %s an error keeps its words', async (TZ) => {
+  const failure = conveyorError('no-worker', { id: 'web', lastPollAt: '2026-11-20T13:59:56.000Z' } as never);
+  const client = { status: () => Promise.reject(failure), listPipelines: () => Promise.resolve([]) };
+  expect(await run(['status', 'web/1', '-o', 'json'], { client, env: { TZ } })).toMatchObject({
+    code: failure.exit,
+    err: expect.stringContaining('last poll: '),
+  });
+});
