@@ -29,6 +29,10 @@ export const formatTime = (atMs: number): string => new Date(atMs).toISOString()
 /** `paused by user:alice: lunch`; without a reason, which a signal may leave out, no colon either. */
 export const withReason = (text: string, reason: string): string => (reason === '' ? text : `${text}: ${reason}`);
 
+/** Who refused a call, and why; an answer that names both already is enough. */
+export const refusalWords = (by: string, method: string, why: string): string =>
+  why.startsWith(`${by} `) && why.includes(` ${method} `) ? why : `${by} refused ${method}: ${why}`;
+
 /** `3 tasks`, `1 task`. */
 export const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
 

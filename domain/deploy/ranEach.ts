@@ -1,7 +1,7 @@
 import type { Unit } from '../fleet/unit';
 import { STATE_LIMITS } from '../limits';
 import { cutText } from '../size';
-import { listed } from '../text';
+import { listed, plural } from '../text';
 import { versionBefore, type RevertRules } from './versionBefore';
 
 /** Of the versions, and of the units of each, the first; the others are counted. */
@@ -21,7 +21,7 @@ export function ranEach(units: readonly Unit[], rules: RevertRules): string | un
   }
   if (places.size < 2) return undefined;
   const words = [...places].map(([version, ids]) => `${version ?? 'none that is known'} in ${firstOf(ids)}`);
-  const more = words.length > NAMED_AT_MOST ? [`${words.length - NAMED_AT_MOST} more versions`] : [];
+  const more = words.length > NAMED_AT_MOST ? [plural(words.length - NAMED_AT_MOST, 'more version')] : [];
   return cutText([...words.slice(0, NAMED_AT_MOST), ...more].join('; '), STATE_LIMITS.ranEach.max);
 }
 

@@ -8,6 +8,7 @@ import { unitsWithoutPast } from '../../domain/deploy/planRevert';
 import type { PlannedStride } from '../../activities/strides';
 import type { PhaseWork, Traffic } from '../../activities/updates';
 import type { Selection } from '../../domain/deploy/snapshot';
+import { refusalWords } from '../../domain/text';
 import { askAgain, callUntilAnswered } from './calls';
 import { callOrPause, pauseRefused } from './refusals';
 import type { DeploySession } from './session';
@@ -159,7 +160,7 @@ async function answerBack<T>(
   }
   answer = await askAgain(run, ask);
   return answer && 'refused' in answer
-    ? { refused: `${run.input.spec.pushType} refused ${what}: ${answer.refused}` }
+    ? { refused: refusalWords(run.input.spec.pushType, what, answer.refused) }
     : answer;
 }
 

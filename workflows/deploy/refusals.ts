@@ -1,4 +1,5 @@
 import { patched } from '@temporalio/workflow';
+import { refusalWords } from '../../domain/text';
 import { callUntilAnswered, untilResumed, type PushCall } from './calls';
 import { whilePaused } from './pause';
 import type { DeploySession } from './session';
@@ -16,7 +17,7 @@ export async function callOrPause<T>(
   for (;;) {
     const answer = await callUntilAnswered(run, what, call, wake);
     if (answer === undefined || 'value' in answer) return answer;
-    await pauseRefused(run, `${run.input.spec.pushType} refused ${what}: ${answer.refused}`, { wake });
+    await pauseRefused(run, refusalWords(run.input.spec.pushType, what, answer.refused), { wake });
   }
 }
 
