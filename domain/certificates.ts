@@ -14,16 +14,17 @@ export interface CertificateLook {
 export type CertificateState =
   { readonly kind: 'valid' | 'ending' | 'ended' | 'early' } | { readonly kind: 'unreadable'; readonly why: string };
 
-/** Long enough to renew one by hand, and no longer than half of the validity of those that are renewed by a program. */
+/** Long enough to renew one by hand; one that lives shorter is renewed by a program, when a third of its life is left. */
 const RENEW_WITHIN_MS = 14 * 86_400_000;
 
-/** How a certificate stands: `early` is valid only later, `ending` ends within 14 days. */
+/** How a certificate stands: `early` is valid only later, `ending` ends within 14 days, and within the last third of its life. */
 export function certificateState({ from, until, trouble }: CertificateLook, nowMs: number): CertificateState {
   if (from === null || until === null) return { kind: 'unreadable', why: trouble ?? 'there is no certificate in it' };
   const leftMs = Date.parse(until) - nowMs;
   if (leftMs <= 0) return { kind: 'ended' };
   if (Date.parse(from) > nowMs) return { kind: 'early' };
-  return { kind: leftMs < RENEW_WITHIN_MS ? 'ending' : 'valid' };
+  const lifeMs = Date.parse(until) - Date.parse(from);
+  return { kind: leftMs < Math.min(RENEW_WITHIN_MS, lifeMs / 3) ? 'ending' : 'valid' };
 }
 
 interface Validity {

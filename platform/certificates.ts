@@ -21,6 +21,15 @@ export async function certificatesForTemporal(env: Env): Promise<CertificateLook
   }
 }
 
+/** By which name its certificate is checked, if not by that of its address. */
+export async function nameOfTemporal(env: Env): Promise<string | undefined> {
+  try {
+    return (await loadTemporalProfile(env)).tls?.serverName;
+  } catch {
+    return undefined;
+  }
+}
+
 /** @throws Error where the file of its settings is not as it should be */
 async function loadTemporalProfile(env: Env) {
   // If this file loaded it, every command would take longer.

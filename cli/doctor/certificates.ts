@@ -3,19 +3,28 @@ import { connect, type ConnectionOptions } from 'node:tls';
 import { certificateState, type CertificateLook } from '../../domain/certificates';
 import { formatDuration } from '../../domain/text';
 import type { Env } from '../../platform/env';
-import { certificatesForStores, certificatesForTemporal } from '../../platform/certificates';
+import { certificatesForStores, certificatesForTemporal, nameOfTemporal } from '../../platform/certificates';
 import { loadRegistry } from '../../platform/registry';
 import { hostOf, portOf } from '../stack/addresses';
 import { ANSWERS_WITHIN_MS, type DoctorCheck } from './check';
 
 /** Certificates that end make connections fail on one night, everywhere at once. */
 
+/** It says nothing of whether Temporal works: a router before it may show another one. */
+export const SHOWN_BY_TEMPORAL = 'certificate of Temporal';
+
 /** Those for Temporal, and the one that it shows; undefined without TLS. */
 export async function checkTemporalCertificates(env: Env, address: string): Promise<DoctorCheck[] | undefined> {
   const own = await certificatesForTemporal(env);
   if (own === undefined) return undefined;
-  const place = { host: hostOf(address), port: portOf(address), ALPNProtocols: ['h2'] };
-  return certificateChecks([...own, ...(await peerCertificate('certificate of Temporal', place))], Date.now());
+  const servername = await nameOfTemporal(env);
+  const place = {
+    host: hostOf(address),
+    port: portOf(address),
+    ALPNProtocols: ['h2'],
+    ...(servername && { servername }),
+  };
+  return certificateChecks([...own, ...(await peerCertificate(SHOWN_BY_TEMPORAL, place))], Date.now());
 }
 
 /** Those for the stores of configuration. Where their files are not, no process may need them: a wrong configuration has its own check. */
@@ -97,8 +106,8 @@ function peerCertificate(
   const at = `that of ${options.host}:${options.port}`;
   return new Promise((resolve) => {
     const socket = connect({
-      ...options,
       ...(isIP(options.host) ? {} : { servername: options.host }),
+      ...options,
       // Nothing is sent: one that has ended is looked at as well.
       rejectUnauthorized: false,
     });

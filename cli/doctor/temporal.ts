@@ -6,7 +6,7 @@ import { loadRegistry } from '../../platform/registry';
 import { NoAnswer, sendRequest } from '../../sdk/request';
 import { hostOf, isLocal, portOf, usualAddresses } from '../stack/addresses';
 import { accepts } from '../stack/ports';
-import { checkTemporalCertificates } from './certificates';
+import { checkTemporalCertificates, SHOWN_BY_TEMPORAL } from './certificates';
 import { ANSWERS_WITHIN_MS, notSeen, SEE_TO_TEMPORAL, type DoctorCheck } from './check';
 import { examinationChecks } from './examination';
 import { finderChecks } from './finders';
@@ -21,7 +21,7 @@ type TemporalLook =
 export async function checkBehindTemporal(env: Env): Promise<DoctorCheck[]> {
   const { temporal } = usualAddresses(env, {});
   const certificates = (await checkTemporalCertificates(env, temporal)) ?? [];
-  if (certificates.some(({ state }) => state === 'missing'))
+  if (certificates.some(({ name, state }) => state === 'missing' && name !== SHOWN_BY_TEMPORAL))
     return [
       ...certificates,
       notSeen('Temporal', 'no connection without that certificate', 'first see to the certificate'),

@@ -59,9 +59,9 @@ const storeChecks = (tls: { readonly cert?: string; readonly ca?: string }, nowM
   }));
 
 story(
-  'a certificate is in order, a warning from 14 days on, and broken once it has ended, with its file and the day',
+  'a certificate is in order, a warning from 14 days and a third of its life on, and broken once it has ended, with its file and the day',
   () => {
-    const cert = certificate('long', 30);
+    const cert = certificate('long', 60);
     const until = expect.stringMatching(/^\d{4}-\d\d-\d\dT/) as string;
     const name = 'client certificate for the store of flags';
     const [valid] = storeChecks({ cert });
@@ -73,6 +73,9 @@ story(
     expect(storeChecks({ cert }, endMs - 14 * DAY_MS + 1)).toEqual([
       { name, state: 'warning', found: `${cert} ends in 14d, at ${end}` },
     ]);
+    const short = certificate('short', 1);
+    expect(storeChecks({ cert: short })).toMatchObject([{ state: 'ok' }]);
+    expect(storeChecks({ cert: short }, Date.now() + 0.7 * DAY_MS)).toMatchObject([{ state: 'warning' }]);
     expect(storeChecks({ cert }, endMs + DAY_MS)).toEqual([
       { name, state: 'missing', found: `${cert} ended 1d ago, at ${end}: connections are refused` },
     ]);
@@ -88,8 +91,9 @@ story('a chain ends with its first certificate, and authorities with their last'
     both,
     `${readFileSync(certificate('soon', 2), 'utf8')}${readFileSync(certificate('later', 30), 'utf8')}`,
   );
-  expect(storeChecks({ cert: both })).toMatchObject([{ state: 'warning' }]);
-  expect(storeChecks({ ca: both })).toMatchObject([{ name: 'authority of the store of flags', state: 'ok' }]);
+  const nowMs = Date.now() + 1.5 * DAY_MS;
+  expect(storeChecks({ cert: both }, nowMs)).toMatchObject([{ state: 'warning' }]);
+  expect(storeChecks({ ca: both }, nowMs)).toMatchObject([{ name: 'authority of the store of flags', state: 'ok' }]);
 });
 
 test('a file that is away or holds no certificate is broken', () => {
@@ -139,13 +143,13 @@ story('a client certificate for Temporal that has ended is broken, and not Tempo
 });
 
 story('what a server shows is looked at, also once it has ended and nobody would believe it', async () => {
-  const [ended, soon] = [await shows('shown', -1), await shows('shownSoon', 3)];
+  const [ended, valid] = [await shows('shown', -1), await shows('shownByTemporal', 3)];
   expect(await checkServerCertificate(`https://127.0.0.1:${ended}`)).toMatchObject([
     { name: 'certificate of the server', state: 'missing' },
   ]);
   const tls = { TEMPORAL_TLS: 'true', TEMPORAL_CONFIG_FILE: file('none.toml') };
-  expect(await checkTemporalCertificates(tls, `localhost:${soon}`)).toMatchObject([
-    { name: 'certificate of Temporal', state: 'warning' },
+  expect(await checkTemporalCertificates(tls, `localhost:${valid}`)).toMatchObject([
+    { name: 'certificate of Temporal', state: 'ok' },
   ]);
 });
 
@@ -159,4 +163,23 @@ test('settings for Temporal that cannot be read are named, and end nothing', asy
 test('without TLS there is nothing to look at', async () => {
   expect(await checkServerCertificate('http://127.0.0.1:1')).toEqual([]);
   expect(await checkTemporalCertificates({ TEMPORAL_CONFIG_FILE: file('none.toml') }, '127.0.0.1:1')).toBeUndefined();
+});
+
+story('a certificate that Temporal shows and that has ended hides nothing of Temporal', async () => {
+  const port = await shows('shownEnded', -1);
+  const env = {
+    ...{ TEMPORAL_TLS: 'true', TEMPORAL_TLS_SERVER_NAME: 'temporal.internal' },
+    ...{ TEMPORAL_ADDRESS: `127.0.0.1:${port}`, TEMPORAL_CONFIG_FILE: file('none.toml') },
+  };
+  const checks = await checkDoor(
+    env,
+    {},
+    { askServer: () => Promise.reject(new Error('asked')), sleep: () => Promise.resolve() },
+  );
+  expect(checks.map(({ name, state }) => [name, state])).toEqual(
+    expect.arrayContaining([
+      ['certificate of Temporal', 'missing'],
+      ['Temporal', 'missing'],
+    ]),
+  );
 });
