@@ -17,6 +17,8 @@ export class Readiness {
   private readonly parts: Shared<readonly ReadinessPart[]>;
   private readonly stored: Shared<void>;
   private storedSeen: { readonly why: string | undefined; readonly atMs: number } | undefined;
+  /** In a row. Every server looks in the same way, so one look that fails takes none of them away. */
+  private failedLooks = 0;
 
   constructor(private readonly deps: Pick<ServerDeps, 'client' | 'isDraining' | 'now' | 'whyNothingIsStored'>) {
     const now = (): number => deps.now();
@@ -46,8 +48,11 @@ export class Readiness {
 
   private async lookAtStore(): Promise<void> {
     try {
-      this.storedSeen = { why: await this.deps.whyNothingIsStored?.(), atMs: this.deps.now() };
+      const why = await this.deps.whyNothingIsStored?.();
+      this.failedLooks = why === undefined ? 0 : this.failedLooks + 1;
+      this.storedSeen = this.failedLooks === 1 ? undefined : { why, atMs: this.deps.now() };
     } catch {
+      this.failedLooks = 0;
       this.storedSeen = undefined;
     }
   }

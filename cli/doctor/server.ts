@@ -69,12 +69,15 @@ async function probeTwice(http: HttpOptions, { sleep }: Pick<Io, 'sleep'>) {
   return probeServer(http, ANSWERS_WITHIN_MS);
 }
 
-const BESIDE = 'deploys continue meanwhile, and --break-glass "why" goes past it where Temporal can be reached';
+const BESIDE =
+  'while Temporal and the workers work deploys continue, and --break-glass "why" goes past it where Temporal can be reached';
+/** A balancer sends nothing to servers that are not ready. */
+const OR_UNREADY = 'or no server is ready: ask one past the balancer, as by kubectl port-forward: its /readyz says why';
 
 const HOW_TO_REACH: Readonly<Record<Unanswered['why'], string>> = {
-  away: `see whether conveyor server runs there, and whether address and network are right; ${BESIDE}`,
+  away: `see whether conveyor server runs there, and whether address and network are right; ${OR_UNREADY}; ${BESIDE}`,
   silent: `on its machine, ps -o stat,args shows whether it is stopped (T: kill -CONT continues it) or busy; or the network loses what is sent; ${BESIDE}`,
-  proxy: `the proxy there works, and the server behind it is gone, frozen or too slow: look at the process and the log of conveyor server; ${BESIDE}`,
+  proxy: `the proxy there works, and the server behind it is gone, frozen or too slow: look at the process and the log of conveyor server; ${OR_UNREADY}; ${BESIDE}`,
   stranger: 'another program has that address: correct it (conveyor login URL, CONVEYOR_SERVER or --server)',
 };
 

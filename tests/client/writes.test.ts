@@ -8,14 +8,15 @@ const failure = (code: number, message: string) =>
   Object.assign(new Error(`${code} ${message}`), { code, details: message, metadata: {} });
 
 /** Which task queues a look names, and what it says where Temporal fails. */
-async function look(nowMs: number, error?: Error) {
+async function look(nowMs: number, error?: Error, ofKnown?: Error) {
   const names: string[] = [];
   const client = {
     withDeadline: (_at: number, call: () => Promise<unknown>) => call(),
     workflowService: {
       describeTaskQueue: ({ taskQueue: { name } }: { taskQueue: { name: string } }) => {
         names.push(name);
-        return error === undefined ? Promise.resolve({}) : Promise.reject(error);
+        const why = name === 'canary' ? ofKnown : error;
+        return why === undefined ? Promise.resolve({}) : Promise.reject(why);
       },
     },
   };
@@ -39,6 +40,11 @@ test.each([
   ['says that it cannot', failure(14, 'UNAVAILABLE: shard status unknown'), '14 UNAVAILABLE: shard status unknown'],
 ])('a Temporal server that %s stores nothing', async (_what, error, why) => {
   expect((await look(NOW_MS, error)).why).toBe(why);
+});
+
+test('of one that describes no known task queue either nobody can tell: it is silent, or throttles us', async () => {
+  const late = failure(4, 'DEADLINE_EXCEEDED');
+  await expect(look(NOW_MS, late, late)).rejects.toBe(late);
 });
 
 test.each([
