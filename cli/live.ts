@@ -1,6 +1,6 @@
 import { plural } from '../domain/text';
 import type { Screen } from './io';
-import { isLinkAlone, safe, truncate, widthOf } from './render/paint';
+import { isPlaceAlone, safe, truncate, widthOf } from './render/paint';
 
 /**
  * A region at the end of the terminal that is drawn again in place. Nothing above it is touched, so what was printed
@@ -52,7 +52,7 @@ export function liveRegion(screen: Screen): LiveRegion {
 function fitToScreen(text: string, screen: Screen): string[] {
   const lines = safe(text, true)
     .split('\n')
-    .map((line) => (isLinkAlone(line) ? line : truncate(line, screen.columns - 1)));
+    .map((line) => (isPlaceAlone(line) ? line : truncate(line, screen.columns - 1)));
   const room = Math.max(3, screen.rows - 1);
   if (countRows(lines, screen) <= room) return lines;
   let shown = lines;

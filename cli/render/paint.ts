@@ -92,7 +92,7 @@ const TOKEN = /\u001b\[[0-9;]*m| +|[^ \u001b]+/gu;
 
 /**
  * A line, with its colours, in as many lines of `width` columns as it takes: people need all of it at night. It is broken at spaces,
- * and continues under its last column. A link stays whole, on a line of its own if it has to: terminals open no half of one.
+ * and continues under its last column. A link or a path stays whole, on a line of its own if it has to: half of one opens nothing.
  */
 export function fold(line: string, width: number): string[] {
   if (widthOf(line) <= width) return [line];
@@ -105,7 +105,7 @@ export function fold(line: string, width: number): string[] {
     else if (token.startsWith('\u001b')) lines[lines.length - 1] = last + token;
     else {
       if (widthOf(last + gap + token) <= width) lines[lines.length - 1] = last + gap + token;
-      else if (isLink(token)) lines.push((widthOf(indent + token) <= width ? indent : '') + token);
+      else if (PLACE.test(token)) lines.push((widthOf(indent + token) <= width ? indent : '') + token);
       else lines.push(...pieces(token, width - indent.length).map((piece) => indent + piece));
       gap = '';
     }
@@ -117,10 +117,11 @@ export function fold(line: string, width: number): string[] {
 export const foldAll = (lines: readonly string[], { width }: Pick<View, 'width'>): string[] =>
   lines.flatMap((line) => fold(line, width));
 
-const isLink = (word: string): boolean => /https?:\/\//.test(word);
+/** A link, or a path from the root. */
+const PLACE = /https?:\/\/|^\/[^/\s]+\//;
 
 /** Whether a line, with its colours, is a link and nothing else. */
-export const isLinkAlone = (line: string): boolean => /^ *https?:\/\/\S+$/.test(line.replace(COLOR, ''));
+export const isPlaceAlone = (line: string): boolean => /^ *(?:https?:\/)?\/\S+$/.test(line.replace(COLOR, ''));
 
 /** Where the last column of a line begins, if that leaves half of the width; else a little further in than the line itself. */
 function hangingOf(line: string, width: number): number {

@@ -333,6 +333,7 @@ describe('folding a line', () => {
     ],
     ['it goes to https://ci.example/4711 now', 26, ['it goes to', '  https://ci.example/4711', '  now']],
     ['it goes to https://ci.example/4711', 16, ['it goes to', 'https://ci.example/4711']],
+    ['it lies in /root/.cache/test-server', 16, ['it lies in', '/root/.cache/test-server']],
     ['\u001b[31mred as it is\u001b[39m', 8, ['\u001b[31mred as', '  it is\u001b[39m']],
   ])('%j to %i columns', (line, width, expected) => {
     expect(fold(line, width)).toEqual(expected);
