@@ -145,11 +145,14 @@ async function changed(
   return { created, previous, ...continuedBy(left), ...(configNotes.length > 0 ? { configNotes } : {}) };
 }
 
-/** Null for a pipeline that is new, and for one that does not answer: applying it then says why. */
+/** Null for a pipeline that is new. @throws what the query throws if it may answer later: what it has already is not taken for new */
 const specNow = (workflows: Workflows, pipeline: string): Promise<PipelineSpec | null> =>
   workflows.pipelineState(pipeline).then(
     ({ spec }) => spec,
-    () => null,
+    (error: unknown) => {
+      if (error instanceof ConveyorError && error.retryable) throw error;
+      return null;
+    },
   );
 
 /** A running workflow takes no records from outside, so that it does not continue with them. */
