@@ -80,8 +80,9 @@ export const PART_NAMES: Readonly<Record<BackupPart, string>> = {
 function requireEmpty(folder: string): void {
   let names: readonly string[];
   try {
-    closeFolder(folder);
-    names = readdirSync(folder);
+    // Somebody else's folder keeps its mode.
+    names = existsSync(folder) ? readdirSync(folder) : [];
+    if (names.length === 0) closeFolder(folder);
   } catch (error) {
     throw conveyorError('usage', {
       text: `${folder} is no folder to write to: ${describeTrouble(error)}`,

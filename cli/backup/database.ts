@@ -1,4 +1,4 @@
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { conveyorError } from '../../domain/errors';
 import { hostOf, portOf } from '../stack/addresses';
@@ -25,10 +25,11 @@ export const nameFromCopy = (database: string, copy: string): string =>
  * @throws ConveyorError `backup-failed`
  */
 export async function copyDatabase(
-  database: string,
+  named: string,
   folder: string,
   temporal: string,
 ): Promise<Paused<readonly string[]>> {
+  const database = locate(named);
   await requireRoom(database, folder);
   const pids = await findProcessesWith(database).catch((error: unknown) => {
     throw failed(`which process has ${database} open is not known: ${describeTrouble(error)}`, STOP_FIRST);
@@ -56,12 +57,16 @@ async function copyAll(database: string, folder: string): Promise<readonly strin
   return files.map((file) => copyNameOf(database, file));
 }
 
+/** SQLite keeps its log beside the file itself, not beside a link to it. */
+function locate(named: string): string {
+  if (existsSync(named)) return realpathSync(named);
+  throw failed(
+    `there is no database ${named}`,
+    'name the one of temporal-dev.sh with --db or CONVEYOR_TEMPORAL_DB; docs/guides/cluster.md is about PostgreSQL',
+  );
+}
+
 async function requireRoom(database: string, folder: string): Promise<void> {
-  if (!existsSync(database))
-    throw failed(
-      `there is no database ${database}`,
-      'name the one of temporal-dev.sh with --db or CONVEYOR_TEMPORAL_DB; docs/guides/cluster.md is about PostgreSQL',
-    );
   const [needed, room] = [await sizeOfFiles(databaseFiles(database)), await roomIn(folder)];
   if (needed > room)
     throw failed(`${database} has ${formatFileSize(needed)}, and there is room for ${formatFileSize(room)}`, MAKE_ROOM);

@@ -12,14 +12,15 @@ const LOOK_MS = 1;
 
 /**
  * Another process lets them continue: when we say so, when we are gone, and when the time is up. In a group of its own, it outlives the
- * Ctrl-C of a terminal.
+ * Ctrl-C of a terminal; it ignores what a service manager sends to all of a service, which may be us.
  */
 const GUARD = [
-  'kill -STOP "$@" && echo stopped || echo refused',
+  "trap '' TERM HUP INT PIPE",
   `(sleep ${LONGEST_PAUSE_S}; kill -CONT "$@") >/dev/null 2>&1 &`,
+  'kill -STOP "$@" && echo stopped || echo refused',
   'read -r _',
   'kill -CONT "$@"',
-  "trap '' TERM; kill 0",
+  'kill -KILL 0',
 ].join('\n');
 
 export interface Paused<T> {
@@ -39,6 +40,7 @@ export async function whileStopped<T>(pids: readonly number[], act: () => Promis
     detached: true,
     stdio: ['pipe', 'pipe', 'ignore'],
   });
+  guard.stdin.on('error', () => undefined);
   const fromMs = performance.now();
   try {
     await stopEach(guard, pids);
@@ -46,13 +48,30 @@ export async function whileStopped<T>(pids: readonly number[], act: () => Promis
     if (!(await areStopped(pids))) throw new Error(`it did not stand still for as long as the copy took`);
     return { result, pausedMs: Math.ceil(performance.now() - fromMs) };
   } finally {
+    for (const pid of pids) letContinue(pid);
     guard.stdin.end();
-    await once(guard, 'close');
+    if (isRunning(guard)) await once(guard, 'close');
   }
 }
 
+/** The guard does the same, and may have been killed. */
+function letContinue(pid: number): void {
+  try {
+    process.kill(pid, 'SIGCONT');
+  } catch {
+    // It has ended, or was never ours to stop.
+  }
+}
+
+const isRunning = ({ pid, exitCode, signalCode }: ChildProcess): boolean =>
+  pid !== undefined && exitCode === null && signalCode === null;
+
 async function stopEach(guard: ChildProcess, pids: readonly number[]): Promise<void> {
-  const [answer] = (await Promise.race([once(guard.stdout ?? guard, 'data'), once(guard, 'error')])) as [unknown];
+  const [answer] = (await Promise.race([
+    once(guard.stdout ?? guard, 'data'),
+    once(guard, 'error'),
+    once(guard, 'close'),
+  ])) as [unknown];
   if (answer instanceof Error) throw answer;
   if (!String(answer).startsWith('stopped'))
     throw new Error(`process ${pids.join(', ')} cannot be stopped by this user: run conveyor backup as its user`);

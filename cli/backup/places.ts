@@ -31,17 +31,22 @@ export function backupPlaces(env: Env, { db, state }: PlaceOptions): BackupPlace
   const { archive, audit, configRepositories, file } = loadRegistry(undefined, env);
   const root = join(installRoot(), '.conveyor');
   const isHere = ({ git }: ConfigRepositorySettings): boolean => !/^[\w.@-]+:/.test(git);
-  return {
+  const places = {
     database: resolve(db ?? (env['CONVEYOR_TEMPORAL_DB'] || join(root, 'temporal.db'))),
     archive: archive !== null && 'file' in archive.store ? archive.store.file : null,
     audit: audit?.file ?? null,
     state: resolve(state ?? join(root, 'config', 'service.json')),
     repositories: configRepositories.filter(isHere),
     configuration: file,
+  };
+  return {
+    ...places,
     leftOut: [
       'secrets: variables of the environment, files with keys, and tokens of conveyor login',
       'the fleet, and what push types and other extensions remember',
       ...nameArchiveElsewhere(archive),
+      ...nameAbsent(places, state !== undefined),
+      ...nameSettings({ file, audit }),
       ...nameRemoteRepositories(configRepositories.filter((one) => !isHere(one))),
       ...nameStores(configRepositories.filter((one) => isHere(one) && existsSync(one.git))),
     ],
@@ -55,6 +60,23 @@ const nameArchiveElsewhere = (archive: ArchiveSettings | null): readonly string[
   archive !== null && 'urlEnv' in archive.store
     ? [`the archive, which is in the database of ${archive.store.urlEnv}: back it up with pg_dump before this`]
     : [];
+
+/** A command that reads other settings than the server does, or a disk that is not mounted, would leave it out in silence. */
+function nameAbsent(
+  { archive, audit, state, repositories }: Omit<BackupPlaces, 'leftOut'>,
+  isStateNamed: boolean,
+): readonly string[] {
+  const remembered =
+    isStateNamed || repositories.length > 0 ? [['what the service of configuration remembers', state]] : [];
+  const each = [
+    ...[['the archive', archive], ['the audit', audit], ...remembered],
+    ...repositories.map(({ name, git }) => [`the repository ${name}`, git]),
+  ];
+  return each.flatMap(([what, file]) => (file && !existsSync(file) ? [`${what}: ${file} is not there`] : []));
+}
+
+const nameSettings = ({ file, audit }: Pick<Registry, 'file' | 'audit'>): readonly string[] =>
+  audit === null ? [`an audit: ${file} has none`] : [];
 
 const nameRemoteRepositories = (repositories: Registry['configRepositories']): readonly string[] =>
   repositories.map(({ name }) => `the repository ${name}, which is on another machine`);

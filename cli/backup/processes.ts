@@ -37,13 +37,13 @@ const PROGRAMS: Readonly<Record<string, string>> = {
 
 /** Of `conveyor worker`, or of the compiled program that `conveyor dev` starts. */
 function nameProgram(words: readonly string[]): string | undefined {
-  const [, script = '', command = ''] = words;
+  const [script = '', ...given] = words.slice(1).filter((word) => !word.startsWith('-'));
   const compiled = Object.entries(PROGRAMS).find(
     ([path]) => script.endsWith(`dist/${path}`) || script.endsWith(`/${path}`),
   );
   if (compiled !== undefined) return compiled[1];
   const isTyped = /^conveyor(\.js)?$/.test(basename(script));
-  return isTyped ? Object.values(PROGRAMS).find((name) => name === command) : undefined;
+  return isTyped ? Object.values(PROGRAMS).find((name) => given.includes(name)) : undefined;
 }
 
 const USUAL_ADDRESS = 'localhost:7233';

@@ -6,8 +6,10 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   truncateSync,
   unlinkSync,
   writeFileSync,
@@ -118,12 +120,33 @@ describe('a backup', () => {
     configure({ archive: { urlEnv: 'ARCHIVE_URL' }, config: { repositories } });
     const { out } = await types('backup');
     expect(out.slice(out.indexOf('Not in it:'))).toMatch(
-      /secrets: .*\n.*the fleet.*\n.*ARCHIVE_URL: .*pg_dump.*\n.*the repository far/,
+      /secrets: .*\n.*the fleet.*\n.*ARCHIVE_URL: .*pg_dump.*\n.*configuration remembers: .* is not there\n.*an audit: .* has none\n.*the repository far/,
     );
-    expect(manifest().leftOut).toHaveLength(4);
+    expect(manifest().leftOut).toHaveLength(6);
+  });
+
+  test('names each part that is not where it should be, as on a disk that is not mounted', async () => {
+    configure({ archive: ARCHIVE, audit: AUDIT, config: CONFIG });
+    const { code, out } = await types('backup');
+    expect(code).toBe(0);
+    for (const what of ['the archive', 'the audit', 'the repository flags'])
+      expect(out).toMatch(new RegExp(`${what}: \\S+ is not there`));
+  });
+
+  test('of a database behind a link has its last writes too, which lie beside the file itself', async () => {
+    mkdirSync(at('disk'));
+    for (const end of ['', '-wal']) renameSync(`${database()}${end}`, at('disk', `kept.db${end}`));
+    symlinkSync(at('disk', 'kept.db'), database());
+    expect(await types('backup')).toMatchObject({ code: 0 });
+    expect(readFileSync(at('copy', 'temporal', 'temporal.db-wal'), 'utf8')).toBe('what it wrote last');
   });
 
   test('goes only into a folder that is empty or not there, and touches nothing of another', async () => {
+    mkdirSync(at('copy'), { mode: 0o755 });
+    writeFileSync(at('copy', 'kept'), 'mine');
+    expect(await types('backup')).toMatchObject({ code: 2 });
+    expect([statSync(at('copy')).mode & 0o777, readdirSync(at('copy'))]).toEqual([0o755, ['kept']]);
+    rmSync(at('copy'), { recursive: true });
     expect(await types('backup')).toMatchObject({ code: 0 });
     const before = readFileSync(at('copy', 'backup.json'), 'utf8');
     expect(await types('backup')).toMatchObject({ code: 2, err: expect.stringContaining('copy is not empty') });

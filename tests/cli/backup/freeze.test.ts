@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -60,6 +60,37 @@ test('a process continues by itself when a backup is killed that has stopped it'
   freezer.kill('SIGKILL');
   await grows(before);
 });
+
+/** What stands by to let the writer continue. */
+function signalGuards(signal: NodeJS.Signals): number {
+  const guards = readdirSync('/proc').filter(
+    (pid) => /^\d+$/.test(pid) && commandOf(pid).endsWith(`guard ${writer.pid}`),
+  );
+  for (const pid of guards) process.kill(Number(pid), signal);
+  return guards.length;
+}
+
+function commandOf(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').join(' ').trim();
+  } catch {
+    return '';
+  }
+}
+
+const onLinux = process.platform === 'linux' ? test : test.skip;
+
+onLinux.each(['SIGTERM', 'SIGKILL'] as const)(
+  'a process continues, and the copy ends, also where a service manager sends %s to what should let it continue',
+  async (signal) => {
+    const { result } = await whileStopped([writer.pid!], async () => {
+      expect(signalGuards(signal)).toBeGreaterThan(0);
+      await wait(50);
+      return size();
+    });
+    await grows(result);
+  },
+);
 
 test('a process that has ended is no process that stood still', async () => {
   const gone = start('true', []);
