@@ -1,5 +1,5 @@
 import { existsSync, readdirSync } from 'node:fs';
-import { mkdir, rename, rm } from 'node:fs/promises';
+import { chown, link, mkdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { ConveyorError, conveyorError } from '../../domain/errors';
 import type { Env } from '../../platform/env';
@@ -161,7 +161,7 @@ function isEmptyFolder(path: string): boolean {
 }
 
 /** @throws ConveyorError `restore-refused` for what the disk says; a repository that was made by then stays, and the next restore names it */
-async function putBack(placed: readonly Placed[], { places, env }: RestoreOptions): Promise<void> {
+async function putBack(placed: readonly Placed[], { places, addresses, env }: RestoreOptions): Promise<void> {
   const files = placed
     .filter(({ part }) => part !== 'repositories')
     .sort((a, b) => countTurn(a, places) - countTurn(b, places));
@@ -170,13 +170,16 @@ async function putBack(placed: readonly Placed[], { places, env }: RestoreOption
       await mkdir(dirname(to), { recursive: true, mode: 0o700 });
       await rm(asPart(to), { force: true });
       await copyBytes(from, asPart(to));
+      await giveToOwnerOfFolder(asPart(to));
       await syncFile(asPart(to));
     }
     for (const { from, to } of placed.filter(({ part }) => part === 'repositories')) {
       const repository = places.repositories.find(({ git }) => git === to);
       if (repository !== undefined) await restoreRepository(repository, from, env);
     }
-    for (const { to } of files) await rename(asPart(to), to);
+    // A service manager may have started something while gigabytes were copied.
+    await requireStopped(places, addresses);
+    for (const { to } of files) await takePlace(asPart(to), to);
   } catch (error) {
     for (const { to } of files) await rm(asPart(to), { force: true }).catch(() => undefined);
     if (error instanceof ConveyorError) throw error;
@@ -184,6 +187,28 @@ async function putBack(placed: readonly Placed[], { places, env }: RestoreOption
     throw conveyorError('restore-refused', { why: describeTrouble(error), how });
   }
 }
+
+/** Root restores for the user whose folder it is, who could not open the file else. */
+async function giveToOwnerOfFolder(file: string): Promise<void> {
+  if (process.getuid?.() !== 0) return;
+  const { uid, gid } = await stat(dirname(file));
+  await chown(file, uid, gid);
+}
+
+/** Never takes the place of a file that came meanwhile. @throws Error `EEXIST` */
+async function takePlace(part: string, to: string): Promise<void> {
+  try {
+    await link(part, to);
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    if (!WITHOUT_LINKS.includes(code) || existsSync(to)) throw error;
+    return rename(part, to);
+  }
+  await rm(part);
+}
+
+/** As some file systems answer. */
+const WITHOUT_LINKS: readonly string[] = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'];
 
 const asPart = (to: string): string => `${to}.part`;
 

@@ -1,6 +1,7 @@
 import { execFileSync, spawn } from 'node:child_process';
 import {
   appendFileSync,
+  chownSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -114,6 +115,18 @@ describe('a backup', () => {
     expect(readFileSync(at('config', 'service.json'), 'utf8')).toBe('{"services":{}}');
     expect(readdirSync(home).filter((name) => name.endsWith('.part'))).toEqual([]);
   });
+
+  (process.getuid?.() === 0 ? test : test.skip)(
+    'that root restores belongs to the user whose folder it is',
+    async () => {
+      expect(await types('backup')).toMatchObject({ code: 0 });
+      for (const end of ['', '-wal']) rmSync(`${database()}${end}`);
+      chownSync(home, 4711, 4712);
+      expect(await types('restore')).toMatchObject({ code: 0 });
+      expect(statSync(database())).toMatchObject({ uid: 4711, gid: 4712 });
+      expect(readdirSync(home).filter((name) => name.endsWith('.part'))).toEqual([]);
+    },
+  );
 
   test('says what is not in it', async () => {
     const repositories = { far: { git: 'ssh://git@example.com/far.git', etcd: 'http://127.0.0.1:2379' } };
