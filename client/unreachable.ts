@@ -1,6 +1,6 @@
-import { connect } from 'node:net';
 import { isGrpcServiceError, type Connection } from '@temporalio/client';
 import { conveyorError, type ConveyorError } from '../domain/errors';
+import { accepts } from './accepts';
 import { GRPC } from './grpcStatus';
 
 interface ReachedTemporal {
@@ -37,14 +37,5 @@ const SILENT: readonly number[] = [GRPC.CANCELLED, GRPC.DEADLINE_EXCEEDED, GRPC.
 function acceptsConnections(address: string): Promise<boolean | undefined> {
   const [, host = '', port = ''] = /^\[?([^[\]/]+?)\]?:(\d+)$/.exec(address) ?? [];
   if (port === '') return Promise.resolve(undefined);
-  return new Promise((resolve) => {
-    const socket = connect({ host, port: Number(port) });
-    const settle = (answer: boolean): void => {
-      socket.destroy();
-      resolve(answer);
-    };
-    socket.setTimeout(ACCEPTS_WITHIN_MS, () => settle(false));
-    socket.once('connect', () => settle(true));
-    socket.once('error', () => settle(false));
-  });
+  return accepts(host, Number(port), ACCEPTS_WITHIN_MS);
 }

@@ -2,7 +2,7 @@ import { existsSync, realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { conveyorError } from '../../domain/errors';
 import { hostOf, portOf } from '../stack/addresses';
-import { accepts } from '../stack/ports';
+import { accepts } from '../../client/accepts';
 import { copyBytes, describeTrouble, formatFileSize, isDiskFull, MAKE_ROOM, roomIn, sizeOfFiles } from './files';
 import { LONGEST_PAUSE_S, whileStopped, type Paused } from './freeze';
 import { findProcessesWith } from './processes';

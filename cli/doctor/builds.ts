@@ -3,7 +3,7 @@ import { plural } from '../../domain/text';
 import { DEPLOYMENT } from '../../domain/taskQueues';
 import type { Env } from '../../platform/env';
 import { hostOf, portOf, usualAddresses } from '../stack/addresses';
-import { accepts } from '../stack/ports';
+import { accepts } from '../../client/accepts';
 import type { Builds } from '../../client/builds';
 import { ANSWERS_WITHIN_MS, type DoctorCheck } from './check';
 

@@ -6,7 +6,7 @@ import type { Env } from '../../platform/env';
 import { loadRegistry } from '../../platform/registry';
 import { NoAnswer, sendRequest } from '../../sdk/request';
 import { hostOf, isLocal, portOf, usualAddresses } from '../stack/addresses';
-import { accepts } from '../stack/ports';
+import { accepts } from '../../client/accepts';
 import { ANSWERS_WITHIN_MS, type DoctorCheck } from './check';
 import { lookAtTemporal } from './temporal';
 

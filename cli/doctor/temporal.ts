@@ -5,7 +5,7 @@ import type { Env } from '../../platform/env';
 import { loadRegistry } from '../../platform/registry';
 import { NoAnswer, sendRequest } from '../../sdk/request';
 import { hostOf, isLocal, portOf, usualAddresses } from '../stack/addresses';
-import { accepts } from '../stack/ports';
+import { accepts } from '../../client/accepts';
 import { checkTemporalCertificates, SHOWN_BY_TEMPORAL } from './certificates';
 import { ANSWERS_WITHIN_MS, notSeen, SEE_TO_TEMPORAL, type DoctorCheck } from './check';
 import { examinationChecks } from './examination';

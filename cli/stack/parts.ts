@@ -4,7 +4,8 @@ import { installRoot } from '../../platform/registry';
 import { hostOf, portOf, type Addresses } from './addresses';
 import type { ChildSpec } from './child';
 import type { ConfigStack } from './configuration';
-import { accepts, respondsOk } from './ports';
+import { accepts } from '../../client/accepts';
+import { respondsOk } from './ports';
 
 /** The processes of the development stack; the last three with `--config` alone. */
 export type PartName = 'temporal' | 'simulator' | 'worker' | 'server' | 'etcd' | 'config-service' | 'config-proxy';

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { connect, createServer, type AddressInfo, type Server } from 'node:net';
+import { createServer, type AddressInfo, type Server } from 'node:net';
 import { sendRequest } from '../../sdk/request';
 
 /** Below those that systems give to outgoing connections (Linux from 32768, others from 49152): none of those takes one meanwhile. */
@@ -12,20 +12,6 @@ export async function freePorts(count: number): Promise<number[]> {
   const ports = servers.map((server) => (server.address() as AddressInfo).port);
   await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
   return ports;
-}
-
-/** Whether something accepts connections at `host:port`. */
-export function accepts(host: string, port: number, timeoutMs: number = 1000): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect({ host, port });
-    const settle = (answer: boolean): void => {
-      socket.destroy();
-      resolve(answer);
-    };
-    socket.setTimeout(timeoutMs, () => settle(false));
-    socket.once('connect', () => settle(true));
-    socket.once('error', () => settle(false));
-  });
 }
 
 /** Whether a GET answers 2xx. */

@@ -18,7 +18,7 @@ import {
   type PartName,
   type StackOptions,
 } from './parts';
-import { accepts } from './ports';
+import { accepts } from '../../client/accepts';
 
 /** A development stack that answers: what it consists of and how to end it. */
 export interface Stack {

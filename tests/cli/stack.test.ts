@@ -8,7 +8,8 @@ import type { Io } from '../../cli/io';
 import { stackText } from '../../cli/render/stack';
 import { stackEnvironment, freeAddresses, hostOf, isLocal, portOf, usualAddresses } from '../../cli/stack/addresses';
 import { startChild, untilReady, type ChildSpec } from '../../cli/stack/child';
-import { accepts, freePorts, respondsOk } from '../../cli/stack/ports';
+import { accepts } from '../../client/accepts';
+import { freePorts, respondsOk } from '../../cli/stack/ports';
 import { readyOf } from '../../cli/stack/readyFile';
 import type { Stack } from '../../cli/stack/stack';
 

@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { accepts } from '../../cli/stack/ports';
+import { accepts } from '../../client/accepts';
 import { describeWithEtcd, etcdProgram } from '../config/etcd';
 import { cleanEnv, Processes, ROOT, type Env, type Running } from './process';
 import { eventually } from './waiting';
