@@ -12,6 +12,7 @@ import { nextOpening } from './openings';
 import { whyQueued } from './queue';
 import { lastOwn, replacementOf } from './replaced';
 import type { ActiveRelease, GoodDeploy, PipelineState } from './state';
+import { withReplaced, withUndone } from './undone';
 
 /** `list pipelines -o json`. */
 export function pipelineSummary(state: PipelineState): PipelineSummary {
@@ -173,7 +174,7 @@ export function pipelineDetails(state: PipelineState, nowMs: number): string {
       ),
     ),
     releases.length > 0
-      ? marked`Releases, newest first, and when they started (UTC)\n${aligned(newestFirst(releases))}`
+      ? marked`Releases, newest first, and when they started (UTC)\n${aligned(newestFirst(withReplaced(withUndone(releases), lastGood)))}`
       : NO_MARKDOWN,
     list(
       'Waiting',
@@ -199,12 +200,15 @@ export function pipelineDetails(state: PipelineState, nowMs: number): string {
 const newestFirst = (releases: readonly ReleaseSummary[]): string[][] =>
   [...releases]
     .reverse()
-    .map(({ number, state, cause, startedAt, rerunOf }) => [
-      String(number),
-      state,
-      moment(startedAt),
-      [cause ?? [], rerunOf === undefined ? [] : `rerun of #${rerunOf}`].flat().join(', '),
-    ]);
+    .map((release) => [String(release.number), release.state, moment(release.startedAt), remarks(release).join(', ')]);
+
+const remarks = ({ cause, rerunOf, undone, replacedBy }: ReleaseSummary): string[] =>
+  [
+    cause ?? [],
+    rerunOf === undefined ? [] : `rerun of #${rerunOf}`,
+    undone ? `${undone.at === null ? 'being undone' : 'undone'} by ${undone.by}` : [],
+    replacedBy === undefined ? [] : `replaced by ${replacedBy}`,
+  ].flat();
 
 function nextOf(id: string, held: boolean, frozen: boolean, bad: string | undefined): string[] {
   const reason = '--reason "…"';

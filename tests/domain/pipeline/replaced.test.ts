@@ -51,7 +51,10 @@ describe('what another pipeline has replaced', () => {
   test('is shown with what runs now', () => {
     const replacedBy = { by: 'hotfix/1', version: 'kv:9' };
     expect(inProduction(hotfixed(two, 2))).toEqual({ release: 2, version: 'kv:2', replaced: replacedBy });
-    expect(pipelineDetails(hotfixed(two, 2), NOW)).toContain('deploy: `kv:9`, brought by hotfix/1');
+    const details = pipelineDetails(hotfixed(two, 2), NOW);
+    expect(details).toContain('deploy: `kv:9`, brought by hotfix/1');
+    expect(details).toMatch(/^ *2 .*replaced by hotfix\/1$/m);
+    expect(details.match(/replaced by/g)).toHaveLength(1);
   });
 
   test('can be reverted once it runs again', () => {

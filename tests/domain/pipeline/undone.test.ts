@@ -1,8 +1,12 @@
+import type { Artifact } from '../../../domain/artifact';
 import { runningNow, undoneBy, withUndone } from '../../../domain/pipeline/undone';
 import type { Inheritance } from '../../../domain/deploy/planRevert';
-import type { PipelineState } from '../../../domain/pipeline/state';
+import { recordRelease } from '../../../domain/pipeline/recordOutcome';
+import { created, started, type PipelineState } from '../../../domain/pipeline/state';
+import { pipelineDetails } from '../../../domain/pipeline/view';
 import type { ReleaseSummary, RunsNow } from '../../../domain/views';
 import { pipeline, release } from '../../builders/cliSamples';
+import { artifact, deployed, NOW, pipelineOf, resultOf, running as withRunning } from '../../builders/pipelineWorld';
 
 const at = '2026-11-20T14:00:00.000Z';
 const one = (number: number, more: Partial<ReleaseSummary> = {}): ReleaseSummary =>
@@ -10,6 +14,8 @@ const one = (number: number, more: Partial<ReleaseSummary> = {}): ReleaseSummary
 const rollback = (number: number, of: number, more: Partial<ReleaseSummary> = {}): ReleaseSummary =>
   one(number, { trigger: { kind: 'rollback', actor: 'user:alice', key: null, of }, ...more });
 const running = { state: 'running', endedAt: null } as const;
+const shipped = (state: PipelineState, number: number, ...artifacts: readonly Artifact[]) =>
+  recordRelease(state, resultOf(number, [deployed('deploy', 'succeeded', ...artifacts)], artifacts), NOW);
 
 test.each<[string, ReleaseSummary[], unknown]>([
   ['a rollback that came through', [one(4), rollback(5, 4)], { by: 'web/5', at }],
@@ -42,6 +48,16 @@ test('of many releases only those are marked that were undone', () => {
     [4, 'web/5'],
     [5, undefined],
   ]);
+});
+
+test('the Web UI shows beside a release the rollback that undoes it, and later that it has', () => {
+  const kv2 = artifact('kv:2');
+  const two = shipped(withRunning(pipelineOf(), kv2), 1, kv2);
+  const of = { kind: 'rollback', actor: 'user:alice', key: null, of: 1 } as const;
+  const back = started(created(two, [artifact('kv:1')], of, NOW), 2);
+  expect(pipelineDetails(back, NOW)).toMatch(/^ *1 .*being undone by kvstore\/2$/m);
+  expect(pipelineDetails(shipped(back, 2, artifact('kv:1')), NOW)).toMatch(/^ *1 .* undone by kvstore\/2$/m);
+  expect(pipelineDetails(two, NOW)).not.toContain('undone');
 });
 
 test('each action runs now the newest good deploy of its own or of another pipeline, or the version from before', () => {
