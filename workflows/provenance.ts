@@ -42,11 +42,11 @@ const UNSEALED = 'its input is missing, or not sealed for its id';
 
 /**
  * Neither a child nor a run that continues another. One of these whose input cannot be read belongs to us, and came to a worker that lacks the
- * newest key: its task fails until a worker that has the key takes it.
+ * newest key: its task fails until a worker that has the key takes it. No workflow of ours has a cron schedule, of which each run continues the last.
  */
 function isBegunAlone(): boolean {
-  const { parent, continuedFromExecutionRunId } = workflowInfo();
-  return parent === undefined && continuedFromExecutionRunId === undefined;
+  const { parent, continuedFromExecutionRunId, cronSchedule } = workflowInfo();
+  return parent === undefined && (continuedFromExecutionRunId === undefined || Boolean(cronSchedule));
 }
 
 /** Temporal sets the parent of a run, and a parent that has ended starts no more children. */
