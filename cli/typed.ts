@@ -19,3 +19,7 @@ const isThroughNpm = ({ npm_command: through, PATH = '' }: Env): boolean =>
 
 /** Where npm itself has what it runs look for programs; no shell looks there. */
 const OF_NPM = /[\\/]node_modules[\\/]\.bin[\\/]?$/;
+
+/** A text, such as a path, as one word of a command that is printed to be typed into a shell. */
+export const asWord = (text: string): string =>
+  /^[\w./:@,+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;

@@ -6,6 +6,7 @@ import type { Env } from '../../platform/env';
 import { hostOf, portOf, type Addresses } from '../stack/addresses';
 import { accepts } from '../../client/accepts';
 import { respondsOk } from '../stack/ports';
+import { asWord } from '../typed';
 import { auditFiles, explainBreak, fromAuditCopy, lastRecords } from './audit';
 import { PART_NAMES } from './backup';
 import { databaseFiles, nameFromCopy } from './database';
@@ -149,7 +150,7 @@ async function requireAbsent(placed: readonly Placed[], { places, nowMs }: Resto
   const suffix = new Date(nowMs).toISOString().replace(/[-:]|\.\d+/g, '');
   throw conveyorError('restore-refused', {
     why: `${there.join(', ')} ${there.length === 1 ? 'is' : 'are'} there already`,
-    how: `move ${there.length === 1 ? 'it' : 'them'} away: ${there.map((path) => `mv ${path} ${path}.${suffix}`).join(' && ')}`,
+    how: `move ${there.length === 1 ? 'it' : 'them'} away: ${there.map((path) => `mv ${asWord(path)} ${asWord(`${path}.${suffix}`)}`).join(' && ')}`,
   });
 }
 

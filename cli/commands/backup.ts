@@ -9,6 +9,7 @@ import { versionsHere } from '../backup/versions';
 import { EXIT } from '../exit';
 import { emit, printNote } from '../output';
 import { usualAddresses } from '../stack/addresses';
+import { asWord } from '../typed';
 import { examples, type CommandCall, type GlobalOptions, type Register } from './command';
 
 type BackupCall = CommandCall<PlaceOptions & GlobalOptions>;
@@ -54,7 +55,7 @@ function backupText({ folder, files, leftOut }: Omit<BackupManifest, 'format'> &
     `${folder} is whole: ${plural(files.length, 'file')}, ${size}`,
     ...notInIt(leftOut),
     '',
-    `conveyor restore ${folder} puts it back.`,
+    `conveyor restore ${asWord(folder)} puts it back.`,
   ].join('\n');
 }
 
@@ -78,7 +79,7 @@ function restoredText(restored: RestoredMachine, audit: string | null): string {
     '',
     'Conveyor knows nothing of what happened since then, and would give numbers of releases a second time.',
     'Next, before anything runs as usual: docs/guides/operate.md#after-a-restore',
-    ...(audit === null ? [] : [`What people did since then: conveyor audit --file ${audit} --since ${at}`]),
+    ...(audit === null ? [] : [`What people did since then: conveyor audit --file ${asWord(audit)} --since ${at}`]),
   ].join('\n');
 }
 

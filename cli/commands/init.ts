@@ -9,6 +9,7 @@ import { actorOf } from '../door';
 import { emit, printNote } from '../output';
 import { paint } from '../render/paint';
 import { selfOf } from '../self';
+import { asWord } from '../typed';
 import { examples, type Register } from './command';
 
 export const initCommand: Register = (program, cli) => {
@@ -29,9 +30,9 @@ export const initCommand: Register = (program, cli) => {
           const owner = await ownerOf(io, connect);
           writeNew(file, firstPipeline(name, owner, schemaSeenFrom(file)));
           const next = [
-            `conveyor lint ${file}`,
+            `conveyor lint ${asWord(file)}`,
             `conveyor simulate job ${name}`,
-            `conveyor apply ${file}`,
+            `conveyor apply ${asWord(file)}`,
             `conveyor release ${name} --artifact source=1 --wait`,
           ];
           emit(

@@ -6,6 +6,7 @@ import { notAs, readData } from '../dataFile';
 import { EXIT } from '../exit';
 import { actorOf, withClient } from '../door';
 import { emit, isFormat, jsonText, printNote } from '../output';
+import { asWord } from '../typed';
 import { examples, type Register } from './command';
 
 const exportCommand: Register = (group, cli) => {
@@ -26,7 +27,7 @@ const exportCommand: Register = (group, cli) => {
             if (isFormat(file)) io.stdout.write(text);
             else {
               write(file, text);
-              printNote(io, `${pipeline} is in ${file}; conveyor pipeline import ${file} puts it back`);
+              printNote(io, `${pipeline} is in ${file}; conveyor pipeline import ${asWord(file)} puts it back`);
             }
             return EXIT.ok;
           }),

@@ -3,6 +3,7 @@ import { emit } from '../../output';
 import { renderConfigProblems, renderWhy } from '../../render/config';
 import { exitOfSignatures } from '../../render/signatures';
 import { renderSubscribers } from '../../render/subscribers';
+import { asWord } from '../../typed';
 import { examples, type CommandCall, type Register } from '../command';
 import { REPOSITORY, TRUST, type TrustOptions } from './choice';
 import type { Whys } from './desk';
@@ -76,7 +77,7 @@ async function ofFolder(dir: string, path: string): Promise<FoundWhys> {
     problems.length === 0
       ? ''
       : `, and ${problems.length} of its files or values ${problems.length === 1 ? 'is' : 'are'} refused`;
-  throw unknownPath(path, dir, `conveyor config compile ${dir} lists the values and what is refused`, broken);
+  throw unknownPath(path, dir, `conveyor config compile ${asWord(dir)} lists the values and what is refused`, broken);
 }
 
 const unknownPath = (path: string, where: string, hint: string, broken: string = ''): Error =>

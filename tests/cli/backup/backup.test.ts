@@ -279,6 +279,19 @@ describe('a restore is refused, and changes nothing, where', () => {
   });
 });
 
+test('commands to type hold where a path has spaces and quotes', async () => {
+  const folder = at("Bob's disk");
+  mkdirSync(folder);
+  const words = [join(folder, 'copy'), '--db', join(folder, 'temporal.db')];
+  writeFileSync(join(folder, 'temporal.db'), 'what Temporal had');
+  const { out } = await run(['backup', ...words], { env });
+  const typed = /conveyor restore (.*) puts it back/.exec(out)?.[1] ?? '';
+  expect(execFileSync('sh', ['-c', `printf %s ${typed}`], { encoding: 'utf8' })).toBe(join(folder, 'copy'));
+  const { err } = await run(['restore', ...words], { env });
+  execFileSync('sh', ['-c', /mv .*/.exec(err)?.[0] ?? 'false']);
+  expect(readdirSync(folder).filter((name) => /^temporal\.db\.2\d{7}T/.test(name))).toHaveLength(1);
+});
+
 test('a restore leaves an audit that has come further than the backup, and asks to move away another one', async () => {
   configure({ audit: AUDIT });
   await records(2);
