@@ -3,9 +3,10 @@ import { join } from 'node:path';
 import { conveyorError } from '../../domain/errors';
 import { hostOf, portOf } from '../stack/addresses';
 import { accepts } from '../../client/accepts';
-import { copyBytes, describeTrouble, formatFileSize, isDiskFull, MAKE_ROOM, roomIn, sizeOfFiles } from './files';
+import { copyBytes, describeTrouble, formatFileSize, isDiskFull, MAKE_ROOM, sizeOfFiles } from './files';
 import { LONGEST_PAUSE_S, whileStopped, type Paused } from './freeze';
 import { findProcessesWith } from './processes';
+import { findShortage } from './room';
 
 /** What belongs to a database of SQLite. What it holds is in the first two, in the third if it was not made by temporal-dev.sh. */
 const DATABASE_ENDS = ['', '-wal', '-journal'];
@@ -67,9 +68,11 @@ function locate(named: string): string {
 }
 
 async function requireRoom(database: string, folder: string): Promise<void> {
-  const [needed, room] = [await sizeOfFiles(databaseFiles(database)), await roomIn(folder)];
-  if (needed > room)
-    throw failed(`${database} has ${formatFileSize(needed)}, and there is room for ${formatFileSize(room)}`, MAKE_ROOM);
+  const copies = { path: join(folder, DATABASE_COPY), bytes: await sizeOfFiles(databaseFiles(database)) };
+  const shortage = await findShortage([copies]);
+  if (shortage === undefined) return;
+  const [needed, room] = [formatFileSize(shortage.neededBytes), formatFileSize(shortage.roomBytes)];
+  throw failed(`${database} has ${needed}, and there is room for ${room}`, MAKE_ROOM);
 }
 
 const describeDatabase = (database: string): string =>

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { constants, createReadStream } from 'node:fs';
-import { chmod, copyFile, open, stat, statfs } from 'node:fs/promises';
+import { chmod, copyFile, open, stat } from 'node:fs/promises';
 import { formatBytes } from '../../domain/size';
 
 /** The same bytes; at once where the disk can share them. For this user alone. */
@@ -28,12 +28,6 @@ export async function digestFile(file: string): Promise<Digested> {
     bytes += (chunk as Buffer).length;
   }
   return { bytes, sha256: hash.digest('hex') };
-}
-
-/** Bytes that this user may still write there. */
-export async function roomIn(folder: string): Promise<number> {
-  const { bavail, bsize } = await statfs(folder);
-  return bavail * bsize;
 }
 
 /** Of those that are there. */

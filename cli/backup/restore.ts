@@ -1,20 +1,32 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { chown, link, mkdir, rename, rm, stat } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { ConveyorError, conveyorError } from '../../domain/errors';
+import { listed } from '../../domain/text';
 import type { Env } from '../../platform/env';
 import { hostOf, portOf, type Addresses } from '../stack/addresses';
 import { accepts } from '../../client/accepts';
 import { respondsOk } from '../stack/ports';
 import { asWord } from '../typed';
-import { auditFiles, explainBreak, fromAuditCopy, lastRecords } from './audit';
+import { auditFiles } from './audit';
 import { PART_NAMES } from './backup';
-import { databaseFiles, nameFromCopy } from './database';
-import { copyBytes, describeTrouble, digestFile, isDiskFull, MAKE_ROOM, syncFile } from './files';
-import { readManifest, requireNotNewer, type BackupManifest, type BackupPart, type CopiedFile } from './manifest';
+import { databaseFiles } from './database';
+import {
+  copyBytes,
+  describeTrouble,
+  digestFile,
+  formatFileSize,
+  isDiskFull,
+  MAKE_ROOM,
+  sizeOfFiles,
+  syncFile,
+} from './files';
+import { readManifest, requireNotNewer, type BackupManifest, type BackupPart } from './manifest';
 import { storeFolder, type BackupPlaces } from './places';
+import { placeAll, type LeavablePart, type Placed } from './placing';
 import { conveyorProcesses, findProcessesWith } from './processes';
 import { restoreRepository } from './repositories';
+import { findShortage } from './room';
 
 interface RestoreOptions {
   readonly folder: string;
@@ -23,6 +35,8 @@ interface RestoreOptions {
   readonly versions: BackupManifest['versions'];
   readonly env: Env;
   readonly nowMs: number;
+  /** Parts that stay in the backup. */
+  readonly without: readonly LeavablePart[];
 }
 
 export interface RestoredMachine extends Pick<BackupManifest, 'at' | 'host' | 'leftOut'> {
@@ -31,13 +45,6 @@ export interface RestoredMachine extends Pick<BackupManifest, 'at' | 'host' | 'l
   readonly restored: readonly { readonly part: BackupPart; readonly place: string }[];
   /** What stayed as it is here, in words. */
   readonly kept: readonly string[];
-}
-
-/** A file or a repository of the backup, and where it belongs. */
-interface Placed {
-  readonly part: BackupPart;
-  readonly from: string;
-  readonly to: string;
 }
 
 /**
@@ -53,6 +60,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<RestoredMa
   await requireStopped(places, addresses);
   const { placed, kept } = await placeAll(manifest, options);
   await requireAbsent(placed, options);
+  await requireRoom(placed);
   await putBack(placed, options);
   const restored = placed.map(({ part, to }) => ({ part, place: to }));
   return { folder, at: manifest.at, host: manifest.host, restored, kept, leftOut: manifest.leftOut };
@@ -87,52 +95,6 @@ async function requireStopped(places: BackupPlaces, { temporal, server }: Restor
   if (open.length > 0) throw refused(`process ${open.join(', ')} has ${places.database} open`, 'stop it first');
 }
 
-async function placeAll(
-  { files }: BackupManifest,
-  { folder, places }: RestoreOptions,
-): Promise<{ readonly placed: readonly Placed[]; readonly kept: readonly string[] }> {
-  const kept: string[] = [];
-  const placed: Placed[] = [];
-  const isAuditHere = places.audit !== null && (await continues(places.audit, folder));
-  if (isAuditHere) kept.push(`the audit ${places.audit}, which continues that of the backup`);
-  for (const file of files) {
-    const to = findPlace(file, places);
-    const from = join(folder, file.path);
-    if (file.part === 'audit' && isAuditHere) continue;
-    if (file.part === 'configuration' && existsSync(places.configuration)) {
-      if ((await digestFile(places.configuration)).sha256 !== file.sha256)
-        kept.push(`${places.configuration}, which differs from ${from}: compare them`);
-    } else if (to === undefined) kept.push(`${from}: conveyor.config.yaml names no place for it here`);
-    else placed.push({ part: file.part, from, to });
-  }
-  return { placed, kept };
-}
-
-/** Undefined where the configuration of this machine has none. */
-function findPlace({ part, path }: CopiedFile, places: BackupPlaces): string | undefined {
-  const name = basename(path);
-  switch (part) {
-    case 'archive':
-      return places.archive ?? undefined;
-    case 'temporal':
-      return nameFromCopy(places.database, name);
-    case 'config-service':
-      return places.state;
-    case 'repositories':
-      return places.repositories.find((one) => `${one.name}.bundle` === name)?.git;
-    case 'audit':
-      return places.audit === null ? undefined : fromAuditCopy(places.audit, name);
-    case 'configuration':
-      return places.configuration;
-  }
-}
-
-/** Whether every record of the backup is here, too: then the audit here is newer, and evidence. */
-async function continues(audit: string, folder: string): Promise<boolean> {
-  const last = await lastRecords(join(folder, 'audit', 'audit.jsonl'));
-  return (await auditFiles(audit)).length > 0 && (await explainBreak(audit, last)) === null;
-}
-
 /** @throws ConveyorError `restore-refused` with the commands that move away what is there */
 async function requireAbsent(placed: readonly Placed[], { places, nowMs }: RestoreOptions): Promise<void> {
   const parts = new Set(placed.map(({ part }) => part));
@@ -151,6 +113,20 @@ async function requireAbsent(placed: readonly Placed[], { places, nowMs }: Resto
   throw conveyorError('restore-refused', {
     why: `${there.join(', ')} ${there.length === 1 ? 'is' : 'are'} there already`,
     how: `move ${there.length === 1 ? 'it' : 'them'} away: ${there.map((path) => `mv ${asWord(path)} ${asWord(`${path}.${suffix}`)}`).join(' && ')}`,
+  });
+}
+
+/** @throws ConveyorError `restore-refused` where a disk does not take all that is to be put there */
+async function requireRoom(placed: readonly Placed[]): Promise<void> {
+  // A restore that was killed has left some of it, which is written over.
+  const writes = placed.map(async ({ to, bytes }) => ({ path: to, bytes: bytes - (await sizeOfFiles([asPart(to)])) }));
+  const shortage = await findShortage(await Promise.all(writes));
+  if (shortage === undefined) return;
+  const { folder, neededBytes, roomBytes } = shortage;
+  const parts = [...new Set(placed.map(({ part }) => PART_NAMES[part]))];
+  throw conveyorError('restore-refused', {
+    why: `${listed(parts, 'and')} take ${formatFileSize(neededBytes)} on the disk of ${folder}, which has room for ${formatFileSize(roomBytes)}`,
+    how: 'make room there, or name places on another disk in conveyor.config.yaml, with --db or with --state',
   });
 }
 

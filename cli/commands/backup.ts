@@ -1,9 +1,11 @@
 import { resolve } from 'node:path';
+import { Option } from 'commander';
 import { plural } from '../../domain/text';
 import { makeBackup } from '../backup/backup';
 import { formatFileSize } from '../backup/files';
 import type { BackupManifest } from '../backup/manifest';
 import { backupPlaces, type PlaceOptions } from '../backup/places';
+import { LEAVABLE_PARTS, type LeavablePart } from '../backup/placing';
 import { placesText, restoreBackup, type RestoredMachine } from '../backup/restore';
 import { versionsHere } from '../backup/versions';
 import { EXIT } from '../exit';
@@ -13,6 +15,10 @@ import { asWord } from '../typed';
 import { examples, type CommandCall, type GlobalOptions, type Register } from './command';
 
 type BackupCall = CommandCall<PlaceOptions & GlobalOptions>;
+
+interface RestoreCommandOptions extends PlaceOptions {
+  readonly without?: readonly LeavablePart[];
+}
 
 const DB_HELP = 'the database of Temporal (default: CONVEYOR_TEMPORAL_DB, else .conveyor/temporal.db of this checkout)';
 const STATE_HELP =
@@ -32,8 +38,16 @@ export const backupCommands: Register = (program, cli) => {
     .description('put a backup back; refused while anything runs, and where there is something already')
     .option('--db <file>', DB_HELP)
     .option('--state <file>', STATE_HELP)
-    .addHelpText('after', examples('conveyor restore /mnt/backup/monday'))
-    .action(cli.handle<PlaceOptions, [string]>(restoreMachine));
+    .addOption(
+      new Option('--without <part...>', 'leave these in the backup, such as an archive that is elsewhere now').choices(
+        LEAVABLE_PARTS,
+      ),
+    )
+    .addHelpText(
+      'after',
+      examples('conveyor restore /mnt/backup/monday', 'conveyor restore /mnt/backup/monday --without archive audit'),
+    )
+    .action(cli.handle<RestoreCommandOptions, [string]>(restoreMachine));
 };
 
 async function backupMachine({ io, output, options, connect }: BackupCall, dir: string): Promise<number> {
@@ -59,12 +73,17 @@ function backupText({ folder, files, leftOut }: Omit<BackupManifest, 'format'> &
   ].join('\n');
 }
 
-async function restoreMachine({ io, output, options, connect }: BackupCall, dir: string): Promise<number> {
+async function restoreMachine(
+  { io, output, options, connect }: CommandCall<RestoreCommandOptions & GlobalOptions>,
+  dir: string,
+): Promise<number> {
   const folder = resolve(dir);
   const places = backupPlaces(io.env, options);
   const versions = await versionsHere(io.env);
   const addresses = usualAddresses(io.env, connect);
-  const restored = await restoreBackup({ folder, places, addresses, versions, env: io.env, nowMs: io.now() });
+  const { without = [] } = options;
+  const at = { env: io.env, nowMs: io.now() };
+  const restored = await restoreBackup({ folder, places, addresses, versions, without, ...at });
   emit(io, output, restored, { text: (_, shown) => restoredText(shown, places.audit), name: [folder] });
   return EXIT.ok;
 }

@@ -15,6 +15,7 @@ import {
   unlinkSync,
   writeFileSync,
 } from 'node:fs';
+import promises from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
@@ -276,6 +277,59 @@ describe('a restore is refused, and changes nothing, where', () => {
     expect(await types('restore')).toMatchObject({ code: 0 });
     other.kill();
     await once(other, 'exit');
+  });
+});
+
+describe('a restore of all that a machine kept', () => {
+  const keeps = { archive: ARCHIVE, audit: AUDIT };
+  const lose = (...kept: string[]): void => {
+    for (const name of readdirSync(home).filter((one) => !['copy', ...kept].includes(one))) rmSync(at(name));
+  };
+
+  beforeEach(async () => {
+    configure(keeps);
+    await archived();
+    await records(2);
+    expect(await types('backup')).toMatchObject({ code: 0 });
+    lose('conveyor.config.yaml');
+  });
+
+  test('is refused before it writes anything where the disk has room for the database, and not for the archive and the audit too', async () => {
+    const room = statSync(at('copy', 'archive', 'archive.duckdb')).size + 40;
+    const statfs = jest.spyOn(promises, 'statfs').mockResolvedValue({ bavail: room, bsize: 1 } as never);
+    const { code, err } = await types('restore');
+    expect(err).toMatch(
+      new RegExp(
+        `nothing was restored: the archive, Temporal and the audit take \\S+ \\S+ on the disk of ${home}, which has room for .*\n.*make room there`,
+      ),
+    );
+    expect([code, readdirSync(home).sort()]).toEqual([1, ['conveyor.config.yaml', 'copy']]);
+    statfs.mockRestore();
+    expect(await types('restore')).toMatchObject({ code: 0 });
+  });
+
+  test('is refused before it writes anything where the settings have no place for a part, unless that is left out by name', async () => {
+    configure({});
+    const { code, err } = await types('restore');
+    expect(err).toMatch(
+      /conveyor.config.yaml names no place for the archive and the audit of the backup\n.*copy\/configuration\/conveyor.config.yaml, .*conveyor restore \S+copy --without archive audit/,
+    );
+    expect([code, readdirSync(home).sort()]).toEqual([1, ['conveyor.config.yaml', 'copy']]);
+    expect(await types('restore', '--without', 'archive', 'audit')).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(
+        /Left as it is:\n +the archive, left out as asked: .*archive\n +the audit, left out as asked: .*audit\n/,
+      ),
+    });
+    expect(readFileSync(database(), 'utf8')).toBe('what Temporal had');
+    expect(existsSync(at('archive.duckdb'))).toBe(false);
+  });
+
+  test('leaves out no part that the rest is nothing without', async () => {
+    expect(await types('restore', '--without', 'temporal')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('archive, repositories, audit'),
+    });
   });
 });
 

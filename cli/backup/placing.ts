@@ -1,0 +1,98 @@
+import { existsSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { conveyorError } from '../../domain/errors';
+import { listed } from '../../domain/text';
+import { asWord } from '../typed';
+import { auditFiles, explainBreak, fromAuditCopy, lastRecords } from './audit';
+import { PART_NAMES } from './backup';
+import { nameFromCopy } from './database';
+import { digestFile } from './files';
+import type { BackupManifest, BackupPart, CopiedFile } from './manifest';
+import type { BackupPlaces } from './places';
+
+/** Parts that a restore may leave in the backup: the others have a place on every machine. */
+export const LEAVABLE_PARTS = ['archive', 'repositories', 'audit'] as const satisfies readonly BackupPart[];
+export type LeavablePart = (typeof LEAVABLE_PARTS)[number];
+
+/** A file or a repository of the backup, and where it belongs. */
+export interface Placed {
+  readonly part: BackupPart;
+  readonly from: string;
+  readonly to: string;
+  readonly bytes: number;
+}
+
+interface Placing {
+  readonly folder: string;
+  readonly places: BackupPlaces;
+  readonly without: readonly LeavablePart[];
+}
+
+/**
+ * Where each file of a backup belongs, and in words what stays as it is.
+ * @throws ConveyorError `restore-refused` where the settings of this machine have no place for a part: it would be missed only later
+ */
+export async function placeAll(
+  { files }: BackupManifest,
+  placing: Placing,
+): Promise<{ readonly placed: readonly Placed[]; readonly kept: readonly string[] }> {
+  const { folder, places, without } = placing;
+  const kept = without
+    .filter((part) => files.some((file) => file.part === part))
+    .map((part) => `${PART_NAMES[part]}, left out as asked: ${join(folder, part)}`);
+  const placed: Placed[] = [];
+  const homeless: CopiedFile[] = [];
+  const isAuditHere = places.audit !== null && (await continues(places.audit, folder));
+  if (isAuditHere && !without.includes('audit'))
+    kept.push(`the audit ${places.audit}, which continues that of the backup`);
+  for (const file of files) {
+    const to = findPlace(file, places);
+    const from = join(folder, file.path);
+    if (without.some((part) => part === file.part) || (file.part === 'audit' && isAuditHere)) continue;
+    if (file.part === 'configuration' && existsSync(places.configuration)) {
+      if ((await digestFile(places.configuration)).sha256 !== file.sha256)
+        kept.push(`${places.configuration}, which differs from ${from}: compare them`);
+    } else if (to === undefined) homeless.push(file);
+    else placed.push({ part: file.part, from, to, bytes: file.bytes });
+  }
+  if (homeless.length > 0) throw withoutPlace(homeless, placing);
+  return { placed, kept };
+}
+
+function withoutPlace(homeless: readonly CopiedFile[], { folder, places, without }: Placing): Error {
+  const parts = [...new Set(homeless.map(({ part }) => part))];
+  const copy = join(folder, 'configuration', 'conveyor.config.yaml');
+  const leave = [...without, ...parts].join(' ');
+  return conveyorError('restore-refused', {
+    why: `${places.configuration} names no place for ${listed(
+      parts.map((part) => PART_NAMES[part]),
+      'and',
+    )} of the backup`,
+    how: `take the places over from ${copy}, or leave these parts in the backup: conveyor restore ${asWord(folder)} --without ${leave}`,
+  });
+}
+
+/** Undefined where the configuration of this machine has none. */
+function findPlace({ part, path }: CopiedFile, places: BackupPlaces): string | undefined {
+  const name = basename(path);
+  switch (part) {
+    case 'archive':
+      return places.archive ?? undefined;
+    case 'temporal':
+      return nameFromCopy(places.database, name);
+    case 'config-service':
+      return places.state;
+    case 'repositories':
+      return places.repositories.find((one) => `${one.name}.bundle` === name)?.git;
+    case 'audit':
+      return places.audit === null ? undefined : fromAuditCopy(places.audit, name);
+    case 'configuration':
+      return places.configuration;
+  }
+}
+
+/** Whether every record of the backup is here, too: then the audit here is newer, and evidence. */
+async function continues(audit: string, folder: string): Promise<boolean> {
+  const last = await lastRecords(join(folder, 'audit', 'audit.jsonl'));
+  return (await auditFiles(audit)).length > 0 && (await explainBreak(audit, last)) === null;
+}
