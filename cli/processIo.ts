@@ -21,7 +21,7 @@ export function processIo(): Io {
     canAsk: Boolean(process.stdin.isTTY && process.stderr.isTTY),
     connect: async (options) => {
       const [{ createClient }, { loadRegistry }] = [await import('../client'), await import('../platform/registry')];
-      const [{ guardClient }, { checkConfigs }] = [
+      const [{ guardClient }, { configChecker }] = [
         await import('../client/guard'),
         await import('../platform/configCheck'),
       ];
@@ -29,7 +29,7 @@ export function processIo(): Io {
       const client = await createClient({
         ...options,
         platform: registry,
-        checkConfigs: (spec, actor) => checkConfigs(registry, spec, actor),
+        checkConfigs: configChecker(registry),
       });
       return guardClient(client, () => registry, 'command-line');
     },

@@ -12,40 +12,56 @@ import type { Registry } from './registry';
 const ANSWERS_WITHIN_MS = 5_000;
 const ASKED_AT_ONCE = 8;
 
+/** One that did not answer is not asked again for so long: each pipeline of a long `apply` would wait for it. */
+const SPARED_MS = 30_000;
+
 interface CheckOptions {
   readonly withinMs?: number;
   readonly fetch?: Fetch;
+  /** ms since the epoch */
+  readonly now?: () => number;
 }
 
+type CheckConfigs = (spec: PipelineSpec, actor: string) => Promise<readonly ConfigFinding[]>;
+
 /** Asks each push type of a pipeline about the config of its deploys and canaries. What cannot be checked from here is a finding too. */
-export async function checkConfigs(
+export function configChecker(
   registry: Pick<Registry, 'find'>,
-  spec: PipelineSpec,
-  actor: string,
-  { withinMs = ANSWERS_WITHIN_MS, fetch }: CheckOptions = {},
-): Promise<readonly ConfigFinding[]> {
-  const gate = concurrencyGate(ASKED_AT_ONCE);
-  const signal = AbortSignal.timeout(withinMs);
-  const ask = async (action: string, pushType: string, config: Record<string, unknown>): Promise<ConfigFinding> => {
-    try {
-      const { problems } = await callExtension({
-        ...{ service: registry.find('push-type', pushType), protocol: pushTypeProtocol, method: 'validateConfig' },
-        ...{ request: {}, signal, ...(fetch === undefined ? {} : { fetch }) },
-        context: { pipeline: spec.pipeline, release: 0, deployId: `${spec.pipeline}/apply/${action}`, actor, config },
-      });
-      return { action, pushType, problems };
-    } catch (error) {
-      return { action, pushType, unchecked: whyUnchecked(error, pushType, withinMs) };
-    }
+  { withinMs = ANSWERS_WITHIN_MS, fetch, now = Date.now }: CheckOptions = {},
+): CheckConfigs {
+  const silences = new Map<string, { readonly unchecked: string; readonly untilMs: number }>();
+  return async (spec, actor) => {
+    const gate = concurrencyGate(ASKED_AT_ONCE);
+    const signal = AbortSignal.timeout(withinMs);
+    const ask = async (action: string, pushType: string, config: Record<string, unknown>): Promise<ConfigFinding> => {
+      const silence = silences.get(pushType);
+      if (silence !== undefined && now() < silence.untilMs) return { action, pushType, unchecked: silence.unchecked };
+      try {
+        const { problems } = await callExtension({
+          ...{ service: registry.find('push-type', pushType), protocol: pushTypeProtocol, method: 'validateConfig' },
+          ...{ request: {}, signal, ...(fetch === undefined ? {} : { fetch }) },
+          context: { pipeline: spec.pipeline, release: 0, deployId: `${spec.pipeline}/apply/${action}`, actor, config },
+        });
+        return { action, pushType, problems };
+      } catch (error) {
+        const unchecked = whyUnchecked(error, pushType, withinMs);
+        if (isUnanswered(error)) silences.set(pushType, { unchecked, untilMs: now() + SPARED_MS });
+        return { action, pushType, unchecked };
+      }
+    };
+    return Promise.all(
+      deploysWithConfig(spec).map(([action, { pushType, config }]) => gate(() => ask(action, pushType, { ...config }))),
+    );
   };
-  return Promise.all(
-    deploysWithConfig(spec).map(([action, { pushType, config }]) => gate(() => ask(action, pushType, { ...config }))),
-  );
 }
+
+const isUnanswered = (error: unknown): boolean =>
+  error instanceof ConveyorError ? error.code === 'extension-unavailable' : isTimeout(error);
+
+const isTimeout = (error: unknown): boolean => error instanceof Error && error.name === 'TimeoutError';
 
 function whyUnchecked(error: unknown, pushType: string, withinMs: number): string {
   if (error instanceof ConveyorError) return error.message;
-  if (error instanceof Error && error.name === 'TimeoutError')
-    return `${pushType} did not answer validateConfig within ${withinMs / 1000} s`;
+  if (isTimeout(error)) return `${pushType} did not answer validateConfig within ${withinMs / 1000} s`;
   throw error;
 }

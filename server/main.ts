@@ -19,7 +19,7 @@ import { withMember } from '../domain/principals';
 import { localOnly } from '../sdk/localOnly';
 import { openArchive } from '../platform/archive/open';
 import { certificatesForStores, certificatesForTemporal } from '../platform/certificates';
-import { checkConfigs } from '../platform/configCheck';
+import { configChecker } from '../platform/configCheck';
 import { LiveRegistry } from '../platform/liveRegistry';
 import type { Registry } from '../platform/registry';
 import { requireKeys } from '../platform/seal';
@@ -47,7 +47,7 @@ async function startServer(): Promise<void> {
   const seal = requireKeys(registry.seal, registry.file);
   const client = await createClient({
     platform: registry,
-    checkConfigs: (spec, actor) => checkConfigs(registry, spec, actor),
+    checkConfigs: configChecker(registry),
   });
   const audit = startAudit(live);
   const through = (door: Door, who?: SignedIn) => {

@@ -1,6 +1,7 @@
 import type { ConveyorClient } from '../../client/api';
 import { changesBetween, type SpecChange } from '../../domain/changes';
 import { ConveyorError } from '../../domain/errors';
+import { grouped } from '../../domain/grouped';
 import { allOnOneLine } from '../../domain/plainText';
 import type { PipelineSpec } from '../../domain/spec/pipeline';
 import { EXIT } from '../exit';
@@ -55,8 +56,7 @@ export const applyCommand: Register = (program, cli) => {
             });
             applied.push(applyResult(file, spec, done, Boolean(options.dryRun)));
           }
-          for (const { pipeline, configNotes = [] } of applied)
-            for (const note of configNotes) printNote(io, `warning: ${pipeline}: ${note}`);
+          for (const line of noteWords(applied)) printNote(io, `warning: ${line}`);
           emit(io, output, applied, {
             text: (now, shown) => shown.map((one) => renderApplied(one, now)).join('\n'),
             name: applied.map((one) => one.pipeline),
@@ -69,6 +69,18 @@ export const applyCommand: Register = (program, cli) => {
 
 const alreadyWords = (applied: readonly ApplyResult[]): string =>
   `applied already: ${applied.map(({ pipeline, result }) => `${pipeline} (${result})`).join(', ')}`;
+
+const NAMED_PIPELINES = 5;
+
+/** A note about many pipelines is one line. */
+function noteWords(applied: readonly ApplyResult[]): readonly string[] {
+  const notes = applied.flatMap(({ pipeline, configNotes = [] }) => configNotes.map((note) => ({ pipeline, note })));
+  return grouped(notes, ({ note }) => note).map(([note, of]) => {
+    const more = of.length > NAMED_PIPELINES ? ` and ${of.length - NAMED_PIPELINES} more` : '';
+    const named = of.slice(0, NAMED_PIPELINES).map(({ pipeline }) => pipeline);
+    return `${named.join(', ')}${more}: ${note}`;
+  });
+}
 
 type Done = Awaited<ReturnType<ConveyorClient['apply']>>;
 

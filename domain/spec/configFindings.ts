@@ -1,4 +1,6 @@
+import { grouped } from '../grouped';
 import { sameJson } from '../json';
+import { listed } from '../text';
 import { deploysWithConfig } from './deployActions';
 import type { PipelineSpec } from './pipeline';
 
@@ -10,7 +12,7 @@ export type ConfigFinding = { readonly action: string; readonly pushType: string
 /**
  * A refused config is a reason not to apply a spec, unless the pipeline has the same config already: a job that is gone must not keep its
  * owners from changing anything else.
- * @returns `refused` and `notes` in words, one for each action
+ * @returns `refused` in words, one for each action, and `notes`, one for each reason why something was not checked
  */
 export function judgeConfigs(
   findings: readonly ConfigFinding[],
@@ -21,18 +23,29 @@ export function judgeConfigs(
   const notes: string[] = [];
   for (const finding of findings) {
     const { action } = finding;
-    if ('unchecked' in finding)
-      notes.push(
-        `the config of ${action} was not checked, so that only its deploy finds mistakes: ${finding.unchecked}`,
-      );
-    else if (finding.problems.length > 0) {
+    if ('problems' in finding && finding.problems.length > 0) {
       const words = problemWords(finding);
       if (isConfigKept(action, spec, previous)) notes.push(`${words}; the pipeline had this config before`);
       else refused.push(words);
     }
   }
-  return { refused, notes };
+  return { refused, notes: [...uncheckedNotes(findings), ...notes] };
 }
+
+/** One for each reason. */
+const uncheckedNotes = (findings: readonly ConfigFinding[]): readonly string[] =>
+  grouped(
+    findings.filter((finding) => 'unchecked' in finding),
+    ({ unchecked }) => unchecked,
+  ).map(([why, of]) => {
+    const actions = listed(
+      of.map(({ action }) => action),
+      'and',
+    );
+    return of.length === 1
+      ? `the config of ${actions} was not checked, so that only its deploy finds mistakes: ${why}`
+      : `the configs of ${actions} were not checked, so that only their deploys find mistakes: ${why}`;
+  });
 
 const PROBLEMS_SHOWN = 10;
 

@@ -120,6 +120,16 @@ test('apply says which config was not checked, and is done all the same', async 
   expect(JSON.parse(asJson.out)).toMatchObject([{ pipeline: 'web', result: 'created', configNotes }]);
 });
 
+test('apply says once of many pipelines that configs were not checked, and why', async () => {
+  const why = 'the config of deploy was not checked, so that only its deploy finds mistakes: hosts is away';
+  const noting: World['client'] = {
+    apply: () => Promise.resolve({ created: true, previous: null, configNotes: [why] }),
+  };
+  const path = pipeline();
+  const { code, err } = await run(['apply', ...Array<string>(7).fill(path)], { env, client: noting });
+  expect([code, err.match(/warning: .*/g)]).toEqual([0, [`warning: web, web, web, web, web and 2 more: ${why}`]]);
+});
+
 test('of several files those before one that is refused are named as applied', async () => {
   let calls = 0;
   const error = conveyorError('config-rejected', { pipeline: 'web', refused: ['hosts refuses the config of deploy'] });

@@ -1,7 +1,7 @@
 import { conveyorError } from '../../domain/errors';
 import { judgeConfigs } from '../../domain/spec/configFindings';
 import { pipelineSchema } from '../../domain/spec/pipeline';
-import { checkConfigs } from '../../platform/configCheck';
+import { configChecker } from '../../platform/configCheck';
 import { servePushType } from '../../sdk';
 import { viaApp } from '../../sdk/client';
 import type { Fetch } from '../../sdk/request';
@@ -11,7 +11,7 @@ import { deployPipeline } from '../builders/deployPipeline';
 
 const ACTOR = 'user:alice';
 const service = { name: 'twine', url: 'http://twine.test', timeoutMs: 1_000 };
-const registry = { find: () => service } as unknown as Parameters<typeof checkConfigs>[0];
+const registry = { find: () => service } as unknown as Parameters<typeof configChecker>[0];
 const specWith = (config: Record<string, unknown>) =>
   pipelineSchema.parse(deployPipeline('kvstore', { config, phases: [], healthChecks: [] }));
 const spec = specWith({ jobs: ['nope'], colour: 'red' });
@@ -28,7 +28,7 @@ const json =
 /** Answers nothing, as a socket that stays open, until the caller gives up. */
 const silent: Fetch = (request, { signal } = request) =>
   new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
-const found = (fetch: Fetch, withinMs = 1_000) => checkConfigs(registry, spec, ACTOR, { fetch, withinMs });
+const found = (fetch: Fetch, withinMs = 1_000) => configChecker(registry, { fetch, withinMs })(spec, ACTOR);
 const PROBLEM = { path: 'config.jobs[0]', message: 'no job nope' };
 
 test('a push type is given the config as the pipeline has it, and its problems are those of the action', async () => {
@@ -61,11 +61,48 @@ test.each<[string, Fetch, RegExp]>([
   ]);
 });
 
+test.each<[string, Fetch, RegExp]>([
+  ['is silent', silent, /within 0\.05 s$/],
+  ['is away', () => Promise.reject(new TypeError('fetch failed')), /fetch failed/],
+])('a push type that %s is asked once for many pipelines, and again half a minute later', async (_, fetch, why) => {
+  let calls = 0;
+  let nowMs = 0;
+  const counting: Fetch = (request, init) => ((calls += 1), fetch(request, init));
+  const check = configChecker(registry, { fetch: counting, withinMs: 50, now: () => nowMs });
+  const unchecked = [{ action: 'deploy', pushType: 'twine', unchecked: expect.stringMatching(why) as string }];
+  for (let pipeline = 0; pipeline < 100; pipeline += 1) expect(await check(spec, ACTOR)).toEqual(unchecked);
+  expect(calls).toBe(1);
+  nowMs = 30_000;
+  await check(spec, ACTOR);
+  expect(calls).toBe(2);
+});
+
+test('a push type that answered, whatever it answered, is asked for every pipeline', async () => {
+  let calls = 0;
+  const refusing: Fetch = () => ((calls += 1), Promise.resolve(Response.json({}, { status: 403 })));
+  const check = configChecker(registry, { fetch: refusing });
+  for (let pipeline = 0; pipeline < 3; pipeline += 1) await check(spec, ACTOR);
+  expect(calls).toBe(3);
+});
+
+test('several configs that were not checked for one reason are one note', () => {
+  const unchecked = (action: string, why: string) => ({ action, pushType: 'twine', unchecked: why });
+  const findings = [
+    unchecked('canary', 'it is away'),
+    unchecked('other', 'it is slow'),
+    unchecked('deploy', 'it is away'),
+  ];
+  expect(judgeConfigs(findings, spec, null).notes).toEqual([
+    'the configs of canary and deploy were not checked, so that only their deploys find mistakes: it is away',
+    'the config of other was not checked, so that only its deploy finds mistakes: it is slow',
+  ]);
+});
+
 test('a push type that is not configured here is noted in the same way', async () => {
   const find = () => {
     throw conveyorError('unknown-extension', { kind: 'push-type', name: 'twine', known: [] });
   };
-  expect(await checkConfigs({ find }, spec, ACTOR)).toEqual([
+  expect(await configChecker({ find })(spec, ACTOR)).toEqual([
     { action: 'deploy', pushType: 'twine', unchecked: 'no push-type called twine is configured' },
   ]);
 });
