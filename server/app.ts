@@ -3,20 +3,20 @@ import { routePath } from 'hono/route';
 import { conveyorError } from '../domain/errors';
 import { isLocalName } from '../sdk/localOnly';
 import { offersOf } from '../platform/signIn';
-import { onceArrived } from './arrived';
-import { bearerOf, callerOf } from './auth';
+import { runAfterBody } from './arrived';
+import { getBearerToken, authenticate } from './auth';
 import { Bodies } from './bodies';
-import { queryOf } from './body';
+import { parseQuery } from './body';
 import { Configuration } from './configuration';
-import { readsOf, type ServerDeps } from './deps';
-import { Ended } from './ended';
+import { getReadPolicy, type ServerDeps } from './deps';
+import { RunEndings } from './ended';
 import { answerFailure } from './failures';
 import { RequestGate } from './gate';
 import { Metrics } from './metrics';
 import { openApiDocument } from './openapi';
 import { Readiness } from './readiness';
 import { auditRoutes } from './routes/audit';
-import { bringingRoutes } from './routes/bringing';
+import { submissionRoutes } from './routes/bringing';
 import { bugRoutes } from './routes/bugs';
 import { canRoutes } from './routes/can';
 import { configurationRoutes } from './routes/configuration';
@@ -30,9 +30,9 @@ import { runRoutes } from './routes/runs';
 import { specRoutes } from './routes/specs';
 import { statsRoutes } from './routes/stats';
 import { listQuery } from './schemas';
-import { strangersOnRecord } from './strangers';
+import { recordAnonymousRequests } from './strangers';
 import { Subscribers } from './subscribers';
-import { Turns } from './turns';
+import { KeyedQueue } from './turns';
 import { webhookRoutes } from './webhooks/routes';
 
 /**
@@ -57,27 +57,34 @@ export function createApp(deps: ServerDeps): Hono {
   const subscribers = new Subscribers(deps.index, () => deps.now());
   app.use(measureRequests(metrics, deps));
   if (deps.devLogin) app.use(withHeader('conveyor-login', 'development'));
-  app.use('/v1/*', strangersOnRecord(deps));
-  app.use('/v1/*', forTheKnown(deps));
+  app.use('/v1/*', recordAnonymousRequests(deps));
+  app.use('/v1/*', requireReadAccess(deps));
   const arriving = new Bodies(bodyBytes, MOST_ARRIVING);
   app.use('/v1/*', async (c, next) => {
     if (hasOwnLane(c)) return next();
-    const lane = await laneOf(c, deps);
+    const lane = await chooseLane(c, deps);
     const enter = () => lanes[lane].run(next, c.req.raw.signal);
-    return lane === 'commands' || lane === 'api' ? onceArrived(c, arriving, enter) : enter();
+    return lane === 'commands' || lane === 'api' ? runAfterBody(c, arriving, enter) : enter();
   });
   const readiness = new Readiness(deps);
   app.route('/', healthRoutes(readiness));
   app.route('/metrics', metricsRoutes({ ...deps, readiness }, metrics, lanes));
-  app.get('/openapi.json', (c) => c.json(openApiDocument(readsOf(deps))));
+  app.get('/openapi.json', (c) => c.json(openApiDocument(getReadPolicy(deps))));
   app.route(
     '/v1/webhooks',
     webhookRoutes({
-      ...{ ...deps, now: () => deps.now(), log: (line) => deps.log(line), subscribers, turns: new Turns(), metrics },
+      ...{
+        ...deps,
+        now: () => deps.now(),
+        log: (line) => deps.log(line),
+        subscribers,
+        turns: new KeyedQueue(),
+        metrics,
+      },
       ...{ client: deps.deliveries ?? deps.client, lane: lanes.webhooks, bodies: new Bodies(bodyBytes) },
     }),
   );
-  const api = { ...deps, turns: new Turns() };
+  const api = { ...deps, turns: new KeyedQueue() };
   app.route('/v1/me', meRoutes(deps));
   app.route('/v1/can', canRoutes(deps));
   app.route('/v1/examination', examinationRoutes({ ...deps, lane: lanes.examinations }));
@@ -88,11 +95,11 @@ export function createApp(deps: ServerDeps): Hono {
   app.route('/v1/config', configurationRoutes({ ...deps, configuration, bodies: new Bodies(bodyBytes) }));
   app.get('/v1/finders', async (c) => c.json(await deps.client.listFinders()));
   app.get('/v1/freshness', async (c) => c.json(await deps.client.freshness()));
-  app.get('/v1/deploys', async (c) => c.json(await deps.client.listDeploys(queryOf(c, listQuery))));
-  for (const routes of [pipelineRoutes, specRoutes, bringingRoutes]) app.route('/v1/pipelines', routes(api));
+  app.get('/v1/deploys', async (c) => c.json(await deps.client.listDeploys(parseQuery(c, listQuery))));
+  for (const routes of [pipelineRoutes, specRoutes, submissionRoutes]) app.route('/v1/pipelines', routes(api));
   app.route('/v1/releases', releaseRoutes(api));
   app.route('/v1/bugs', bugRoutes(api));
-  const ended = new Ended(deps.client.lookNow, (line) => deps.log(line));
+  const ended = new RunEndings(deps.client.lookNow, (line) => deps.log(line));
   app.route('/v1/runs', runRoutes({ ...deps, ended, lane: lanes.runs }));
   app.notFound((c) => answerFailure(c, conveyorError('not-found', { what: `${c.req.method} ${c.req.path}` })));
   app.onError((error, c) => answerFailure(c, error));
@@ -114,10 +121,10 @@ const withHeader =
 const hasOwnLane = (c: Context): boolean => /^\/v1\/((webhooks|runs)\/|examination$)/.test(c.req.path);
 
 /** Who only looks is known before anything is done, so that strangers wait in no line. */
-const forTheKnown =
+const requireReadAccess =
   (deps: ServerDeps): MiddlewareHandler =>
   async (c, next) => {
-    if (c.req.path !== '/v1/sign-in' && isRead(c)) await mayLook(c, deps);
+    if (c.req.path !== '/v1/sign-in' && isRead(c)) await authorizeRead(c, deps);
     await next();
   };
 
@@ -125,13 +132,13 @@ const forTheKnown =
  * What is open because only this machine comes in is open to whoever asks for this machine: pages that somebody visits get in under their
  * own name, and so does the world through a tunnel. @throws ConveyorError `unauthorized`, `identity-unreachable`
  */
-async function mayLook(c: Context, deps: ServerDeps): Promise<void> {
-  const isOpen = readsOf(deps) === 'open';
+async function authorizeRead(c: Context, deps: ServerDeps): Promise<void> {
+  const isOpen = getReadPolicy(deps) === 'open';
   const from = deps.config.access.reads === null ? whyNotLocal(c) : undefined;
   if (isOpen && from === undefined) return;
-  if (isOpen && bearerOf(c) === '')
+  if (isOpen && getBearerToken(c) === '')
     throw conveyorError('unauthorized', { why: `without a token only this machine may look, and ${from}` });
-  await callerOf(c, deps);
+  await authenticate(c, deps);
 }
 
 const FORWARDED = ['forwarded', 'x-forwarded-for', 'x-forwarded-host'] as const;
@@ -144,8 +151,8 @@ function whyNotLocal(c: Context): string | undefined {
 }
 
 /** By who asks and for what, before anything of it is read: whoever is not known takes nobody's place. */
-async function laneOf(c: Context, deps: ServerDeps) {
-  const isKnown = await callerOf(c, deps).then(
+async function chooseLane(c: Context, deps: ServerDeps) {
+  const isKnown = await authenticate(c, deps).then(
     () => true,
     () => false,
   );
@@ -169,5 +176,5 @@ const measureRequests =
     const pattern = routePath(c, -1);
     // An unknown path has no pattern of its own, and a path is not a label.
     const route = pattern.endsWith('*') ? 'none' : pattern;
-    metrics.answered({ method: c.req.method, route, status: c.res.status, seconds: (now() - startedAtMs) / 1000 });
+    metrics.countAnswer({ method: c.req.method, route, status: c.res.status, seconds: (now() - startedAtMs) / 1000 });
   };

@@ -3,7 +3,7 @@ import type { Bodies } from './bodies';
 import { readBytes } from './body';
 
 /** Works once all of the body is here, so that whoever sends slowly takes no place that a revert needs. */
-export async function onceArrived<T>(c: Context, bodies: Bodies, work: () => Promise<T>): Promise<T> {
+export async function runAfterBody<T>(c: Context, bodies: Bodies, work: () => Promise<T>): Promise<T> {
   const { raw } = c.req;
   if (raw.body === null) return work();
   const { url, method, headers, signal } = raw;

@@ -11,13 +11,13 @@ export interface Caller extends CallerIdentity {
   readonly client: FrontClient;
 }
 
-export type CallerDeps = Pick<ServerDeps, 'config' | 'client' | 'identities' | 'as' | 'devLogin'>;
+export type CallerDeps = Pick<ServerDeps, 'config' | 'client' | 'identities' | 'clientAs' | 'devLogin'>;
 
 /** Several steps of one request ask who sends it. */
 const callers = new WeakMap<Request, Promise<Caller>>();
 
 /** By the bearer token: one that the configuration lists, or of an identity provider. @throws ConveyorError `unauthorized`, `identity-unreachable` */
-export function callerOf(context: Context, known: CallerDeps): Promise<Caller> {
+export function authenticate(context: Context, known: CallerDeps): Promise<Caller> {
   const caller = callers.get(context.req.raw) ?? identifyCaller(context, known);
   callers.set(context.req.raw, caller);
   return caller;
@@ -25,11 +25,11 @@ export function callerOf(context: Context, known: CallerDeps): Promise<Caller> {
 
 async function identifyCaller(
   context: Context,
-  { config, client, identities, as, devLogin }: CallerDeps,
+  { config, client, identities, clientAs, devLogin }: CallerDeps,
 ): Promise<Caller> {
-  const given = bearerOf(context);
+  const given = getBearerToken(context);
   if (given === '') throw conveyorError('unauthorized', { why: 'there is no bearer token' });
-  const listed = principalOf(given, config.access.tokens);
+  const listed = findPrincipal(given, config.access.tokens);
   if (listed !== undefined) return { principal: listed, groups: [], expiresAtMs: null, door: 'token', client };
   const devPrincipal = devLogin ? developmentPrincipal(given) : undefined;
   if (devPrincipal !== undefined)
@@ -37,11 +37,11 @@ async function identifyCaller(
   const identity = await identities?.identify(given);
   if (identity === undefined)
     throw conveyorError('unauthorized', { why: 'the bearer token is none of the configured ones' });
-  return { ...identity, client: as === undefined ? client : as(identity) };
+  return { ...identity, client: clientAs === undefined ? client : clientAs(identity) };
 }
 
 /** Every token is compared, so that the time does not show which it is. */
-function principalOf(given: string, tokens: readonly ApiToken[]): string | undefined {
+function findPrincipal(given: string, tokens: readonly ApiToken[]): string | undefined {
   const known = tokens.filter(({ token }) => isSameSecret(token, given));
   return known[0]?.principal;
 }
@@ -53,5 +53,5 @@ function developmentPrincipal(given: string): string | undefined {
 }
 
 /** The bearer token of a request; empty when there is none. */
-export const bearerOf = (context: Context): string =>
+export const getBearerToken = (context: Context): string =>
   /^Bearer +(\S+) *$/i.exec(context.req.header('authorization') ?? '')?.[1] ?? '';

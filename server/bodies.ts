@@ -31,7 +31,7 @@ export class Bodies {
     const [oldest] = this.underWay.add(held);
     if (oldest !== undefined && this.underWay.size > this.maxUnderWay) this.giveWay(oldest);
     try {
-      const body = await read({ took: (bytes) => this.took(held, bytes), signal });
+      const body = await read({ took: (bytes) => this.countBytes(held, bytes), signal });
       signal.throwIfAborted();
       this.underWay.delete(held);
       return await use(body);
@@ -40,7 +40,7 @@ export class Bodies {
     }
   }
 
-  private took(held: HeldBody, bytes: number): void {
+  private countBytes(held: HeldBody, bytes: number): void {
     if (held.unwanted.signal.aborted) return;
     held.bytes += bytes;
     this.bytes += bytes;

@@ -35,7 +35,7 @@ export async function readJson<S extends z.ZodType>(context: Context, schema: S)
 }
 
 /** What the address asks for, checked. @throws ConveyorError `invalid-request` */
-export const queryOf = <S extends z.ZodType>(context: Context, schema: S): z.output<S> =>
+export const parseQuery = <S extends z.ZodType>(context: Context, schema: S): z.output<S> =>
   parseWithSchema(context.req.query(), schema);
 
 export const parseJsonBody = <S extends z.ZodType>(text: string, schema: S): z.output<S> =>
@@ -63,7 +63,7 @@ function jsonValue(text: string): unknown {
 }
 
 /** @throws ConveyorError `over-limit`, `invalid-text` */
-export function rejectUnfit(unfit: Unfit | undefined): void {
+export function rejectInvalidInput(unfit: Unfit | undefined): void {
   if (unfit) throw unfitError(unfit);
 }
 

@@ -35,7 +35,7 @@ export const reportBugRequest = z
   });
 
 /** Of an advisory what else is said of versions is let be. */
-export const bugReportOf = ({
+export const toBugReport = ({
   target = '',
   from = '',
   to,

@@ -20,7 +20,7 @@ const COMMAND_KINDS: Readonly<Record<InputKind, () => z.ZodType>> = {
   moment: () => z.iso.datetime({ offset: true, local: false }),
 };
 
-function fieldOf(name: InputName): z.ZodType {
+function buildInputSchema(name: InputName): z.ZodType {
   const { is, help } = inputRow(name);
   const verbs = ALL_VERBS.filter((verb) => verbRow(verb).inputs.includes(name));
   const value = typeof is === 'string' ? COMMAND_KINDS[is]() : z.enum(is);
@@ -32,5 +32,7 @@ type RequestFields = { readonly [N in InputName]: z.ZodOptional<z.ZodType<NonNul
 /** Who commands is the principal of the token; all else is what the rows of domain/verbs.ts take. */
 export const commandRequest = z.strictObject({
   reason: z.string().trim().min(1).optional().describe('why; it is recorded. Every verb needs one'),
-  ...(Object.fromEntries((Object.keys(INPUTS) as InputName[]).map((name) => [name, fieldOf(name)])) as RequestFields),
+  ...(Object.fromEntries(
+    (Object.keys(INPUTS) as InputName[]).map((name) => [name, buildInputSchema(name)]),
+  ) as RequestFields),
 });

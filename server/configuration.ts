@@ -20,7 +20,7 @@ const PROPOSALS = { inFlight: 2, waiting: 32, waitMs: 8_000 };
 const QUESTIONS = { inFlight: 2, waiting: 64, waitMs: 8_000 };
 const LOOKS = { inFlight: 4, waiting: 64, waitMs: 8_000 };
 
-interface Opened {
+interface OpenRepository {
   readonly proposals: RequestGate;
   /** These take as much work as proposals. */
   readonly questions: RequestGate;
@@ -30,7 +30,7 @@ interface Opened {
 
 /** Repositories of configuration, as the server asks them: git and what parses sources run in processes of their own, a few at a time. */
 export class Configuration {
-  private readonly opened = new Map<string, Opened>();
+  private readonly opened = new Map<string, OpenRepository>();
 
   constructor(private readonly deps: Pick<ServerDeps, 'config' | 'copies' | 'now' | 'programs' | 'index'>) {}
 

@@ -20,14 +20,14 @@ export type FrontConfig = Pick<
   'access' | 'callbacks' | 'groups' | 'policy' | 'issuers' | 'configRepositories'
 >;
 
-export const readsOf = ({ config, reads }: Pick<ServerDeps, 'config' | 'reads'>): ReadPolicy =>
+export const getReadPolicy = ({ config, reads }: Pick<ServerDeps, 'config' | 'reads'>): ReadPolicy =>
   config.access.reads ?? reads;
 
 export interface ServerDeps {
   /** As which the API asks; the actor of a request is the principal that it is known by. */
   readonly client: FrontClient;
   /** As which it asks for somebody whom an identity provider has put into groups; as `client` unless given. */
-  as?(who: Pick<CallerIdentity, 'principal' | 'groups'>): FrontClient;
+  clientAs?(who: Pick<CallerIdentity, 'principal' | 'groups'>): FrontClient;
   /** What counts now: each part is read anew by each request, and kept by nobody. */
   readonly config: FrontConfig;
   /** How the file of it stands; missing where there is none. */
@@ -50,7 +50,7 @@ export interface ServerDeps {
   /** Whether whoever only looks needs a token, where the configuration does not say. */
   readonly reads: ReadPolicy;
   /** Missing where the configuration names no file for it. */
-  readonly audit?: Pick<ServerAudit, 'ready' | 'record' | 'stranger' | 'read' | 'verify' | 'state'>;
+  readonly audit?: Pick<ServerAudit, 'ready' | 'record' | 'recordAnonymous' | 'read' | 'verify' | 'state'>;
   /** Missing where the configuration names none. */
   readonly archive?: Pick<Archive, 'mark' | 'tallies'>;
   /** Where this machine keeps copies of repositories of configuration. */

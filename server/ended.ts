@@ -17,7 +17,7 @@ interface RunNews {
  * What services say of runs that have ended: each is looked at once, soon. Whatever a service says how often, a run is looked at once in a
  * second, and what comes in between makes one more look at its end, since the last may be the first that is true.
  */
-export class Ended {
+export class RunEndings {
   private readonly runs = new Map<string, RunNews>();
   private isSupported = true;
 
@@ -28,7 +28,7 @@ export class Ended {
   ) {}
 
   /** @throws what the first question to Temporal failed with; the sender may try again. */
-  async runEnded(runId: string): Promise<void> {
+  async recordRunEnd(runId: string): Promise<void> {
     const known = this.runs.get(runId);
     if (known !== undefined) known.again = true;
     if (known !== undefined || !this.isSupported || this.runs.size >= MAX_RUNS) return;
@@ -40,10 +40,10 @@ export class Ended {
       this.runs.delete(runId);
       throw error;
     }
-    void this.later(runId, now);
+    void this.lookLater(runId, now);
   }
 
-  private async later(runId: string, known: RunNews): Promise<void> {
+  private async lookLater(runId: string, known: RunNews): Promise<void> {
     await this.sleep(APART_MS);
     while (known.again) {
       known.again = false;

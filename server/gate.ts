@@ -44,7 +44,7 @@ export class RequestGate {
       this.inside += 1;
       return Promise.resolve();
     }
-    if (this.line.size >= this.limits.waiting) return Promise.reject(this.full());
+    if (this.line.size >= this.limits.waiting) return Promise.reject(this.createOverloadError());
     return new Promise((resolve, reject) => {
       const settle = (): void => {
         clearTimeout(patience);
@@ -56,7 +56,7 @@ export class RequestGate {
         leave: (why) => (settle(), reject(why)),
       };
       const onGone = (): void => waiter.leave(new Error('the client left'));
-      const patience = setTimeout(() => waiter.leave(this.full()), this.limits.waitMs);
+      const patience = setTimeout(() => waiter.leave(this.createOverloadError()), this.limits.waitMs);
       gone?.addEventListener('abort', onGone, { once: true });
       this.line.add(waiter);
     });
@@ -69,7 +69,7 @@ export class RequestGate {
     else next.enter();
   }
 
-  private full(): Error {
+  private createOverloadError(): Error {
     this.turnedAway += 1;
     return conveyorError('overloaded', { waiting: this.line.size });
   }

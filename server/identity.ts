@@ -47,7 +47,7 @@ export class Identities {
     if (known.length === 0) throw unauthorized('no identity provider of the configuration has made this token');
     const refusals: string[] = [];
     for (const issuer of known) {
-      const outcome = await this.verified(issuer, token);
+      const outcome = await this.verifyToken(issuer, token);
       if (typeof outcome !== 'string') return outcome;
       refusals.push(outcome);
     }
@@ -56,9 +56,9 @@ export class Identities {
   }
 
   /** Who it is, or why nobody. */
-  private async verified(issuer: Issuer, token: string): Promise<CallerIdentity | string> {
+  private async verifyToken(issuer: Issuer, token: string): Promise<CallerIdentity | string> {
     const { jwtVerify, errors } = await import('jose');
-    const keys = await this.keysOf(issuer.issuer);
+    const keys = await this.getKeys(issuer.issuer);
     const options = {
       ...{ issuer: issuer.issuer, audience: issuer.audience, algorithms: ALGORITHMS },
       ...{ clockTolerance: SKEW_S, requiredClaims: ['exp', 'sub'], currentDate: new Date(this.now()) },
@@ -74,10 +74,10 @@ export class Identities {
   }
 
   /** By discovery, once; again for the next who asks when it failed. */
-  private keysOf(issuer: string): Promise<JWTVerifyGetKey> {
+  private getKeys(issuer: string): Promise<JWTVerifyGetKey> {
     const known = this.keys.get(issuer);
     if (known) return known;
-    const found = discovered(issuer).catch((error: unknown) => {
+    const found = discoverKeys(issuer).catch((error: unknown) => {
       this.keys.delete(issuer);
       throw providerUnreachable(issuer, error);
     });
@@ -86,7 +86,7 @@ export class Identities {
   }
 }
 
-async function discovered(issuer: string): Promise<JWTVerifyGetKey> {
+async function discoverKeys(issuer: string): Promise<JWTVerifyGetKey> {
   const { createRemoteJWKSet } = await import('jose');
   const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
   const { status, ok, text = '' } = await sendRequest(url, {}, { timeoutMs: PROVIDER_TIMEOUT_MS, maxBytes: MIB });

@@ -25,7 +25,7 @@ import type { Registry } from '../platform/registry';
 import { requireKeys } from '../platform/seal';
 import { createApp } from './app';
 import { startAudit } from './audit/start';
-import { DEFAULT_LIMITS, readsOf, type ServerDeps } from './deps';
+import { DEFAULT_LIMITS, getReadPolicy, type ServerDeps } from './deps';
 import { Identities, type CallerIdentity } from './identity';
 import { DRAIN_TIMEOUT_MS, exitWithError, isClosed, isDevLogin, listen, readPlace } from './listening';
 
@@ -50,7 +50,7 @@ async function startServer(): Promise<void> {
     checkConfigs: configChecker(registry),
   });
   const audit = startAudit(live);
-  const through = (door: Door, who?: SignedIn) => {
+  const through = (door: Door, who?: IdentifiedCaller) => {
     const permitting = (decided?: Decided) => guardClient(client, () => factsFor(registry, who), door, decided);
     return audit === undefined ? permitting() : audited(permitting, audit, door);
   };
@@ -65,7 +65,7 @@ async function startServer(): Promise<void> {
       () => registry.issuers,
       () => Date.now(),
     ),
-    as: (who) => through('api', who),
+    clientAs: (who) => through('api', who),
     ...temporalDeps(temporal, registry),
     reads,
     devLogin,
@@ -86,7 +86,7 @@ async function startServer(): Promise<void> {
   if (devLogin) note('development login: whoever reaches it says who they are, with conveyor login --as');
   if (!isClosed(place))
     note(
-      `it is open to other machines, at ${place.host}; whoever only reads needs ${readsOf({ config: registry, reads }) === 'open' ? 'no' : 'a'} token`,
+      `it is open to other machines, at ${place.host}; whoever only reads needs ${getReadPolicy({ config: registry, reads }) === 'open' ? 'no' : 'a'} token`,
     );
   noteOpenDoors(registry, note);
   live.onChange((next) => noteOpenDoors(next, note));
@@ -115,13 +115,13 @@ function temporalDeps(temporal: Temporal, registry: Pick<Registry, 'configReposi
     whyNothingIsStored: () => whyNothingIsStored(temporal, taskQueue, Date.now()),
     examine: async () => ({
       ...(await examine(temporal, taskQueue)),
-      certificates: await certificatesOf(registry),
+      certificates: await listCertificates(registry),
     }),
   } satisfies Partial<ServerDeps>;
 }
 
 /** By which this process comes to Temporal and to stores of configuration, as their files are now. */
-const certificatesOf = async ({ configRepositories }: Pick<Registry, 'configRepositories'>) => [
+const listCertificates = async ({ configRepositories }: Pick<Registry, 'configRepositories'>) => [
   ...((await certificatesForTemporal(process.env)) ?? []),
   ...certificatesForStores(configRepositories),
 ];
@@ -133,10 +133,13 @@ function noteOpenDoors({ access, file }: Pick<Registry, 'access' | 'file'>, note
     note(`${source} has no scope, so its secret speaks for every repository (${file})`);
 }
 
-type SignedIn = Pick<CallerIdentity, 'principal' | 'groups'>;
+type IdentifiedCaller = Pick<CallerIdentity, 'principal' | 'groups'>;
 
 /** With the groups that an identity provider lists of whoever asks. */
-function factsFor({ policy, signers, groups: configured }: PlatformFacts, who: SignedIn | undefined): PlatformFacts {
+function factsFor(
+  { policy, signers, groups: configured }: PlatformFacts,
+  who: IdentifiedCaller | undefined,
+): PlatformFacts {
   const now = { policy, ...(signers && { signers }), groups: configured };
   if (who === undefined) return now;
   const vouched = who.groups.map((name) => `group:${name}`);

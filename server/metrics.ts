@@ -5,7 +5,7 @@ import type { AuditState } from './audit/audit';
 import type { ServerPart } from './readiness';
 import { configFamilies, Counter, family, Histogram, row, type Labels, type MetricRow } from './metricsText';
 
-export interface Answered {
+export interface AnsweredRequest {
   readonly method: string;
   /** The pattern, `/v1/pipelines/:name`, never the path. */
   readonly route: string;
@@ -45,7 +45,7 @@ export class Metrics {
   private readonly beyond = new Counter('source');
   private readonly ignored = new Counter('why', ['event', 'nothing', 'nobody', 'unreadable']);
 
-  answered({ method, route, status, seconds }: Answered): void {
+  countAnswer({ method, route, status, seconds }: AnsweredRequest): void {
     const key = `${method} ${route} ${status}`;
     const counter = this.requests.get(key) ?? { labels: { method, route, status }, count: 0 };
     counter.count += 1;
@@ -56,17 +56,17 @@ export class Metrics {
   }
 
   /** What became of something that a webhook brought to a pipeline. */
-  submitted(result: 'released' | 'duplicate' | 'incomplete' | 'refused'): void {
+  countSubmission(result: 'released' | 'duplicate' | 'incomplete' | 'refused'): void {
     this.submissions.add(result);
   }
 
   /** A source of webhooks said what its scope does not let it say. */
-  outOfScope(source: string): void {
+  countOutOfScope(source: string): void {
     this.beyond.add(source);
   }
 
   /** A believed delivery started nothing and reached nobody; `source` is at fault only if it is `unreadable`. */
-  deliveredInVain(why: IgnoredWhy): void {
+  countIgnored(why: IgnoredWhy): void {
     this.ignored.add(why);
   }
 

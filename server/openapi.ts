@@ -69,7 +69,7 @@ function inPath(path: string): object[] {
 
 const inQuery = (query: z.ZodObject): object[] =>
   Object.entries(query.shape).map(([name, schema]) =>
-    parameter('query', name, false, { schema: jsonSchemaOf(schema) }),
+    parameter('query', name, false, { schema: toJsonSchema(schema) }),
   );
 
 const parameter = (where: string, name: string, required: boolean, more: object): object => ({
@@ -80,9 +80,9 @@ const parameter = (where: string, name: string, required: boolean, more: object)
   ...more,
 });
 
-const json = (schema: z.ZodType): object => ({ 'application/json': { schema: jsonSchemaOf(schema) } });
+const json = (schema: z.ZodType): object => ({ 'application/json': { schema: toJsonSchema(schema) } });
 
-function jsonSchemaOf(schema: z.core.$ZodType): object {
+function toJsonSchema(schema: z.core.$ZodType): object {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
   return rest;
 }

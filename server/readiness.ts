@@ -1,6 +1,6 @@
 import type { ReadinessPart } from '../client/api';
 import type { ServerDeps } from './deps';
-import { Shared } from './shared';
+import { SharedRead } from './shared';
 
 /** Several load balancers may each ask every second. */
 const READY_FRESH_MS = 2_000;
@@ -14,16 +14,16 @@ export type ServerPart = Omit<ReadinessPart, 'name'> & { readonly name: Readines
 
 /** What every request needs: no pipeline and no extension, so that one that is silent takes nobody's front end away. */
 export class Readiness {
-  private readonly parts: Shared<readonly ReadinessPart[]>;
-  private readonly stored: Shared<void>;
+  private readonly parts: SharedRead<readonly ReadinessPart[]>;
+  private readonly stored: SharedRead<void>;
   private storedSeen: { readonly why: string | undefined; readonly atMs: number } | undefined;
   /** In a row. Every server looks in the same way, so one look that fails takes none of them away. */
   private failedLooks = 0;
 
   constructor(private readonly deps: Pick<ServerDeps, 'client' | 'isDraining' | 'now' | 'whyNothingIsStored'>) {
     const now = (): number => deps.now();
-    this.parts = new Shared(() => deps.client.readiness(), READY_FRESH_MS, now);
-    this.stored = new Shared(() => this.lookAtStore(), STORED_FRESH_MS, now);
+    this.parts = new SharedRead(() => deps.client.readiness(), READY_FRESH_MS, now);
+    this.stored = new SharedRead(() => this.lookAtStore(), STORED_FRESH_MS, now);
   }
 
   /** Answers within the two seconds that a look at Temporal takes; never throws. */

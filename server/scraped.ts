@@ -1,11 +1,11 @@
-import { Shared } from './shared';
+import { SharedRead } from './shared';
 
 /** A scrape that waits longer is lost as a whole. */
 const SCRAPE_WAITS_MS = 2_000;
 
 /** What `/metrics` shows of what Temporal knows, looked up once for everybody who asks within `freshMs`. */
-export class Scraped<T> {
-  private readonly shared: Shared<T>;
+export class CachedRead<T> {
+  private readonly shared: SharedRead<T>;
 
   constructor(
     look: () => Promise<T>,
@@ -14,7 +14,7 @@ export class Scraped<T> {
     freshMs: number,
     now: () => number,
   ) {
-    this.shared = new Shared(() => look().catch(() => nothing), freshMs, now);
+    this.shared = new SharedRead(() => look().catch(() => nothing), freshMs, now);
   }
 
   async read(): Promise<T> {

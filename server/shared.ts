@@ -8,7 +8,7 @@ interface OneLook<T> {
 }
 
 /** One look at a time, for everybody who asks until `freshMs` after it began: how often somebody asks costs nothing. */
-export class Shared<T> {
+export class SharedRead<T> {
   private last: OneLook<T> | undefined;
 
   constructor(

@@ -7,7 +7,7 @@ import type { ServerDeps } from './deps';
 const AT_THE_DOOR: readonly ErrorCode[] = ['unauthorized', 'bad-signature', 'wrong-key'];
 
 /** Puts on record whom the server did not believe. Nobody waits for that. */
-export const strangersOnRecord =
+export const recordAnonymousRequests =
   ({ audit }: Pick<ServerDeps, 'audit'>): MiddlewareHandler =>
   async (c, next) => {
     await next();
@@ -19,7 +19,7 @@ export const strangersOnRecord =
       reason: `from ${remoteAddress(c)}`,
       result: `${error.code}: ${error.message}`,
     });
-    void audit.stranger(entry, remoteAddress(c));
+    void audit.recordAnonymous(entry, remoteAddress(c));
   };
 
 const requestDoor = (c: Context): 'webhook' | 'run' | 'api' =>

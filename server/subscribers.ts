@@ -12,7 +12,7 @@ export class Subscribers {
     private readonly now: () => number,
   ) {}
 
-  of(finder: string): Promise<readonly PipelineSubscriptions[]> {
+  find(finder: string): Promise<readonly PipelineSubscriptions[]> {
     for (const [name, { atMs }] of this.listings)
       if (this.now() - atMs >= SUBSCRIBERS_FRESH_MS) this.listings.delete(name);
     const known = this.listings.get(finder);

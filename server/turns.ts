@@ -8,7 +8,7 @@ const UPDATES_AT_ONCE = 4;
 const TURN_TIMEOUT_MS = 8_000;
 
 /** Lets little happen to one thing at a time, however much happens to all of them. */
-export class Turns {
+export class KeyedQueue {
   private readonly gates = new Map<string, RequestGate>();
 
   /** @throws ConveyorError `overloaded`, after some seconds without a turn */

@@ -57,17 +57,17 @@ export class ServerAudit implements Audit {
   }
 
   async record(entry: AuditEntry): Promise<void> {
-    if (entry.outcome === 'refused') await this.refused(entry, entry.actor);
+    if (entry.outcome === 'refused') await this.recordRefusal(entry, entry.actor);
     else await this.append(this.changes, entry);
   }
 
   /** Somebody who is not known, by where they come from. */
-  stranger(entry: AuditEntry, source: string): Promise<void> {
-    return this.refused(entry, null, source);
+  recordAnonymous(entry: AuditEntry, source: string): Promise<void> {
+    return this.recordRefusal(entry, null, source);
   }
 
   /** Puts on record that the configuration is another one than the last that was, one after the other. */
-  configured(digest: string): Promise<void> {
+  recordConfiguration(digest: string): Promise<void> {
     this.configuring = this.configuring.catch(() => undefined).then(() => this.compare(digest));
     return this.configuring;
   }
@@ -101,7 +101,7 @@ export class ServerAudit implements Audit {
       unwritten: this.failures,
       waiting: changes.waiting + refusals.waiting,
       lost: changes.lost + refusals.lost,
-      lagMs: this.ageOf(since.length === 0 ? null : Math.min(...since)),
+      lagMs: this.getAgeMs(since.length === 0 ? null : Math.min(...since)),
       events: this.eventsState(),
     };
   }
@@ -127,14 +127,14 @@ export class ServerAudit implements Audit {
 
   private eventsState(): AuditState['events'] {
     const state = this.options.events?.state();
-    return state === undefined ? null : { lagMs: this.ageOf(state.sinceMs), failures: state.failures };
+    return state === undefined ? null : { lagMs: this.getAgeMs(state.sinceMs), failures: state.failures };
   }
 
-  private ageOf(atMs: number | null): number {
+  private getAgeMs(atMs: number | null): number {
     return atMs === null ? 0 : Math.max(0, this.options.now() - atMs);
   }
 
-  private async refused(entry: AuditEntry, actor: string | null, source = 'nobody'): Promise<void> {
+  private async recordRefusal(entry: AuditEntry, actor: string | null, source = 'nobody'): Promise<void> {
     await this.sumUp();
     const flood = actor === null ? this.floods.strangers : this.floods.known;
     if (flood.admits(actor ?? source, this.options.now())) await this.append(this.refusals, entry);

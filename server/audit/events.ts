@@ -60,7 +60,7 @@ export class AuditEvents {
   private async pass(): Promise<void> {
     if (this.options.now() < this.notBeforeMs) return;
     try {
-      const position = (this.position ??= await this.noted());
+      const position = (this.position ??= await this.readPositions());
       for (const chain of CHAINS) await this.follow(chain, position);
       if (this.pauseMs > 0) this.options.log('audit: the receiver of events takes them again');
       this.pauseMs = 0;
@@ -98,7 +98,7 @@ export class AuditEvents {
         this.current = { ...this.current, sinceMs: Date.parse(record.at) };
         await this.send(record, chain);
         position[chain] = record.seq;
-        await this.note(position);
+        await this.writePositions(position);
       }
       offset += Buffer.byteLength(line) + 1;
       this.offsets.set(ino, offset);
@@ -123,17 +123,17 @@ export class AuditEvents {
   }
 
   /** Without a note, or with one that a loss of power has damaged, everything is sent again. */
-  private async noted(): Promise<ChainPositions> {
+  private async readPositions(): Promise<ChainPositions> {
     const text = await readFile(this.notes, 'utf8').catch((error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT') return '{}';
       throw error;
     });
-    const position = positionsIn(text);
+    const position = parsePositions(text);
     if (position === undefined) this.options.log(`audit: ${this.notes} is damaged: all of the records are sent again`);
     return position ?? { changes: 0, refusals: 0 };
   }
 
-  private async note(position: ChainPositions): Promise<void> {
+  private async writePositions(position: ChainPositions): Promise<void> {
     const file = await open(`${this.notes}.new`, 'w', 0o600);
     try {
       await file.writeFile(JSON.stringify(position));
@@ -145,7 +145,7 @@ export class AuditEvents {
   }
 }
 
-function positionsIn(text: string): ChainPositions | undefined {
+function parsePositions(text: string): ChainPositions | undefined {
   try {
     const { changes = 0, refusals = 0 } = JSON.parse(text) as Partial<ChainPositions>;
     return [changes, refusals].every(Number.isSafeInteger) ? { changes, refusals } : undefined;

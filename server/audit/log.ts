@@ -146,10 +146,10 @@ export class AuditLog {
     await handle.datasync();
     this.unsure = [];
     this.size += bytes.length;
-    await this.written(records);
+    await this.confirmWritten(records);
   }
 
-  private async written(records: readonly AuditRecord[]): Promise<void> {
+  private async confirmWritten(records: readonly AuditRecord[]): Promise<void> {
     const last = records.at(-1);
     if (last === undefined) return;
     this.begun ??= { seq: records[0]?.seq ?? last.seq, day: utcDay(records[0]?.at ?? last.at) };
@@ -186,7 +186,7 @@ export class AuditLog {
     await mkdir(dirname(this.files.current), { recursive: true, mode: 0o700 });
     const noted = await readEnds(this.files);
     await this.putAsideTorn();
-    const { first, last } = await this.found();
+    const { first, last } = await this.findEnds();
     const own = this.ends.last.seq > 0 ? this.ends : undefined;
     if (noted === null && own === undefined && last !== undefined)
       this.recordResult(`the note of its ends was missing: records after ${last.seq} may be, too`);
@@ -229,7 +229,7 @@ export class AuditLog {
   }
 
   /** The ends of what is on the disk. */
-  private async found(): Promise<{ readonly first?: Link; readonly last?: Link }> {
+  private async findEnds(): Promise<{ readonly first?: Link; readonly last?: Link }> {
     const parts = await partsOf(this.files);
     const [oldest] = parts;
     const [first] = oldest === undefined ? [] : await edgesOf(oldest.path);

@@ -22,7 +22,7 @@ export function startAudit(live: Pick<LiveRegistry, 'current' | 'digest' | 'onCh
   let noted = '';
   const configured = async (): Promise<void> => {
     const digest = live.digest();
-    if (digest !== noted) await audit.configured(digest);
+    if (digest !== noted) await audit.recordConfiguration(digest);
     noted = digest;
   };
   configured().catch(logError);

@@ -52,8 +52,8 @@ async function startConfigService(): Promise<void> {
   });
   const service = createConfigService({
     ...{ repositories, log },
-    memory: memoryIn(state),
-    judge: judgeOf(registry, env),
+    memory: openMemory(state),
+    judge: createJudge(registry, env),
     landings,
     land: (request) => landings.land(request),
     now: () => Date.now(),
@@ -92,7 +92,7 @@ function readOptions(args: readonly string[], env: NodeJS.ProcessEnv) {
 }
 
 /** @throws ConveyorError `file-unreadable`, `files-in-use` */
-function memoryIn(file: string): ConfigMemory {
+function openMemory(file: string): ConfigMemory {
   try {
     mkdirSync(dirname(file), { recursive: true });
     // Two services would each write what the other does not know.
@@ -105,7 +105,7 @@ function memoryIn(file: string): ConfigMemory {
 }
 
 /** By the Health Check Service where there is one, else by the data sources of the configuration. */
-function judgeOf(registry: Pick<Registry, 'extensions'>, env: Env): Judge {
+function createJudge(registry: Pick<Registry, 'extensions'>, env: Env): Judge {
   const { CONVEYOR_HCS_URL: url, CONVEYOR_HCS_TOKEN: token } = env;
   if (url) return remoteJudge({ url, ...(token ? { token } : {}) });
   return (request, { context }) => {

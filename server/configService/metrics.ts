@@ -18,7 +18,7 @@ export interface ConfigServiceParts {
 export class ConfigServiceMetrics {
   private readonly landings = new Counter('result', ['landed', 'refused', 'failed'] satisfies LandingResult[]);
 
-  landing(result: LandingResult): void {
+  countLanding(result: LandingResult): void {
     this.landings.add(result);
   }
 

@@ -46,7 +46,7 @@ export class Repositories {
 
   /** @throws ConveyorError `unknown-extension`, `config-invalid`, `config-repository-unusable` */
   async open(name: string): Promise<ConfigRepository> {
-    const settings = this.settingsOf(name);
+    const settings = this.getSettings(name);
     const opened = this.opened.get(name) ?? ConfigRepository.open(settings, this.copies);
     this.opened.set(name, opened);
     // One that could not be opened is opened anew.
@@ -55,23 +55,23 @@ export class Repositories {
   }
 
   /** @throws ConveyorError `unknown-extension`, `config-invalid` */
-  storeOf(name: string): ConfigStore {
-    return this.etcdOf(name);
+  getStore(name: string): ConfigStore {
+    return this.getEtcd(name);
   }
 
-  inspectionOf(name: string): Inspection {
-    return this.etcdOf(name).inspection;
+  getInspection(name: string): Inspection {
+    return this.getEtcd(name).inspection;
   }
 
-  private etcdOf(name: string): EtcdStore {
-    const settings = this.settingsOf(name);
+  private getEtcd(name: string): EtcdStore {
+    const settings = this.getSettings(name);
     const options = { url: settings.etcd, ...storeDoor(settings), signing: storeSigning(settings) };
     const store = this.stores.get(name) ?? new EtcdStore(options);
     this.stores.set(name, store);
     return store;
   }
 
-  private settingsOf(name: string): Readable {
+  private getSettings(name: string): Readable {
     const found = this.readable.find((one) => one.name === name);
     if (found !== undefined) return found;
     if (this.unread.includes(name)) throw withoutStore(name, this.file);

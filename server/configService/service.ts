@@ -20,9 +20,9 @@ import { ConfigServiceMetrics } from './metrics';
 import type { Repositories } from './repositories';
 
 export interface ConfigServiceOptions {
-  readonly repositories: Pick<Repositories, 'names' | 'open' | 'storeOf'> & {
+  readonly repositories: Pick<Repositories, 'names' | 'open' | 'getStore'> & {
     /** For a store that somebody else could write to. */
-    inspectionOf?(name: string): Inspection | undefined;
+    getInspection?(name: string): Inspection | undefined;
   };
   readonly memory: ConfigMemory;
   readonly judge: Judge;
@@ -57,12 +57,12 @@ export function createConfigService(options: ConfigServiceOptions): ConfigServic
   const { repositories, memory, judge, log, now, sleep, token } = options;
   const metrics = new ConfigServiceMetrics();
   const tailers = repositories.names.map((name) => {
-    const mender = menderOf(name, options, () => fleet);
+    const mender = createMender(name, options, () => fleet);
     return new Tailer(name, {
       step: async () => {
         // The branch comes through even if nothing can be mended.
         const [looked] = await Promise.allSettled([mender?.look()]);
-        const tailed = await tail(await repositories.open(name), repositories.storeOf(name), COMMITS_A_LOOK, log);
+        const tailed = await tail(await repositories.open(name), repositories.getStore(name), COMMITS_A_LOOK, log);
         if (looked.status === 'rejected') throw looked.reason;
         return { ...tailed, mended: looked.value ?? 0 };
       },
@@ -70,9 +70,9 @@ export function createConfigService(options: ConfigServiceOptions): ConfigServic
     });
   });
   const ports: ConfigPorts = {
-    storeOf: (name) => repositories.storeOf(name),
+    storeOf: (name) => repositories.getStore(name),
     changes: gitChanges((name) => repositories.open(name), now),
-    land: landing(options.land, tailers, metrics),
+    land: countLandings(options.land, tailers, metrics),
     landBefore: (name, change) => options.landings?.before(name, change),
     ...{ log, now },
   };
@@ -94,31 +94,31 @@ export function createConfigService(options: ConfigServiceOptions): ConfigServic
   };
 }
 
-function menderOf(
+function createMender(
   name: string,
   { repositories, now, log }: Pick<ConfigServiceOptions, 'repositories' | 'now' | 'log'>,
   fleet: () => ConfigFleet,
 ): StoreMender | undefined {
-  const inspection = repositories.inspectionOf?.(name);
+  const inspection = repositories.getInspection?.(name);
   if (inspection === undefined) return undefined;
   return new StoreMender({
     ...{ inspection, now, log },
     open: () => repositories.open(name),
-    store: repositories.storeOf(name),
+    store: repositories.getStore(name),
     mendOverrides: (found, isAll) => fleet().mendOverrides(name, found, isAll),
   });
 }
 
 /** Changes that have landed are in the store as soon as can be. */
-const landing =
+const countLandings =
   (land: Land, tailers: readonly Tailer[], metrics: ConfigServiceMetrics): Land =>
   async (request) => {
     try {
       const answer = await land(request);
-      metrics.landing('commit' in answer ? 'landed' : 'refused');
+      metrics.countLanding('commit' in answer ? 'landed' : 'refused');
       return answer;
     } catch (error) {
-      metrics.landing('failed');
+      metrics.countLanding('failed');
       throw error;
     } finally {
       tailers.find(({ repository }) => repository === request.repository)?.wake();

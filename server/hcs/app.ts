@@ -35,7 +35,7 @@ const SOURCE_GRACE_MS = 500;
 export function createHealthService({ sources, now, token, past, fetch, configState }: HealthServiceOptions): Hono {
   const startedAtMs = now();
   const metrics = new HealthMetrics(() => sources().map(({ name }) => name));
-  const asking = askingOf(sources, fetch);
+  const asking = createSourceAccess(sources, fetch);
   const service = serveProtocol(
     healthServiceProtocol,
     'Conveyor Health Check Service',
@@ -43,9 +43,9 @@ export function createHealthService({ sources, now, token, past, fetch, configSt
       evaluate: async ({ source, ...request }, { context }) => {
         const begunAtMs = now();
         const { queryFor, deadlineMs } = asking();
-        const query = metrics.counted(queryFor(context, source), source);
+        const query = metrics.countQueries(queryFor(context, source), source);
         const answer = await judgeTargets({ ...request, deadlineMs, query });
-        metrics.evaluated(answer, (now() - begunAtMs) / 1000);
+        metrics.recordEvaluation(answer, (now() - begunAtMs) / 1000);
         return answer;
       },
       backtest: (request) => runBacktest(past, request),
@@ -60,7 +60,7 @@ export function createHealthService({ sources, now, token, past, fetch, configSt
 }
 
 /** What asks the data sources, made anew when they are others. */
-function askingOf(sources: HealthServiceOptions['sources'], fetch: Fetch | undefined) {
+function createSourceAccess(sources: HealthServiceOptions['sources'], fetch: Fetch | undefined) {
   const made = (list: readonly SourceRef[]) => ({
     list,
     queryFor: sourcesQuery(list, fetch),

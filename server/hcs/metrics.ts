@@ -19,13 +19,13 @@ export class HealthMetrics {
     this.failures = new Counter('source', [...sources(), UNKNOWN]);
   }
 
-  evaluated({ units, deploy }: JudgeResponse, seconds: number): void {
+  recordEvaluation({ units, deploy }: JudgeResponse, seconds: number): void {
     this.times.observe(seconds);
     for (const { verdict } of [...units.flatMap(({ checks }) => checks), ...deploy.checks]) this.verdicts.add(verdict);
   }
 
   /** The same query, counted under the source that it goes to; `fallback` is that of checks that name none. */
-  counted(query: Query, fallback: string | undefined): Query {
+  countQueries(query: Query, fallback: string | undefined): Query {
     return async (request, options) => {
       const known = this.sources();
       const name = resolveSource(options.source, fallback, known);

@@ -2,8 +2,8 @@ import { Hono, type Context } from 'hono';
 import { decideAudit } from '../../client/about';
 import { conveyorError } from '../../domain/errors';
 import { withMember } from '../../domain/principals';
-import { callerOf, type Caller, type CallerDeps } from '../auth';
-import { queryOf } from '../body';
+import { authenticate, type Caller, type CallerDeps } from '../auth';
+import { parseQuery } from '../body';
 import type { ServerDeps } from '../deps';
 import { auditQuery } from '../auditSchemas';
 
@@ -13,22 +13,22 @@ type AuditRouteDeps = Pick<ServerDeps, 'audit' | keyof CallerDeps>;
 export function auditRoutes(deps: AuditRouteDeps): Hono {
   const app = new Hono();
   app.get('/', async (c) => {
-    const caller = await callerOf(c, deps);
-    const audit = auditIn(deps);
-    const { before, ...query } = queryOf(c, auditQuery);
+    const caller = await authenticate(c, deps);
+    const audit = requireAudit(deps);
+    const { before, ...query } = parseQuery(c, auditQuery);
     await requireReader(deps, caller, query.pipeline);
-    return c.json(await audit.read({ ...query, before: cursorIn(before) }));
+    return c.json(await audit.read({ ...query, before: parseCursor(before) }));
   });
   app.get('/verification', async (c: Context) => {
-    const caller = await callerOf(c, deps);
-    const audit = auditIn(deps);
+    const caller = await authenticate(c, deps);
+    const audit = requireAudit(deps);
     await requireReader(deps, caller, undefined);
     return c.json(await audit.verify());
   });
   return app;
 }
 
-function auditIn({ audit }: AuditRouteDeps): NonNullable<AuditRouteDeps['audit']> {
+function requireAudit({ audit }: AuditRouteDeps): NonNullable<AuditRouteDeps['audit']> {
   if (audit !== undefined) return audit;
   throw conveyorError('not-found', { what: 'audit: conveyor.config.yaml of the server has no audit section' });
 }
@@ -47,7 +47,7 @@ async function requireReader(
 }
 
 /** `12,7`: of each chain what comes before. */
-function cursorIn(text: string | undefined): { readonly changes: number; readonly refusals: number } | undefined {
+function parseCursor(text: string | undefined): { readonly changes: number; readonly refusals: number } | undefined {
   if (text === undefined) return undefined;
   const [changes = 0, refusals = 0] = text.split(',').map(Number);
   return { changes, refusals };

@@ -5,8 +5,8 @@ import { SPEC_LIMITS } from '../../domain/limits';
 import { withMember } from '../../domain/principals';
 import { jsonBytes } from '../../domain/size';
 import type { PipelineSpec } from '../../domain/spec/pipeline';
-import { callerOf, type CallerDeps } from '../auth';
-import { readJson, rejectUnfit } from '../body';
+import { authenticate, type CallerDeps } from '../auth';
+import { readJson, rejectInvalidInput } from '../body';
 import { canRequest } from '../changes';
 
 /**
@@ -16,9 +16,9 @@ import { canRequest } from '../changes';
 export function canRoutes(deps: CallerDeps): Hono {
   const app = new Hono();
   app.post('/', async (c) => {
-    const { principal, groups: joins } = await callerOf(c, deps);
+    const { principal, groups: joins } = await authenticate(c, deps);
     const { spec, ...question } = await readJson(c, canRequest);
-    if (spec !== undefined) rejectUnfit(over(SPEC_LIMITS.spec, jsonBytes(spec)));
+    if (spec !== undefined) rejectInvalidInput(over(SPEC_LIMITS.spec, jsonBytes(spec)));
     const { policy, groups } = deps.config;
     // In which groups a provider has somebody is known of whoever asks, and of nobody else.
     const facts = { policy, groups: question.who === principal ? withMember(groups, principal, joins) : groups };

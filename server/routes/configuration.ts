@@ -8,9 +8,9 @@ import { over } from '../../domain/excess';
 import { CONFIG_LIMITS } from '../../domain/limits';
 import { withMember } from '../../domain/principals';
 import { plural } from '../../domain/text';
-import { callerOf, type Caller, type CallerDeps } from '../auth';
+import { authenticate, type Caller, type CallerDeps } from '../auth';
 import type { Bodies } from '../bodies';
-import { parseJsonBody, queryOf, readBytes, rejectUnfit } from '../body';
+import { parseJsonBody, parseQuery, readBytes, rejectInvalidInput } from '../body';
 import * as schemas from '../configSchemas';
 import type { Configuration } from '../configuration';
 import type { ServerDeps } from '../deps';
@@ -25,24 +25,26 @@ export function configurationRoutes(deps: ConfigurationRouteDeps): Hono {
   const app = new Hono();
   app.get('/', (c) => c.json(config.configRepositories.map(({ name, branch }) => ({ name, branch }))));
   app.get('/:repository/changes', async (c) =>
-    c.json(await configuration.changes(named(c), queryOf(c, schemas.rowsQuery).limit)),
+    c.json(await configuration.changes(repositoryParam(c), parseQuery(c, schemas.rowsQuery).limit)),
   );
-  app.get('/:repository/changes/:n', async (c) => c.json(await configuration.change(named(c), changeNumber(c))));
+  app.get('/:repository/changes/:n', async (c) =>
+    c.json(await configuration.change(repositoryParam(c), changeNumber(c))),
+  );
   app.get('/:repository/log', async (c) =>
-    c.json(await configuration.log(named(c), queryOf(c, schemas.rowsQuery).limit)),
+    c.json(await configuration.log(repositoryParam(c), parseQuery(c, schemas.rowsQuery).limit)),
   );
   app.get('/:repository/value', async (c) => {
-    const { path, change = null } = queryOf(c, schemas.valueQuery);
-    return c.json(await configuration.value(named(c), path, change));
+    const { path, change = null } = parseQuery(c, schemas.valueQuery);
+    return c.json(await configuration.value(repositoryParam(c), path, change));
   });
   app.get('/:repository/sources', async (c) =>
-    c.json(await configuration.sources(named(c), queryOf(c, schemas.sourcesQuery).base ?? null)),
+    c.json(await configuration.sources(repositoryParam(c), parseQuery(c, schemas.sourcesQuery).base ?? null)),
   );
   app.get('/:repository/why', async (c) =>
-    c.json(await configuration.why(named(c), queryOf(c, schemas.whyQuery).path)),
+    c.json(await configuration.why(repositoryParam(c), parseQuery(c, schemas.whyQuery).path)),
   );
   app.get('/:repository/subscriber', async (c) =>
-    c.json(await configuration.host(named(c), queryOf(c, schemas.hostQuery))),
+    c.json(await configuration.host(repositoryParam(c), parseQuery(c, schemas.hostQuery))),
   );
   app.post('/:repository/changes', (c) => proposeChange(c, deps));
   app.post('/:repository/diff', (c) => compareSources(c, deps));
@@ -50,15 +52,15 @@ export function configurationRoutes(deps: ConfigurationRouteDeps): Hono {
 }
 
 async function proposeChange(c: Context, deps: ConfigurationRouteDeps): Promise<Response> {
-  const caller = await callerOf(c, deps);
-  const repository = named(c);
+  const caller = await authenticate(c, deps);
+  const repository = repositoryParam(c);
   const made = await deps.bodies.run(
     (reading) => readBytes(c, { ...reading, maxBytes: CONFIG_LIMITS.request.max }),
     async (bytes) => {
       const { idempotencyKey, ...given } = parseJsonBody(Buffer.from(bytes).toString('utf8'), schemas.proposalRequest);
       const key = requestKey(c, idempotencyKey);
-      const request = requestOf(given);
-      return onRecord(deps, caller, { repository, message: request.message }, () =>
+      const request = toChangeRequest(given);
+      return runAudited(deps, caller, { repository, message: request.message }, () =>
         deps.configuration.propose(repository, request, { author: caller.principal, key }),
       );
     },
@@ -70,10 +72,10 @@ async function proposeChange(c: Context, deps: ConfigurationRouteDeps): Promise<
 
 /** For those who may propose: it runs their programs. */
 async function compareSources(c: Context, deps: ConfigurationRouteDeps): Promise<Response> {
-  const caller = await callerOf(c, deps);
-  const repository = named(c);
+  const caller = await authenticate(c, deps);
+  const repository = repositoryParam(c);
   requireProposer(
-    factsOf(deps, caller),
+    gatherFacts(deps, caller),
     { principal: caller.principal, door: 'api' },
     deps.configuration.settings(repository),
   );
@@ -81,26 +83,26 @@ async function compareSources(c: Context, deps: ConfigurationRouteDeps): Promise
     (reading) => readBytes(c, { ...reading, maxBytes: CONFIG_LIMITS.request.max }),
     async (bytes) => {
       const { files, base = null } = parseJsonBody(Buffer.from(bytes).toString('utf8'), schemas.diffRequest);
-      rejectUnfit(over(CONFIG_LIMITS.files, Object.keys(files).length));
+      rejectInvalidInput(over(CONFIG_LIMITS.files, Object.keys(files).length));
       return c.json(await deps.configuration.diff(repository, { files, base }));
     },
   );
 }
 
-const factsOf = ({ config }: Pick<ConfigurationRouteDeps, 'config'>, { principal, groups }: Caller) => ({
+const gatherFacts = ({ config }: Pick<ConfigurationRouteDeps, 'config'>, { principal, groups }: Caller) => ({
   policy: config.policy,
   groups: withMember(config.groups, principal, groups),
 });
 
 /** What is refused at the door, before anything is started for it. @throws ConveyorError `over-limit` */
-function requestOf({
+function toChangeRequest({
   message,
   values,
   files,
   base: given,
 }: Omit<z.output<typeof schemas.proposalRequest>, 'idempotencyKey'>): ChangeRequest {
   const base = given ?? null;
-  rejectUnfit(
+  rejectInvalidInput(
     over(CONFIG_LIMITS.message, Buffer.byteLength(message)) ??
       over(CONFIG_LIMITS.values, Object.keys(values ?? {}).length) ??
       over(CONFIG_LIMITS.files, Object.keys(files ?? {}).length),
@@ -109,7 +111,7 @@ function requestOf({
 }
 
 /** Whoever may, and what came of it. @throws ConveyorError `not-permitted`, `audit-unwritable`, and what `run` throws */
-function onRecord(
+function runAudited(
   deps: ConfigurationRouteDeps,
   caller: Caller,
   { repository, message }: { readonly repository: string; readonly message: string },
@@ -120,7 +122,7 @@ function onRecord(
   let permitted: string | null = null;
   const permittedRun = (): Promise<Requested> => {
     permitted = requireProposer(
-      factsOf(deps, caller),
+      gatherFacts(deps, caller),
       { principal: actor, door: 'api' },
       configuration.settings(repository),
     );
@@ -135,7 +137,7 @@ const resultEntry = ({ version, paths, duplicate }: Requested) => ({
   result: duplicate ? `${version}, which there was already` : `${version}, ${plural(paths.length, 'value')}`,
 });
 
-const named = (c: Context): string => c.req.param('repository') ?? '';
+const repositoryParam = (c: Context): string => c.req.param('repository') ?? '';
 
 function changeNumber(c: Context): number {
   const text = c.req.param('n') ?? '';

@@ -1,9 +1,9 @@
 import { Hono } from 'hono';
 import { conveyorError } from '../../domain/errors';
-import { callerOf, type CallerDeps } from '../auth';
+import { authenticate, type CallerDeps } from '../auth';
 import type { ServerDeps } from '../deps';
 import type { RequestGate } from '../gate';
-import { Shared } from '../shared';
+import { SharedRead } from '../shared';
 
 /** Each examination is a workflow: however many people ask on a bad night, there is one every few seconds. */
 const EXAMINED_FRESH_MS = 5_000;
@@ -15,13 +15,13 @@ export function examinationRoutes(
   const { examine } = deps;
   const shared =
     examine &&
-    new Shared(
+    new SharedRead(
       () => examine(),
       EXAMINED_FRESH_MS,
       () => deps.now(),
     );
   return new Hono().post('/', async (c) => {
-    await callerOf(c, deps);
+    await authenticate(c, deps);
     if (shared === undefined) throw conveyorError('not-found', { what: 'examination' });
     return c.json(await deps.lane.run(() => shared.read(), c.req.raw.signal));
   });

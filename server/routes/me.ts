@@ -1,13 +1,13 @@
 import { Hono } from 'hono';
 import { groupsOfMember } from '../../domain/principals';
 import { formatTime } from '../../domain/text';
-import { callerOf, type CallerDeps } from '../auth';
+import { authenticate, type CallerDeps } from '../auth';
 
 /** `GET /v1/me`: as whom the server takes whoever asks. */
 export function meRoutes(deps: CallerDeps): Hono {
   const app = new Hono();
   app.get('/', async (c) => {
-    const { principal, groups, door, expiresAtMs } = await callerOf(c, deps);
+    const { principal, groups, door, expiresAtMs } = await authenticate(c, deps);
     const all = new Set([...groupsOfMember(deps.config.groups, principal), ...groups.map((name) => `group:${name}`)]);
     // The tokens of the configuration are good until they are taken out of it.
     const expiresAt = expiresAtMs === null ? null : formatTime(expiresAtMs);

@@ -4,7 +4,7 @@ import type { RequestGate } from '../gate';
 import type { Readiness } from '../readiness';
 import type { Metrics } from '../metrics';
 import { METRICS_TYPE } from '../metricsText';
-import { Scraped } from '../scraped';
+import { CachedRead } from '../scraped';
 
 /** Whoever scrapes more often gets the same again; for the second all pipelines are listed. */
 const OPEN_FRESH_MS = 10_000;
@@ -20,10 +20,10 @@ export function metricsRoutes(
 ): Hono {
   const startedAtMs = deps.now();
   const now = (): number => deps.now();
-  const finders = new Scraped(() => deps.client.listFinders(), [], FINDERS_FRESH_MS, now);
-  const open = new Scraped(async () => (await deps.openCounts?.()) ?? [], [], OPEN_FRESH_MS, now);
-  const backlogs = new Scraped(async () => (await deps.backlogs?.()) ?? [], [], BACKLOGS_FRESH_MS, now);
-  const weekly = new Scraped(async () => (await deps.client.freshness()).weekly, null, WEEKLY_FRESH_MS, now);
+  const finders = new CachedRead(() => deps.client.listFinders(), [], FINDERS_FRESH_MS, now);
+  const open = new CachedRead(async () => (await deps.openCounts?.()) ?? [], [], OPEN_FRESH_MS, now);
+  const backlogs = new CachedRead(async () => (await deps.backlogs?.()) ?? [], [], BACKLOGS_FRESH_MS, now);
+  const weekly = new CachedRead(async () => (await deps.client.freshness()).weekly, null, WEEKLY_FRESH_MS, now);
   return new Hono().get('/', async (c) => {
     const counts = Object.entries(lanes).map(([name, gate]) => ({ name, ...gate.counts() }));
     const about = {

@@ -4,8 +4,8 @@ import type { Artifact } from '../../domain/artifact';
 import { conveyorError } from '../../domain/errors';
 import { unfitArtifacts, unfitCommand, unfitKey } from '../../domain/excess';
 import type { CommandInput, Verb } from '../../domain/verbs';
-import { callerOf, type Caller } from '../auth';
-import { queryOf, readJson, rejectUnfit } from '../body';
+import { authenticate, type Caller } from '../auth';
+import { parseQuery, readJson, rejectInvalidInput } from '../body';
 import { historyResponse, statusResponse } from '../lastKnown';
 import { commandRequest } from '../commandRequest';
 import { listQuery, pipelineVerb, releaseRequest } from '../schemas';
@@ -15,14 +15,14 @@ import type { RouteDeps } from './deps';
 export function pipelineRoutes(deps: RouteDeps): Hono {
   const { client: reader, turns } = deps;
   const app = new Hono();
-  app.get('/', async (c) => c.json(await reader.listPipelines(queryOf(c, listQuery))));
+  app.get('/', async (c) => c.json(await reader.listPipelines(parseQuery(c, listQuery))));
   app.get('/:name', (c) => statusResponse(c, reader, pipelineParam(c)));
   app.get('/:name/history', (c) => historyResponse(c, reader, pipelineParam(c)));
 
   app.post('/:name/releases', async (c) => {
-    const { principal: actor, client } = await callerOf(c, deps);
+    const { principal: actor, client } = await authenticate(c, deps);
     const { artifacts, trigger: kind, idempotencyKey } = await readJson(c, releaseRequest);
-    const given = requestedArtifacts(artifacts);
+    const given = parseArtifacts(artifacts);
     const [pipeline, trigger] = [pipelineParam(c), { kind, actor, key: requestKey(c, idempotencyKey) } as const];
     const started = await turns.run(pipeline, () => client.release(pipeline, given, trigger));
     c.header('location', `/v1/releases/${started.id}`);
@@ -30,31 +30,31 @@ export function pipelineRoutes(deps: RouteDeps): Hono {
   });
 
   app.post('/:name/commands/:verb', async (c) => {
-    const verb = verbOf(c, pipelineVerb.options);
-    const { client, ...caller } = await callerOf(c, deps);
-    const [id, input] = [pipelineParam(c), await commandOf(c, verb, caller)];
+    const verb = parseVerb(c, pipelineVerb.options);
+    const { client, ...caller } = await authenticate(c, deps);
+    const [id, input] = [pipelineParam(c), await readCommand(c, verb, caller)];
     return c.json(await turns.run(id, () => client.command(id, verb, input)));
   });
   return app;
 }
 
 /** What a request names, whole. @throws ConveyorError `over-limit`, `invalid-text` */
-export function requestedArtifacts(artifacts: z.output<typeof releaseRequest>['artifacts']): readonly Artifact[] {
+export function parseArtifacts(artifacts: z.output<typeof releaseRequest>['artifacts']): readonly Artifact[] {
   const given = artifacts.map(({ kind, ...rest }): Artifact => ({ ...rest, kind: kind ?? rest.name }));
-  rejectUnfit(unfitArtifacts(given));
+  rejectInvalidInput(unfitArtifacts(given));
   return given;
 }
 
 /** Who commands, and why. @throws ConveyorError `missing-reason`, `invalid-request` */
-export async function commandOf(c: Context, verb: Verb, caller: Pick<Caller, 'principal'>): Promise<CommandInput> {
+export async function readCommand(c: Context, verb: Verb, caller: Pick<Caller, 'principal'>): Promise<CommandInput> {
   const { reason, ...given } = await readJson(c, commandRequest);
   if (reason === undefined) throw conveyorError('missing-reason', { verb });
   const command = { ...given, reason, actor: caller.principal };
-  rejectUnfit(unfitCommand(command));
+  rejectInvalidInput(unfitCommand(command));
   return command;
 }
 
-export function verbOf<V extends Verb>(c: Context, verbs: readonly V[]): V {
+export function parseVerb<V extends Verb>(c: Context, verbs: readonly V[]): V {
   const given = c.req.param('verb');
   const verb = verbs.find((one) => one === given);
   if (verb === undefined) throw conveyorError('not-found', { what: `verb ${given}; there are ${verbs.join(', ')}` });
@@ -74,6 +74,6 @@ export function requestKey(c: Context, inBody: string | undefined): string | nul
   if (inHeader !== undefined && inBody !== undefined && inHeader !== inBody)
     throw conveyorError('invalid-request', { detail: 'Idempotency-Key and idempotencyKey say different things' });
   const key = inBody ?? (inHeader === undefined || inHeader === '' ? null : inHeader);
-  rejectUnfit(unfitKey(key ?? ''));
+  rejectInvalidInput(unfitKey(key ?? ''));
   return key;
 }

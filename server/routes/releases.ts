@@ -2,34 +2,36 @@ import { Hono, type Context } from 'hono';
 import { conveyorError } from '../../domain/errors';
 import { unfitCommand } from '../../domain/excess';
 import { parseId } from '../../domain/ids';
-import { callerOf } from '../auth';
-import { queryOf, readJson, rejectUnfit } from '../body';
+import { authenticate } from '../auth';
+import { parseQuery, readJson, rejectInvalidInput } from '../body';
 import { statusResponse } from '../lastKnown';
 import { listQuery, logsQuery, releaseVerb, rerunRequest } from '../schemas';
 import type { RouteDeps } from './deps';
-import { commandOf, requestKey, verbOf } from './pipelines';
+import { readCommand, requestKey, parseVerb } from './pipelines';
 
 /** `/v1/releases`; `/v1/releases/<pipeline>/<n>` and, with `/<action>`, its deploys: their status, and commands to them. */
 export function releaseRoutes(deps: RouteDeps): Hono {
   const { client: reader, turns } = deps;
   const app = new Hono();
-  app.get('/', async (c) => c.json(await reader.listReleases(queryOf(c, listQuery))));
-  app.get('/:pipeline/:n', (c) => statusResponse(c, reader, idOf(c)));
-  app.get('/:pipeline/:n/:action', (c) => statusResponse(c, reader, idOf(c)));
-  app.get('/:pipeline/:n/:action/logs', async (c) => c.json(await reader.logs(idOf(c), queryOf(c, logsQuery).attempt)));
+  app.get('/', async (c) => c.json(await reader.listReleases(parseQuery(c, listQuery))));
+  app.get('/:pipeline/:n', (c) => statusResponse(c, reader, parseTargetId(c)));
+  app.get('/:pipeline/:n/:action', (c) => statusResponse(c, reader, parseTargetId(c)));
+  app.get('/:pipeline/:n/:action/logs', async (c) =>
+    c.json(await reader.logs(parseTargetId(c), parseQuery(c, logsQuery).attempt)),
+  );
   const command = async (c: Context): Promise<Response> => {
-    const verb = verbOf(c, releaseVerb.options);
-    const { client, ...caller } = await callerOf(c, deps);
-    const [id, input] = [idOf(c), await commandOf(c, verb, caller)];
+    const verb = parseVerb(c, releaseVerb.options);
+    const { client, ...caller } = await authenticate(c, deps);
+    const [id, input] = [parseTargetId(c), await readCommand(c, verb, caller)];
     return c.json(await turns.run(id, () => client.command(id, verb, input)));
   };
   app.post('/:pipeline/:n/rerun', async (c) => {
-    const { principal: actor, client } = await callerOf(c, deps);
+    const { principal: actor, client } = await authenticate(c, deps);
     const { reason, trigger: kind, idempotencyKey } = await readJson(c, rerunRequest);
-    const id = parseId(idOf(c));
+    const id = parseId(parseTargetId(c));
     if (id?.kind !== 'release') throw conveyorError('not-found', { what: 'release' });
     const given = { actor, kind, reason, key: requestKey(c, idempotencyKey) } as const;
-    rejectUnfit(unfitCommand({ actor, ...(reason === undefined ? {} : { reason }) }));
+    rejectInvalidInput(unfitCommand({ actor, ...(reason === undefined ? {} : { reason }) }));
     const started = await turns.run(id.pipeline, () => client.rerun(id.pipeline, id.number, given));
     c.header('location', `/v1/releases/${started.id}`);
     return c.json(started, 202);
@@ -40,7 +42,7 @@ export function releaseRoutes(deps: RouteDeps): Hono {
 }
 
 /** What the parts of the path make; a slash that was written `%2F` may not make another id of it. */
-function idOf(c: Context): string {
+function parseTargetId(c: Context): string {
   const { pipeline, n, action } = c.req.param() as { pipeline: string; n: string; action?: string };
   const parts = [pipeline, n, ...(action === undefined ? [] : [action])];
   const text = parts.join('/');

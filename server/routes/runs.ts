@@ -1,12 +1,12 @@
 import { Hono } from 'hono';
 import { conveyorError } from '../../domain/errors';
 import { fitsRun } from '../../platform/callbacks';
-import { bearerOf, callerOf, type CallerDeps } from '../auth';
-import type { Ended } from '../ended';
+import { getBearerToken, authenticate, type CallerDeps } from '../auth';
+import type { RunEndings } from '../ended';
 import type { RequestGate } from '../gate';
 
 type RunRouteDeps = CallerDeps & {
-  readonly ended: Ended;
+  readonly ended: RunEndings;
   readonly lane: RequestGate;
 };
 
@@ -21,12 +21,12 @@ export function runRoutes(deps: RunRouteDeps): Hono {
     const run = c.req.param('run');
     const { callbacks } = config;
     if (callbacks === null) throw conveyorError('not-found', { what: 'call to say that a run has ended' });
-    if (!fitsRun(callbacks, run, bearerOf(c))) throw conveyorError('wrong-key', { run });
-    await lane.run(() => ended.runEnded(run), c.req.raw.signal);
+    if (!fitsRun(callbacks, run, getBearerToken(c))) throw conveyorError('wrong-key', { run });
+    await lane.run(() => ended.recordRunEnd(run), c.req.raw.signal);
     return c.body(null, 204);
   });
   app.post('/:run{.+}/look', async (c) => {
-    const { client } = await callerOf(c, deps);
+    const { client } = await authenticate(c, deps);
     return c.json({ look: await lane.run(() => client.lookNow(c.req.param('run')), c.req.raw.signal) });
   });
   return app;

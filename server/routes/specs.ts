@@ -6,8 +6,8 @@ import type { PipelineDocument } from '../../domain/pipeline/document';
 import { jsonBytes } from '../../domain/size';
 import type { PipelineSpec } from '../../domain/spec/pipeline';
 import { documentSchema, specProblems } from '../../domain/spec/pipelineDocument';
-import { callerOf } from '../auth';
-import { readJson, rejectUnfit } from '../body';
+import { authenticate } from '../auth';
+import { readJson, rejectInvalidInput } from '../body';
 import { applyRequest } from '../changes';
 import type { RouteDeps } from './deps';
 import { pipelineParam } from './pipelines';
@@ -20,13 +20,13 @@ export function specRoutes(deps: RouteDeps): Hono {
   app.get('/:name/export', async (c) => c.json(await reader.exportPipeline(pipelineParam(c))));
 
   app.put('/:name', async (c) => {
-    const { principal: actor, client } = await callerOf(c, deps);
+    const { principal: actor, client } = await authenticate(c, deps);
     const spec = await readSpec(c);
     return c.json(await turns.run(spec.pipeline, () => client.apply(spec, actor)));
   });
 
   app.post('/:name/import', async (c) => {
-    const { principal: actor, client } = await callerOf(c, deps);
+    const { principal: actor, client } = await authenticate(c, deps);
     const document = (await readJson(c, documentSchema)) as unknown as PipelineDocument;
     requireName(c, document.pipeline);
     return c.json(await turns.run(document.pipeline, () => client.importPipeline(document, actor)));
@@ -42,7 +42,9 @@ async function readSpec(c: Context): Promise<PipelineSpec> {
   const spec = (await readJson(c, applyRequest)) as unknown as PipelineSpec;
   requireName(c, spec.pipeline);
   // Before lint, which takes long for what is too large.
-  rejectUnfit(over(SPEC_LIMITS.spec, jsonBytes(spec)) ?? over(SPEC_LIMITS.actions, Object.keys(spec.actions).length));
+  rejectInvalidInput(
+    over(SPEC_LIMITS.spec, jsonBytes(spec)) ?? over(SPEC_LIMITS.actions, Object.keys(spec.actions).length),
+  );
   const problems = specProblems(spec) ?? ['body: not a spec as a pipeline keeps it'];
   if (problems.length === 0) return spec;
   throw conveyorError('invalid-request', { detail: problems.slice(0, MAX_PROBLEMS_SHOWN).join('; ') });

@@ -4,7 +4,7 @@ import type { Trigger } from '../../domain/views';
 import type { ServerDeps } from '../deps';
 import type { Metrics } from '../metrics';
 import type { Subscribers } from '../subscribers';
-import type { Turns } from '../turns';
+import type { KeyedQueue } from '../turns';
 import type { WebhookEvent } from './events';
 
 /** A delivery that was verified and read. */
@@ -16,7 +16,7 @@ export interface Delivery {
 }
 
 /** What came of a delivery, pipeline by pipeline. */
-export interface Delivered {
+export interface DeliveryResult {
   readonly releases: readonly { readonly id: string; readonly duplicate: boolean }[];
   /** Pipelines that remember what was brought but start nothing by it, and which inputs they still have no value of. */
   readonly awaiting: readonly { readonly pipeline: string; readonly artifacts: readonly string[] }[];
@@ -25,10 +25,10 @@ export interface Delivered {
   readonly left: number;
 }
 
-export interface Delivering extends Pick<ServerDeps, 'client' | 'now'> {
+export interface DeliveryDeps extends Pick<ServerDeps, 'client' | 'now'> {
   readonly subscribers: Subscribers;
-  readonly turns: Turns;
-  readonly metrics: Pick<Metrics, 'submitted' | 'outOfScope' | 'deliveredInVain'>;
+  readonly turns: KeyedQueue;
+  readonly metrics: Pick<Metrics, 'countSubmission' | 'countOutOfScope' | 'countIgnored'>;
 }
 
 /** A forge waits ten seconds for its answer; by then it must have one. */
@@ -47,15 +47,15 @@ type SubmitOutcome =
  * the whole, so that it is delivered again: those who have it already take it for the duplicate that it is.
  * @throws ConveyorError the refusal, when the only ones concerned refuse; what is retryable
  */
-export async function deliver(deps: Delivering, delivery: Delivery): Promise<Delivered | null> {
-  const all = await concernedBy(deps, delivery);
+export async function deliver(deps: DeliveryDeps, delivery: Delivery): Promise<DeliveryResult | null> {
+  const all = await findSubscribers(deps, delivery);
   if (all.length === 0) return null;
   const untilMs = deps.now() + BUDGET_MS;
-  const outcomes = await inParallel(all, PIPELINES_AT_ONCE, async (one): Promise<SubmitOutcome> => {
+  const outcomes = await mapInParallel(all, PIPELINES_AT_ONCE, async (one): Promise<SubmitOutcome> => {
     if (deps.now() >= untilMs) return { kind: 'left' };
     return deps.turns
       .run(one.pipeline, () => submitTo(deps, delivery, one))
-      .catch((error: unknown) => refusedSubmit(one, error));
+      .catch((error: unknown) => toRefusedOutcome(one, error));
   });
   const refused = outcomes.flatMap((it) => (it.kind === 'refused' ? [it] : []));
   if (refused.length === outcomes.length && refused.every(({ error }) => isUnknownPipeline(error))) return null;
@@ -75,25 +75,25 @@ export async function deliver(deps: Delivering, delivery: Delivery): Promise<Del
 export const isUnknownPipeline = (error: unknown): boolean =>
   error instanceof ConveyorError && error.code === 'unknown-pipeline';
 
-async function concernedBy(deps: Delivering, { event }: Delivery): Promise<readonly Concerned[]> {
+async function findSubscribers(deps: DeliveryDeps, { event }: Delivery): Promise<readonly Concerned[]> {
   if (event === null) return [];
-  return 'finder' in event ? concernedPipelines(event, await deps.subscribers.of(event.finder)) : [event];
+  return 'finder' in event ? concernedPipelines(event, await deps.subscribers.find(event.finder)) : [event];
 }
 
 async function submitTo(
-  deps: Delivering,
+  deps: DeliveryDeps,
   { key, actor }: Delivery,
   { pipeline, artifacts }: Concerned,
 ): Promise<SubmitOutcome> {
   const trigger: Trigger = { kind: 'webhook', actor, key };
   const { id, duplicate } = await deps.client.submit(pipeline, artifacts, trigger);
-  deps.metrics.submitted(id === null ? 'incomplete' : duplicate ? 'duplicate' : 'released');
+  deps.metrics.countSubmission(id === null ? 'incomplete' : duplicate ? 'duplicate' : 'released');
   if (id !== null) return { kind: 'release', id, duplicate };
-  return { kind: 'awaiting', pipeline, artifacts: await awaitedBy(deps, pipeline) };
+  return { kind: 'awaiting', pipeline, artifacts: await listMissingInputs(deps, pipeline) };
 }
 
 /** Which inputs have no value yet; it was accepted whatever happens to this question. */
-async function awaitedBy({ client }: Delivering, pipeline: string): Promise<readonly string[]> {
+async function listMissingInputs({ client }: DeliveryDeps, pipeline: string): Promise<readonly string[]> {
   try {
     const [spec, status] = await Promise.all([client.spec(pipeline), client.status(pipeline)]);
     const known = status.kind === 'pipeline' ? (status.inputs ?? []) : [];
@@ -103,12 +103,12 @@ async function awaitedBy({ client }: Delivering, pipeline: string): Promise<read
   }
 }
 
-function refusedSubmit({ pipeline }: Concerned, error: unknown): SubmitOutcome {
+function toRefusedOutcome({ pipeline }: Concerned, error: unknown): SubmitOutcome {
   if (!(error instanceof ConveyorError)) throw error;
   return { kind: 'refused', pipeline, error };
 }
 
-async function inParallel<T, R>(items: readonly T[], atOnce: number, work: (item: T) => Promise<R>): Promise<R[]> {
+async function mapInParallel<T, R>(items: readonly T[], atOnce: number, work: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = [];
   const queue = items.entries();
   const worker = async (): Promise<void> => {

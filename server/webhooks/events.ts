@@ -34,7 +34,7 @@ const BRANCH = 'refs/heads/';
 const AGE_MS = 3 * 24 * 3_600_000;
 
 /** Why a push is not believed although it is signed: whoever kept it may deliver it for ever. */
-export function tooOld({ repository }: GithubPush, nowMs: number): string | undefined {
+export function whyTooOld({ repository }: GithubPush, nowMs: number): string | undefined {
   const ageMs = nowMs - (pushedAtMs(repository) ?? nowMs);
   return ageMs > AGE_MS ? `it is of a push ${Math.floor(ageMs / 3_600_000)} h ago` : undefined;
 }
@@ -47,7 +47,7 @@ function pushedAtMs({ pushed_at: atMs }: GithubPush['repository']): number | und
 }
 
 /** A push to a branch is a new version for `commits`; one of a tag, or the end of a branch, is nothing. */
-export function eventOfPush(push: GithubPush): WebhookEvent {
+export function parsePush(push: GithubPush): WebhookEvent {
   const { ref, after, deleted, repository } = push;
   if (deleted || !ref.startsWith(BRANCH) || /^0+$/.test(after)) return null;
   const branch = ref.slice(BRANCH.length);
@@ -65,7 +65,7 @@ export function eventOfPush(push: GithubPush): WebhookEvent {
 }
 
 /** The same push, for subscriptions that leave out whose repository they mean. */
-export function underItsNames(event: WebhookEvent, scopes: readonly (WebhookScope | null)[]): WebhookEvent {
+export function addRepositoryNames(event: WebhookEvent, scopes: readonly (WebhookScope | null)[]): WebhookEvent {
   const repository = event !== null && 'finder' in event ? event.about['repository'] : undefined;
   if (event === null || !('finder' in event) || typeof repository !== 'string') return event;
   return { ...event, about: { ...event.about, repository: repositoryNames(repository, scopes) } };
@@ -114,23 +114,23 @@ export const standardSchema = z.object({
 export const PUBLISHED = 'artifact.published';
 
 /** When something was pushed is for a forge to say: it may never go back. */
-const unpushed = ({ metadata: { pushedAt: _theirs, ...metadata }, ...rest }: z.output<typeof published>) => ({
+const dropPushTime = ({ metadata: { pushedAt: _theirs, ...metadata }, ...rest }: z.output<typeof published>) => ({
   ...rest,
   metadata,
 });
 
-export function eventOfStandard({ data }: z.output<typeof standardSchema>): WebhookEvent {
+export function parseStandardData({ data }: z.output<typeof standardSchema>): WebhookEvent {
   if ('pipeline' in data)
     return {
       pipeline: data.pipeline,
-      artifacts: data.artifacts.map((artifact) => namedArtifact(artifact, artifact.name)),
+      artifacts: data.artifacts.map((artifact) => nameArtifact(artifact, artifact.name)),
     };
-  const { name: _theirs, ...artifact } = namedArtifact(data.artifact, data.artifact.kind ?? 'artifact');
+  const { name: _theirs, ...artifact } = nameArtifact(data.artifact, data.artifact.kind ?? 'artifact');
   return { finder: data.finder, about: data.with, artifact };
 }
 
 /** What of it no pipeline takes, whoever is concerned. */
-export function unfitIn(event: WebhookEvent): Unfit | undefined {
+export function findInvalidInput(event: WebhookEvent): Unfit | undefined {
   if (event === null) return undefined;
   return 'finder' in event
     ? unfitArtifact({ ...event.artifact, name: event.artifact.kind })
@@ -138,8 +138,8 @@ export function unfitIn(event: WebhookEvent): Unfit | undefined {
 }
 
 /** Kind is the name unless it says otherwise, as on the command line. */
-const namedArtifact = ({ kind, ...rest }: z.output<typeof published>, name: string): Artifact => ({
-  ...unpushed(rest),
+const nameArtifact = ({ kind, ...rest }: z.output<typeof published>, name: string): Artifact => ({
+  ...dropPushTime(rest),
   name,
   kind: kind ?? name,
 });

@@ -8,7 +8,7 @@ interface RecentAnswer<T> {
  * What deliveries were answered lately, and those under way: the same one again costs nothing, however many come at once.
  * The pipelines remember as well, and for longer; this only keeps a storm away from them.
  */
-export class Recent<T> {
+export class RecentAnswers<T> {
   private readonly answers = new Map<string, RecentAnswer<T>>();
 
   constructor(

@@ -7,24 +7,24 @@ import { outOfScope } from '../../domain/finder/scope';
 import { mayCommand } from '../../domain/principals';
 import type { WebhookKind, WebhookSource } from '../../platform/access';
 import type { Bodies } from '../bodies';
-import { parseJsonBody, readBytes, rejectUnfit } from '../body';
+import { parseJsonBody, readBytes, rejectInvalidInput } from '../body';
 import type { ServerDeps } from '../deps';
 import type { RequestGate } from '../gate';
 import type { IgnoredWhy } from '../metrics';
-import { deliver, isUnknownPipeline, type Delivered, type Delivering } from './deliver';
+import { deliver, isUnknownPipeline, type DeliveryResult, type DeliveryDeps } from './deliver';
 import {
   PUBLISHED,
   pushSchema,
-  eventOfPush,
-  eventOfStandard,
+  parsePush,
+  parseStandardData,
   standardSchema,
-  tooOld,
-  underItsNames,
-  unfitIn,
+  whyTooOld,
+  addRepositoryNames,
+  findInvalidInput,
   type WebhookEvent,
 } from './events';
-import { Recent } from './recent';
-import { malformedGithub, malformedStandard, signerOfGithub, signerOfStandard } from './signature';
+import { RecentAnswers } from './recent';
+import { whyMalformedGithub, whyMalformedStandard, findGithubSigner, findStandardSigner } from './signature';
 
 /** Answers of the last minute: what is delivered again after that is a question to the pipelines. */
 const REMEMBERED_DELIVERIES = { entries: 2_000, ageMs: 60_000 };
@@ -44,12 +44,12 @@ interface SignedDelivery {
   readonly read: () => WebhookEvent;
 }
 
-type WebhookDeps = Pick<ServerDeps, 'audit' | 'config' | 'now' | 'log'> & Delivering & Bounds;
+type WebhookDeps = Pick<ServerDeps, 'audit' | 'config' | 'now' | 'log'> & DeliveryDeps & Bounds;
 
 /** `POST /v1/webhooks/github` and `/standard` (docs/reference/pipelines.md#webhooks-and-ci): verified over the raw body before anything of it is parsed. */
 export function webhookRoutes(deps: WebhookDeps): Hono {
   const app = new Hono();
-  const recent = new Recent<Delivered | null>(REMEMBERED_DELIVERIES, () => deps.now());
+  const recent = new RecentAnswers<DeliveryResult | null>(REMEMBERED_DELIVERIES, () => deps.now());
   const { config } = deps;
 
   const bytes = (context: Context, use: (body: Uint8Array) => Promise<Response>): Promise<Response> =>
@@ -60,17 +60,17 @@ export function webhookRoutes(deps: WebhookDeps): Hono {
   app.post('/github', (context) => {
     const sources = requireSecrets('github', config.access.webhooks.github);
     const signature = context.req.header('x-hub-signature-256');
-    reject('github', malformedGithub(signature));
+    reject('github', whyMalformedGithub(signature));
     return bytes(context, async (body) => {
-      const source = believed('github', signerOfGithub(body, signature, sources));
+      const source = requireSigner('github', findGithubSigner(body, signature, sources));
       const event = requireHeader(context, 'X-GitHub-Event');
-      if (event !== 'push') return inVain(context, deps, 'event');
+      if (event !== 'push') return answerIgnored(context, deps, 'event');
       // The id of a delivery is not signed: what was signed names it, so that another id makes no other delivery of it.
       const key = deliveryKey('github', source, bodyDigest(body));
       const read = (): WebhookEvent => {
         const push = parseJsonBody(githubJson(body), pushSchema);
-        reject('github', tooOld(push, deps.now()));
-        return eventOfPush(push);
+        reject('github', whyTooOld(push, deps.now()));
+        return parsePush(push);
       };
       return inTurn(context, { source, key, body, read });
     });
@@ -79,9 +79,9 @@ export function webhookRoutes(deps: WebhookDeps): Hono {
   app.post('/standard', (context) => {
     const sources = requireSecrets('standard', config.access.webhooks.standard);
     const headers = standardHeaders(context);
-    reject('standard', malformedStandard(headers, deps.now()));
+    reject('standard', whyMalformedStandard(headers, deps.now()));
     return bytes(context, async (body) => {
-      const source = believed('standard', signerOfStandard(body, headers, sources));
+      const source = requireSigner('standard', findStandardSigner(body, headers, sources));
       const key = deliveryKey('standard', source, headers.id);
       return inTurn(context, { source, key, body, read: () => readStandardEvent(bodyText(body)) });
     });
@@ -96,20 +96,20 @@ export function webhookRoutes(deps: WebhookDeps): Hono {
 async function answerDelivery(
   context: Context,
   deps: WebhookDeps,
-  recent: Recent<Delivered | null>,
+  recent: RecentAnswers<DeliveryResult | null>,
   { source, key, body, read }: SignedDelivery,
 ): Promise<Response> {
-  rejectUnfit(unfitKey(key));
+  rejectInvalidInput(unfitKey(key));
   const content = bodyDigest(body);
   const differs = (): Error => conveyorError('key-reused', { key, was: 'another delivery', now: 'another body' });
   const { answer: delivered, again } = await recent.once(
     { key, content, differs },
     async () => {
-      const event = readCounted(deps, source, read);
+      const event = readOrCountRefusal(deps, source, read);
       if (event !== null) await refuseForeign(deps, source, event);
       const scopes = Object.values(deps.config.access.webhooks).flatMap((all) => all.map(({ scope }) => scope));
-      const came = await deliver(deps, { key, actor: source.actor, event: underItsNames(event, scopes) });
-      if (came === null) deps.metrics.deliveredInVain(event === null ? 'nothing' : 'nobody');
+      const came = await deliver(deps, { key, actor: source.actor, event: addRepositoryNames(event, scopes) });
+      if (came === null) deps.metrics.countIgnored(event === null ? 'nothing' : 'nobody');
       return came;
     },
     (it) => it !== null && it.left === 0 && it.awaiting.length === 0,
@@ -123,20 +123,24 @@ async function answerDelivery(
 }
 
 /** Counts and logs each refusal that its sender gets: many senders show it to nobody. @throws ConveyorError */
-function readCounted({ metrics, log }: WebhookDeps, { name }: WebhookSource, read: () => WebhookEvent): WebhookEvent {
+function readOrCountRefusal(
+  { metrics, log }: WebhookDeps,
+  { name }: WebhookSource,
+  read: () => WebhookEvent,
+): WebhookEvent {
   try {
     const event = read();
-    rejectUnfit(unfitIn(event));
+    rejectInvalidInput(findInvalidInput(event));
     return event;
   } catch (error) {
-    metrics.deliveredInVain('unreadable');
+    metrics.countIgnored('unreadable');
     log(`a delivery of ${name} is refused: ${(error as Error).message}`);
     throw error;
   }
 }
 
-function inVain(context: Context, { metrics }: WebhookDeps, why: IgnoredWhy): Response {
-  metrics.deliveredInVain(why);
+function answerIgnored(context: Context, { metrics }: WebhookDeps, why: IgnoredWhy): Response {
+  metrics.countIgnored(why);
   return context.body(null, 204);
 }
 
@@ -146,7 +150,7 @@ async function refuseForeign(
   source: WebhookSource,
   event: NonNullable<WebhookEvent>,
 ): Promise<void> {
-  const error = notInScope(deps, source, event) ?? (await notTheirs(deps, source, event));
+  const error = createScopeRefusal(deps, source, event) ?? (await createOwnerRefusal(deps, source, event));
   if (error === undefined) return;
   const target = 'finder' in event ? `who subscribes to ${event.finder}` : event.pipeline;
   const about = { actor: source.actor, door: 'webhook', operation: 'submit', target, outcome: 'refused' } as const;
@@ -155,17 +159,21 @@ async function refuseForeign(
 }
 
 /** Counted and logged besides. */
-function notInScope({ metrics, log }: WebhookDeps, { name, scope }: WebhookSource, event: NonNullable<WebhookEvent>) {
+function createScopeRefusal(
+  { metrics, log }: WebhookDeps,
+  { name, scope }: WebhookSource,
+  event: NonNullable<WebhookEvent>,
+) {
   const refused = outOfScope(scope, event);
   if (refused === undefined) return undefined;
   const error = conveyorError('not-in-scope', { source: name, ...refused });
-  metrics.outOfScope(name);
+  metrics.countOutOfScope(name);
   log(`refused: ${error.message}`);
   return error;
 }
 
 /** A subscription invites whoever publishes; without one, only an owner may bring something. */
-async function notTheirs(
+async function createOwnerRefusal(
   { client, config }: WebhookDeps,
   { actor }: WebhookSource,
   event: NonNullable<WebhookEvent>,
@@ -183,7 +191,7 @@ async function notTheirs(
 
 function readStandardEvent(text: string): WebhookEvent {
   const { type } = parseJsonBody(text, standardSchema.pick({ type: true }));
-  return type === PUBLISHED ? eventOfStandard(parseJsonBody(text, standardSchema)) : null;
+  return type === PUBLISHED ? parseStandardData(parseJsonBody(text, standardSchema)) : null;
 }
 
 const bodyDigest = (body: Uint8Array): string => createHash('sha256').update(body).digest('hex');
@@ -197,7 +205,7 @@ function reject(webhook: WebhookKind, why: string | undefined): void {
   if (why !== undefined) throw conveyorError('bad-signature', { webhook, why });
 }
 
-function believed(webhook: WebhookKind, signer: WebhookSource | string): WebhookSource {
+function requireSigner(webhook: WebhookKind, signer: WebhookSource | string): WebhookSource {
   if (typeof signer !== 'string') return signer;
   throw conveyorError('bad-signature', { webhook, why: signer });
 }

@@ -13,18 +13,20 @@ export interface StandardHeaders {
 const TOLERANCE_MS = 300_000;
 
 /** Why no body can make this header of GitHub, `sha256=<hex>`, fit. */
-export function malformedGithub(header: string | undefined): string | undefined {
+export function whyMalformedGithub(header: string | undefined): string | undefined {
   if (header === undefined) return 'X-Hub-Signature-256 is missing';
-  return hexIn(header) === undefined ? 'X-Hub-Signature-256 is not sha256=<64 hexadecimal digits>' : undefined;
+  return parseHexSignature(header) === undefined
+    ? 'X-Hub-Signature-256 is not sha256=<64 hexadecimal digits>'
+    : undefined;
 }
 
 /** The source of which a secret fits the header, else why none does. */
-export function signerOfGithub(
+export function findGithubSigner(
   body: Uint8Array,
   header: string | undefined,
   sources: readonly WebhookSource[],
 ): WebhookSource | string {
-  const given = Buffer.from(hexIn(header) ?? '', 'hex');
+  const given = Buffer.from(parseHexSignature(header) ?? '', 'hex');
   const fits = sources.filter(({ secrets }) =>
     fitsAny(
       given,
@@ -34,10 +36,11 @@ export function signerOfGithub(
   return fits[0] ?? 'X-Hub-Signature-256 does not fit the body';
 }
 
-const hexIn = (header: string | undefined): string | undefined => /^sha256=([0-9a-f]{64})$/i.exec(header ?? '')?.[1];
+const parseHexSignature = (header: string | undefined): string | undefined =>
+  /^sha256=([0-9a-f]{64})$/i.exec(header ?? '')?.[1];
 
 /** Why no body can make these headers of Standard Webhooks fit. */
-export function malformedStandard({ timestamp }: StandardHeaders, nowMs: number): string | undefined {
+export function whyMalformedStandard({ timestamp }: StandardHeaders, nowMs: number): string | undefined {
   if (!/^\d{1,12}$/.test(timestamp)) return 'webhook-timestamp is not a number of seconds';
   const offMs = Math.abs(nowMs - Number(timestamp) * 1000);
   return offMs > TOLERANCE_MS
@@ -49,7 +52,7 @@ export function malformedStandard({ timestamp }: StandardHeaders, nowMs: number)
  * Standard Webhooks: `v1,<base64>` of `<id>.<timestamp>.<body>`, several signatures separated by spaces, one for each
  * secret that the sender knows. The source of ours of which a secret fits, else why none does.
  */
-export function signerOfStandard(
+export function findStandardSigner(
   body: Uint8Array,
   { id, timestamp, signature }: StandardHeaders,
   sources: readonly WebhookSource[],

@@ -197,7 +197,7 @@ describe('conveyor audit', () => {
 
 test('a changed configuration is on record once, with its digest before and after', async () => {
   const { audit } = world();
-  for (const digest of ['one', 'one', 'two', 'two']) await audit.configured(digest);
+  for (const digest of ['one', 'one', 'two', 'two']) await audit.recordConfiguration(digest);
   const { records } = await audit.read({ operation: 'configure', limit: 10 });
   expect(records.map(({ before, after }) => [before, after])).toEqual([
     ['one', 'two'],

@@ -91,7 +91,7 @@ test('each record goes to the receiver as a signed CloudEvent, once, and refusal
   const { audit, asked, taken, sender, hold } = world();
   const sending = sender();
   await hold(1);
-  await audit.stranger(
+  await audit.recordAnonymous(
     auditEntry({ actor: null, door: 'api', operation: 'come-in', target: '', outcome: 'refused' }),
     'x',
   );

@@ -275,7 +275,7 @@ describe('refusals', () => {
     const audit = auditOf();
     await audit.record(held(1));
     const stranger = auditEntry({ actor: null, door: 'api', operation: 'come-in', target: '', outcome: 'refused' });
-    for (let n = 0; n < 3_000; n += 1) await audit.stranger(stranger, `203.0.113.${n % 7}`);
+    for (let n = 0; n < 3_000; n += 1) await audit.recordAnonymous(stranger, `203.0.113.${n % 7}`);
     await audit.record(held(2, { actor: 'user:eve', outcome: 'refused', result: 'not-permitted: no' }));
     nowMs += 60_000;
     await audit.sumUp();

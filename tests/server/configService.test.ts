@@ -34,7 +34,7 @@ async function world(given: Partial<ConfigServiceOptions> = {}) {
   const sleeps = new Sleeps();
   const log: string[] = [];
   const options: ConfigServiceOptions = {
-    repositories: { names: [R], open: () => Promise.resolve(it.repository), storeOf: () => store },
+    repositories: { names: [R], open: () => Promise.resolve(it.repository), getStore: () => store },
     memory: new ConfigMemory(join(folder, `${Math.random()}.json`)),
     judge: (request) => judgeTargets({ ...request, query: () => Promise.resolve({ series: [] }) }),
     ...{ land, sleep: sleeps.sleep, now: () => NOW, log: (line: string) => log.push(line) },
@@ -158,7 +158,7 @@ test('it is ready once the store has the branch, and says which repository is aw
   let isAway = false;
   const { it, store, sleeps, log, options } = await world();
   const repositories = {
-    ...{ names: [R], storeOf: () => store },
+    ...{ names: [R], getStore: () => store },
     open: () => (isAway ? Promise.reject(new Error('the disk is gone')) : Promise.resolve(it.repository)),
   };
   const { end, look } = started({ ...options, repositories });

@@ -1,7 +1,7 @@
 import type { LookNow } from '../../client/api';
 import { conveyorError } from '../../domain/errors';
 import { callbackOf } from '../../platform/callbacks';
-import { Ended } from '../../server/ended';
+import { RunEndings } from '../../server/ended';
 import { appOf, FakePipelines, TOKEN } from '../builders/serverWorld';
 
 const CALLBACKS = { url: 'http://conveyor', secrets: ['the secret of callbacks'] };
@@ -52,13 +52,13 @@ describe('news that a run of an action service has ended', () => {
   test('that come during the look at it make one more, since they may be the first that are true', async () => {
     const looks: (() => void)[] = [];
     const lookNow = () => new Promise<LookNow>((resolve) => looks.push(() => resolve('looks')));
-    const ended = new Ended(
+    const ended = new RunEndings(
       lookNow,
       () => undefined,
       () => Promise.resolve(),
     );
-    const first = ended.runEnded(RUN);
-    await ended.runEnded(RUN);
+    const first = ended.recordRunEnd(RUN);
+    await ended.recordRunEnd(RUN);
     looks[0]?.();
     await first;
     await new Promise((resolve) => setImmediate(resolve));
@@ -94,7 +94,7 @@ describe('looks that news ask for', () => {
     const log: string[] = [];
     const looks: string[] = [];
     const waits: { readonly ms: number; readonly pass: () => void }[] = [];
-    const ended = new Ended(
+    const ended = new RunEndings(
       (run) => {
         looks.push(run);
         return Promise.resolve(answers[looks.length - 1] ?? 'looks');
@@ -114,13 +114,13 @@ describe('looks that news ask for', () => {
 
   test('are one in a second for a run; the last news is not lost', async () => {
     const { ended, looks, passed } = given();
-    for (let times = 0; times < 5; times += 1) await ended.runEnded('a/1/b/1');
-    await ended.runEnded('a/1/c/1');
+    for (let times = 0; times < 5; times += 1) await ended.recordRunEnd('a/1/b/1');
+    await ended.recordRunEnd('a/1/c/1');
     expect(looks).toEqual(['a/1/b/1', 'a/1/c/1']);
     expect([await passed(), await passed()]).toEqual([1_000, 1_000]);
     expect(looks).toEqual(['a/1/b/1', 'a/1/c/1', 'a/1/b/1']);
     expect([await passed(), await passed()]).toEqual([1_000, undefined]);
-    await ended.runEnded('a/1/b/1');
+    await ended.recordRunEnd('a/1/b/1');
     expect(looks).toHaveLength(4);
   });
 
@@ -128,7 +128,7 @@ describe('looks that news ask for', () => {
     const busy = Array<LookNow>(20).fill('busy');
     const { ended, looks, passed } = given(...busy);
     let isOver = false;
-    const said = ended.runEnded('a/1/b/1').then(() => (isOver = true));
+    const said = ended.recordRunEnd('a/1/b/1').then(() => (isOver = true));
     const waited: number[] = [];
     await new Promise(setImmediate);
     while (!isOver) waited.push((await passed()) ?? 0);
@@ -139,8 +139,8 @@ describe('looks that news ask for', () => {
 
   test('are given up, with one line in the log, where the Temporal server has no such call', async () => {
     const { ended, log, looks } = given('unsupported');
-    await ended.runEnded('a/1/b/1');
-    await ended.runEnded('a/1/c/1');
+    await ended.recordRunEnd('a/1/b/1');
+    await ended.recordRunEnd('a/1/c/1');
     expect([looks.length, log]).toEqual([1, [expect.stringContaining('cannot reset an activity')]]);
   });
 });

@@ -1,4 +1,4 @@
-import { Scraped } from '../../server/scraped';
+import { CachedRead } from '../../server/scraped';
 
 const FRESH_MS = 10_000;
 
@@ -9,7 +9,7 @@ function looks() {
   const look = (): Promise<string> => new Promise((resolve) => ends.push(resolve));
   return {
     ends,
-    scraped: new Scraped(look, 'nothing', FRESH_MS, () => nowMs),
+    scraped: new CachedRead(look, 'nothing', FRESH_MS, () => nowMs),
     later: (ms: number) => (nowMs += ms),
   };
 }

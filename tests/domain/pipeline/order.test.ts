@@ -7,7 +7,7 @@ import { pipelineStatus } from '../../../domain/pipeline/view';
 import type { Trigger } from '../../../domain/views';
 import { unfitArtifact } from '../../../domain/excess';
 import { sentMetadata } from '../../../server/sentMetadata';
-import { eventOfPush } from '../../../server/webhooks/events';
+import { parsePush } from '../../../server/webhooks/events';
 import { manual, NOW, pipelineOf, resultOf } from '../../builders/pipelineWorld';
 
 const webhook = (key: string): Trigger => ({ kind: 'webhook', actor: 'service:ci', key });
@@ -197,7 +197,7 @@ describe('late news', () => {
 test('a push says what it follows and when it was committed', () => {
   const repository = { full_name: 'acme/web', pushed_at: Date.parse('2026-11-20T11:00:05Z') };
   const said = (before: string) =>
-    eventOfPush({
+    parsePush({
       ...{ ref: 'refs/heads/main', after: 'b'.repeat(40), before, deleted: false, repository },
       head_commit: { timestamp: '2026-11-20T12:00:00+01:00' },
     });
@@ -214,7 +214,7 @@ test('a push says what it follows and when it was committed', () => {
 test('a branch that is made anew at an old commit has no date, where the forge does not say when it was pushed', () => {
   const push = { ref: 'refs/heads/main', after: 'b'.repeat(40), deleted: false, repository: { full_name: 'acme/web' } };
   const commit = { head_commit: { timestamp: '2026-11-20T12:00:00+01:00' } };
-  const said = eventOfPush({ ...push, ...commit, before: '0'.repeat(40) });
+  const said = parsePush({ ...push, ...commit, before: '0'.repeat(40) });
   expect(said).toHaveProperty('artifact.metadata', { repository: 'acme/web', branch: 'main' });
 });
 
