@@ -22,7 +22,7 @@ export async function certificatesForTemporal(env: Env): Promise<CertificateLook
 }
 
 /** By which name its certificate is checked, if not by that of its address. */
-export async function nameOfTemporal(env: Env): Promise<string | undefined> {
+export async function readTemporalServerName(env: Env): Promise<string | undefined> {
   try {
     return (await loadTemporalProfile(env)).tls?.serverName;
   } catch {
@@ -59,7 +59,7 @@ function lookAtFile(
   const at = 'path' in source ? source.path : 'the environment or temporal.toml';
   try {
     const pem = 'path' in source ? readFileSync(source.path, 'utf8') : Buffer.from(source.data).toString();
-    const all = (pem.match(CERTIFICATE) ?? []).map(validityIn);
+    const all = (pem.match(CERTIFICATE) ?? []).map(parseValidity);
     if (all.length === 0) return [{ use, at, from: null, until: null, trouble: null }];
     const { fromMs, untilMs } = kind === 'chain' ? validityOfChain(all) : validityOfAuthorities(all);
     return [{ use, at, from: atTime(fromMs), until: atTime(untilMs), trouble: null }];
@@ -75,7 +75,7 @@ const unreadable = (use: string, at: string, error: unknown): CertificateLook =>
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
-function validityIn(pem: string) {
+function parseValidity(pem: string) {
   const { validFrom, validTo } = new X509Certificate(pem);
   return { fromMs: Date.parse(validFrom), untilMs: Date.parse(validTo) };
 }

@@ -3,7 +3,7 @@ import { linkSync, readFileSync, renameSync, rmSync, statSync, utimesSync, write
 import { hostname } from 'node:os';
 import { conveyorError } from '../domain/errors';
 import { isJsonObject } from '../domain/json';
-import { isRunning, machineId, startOf } from './processLife';
+import { isRunning, machineId, readProcessStart } from './processLife';
 
 /** Keeps other processes away from files that one alone may write, until it is released or this process ends. */
 export interface Claim {
@@ -43,18 +43,18 @@ const MOST_TRIES = 10;
  * @throws ConveyorError `files-in-use`, with who has them; what the disk says where it takes no such file
  */
 export function claim(file: string, { what, onLost, beatMs = BEAT_MS }: ClaimOptions): Claim {
-  const text = JSON.stringify(ourselves());
+  const text = JSON.stringify(describeOwnProcess());
   take(file, text, what);
   const release = (): void => {
     clearInterval(beating);
     process.off('exit', release);
-    if (textOf(file) === text) rmSync(file, { force: true });
+    if (readClaim(file) === text) rmSync(file, { force: true });
   };
   const beating = setInterval(() => {
-    const holder = othersIn(file, text);
+    const holder = findOtherHolder(file, text);
     if (holder === undefined) return;
     release();
-    onLost(inUse(what, holder));
+    onLost(createInUseError(what, holder));
   }, beatMs).unref();
   process.once('exit', release);
   return { release };
@@ -63,18 +63,18 @@ export function claim(file: string, { what, onLost, beatMs = BEAT_MS }: ClaimOpt
 function take(file: string, text: string, what: string): void {
   let found: string | undefined;
   for (let tries = 0; tries < MOST_TRIES; tries += 1) {
-    if (isPut(file, text)) return;
-    found = textOf(file);
+    if (tryPut(file, text)) return;
+    found = readClaim(file);
     if (found === undefined) continue;
-    const holder = holderIn(found);
+    const holder = parseHolder(found);
     if (holder === undefined ? !isSilent(file) : mayHold(holder, file)) break;
     takeAway(file, found);
   }
-  throw inUse(what, found === undefined ? undefined : holderIn(found));
+  throw createInUseError(what, found === undefined ? undefined : parseHolder(found));
 }
 
 /** Whole or not at all. False where there is a claim already. */
-function isPut(file: string, text: string): boolean {
+function tryPut(file: string, text: string): boolean {
   const own = `${file}.${randomUUID()}`;
   try {
     writeFileSync(own, text);
@@ -103,12 +103,12 @@ function takeAway(file: string, dead: string): void {
 }
 
 /** Shows that this process lives; whose the files are, if they are not its own any more. */
-function othersIn(file: string, text: string): Holder | undefined {
+function findOtherHolder(file: string, text: string): Holder | undefined {
   try {
-    const found = textOf(file);
-    if (found !== undefined && found !== text) return holderIn(found);
+    const found = readClaim(file);
+    if (found !== undefined && found !== text) return parseHolder(found);
     // A folder that somebody has emptied is claimed again.
-    if (found === undefined) isPut(file, text);
+    if (found === undefined) tryPut(file, text);
     utimesSync(file, new Date(), new Date());
   } catch {
     // A disk that takes nothing takes nothing of another process either.
@@ -118,19 +118,19 @@ function othersIn(file: string, text: string): Holder | undefined {
 
 function mayHold({ pid, machine, started }: Holder, file: string): boolean {
   if (machine !== machineId()) return !isSilent(file);
-  return isRunning(pid) && startOf(pid) === started;
+  return isRunning(pid) && readProcessStart(pid) === started;
 }
 
 const isSilent = (file: string): boolean =>
   Date.now() - (statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0) > SILENT_MS;
 
-const ourselves = (): Holder => ({
-  ...{ pid: process.pid, host: hostname(), machine: machineId(), started: startOf(process.pid) },
+const describeOwnProcess = (): Holder => ({
+  ...{ pid: process.pid, host: hostname(), machine: machineId(), started: readProcessStart(process.pid) },
   ...{ since: Date.now(), token: randomUUID() },
 });
 
 /** Undefined for what no claim wrote. */
-function holderIn(text: string): Holder | undefined {
+function parseHolder(text: string): Holder | undefined {
   try {
     const value = JSON.parse(text) as unknown;
     const isHolder = isJsonObject(value) && typeof value['pid'] === 'number' && typeof value['since'] === 'number';
@@ -140,7 +140,7 @@ function holderIn(text: string): Holder | undefined {
   }
 }
 
-function textOf(file: string): string | undefined {
+function readClaim(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
@@ -149,7 +149,7 @@ function textOf(file: string): string | undefined {
   }
 }
 
-function inUse(what: string, holder: Holder | undefined): Error {
+function createInUseError(what: string, holder: Holder | undefined): Error {
   const { pid, host, since = 0 } = holder ?? {};
   const by =
     holder === undefined

@@ -40,7 +40,7 @@ export class LiveRegistry {
   ) {
     this.read = readConfig(options.file, env);
     this.first = this.read.registry;
-    this.seen = stampOf(this.first.file);
+    this.seen = readStamp(this.first.file);
     this.state = { problem: null, readAtMs: this.now() };
     // Whoever drains does not wait for it.
     setInterval(() => this.look(), RELOAD_INTERVAL_MS).unref();
@@ -60,7 +60,7 @@ export class LiveRegistry {
     return this.read.digest;
   }
 
-  how(): ConfigState {
+  getState(): ConfigState {
     return this.state;
   }
 
@@ -72,11 +72,11 @@ export class LiveRegistry {
   /** Reads the file again if it has changed. */
   look(): void {
     const { file } = this.first;
-    const stamp = stampOf(file);
+    const stamp = readStamp(file);
     if (stamp === this.seen) return;
     const next = this.attempt(file);
     // Somebody writes it at this moment, and what was read may be half of it.
-    if (stampOf(file) !== stamp) return;
+    if (readStamp(file) !== stamp) return;
     this.seen = stamp;
     if (typeof next === 'string') {
       this.state = { ...this.state, problem: next };
@@ -115,7 +115,7 @@ export class LiveRegistry {
 }
 
 /** Editors write a file anew, so that its times and its size may be the same: its inode is not. */
-function stampOf(file: string): string {
+function readStamp(file: string): string {
   const { mtimeMs = 0, size = 0, ino = 0 } = statSync(file, { throwIfNoEntry: false }) ?? {};
   return `${mtimeMs} ${size} ${ino}`;
 }

@@ -10,7 +10,7 @@ export function machineId(): string {
 }
 
 /** When a process was started, as its machine counts: an id is given again, and never with the same start. Null where nobody says. */
-export const startOf = (pid: number): string | null => statOf(pid)?.[19] ?? null;
+export const readProcessStart = (pid: number): string | null => readProcStat(pid)?.[19] ?? null;
 
 /** Also one of somebody else. One that has ended and is not yet buried does not run. */
 export function isRunning(pid: number): boolean {
@@ -19,11 +19,11 @@ export function isRunning(pid: number): boolean {
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
-  return !['Z', 'X'].includes(statOf(pid)?.[0] ?? '');
+  return !['Z', 'X'].includes(readProcStat(pid)?.[0] ?? '');
 }
 
 /** What Linux says of a process, from its state on; undefined elsewhere. */
-function statOf(pid: number): readonly string[] | undefined {
+function readProcStat(pid: number): readonly string[] | undefined {
   const text = read(() => readFileSync(`/proc/${pid}/stat`, 'utf8'));
   // The name of the program stands before, in brackets, and may hold anything.
   return text?.slice(text.lastIndexOf(')') + 2).split(' ');

@@ -60,7 +60,7 @@ async function startServer(): Promise<void> {
     client: through('api'),
     deliveries: through('webhook'),
     config: registry,
-    configState: () => live.how(),
+    configState: () => live.getState(),
     identities: new Identities(
       () => registry.issuers,
       () => Date.now(),

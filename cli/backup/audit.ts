@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { readdir, rm, truncate } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { CHAINS, filesOf, partsOf, verifyAudit, type Verified } from '../../platform/audit/files';
-import { wholeBytes } from '../../platform/audit/onDisk';
+import { CHAINS, locateChain, listParts, verifyAudit, type ChainVerification } from '../../platform/audit/files';
+import { measureWholeLines } from '../../platform/audit/onDisk';
 import { copyBytes } from './files';
 
 /** Files begin anew at midnight, or are deleted as too old, while they are copied; hardly ever twice. */
@@ -45,7 +45,7 @@ export async function explainBreak(audit: string, expect?: Parameters<typeof ver
 
 /** The last record of each chain that has one. */
 export async function lastRecords(audit: string): Promise<Parameters<typeof verifyAudit>[1]> {
-  const verified: readonly Verified[] = await verifyAudit(audit);
+  const verified: readonly ChainVerification[] = await verifyAudit(audit);
   return Object.fromEntries(
     verified.flatMap(({ chain, records, last }) => (records === 0 || last === null ? [] : [[chain, last]])),
   );
@@ -58,11 +58,11 @@ async function copyChains(audit: string, folder: string): Promise<void> {
   const sent = `${auditStem(audit)}.sent.json`;
   if (existsSync(sent)) await copyOne(sent);
   for (const chain of CHAINS) {
-    const files = filesOf(audit, chain);
+    const files = locateChain(audit, chain);
     for (const file of [files.ends, files.torn]) if (existsSync(file)) await copyOne(file);
-    for (const { path } of await partsOf(files)) await copyOne(path);
-    const copy = filesOf(join(folder, AUDIT_COPY), chain).current;
-    const whole = await wholeBytes(copy);
+    for (const { path } of await listParts(files)) await copyOne(path);
+    const copy = locateChain(join(folder, AUDIT_COPY), chain).current;
+    const whole = await measureWholeLines(copy);
     if (whole !== undefined) await truncate(copy, whole);
   }
 }

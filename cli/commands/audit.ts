@@ -11,7 +11,7 @@ import {
   type AuditPage,
   type AuditQuery,
   type Chain,
-  type Verified,
+  type ChainVerification,
 } from '../../platform/audit/files';
 import { resolveDoor, httpOf } from '../door';
 import { EXIT } from '../exit';
@@ -78,7 +78,7 @@ async function verified(call: CommandCall<AuditOptions>): Promise<number> {
   const expect = expected(options);
   const chains =
     options.file === undefined
-      ? await askServer<readonly Verified[]>(serverOf(call), AUDIT_VERIFICATION)
+      ? await askServer<readonly ChainVerification[]>(serverOf(call), AUDIT_VERIFICATION)
       : await ofFile(options.file, expect);
   emit(io, output, chains, {
     text: (view, shown) => verificationText(shown, view),
@@ -88,7 +88,7 @@ async function verified(call: CommandCall<AuditOptions>): Promise<number> {
 }
 
 /** @throws ConveyorError `file-unreadable` where there is nothing that could hold */
-async function ofFile(file: string, expect: Anchors): Promise<readonly Verified[]> {
+async function ofFile(file: string, expect: Anchors): Promise<readonly ChainVerification[]> {
   const chains = await verifyAudit(file, expect);
   if (chains.some(({ records, hasEnds }) => records > 0 || hasEnds)) return chains;
   throw conveyorError('file-unreadable', { file, detail: 'there is no audit' });

@@ -3,7 +3,7 @@ import { connect, type ConnectionOptions } from 'node:tls';
 import { certificateState, type CertificateLook } from '../../domain/certificates';
 import { formatDuration } from '../../domain/text';
 import type { Env } from '../../platform/env';
-import { certificatesForStores, certificatesForTemporal, nameOfTemporal } from '../../platform/certificates';
+import { certificatesForStores, certificatesForTemporal, readTemporalServerName } from '../../platform/certificates';
 import { loadRegistry } from '../../platform/registry';
 import { hostOf, portOf } from '../stack/addresses';
 import { ANSWERS_WITHIN_MS, type DoctorCheck } from './check';
@@ -17,7 +17,7 @@ export const SHOWN_BY_TEMPORAL = 'certificate of Temporal';
 export async function checkTemporalCertificates(env: Env, address: string): Promise<DoctorCheck[] | undefined> {
   const own = await certificatesForTemporal(env);
   if (own === undefined) return undefined;
-  const servername = await nameOfTemporal(env);
+  const servername = await readTemporalServerName(env);
   const place = {
     host: hostOf(address),
     port: portOf(address),

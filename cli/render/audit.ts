@@ -1,6 +1,6 @@
 import type { AuditRecord } from '../../domain/audit/record';
 import { plural } from '../../domain/text';
-import type { Verified } from '../../platform/audit/files';
+import type { ChainVerification } from '../../platform/audit/files';
 import { listTable } from './columns';
 import { fold, paint, tint, type View } from './paint';
 import { ago, secondsOf } from './times';
@@ -48,7 +48,7 @@ function changesOf({ changes, omitted }: AuditRecord): string {
 }
 
 /** One chain a line. */
-export function verificationText(chains: readonly Verified[], view: View): string {
+export function verificationText(chains: readonly ChainVerification[], view: View): string {
   const colors = paint(view.color);
   return chains
     .map(({ chain, records, last, hasEnds, broken }) => {

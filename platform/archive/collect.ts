@@ -2,11 +2,11 @@ import type { ArchiveRow } from '../../domain/archive/row';
 import { rowKey } from '../../domain/archive/rows';
 import { portionsOf } from '../../domain/portions';
 import { DAY_MS, MINUTE_MS } from '../../domain/milliseconds';
-import type { Closed, Endings } from './endings';
+import type { ArchivableRun, Endings } from './endings';
 import type { Archive, Mark } from './port';
 import { RunReader, type AskCounts } from './runReader';
 
-export interface Collected {
+export interface CollectionResult {
   readonly rows: number;
   /** Releases and deploys of which no worker could say more than that they ended. */
   readonly unanswered: readonly string[];
@@ -42,7 +42,7 @@ export async function collect(
   endings: Endings,
   nowMs: number,
   { signal, again = false, asked }: CollectOptions = {},
-): Promise<Collected> {
+): Promise<CollectionResult> {
   const { name: origin, retentionMs } = await endings.origin();
   const presentMs = (await endings.polledMs()) ?? nowMs;
   let seen = await archive.mark();
@@ -52,7 +52,7 @@ export async function collect(
     seen = { origin, readUntilMs };
   };
   const reader = new RunReader(endings, asked, signal);
-  let readUntilMs = beginning(again ? null : seen, presentMs, presentMs - retentionMs - DAY_MS);
+  let readUntilMs = chooseStart(again ? null : seen, presentMs, presentMs - retentionMs - DAY_MS);
   let count = 0;
   let stretchMs = STRETCH_MS;
   do {
@@ -62,7 +62,7 @@ export async function collect(
     // The last poll was a while ago.
     const closed = endings.closed(readUntilMs - OVERLAP_MS, isLast ? presentMs + OVERLAP_MS : untilMs);
     for await (const portion of portionsOf(closed, RUNS_AT_ONCE)) {
-      const { rows, poor, late } = await reader.read(again ? portion : await unknownOf(archive, portion));
+      const { rows, poor, late } = await reader.read(again ? portion : await findUnarchived(archive, portion));
       // As far as before: the rest of the stretch is not written yet.
       await write(rows, readUntilMs, again ? 'replace' : 'keep');
       if (poor.length > 0) await write(poor, readUntilMs, 'keep');
@@ -80,13 +80,13 @@ export async function collect(
 }
 
 /** A mark that is ahead of Temporal was written by a clock that was wrong: nobody knows what was read. */
-function beginning(mark: Mark | null, presentMs: number, oldestMs: number): number {
+function chooseStart(mark: Mark | null, presentMs: number, oldestMs: number): number {
   if (mark === null || mark.readUntilMs > presentMs + OVERLAP_MS) return oldestMs;
   return Math.max(mark.readUntilMs, oldestMs);
 }
 
 /** Those that are not in the archive. */
-async function unknownOf(archive: Archive, group: readonly Closed[]): Promise<readonly Closed[]> {
-  const known = await archive.known(group.map((one) => rowKey(one)));
+async function findUnarchived(archive: Archive, group: readonly ArchivableRun[]): Promise<readonly ArchivableRun[]> {
+  const known = await archive.findKnown(group.map((one) => rowKey(one)));
   return group.filter((one) => !known.has(rowKey(one)));
 }

@@ -18,7 +18,7 @@ export function openEmbedded(file: string, useMs: number = USE_MS): Archive {
   return sqlArchive({
     place: file,
     use: (access, run) =>
-      inTurn(file, useMs + LOCK_PATIENCE_MS, async () => {
+      runInTurn(file, useMs + LOCK_PATIENCE_MS, async () => {
         // What was never written cannot be opened to read.
         const target = access === 'read' && !existsSync(file) ? ':memory:' : file;
         const { instance, connection } = await connectToFile(target, access === 'read' && target === file);
@@ -26,9 +26,9 @@ export function openEmbedded(file: string, useMs: number = USE_MS): Archive {
         const interrupt = (): void => connection.interrupt();
         late.addEventListener('abort', interrupt);
         try {
-          return await inTransaction(sqlOf(connection, late), ['begin'], run);
+          return await inTransaction(wrapConnection(connection, late), ['begin'], run);
         } catch (error) {
-          throw inOurWords(error, file);
+          throw toArchiveError(error, file);
         } finally {
           // One that is closed must not be touched any more.
           late.removeEventListener('abort', interrupt);
@@ -44,11 +44,11 @@ export function openEmbedded(file: string, useMs: number = USE_MS): Archive {
  * @throws ConveyorError in the words of the archive where that cannot be read; what DuckDB says where the copy cannot be written
  */
 export function copyEmbedded(file: string, to: string): Promise<void> {
-  return inTurn(file, USE_MS + LOCK_PATIENCE_MS, async () => {
+  return runInTurn(file, USE_MS + LOCK_PATIENCE_MS, async () => {
     const { instance, connection } = await connectToFile(':memory:', false);
     const attach = (path: string, as: string) => connection.run(`attach '${path.replaceAll("'", "''")}' as ${as}`);
     try {
-      await onceUnlocked(file, () => attach(file, 'source (read_only)'));
+      await retryWhileLocked(file, () => attach(file, 'source (read_only)'));
       await attach(to, 'target');
       await connection.run('copy from database source to target');
       // Before that, a part of it is in a log beside the file.
@@ -66,7 +66,7 @@ const turns = new Map<string, Promise<unknown>>();
  * The lock of a file keeps out other processes, and nobody in this one, where two at once would break the file. Whoever waits longer than
  * `patienceMs` gives up, and what hangs keeps its turn.
  */
-async function inTurn<T>(file: string, patienceMs: number, run: () => Promise<T>): Promise<T> {
+async function runInTurn<T>(file: string, patienceMs: number, run: () => Promise<T>): Promise<T> {
   const over = new AbortController();
   const turn = (turns.get(file) ?? Promise.resolve()).then(() => {
     over.signal.throwIfAborted();
@@ -85,27 +85,27 @@ async function inTurn<T>(file: string, patienceMs: number, run: () => Promise<T>
 async function connectToFile(file: string, readOnly: boolean) {
   // Only who uses it loads it: it is a library of 70 MB.
   const { DuckDBInstance } = await import('@duckdb/node-api').catch((error: unknown) => {
-    throw conveyorError('archive-unusable', { place: file, detail: `DuckDB does not load: ${messageOf(error)}` });
+    throw conveyorError('archive-unusable', { place: file, detail: `DuckDB does not load: ${getMessage(error)}` });
   });
-  return onceUnlocked(file, async () => {
+  return retryWhileLocked(file, async () => {
     const instance = await DuckDBInstance.create(file, readOnly ? { access_mode: 'READ_ONLY' } : {});
     return { instance, connection: await instance.connect() };
   });
 }
 
-async function onceUnlocked<T>(file: string, run: () => Promise<T>): Promise<T> {
+async function retryWhileLocked<T>(file: string, run: () => Promise<T>): Promise<T> {
   const until = Date.now() + LOCK_PATIENCE_MS;
   for (;;) {
     try {
       return await run();
     } catch (error) {
-      if (!LOCKED.test(messageOf(error)) || Date.now() > until) throw inOurWords(error, file);
+      if (!LOCKED.test(getMessage(error)) || Date.now() > until) throw toArchiveError(error, file);
       await wait(LOCK_RETRY_MS);
     }
   }
 }
 
-const sqlOf = (connection: DuckDBConnection, late: AbortSignal): Sql => ({
+const wrapConnection = (connection: DuckDBConnection, late: AbortSignal): Sql => ({
   all: async (sql, params = []) => {
     late.throwIfAborted();
     const reader = await connection.runAndReadAll(sql, [...params]);
@@ -118,10 +118,10 @@ const UNUSABLE =
   /could not read enough|not a valid DuckDB|corrupt|Serialization Error|checksum|different configuration|storage version/i;
 
 /** What can be right another time, such as once a disk has room, and what a person has to look at. */
-function inOurWords(error: unknown, file: string): unknown {
+function toArchiveError(error: unknown, file: string): unknown {
   if (error instanceof ConveyorError) return error;
-  const detail = messageOf(error).split('\n')[0] ?? '';
+  const detail = getMessage(error).split('\n')[0] ?? '';
   return conveyorError(UNUSABLE.test(detail) ? 'archive-unusable' : 'archive-unavailable', { place: file, detail });
 }
 
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+const getMessage = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -2,7 +2,7 @@ import type { ArchiveRow } from '../../domain/archive/row';
 import type { ClosedRun } from '../../domain/archive/rows';
 
 /** A release or deploy that Temporal has closed. */
-export interface Closed extends ClosedRun {
+export interface ArchivableRun extends ClosedRun {
   /** What is archived of it. @throws why it cannot be read, or not now */
   rows(): Promise<readonly ArchiveRow[]>;
   /** The little that can be archived where no worker can say more. @throws as `rows` */
@@ -16,7 +16,7 @@ export interface Endings {
   /** When a worker last asked Temporal for work, by Temporal's clock, ms since the epoch; null where none did lately. */
   polledMs(): Promise<number | null>;
   /** Those closed in a time, ms since the epoch, the end excluded. */
-  closed(sinceMs: number, untilMs: number): AsyncIterable<Closed>;
+  closed(sinceMs: number, untilMs: number): AsyncIterable<ArchivableRun>;
   /** Whether an error says that nobody answered, which may go well another time. */
   isUnanswered(error: unknown): boolean;
 }

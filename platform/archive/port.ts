@@ -30,7 +30,7 @@ export interface Archive {
   /** Null while nothing was written. */
   mark(): Promise<Mark | null>;
   /** Which of these keys there are. */
-  known(keys: readonly string[]): Promise<ReadonlySet<string>>;
+  findKnown(keys: readonly string[]): Promise<ReadonlySet<string>>;
   /** How many rows it has. */
   size(): Promise<number>;
   /** Drops what ended before. */

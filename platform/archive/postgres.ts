@@ -22,9 +22,9 @@ export function openPostgres(url: string, patience: PostgresPatience = PATIENCE)
     use: async (access, run) => {
       const client = await connectTo(url, place, patience);
       try {
-        return await inTransaction(queriesOf(client, AbortSignal.timeout(patience.statementMs)), BEGIN[access], run);
+        return await inTransaction(wrapClient(client, AbortSignal.timeout(patience.statementMs)), BEGIN[access], run);
       } catch (error) {
-        throw inWordsOfArchive(error, place);
+        throw toPostgresError(error, place);
       } finally {
         await letGo(client, patience);
       }
@@ -54,7 +54,7 @@ async function connectTo(url: string, place: string, patience: PostgresPatience)
     return client;
   } catch (error) {
     await letGo(client, patience);
-    throw inWordsOfArchive(error, place);
+    throw toPostgresError(error, place);
   }
 }
 
@@ -63,7 +63,7 @@ async function letGo(client: Client, { endMs }: PostgresPatience): Promise<void>
   await Promise.race([client.end().catch(() => undefined), wait(endMs, undefined, { ref: false })]);
 }
 
-const queriesOf = (client: Client, late: AbortSignal): Sql => ({
+const wrapClient = (client: Client, late: AbortSignal): Sql => ({
   all: async (sql, params = []) => {
     late.throwIfAborted();
     const { rows } = await client.query<SqlRow>(sql, [...params]);
@@ -74,7 +74,7 @@ const queriesOf = (client: Client, late: AbortSignal): Sql => ({
 /** Damaged data; all else is right another time, or once a person has put the server in order. */
 const DAMAGED = /^XX00[12]$/;
 
-function inWordsOfArchive(error: unknown, place: string): unknown {
+function toPostgresError(error: unknown, place: string): unknown {
   if (error instanceof ConveyorError) return error;
   const { code = '', message = '' } = error as { readonly code?: string; readonly message?: string };
   const detail = (message || code || String(error)).split('\n')[0] ?? '';

@@ -1,6 +1,6 @@
 import { whyUnsound, type ArchiveRow } from '../../domain/archive/row';
 import { rowKey, unreadRow } from '../../domain/archive/rows';
-import type { Closed, Endings } from './endings';
+import type { ArchivableRun, Endings } from './endings';
 
 /** By the keys of runs, how often nobody answered for them. */
 export type AskCounts = Map<string, number>;
@@ -35,12 +35,12 @@ export class RunReader {
   ) {}
 
   /** @throws what a run threw, where no worker is there; and what the signal was aborted with */
-  async read(group: readonly Closed[]): Promise<Read> {
+  async read(group: readonly ArchivableRun[]): Promise<Read> {
     const [rows, poor, late]: [ArchiveRow[], ArchiveRow[], unknown[]] = [[], [], []];
-    const failed: Closed[] = [];
+    const failed: ArchivableRun[] = [];
     for (const one of group) {
       try {
-        rows.push(...(await this.answerOf(one)));
+        rows.push(...(await this.readRows(one)));
       } catch (error) {
         if (failed.length === 0) await this.requireWorker(error);
         failed.push(one);
@@ -49,27 +49,27 @@ export class RunReader {
     }
     for (const one of failed) {
       try {
-        rows.push(...(await this.answerOf(one)));
+        rows.push(...(await this.readRows(one)));
       } catch (error) {
         await this.requireWorker(error);
         if (this.mayAnswer(one, error)) late.push(error);
-        else poor.push(...(await this.remainsOf(one, late)));
+        else poor.push(...(await this.readMinimalRows(one, late)));
       }
     }
     return { rows, poor, late };
   }
 
-  private async answerOf(one: Closed): Promise<readonly ArchiveRow[]> {
+  private async readRows(one: ArchivableRun): Promise<readonly ArchiveRow[]> {
     this.signal?.throwIfAborted();
     const rows = await one.rows();
     this.answers += 1;
     this.asked?.delete(rowKey(one));
-    return sound(rows);
+    return requireSound(rows);
   }
 
-  private async remainsOf(one: Closed, late: unknown[]): Promise<readonly ArchiveRow[]> {
+  private async readMinimalRows(one: ArchivableRun, late: unknown[]): Promise<readonly ArchiveRow[]> {
     try {
-      const rows = sound(await one.remains());
+      const rows = requireSound(await one.remains());
       this.unanswered.push(one.workflowId);
       this.asked?.delete(rowKey(one));
       return rows;
@@ -97,7 +97,7 @@ export class RunReader {
     return isFirst && failures >= SILENT_RUNS && this.endings.isUnanswered(error);
   }
 
-  private mayAnswer(one: Closed, error: unknown): boolean {
+  private mayAnswer(one: ArchivableRun, error: unknown): boolean {
     if (!this.endings.isUnanswered(error)) return false;
     if (this.asked === undefined) return this.answers === 0;
     const times = (this.asked.get(rowKey(one)) ?? 0) + 1;
@@ -107,7 +107,7 @@ export class RunReader {
 }
 
 /** @throws Error where one of them would keep all others of its transaction from a database */
-function sound(rows: readonly ArchiveRow[]): readonly ArchiveRow[] {
+function requireSound(rows: readonly ArchiveRow[]): readonly ArchiveRow[] {
   for (const row of rows) {
     const why = whyUnsound(row);
     if (why !== undefined) throw new Error(why);

@@ -26,7 +26,7 @@ export function sqlArchive(database: Database): Archive {
         );
       }),
     mark: () => database.use('read', (sql) => readMark(sql)),
-    known: (keys) =>
+    findKnown: (keys) =>
       database.use('read', async (sql) => {
         if (keys.length === 0 || !(await hasTable(sql, 'conveyor_outcomes'))) return new Set();
         const places = keys.map((_, at) => `$${at + 1}`).join(', ');

@@ -10,10 +10,10 @@ const COLUMN_TYPES: Readonly<Partial<Record<keyof ArchiveRow, string>>> = {
   ...{ preMs: 'bigint', postMs: 'bigint', revertMs: 'bigint' },
 };
 
-const defined = (name: keyof ArchiveRow): string => `${column(name)} ${COLUMN_TYPES[name] ?? 'text'}`;
+const defineColumn = (name: keyof ArchiveRow): string => `${column(name)} ${COLUMN_TYPES[name] ?? 'text'}`;
 
 /** Which columns there are of a table; none where it is not there. */
-async function columnsOf(sql: Sql, table: string): Promise<ReadonlySet<string>> {
+async function listColumns(sql: Sql, table: string): Promise<ReadonlySet<string>> {
   const found = await sql.all(
     `select column_name from information_schema.columns where table_name = $1 and table_schema = current_schema()`,
     [table],
@@ -22,15 +22,15 @@ async function columnsOf(sql: Sql, table: string): Promise<ReadonlySet<string>> 
 }
 
 export const hasTable = async (sql: Sql, table: 'conveyor_outcomes' | 'conveyor_mark'): Promise<boolean> =>
-  (await columnsOf(sql, table)).size > 0;
+  (await listColumns(sql, table)).size > 0;
 
 /** Makes what is missing: tables, and columns that an archive of before has no room for. Readers wait for no change of a table that needs none. */
 export async function ensureTables(sql: Sql): Promise<void> {
   if (!(await hasTable(sql, 'conveyor_mark')))
     await sql.all(`create table conveyor_mark (one integer primary key, origin text, read_until_ms bigint)`);
-  const known = await columnsOf(sql, 'conveyor_outcomes');
-  if (known.size === 0) await sql.all(`create table conveyor_outcomes (${COLUMNS.map(defined).join(', ')})`);
+  const known = await listColumns(sql, 'conveyor_outcomes');
+  if (known.size === 0) await sql.all(`create table conveyor_outcomes (${COLUMNS.map(defineColumn).join(', ')})`);
   else
     for (const name of COLUMNS.filter((one) => !known.has(column(one))))
-      await sql.all(`alter table conveyor_outcomes add column ${defined(name)}`);
+      await sql.all(`alter table conveyor_outcomes add column ${defineColumn(name)}`);
 }

@@ -8,7 +8,7 @@ import type { StatsQuery } from './port';
 /** Counts in the database, where a year is a million rows; only what deployed comes out row by row. */
 export async function readTallies(sql: Sql, { sinceMs, untilMs, by }: StatsQuery, exists: boolean): Promise<Tallies> {
   const ask = async <T>(text: string): Promise<readonly T[]> =>
-    exists ? ((await sql.all(`${ENDED[by]} ${text}`, [sinceMs, untilMs])).map(plain) as readonly T[]) : [];
+    exists ? ((await sql.all(`${ENDED[by]} ${text}`, [sinceMs, untilMs])).map(toPlainRow) as readonly T[]) : [];
   const [first] = exists ? await sql.all('select min(ended_ms)::double precision as first from conveyor_outcomes') : [];
   const histories = await ask<{ category: string; detail: string }>(
     `select own as category, detail from ended where kind = 'release' and detail is not null`,
@@ -100,7 +100,7 @@ const percentile = (share: number, of: string): string =>
   `floor((percentile_cont(${share}) within group (order by ${of}))::double precision + 0.5)`;
 
 /** Counts that a driver gives as bigint. */
-const plain = (row: SqlRow): SqlRow =>
+const toPlainRow = (row: SqlRow): SqlRow =>
   Object.fromEntries(
     Object.entries(row).map(([name, value]) => [name, typeof value === 'bigint' ? Number(value) : value]),
   );

@@ -23,7 +23,7 @@ export interface ChainFiles {
 }
 
 /** `audit.jsonl`, `audit.000000000001.jsonl`, `audit.ends.json`; `audit.refused.jsonl`, … */
-export function filesOf(file: string, chain: Chain): ChainFiles {
+export function locateChain(file: string, chain: Chain): ChainFiles {
   const stem = file.replace(/\.jsonl$/, '') + (chain === 'refusals' ? '.refused' : '');
   return {
     ...{ current: `${stem}.jsonl`, ends: `${stem}.ends.json`, torn: `${stem}.torn.txt` },
@@ -42,7 +42,7 @@ export interface ChainPart {
 }
 
 /** All files of a chain, oldest first. A folder that is not there holds none. */
-export async function partsOf(files: ChainFiles): Promise<readonly ChainPart[]> {
+export async function listParts(files: ChainFiles): Promise<readonly ChainPart[]> {
   const folder = dirname(files.current);
   const stem = basename(files.current, '.jsonl');
   const names = await readdir(folder).catch((): string[] => []);
@@ -68,7 +68,7 @@ const isLink = (value: Link | undefined): value is Link =>
   Number.isInteger(value?.seq) && typeof value?.hash === 'string';
 
 /** Lines of a file, however large, from some byte on. */
-export async function* linesOf(path: string, start: number = 0): AsyncGenerator<string> {
+export async function* streamLines(path: string, start: number = 0): AsyncGenerator<string> {
   const input = createReadStream(path, { encoding: 'utf8', start });
   // Without a listener of its own, what happens before somebody iterates would end the process.
   input.on('error', () => undefined);
@@ -76,7 +76,7 @@ export async function* linesOf(path: string, start: number = 0): AsyncGenerator<
 }
 
 /** How a chain was found. */
-export interface Verified {
+export interface ChainVerification {
   readonly chain: Chain;
   readonly file: string;
   readonly records: number;
@@ -94,7 +94,7 @@ export interface Verified {
 export async function verifyAudit(
   file: string,
   expect: Readonly<Partial<Record<Chain, Link>>> = {},
-): Promise<readonly Verified[]> {
+): Promise<readonly ChainVerification[]> {
   const chains = await Promise.all(CHAINS.map((chain) => verifyChain(file, chain, expect[chain] ?? null)));
   const isOfServer = chains.some(({ hasEnds }) => hasEnds);
   return chains.map((one) =>
@@ -105,16 +105,18 @@ export async function verifyAudit(
 }
 
 /** Reads all of a chain. `expect` is a record whose hash is known from elsewhere. */
-export async function verifyChain(file: string, chain: Chain, expect: Link | null = null): Promise<Verified> {
-  const files = filesOf(file, chain);
+export async function verifyChain(file: string, chain: Chain, expect: Link | null = null): Promise<ChainVerification> {
+  const files = locateChain(file, chain);
   const ends = await readEnds(files);
   const reader = new ChainReader(sha256, ends);
   const starts: { readonly path: string; readonly line: number }[] = [];
-  const parts = (await partsOf(files)).filter(({ first }) => first === null || ends === null || first > ends.first.seq);
+  const parts = (await listParts(files)).filter(
+    ({ first }) => first === null || ends === null || first > ends.first.seq,
+  );
   let [line, isExpected] = [0, expect === null];
   for (const { path } of parts) {
     starts.push({ path, line });
-    for await (const text of linesOf(path)) {
+    for await (const text of streamLines(path)) {
       line += 1;
       reader.read(text);
       if (expect !== null && recordIn(text)?.seq === expect.seq) isExpected = recordIn(text)?.hash === expect.hash;
@@ -177,10 +179,10 @@ export async function readAudit(file: string, query: AuditQuery): Promise<AuditP
 
 async function newestRecords(file: string, chain: Chain, query: AuditQuery): Promise<AuditRecord[]> {
   const found: AuditRecord[] = [];
-  for (const { path } of [...(await partsOf(filesOf(file, chain)))].reverse()) {
+  for (const { path } of [...(await listParts(locateChain(file, chain)))].reverse()) {
     const here: AuditRecord[] = [];
     let oldest: string | undefined;
-    for await (const line of linesOf(path)) {
+    for await (const line of streamLines(path)) {
       const record = recordIn(line);
       oldest ??= record?.at;
       if (record === undefined || !matchesQuery(record, query) || record.seq >= (query.before?.[chain] ?? Infinity))

@@ -1,14 +1,14 @@
 import { open } from 'node:fs/promises';
 import { recordIn } from '../../domain/audit/chain';
 import type { AuditRecord } from '../../domain/audit/record';
-import { linesOf } from './files';
+import { streamLines } from './files';
 
 const NEWLINE = 0x0a;
 
 const CHUNK = 65_536;
 
 /** Up to the end of the last line; undefined when the file ends there, or is not there. */
-export async function wholeBytes(path: string): Promise<number | undefined> {
+export async function measureWholeLines(path: string): Promise<number | undefined> {
   const file = await open(path, 'r').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;
     throw error;
@@ -30,9 +30,9 @@ export async function wholeBytes(path: string): Promise<number | undefined> {
 }
 
 /** The first and the last record of a file. */
-export async function edgesOf(path: string): Promise<readonly [AuditRecord?, AuditRecord?]> {
+export async function readEdges(path: string): Promise<readonly [AuditRecord?, AuditRecord?]> {
   let [first, last]: [string | undefined, string | undefined] = [undefined, undefined];
-  for await (const line of linesOf(path)) {
+  for await (const line of streamLines(path)) {
     first ??= line;
     last = line;
   }

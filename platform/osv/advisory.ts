@@ -83,14 +83,14 @@ function whyUnheld(one: unknown, at: number): string | undefined {
 
 /** An advisory from the text of a file. @throws ConveyorError `advisory-invalid` */
 export function parseAdvisory(json: string, file: string): Advisory {
-  const parsed = publishedAdvisory.safeParse(parsedJson(json, file));
+  const parsed = publishedAdvisory.safeParse(parseAdvisoryJson(json, file));
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   const path = issue?.path.join('.') ?? '';
   throw conveyorError('advisory-invalid', { file, why: `${path === '' ? '' : `${path}: `}${issue?.message ?? ''}` });
 }
 
-function parsedJson(json: string, file: string): unknown {
+function parseAdvisoryJson(json: string, file: string): unknown {
   if (json.length > MAX_RECORD)
     throw conveyorError('advisory-invalid', { file, why: 'it is larger than any advisory' });
   try {

@@ -3,7 +3,13 @@ import { auditEntry, type AuditEntry } from '../../domain/audit/record';
 import { conveyorError } from '../../domain/errors';
 import type { Audit } from '../../client/audited';
 import type { AuditSettings } from '../../platform/audit/settings';
-import { readAudit, verifyAudit, type AuditPage, type AuditQuery, type Verified } from '../../platform/audit/files';
+import {
+  readAudit,
+  verifyAudit,
+  type AuditPage,
+  type AuditQuery,
+  type ChainVerification,
+} from '../../platform/audit/files';
 import { RequestGate } from '../gate';
 import type { AuditEvents } from './events';
 import { AuditLog, type LogOptions } from './log';
@@ -86,7 +92,7 @@ export class ServerAudit implements Audit {
     return this.readers.run(() => readAudit(this.options.file, query));
   }
 
-  verify(): Promise<readonly Verified[]> {
+  verify(): Promise<readonly ChainVerification[]> {
     return this.readers.run(async () => {
       // A server that has just started may not have begun both.
       await Promise.all([this.changes.ready(), this.refusals.ready()]).catch(() => undefined);

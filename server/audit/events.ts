@@ -1,7 +1,7 @@
 import { open, readFile, rename, stat } from 'node:fs/promises';
 import { recordIn } from '../../domain/audit/chain';
 import type { AuditRecord } from '../../domain/audit/record';
-import { CHAINS, filesOf, linesOf, partsOf, type Chain, type ChainPart } from '../../platform/audit/files';
+import { CHAINS, locateChain, streamLines, listParts, type Chain, type ChainPart } from '../../platform/audit/files';
 import { signingKey } from '../../platform/secrets';
 import { signatureHeaders } from '../../platform/signature';
 import { NoAnswer, sendRequest, type Fetch } from '../../sdk/request';
@@ -77,7 +77,7 @@ export class AuditEvents {
   }
 
   private async follow(chain: Chain, position: ChainPositions): Promise<void> {
-    const parts = await partsOf(filesOf(this.options.file, chain));
+    const parts = await listParts(locateChain(this.options.file, chain));
     for (const [index, part] of parts.entries()) {
       const after = parts[index + 1]?.first;
       // All of it comes before the first record of the next one.
@@ -90,7 +90,7 @@ export class AuditEvents {
     const { ino, size } = await stat(path);
     let offset = this.offsets.get(ino) ?? 0;
     if (offset > size) offset = 0;
-    for await (const line of linesOf(path, offset)) {
+    for await (const line of streamLines(path, offset)) {
       const record = recordIn(line);
       // The last line may still be on its way.
       if (record === undefined && offset + Buffer.byteLength(line) >= size) break;

@@ -3,8 +3,8 @@ import { dirname } from 'node:path';
 import { linked, CHAIN_START, type Ends, type Link } from '../../domain/audit/chain';
 import { auditEntry, boundedEntry, type AuditEntry, type AuditRecord } from '../../domain/audit/record';
 import { AUDIT_LIMITS } from '../../domain/limits';
-import { readEnds, filesOf, partsOf, sha256, type Chain, type ChainFiles } from '../../platform/audit/files';
-import { wholeBytes, edgesOf } from '../../platform/audit/onDisk';
+import { readEnds, locateChain, listParts, sha256, type Chain, type ChainFiles } from '../../platform/audit/files';
+import { measureWholeLines, readEdges } from '../../platform/audit/onDisk';
 
 export interface LogOptions {
   readonly file: string;
@@ -59,7 +59,7 @@ export class AuditLog {
   private trouble: Error | undefined;
 
   constructor(private readonly options: LogOptions) {
-    this.files = filesOf(options.file, options.chain);
+    this.files = locateChain(options.file, options.chain);
   }
 
   get last(): Link {
@@ -211,7 +211,7 @@ export class AuditLog {
   /** A record that was being written when its server was killed: nobody got an answer for it. */
   private async putAsideTorn(): Promise<void> {
     const { current, torn } = this.files;
-    const whole = await wholeBytes(current);
+    const whole = await measureWholeLines(current);
     if (whole === undefined) return;
     const file = await open(current, 'r');
     try {
@@ -230,13 +230,13 @@ export class AuditLog {
 
   /** The ends of what is on the disk. */
   private async findEnds(): Promise<{ readonly first?: Link; readonly last?: Link }> {
-    const parts = await partsOf(this.files);
+    const parts = await listParts(this.files);
     const [oldest] = parts;
-    const [first] = oldest === undefined ? [] : await edgesOf(oldest.path);
+    const [first] = oldest === undefined ? [] : await readEdges(oldest.path);
     this.begun = undefined;
     let last: AuditRecord | undefined;
     for (const { path, first: seq } of [...parts].reverse()) {
-      const [begin, end] = await edgesOf(path);
+      const [begin, end] = await readEdges(path);
       if (seq === null && begin !== undefined) this.begun = { seq: begin.seq, day: utcDay(begin.at) };
       last ??= end;
       if (last !== undefined) break;
@@ -265,9 +265,9 @@ export class AuditLog {
   /** Whole files only, oldest first. The note goes first: it says where the chain begins from now on. */
   private async forgetOld(): Promise<void> {
     const { now, keepMs, maxFiles = Infinity } = this.options;
-    const parts = (await partsOf(this.files)).filter(({ first }) => first !== null);
+    const parts = (await listParts(this.files)).filter(({ first }) => first !== null);
     for (const [index, { path }] of parts.entries()) {
-      const [, last] = await edgesOf(path);
+      const [, last] = await readEdges(path);
       const isOld = last !== undefined && Date.parse(last.at) < now() - keepMs;
       if (last === undefined || !(isOld || parts.length - index > maxFiles)) return;
       await this.note({ ...this.ends, first: { seq: last.seq, hash: last.hash } });

@@ -58,7 +58,7 @@ async function startConfigService(): Promise<void> {
     land: (request) => landings.land(request),
     now: () => Date.now(),
     sleep: (ms, signal) => wait(ms, undefined, { signal }).catch(() => undefined),
-    configState: () => live.how(),
+    configState: () => live.getState(),
     ...(token ? { token } : {}),
   });
   // Without a token, pages that somebody visits on this machine could deploy, too.

@@ -24,7 +24,7 @@ async function startHealthService(): Promise<void> {
   const app = createHealthService({
     sources: () => sources,
     past,
-    configState: () => live.how(),
+    configState: () => live.getState(),
     now: () => performance.now(),
     ...(token ? { token } : {}),
   });

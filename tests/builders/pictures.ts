@@ -14,7 +14,7 @@ import { webUiLinks } from '../../cli/demo/summary';
 import { auditEntry, type AuditRecord } from '../../domain/audit/record';
 import type { Bug } from '../../domain/bugs/bug';
 import type { FreshnessReport } from '../../domain/freshness/report';
-import type { Verified } from '../../platform/audit/files';
+import type { ChainVerification } from '../../platform/audit/files';
 import type { DeployStatus, FinderView, HistoryRow, Pause, PipelineStatus, ReleaseStatus } from '../../domain/views';
 import { action, children, deploy, phase, pipeline, release, revertedDeploy } from './cliSamples';
 
@@ -196,9 +196,9 @@ export const LISTS: Readonly<
   freshness: { ids: ['payments-ledger'], draw: (view, wide) => freshnessText(freshness, 1, view, wide) },
 };
 
-const chain: Verified = {
+const chain: ChainVerification = {
   ...{ chain: 'changes', records: 1, last: { seq: 1, hash: '9f86' }, hasEnds: true, broken: null },
-} as Verified;
+} as ChainVerification;
 
 const subscribers = {
   'feed/limits': { total: 1, committed: 0, overridden: 0, refused: 1, stale: 0, named: [], exposed: [] },

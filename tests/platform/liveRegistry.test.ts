@@ -44,11 +44,11 @@ test.each([
   live.look();
   live.look();
   expect(live.current().groups).toEqual({ storage: ['user:alice'] });
-  expect(live.how().problem).toMatch(/not a valid configuration|is empty/);
+  expect(live.getState().problem).toMatch(/not a valid configuration|is empty/);
   expect(said).toEqual([expect.stringContaining('what it said before counts until it is fixed')]);
   write('groups: {}');
   live.look();
-  expect([live.how().problem, live.current().groups]).toEqual([null, {}]);
+  expect([live.getState().problem, live.current().groups]).toEqual([null, {}]);
 });
 
 test('a file that is gone for a moment takes nothing away either', () => {
@@ -56,7 +56,7 @@ test('a file that is gone for a moment takes nothing away either', () => {
   rmSync(file);
   live.look();
   expect(live.current().groups).toEqual({ storage: ['user:alice'] });
-  expect(live.how().problem).toMatch(/ENOENT/);
+  expect(live.getState().problem).toMatch(/ENOENT/);
 });
 
 test('whoever keeps a view finds in each of its parts what counts now', () => {
@@ -91,8 +91,8 @@ test('how the file stands says since when what counts does', () => {
   nowMs = 5_000;
   write('groups: {');
   live.look();
-  expect(live.how()).toMatchObject({ readAtMs: 1_000, problem: expect.stringContaining('conveyor.config.yaml') });
+  expect(live.getState()).toMatchObject({ readAtMs: 1_000, problem: expect.stringContaining('conveyor.config.yaml') });
   write('groups: { storage: ["user:bob"] }');
   live.look();
-  expect(live.how()).toEqual({ readAtMs: 5_000, problem: null });
+  expect(live.getState()).toEqual({ readAtMs: 5_000, problem: null });
 });

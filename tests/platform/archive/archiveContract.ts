@@ -14,7 +14,7 @@ export function archiveContract(open: () => Archive, lose: () => Promise<void>):
   test('is empty before anything was written, and reading is not an error', async () => {
     const archive = open();
     expect(await archive.mark()).toBeNull();
-    expect(await archive.known(['a'])).toEqual(new Set());
+    expect(await archive.findKnown(['a'])).toEqual(new Set());
     expect((await archive.tallies(ALL)).releases).toEqual([]);
   });
 
@@ -27,7 +27,9 @@ export function archiveContract(open: () => Archive, lose: () => Promise<void>):
     expect((await archive.tallies(ALL)).releases).toEqual([
       { category: 'regular', state: 'succeeded', cause: null, count: 2 },
     ]);
-    expect(await archive.known([...rows.map(({ key }) => key), 'else'])).toEqual(new Set(rows.map(({ key }) => key)));
+    expect(await archive.findKnown([...rows.map(({ key }) => key), 'else'])).toEqual(
+      new Set(rows.map(({ key }) => key)),
+    );
   });
 
   test('counts what ended in the time asked for, by category as the last release has it, or all together', async () => {

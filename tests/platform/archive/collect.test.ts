@@ -1,14 +1,14 @@
 import type { ArchiveRow } from '../../../domain/archive/row';
 import { DAY_MS, MINUTE_MS } from '../../../domain/milliseconds';
 import { collect } from '../../../platform/archive/collect';
-import type { Closed, Endings } from '../../../platform/archive/endings';
+import type { ArchivableRun, Endings } from '../../../platform/archive/endings';
 import type { Archive, Mark } from '../../../platform/archive/port';
 import { archived, HOUR_MS } from '../../builders/archiveRows';
 
 const NOW_MS = 30 * DAY_MS;
 
 /** An archive in memory whose writes fail while `isDown`. */
-class MemoryArchive implements Pick<Archive, 'write' | 'mark' | 'known'> {
+class MemoryArchive implements Pick<Archive, 'write' | 'mark' | 'findKnown'> {
   readonly rows = new Map<string, ArchiveRow>();
   readonly writes: string[] = [];
   /** How often something was written, rows or not. */
@@ -17,7 +17,7 @@ class MemoryArchive implements Pick<Archive, 'write' | 'mark' | 'known'> {
   private at: Mark | null = null;
 
   mark = () => Promise.resolve(this.at);
-  known = (keys: readonly string[]) => Promise.resolve(new Set(keys.filter((key) => this.rows.has(key))));
+  findKnown = (keys: readonly string[]) => Promise.resolve(new Set(keys.filter((key) => this.rows.has(key))));
   write = (rows: readonly ArchiveRow[], mark: Mark, _seen: Mark | null, how: string = 'keep') => {
     if (this.isDown) return Promise.reject(new Error('no space left'));
     this.times += 1;
@@ -43,7 +43,7 @@ class NoAnswer extends Error {}
 
 /** What ended, where a worker polled last at `polledMs`; null where there is none. */
 function endingsOf(ended: readonly Ended[], polledMs: number | null = null, failure: Error = new NoAnswer('silence')) {
-  const closed = (one: Ended): Closed => {
+  const closed = (one: Ended): ArchivableRun => {
     const { number, closedMs } = one;
     const rows = archived(number, { endedMs: closedMs }).filter(({ kind }) => kind !== 'deploy');
     return {

@@ -39,7 +39,7 @@ function survivesKills(place: () => string): void {
       expect(await wasKilled(place(), Infinity)).toBe(false);
       const archive = archiveAt(place());
       const all = Array.from({ length: RELEASES }, (_, nth) => archived(nth + 1)).flat();
-      expect(await archive.known(all.map(({ key }) => key))).toEqual(new Set(all.map(({ key }) => key)));
+      expect(await archive.findKnown(all.map(({ key }) => key))).toEqual(new Set(all.map(({ key }) => key)));
       expect(await archive.size()).toBe(all.length);
       const span = { sinceMs: 0, untilMs: (RELEASES + 1) * HOUR_MS, by: 'category' } as const;
       expect((await archive.tallies(span)).deploys).toMatchObject([{ count: RELEASES }]);
