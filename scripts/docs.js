@@ -29,7 +29,7 @@ function sources() {
   return [...top, ...walk('docs'), ...walk('examples'), ...walk('bench')];
 }
 
-const stagedAs = (page) => page.replace(/(^|\/)README\.md$/, '$1index.md');
+const toStagedPath = (page) => page.replace(/(^|\/)README\.md$/, '$1index.md');
 
 /** Where a link of a page leads on the site; notes the files that have to come along. */
 function siteLink(page, target, pages, files) {
@@ -37,7 +37,8 @@ function siteLink(page, target, pages, files) {
   const [to, anchor] = target.split('#');
   const found = path.posix.normalize(path.posix.join(path.posix.dirname(page), to));
   const suffix = anchor === undefined ? '' : `#${anchor}`;
-  if (pages.has(found)) return `${path.posix.relative(path.posix.dirname(stagedAs(page)), stagedAs(found))}${suffix}`;
+  if (pages.has(found))
+    return `${path.posix.relative(path.posix.dirname(toStagedPath(page)), toStagedPath(found))}${suffix}`;
   if (!fs.existsSync(path.join(ROOT, found)) || fs.statSync(path.join(ROOT, found)).isDirectory())
     throw new Failed(`${page} links ${target}, which is no page and no file`);
   files.add(found);
@@ -45,7 +46,7 @@ function siteLink(page, target, pages, files) {
 }
 
 /** The text of a page with its links as the site needs them; code stays as it is. */
-function staged(page, pages, files) {
+function stagePage(page, pages, files) {
   let fence;
   const lines = fs.readFileSync(path.join(ROOT, page), 'utf8').split('\n');
   return lines
@@ -66,9 +67,9 @@ function stage(to = PAGES) {
   fs.rmSync(to, { recursive: true, force: true });
   const pages = new Set(sources());
   const files = new Set();
-  for (const page of pages) write(path.join(to, stagedAs(page)), staged(page, pages, files));
+  for (const page of pages) write(path.join(to, toStagedPath(page)), stagePage(page, pages, files));
   for (const file of files) write(path.join(to, 'public', file), fs.readFileSync(path.join(ROOT, file)));
-  return [...pages].map(stagedAs);
+  return [...pages].map(toStagedPath);
 }
 
 function write(file, content) {

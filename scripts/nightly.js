@@ -22,7 +22,7 @@ const AT_A_TIME = availableParallelism() + 1;
 const firstSeed = (nowMs) => Math.floor(nowMs / DAY_MS) * A_DAY;
 
 /** The portions of a night, each for a process of its own. */
-function portionsOf(seeds, from) {
+function planPortions(seeds, from) {
   const lanes = [
     { count: seeds, more: {} },
     { count: Math.ceil(seeds / 4), more: { configuration: true } },
@@ -36,7 +36,7 @@ function portionsOf(seeds, from) {
 }
 
 /** How to play again what a portion has found; a portion that ended without a word on it is one finding. */
-function findingsOf({ from, seeds, configuration }, { failed, isWhole }) {
+function listFindings({ from, seeds, configuration }, { failed, isWhole }) {
   const again = (count, first) =>
     `npm run chaos -- --seeds ${count} --from ${first}${configuration ? ' --configuration' : ''}`;
   if (failed.length > 0) return failed.map((seed) => again(1, seed));
@@ -49,7 +49,7 @@ async function runNight(seeds, nowMs) {
   await ensureDependencies();
   await ensureTestServer();
   await ensureBuild();
-  const left = portionsOf(seeds, firstSeed(nowMs));
+  const left = planPortions(seeds, firstSeed(nowMs));
   const findings = [];
   const playWhatIsLeft = async () => {
     for (let portion = left.shift(); portion; portion = left.shift()) findings.push(...(await play(portion)));
@@ -63,20 +63,20 @@ async function runNight(seeds, nowMs) {
 async function play(portion) {
   // One portion that could not be played hides nothing of the others.
   const played = await playStories(ROOT, portion).catch(({ message }) => ({ failed: [], output: message }));
-  const found = findingsOf(portion, played);
+  const found = listFindings(portion, played);
   if (found.length > 0) say(played.output);
   const kind = portion.configuration ? 'stories of configuration' : 'stories';
   say(`${portion.seeds} ${kind} from ${portion.from}: ${found.length} found`);
   return found;
 }
 
-function seedsOf([text = String(SEEDS), ...more]) {
+function parseSeeds([text = String(SEEDS), ...more]) {
   const seeds = Number(text);
   if (more.length === 0 && Number.isInteger(seeds) && seeds > 0 && seeds <= A_DAY) return seeds;
   throw new Failed(`usage: .ci/nightly [SEEDS]: from 1 to ${A_DAY}, ${SEEDS} by default`, 2);
 }
 
-const main = async () => runNight(seedsOf(process.argv.slice(2)), Date.now());
+const main = async () => runNight(parseSeeds(process.argv.slice(2)), Date.now());
 
 if (require.main === module) {
   main().then(
@@ -85,4 +85,4 @@ if (require.main === module) {
   );
 }
 
-module.exports = { findingsOf, firstSeed, portionsOf };
+module.exports = { listFindings, firstSeed, planPortions };

@@ -16,7 +16,7 @@ const PORTION = 25;
 const readDefects = () => JSON.parse(readFileSync(DEFECTS, 'utf8'));
 
 /** @throws Failed when the text is not there exactly once: the code has changed since the defect was written. */
-function planted({ name, file, find, replace }, read = (of) => readFileSync(path.join(ROOT, of), 'utf8')) {
+function plantDefect({ name, file, find, replace }, read = (of) => readFileSync(path.join(ROOT, of), 'utf8')) {
   const parts = read(file).split(find);
   if (parts.length !== 2) throw new Failed(`error: ${file} has ${parts.length - 1} places for "${name}", not one`);
   return parts.join(replace);
@@ -36,7 +36,7 @@ async function isFound(defect, { seeds, from }) {
   try {
     cpSync(ROOT, copy, { recursive: true, filter: (source) => !LEFT_OUT.includes(path.relative(ROOT, source)) });
     symlinkSync(path.join(ROOT, 'node_modules'), path.join(copy, 'node_modules'));
-    writeFileSync(path.join(copy, defect.file), planted(defect));
+    writeFileSync(path.join(copy, defect.file), plantDefect(defect));
     for (let seed = from; seed < from + seeds; seed += PORTION) {
       const portion = { seeds: Math.min(PORTION, from + seeds - seed), from: seed, past: seed === from };
       const { failed: found } = await playStories(copy, portion);
@@ -50,4 +50,4 @@ async function isFound(defect, { seeds, from }) {
   }
 }
 
-module.exports = { planted, readDefects, runPlanted };
+module.exports = { plantDefect, readDefects, runPlanted };

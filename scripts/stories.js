@@ -8,12 +8,12 @@ const { Failed } = require('./steps');
 async function playStories(cwd, { seeds, from, past = false, configuration = false }) {
   const flags = [...(past ? ['--past'] : []), ...(configuration ? ['--configuration'] : [])];
   const args = ['scripts/run.js', 'chaos', '--seeds', String(seeds), '--from', String(from), ...flags];
-  const { output, status } = await printed(args, cwd);
+  const { output, status } = await captureOutput(args, cwd);
   if (!output.includes(`chaos seed ${from}`)) throw new Failed(`error: no story was played\n${output.slice(-2_000)}`);
-  return { failed: failedIn(output), output, isWhole: status === 0 };
+  return { failed: parseFailures(output), output, isWhole: status === 0 };
 }
 
-function printed(args, cwd) {
+function captureOutput(args, cwd) {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
     const texts = ['', ''];
@@ -25,8 +25,8 @@ function printed(args, cwd) {
 }
 
 /** The seeds and files of stories that Jest says have failed. */
-const failedIn = (output) => [
+const parseFailures = (output) => [
   ...new Set([...output.matchAll(/✕ .*(?: seed |goes well: )(\d+|\S+\.json)/g)].map(([, name]) => name)),
 ];
 
-module.exports = { failedIn, playStories };
+module.exports = { parseFailures, playStories };

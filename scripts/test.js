@@ -21,7 +21,7 @@ async function runTests(lane, args) {
   await ensureEtcd();
   await ensurePostgres();
   const checks = args.length === 0 && lane !== 'long';
-  if (checks) await both(lint(), ensureBuild().then(types));
+  if (checks) await runBoth(lint(), ensureBuild().then(types));
   else await ensureBuild();
   const given = process.env.CONVEYOR_TEST_REPEATS;
   const repeats = given || path.join(mkdtempSync(path.join(tmpdir(), 'conveyor-tests-')), 'repeats');
@@ -38,7 +38,7 @@ const longFiles = () =>
   readdirSync(path.join(ROOT, 'tests'), { recursive: true }).filter((file) => file.endsWith('.long.test.ts')).length;
 
 /** Each of them needs one core; what the one complains of does not hide what the other does. */
-async function both(...checks) {
+async function runBoth(...checks) {
   const failed = (await Promise.allSettled(checks)).find(({ status }) => status === 'rejected');
   if (failed) throw failed.reason;
 }

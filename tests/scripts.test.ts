@@ -19,16 +19,16 @@ const { count } = require('../scripts/count-tests') as {
 };
 const { mayRepeat } = require('../scripts/repeats') as { mayRepeat: (messages: string[], lost: string[]) => boolean };
 const { older } = require('../scripts/dependencies') as { older: (version: string, wanted: string) => boolean };
-const { planted, readDefects } = require('../scripts/planted') as {
-  planted: (defect: Defect, read?: (file: string) => string) => string;
+const { plantDefect, readDefects } = require('../scripts/planted') as {
+  plantDefect: (defect: Defect, read?: (file: string) => string) => string;
   readDefects: () => Defect[];
 };
-const { findingsOf, firstSeed, portionsOf } = require('../scripts/nightly') as {
-  findingsOf: (portion: Portion, played: { failed: readonly string[]; isWhole: boolean }) => string[];
+const { listFindings, firstSeed, planPortions } = require('../scripts/nightly') as {
+  listFindings: (portion: Portion, played: { failed: readonly string[]; isWhole: boolean }) => string[];
   firstSeed: (nowMs: number) => number;
-  portionsOf: (seeds: number, from: number) => Portion[];
+  planPortions: (seeds: number, from: number) => Portion[];
 };
-const { failedIn } = require('../scripts/stories') as { failedIn: (output: string) => string[] };
+const { parseFailures } = require('../scripts/stories') as { parseFailures: (output: string) => string[] };
 /* eslint-enable @typescript-eslint/no-require-imports */
 
 interface Portion {
@@ -295,40 +295,40 @@ describe('a night of chaos', () => {
 
   test('plays seeds that no other night plays, and a quarter as many with configuration', () => {
     const [today, tomorrow] = [firstSeed(20_000 * DAY_MS + 5), firstSeed(20_001 * DAY_MS)];
-    const portions = portionsOf(120, today);
+    const portions = planPortions(120, today);
     expect(portions).toEqual([
       { from: today, seeds: 50 },
       { from: today + 50, seeds: 50 },
       { from: today + 100, seeds: 20 },
       { from: today, seeds: 30, configuration: true },
     ]);
-    const last = portionsOf(10_000, today).at(199);
+    const last = planPortions(10_000, today).at(199);
     expect(last).toEqual({ from: tomorrow - 50, seeds: 50 });
   });
 
   test('says how to play again each story that failed, and the portion that ended without a word on it', () => {
     const output = '  ✕ nothing unsafe happens: seed 7 (5 ms)\n  ✕ a story that went wrong once goes well: a-b.json\n';
-    expect(failedIn(`${output}${output}`)).toEqual(['7', 'a-b.json']);
+    expect(parseFailures(`${output}${output}`)).toEqual(['7', 'a-b.json']);
     const portion = { from: 5, seeds: 50, configuration: true };
-    expect(findingsOf(portion, { failed: ['7'], isWhole: false })).toEqual([
+    expect(listFindings(portion, { failed: ['7'], isWhole: false })).toEqual([
       'npm run chaos -- --seeds 1 --from 7 --configuration',
     ]);
-    expect(findingsOf(portion, { failed: [], isWhole: false })).toEqual([
+    expect(listFindings(portion, { failed: [], isWhole: false })).toEqual([
       'npm run chaos -- --seeds 50 --from 5 --configuration',
     ]);
-    expect(findingsOf(portion, { failed: [], isWhole: true })).toEqual([]);
+    expect(listFindings(portion, { failed: [], isWhole: true })).toEqual([]);
   });
 });
 
 describe('defects that are planted to see whether chaos finds them', () => {
   test.each(readDefects())('have their place: $name', (defect) => {
-    expect(planted(defect)).toContain(defect.replace);
+    expect(plantDefect(defect)).toContain(defect.replace);
   });
 
   test('are refused where the code has changed since', () => {
     const defect = { name: 'n', file: 'f', find: 'a', replace: 'b' };
-    expect(() => planted(defect, () => 'aa')).toThrow('f has 2 places');
-    expect(() => planted(defect, () => '')).toThrow('f has 0 places');
+    expect(() => plantDefect(defect, () => 'aa')).toThrow('f has 2 places');
+    expect(() => plantDefect(defect, () => '')).toThrow('f has 0 places');
   });
 });
 
