@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Lander } from '../config/repository/land';
-import { draftOfValues, propose } from '../config/repository/propose';
+import { createDraftFromValues, propose } from '../config/repository/propose';
 import { ConfigRepository } from '../config/repository/repository';
 import { EtcdStore } from '../config/store/etcd';
 import { tail } from '../config/tailer/tail';
@@ -81,7 +81,9 @@ async function open(home: string, etcd: string, signal: AbortSignal) {
   void tailer.run(signal);
   const lander = new Lander(repository);
   const lands = async (n: number) => {
-    const draft = await draftOfValues(repository, await repository.head(), { [PATH]: { n, text: 'x'.repeat(1000) } });
+    const draft = await createDraftFromValues(repository, await repository.head(), {
+      [PATH]: { n, text: 'x'.repeat(1000) },
+    });
     const { change } = await propose(repository, draft, { author: 'user:bench', message: `${n}`, nowMs: Date.now() });
     const stored = new Promise<number>((resolve) => (heard = resolve));
     const began = Date.now();

@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { MemoryStore } from '../config/store/memory';
-import { askingOver } from '../config/vessel/asking';
+import { createPeerClient } from '../config/vessel/asking';
 import { pieceDiskIn } from '../config/vessel/disk';
 import { listenForPeers } from '../config/vessel/listen';
-import type { Giver } from '../config/vessel/peerApp';
-import { packageOf, PieceSource } from '../config/vessel/source';
+import type { PieceProvider } from '../config/vessel/peerApp';
+import { describePackage, PieceSource } from '../config/vessel/source';
 import { Throttle } from '../config/vessel/throttle';
 import { Vessel } from '../config/vessel/vessel';
 import { noBits } from '../domain/vessel/bits';
@@ -66,13 +66,13 @@ async function main(): Promise<void> {
 }
 
 async function measured(home: string, file: string, isSwarm: boolean) {
-  const later: { giver?: Giver } = {};
+  const later: { giver?: PieceProvider } = {};
   const door = await listenForPeers(
-    { bitsOf: (digest) => later.giver?.bitsOf(digest), read: async (...args) => later.giver?.read(...args) },
+    { getBits: (digest) => later.giver?.getBits(digest), read: async (...args) => later.giver?.read(...args) },
     HERE,
     new Throttle(UPLOAD * MB),
   );
-  const pack = await packageOf(file, { path: PATH, version: 1, source: door.address });
+  const pack = await describePackage(file, { path: PATH, version: 1, source: door.address });
   const source = new PieceSource(file, pack, () => Date.now());
   const counts = isSwarm ? source.counts : pack.pieces.map(() => 0);
   later.giver = isSwarm ? source : serverOf(file, pack, counts);
@@ -101,10 +101,10 @@ async function measured(home: string, file: string, isSwarm: boolean) {
 }
 
 /** Gives every piece to everybody, as often as they ask. */
-function serverOf(file: string, pack: Package, counts: number[]): Giver {
+function serverOf(file: string, pack: Package, counts: number[]): PieceProvider {
   const all = noBits(pack.pieces.length).fill(255);
   return {
-    bitsOf: () => ({ pieces: pack.pieces.length, have: all }),
+    getBits: () => ({ pieces: pack.pieces.length, have: all }),
     read: async (digest, piece) => {
       counts[piece] = (counts[piece] ?? 0) + 1;
       return new PieceSource(file, pack, () => 0).read(digest, piece);
@@ -142,7 +142,7 @@ async function runHosts({ home, names, pack }: Start): Promise<void> {
   const hosts = await Promise.all(
     names.map(async (name) => {
       const vessel = new Vessel({
-        ...{ host: name, repository: R, store, mostBytes: 2 ** 33, asking: askingOver(), now: () => Date.now() },
+        ...{ host: name, repository: R, store, mostBytes: 2 ** 33, asking: createPeerClient(), now: () => Date.now() },
         ...{ log: (line: string) => console.error(name, line), onChange: () => undefined },
         disk: pieceDiskIn(join(home, name)),
       });
@@ -165,7 +165,7 @@ async function runHosts({ home, names, pack }: Start): Promise<void> {
       override: null,
       sequence: 1,
     };
-    for (const { vessel } of hosts) vessel.wants(answer);
+    for (const { vessel } of hosts) vessel.setWanted(answer);
     await Promise.all(
       hosts.map(async ({ name, vessel }) => {
         while (vessel.status(PATH).state !== 'whole') await delay(20);

@@ -20,7 +20,7 @@ const AT_ONCE = 8;
 const NAMED_HOSTS = 20;
 
 /** Who subscribes to a path, as far as its store says. */
-export type Known =
+export type KnownSubscribers =
   | (Subscribers & {
       /** Some of those that refuse what they have, or have something else than they are meant to. */
       readonly named: readonly Subscription[];
@@ -51,7 +51,7 @@ export type KnownSignatures = Signatures | { readonly unknown: string };
  * The store of a repository; without an etcd it is in the memory of another process.
  * @param trust files with the public keys that are trusted; without any those of the settings
  */
-export function storeIn(
+export function openConfigStore(
   settings: Pick<ConfigRepositorySettings, 'etcd' | 'login' | 'tls' | 'signing'>,
   trust: readonly string[] = [],
 ): EtcdStore | null {
@@ -61,23 +61,23 @@ export function storeIn(
 }
 
 /** By paths, a few at a time. A store that is silent about the first is not asked of the others. */
-export async function subscribersOfAll(
+export async function findAllSubscribers(
   store: EtcdStore | null,
   repository: string,
   paths: readonly string[],
-): Promise<Readonly<Record<string, Known>>> {
+): Promise<Readonly<Record<string, KnownSubscribers>>> {
   const [first, ...others] = paths;
   if (first === undefined) return {};
-  const known = await subscribersOf(store, repository, first);
+  const known = await findPathSubscribers(store, repository, first);
   const turn = concurrencyGate(AT_ONCE);
-  const pairOf = async (path: string): Promise<[string, Known]> => [
+  const pairOf = async (path: string): Promise<[string, KnownSubscribers]> => [
     path,
-    'unknown' in known ? known : await turn(() => subscribersOf(store, repository, path)),
+    'unknown' in known ? known : await turn(() => findPathSubscribers(store, repository, path)),
   ];
   return Object.fromEntries([[first, known], ...(await Promise.all(others.map(pairOf)))]);
 }
 
-const subscribersOf = (store: EtcdStore | null, repository: string, path: string): Promise<Known> =>
+const findPathSubscribers = (store: EtcdStore | null, repository: string, path: string): Promise<KnownSubscribers> =>
   orUnknown(store, repository, async (asked) => {
     const { subscriptions, overrides, signatures, unverified } = await lookAtPath(asked, repository, path);
     const odd = subscriptions.filter(({ state }) => state === 'refused' || state === 'stale');
@@ -85,11 +85,11 @@ const subscribersOf = (store: EtcdStore | null, repository: string, path: string
     return { ...countSubscribers(subscriptions), named, exposed: exposuresOf(overrides), signatures, unverified };
   });
 
-export const signaturesOf = (store: EtcdStore | null, repository: string, path: string): Promise<KnownSignatures> =>
-  orUnknown(store, repository, async (asked) => (await recordsOf(asked, repository, path)).signatures);
+export const readSignatures = (store: EtcdStore | null, repository: string, path: string): Promise<KnownSignatures> =>
+  orUnknown(store, repository, async (asked) => (await readTrustedRecords(asked, repository, path)).signatures);
 
 /** @param text of a version, where git has it */
-export const hostOf = (
+export const readKnownHost = (
   store: EtcdStore | null,
   repository: string,
   asked: { readonly path: string; readonly host: string },
@@ -105,13 +105,16 @@ export const hostOf = (
   });
 
 async function lookAtPath(store: EtcdStore, repository: string, path: string) {
-  const [records, all] = await Promise.all([recordsOf(store, repository, path), store.subscribers(repository, path)]);
+  const [records, all] = await Promise.all([
+    readTrustedRecords(store, repository, path),
+    store.subscribers(repository, path),
+  ]);
   const subscriptions = all.map((has) => subscriptionOf(records, has));
   return { ...records, subscriptions, unverified: all.filter(({ verified }) => verified !== true).length };
 }
 
 /** As a host that trusts the same keys takes them. */
-async function recordsOf({ inspection }: EtcdStore, repository: string, path: string) {
+async function readTrustedRecords({ inspection }: EtcdStore, repository: string, path: string) {
   const { values, overrides } = await inspection.lookAt(repository, path);
   const judged = [
     ...values.map((one) => ({ what: 'the value', ...one })),

@@ -1,11 +1,11 @@
 import { NO_PROGRAMS } from '../config/compiler/walls';
 import { runApart } from '../config/repository/apart/run';
-import { valuesIn } from '../config/repository/dependencies';
+import { listValues } from '../config/repository/dependencies';
 import type { Difference } from '../config/repository/differing';
-import { lookAtChange, shownValue, sourcesAt, textOfVersion } from '../config/repository/looking';
+import { lookAtChange, readShownValue, listSources, readVersion } from '../config/repository/looking';
 import { ConfigRepository } from '../config/repository/repository';
-import type { ChangeRequest, FilesWanted, Requested } from '../config/repository/requests';
-import { hostOf, storeIn, subscribersOfAll } from '../config/subscriptions';
+import type { ChangeRequest, WantedFiles, RequestResult } from '../config/repository/requests';
+import { readKnownHost, openConfigStore, findAllSubscribers } from '../config/subscriptions';
 import { conveyorError } from '../domain/errors';
 import type { ConfigRepositorySettings } from '../platform/configRepositories';
 import { pathsOfPipelines } from '../client/configOwners';
@@ -47,7 +47,7 @@ export class Configuration {
     name: string,
     request: ChangeRequest,
     by: { readonly author: string; readonly key: string | null },
-  ): Promise<Requested> {
+  ): Promise<RequestResult> {
     const { ref, proposals } = await this.open(name);
     const pipelines = await pathsOfPipelines(this.deps.index, name);
     const asked = { request, ...by, pipelines, nowMs: this.deps.now() };
@@ -55,7 +55,7 @@ export class Configuration {
     return proposals.run(() => runApart(job, JOB_TIMEOUT_MS));
   }
 
-  async diff(name: string, wanted: FilesWanted): Promise<Difference> {
+  async diff(name: string, wanted: WantedFiles): Promise<Difference> {
     const { ref, proposals } = await this.open(name);
     const job = { kind: 'diff', ...(await this.where(ref)), wanted } as const;
     return proposals.run(() => runApart(job, JOB_TIMEOUT_MS));
@@ -66,19 +66,23 @@ export class Configuration {
     const { ref, questions } = await this.open(name);
     const job = { kind: 'why', ...(await this.where(ref)), path } as const;
     const found = await questions.run(() => runApart(job, JOB_TIMEOUT_MS));
-    return { path, ...found, subscribers: await subscribersOfAll(storeIn(ref), name, valuesIn(path, found)) };
+    return {
+      path,
+      ...found,
+      subscribers: await findAllSubscribers(openConfigStore(ref), name, listValues(path, found)),
+    };
   }
 
   changes = (name: string, limit: number) => this.look(name, (repository) => repository.changes(limit));
   change = (name: string, number: number) => this.look(name, (repository) => lookAtChange(repository, number));
   log = (name: string, limit: number) => this.look(name, (repository) => repository.log(limit));
   value = (name: string, path: string, change: number | null) =>
-    this.look(name, (repository) => shownValue(repository, path, change));
-  sources = (name: string, base: string | null) => this.look(name, (repository) => sourcesAt(repository, base));
+    this.look(name, (repository) => readShownValue(repository, path, change));
+  sources = (name: string, base: string | null) => this.look(name, (repository) => listSources(repository, base));
 
   host = (name: string, asked: { readonly path: string; readonly host: string }) =>
     this.look(name, (repository) =>
-      hostOf(storeIn(this.settings(name)), name, asked, (version) => textOfVersion(repository, version)),
+      readKnownHost(openConfigStore(this.settings(name)), name, asked, (version) => readVersion(repository, version)),
     );
 
   /** A process apart cannot enter the store. */

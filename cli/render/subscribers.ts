@@ -1,4 +1,4 @@
-import type { Known, KnownSignatures } from '../../config/subscriptions';
+import type { KnownSubscribers, KnownSignatures } from '../../config/subscriptions';
 import type { Exposure, Subscription } from '../../domain/config/subscriptions';
 import { parseId, releaseId } from '../../domain/ids';
 import { plural } from '../../domain/text';
@@ -7,10 +7,13 @@ import { renderSignatures } from './signatures';
 import { clock } from './times';
 import { conjugate } from './words';
 
-type Counted = Exclude<Known, { readonly unknown: string }>;
+type Counted = Exclude<KnownSubscribers, { readonly unknown: string }>;
 
 /** Of each value who subscribes to it, and those that do not have what they should. */
-export function renderSubscribers(subscribers: Readonly<Record<string, Known>>, view: View): readonly string[] {
+export function renderSubscribers(
+  subscribers: Readonly<Record<string, KnownSubscribers>>,
+  view: View,
+): readonly string[] {
   const colors = paint(view.color);
   const lines = Object.entries(subscribers).flatMap(([path, known]) => {
     if ('unknown' in known) return [colors.yellow(`who subscribes to ${path} is unknown: ${known.unknown}`)];

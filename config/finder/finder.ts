@@ -16,7 +16,7 @@ export interface FinderRepositories {
 }
 
 /** What a look at a repository came to; a text: why there was none. */
-type Looked = Awaited<ReturnType<ChangeIndex['look']>> | string;
+type LookResult = Awaited<ReturnType<ChangeIndex['look']>> | string;
 
 /**
  * The artifact finder `config-changes` over real repositories: every change of the paths of a subscription that has not landed, oldest
@@ -25,7 +25,7 @@ type Looked = Awaited<ReturnType<ChangeIndex['look']>> | string;
 export function configChangesFinder(repositories: FinderRepositories, options: ServeOptions = {}): Hono {
   const { names } = repositories;
   const indices = new Map<string, ChangeIndex>();
-  const look = async (name: string): Promise<Looked> => {
+  const look = async (name: string): Promise<LookResult> => {
     try {
       const index = indices.get(name) ?? new ChangeIndex(await repositories.open(name));
       indices.set(name, index);
@@ -36,11 +36,11 @@ export function configChangesFinder(repositories: FinderRepositories, options: S
     }
   };
   const serve = async (subscriptions: readonly Subscription[], text: string | undefined) => {
-    const cursor = cursorOf(text);
+    const cursor = parseChangeCursor(text);
     const looked = new Map(await Promise.all(names.map(async (name) => [name, await look(name)] as const)));
-    const answers = within(
+    const answers = selectWithin(
       CONFIG_LIMITS.changesAnswered.max,
-      subscriptions.map((asked) => ({ asked, answer: answerTo(asked, names, looked, cursor) })),
+      subscriptions.map((asked) => ({ asked, answer: buildAnswer(asked, names, looked, cursor) })),
     );
     return {
       found: answers.flatMap(({ asked: { pipeline, artifact }, answer }) =>
@@ -74,7 +74,7 @@ interface ChangeAnswer {
 }
 
 /** How much one answer may hold. Subscriptions with the fewest changes come first; those that do not fit are asked for again without the others. */
-function within(most: number, answers: readonly ChangeAnswer[]): readonly ChangeAnswer[] {
+function selectWithin(most: number, answers: readonly ChangeAnswer[]): readonly ChangeAnswer[] {
   let left = most;
   const sizes = answers.map(({ answer }, index) => ({ index, size: typeof answer === 'string' ? 0 : answer.length }));
   const late = new Set<number>();
@@ -87,12 +87,12 @@ function within(most: number, answers: readonly ChangeAnswer[]): readonly Change
 
 const LATER = 'its changes are found at the next look: there are too many at once';
 
-type AnsweredArtifact = ReturnType<typeof artifactOf>;
+type AnsweredArtifact = ReturnType<typeof toChangeArtifact>;
 
-function answerTo(
+function buildAnswer(
   { with: wanted }: Subscription,
   names: readonly string[],
-  looked: ReadonlyMap<string, Looked>,
+  looked: ReadonlyMap<string, LookResult>,
   cursor: Cursor,
 ): ChangeAnswer['answer'] {
   const why = whyCannotFind(FINDER, wanted);
@@ -104,18 +104,18 @@ function answerTo(
     return conveyorError('unknown-extension', { kind: 'repository of configuration', name, known: names }).message;
   if (typeof there === 'string') return there;
   const paths = (wanted['paths'] ?? [wanted['path']]) as readonly string[];
-  const after = afterOf(cursor, name, there.newest);
+  const after = findPosition(cursor, name, there.newest);
   const own = there.changes.filter((one) => one.paths.some((path) => isOwned(paths, path)));
   // Without a cursor nobody knows what was found before, except that what landed was found, and everything before it.
   const since = after ?? own.find(({ isLanded }) => isLanded)?.change ?? 0;
   const open = own.filter(({ change, isLanded, takesBack }) => change > since && !isLanded && !takesBack);
-  return open.reverse().map((one) => artifactOf(name, one));
+  return open.reverse().map((one) => toChangeArtifact(name, one));
 }
 
 /** So many of its paths are named. */
 const SHOWN_PATHS = 5;
 
-function artifactOf(repository: string, { change, version, author, subject, paths }: FoundChange) {
+function toChangeArtifact(repository: string, { change, version, author, subject, paths }: FoundChange) {
   const more = paths.length > SHOWN_PATHS ? ` and ${paths.length - SHOWN_PATHS} more` : '';
   const shown = `${paths.slice(0, SHOWN_PATHS).join(', ')}${more}`;
   return {
@@ -128,17 +128,17 @@ function artifactOf(repository: string, { change, version, author, subject, path
 type Cursor = ReadonlyMap<string, number>;
 
 /** `flags:12,limits:3`; of another form it stands for nothing. */
-const cursorOf = (text: string = ''): Cursor =>
+const parseChangeCursor = (text: string = ''): Cursor =>
   new Map([...text.matchAll(/([^,:]+):(\d{1,15})(?:,|$)/g)].map(([, name = '', newest]) => [name, Number(newest)]));
 
 /** Undefined if nothing says; a cursor with more changes than the repository has is from another repository. */
-const afterOf = (cursor: Cursor, name: string, newest: number): number | undefined => {
+const findPosition = (cursor: Cursor, name: string, newest: number): number | undefined => {
   const after = cursor.get(name);
   return after !== undefined && after <= newest ? after : undefined;
 };
 
 /** Of a repository that did not answer it stays as it was. */
-const nextCursor = (cursor: Cursor, looked: ReadonlyMap<string, Looked>): string =>
+const nextCursor = (cursor: Cursor, looked: ReadonlyMap<string, LookResult>): string =>
   [...looked]
     .map(([name, there]) => `${name}:${typeof there === 'string' ? (cursor.get(name) ?? 0) : there.newest}`)
     .join(',');

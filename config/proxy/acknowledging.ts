@@ -1,7 +1,7 @@
 import { Loop } from './loop';
 import type { Acknowledged, ConfigStore } from '../store/port';
 import type { HostPackages } from './packages';
-import { refusalOfEntry, type PathEntry } from './paths';
+import { describeRefusals, type PathEntry } from './paths';
 
 interface Options {
   readonly host: string;
@@ -20,7 +20,7 @@ const TTL_SECONDS = 60;
 const AT_ONCE = 8;
 
 /** Says to the store what this host has: a moment after it came, and again before the lease runs out. */
-export class Acknowledging {
+export class Acknowledger {
   private readonly entries = new Set<PathEntry>();
   /** Of which the store does not know yet. */
   private readonly due = new Set<PathEntry>();
@@ -28,8 +28,8 @@ export class Acknowledging {
   private readonly settling = new Map<PathEntry, NodeJS.Timeout>();
   private readonly saying = new Loop(
     () => this.due.size > 0 && !this.isClosed,
-    () => this.saySome(),
-    (error) => this.isRefused((error as Error).message),
+    () => this.sendDue(),
+    (error) => this.recordRefused((error as Error).message),
   );
   private isClosed = false;
   /** Why the store takes no acknowledgements; undefined while it does. */
@@ -41,7 +41,7 @@ export class Acknowledging {
   }
 
   /** Applications have `waitMs` to refuse a value before it counts as theirs. */
-  soon(entry: PathEntry, waitMs = this.options.settleMs ?? SETTLE_MS): void {
+  schedule(entry: PathEntry, waitMs = this.options.settleMs ?? SETTLE_MS): void {
     this.entries.add(entry);
     clearTimeout(this.settling.get(entry));
     const timer = setTimeout(() => {
@@ -61,7 +61,7 @@ export class Acknowledging {
     this.isClosed = true;
     clearInterval(this.repeating);
     for (const timer of this.settling.values()) clearTimeout(timer);
-    await this.saying.stopped();
+    await this.saying.awaitStop();
   }
 
   private repeat(): void {
@@ -69,36 +69,36 @@ export class Acknowledging {
     this.saying.wake();
   }
 
-  private isTaken(): void {
+  private recordAccepted(): void {
     if (this.trouble !== undefined) this.options.log('the store takes acknowledgements again');
     this.trouble = undefined;
   }
 
-  private isRefused(why: string): void {
+  private recordRefused(why: string): void {
     if (this.trouble === undefined) this.options.log(`the store does not take what this host reports: ${why}`);
     this.trouble = why;
   }
 
   /** What fails stays due until the next time. */
-  private async saySome(): Promise<void> {
+  private async sendDue(): Promise<void> {
     const some = [...this.due].slice(0, AT_ONCE);
     for (const entry of some) this.due.delete(entry);
-    const done = await Promise.allSettled(some.map((entry) => this.sayOne(entry)));
+    const done = await Promise.allSettled(some.map((entry) => this.sendOne(entry)));
     const failed = some.filter((_, index) => done[index]?.status === 'rejected');
     for (const entry of failed) this.due.add(entry);
     const trouble = done.find((one) => one.status === 'rejected');
     if (trouble?.status === 'rejected') throw trouble.reason;
-    this.isTaken();
+    this.recordAccepted();
   }
 
-  private sayOne(entry: PathEntry): Promise<void> {
+  private sendOne(entry: PathEntry): Promise<void> {
     const { host, repository, labels, isVerified, store, packages, ttlSeconds = TTL_SECONDS } = this.options;
     const { path, answer, since } = entry;
-    const refused = refusalOfEntry(entry);
+    const refused = describeRefusals(entry);
     const what: Acknowledged = {
       ...{ host, path, version: answer.version, revision: answer.override, commit: answer.commit },
       sequence: answer.sequence,
-      ...packages?.acknowledged(path, answer.version),
+      ...packages?.getAcknowledgement(path, answer.version),
       ...(refused === undefined ? {} : { refused }),
       ...(labels ? { labels } : {}),
       ...(isVerified ? { verified: true } : {}),

@@ -6,10 +6,10 @@ import { conveyorError, type ConveyorError } from '../../domain/errors';
 import { limitBody } from '../../sdk/bodyLimit';
 import type { Vessel } from '../vessel/vessel';
 import { answerError, refuseMore } from './answers';
-import { metricsOf } from './metrics';
+import { formatMetrics } from './metrics';
 import { packageRoutes } from './packageRoutes';
 import type { AgedAnswer, ConfigProxy } from './proxy';
-import { streamOf } from './stream';
+import { createEventStream } from './stream';
 
 /** The HTTP of a proxy (docs/guides/config-proxy.md#http), for the applications of its host. */
 
@@ -41,7 +41,7 @@ export function createProxyApp(proxy: ConfigProxy, { aliveMs, vessel }: ProxyApp
   app.onError((error, c) => answerError(c, error));
   app.notFound((c) => answerError(c, conveyorError('not-found', { what: `${c.req.method} ${c.req.path}` })));
   app.get('/health', (c) => c.json({ ...proxy.health(), watchers: watchers.size }));
-  app.get('/metrics', (c) => c.text(metricsOf(proxy.health(), watchers.size)));
+  app.get('/metrics', (c) => c.text(formatMetrics(proxy.health(), watchers.size)));
   app.get('/v1/config/:path{.+}', async (c) => {
     const answer = await proxy.ask(c.req.param('path'));
     return c.json(answer, answer.value === null ? 404 : 200);
@@ -68,13 +68,13 @@ function watch(c: Context, proxy: ConfigProxy, watchers: Set<() => void>, aliveM
   if (paths.length === 0) throw conveyorError('invalid-request', { detail: 'path: which one to watch' });
   refuseMore(CONFIG_LIMITS.watchedPaths, paths.length);
   refuseMore(CONFIG_LIMITS.proxyWatchers, watchers.size + 1);
-  const stream = streamOf<AgedAnswer>({
-    keyOf: ({ path }) => path,
+  const stream = createEventStream<AgedAnswer>({
+    getKey: ({ path }) => path,
     alive: () => ({ age: proxy.age() }),
     onEnd: () => watchers.delete(stream.end),
     aliveMs,
   });
-  stream.endsWith(proxy.listen(paths, stream.send));
+  stream.addCleanup(proxy.listen(paths, stream.send));
   watchers.add(stream.end);
   return stream.response;
 }

@@ -12,7 +12,7 @@ export class Cache {
   private readonly writing = new Loop(
     () => this.waiting.size > 0,
     () => this.writeNext(),
-    (error) => this.failed(error),
+    (error) => this.recordFailure(error),
   );
   /** Why the disk takes nothing; undefined while it does. */
   trouble: string | undefined;
@@ -25,15 +25,15 @@ export class Cache {
   /** All that is whole; broken files are removed, and logged. */
   async load(now: number): Promise<CachedPath[]> {
     const names = await this.files.list().catch((error: unknown) => {
-      this.failed(error);
+      this.recordFailure(error);
       return [];
     });
     const found: { readonly name: string; readonly cached: CachedPath }[] = [];
     for (const name of names) {
-      const text = await this.files.read(name).catch((error: unknown) => this.unreadable(name, String(error)));
+      const text = await this.files.read(name).catch((error: unknown) => this.skipUnreadable(name, String(error)));
       if (text === undefined) continue;
       const whole = parseCached(text);
-      const cached = whole && cacheFile(whole.path) === name ? whole : this.unreadable(name, 'it is not whole');
+      const cached = whole && cacheFile(whole.path) === name ? whole : this.skipUnreadable(name, 'it is not whole');
       if (cached) found.push({ name, cached });
       else await this.forget(name);
     }
@@ -56,8 +56,8 @@ export class Cache {
   }
 
   /** Resolves once everything is written that can be. */
-  flushed(): Promise<void> {
-    return this.writing.stopped();
+  flush(): Promise<void> {
+    return this.writing.awaitStop();
   }
 
   private async forget(name: string): Promise<void> {
@@ -78,13 +78,13 @@ export class Cache {
     this.trouble = undefined;
   }
 
-  private failed(error: unknown): void {
+  private recordFailure(error: unknown): void {
     const why = (error as Error).message;
     if (this.trouble === undefined) this.log(`the cache cannot be written, values are served from memory: ${why}`);
     this.trouble = why;
   }
 
-  private unreadable(name: string, why: string): undefined {
+  private skipUnreadable(name: string, why: string): undefined {
     this.log(`${name} of the cache is left out and fetched anew: ${why}`);
     return undefined;
   }

@@ -19,7 +19,7 @@ const RETRY_MS = 500;
  * One watch for all paths of a host, which begins anew when paths are added. What a path was before it was added is read: the watch
  * continues where it was before that, and repeats what has come since.
  */
-export class Following {
+export class PathFollower {
   private readonly paths = new Set<string>();
   /** Added, and not read yet. */
   private readonly unread = new Set<string>();
@@ -30,7 +30,7 @@ export class Following {
   private readonly reading = new Loop(
     () => this.unread.size > 0 && !this.isClosed,
     () => this.read(),
-    (error) => this.readFailed(error),
+    (error) => this.retryRead(error),
   );
   private retrying: NodeJS.Timeout | undefined;
   /** How often the store said that there is nothing newer. */
@@ -58,13 +58,13 @@ export class Following {
   async close(): Promise<void> {
     this.isClosed = true;
     this.current?.ending.abort();
-    await this.reading.stopped();
+    await this.reading.awaitStop();
     this.current?.ending.abort();
     await this.current?.ended;
     clearTimeout(this.retrying);
   }
 
-  private readFailed(error: unknown): void {
+  private retryRead(error: unknown): void {
     // The store may have come back since.
     if (this.confirmations === this.confirmationsBefore) this.follower.onAway(error);
     this.retrying = setTimeout(() => this.reading.wake(), RETRY_MS);
@@ -85,7 +85,7 @@ export class Following {
   /** Those that were read are not read again when another one fails. */
   private async readSome(paths: readonly string[]): Promise<void> {
     const readOne = async (path: string): Promise<void> => {
-      const events = await this.stateOf(path);
+      const events = await this.readState(path);
       this.unread.delete(path);
       for (const event of events) this.follower.take(event);
       this.follower.onHere([path]);
@@ -95,14 +95,14 @@ export class Following {
     if (failed?.status === 'rejected') throw failed.reason;
   }
 
-  private async stateOf(path: string): Promise<StoreEvent[]> {
+  private async readState(path: string): Promise<StoreEvent[]> {
     const at = { path, position: '' };
-    const [values, overrides] = await Promise.all([this.valueOf(path), this.store.overrides(this.repository, path)]);
+    const [values, overrides] = await Promise.all([this.readValue(path), this.store.overrides(this.repository, path)]);
     return [...values, ...(overrides.length > 0 ? [{ kind: 'override' as const, ...at, overrides }] : [])];
   }
 
   /** A record that cannot be believed must not keep anybody from the other paths. */
-  private async valueOf(path: string): Promise<StoreEvent[]> {
+  private async readValue(path: string): Promise<StoreEvent[]> {
     const at = { path, position: '' };
     try {
       const value = await this.store.read(this.repository, path);

@@ -20,7 +20,7 @@ export class Loop {
   }
 
   /** Resolves once it has stopped. */
-  stopped(): Promise<void> {
+  awaitStop(): Promise<void> {
     return this.running;
   }
 

@@ -6,13 +6,13 @@ import { claim } from '../../platform/claim';
 import { localOnly } from '../../sdk/localOnly';
 import { PACKAGES_FOLDER } from '../../sdk/modelDisk';
 import { EtcdStore } from '../store/etcd';
-import { askingOver } from '../vessel/asking';
+import { createPeerClient } from '../vessel/asking';
 import { pieceDiskIn } from '../vessel/disk';
 import { listenForPeers } from '../vessel/listen';
 import { Vessel } from '../vessel/vessel';
 import { createProxyApp } from './app';
 import { filesIn } from './files';
-import { noteOfUnverified, readOptions } from './options';
+import { describeUnverified, readOptions } from './options';
 import { ConfigProxy } from './proxy';
 
 /** The proxy of a host as a process. One line when it is ready; on stderr what a person has to know. */
@@ -28,13 +28,13 @@ async function main(): Promise<void> {
   const log = (line: string): void => void process.stderr.write(`note: ${line}\n`);
   claimCache(cache, log);
   const store = new EtcdStore(options.store);
-  const unverified = noteOfUnverified(options.store);
+  const unverified = describeUnverified(options.store);
   if (unverified !== undefined) log(unverified);
   const now = (): number => Date.now();
   const vessel = new Vessel({
     ...{ host, repository, labels, store, log, now, mostBytes },
     disk: pieceDiskIn(join(cache, PACKAGES_FOLDER)),
-    asking: askingOver(),
+    asking: createPeerClient(),
     onChange: (path) => proxy.acknowledge(path),
   });
   const proxy = new ConfigProxy({

@@ -3,7 +3,7 @@ import type { ConfigProxy } from './proxy';
 type Health = ReturnType<ConfigProxy['health']>;
 
 /** In the text format of Prometheus. */
-export function metricsOf(health: Health, watchers: number): string {
+export function formatMetrics(health: Health, watchers: number): string {
   const { paths, unconfirmed, refused, verified, age, applied, store, diskTrouble, acknowledgeTrouble } = health;
   return [
     ...metric('paths', 'gauge', 'Paths that this host follows.', paths),

@@ -4,7 +4,7 @@ import { isStoreOpenToOthers, whyNotStoreUrls } from '../../domain/config/storeU
 import { conveyorError, type ConveyorError } from '../../domain/errors';
 import { storeDoor, storeSigning } from '../../platform/configStores';
 import type { Env } from '../../platform/env';
-import { placeOf } from '../vessel/listen';
+import { parsePeerPlace } from '../vessel/listen';
 
 /** What the process of a proxy is started with. */
 
@@ -40,7 +40,7 @@ export function readOptions(args: readonly string[], env: Env) {
   if (etcd === undefined) throw usage('--etcd is missing');
   const why = whyNotStoreUrls(etcd);
   if (why !== undefined) throw usage(`--etcd: ${why}`);
-  const place = peers === undefined ? undefined : placeOf(peers);
+  const place = peers === undefined ? undefined : parsePeerPlace(peers);
   if (peers !== undefined && place === undefined) throw usage(`--peers ${peers} is not HOST:PORT`);
   if (place && /^(0\.0\.0\.0|\[[0:]+\])$/.test(place.host))
     throw usage(`--peers ${peers} is not an address by which other hosts reach this one`);
@@ -49,17 +49,17 @@ export function readOptions(args: readonly string[], env: Env) {
     throw usage(`--packages-mb ${rest['packages-mb']} is not a number from 1`);
   const mostBytes = megabytes * 1024 * 1024;
   const signing = trust && storeSigning({ signing: { trusted: trust } });
-  const store = { url: etcd, ...storeDoor(accessOf(rest, etcd, env)), signing };
-  return { host, repository, cache, store, port, place, mostBytes, labels: Object.fromEntries(label.map(labelOf)) };
+  const store = { url: etcd, ...storeDoor(parseAccess(rest, etcd, env)), signing };
+  return { host, repository, cache, store, port, place, mostBytes, labels: Object.fromEntries(label.map(parseLabel)) };
 }
 
 /** Undefined for a host that takes only what trusted keys have signed. */
-export const noteOfUnverified = ({ signing }: ReturnType<typeof readOptions>['store']): string | undefined =>
+export const describeUnverified = ({ signing }: ReturnType<typeof readOptions>['store']): string | undefined =>
   signing === undefined
     ? 'without --trust this host takes values unverified, no matter who wrote them to the store: --trust FILE names the public key of the service of configuration (docs/guides/secure.md#8-sign-what-hosts-read)'
     : undefined;
 
-function accessOf(given: Readonly<Record<string, unknown>>, etcd: string, env: Env) {
+function parseAccess(given: Readonly<Record<string, unknown>>, etcd: string, env: Env) {
   const [user, passwordEnv, ca, cert, key] = ['user', 'password-env', 'ca', 'cert', 'key'].map((name) => {
     const value = given[`etcd-${name}`];
     return typeof value === 'string' ? value : undefined;
@@ -87,7 +87,7 @@ function parse(args: readonly string[]) {
   }
 }
 
-function labelOf(text: string): [string, string] {
+function parseLabel(text: string): [string, string] {
   const at = text.indexOf('=');
   if (at < 1) throw usage(`--label ${text} is not KEY=VALUE`);
   return [text.slice(0, at), text.slice(at + 1)];

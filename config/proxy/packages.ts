@@ -4,7 +4,7 @@ import type { Acknowledged } from '../store/port';
 /** The packages that values of a proxy name. */
 export interface HostPackages {
   /** What applications of this host get from now on. */
-  wants(answer: Answer): void;
+  setWanted(answer: Answer): void;
   /** What the acknowledgement of a version says besides. */
-  acknowledged(path: string, version: string): Pick<Acknowledged, 'loading' | 'refused' | 'peer'>;
+  getAcknowledgement(path: string, version: string): Pick<Acknowledged, 'loading' | 'refused' | 'peer'>;
 }

@@ -29,7 +29,7 @@ export interface PathEntry {
   readonly refusals: Map<string, { readonly version: string; readonly reason: string }>;
 }
 
-export function newEntry(path: string, host: Host, now: number): PathEntry {
+export function createEntry(path: string, host: Host, now: number): PathEntry {
   const answer = answerOf(path, NOTHING, host);
   return {
     ...{ path, held: NOTHING, answer, since: now, isConfirmed: false },
@@ -38,8 +38,8 @@ export function newEntry(path: string, host: Host, now: number): PathEntry {
 }
 
 /** As the cache knows it; the host may have another name since. */
-export const entryOf = ({ path, held, confirmedAt, askedAt }: CachedPath, host: Host, now: number): PathEntry => ({
-  ...newEntry(path, host, now),
+export const restoreEntry = ({ path, held, confirmedAt, askedAt }: CachedPath, host: Host, now: number): PathEntry => ({
+  ...createEntry(path, host, now),
   ...{ held, answer: answerOf(path, held, host), cachedAt: confirmedAt, askedAt },
 });
 
@@ -55,9 +55,9 @@ export function takeEvent(
     if (event.part === 'value') entry.disbelieved = event.why;
     return { isNews: false, note: `the ${event.part} of ${entry.path} in the store is not taken: ${event.why}` };
   }
-  const offered = committedIn(event);
+  const offered = getCommitted(event);
   if (offered !== undefined) entry.disbelieved = undefined;
-  entry.held = heldAfter(before, event);
+  entry.held = updateHeld(before, event);
   const has = before.committed?.sequence ?? 0;
   if (offered !== undefined && entry.held === before && offered.sequence < has)
     return {
@@ -74,15 +74,15 @@ export function takeEvent(
 
 type KnownEvent = Exclude<StoreEvent, { kind: 'disbelieved' }>;
 
-function heldAfter(held: Held, event: KnownEvent): Held {
+function updateHeld(held: Held, event: KnownEvent): Held {
   if (event.kind === 'override') return { ...held, overrides: event.overrides };
   if (event.kind === 'override-removed') return { ...held, overrides: [] };
   const { overrules } = event.kind === 'value' ? event.value : event;
-  const committed = committedIn(event);
+  const committed = getCommitted(event);
   return committed === undefined ? held : withCommitted(held, committed, overrules);
 }
 
-function committedIn(event: KnownEvent): Committed | undefined {
+function getCommitted(event: KnownEvent): Committed | undefined {
   if (event.kind === 'removed') return { value: null, version: '', commit: event.commit, sequence: event.sequence };
   if (event.kind !== 'value') return undefined;
   const { value, version, commit, sequence } = event.value;
@@ -90,7 +90,7 @@ function committedIn(event: KnownEvent): Committed | undefined {
 }
 
 /** Of all applications that refuse what the host has. */
-export function refusalOfEntry({ refusals }: PathEntry): string | undefined {
+export function describeRefusals({ refusals }: PathEntry): string | undefined {
   const all = [...refusals].map(([app, { reason }]) => `${app}: ${reason}`);
   return all.length === 0 ? undefined : all.join('; ');
 }

@@ -7,12 +7,12 @@ import { CONFIG_LIMITS } from '../../domain/limits';
 import { cutText } from '../../domain/size';
 import type { CachedPath } from '../../sdk/configCache';
 import type { ConfigStore, StoreEvent } from '../store/port';
-import { Acknowledging } from './acknowledging';
+import { Acknowledger } from './acknowledging';
 import { Cache } from './cache';
 import type { Files } from './files';
-import { Following } from './following';
+import { PathFollower } from './following';
 import type { HostPackages } from './packages';
-import { entryOf, newEntry, takeEvent, type PathEntry } from './paths';
+import { restoreEntry, createEntry, takeEvent, type PathEntry } from './paths';
 
 export interface ProxyOptions {
   readonly host: string;
@@ -64,8 +64,8 @@ export class ConfigProxy {
   private readonly listeners = new Map<string, Set<(answer: AgedAnswer) => void>>();
   private readonly host: Host;
   private readonly cache: Cache;
-  private readonly following: Following;
-  private readonly acknowledging: Acknowledging;
+  private readonly following: PathFollower;
+  private readonly acknowledging: Acknowledger;
   private readonly disk: NodeJS.Timeout;
   /** When the store said last that nothing is newer than what the host has. */
   private hereAt: number | undefined;
@@ -78,12 +78,12 @@ export class ConfigProxy {
     const { store, repository, files, log, retryDiskMs = RETRY_DISK_MS } = options;
     this.host = { name: options.host, labels: options.labels };
     this.cache = new Cache(files, log);
-    this.following = new Following(store, repository, {
+    this.following = new PathFollower(store, repository, {
       take: (event) => this.take(event),
       onHere: (paths) => this.confirm(paths),
-      onAway: (error) => this.away(error),
+      onAway: (error) => this.markAway(error),
     });
-    this.acknowledging = new Acknowledging(options);
+    this.acknowledging = new Acknowledger(options);
     this.disk = setInterval(() => {
       this.askForWatched();
       this.cache.retry();
@@ -93,14 +93,15 @@ export class ConfigProxy {
   /** How many paths the cache had. The store has a moment to confirm them, so that nobody is served what is old without need. */
   async start(): Promise<number> {
     const now = this.options.now();
-    for (const cached of await this.cache.load(now)) this.entries.set(cached.path, entryOf(cached, this.host, now));
+    for (const cached of await this.cache.load(now))
+      this.entries.set(cached.path, restoreEntry(cached, this.host, now));
     for (const entry of this.entries.values()) {
-      this.options.packages?.wants(entry.answer);
-      this.acknowledging.soon(entry);
+      this.options.packages?.setWanted(entry.answer);
+      this.acknowledging.schedule(entry);
     }
     this.following.add([...this.entries.keys()]);
     const { size } = this.entries;
-    await this.until(() => [...this.entries.values()].every(({ isConfirmed }) => isConfirmed), CONFIRM_MS);
+    await this.waitUntil(() => [...this.entries.values()].every(({ isConfirmed }) => isConfirmed), CONFIRM_MS);
     return size;
   }
 
@@ -110,8 +111,8 @@ export class ConfigProxy {
    */
   async ask(path: string): Promise<AgedAnswer> {
     const entry = this.entryFor(path);
-    await this.until(() => isKnown(entry), FETCH_MS);
-    if (isKnown(entry)) return this.aged(entry);
+    await this.waitUntil(() => isKnown(entry), FETCH_MS);
+    if (isKnown(entry)) return this.answerWithAge(entry);
     const { repository } = this.options;
     const { disbelieved: why } = entry;
     if (why !== undefined) throw conveyorError('store-forged', { repository, what: `the value of ${path}`, why });
@@ -127,7 +128,7 @@ export class ConfigProxy {
       const listeners = this.listeners.get(path) ?? new Set();
       this.listeners.set(path, listeners.add(listener));
     }
-    for (const entry of entries) if (isKnown(entry)) listener(this.aged(entry));
+    for (const entry of entries) if (isKnown(entry)) listener(this.answerWithAge(entry));
     return () => entries.forEach(({ path }) => this.listeners.get(path)?.delete(listener));
   }
 
@@ -141,13 +142,13 @@ export class ConfigProxy {
     else if (refusals.size >= max && !refusals.has(app))
       throw conveyorError('over-limit', { what: of, size: String(refusals.size + 1), limit: String(max) });
     else refusals.set(app, { version, reason: cutText(reason, CONFIG_LIMITS.refusal.max) });
-    this.acknowledging.soon(entry, 0);
+    this.acknowledging.schedule(entry, 0);
   }
 
   /** What this host says of a path has changed. */
   acknowledge(path: string): void {
     const entry = this.entries.get(path);
-    if (entry) this.acknowledging.soon(entry, 0);
+    if (entry) this.acknowledging.schedule(entry, 0);
   }
 
   health() {
@@ -173,7 +174,7 @@ export class ConfigProxy {
   async close(): Promise<void> {
     clearInterval(this.disk);
     await Promise.all([this.following.close(), this.acknowledging.close()]);
-    await this.cache.flushed();
+    await this.cache.flush();
   }
 
   private entryFor(path: string): PathEntry {
@@ -190,7 +191,7 @@ export class ConfigProxy {
     const { of, max } = CONFIG_LIMITS.proxyPaths;
     if (this.entries.size >= max)
       throw conveyorError('over-limit', { what: of, size: String(max + 1), limit: String(max) });
-    const entry = newEntry(path, this.host, now);
+    const entry = createEntry(path, this.host, now);
     this.entries.set(path, entry);
     this.following.add([path]);
     return entry;
@@ -210,10 +211,10 @@ export class ConfigProxy {
     if (entry.held !== before) this.keep(entry);
     if (!isNews) return;
     this.applied += 1;
-    const answer = this.aged(entry);
+    const answer = this.answerWithAge(entry);
     for (const listener of this.listeners.get(entry.path) ?? []) listener(answer);
-    this.acknowledging.soon(entry);
-    this.options.packages?.wants(answer);
+    this.acknowledging.schedule(entry);
+    this.options.packages?.setWanted(answer);
   }
 
   private confirm(paths: readonly string[]): void {
@@ -226,14 +227,14 @@ export class ConfigProxy {
       if (entry === undefined || entry.isConfirmed || entry.disbelieved !== undefined) continue;
       entry.isConfirmed = true;
       this.keep(entry);
-      this.acknowledging.soon(entry);
+      this.acknowledging.schedule(entry);
       if (entry.held.committed === null)
-        for (const listener of this.listeners.get(path) ?? []) listener(this.aged(entry));
+        for (const listener of this.listeners.get(path) ?? []) listener(this.answerWithAge(entry));
     }
     this.wakeWaiters();
   }
 
-  private away(error: unknown): void {
+  private markAway(error: unknown): void {
     const trouble =
       error instanceof ConveyorError
         ? error
@@ -250,7 +251,7 @@ export class ConfigProxy {
     });
   }
 
-  private aged(entry: PathEntry): AgedAnswer {
+  private answerWithAge(entry: PathEntry): AgedAnswer {
     const at = this.confirmedAt(entry);
     const { commit, override: revision, sequence } = entry.answer;
     const task = subscriberId(this.host.name, [{ commit, revision, sequence }]);
@@ -263,7 +264,7 @@ export class ConfigProxy {
   private secondsSince = (at: number): number => Math.max(0, Math.round(this.options.now() - at) / 1000);
 
   /** Until it is so, the store is away, or so many milliseconds have gone by. */
-  private async until(isSo: () => boolean, ms: number): Promise<void> {
+  private async waitUntil(isSo: () => boolean, ms: number): Promise<void> {
     let isLate = false;
     const timer = setTimeout(() => {
       isLate = true;

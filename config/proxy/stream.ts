@@ -4,7 +4,7 @@ import { Bell } from '../store/bell';
 const ALIVE_MS = 10_000;
 
 interface StreamOptions<T> {
-  readonly keyOf: (item: T) => string;
+  readonly getKey: (item: T) => string;
   /** Sent to a reader when there is nothing else to send. */
   readonly alive: () => object;
   readonly onEnd: () => void;
@@ -16,11 +16,11 @@ interface Stream<T> {
   send(item: T): void;
   end(): void;
   /** Runs when whoever reads it has gone, and when it is ended. */
-  endsWith(tidy: () => void): void;
+  addCleanup(tidy: () => void): void;
 }
 
 /** Server-sent events. Of several items of one key a reader that is slow gets the newest, so that none of them takes much memory. */
-export function streamOf<T>({ keyOf, alive, onEnd, aliveMs = ALIVE_MS }: StreamOptions<T>): Stream<T> {
+export function createEventStream<T>({ getKey, alive, onEnd, aliveMs = ALIVE_MS }: StreamOptions<T>): Stream<T> {
   const waiting = new Map<string, T>();
   const bell = new Bell();
   const tidyings = [onEnd];
@@ -45,12 +45,12 @@ export function streamOf<T>({ keyOf, alive, onEnd, aliveMs = ALIVE_MS }: StreamO
   return {
     response: new Response(body, { headers }),
     send: (item) => {
-      waiting.delete(keyOf(item));
-      waiting.set(keyOf(item), item);
+      waiting.delete(getKey(item));
+      waiting.set(getKey(item), item);
       bell.ring();
     },
     end,
-    endsWith: (tidy) => (isOver ? tidy() : void tidyings.push(tidy)),
+    addCleanup: (tidy) => (isOver ? tidy() : void tidyings.push(tidy)),
   };
 }
 

@@ -4,7 +4,7 @@ import { ExtensionError } from '../../sdk/server';
 import { VALUES } from '../compiler/tree';
 import { blobsOf, deltasOf, lastToChange, logOf, lookUp, type Delta } from '../repository/commits';
 import { deltaBetween } from '../repository/history';
-import { draftOfEdits, propose } from '../repository/propose';
+import { createDraftFromEdits, propose } from '../repository/propose';
 import type { ConfigRepository } from '../repository/repository';
 import { pathOfValue } from '../repository/revalue';
 import type { Changes } from './ports';
@@ -17,7 +17,7 @@ export function gitChanges(open: (name: string) => Promise<ConfigRepository>, no
     committedVersion: (name, paths, head, since) =>
       asRefusal(async () => {
         const repository = await open(name);
-        await present(repository, head);
+        await ensureCommit(repository, head);
         return committedVersion(repository, paths, head, since);
       }),
     restore: (name, paths, to, own) => asRefusal(async () => restore(await open(name), { paths, to, own, nowMs })),
@@ -25,14 +25,14 @@ export function gitChanges(open: (name: string) => Promise<ConfigRepository>, no
     contains: (name, newer, older) =>
       asRefusal(async () => {
         const repository = await open(name);
-        await present(repository, newer);
+        await ensureCommit(repository, newer);
         return older === '' || newer === older || repository.isAncestor(older, newer);
       }),
   };
 }
 
 /** A commit that the store has is on this disk. */
-async function present(repository: ConfigRepository, commit: string): Promise<void> {
+async function ensureCommit(repository: ConfigRepository, commit: string): Promise<void> {
   const [known] = await lookUp(repository.git, [commit]);
   if (known?.type !== 'commit') await repository.head();
 }
@@ -52,8 +52,8 @@ async function changeContent(repository: ConfigRepository, version: string) {
   const head = await repository.head();
   const landed = head === null ? null : ((await repository.landedBy(head)).get(change) ?? null);
   const values = deltas.filter(({ path }) => path.startsWith(`${VALUES}/`));
-  const content = await contentAfter(repository, values);
-  return { change, content: renamed(content), landed };
+  const content = await readContentAfter(repository, values);
+  return { change, content: renameToPaths(content), landed };
 }
 
 /** A file that is neither as the change found it nor as the change wants it, in words. */
@@ -75,11 +75,11 @@ async function findConflict(repository: ConfigRepository, version: string): Prom
 }
 
 /** By paths of values in place of files. */
-const renamed = (content: Content): Content =>
+const renameToPaths = (content: Content): Content =>
   Object.fromEntries(Object.entries(content).map(([file, it]) => [pathOfValue(file), it]));
 
 /** What these files become. */
-async function contentAfter({ git }: ConfigRepository, deltas: readonly Delta[]): Promise<Content> {
+async function readContentAfter({ git }: ConfigRepository, deltas: readonly Delta[]): Promise<Content> {
   const blobs = deltas.flatMap(({ after }) => after ?? []);
   const texts = await blobsOf(git, blobs);
   const byBlob = new Map(blobs.map((blob, index) => [blob, texts[index]?.toString('utf8') ?? '']));
@@ -98,7 +98,7 @@ async function committedVersion(
   since: string | null,
 ): Promise<string | null> {
   const range = since === null ? ['-1', head] : ['-1', `${since}..${head}`];
-  const [newest] = await logOf(repository.git, range, paths.flatMap(filesOf));
+  const [newest] = await logOf(repository.git, range, paths.flatMap(listValueFiles));
   if (newest === undefined) return since === null ? '@none' : null;
   if (newest.change === null) return `@${newest.commit}`;
   const [proposed] = await repository.changesOf([newest.change]).catch(() => []);
@@ -106,10 +106,10 @@ async function committedVersion(
 }
 
 /** The values of a path; of one that ends with a slash all below. */
-const filesOf = (path: string): string[] =>
+const listValueFiles = (path: string): string[] =>
   path === '' || path.endsWith('/') ? [`${VALUES}/${path}`] : [`${VALUES}/${path}.json`, `${VALUES}/${path}`];
 
-interface Restoring {
+interface RestoreRequest {
   readonly paths: readonly string[];
   readonly to: string | null;
   /** The change that is taken back; null: whatever was changed. */
@@ -117,11 +117,14 @@ interface Restoring {
   readonly nowMs: () => number;
 }
 
-async function restore(repository: ConfigRepository, { paths, to, own, nowMs }: Restoring): Promise<number | null> {
+async function restore(
+  repository: ConfigRepository,
+  { paths, to, own, nowMs }: RestoreRequest,
+): Promise<number | null> {
   const head = await repository.head();
   if (head === null) return null;
   const range = to === null ? [head] : [`${to}..${head}`];
-  const commits = (await logOf(repository.git, range, paths.flatMap(filesOf))).filter(
+  const commits = (await logOf(repository.git, range, paths.flatMap(listValueFiles))).filter(
     ({ change }) => own === null || change === own,
   );
   const changed = await deltasOf(
@@ -135,8 +138,8 @@ async function restore(repository: ConfigRepository, { paths, to, own, nowMs }: 
   if (back.length === 0) return null;
   if (own !== null)
     await refuseWinners(repository, { own, head, sources, commits: commits.map(({ commit }) => commit) });
-  const after = await contentAfter(repository, back);
-  const draft = await draftOfEdits(
+  const after = await readContentAfter(repository, back);
+  const draft = await createDraftFromEdits(
     repository,
     head,
     new Map(Object.entries(after).map(([path, it]) => [path, it.value])),

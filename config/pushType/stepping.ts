@@ -12,7 +12,7 @@ const EVERY_MS = 500;
 const AT_ONCE = 16;
 
 /** Steps what moves, also when nobody asks for it: after a restart, and once a deploy has been given up. */
-export class Stepping {
+export class ServiceStepper {
   /** Why services make no step, by name. */
   readonly troubles = new Map<string, string>();
 

@@ -17,7 +17,7 @@ export interface Dependencies {
 }
 
 /** The values that somebody asks about. */
-export const valuesIn = (path: string, { files, contributesTo }: Dependencies): readonly string[] =>
+export const listValues = (path: string, { files, contributesTo }: Dependencies): readonly string[] =>
   files.length > 0 ? [path] : contributesTo;
 
 /** As a commit has it: the imports say so, and nothing runs. @throws ConveyorError for a source that cannot be read */

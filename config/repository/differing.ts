@@ -1,8 +1,8 @@
 import { unfitError } from '../../domain/errors';
 import { VALUES, valueFile } from '../compiler/tree';
 import { blobsOf, lookUp } from './commits';
-import { excessOf, type Draft } from './fit';
-import { deletedIn } from './propose';
+import { findExcess, type Draft } from './fit';
+import { listDeleted } from './propose';
 import type { ConfigRepository } from './repository';
 
 /** What a proposal would change, for people to read. */
@@ -20,8 +20,8 @@ export interface Difference {
 }
 
 /** @throws ConveyorError `over-limit` for what nobody could propose */
-export async function differenceOf({ git }: ConfigRepository, draft: Draft): Promise<Difference> {
-  const excess = excessOf(draft);
+export async function computeDifference({ git }: ConfigRepository, draft: Draft): Promise<Difference> {
+  const excess = findExcess(draft);
   if (excess !== undefined) throw unfitError(excess);
   const { base, edits, problems } = draft;
   const values = [...draft.values].sort(([one], [other]) => (one < other ? -1 : 1));
@@ -32,7 +32,7 @@ export async function differenceOf({ git }: ConfigRepository, draft: Draft): Pro
   return {
     base,
     files: [...edits.keys()].sort(),
-    deleted: deletedIn(edits),
+    deleted: listDeleted(edits),
     values: values.map(([path, after], index) => ({ path, before: before.get(found[index]?.id ?? '') ?? null, after })),
     problems: problems.map(({ code, message, hint }) => ({ code, message, hint })),
   };

@@ -20,7 +20,7 @@ export async function requireFit(repository: ConfigRepository, draft: Draft, mes
   if (problem !== undefined) throw problem;
   if (draft.edits.size === 0 && draft.values.size === 0)
     throw conveyorError('config-unchanged', { repository: repository.ref.name });
-  const excess = excessOf(draft) ?? over(CONFIG_LIMITS.message, Buffer.byteLength(message));
+  const excess = findExcess(draft) ?? over(CONFIG_LIMITS.message, Buffer.byteLength(message));
   if (excess !== undefined) throw unfitError(excess);
   const why = whyNotPlain(message, LINES);
   if (why !== undefined) throw unfitError({ what: CONFIG_LIMITS.message.of, why });
@@ -28,7 +28,7 @@ export async function requireFit(repository: ConfigRepository, draft: Draft, mes
 }
 
 /** What is too much of the values of a draft. */
-export function excessOf({ values }: Pick<Draft, 'values'>): Excess | undefined {
+export function findExcess({ values }: Pick<Draft, 'values'>): Excess | undefined {
   const bytes = [...values.values()].reduce((sum, text) => sum + Buffer.byteLength(text ?? '', 'utf8'), 0);
   return over(CONFIG_LIMITS.values, values.size) ?? over(CONFIG_LIMITS.change, bytes);
 }

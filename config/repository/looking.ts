@@ -12,7 +12,7 @@ export interface ShownValue {
 }
 
 /** As it is on the branch, or as a change would have it. @throws ConveyorError `not-found`, `config-change-unknown` */
-export async function shownValue(
+export async function readShownValue(
   repository: ConfigRepository,
   path: string,
   change: number | null,
@@ -39,7 +39,7 @@ export interface SourceList {
 }
 
 /** @param base null: the newest of the branch @throws ConveyorError `usage` for what is not on it */
-export async function sourcesAt(repository: ConfigRepository, base: string | null): Promise<SourceList> {
+export async function listSources(repository: ConfigRepository, base: string | null): Promise<SourceList> {
   const head = await repository.head();
   const commit = base === null ? head : await repository.ancestor(base, head);
   const entries = commit === null ? [] : await entriesOf(repository.git, commit);
@@ -48,7 +48,7 @@ export async function sourcesAt(repository: ConfigRepository, base: string | nul
 }
 
 /** What a version says, by the name that git has for it; null where this copy has none of that name. */
-export async function textOfVersion({ git }: ConfigRepository, version: string): Promise<string | null> {
+export async function readVersion({ git }: ConfigRepository, version: string): Promise<string | null> {
   const [found] = /^[0-9a-f]{40,64}$/.test(version) ? await lookUp(git, [version]) : [];
   if (found?.type !== 'blob') return null;
   const [text] = await blobsOf(git, [found.id]);

@@ -10,7 +10,7 @@ import type { ConfigRepository } from './repository';
 import { blobId } from '../../sdk/blobId';
 import { revalue, type Edits } from './revalue';
 
-export interface Proposed {
+export interface Proposal {
   readonly change: number;
   /** `N@<commit>`: the version of the artifact. */
   readonly version: string;
@@ -32,13 +32,13 @@ export interface Proposer {
 }
 
 /** How a tree of sources differs from a commit; null: from nothing at all. */
-export async function draftOfTree(
+export async function createDraftFromTree(
   repository: ConfigRepository,
   base: string | null,
   tree: SourceTree,
   memory?: RunMemory,
 ): Promise<Draft> {
-  const known = await filesAt(repository, base);
+  const known = await readFilesAt(repository, base);
   const edits = new Map<string, string | null>();
   for (const path of tree.paths) {
     const text = tree.read(path);
@@ -54,7 +54,7 @@ export async function draftOfTree(
 }
 
 /** Sources as they are to become; null: gone. */
-export async function draftOfEdits(
+export async function createDraftFromEdits(
   repository: ConfigRepository,
   base: string | null,
   edits: Edits,
@@ -65,7 +65,7 @@ export async function draftOfEdits(
     if (why !== undefined) throw conveyorError('config-file-unusable', { file, why });
     if (text !== null) requireText(file, text);
   }
-  const known = await filesAt(repository, base);
+  const known = await readFilesAt(repository, base);
   return {
     base,
     edits,
@@ -74,20 +74,20 @@ export async function draftOfEdits(
 }
 
 /** What programs change by values: each becomes a raw file, which a program of the same path would contradict. */
-export async function draftOfValues(
+export async function createDraftFromValues(
   repository: ConfigRepository,
   base: string | null,
   values: Readonly<Record<string, unknown>>,
   memory?: RunMemory,
 ): Promise<Draft> {
-  const known = await filesAt(repository, base);
+  const known = await readFilesAt(repository, base);
   const edits = new Map<string, string | null>();
   for (const [path, value] of Object.entries(values)) {
     const file = valueFile(path);
     const why = whyNotSource(file) ?? (kindOf(file) === 'raw' ? undefined : 'it is the path of no value');
     if (why !== undefined) throw conveyorError('config-file-unusable', { file: path, why });
     if (value !== null) {
-      const text = file === path && typeof value === 'string' ? value : jsonOf(path, value);
+      const text = file === path && typeof value === 'string' ? value : formatValueJson(path, value);
       requireText(file, text);
       if (known.files.get(file) !== blobId(text)) edits.set(file, text);
     } else if (known.files.has(file)) edits.set(file, null);
@@ -108,7 +108,7 @@ function requireText(file: string, text: string): void {
   textOf(file, bytes);
 }
 
-function jsonOf(path: string, value: unknown): string {
+function formatValueJson(path: string, value: unknown): string {
   try {
     return canonicalValue(value);
   } catch (error) {
@@ -124,9 +124,9 @@ function jsonOf(path: string, value: unknown): string {
  * Makes a change of a draft: one commit that holds sources and values, at a ref with a number of its own.
  * @throws the first of its problems; ConveyorError `config-unchanged`, `config-not-one-pipeline`, `config-conflict`, `over-limit`, `config-repository-unreachable`
  */
-export async function propose(repository: ConfigRepository, draft: Draft, by: Proposer): Promise<Proposed> {
-  const made = await committed(repository, draft, by);
-  return proposedAs(draft, made, await repository.number(made));
+export async function propose(repository: ConfigRepository, draft: Draft, by: Proposer): Promise<Proposal> {
+  const made = await commitDraft(repository, draft, by);
+  return toProposal(draft, made, await repository.number(made));
 }
 
 /** The same with a note at a ref of its own, which is set together with the change; null where there is such a note already. */
@@ -134,26 +134,26 @@ export async function proposeWithNote(
   repository: ConfigRepository,
   draft: Draft,
   by: Proposer,
-  note: { readonly ref: string; readonly text: (proposed: Proposed) => string },
-): Promise<Proposed | null> {
-  const made = await committed(repository, draft, by);
-  const text = (change: number): string => note.text(proposedAs(draft, made, change));
+  note: { readonly ref: string; readonly text: (proposed: Proposal) => string },
+): Promise<Proposal | null> {
+  const made = await commitDraft(repository, draft, by);
+  const text = (change: number): string => note.text(toProposal(draft, made, change));
   const change = await repository.number(made, { ref: note.ref, text });
-  return change === null ? null : proposedAs(draft, made, change);
+  return change === null ? null : toProposal(draft, made, change);
 }
 
-const proposedAs = ({ base, values, edits }: Draft, commit: string, change: number): Proposed => ({
+const toProposal = ({ base, values, edits }: Draft, commit: string, change: number): Proposal => ({
   ...{ change, version: `${change}@${commit}`, base },
   paths: [...values.keys()].sort(),
-  deleted: deletedIn(edits),
+  deleted: listDeleted(edits),
 });
 
 /** The sources that are then gone. */
-export const deletedIn = (edits: Edits): string[] =>
+export const listDeleted = (edits: Edits): string[] =>
   [...edits].flatMap(([path, text]) => (text === null ? [path] : [])).sort();
 
 /** The commit of a draft that may be proposed, without a number yet. */
-async function committed(
+async function commitDraft(
   repository: ConfigRepository,
   draft: Draft,
   { author, message, nowMs, pipelines = [] }: Proposer,
@@ -169,14 +169,15 @@ async function committed(
 
 /** Both in one commit: whoever has it has what was reviewed and what is distributed, and neither without the other. */
 export const newFiles = ({ edits, values }: Pick<Draft, 'edits' | 'values'>): readonly NewFile[] => [
-  ...[...edits].map(([path, text]) => fileOf(path, text)),
-  ...[...values].map(([path, text]) => fileOf(`${VALUES}/${valueFile(path)}`, text)),
+  ...[...edits].map(([path, text]) => toNewFile(path, text)),
+  ...[...values].map(([path, text]) => toNewFile(`${VALUES}/${valueFile(path)}`, text)),
 ];
 
-const fileOf = (path: string, text: string | null): NewFile => (text === null ? { path, gone: true } : { path, text });
+const toNewFile = (path: string, text: string | null): NewFile =>
+  text === null ? { path, gone: true } : { path, text };
 
 /** The files of a commit with their texts. */
-async function filesAt(repository: ConfigRepository, commit: string | null) {
+async function readFilesAt(repository: ConfigRepository, commit: string | null) {
   if (commit === null) return { files: new Map<string, string>(), read: () => '' };
   const entries = await entriesOf(repository.git, commit);
   const blobs: Blobs = new Map();

@@ -1,23 +1,30 @@
 import { createHash } from 'node:crypto';
 import { conveyorError } from '../../domain/errors';
-import { draftOfEdits, draftOfValues, propose, proposeWithNote, type Proposed, type Proposer } from './propose';
+import {
+  createDraftFromEdits,
+  createDraftFromValues,
+  propose,
+  proposeWithNote,
+  type Proposal,
+  type Proposer,
+} from './propose';
 import type { Draft } from './fit';
 import type { ConfigRepository } from './repository';
 
 /** What somebody asks to be changed: values by their paths, or sources by theirs; null: gone. */
-export type Wanted =
+export type WantedChange =
   { readonly values: Readonly<Record<string, unknown>> } | { readonly files: Readonly<Record<string, string | null>> };
 
 /** Sources alone. */
-export type FilesWanted = Extract<Wanted, { readonly files: unknown }> & Pick<ChangeRequest, 'base'>;
+export type WantedFiles = Extract<WantedChange, { readonly files: unknown }> & Pick<ChangeRequest, 'base'>;
 
-export type ChangeRequest = Wanted & {
+export type ChangeRequest = WantedChange & {
   readonly message: string;
   /** The commit that it was made on; null: the newest. */
   readonly base: string | null;
 };
 
-export type Requested = Proposed & {
+export type RequestResult = Proposal & {
   /** Another request with this key made it. */
   readonly duplicate: boolean;
 };
@@ -31,56 +38,56 @@ export async function requestChange(
   repository: ConfigRepository,
   wanted: ChangeRequest,
   by: Omit<Proposer, 'message'> & { readonly key: string | null },
-): Promise<Requested> {
+): Promise<RequestResult> {
   const { key, ...who } = by;
   const { author } = who;
   const proposer = { ...who, message: wanted.message };
   if (key === null)
-    return { ...(await propose(repository, await draftOf(repository, wanted), proposer)), duplicate: false };
+    return { ...(await propose(repository, await createDraft(repository, wanted), proposer)), duplicate: false };
   const ref = `refs/change-keys/${sha256(key)}`;
   const digest = sha256(JSON.stringify([author, wanted]));
-  const known = await keptAt(repository, ref);
-  if (known !== null) return again(repository, known, { digest, key });
+  const known = await readKeptRequest(repository, ref);
+  if (known !== null) return repeatRequest(repository, known, { digest, key });
   const note = {
     ref,
-    text: (proposed: Proposed): string => JSON.stringify({ digest, proposed } satisfies KeptRequest),
+    text: (proposed: Proposal): string => JSON.stringify({ digest, proposed } satisfies KeptRequest),
   };
-  const made = await proposeWithNote(repository, await draftOf(repository, wanted), proposer, note);
+  const made = await proposeWithNote(repository, await createDraft(repository, wanted), proposer, note);
   if (made !== null) return { ...made, duplicate: false };
-  const first = await keptAt(repository, ref);
-  if (first !== null) return again(repository, first, { digest, key });
+  const first = await readKeptRequest(repository, ref);
+  if (first !== null) return repeatRequest(repository, first, { digest, key });
   throw conveyorError('config-repository-unreachable', { repository: repository.ref.name, detail: `${ref} is gone` });
 }
 
 /** @throws ConveyorError `usage` for a base that is not on the branch, `config-file-unusable` */
-export async function draftOf(
+export async function createDraft(
   repository: ConfigRepository,
-  wanted: Wanted & Pick<ChangeRequest, 'base'>,
+  wanted: WantedChange & Pick<ChangeRequest, 'base'>,
 ): Promise<Draft> {
   const head = await repository.head();
   const base = wanted.base === null ? head : await repository.ancestor(wanted.base, head);
   return 'values' in wanted
-    ? draftOfValues(repository, base, wanted.values)
-    : draftOfEdits(repository, base, new Map(Object.entries(wanted.files)));
+    ? createDraftFromValues(repository, base, wanted.values)
+    : createDraftFromEdits(repository, base, new Map(Object.entries(wanted.files)));
 }
 
 /** What a key has made. */
 interface KeptRequest {
   /** Of the request. */
   readonly digest: string;
-  readonly proposed: Proposed;
+  readonly proposed: Proposal;
 }
 
-async function keptAt(repository: ConfigRepository, ref: string): Promise<KeptRequest | null> {
+async function readKeptRequest(repository: ConfigRepository, ref: string): Promise<KeptRequest | null> {
   const text = await repository.note(ref);
   return text === null ? null : (JSON.parse(text) as KeptRequest);
 }
 
-function again(
+function repeatRequest(
   { ref }: ConfigRepository,
   { digest, proposed }: KeptRequest,
   asked: { readonly digest: string; readonly key: string },
-): Requested {
+): RequestResult {
   if (digest === asked.digest) return { ...proposed, duplicate: true };
   const was = `change ${proposed.change} of ${ref.name}`;
   throw conveyorError('key-reused', { key: asked.key, was, now: 'another request' });

@@ -10,12 +10,12 @@ export interface CommitPart {
 const MOST = { operations: 100, bytes: 1_200_000 };
 
 /** Groups that are not divided, in their order, as many at once as one transaction takes; at least one batch. */
-export function inBatches<T extends CommitPart>(groups: readonly T[]): (readonly T[])[] {
+export function splitIntoBatches<T extends CommitPart>(groups: readonly T[]): (readonly T[])[] {
   const batches: T[][] = [[]];
   let [operations, bytes] = [0, 0];
   for (const group of groups) {
     const { length } = group.operations;
-    const size = group.operations.reduce((sum, one) => sum + bytesOf(one), 0);
+    const size = group.operations.reduce((sum, one) => sum + countOperationBytes(one), 0);
     if (operations > 0 && (operations + length > MOST.operations || bytes + size > MOST.bytes)) {
       batches.push([]);
       [operations, bytes] = [0, 0];
@@ -28,8 +28,8 @@ export function inBatches<T extends CommitPart>(groups: readonly T[]): (readonly
 }
 
 /** Of so many each, in their order. */
-export const inGroups = <T>(items: readonly T[], size: number): T[][] =>
+export const splitIntoGroups = <T>(items: readonly T[], size: number): T[][] =>
   Array.from({ length: Math.ceil(items.length / size) }, (_, at) => items.slice(at * size, (at + 1) * size));
 
-const bytesOf = (operation: EtcdOperation): number =>
+const countOperationBytes = (operation: EtcdOperation): number =>
   'put' in operation ? utf8Bytes(operation.put.key) + utf8Bytes(operation.put.value) : 0;

@@ -1,6 +1,6 @@
 import { judgeCommit, refusePath } from '../../domain/config/commits';
 import { conveyorError } from '../../domain/errors';
-import { inBatches, inGroups, type CommitPart } from './batches';
+import { splitIntoBatches, splitIntoGroups, type CommitPart } from './batches';
 import { refuseOverrides } from './doors';
 import { EtcdAcknowledgements } from './etcdAcknowledge';
 import { EtcdApi, type EtcdOptions } from './etcdApi';
@@ -36,14 +36,14 @@ export class EtcdStore implements ConfigStore {
   }
 
   async head(repository: string): Promise<Head | undefined> {
-    return headOf((await this.readHead(repository)).record);
+    return toHead((await this.readHead(repository)).record);
   }
 
   async apply(repository: string, commit: StoredCommit): Promise<'applied' | 'already'> {
     const keys = new Keys(repository);
     for (let left = TRIES; left > 0; left -= 1) {
       const { record, modRevision } = await this.readHead(repository);
-      if (judgeCommit(repository, headOf(record), commit) === 'already') return 'already';
+      if (judgeCommit(repository, toHead(record), commit) === 'already') return 'already';
       if (await this.applyTo(keys, record, modRevision, commit)) return 'applied';
     }
     const detail = `others moved the head of ${repository} ${TRIES} times meanwhile`;
@@ -54,7 +54,7 @@ export class EtcdStore implements ConfigStore {
     refusePath(path);
     const { kvs } = await this.api.range({ key: new Keys(repository).value(path) });
     if (kvs[0] === undefined) return undefined;
-    const { stored } = this.believed(
+    const { stored } = this.requireTrusted(
       repository,
       `the value of ${path}`,
       this.records.value(kvs[0].key, path, kvs[0].value),
@@ -68,29 +68,31 @@ export class EtcdStore implements ConfigStore {
     const puts = overrides.map(({ id, path, value, ...rest }) => {
       const key = keys.override(path, id);
       const text = this.records.encode(key, { id, ...rest }, value);
-      const marks = [keys.indexed(id, path), keys.exposed(path)].map((mark) => ({ put: { key: mark, value: '' } }));
+      const marks = [keys.indexKey(id, path), keys.exposureMark(path)].map((mark) => ({
+        put: { key: mark, value: '' },
+      }));
       return { key, text, operations: [{ put: { key, value: text } }, ...marks] };
     });
-    for (const batch of inBatches(puts)) {
-      const there = await this.valuesOf(batch.map(({ key }) => key));
+    for (const batch of splitIntoBatches(puts)) {
+      const there = await this.readValues(batch.map(({ key }) => key));
       const news = batch.filter(({ key, text }) => there.get(key) !== text);
-      if (news.length > 0) await this.api.transact(eachKeyOnce(news.flatMap(({ operations }) => operations)));
+      if (news.length > 0) await this.api.transact(dropRepeatedKeys(news.flatMap(({ operations }) => operations)));
     }
   }
 
   async removeOverrides(repository: string, id: string, paths?: readonly string[]): Promise<void> {
     const keys = new Keys(repository);
-    const gone = (await this.overriddenBy(keys, id, paths)).map((path): CommitPart => {
-      const ours = [keys.override(path, id), keys.indexed(id, path)].map((key) => ({ delete: { key } }));
-      return { operations: [...ours, { put: { key: keys.exposed(path), value: '' } }] };
+    const gone = (await this.findOverridden(keys, id, paths)).map((path): CommitPart => {
+      const ours = [keys.override(path, id), keys.indexKey(id, path)].map((key) => ({ delete: { key } }));
+      return { operations: [...ours, { put: { key: keys.exposureMark(path), value: '' } }] };
     });
-    for (const batch of inBatches(gone))
+    for (const batch of splitIntoBatches(gone))
       if (batch.length > 0) await this.api.transact(batch.flatMap(({ operations }) => operations));
   }
 
   async overrides(repository: string, path: string): Promise<readonly Override[]> {
     refusePath(path);
-    const { kvs } = await this.api.range(new Keys(repository).overridesOf(path));
+    const { kvs } = await this.api.range(new Keys(repository).overrideRange(path));
     return kvs.flatMap(({ key, value }) => {
       const { it, fault } = this.records.override(key, path, value);
       return it === undefined || fault !== undefined ? [] : [it];
@@ -103,11 +105,11 @@ export class EtcdStore implements ConfigStore {
   }
 
   acknowledge(repository: string, what: Acknowledged, ttlSeconds: number): Promise<void> {
-    return this.acknowledgements.say(new Keys(repository), what, ttlSeconds);
+    return this.acknowledgements.put(new Keys(repository), what, ttlSeconds);
   }
 
   subscribers(repository: string, path: string): Promise<readonly Acknowledged[]> {
-    return this.acknowledgements.of(new Keys(repository), path);
+    return this.acknowledgements.list(new Keys(repository), path);
   }
 
   /** What of a commit is not there yet, in transactions of which each takes the head to be as it was after the one before. */
@@ -119,7 +121,7 @@ export class EtcdStore implements ConfigStore {
       const text = this.records.encode(key, { version, commit: commit.commit, sequence }, value);
       return { operations: [{ put: { key, value: text } }] };
     });
-    const batches = inBatches(puts);
+    const batches = splitIntoBatches(puts);
     let [done, modRevision] = [skipped, seen];
     for (const [index, batch] of batches.entries()) {
       done += batch.length;
@@ -137,13 +139,13 @@ export class EtcdStore implements ConfigStore {
   }
 
   /** Which paths, of those that are named if any are. */
-  private async overriddenBy(keys: Keys, id: string, named?: readonly string[]): Promise<readonly string[]> {
+  private async findOverridden(keys: Keys, id: string, named?: readonly string[]): Promise<readonly string[]> {
     if (named === undefined) {
-      const { kvs } = await this.api.range({ ...keys.indexedOf(id), keysOnly: true });
-      return kvs.map(({ key }) => keys.pathOfIndexed(key));
+      const { kvs } = await this.api.range({ ...keys.indexRange(id), keysOnly: true });
+      return kvs.map(({ key }) => keys.parseIndexKey(key));
     }
     const there: string[] = [];
-    for (const some of inGroups([...new Set(named)], READS)) {
+    for (const some of splitIntoGroups([...new Set(named)], READS)) {
       const reads = some.map((path) => ({ range: { key: keys.override(path, id), keysOnly: true } }));
       const { ranges } = await this.api.transact(reads);
       there.push(...some.filter((_, at) => (ranges[at] ?? []).length > 0));
@@ -154,25 +156,25 @@ export class EtcdStore implements ConfigStore {
   private async readHead(repository: string): Promise<{ record: HeadRecord; modRevision: number }> {
     const { head: key } = new Keys(repository);
     const { kvs } = await this.api.range({ key });
-    const record = this.believed(repository, 'the head', this.records.head(key, kvs[0]?.value));
+    const record = this.requireTrusted(repository, 'the head', this.records.head(key, kvs[0]?.value));
     return { record, modRevision: kvs[0]?.modRevision ?? 0 };
   }
 
-  private believed<T>(repository: string, what: string, { it, fault }: FoundRecord<T>): T {
+  private requireTrusted<T>(repository: string, what: string, { it, fault }: FoundRecord<T>): T {
     if (it !== undefined && fault === undefined) return it;
     throw conveyorError('store-forged', { repository, what, why: fault ?? '' });
   }
 
-  private async valuesOf(keys: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  private async readValues(keys: readonly string[]): Promise<ReadonlyMap<string, string>> {
     const { ranges } = await this.api.transact(keys.map((key) => ({ range: { key } })));
     return new Map(ranges.flat().map(({ key, value }) => [key, value]));
   }
 }
 
 /** Two overrides of one path mark it twice, which etcd does not take. */
-const eachKeyOnce = <T extends { readonly put: { readonly key: string } }>(puts: readonly T[]): T[] => [
+const dropRepeatedKeys = <T extends { readonly put: { readonly key: string } }>(puts: readonly T[]): T[] => [
   ...new Map(puts.map((one) => [one.put.key, one])).values(),
 ];
 
-const headOf = ({ sequence, commit }: HeadRecord): Head | undefined =>
+const toHead = ({ sequence, commit }: HeadRecord): Head | undefined =>
   sequence === 0 ? undefined : { sequence, commit };

@@ -1,7 +1,7 @@
 import { ConveyorError } from '../../domain/errors';
 import { parseNestedJson } from '../../domain/json';
 import { concurrencyGate } from '../../sdk/concurrency';
-import { inGroups } from './batches';
+import { splitIntoGroups } from './batches';
 import { EtcdWatchEnd, type EtcdApi } from './etcdApi';
 import type { KeyValue } from './etcdWire';
 import type { Keys } from './etcdKeys';
@@ -40,50 +40,52 @@ export class EtcdAcknowledgements {
 
   constructor(private readonly api: EtcdApi) {}
 
-  async say(keys: Keys, what: Acknowledged, ttlSeconds: number): Promise<void> {
-    const lease = this.leaseOf(keys, what, ttlSeconds);
+  async put(keys: Keys, what: Acknowledged, ttlSeconds: number): Promise<void> {
+    const lease = this.getLease(keys, what, ttlSeconds);
     try {
       await this.write(keys, what, await lease.granted);
     } catch (error) {
       if (!isOver(error)) throw error;
       // The lease ran out while etcd or this host was away, or the host has another role since.
       this.forget(lease);
-      await this.write(keys, what, await this.leaseOf(keys, what, ttlSeconds).granted);
+      await this.write(keys, what, await this.getLease(keys, what, ttlSeconds).granted);
     }
   }
 
-  async of(keys: Keys, path: string): Promise<Acknowledged[]> {
+  async list(keys: Keys, path: string): Promise<Acknowledged[]> {
     const [names, all] = await Promise.all([
       scan(this.api, { ...keys.named, keysOnly: true }),
-      scan(this.api, keys.acknowledgedOf(path)),
+      scan(this.api, keys.acknowledgementRange(path)),
     ]);
-    const named = new Set(names.map(({ key }) => keys.hostOfName(key)));
-    const shared = all.filter(({ key }) => !named.has(keys.acknowledgedIn(key).host));
-    const own = named.size === 0 ? [] : await this.ownOf(keys, path, named);
+    const named = new Set(names.map(({ key }) => keys.parseNameKey(key)));
+    const shared = all.filter(({ key }) => !named.has(keys.parseAcknowledgementKey(key).host));
+    const own = named.size === 0 ? [] : await this.listOwn(keys, path, named);
     const found = [
-      ...shared.flatMap((one) => acknowledgedIn(keys.acknowledgedIn(one.key), one) ?? []),
-      ...own.flatMap((one) => acknowledgedIn(keys.ownAcknowledgedIn(one.key), one) ?? []),
+      ...shared.flatMap((one) => parseAcknowledged(keys.parseAcknowledgementKey(one.key), one) ?? []),
+      ...own.flatMap((one) => parseAcknowledged(keys.parseOwnAcknowledgementKey(one.key), one) ?? []),
     ];
-    return found.sort((one, other) => (orderOf(one) < orderOf(other) ? -1 : 1));
+    return found.sort((one, other) => (makeSortKey(one) < makeSortKey(other) ? -1 : 1));
   }
 
   /** Each key begins with its host, which is let into its own keys alone. So a path is asked for by host. */
-  private async ownOf(keys: Keys, path: string, named: ReadonlySet<string>): Promise<readonly KeyValue[]> {
+  private async listOwn(keys: Keys, path: string, named: ReadonlySet<string>): Promise<readonly KeyValue[]> {
     if (path === '' || path.endsWith('/')) {
       const all = await scan(this.api, keys.own);
       return all.filter(({ key }) => {
-        const of = keys.ownAcknowledgedIn(key);
+        const of = keys.parseOwnAcknowledgementKey(key);
         return named.has(of.host) && of.path.startsWith(path);
       });
     }
-    const points = [...named].map((host) => ({ range: { key: keys.ownAcknowledged(path, host) } }));
-    const groups = inGroups(points, READS);
+    const points = [...named].map((host) => ({ range: { key: keys.ownAcknowledgementKey(path, host) } }));
+    const groups = splitIntoGroups(points, READS);
     const answers = await Promise.all(groups.map((some) => this.reads(() => this.api.transact(some))));
     return answers.flatMap(({ ranges }) => ranges.flat());
   }
 
   private async write(keys: Keys, what: Acknowledged, lease: Lease): Promise<void> {
-    const key = lease.isNamed ? keys.ownAcknowledged(what.path, what.host) : keys.acknowledged(what.path, what.host);
+    const key = lease.isNamed
+      ? keys.ownAcknowledgementKey(what.path, what.host)
+      : keys.acknowledgementKey(what.path, what.host);
     const { at: _at, ...lasting } = what;
     const text = JSON.stringify(lasting);
     if (lease.said.get(key) !== text) {
@@ -93,7 +95,7 @@ export class EtcdAcknowledgements {
     await this.prolong(keys, what.host, lease);
   }
 
-  private leaseOf(keys: Keys, { host }: Acknowledged, ttlSeconds: number): LeaseEntry {
+  private getLease(keys: Keys, { host }: Acknowledged, ttlSeconds: number): LeaseEntry {
     const name = `${keys.head} ${host} ${ttlSeconds}`;
     const known = this.leases.get(name);
     if (known) return known;
@@ -138,7 +140,7 @@ const isOver = (error: unknown): boolean =>
   (error instanceof ConveyorError && error.code === 'store-refused' && /permission denied/.test(error.message));
 
 /** Undefined for a record that its host did not write: with an unreadable record a host could hide the others, or stand for two. */
-function acknowledgedIn(
+function parseAcknowledged(
   of: { readonly path: string; readonly host: string },
   { value }: KeyValue,
 ): Acknowledged | undefined {
@@ -151,4 +153,4 @@ function acknowledgedIn(
   }
 }
 
-const orderOf = ({ path, host }: Acknowledged): string => `${path}:${host}`;
+const makeSortKey = ({ path, host }: Acknowledged): string => `${path}:${host}`;

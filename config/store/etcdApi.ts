@@ -15,10 +15,10 @@ import {
   type TxnAnswer,
   type WatchLine,
   base64,
-  read,
-  keyOf,
-  rangeOf,
-  written,
+  decodeKeyValue,
+  encodeKeyRange,
+  encodeRange,
+  encodeOperation,
 } from './etcdWire';
 
 export interface EtcdOptions {
@@ -32,7 +32,7 @@ export interface EtcdOptions {
   readonly fetch?: Fetch;
 }
 
-export interface Answered {
+export interface TransactionResult {
   readonly succeeded: boolean;
   readonly revision: number;
   /** One list for each operation that ran; empty for those that read nothing. */
@@ -78,18 +78,18 @@ export class EtcdApi {
   async transact(
     operations: readonly EtcdOperation[],
     unless?: { key: string; modRevision: number },
-  ): Promise<Answered> {
+  ): Promise<TransactionResult> {
     const compare = unless && [
       { key: base64(unless.key), target: 'MOD', result: 'EQUAL', mod_revision: String(unless.modRevision) },
     ];
-    const answer = await this.ask<TxnAnswer>('/v3/kv/txn', { compare, success: operations.map(written) });
-    const ranges = (answer.responses ?? []).map(({ response_range: range }) => (range?.kvs ?? []).map(read));
+    const answer = await this.ask<TxnAnswer>('/v3/kv/txn', { compare, success: operations.map(encodeOperation) });
+    const ranges = (answer.responses ?? []).map(({ response_range: range }) => (range?.kvs ?? []).map(decodeKeyValue));
     return { succeeded: answer.succeeded === true, revision: Number(answer.header?.revision ?? 0), ranges };
   }
 
   async range(request: RangeRequest): Promise<{ readonly kvs: readonly KeyValue[]; readonly revision: number }> {
-    const answer = await this.ask<RangeAnswer>('/v3/kv/range', rangeOf(request));
-    return { kvs: (answer.kvs ?? []).map(read), revision: Number(answer.header?.revision ?? 0) };
+    const answer = await this.ask<RangeAnswer>('/v3/kv/range', encodeRange(request));
+    return { kvs: (answer.kvs ?? []).map(decodeKeyValue), revision: Number(answer.header?.revision ?? 0) };
   }
 
   /** The id of a lease of so many seconds. */
@@ -109,18 +109,18 @@ export class EtcdApi {
    */
   async watch(ranges: readonly KeyRange[], from: number, onChange: () => void, signal: AbortSignal): Promise<never> {
     const create = (range: KeyRange) =>
-      JSON.stringify({ create_request: { ...keyOf(range), start_revision: String(from) } });
+      JSON.stringify({ create_request: { ...encodeKeyRange(range), start_revision: String(from) } });
     const headers = await this.login.headers();
     const { url } = this;
     const response = await this.stream(url, headers, ranges.map(create).join('\n'), signal);
     if (!response.ok || response.body === null)
-      throw this.endOfWatch(url, headers, response.status, (await textUpTo(response, MOST_WORDS)) ?? '');
+      throw this.toWatchEnd(url, headers, response.status, (await textUpTo(response, MOST_WORDS)) ?? '');
     try {
       for await (const line of readLines(response.body)) {
         const { result, error } = JSON.parse(line) as WatchLine;
-        if (error) throw this.endOfWatch(url, headers, response.status, JSON.stringify(error));
+        if (error) throw this.toWatchEnd(url, headers, response.status, JSON.stringify(error));
         if (result?.compact_revision !== undefined) throw new EtcdWatchEnd('compacted');
-        if (result?.canceled) throw this.endOfWatch(url, headers, 500, result.cancel_reason ?? 'it ended a watch');
+        if (result?.canceled) throw this.toWatchEnd(url, headers, 500, result.cancel_reason ?? 'it ended a watch');
         if (result?.events) onChange();
       }
     } catch (error) {
@@ -147,14 +147,14 @@ export class EtcdApi {
     const init = { method: 'POST', headers: { ...JSON_TYPE, ...headers }, body: JSON.stringify(body) };
     const sending = { fetch, timeoutMs, maxBytes: MOST_ANSWER };
     const { status, ok, text } = await sendRequest(`${url}${path}`, init, sending).catch((error: unknown) => {
-      throw this.turnFrom(url, rootCause(error));
+      throw this.switchMember(url, rootCause(error));
     });
     if (text === undefined)
       throw conveyorError('store-refused', {
         store: url,
         detail: `it answers with more than ${MOST_ANSWER} bytes`,
       });
-    if (!ok) throw this.refused(url, status, text);
+    if (!ok) throw this.toRequestError(url, status, text);
     try {
       return JSON.parse(text) as T;
     } catch {
@@ -175,27 +175,27 @@ export class EtcdApi {
       return await (this.fetch ?? fetch)(request, { signal });
     } catch (error) {
       // Whoever gave up did so for reasons of their own.
-      throw (error as Error).name === 'AbortError' ? error : this.turnFrom(url, rootCause(error));
+      throw (error as Error).name === 'AbortError' ? error : this.switchMember(url, rootCause(error));
     }
   }
 
   /** If the token had run out, the next request gets another one. */
-  private endOfWatch(url: string, headers: Readonly<Record<string, string>>, status: number, text: string): Error {
+  private toWatchEnd(url: string, headers: Readonly<Record<string, string>>, status: number, text: string): Error {
     this.login.isStale(text, headers);
-    return this.refused(url, status, text);
+    return this.toRequestError(url, status, text);
   }
 
-  private refused(url: string, status: number, text: string): Error {
-    const detail = detailOf(text) || `HTTP status ${status}`;
+  private toRequestError(url: string, status: number, text: string): Error {
+    const detail = parseDetail(text) || `HTTP status ${status}`;
     if (detail.includes('has been compacted')) return new EtcdWatchEnd('compacted');
     if (detail.includes('lease not found')) return new EtcdWatchEnd('no-lease');
     if (detail.includes('space exceeded')) return conveyorError('store-full', { store: url });
-    if (status >= 500 || PASSING.test(detail)) return this.turnFrom(url, detail);
+    if (status >= 500 || PASSING.test(detail)) return this.switchMember(url, detail);
     return conveyorError('store-refused', { store: url, detail });
   }
 
   /** The next request goes to the next member; of several that fail at once the first turns. */
-  private turnFrom(url: string, detail: string): ConveyorError {
+  private switchMember(url: string, detail: string): ConveyorError {
     if (url === this.url) this.at = (this.at + 1) % this.urls.length;
     return unavailable(url, detail);
   }
@@ -212,7 +212,7 @@ const unavailable = (url: string, detail: string): ConveyorError =>
 /** What a cluster says that is between leaders, overloaded or going down. */
 const PASSING = /no leader|leader changed|timed out|too many requests|stopped|deadline|unavailable|not capable/i;
 
-function detailOf(answer: string): string {
+function parseDetail(answer: string): string {
   try {
     const { error, message } = JSON.parse(answer) as { error?: unknown; message?: unknown };
     return typeof message === 'string' ? message : typeof error === 'string' ? error : answer.slice(0, 200);

@@ -15,7 +15,7 @@ export interface WatchedChange {
 }
 
 /** What became of it, and which parts cannot be believed. */
-export function eventsOf(
+export function toStoreEvents(
   { path, part, position, key }: WatchedChange,
   kvs: readonly KeyValue[],
   records: EtcdRecords,

@@ -57,39 +57,39 @@ export class Keys {
   }
 
   value = (path: string): string => `${this.root}/p/${path}:value`;
-  exposed = (path: string): string => `${this.root}/p/${path}:exposed`;
+  exposureMark = (path: string): string => `${this.root}/p/${path}:exposed`;
   override = (path: string, id: string): string => `${this.root}/p/${path}:override/${id}`;
-  overridesOf = (path: string): KeyRange => below(`${this.root}/p/${path}:override/`);
-  allOf = (path: string): KeyRange => below(`${this.root}/p/${path}:`);
-  indexed = (id: string, path: string): string => `${this.root}/o/${id}:${path}`;
-  indexedOf = (id: string): KeyRange => below(`${this.root}/o/${id}:`);
-  pathOfIndexed = (key: string): string => key.slice(key.lastIndexOf(':') + 1);
+  overrideRange = (path: string): KeyRange => below(`${this.root}/p/${path}:override/`);
+  pathRange = (path: string): KeyRange => below(`${this.root}/p/${path}:`);
+  indexKey = (id: string, path: string): string => `${this.root}/o/${id}:${path}`;
+  indexRange = (id: string): KeyRange => below(`${this.root}/o/${id}:`);
+  parseIndexKey = (key: string): string => key.slice(key.lastIndexOf(':') + 1);
   /** The path of a value or an override, and the id of an override. */
-  partIn(key: string): { readonly path: string; readonly override?: string } | undefined {
+  parsePart(key: string): { readonly path: string; readonly override?: string } | undefined {
     const [, path = '', part = ''] = /^([^:]+):(.*)$/s.exec(key.slice(`${this.root}/p/`.length)) ?? [];
     if (part === 'value') return { path };
     return part.startsWith(OVERRIDE) ? { path, override: part.slice(OVERRIDE.length) } : undefined;
   }
 
   /** The path and the host of such a key. */
-  acknowledgedIn(key: string): { readonly path: string; readonly host: string } {
+  parseAcknowledgementKey(key: string): { readonly path: string; readonly host: string } {
     const at = key.lastIndexOf(':');
     return { path: key.slice(`${this.root}/a/`.length, at), host: key.slice(at + 1) };
   }
 
   name = (host: string): string => `${this.root}/n/${host}`;
-  hostOfName = (key: string): string => key.slice(`${this.root}/n/`.length);
+  parseNameKey = (key: string): string => key.slice(`${this.root}/n/`.length);
   /** What a host with a role of its own acknowledges. */
-  ownOf = (host: string): KeyRange => below(`${this.root}/h/${host}:`);
-  ownAcknowledged = (path: string, host: string): string => `${this.root}/h/${host}:${path}`;
-  ownAcknowledgedIn(key: string): { readonly path: string; readonly host: string } {
+  ownRange = (host: string): KeyRange => below(`${this.root}/h/${host}:`);
+  ownAcknowledgementKey = (path: string, host: string): string => `${this.root}/h/${host}:${path}`;
+  parseOwnAcknowledgementKey(key: string): { readonly path: string; readonly host: string } {
     const [, host = '', path = ''] = /^([^:]*):(.*)$/s.exec(key.slice(`${this.root}/h/`.length)) ?? [];
     return { path, host };
   }
 
-  acknowledged = (path: string, host: string): string => `${this.root}/a/${path}:${host}`;
+  acknowledgementKey = (path: string, host: string): string => `${this.root}/a/${path}:${host}`;
   /** Of one that ends with a slash, or is empty, all below it. */
-  acknowledgedOf = (path: string): KeyRange =>
+  acknowledgementRange = (path: string): KeyRange =>
     below(`${this.root}/a/${path}${path === '' || path.endsWith('/') ? '' : ':'}`);
 }
 

@@ -29,7 +29,7 @@ export class EtcdLock {
     for (const name of userNames)
       users[name] = (await api.ask<{ roles?: string[] }>('/v3/auth/user/get', { name })).roles ?? [];
     const keys = new Keys(repository);
-    const named = (await scan(api, { ...keys.named, keysOnly: true })).map(({ key }) => keys.hostOfName(key));
+    const named = (await scan(api, { ...keys.named, keysOnly: true })).map(({ key }) => keys.parseNameKey(key));
     return { roles, users, named, isLocked };
   }
 

@@ -1,13 +1,13 @@
 import { pause } from '../../sdk/pause';
 import { EtcdWatchEnd, type EtcdApi } from './etcdApi';
 import type { KeyRange, KeyValue, EtcdOperation } from './etcdWire';
-import { eventsOf, type WatchedChange } from './etcdEvents';
+import { toStoreEvents, type WatchedChange } from './etcdEvents';
 import type { Keys } from './etcdKeys';
 import type { EtcdRecords } from './etcdRecords';
 import type { StoreEvent } from './port';
 import { positionOf, revisionOf } from './position';
 import { Bell } from './bell';
-import { inGroups } from './batches';
+import { splitIntoGroups } from './batches';
 
 /** In milliseconds. */
 export interface Patience {
@@ -81,7 +81,7 @@ export class EtcdWatch {
     const bell = new Bell();
     const end = AbortSignal.any([signal, connection.signal]);
     let trouble: unknown;
-    this.api.watch(this.paths.map(this.keys.allOf), revision + 1, bell.ring, end).catch((error: unknown) => {
+    this.api.watch(this.paths.map(this.keys.pathRange), revision + 1, bell.ring, end).catch((error: unknown) => {
       trouble = error;
       bell.ring();
     });
@@ -105,12 +105,12 @@ export class EtcdWatch {
    */
   private async look(listener: Listener, signal: AbortSignal, since = 0, isLittle = false): Promise<Look> {
     const { changes, revision } = await this.changes(since, isLittle);
-    for (const some of inGroups(changes, VALUES)) {
+    for (const some of splitIntoGroups(changes, VALUES)) {
       const read = await this.read(some, revision);
       for (const change of some) {
         if (signal.aborted) return { revision, hasNews: true };
         this.known.set(change.key, change.modRevision);
-        eventsOf(change, change.kvs ?? read.get(change) ?? [], this.records).forEach(listener.on);
+        toStoreEvents(change, change.kvs ?? read.get(change) ?? [], this.records).forEach(listener.on);
       }
     }
     if (revision + 1 >= since) listener.onHere?.();
@@ -121,11 +121,11 @@ export class EtcdWatch {
   private async changes(since: number, isLittle: boolean): Promise<{ changes: WatchedChange[]; revision: number }> {
     const parts = this.paths.flatMap((path) => [
       { path, part: 'value' as const, key: this.keys.value(path) },
-      { path, part: 'override' as const, key: this.keys.exposed(path) },
+      { path, part: 'override' as const, key: this.keys.exposureMark(path) },
     ]);
     let revision: number | undefined;
     const changes: WatchedChange[] = [];
-    for (const some of inGroups(parts, LOOKS)) {
+    for (const some of splitIntoGroups(parts, LOOKS)) {
       const at = revision === undefined ? {} : { revision };
       const answer = await this.api.transact(
         some.map(({ key }) => ({ range: { key, minModRevision: since, keysOnly: !isLittle, ...at } })),
@@ -165,7 +165,7 @@ export class EtcdWatch {
     if (unread.length === 0) return new Map();
     const { ranges } = await this.api.transact(
       unread.map(({ path, part }): EtcdOperation => {
-        const range: KeyRange = part === 'value' ? { key: this.keys.value(path) } : this.keys.overridesOf(path);
+        const range: KeyRange = part === 'value' ? { key: this.keys.value(path) } : this.keys.overrideRange(path);
         return { range: { ...range, revision } };
       }),
     );

@@ -55,28 +55,28 @@ export interface WatchLine {
 
 export const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
-const text = (encoded: string): string => Buffer.from(encoded, 'base64').toString();
+const decodeBase64 = (encoded: string): string => Buffer.from(encoded, 'base64').toString();
 
-export const read = ({ key, value = '', mod_revision }: RawKeyValue): KeyValue => ({
-  ...{ key: text(key), value: text(value), modRevision: Number(mod_revision) },
+export const decodeKeyValue = ({ key, value = '', mod_revision }: RawKeyValue): KeyValue => ({
+  ...{ key: decodeBase64(key), value: decodeBase64(value), modRevision: Number(mod_revision) },
 });
 
-export const keyOf = ({ key, end }: KeyRange) => ({
+export const encodeKeyRange = ({ key, end }: KeyRange) => ({
   key: base64(key),
   ...(end === undefined ? {} : { range_end: base64(end) }),
 });
 
-export const rangeOf = ({ revision, minModRevision, keysOnly, limit, ...range }: RangeRequest) => ({
-  ...keyOf(range),
+export const encodeRange = ({ revision, minModRevision, keysOnly, limit, ...range }: RangeRequest) => ({
+  ...encodeKeyRange(range),
   ...(revision === undefined ? {} : { revision: String(revision) }),
   ...(minModRevision === undefined ? {} : { min_mod_revision: String(minModRevision) }),
   ...(keysOnly ? { keys_only: true } : {}),
   ...(limit === undefined ? {} : { limit: String(limit) }),
 });
 
-export function written(operation: EtcdOperation): object {
-  if ('range' in operation) return { request_range: rangeOf(operation.range) };
-  if ('delete' in operation) return { request_delete_range: keyOf(operation.delete) };
+export function encodeOperation(operation: EtcdOperation): object {
+  if ('range' in operation) return { request_range: encodeRange(operation.range) };
+  if ('delete' in operation) return { request_delete_range: encodeKeyRange(operation.delete) };
   const { key, value, lease } = operation.put;
   return { request_put: { key: base64(key), value: base64(value), ...(lease === undefined ? {} : { lease }) } };
 }

@@ -16,7 +16,7 @@ export interface FoundRecords {
 }
 
 /** What lies in the store of a repository, no matter who wrote it. */
-export interface Inspected extends FoundRecords {
+export interface InspectionResult extends FoundRecords {
   readonly head: FoundRecord<HeadRecord>;
   /** The revision of the store when the head was last written: mending succeeds only if nobody has moved the head since. */
   readonly headAt: number;
@@ -39,7 +39,7 @@ export interface Inspection {
   /** Whether records have to be signed to be believed. */
   readonly isSigned: boolean;
   /** What was written after `since`, a revision of the store; everything if the store is now in an older state. */
-  look(repository: string, since: number): Promise<Inspected>;
+  look(repository: string, since: number): Promise<InspectionResult>;
   /** False if somebody has moved the head meanwhile, so that nothing or only a part was put back. */
   putBack(
     repository: string,

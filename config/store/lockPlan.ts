@@ -3,7 +3,7 @@ import { conveyorError, unfitError } from '../../domain/errors';
 import { over } from '../../domain/excess';
 import { CONFIG_LIMITS } from '../../domain/limits';
 import { Keys } from './etcdKeys';
-import { base64, keyOf, type KeyRange } from './etcdWire';
+import { base64, encodeKeyRange, type KeyRange } from './etcdWire';
 
 /** Who may enter a store, and in which role. */
 export interface WantedUsers {
@@ -75,7 +75,7 @@ export function planLock(wanted: WantedUsers, present: PresentUsers, newPassword
       const role = hasOwn(host) ? names.own(host) : names.host;
       const steps = userSteps(present, { name: hostUser(host), password: newPassword(), role, host });
       if (!hasOwn(host)) return steps;
-      const made = roleSteps(present, role, [read, { type: 'READWRITE', range: keys.ownOf(host) }]);
+      const made = roleSteps(present, role, [read, { type: 'READWRITE', range: keys.ownRange(host) }]);
       return [...made, ...steps, ...nameSteps(present, keys, host), ...leaveSteps(present, hostUser(host), names.host)];
     }),
     ...rotated.flatMap((one) => (isAdded(one) ? [] : rotateSteps(present, one, newPassword()))),
@@ -111,9 +111,9 @@ function roleSteps({ roles }: PresentUsers, name: string, wanted: readonly Permi
   const has = roles[name];
   const made = has === undefined ? [{ text: `adds the role ${name}`, path: '/v3/auth/role/add', body: { name } }] : [];
   const granted = wanted.flatMap(({ type, range }): LockStep[] => {
-    const text = permissionText({ permType: type, ...keyOf(range) });
+    const text = permissionText({ permType: type, ...encodeKeyRange(range) });
     if (has?.includes(text)) return [];
-    const perm = { permType: type, ...keyOf(range) };
+    const perm = { permType: type, ...encodeKeyRange(range) };
     return [
       {
         text: `lets ${name} ${permissionWords(type)} ${range.key}…`,

@@ -32,7 +32,7 @@ export class StoreSigning {
   constructor({ key, trusted = [] }: SigningKeys = {}) {
     this.key = key === undefined ? undefined : parseKey(() => createPrivateKey(key));
     this.own = this.key && createPublicKey(this.key);
-    const others = trusted.flatMap(publicKeysIn);
+    const others = trusted.flatMap(parsePublicKeys);
     this.trusted = [...(this.own ? [this.own] : []), ...others];
   }
 
@@ -71,7 +71,7 @@ function splitHeader(text: string): { readonly line: string; readonly rest: stri
 
 const PUBLIC_KEY = /-----BEGIN PUBLIC KEY-----[^-]+-----END PUBLIC KEY-----/g;
 
-function publicKeysIn(pem: string): KeyObject[] {
+function parsePublicKeys(pem: string): KeyObject[] {
   const found = pem.match(PUBLIC_KEY) ?? [];
   if (found.length === 0) throw notAKey('it holds no public key');
   return found.map((one) => parseKey(() => createPublicKey(one)));

@@ -5,11 +5,11 @@ import { grouped } from '../../domain/grouped';
 import { plural } from '../../domain/text';
 import { lookUp } from '../repository/commits';
 import type { ConfigRepository } from '../repository/repository';
-import type { FoundOverride, FoundValue, Inspected, Inspection, TrueValue } from '../store/inspection';
+import type { FoundOverride, FoundValue, InspectionResult, Inspection, TrueValue } from '../store/inspection';
 import type { Acknowledged, ConfigStore, Head } from '../store/port';
 import { BranchLine } from './branchLine';
 import { findTrueHead } from './trueHead';
-import { valueFileOf, findTrueValue, valuesTree } from './trueValue';
+import { getValueFile, findTrueValue, valuesTree } from './trueValue';
 
 export interface MenderPorts {
   readonly open: () => Promise<ConfigRepository>;
@@ -32,7 +32,7 @@ type CommittedState = Omit<Committed, 'value'>;
 /** One round: what the store holds, what hosts acknowledge, and what git says about both. */
 interface Round {
   readonly repository: ConfigRepository;
-  readonly seen: Inspected;
+  readonly seen: InspectionResult;
   readonly said: readonly Acknowledged[];
   readonly isAll: boolean;
   readonly head: Head;
@@ -131,7 +131,7 @@ export class StoreMender {
     states: readonly (CommittedState & { readonly path: string })[],
   ): Promise<readonly (string | null)[]> {
     const asked = states.map((state) =>
-      isOnLine(this.line, state) ? `${state.commit}:${valueFileOf(state.path)}` : '',
+      isOnLine(this.line, state) ? `${state.commit}:${getValueFile(state.path)}` : '',
     );
     const places = [...new Set(asked.filter((place) => place !== ''))];
     const found = await lookUp(git, places);
@@ -165,7 +165,11 @@ export class StoreMender {
   }
 
   /** Makes hosts that acknowledge a removed override look again: whoever removed it may not have told them. */
-  private async refreshHosts(name: string, { overrides }: Inspected, said: readonly Acknowledged[]): Promise<void> {
+  private async refreshHosts(
+    name: string,
+    { overrides }: InspectionResult,
+    said: readonly Acknowledged[],
+  ): Promise<void> {
     const there = new Set(overrides.flatMap(({ path, it }) => (it ? [`${path} ${it.revision}`] : [])));
     const gone = said.filter(({ path, revision }) => revision !== null && !there.has(`${path} ${revision}`));
     if (gone.length > 0) await this.ports.inspection.touch(name, [...new Set(gone.map(({ path }) => path))]);

@@ -13,7 +13,7 @@ import { pathOfValue } from '../repository/revalue';
 import type { ConfigStore, StoredCommit } from '../store/port';
 
 /** What a look at the branch came to. */
-export interface Tailed {
+export interface TailResult {
   readonly applied: number;
   /** The newest commit of the branch that the store holds; null for neither. */
   readonly commit: string | null;
@@ -32,7 +32,7 @@ export async function tail(
   store: ConfigStore,
   most: number,
   log: (line: string) => void = () => undefined,
-): Promise<Tailed> {
+): Promise<TailResult> {
   const { name } = repository.ref;
   const [head, held] = [await repository.head(), await store.head(name)];
   if (head === null || held?.commit === head) return { applied: 0, commit: held?.commit ?? null };
@@ -41,7 +41,7 @@ export async function tail(
   const sequence = held?.sequence ?? 0;
   const next = line.slice(0, most);
   for (const [index, commit] of next.entries()) {
-    const { values, leftOut } = await valuesAt(repository, line[index - 1] ?? held?.commit ?? null, commit);
+    const { values, leftOut } = await readChangedValues(repository, line[index - 1] ?? held?.commit ?? null, commit);
     const applied = await store.apply(name, { commit, sequence: sequence + index + 1, values });
     if (applied === 'already') continue;
     const start = `${name}: commit ${commit.slice(0, 12)} leaves hosts with what they have of`;
@@ -55,18 +55,18 @@ export async function tail(
 const SAID = 20;
 
 /** What a commit changes, and which files of it no host could get: whoever lands is held to the limits of a store, whoever pushes is not. */
-async function valuesAt({ git }: ConfigRepository, parent: string | null, commit: string) {
+async function readChangedValues({ git }: ConfigRepository, parent: string | null, commit: string) {
   const deltas = (await deltaBetween(git, parent, commit)).filter(({ path }) => path.startsWith(`${VALUES}/`));
-  const texts = await textsOf(git, deltas);
+  const texts = await readBlobTexts(git, deltas);
   const judged = deltas.map((delta) => ({ delta, why: whyLeftOut(delta, texts) }));
   return {
-    values: judged.flatMap(({ delta, why }) => (why === undefined ? [valueOf(delta, texts)] : [])),
+    values: judged.flatMap(({ delta, why }) => (why === undefined ? [toStoredValue(delta, texts)] : [])),
     leftOut: judged.flatMap(({ delta, why }) => (why === undefined ? [] : [{ file: delta.path, why }])),
   };
 }
 
 /** By blob. One that is larger than a value may be is not read. */
-async function textsOf(git: Git, deltas: readonly Delta[]): Promise<ReadonlyMap<string, string>> {
+async function readBlobTexts(git: Git, deltas: readonly Delta[]): Promise<ReadonlyMap<string, string>> {
   const blobs = [...new Set(deltas.flatMap(({ after, isLink }) => (after === null || isLink ? [] : [after])))];
   const sizes = await lookUp(git, blobs);
   const read = blobs.filter((_, index) => (sizes[index]?.bytes ?? 0) <= CONFIG_LIMITS.value.max);
@@ -86,7 +86,7 @@ function whyLeftOut({ path: file, after, isLink }: Delta, texts: ReadonlyMap<str
   return whyNotConfigPath(path);
 }
 
-const valueOf = ({ path, after }: Delta, texts: ReadonlyMap<string, string>): StoredCommit['values'][number] => ({
+const toStoredValue = ({ path, after }: Delta, texts: ReadonlyMap<string, string>): StoredCommit['values'][number] => ({
   path: pathOfValue(path),
   value: after === null ? null : (texts.get(after) ?? ''),
   version: after ?? '',

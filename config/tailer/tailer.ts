@@ -1,4 +1,4 @@
-import type { Tailed } from './tail';
+import type { TailResult } from './tail';
 
 /** How a tailer stands. */
 export interface TailerState {
@@ -16,7 +16,7 @@ export interface TailerState {
 
 export interface TailerPorts {
   /** As `tail` does. `mended`: how many records of the store were not as git has them. */
-  readonly step: () => Promise<Tailed & { readonly mended?: number }>;
+  readonly step: () => Promise<TailResult & { readonly mended?: number }>;
   readonly now: () => number;
   /** Resolves after so long, or when the signal is aborted. */
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;

@@ -1,7 +1,7 @@
 import { isOnLine, type CommitLine } from '../../domain/config/storeTruth';
 import { conveyorError } from '../../domain/errors';
 import type { ConfigRepository } from '../repository/repository';
-import type { Inspected } from '../store/inspection';
+import type { InspectionResult } from '../store/inspection';
 import type { Head } from '../store/port';
 
 const NO_COMMIT: Head = { sequence: 0, commit: '' };
@@ -15,7 +15,7 @@ const NO_COMMIT: Head = { sequence: 0, commit: '' };
 export async function findTrueHead(
   repository: ConfigRepository,
   line: CommitLine,
-  { head: { it, fault }, values }: Pick<Inspected, 'head' | 'values'>,
+  { head: { it, fault }, values }: Pick<InspectionResult, 'head' | 'values'>,
   isSigned: boolean,
 ): Promise<Head> {
   if (it !== undefined && it.sequence > 0 && fault === undefined)

@@ -10,7 +10,7 @@ import type { Head } from '../store/port';
 import type { TrueValue } from '../store/inspection';
 
 /** The file of a value. */
-export const valueFileOf = (path: string): string => `${VALUES}/${valueFile(path)}`;
+export const getValueFile = (path: string): string => `${VALUES}/${valueFile(path)}`;
 
 /** Values of a commit by their paths: the blob, or `unfit` for a value that no host could get. */
 export async function valuesTree(git: Git, commit: string, file = `${VALUES}/`): Promise<ReadonlyMap<string, string>> {
@@ -21,7 +21,7 @@ export async function valuesTree(git: Git, commit: string, file = `${VALUES}/`):
       const [, mode = '', blob = '', size = '', found = ''] = /^(\d+) \w+ (\w+) +(\S+)\t(.*)$/s.exec(row) ?? [];
       const path = pathOfValue(found);
       const isFit = mode.startsWith('100') && Number(size) <= CONFIG_LIMITS.value.max;
-      return [path, isFit && found === valueFileOf(path) && whyNotConfigPath(path) === undefined ? blob : 'unfit'];
+      return [path, isFit && found === getValueFile(path) && whyNotConfigPath(path) === undefined ? blob : 'unfit'];
     }),
   );
 }
@@ -36,7 +36,7 @@ export async function findTrueValue(
   head: Head,
   path: string,
 ): Promise<Omit<TrueValue, 'overrules'>> {
-  const file = valueFileOf(path);
+  const file = getValueFile(path);
   const asked = ['log', '--first-parent', `-n${LOOKED_THROUGH}`, '--format=%H', head.commit, '--', file];
   const commits = (await git.text(asked)).split('\n').filter((commit) => commit !== '');
   for (const commit of commits) {

@@ -5,11 +5,11 @@ import { readBits } from './bitsOnWire';
 import { HAVE } from './peerApp';
 
 /** What other hosts answer. Every method throws for who is gone, late, or answers with something else. */
-export interface Asking {
+export interface PeerClient {
   /** Which pieces somebody gives; `busy` when it has enough to do. */
-  has(peer: string, wanted: WantedPackage, signal: AbortSignal): Promise<Bits | 'busy'>;
+  fetchBits(peer: string, wanted: WantedPackage, signal: AbortSignal): Promise<Bits | 'busy'>;
   /** A piece, of which nobody has looked whether it fits, and what else there is. */
-  piece(peer: string, wanted: WantedPackage, piece: number, signal: AbortSignal): Promise<PeerAnswer | 'busy'>;
+  fetchPiece(peer: string, wanted: WantedPackage, piece: number, signal: AbortSignal): Promise<PeerAnswer | 'busy'>;
 }
 
 /** A package and the key that it is kept by; several packages may name one digest. */
@@ -28,7 +28,7 @@ const ANSWER_MS = 3000;
 /** How long a piece may take. Who needs longer is no help. */
 const PIECE_MS = 20_000;
 
-export function askingOver(fetchIt: typeof fetch = fetch): Asking {
+export function createPeerClient(fetchIt: typeof fetch = fetch): PeerClient {
   const get = async (url: string, signal: AbortSignal): Promise<Response | 'busy'> => {
     const response = await fetchIt(url, { signal, redirect: 'error' });
     if (response.ok) return response;
@@ -37,28 +37,28 @@ export function askingOver(fetchIt: typeof fetch = fetch): Asking {
     throw new Error(`HTTP status ${response.status}`);
   };
   return {
-    has: async (peer, { pack: { digest, pieces }, key }, ending) => {
+    fetchBits: async (peer, { pack: { digest, pieces }, key }, ending) => {
       const signal = AbortSignal.any([ending, AbortSignal.timeout(ANSWER_MS)]);
       const response = await get(`${peer}/v1/have/${digest}?package=${key}`, signal);
       if (response === 'busy') return 'busy';
-      const text = await bytesOf(response, pieces.length + 1000, signal);
+      const text = await readPeerBytes(response, pieces.length + 1000, signal);
       const { have } = JSON.parse(text.toString('utf8')) as { readonly have?: unknown };
       const bits = readBits(have, pieces.length);
       if (bits === undefined) throw new Error('it does not say which pieces it has');
       return bits;
     },
-    piece: async (peer, { pack, key }, piece, ending) => {
+    fetchPiece: async (peer, { pack, key }, piece, ending) => {
       const signal = AbortSignal.any([ending, AbortSignal.timeout(PIECE_MS)]);
       const response = await get(`${peer}/v1/pieces/${pack.digest}/${piece}?package=${key}`, signal);
       if (response === 'busy') return 'busy';
-      const bytes = await bytesOf(response, sizeOfPiece(pack, piece), signal);
+      const bytes = await readPeerBytes(response, sizeOfPiece(pack, piece), signal);
       return { bytes, has: readBits(response.headers.get(HAVE), pack.pieces.length) };
     },
   };
 }
 
 /** A larger answer is something else, and nobody reads on. Throws when it is late. */
-async function bytesOf({ body }: Response, most: number, signal: AbortSignal): Promise<Buffer> {
+async function readPeerBytes({ body }: Response, most: number, signal: AbortSignal): Promise<Buffer> {
   const bytes = body === null ? 'too-large' : await readUpTo(body, most, { signal });
   signal.throwIfAborted();
   return typeof bytes === 'string' ? Buffer.alloc(0) : bytes;

@@ -11,18 +11,18 @@ export interface PieceDisk extends Files {
   /** Nothing if there is no such file. */
   rename(from: string, to: string): Promise<void>;
   /** Differs once somebody has changed the file; undefined where there is none. */
-  stampOf(name: string): Promise<string | undefined>;
+  readStamp(name: string): Promise<string | undefined>;
   /** Names of the files that hold pieces. */
   dataFiles(): Promise<readonly string[]>;
   /** Where applications of the host find a file. */
-  placeOf(name: string): string;
+  locate(name: string): string;
 }
 
 export function pieceDiskIn(folder: string): PieceDisk {
   const place = (name: string): string => join(folder, name);
   return {
     ...filesIn(folder),
-    placeOf: place,
+    locate: place,
     dataFiles: async () => (await readdir(folder)).filter((name) => name.endsWith('.data')),
     readPart: (name, at, bytes) => readPart(place(name), at, bytes),
     rename: async (from, to) => {
@@ -30,7 +30,7 @@ export function pieceDiskIn(folder: string): PieceDisk {
         if (error.code !== 'ENOENT') throw error;
       });
     },
-    stampOf: async (name) => {
+    readStamp: async (name) => {
       const found = await stat(place(name)).catch(() => undefined);
       return found && `${found.ino} ${found.size} ${found.mtimeMs}`;
     },

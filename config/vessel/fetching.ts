@@ -6,7 +6,7 @@ import { AT_ONCE, isHearingDue, isLookDue, TURN_MS } from '../../domain/vessel/p
 import { distanceOf, pickPeers, type Candidate } from '../../domain/vessel/peers';
 import { TRUSTED, trustAfter, type AskOutcome, type Trust } from '../../domain/vessel/trust';
 import { Bell } from '../store/bell';
-import type { Asking } from './asking';
+import type { PeerClient } from './asking';
 import type { Pieces } from './pieces';
 
 export interface FetchingOptions {
@@ -14,7 +14,7 @@ export interface FetchingOptions {
   readonly labels?: Readonly<Record<string, string>> | undefined;
   /** Who else has the package or fetches it. */
   readonly peers: () => Promise<readonly Candidate[]>;
-  readonly asking: Asking;
+  readonly asking: PeerClient;
   readonly now: () => number;
   readonly log: (line: string) => void;
   /** How often a disk that took nothing is tried again. Default 10 s. */
@@ -37,7 +37,7 @@ const STUCK_MS = 10_000;
 const RETRY_DISK_MS = 10_000;
 
 /** Brings the pieces of one package to this host, from whoever has them. */
-export class Fetching {
+export class PackageFetch {
   private readonly known = new Map<string, KnownPeer>();
   private readonly under = new Map<number, { readonly peer: string; readonly since: number }[]>();
   private readonly bell = new Bell();
@@ -56,7 +56,7 @@ export class Fetching {
     this.seed = hash(options.host);
     this.cameAt = options.now();
     const { source, pieces: all } = pieces.pack;
-    this.known.set(source, newKnown(source, 3, all.length));
+    this.known.set(source, createKnownPeer(source, 3, all.length));
   }
 
   /** Resolves once all pieces are there, whether they make the package or not, or once it is stopped. */
@@ -98,7 +98,7 @@ export class Fetching {
         this.forget(new Set(candidates.map(({ id }) => id)));
         for (const { id, labels: others } of pickPeers(candidates, labels, this.seed))
           if (!this.known.has(id) && this.known.size <= VESSEL_LIMITS.peers.max)
-            this.known.set(id, newKnown(id, distanceOf(labels, others), this.total));
+            this.known.set(id, createKnownPeer(id, distanceOf(labels, others), this.total));
       })
       .catch(() => undefined) // The store is away: those who are known continue.
       .finally(() => {
@@ -138,7 +138,7 @@ export class Fetching {
   private async askOne(peer: KnownPeer): Promise<void> {
     const { asking, now } = this.options;
     try {
-      const has = await asking.has(peer.id, this.pieces, this.ending.signal);
+      const has = await asking.fetchBits(peer.id, this.pieces, this.ending.signal);
       peer.heardAt = now();
       if (has === 'busy') this.judge(peer, 'busy');
       else peer.has = has;
@@ -181,7 +181,7 @@ export class Fetching {
 
   private async tryPiece(piece: number, peer: KnownPeer): Promise<AskOutcome> {
     const { asking, now } = this.options;
-    const given = await asking.piece(peer.id, this.pieces, piece, this.ending.signal);
+    const given = await asking.fetchPiece(peer.id, this.pieces, piece, this.ending.signal);
     if (given === 'busy') {
       setBit(peer.has, piece, false);
       return 'busy';
@@ -212,6 +212,6 @@ export class Fetching {
   }
 }
 
-const newKnown = (id: string, distance: Distance, pieces: number): KnownPeer => ({
+const createKnownPeer = (id: string, distance: Distance, pieces: number): KnownPeer => ({
   ...{ id, distance, has: noBits(pieces), asked: 0, trust: TRUSTED, heardAt: -Infinity, isAnswering: false },
 });

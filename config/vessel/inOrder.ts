@@ -9,7 +9,7 @@ interface Reading {
 }
 
 /** Pieces from one on, each once it is there. It breaks off when no more of them come. */
-export function piecesInOrder(pieces: Pieces, from: number, { isComing, onEnd }: Reading): ReadableStream<Uint8Array> {
+export function streamPieces(pieces: Pieces, from: number, { isComing, onEnd }: Reading): ReadableStream<Uint8Array> {
   const all = pieces.pack.pieces.length;
   let next = from;
   let isOver = false;

@@ -2,7 +2,7 @@ import { serve, type ServerType } from '@hono/node-server';
 import type { Server } from 'node:http';
 import { conveyorError } from '../../domain/errors';
 import { VESSEL_LIMITS } from '../../domain/limits';
-import { createPeerApp, type Giver } from './peerApp';
+import { createPeerApp, type PieceProvider } from './peerApp';
 import type { Throttle } from './throttle';
 
 export interface Place {
@@ -11,12 +11,12 @@ export interface Place {
 }
 
 /** `10.0.0.5:4701`, `trainer-1:4710`, `[::1]:0`; undefined for what is none. */
-export function placeOf(text: string): Place | undefined {
+export function parsePeerPlace(text: string): Place | undefined {
   const [, host = '', port = ''] = /^(\[[0-9a-f:]+\]|[A-Za-z0-9.-]+):(\d{1,5})$/i.exec(text) ?? [];
   return host === '' || Number(port) > 65_535 ? undefined : { host, port: Number(port) };
 }
 
-interface Listening {
+interface PeerListener {
   /** What other hosts call it by. */
   readonly address: string;
   close(): void;
@@ -25,7 +25,11 @@ interface Listening {
 const IDLE_MS = 30_000;
 
 /** Gives pieces to whoever asks at this place. @throws ConveyorError `port-in-use`, and what else the system says */
-export function listenForPeers(giver: Giver, { host, port }: Place, throttle?: Throttle): Promise<Listening> {
+export function listenForPeers(
+  giver: PieceProvider,
+  { host, port }: Place,
+  throttle?: Throttle,
+): Promise<PeerListener> {
   const { fetch } = createPeerApp(giver, throttle);
   return new Promise((resolve, reject) => {
     const hostname = host.replace(/^\[|\]$/g, '');

@@ -3,17 +3,17 @@ import { CONFIG_LIMITS, VESSEL_LIMITS } from '../../domain/limits';
 import { cutText } from '../../domain/size';
 
 /** What an application says of a package. */
-export type Loaded =
+export type LoadState =
   { readonly state: 'loading' } | { readonly state: 'ready' } | { readonly state: 'refused'; readonly reason: string };
 
-export type LoadReport = Loaded & { readonly path: string; readonly version: string; readonly app: string };
+export type LoadReport = LoadState & { readonly path: string; readonly version: string; readonly app: string };
 
 /** What the applications of a host say of one version of a package. */
 export class Applications {
-  private readonly all = new Map<string, Loaded>();
+  private readonly all = new Map<string, LoadState>();
 
   /** Whether that is news. @throws ConveyorError `over-limit` */
-  take(app: string, loaded: Loaded): boolean {
+  take(app: string, loaded: LoadState): boolean {
     const { of, max } = VESSEL_LIMITS.apps;
     const before = this.all.get(app);
     if (before === undefined && this.all.size >= max)
@@ -36,7 +36,7 @@ export class Applications {
     return loading.length > 0 ? { loading: `${loading.join(', ')} loads it` } : {};
   }
 
-  get view(): Readonly<Record<string, Loaded>> {
+  get view(): Readonly<Record<string, LoadState>> {
     return Object.fromEntries(this.all);
   }
 }

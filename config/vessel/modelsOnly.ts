@@ -8,7 +8,7 @@ import type { Deployable } from '../pushType/pushType';
  * value and its applications have loaded what that names; whoever does not load it is never live on it. `prepare` rejects with the
  * ExtensionError `not-deployable` for what is not a model.
  */
-export const modelsOnly = (fleet: ConfigFleet): Deployable => ({
+export const restrictToModels = (fleet: ConfigFleet): Deployable => ({
   memory: fleet.memory,
   prepare: (config, versions) => {
     const foreign = config.paths.find((path) => !isPackagePath(path));

@@ -8,9 +8,9 @@ import { writeBits } from './bitsOnWire';
 import type { Throttle } from './throttle';
 
 /** What somebody gives to other hosts. */
-export interface Giver {
+export interface PieceProvider {
   /** The pieces of a package that it can give now; undefined for an unknown package. Older hosts do not send the key. */
-  bitsOf(digest: string, key?: string): { readonly pieces: number; readonly have: Bits } | undefined;
+  getBits(digest: string, key?: string): { readonly pieces: number; readonly have: Bits } | undefined;
   /** A piece as its digest says; undefined when it is not there after all. */
   read(digest: string, piece: number, key?: string): Promise<Uint8Array | undefined>;
 }
@@ -26,7 +26,7 @@ type C = Context<{ Bindings: Bindings | undefined }>;
  * What hosts ask each other (docs/guides/config-proxy.md#between-hosts): which pieces there are, and pieces. Nothing else is served there, and so
  * much at once and no more.
  */
-export function createPeerApp(giver: Giver, throttle?: Throttle): { readonly fetch: Hono['fetch'] } {
+export function createPeerApp(giver: PieceProvider, throttle?: Throttle): { readonly fetch: Hono['fetch'] } {
   const app = new Hono<{ Bindings: Bindings | undefined }>();
   const uploads = new RequestRoom(VESSEL_LIMITS.uploads.max);
   const questions = new RequestRoom(VESSEL_LIMITS.questions.max);
@@ -34,20 +34,20 @@ export function createPeerApp(giver: Giver, throttle?: Throttle): { readonly fet
   app.notFound((c) => answerError(c, conveyorError('not-found', { what: `${c.req.method} ${c.req.path}` })));
   app.get('/v1/have/:digest', (c) => {
     questions.enter(c);
-    const { pieces, have } = known(giver, c.req.param('digest'), c.req.query('package'));
+    const { pieces, have } = requirePackage(giver, c.req.param('digest'), c.req.query('package'));
     return c.json({ pieces, have: writeBits(have) });
   });
   app.get('/v1/pieces/:digest/:piece', async (c) => {
     uploads.enter(c);
     const [digest, piece, key] = [c.req.param('digest'), c.req.param('piece'), c.req.query('package')];
-    const { have } = known(giver, digest, key);
+    const { have } = requirePackage(giver, digest, key);
     const bytes =
       /^\d{1,5}$/.test(piece) && hasBit(have, Number(piece)) ? await giver.read(digest, Number(piece), key) : null;
     if (!bytes) throw conveyorError('not-found', { what: `piece ${piece} of ${digest}` });
     await throttle?.take(bytes.length);
     return c.body(bytes as Uint8Array<ArrayBuffer>, 200, {
       'content-type': 'application/octet-stream',
-      [HAVE]: writeBits(giver.bitsOf(digest, key)?.have ?? have),
+      [HAVE]: writeBits(giver.getBits(digest, key)?.have ?? have),
     });
   });
   return { fetch: app.fetch as Hono['fetch'] };
@@ -72,8 +72,8 @@ class RequestRoom {
   }
 }
 
-function known(giver: Giver, digest: string, key: string | undefined) {
-  const found = digestOf(digest) ? giver.bitsOf(digest, key) : undefined;
+function requirePackage(giver: PieceProvider, digest: string, key: string | undefined) {
+  const found = digestOf(digest) ? giver.getBits(digest, key) : undefined;
   if (found === undefined) throw conveyorError('not-found', { what: `package ${digest.slice(0, 64)}` });
   return found;
 }

@@ -52,7 +52,7 @@ export class Pieces {
   }
 
   get place(): string {
-    return this.disk.placeOf(this.file);
+    return this.disk.locate(this.file);
   }
 
   /** Calls `listener` whenever a piece has come, or more has changed; the function ends that. */
@@ -68,7 +68,7 @@ export class Pieces {
   /** Undefined where it is not there, or the disk has lost it. */
   async read(piece: number): Promise<Buffer | undefined> {
     if (!hasBit(this.have, piece)) return undefined;
-    const bytes = await this.onDisk(piece).catch(() => undefined);
+    const bytes = await this.readVerified(piece).catch(() => undefined);
     if (bytes === undefined) this.mark(piece, false);
     return bytes;
   }
@@ -96,11 +96,11 @@ export class Pieces {
     return this.count === this.pack.pieces.length;
   }
 
-  private currentStamp = (): Promise<string | undefined> => this.disk.stampOf(this.file);
+  private currentStamp = (): Promise<string | undefined> => this.disk.readStamp(this.file);
 
   private verify(): Promise<void> {
     return this.digestAll(async (piece) => {
-      const bytes = await this.onDisk(piece).catch(() => undefined);
+      const bytes = await this.readVerified(piece).catch(() => undefined);
       if (bytes) this.mark(piece, true);
       return bytes;
     });
@@ -122,7 +122,7 @@ export class Pieces {
     this.notify();
   }
 
-  private async onDisk(piece: number): Promise<Buffer | undefined> {
+  private async readVerified(piece: number): Promise<Buffer | undefined> {
     const { pieceBytes } = this.pack;
     const bytes = await this.disk.readPart(this.file, piece * pieceBytes, sizeOfPiece(this.pack, piece));
     return this.fits(piece, bytes) ? bytes : undefined;

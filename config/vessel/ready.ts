@@ -10,7 +10,7 @@ interface Lives {
 const FILE = 'ready.json';
 
 /** By path what applications of this host live on: also after the proxy was killed, so that the host does not seem to load it again. */
-export class Ready {
+export class ReadyVersions {
   private readonly all = new Map<string, Lives>();
   private isDue = false;
   private readonly writing = new Loop(
@@ -37,7 +37,7 @@ export class Ready {
     }
   }
 
-  of = (path: string): string | undefined => this.all.get(path)?.version;
+  find = (path: string): string | undefined => this.all.get(path)?.version;
 
   /** Whether applications (those of the path, or any) live on that digest. */
   has(digest: string, path: string | null): boolean {

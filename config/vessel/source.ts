@@ -3,14 +3,14 @@ import { open } from 'node:fs/promises';
 import { isOffered, offeredBits, servedOnce, type ServedPieces } from '../../domain/vessel/offer';
 import { parsePackage, pieceBytesFor, sizeOfPiece, type Package } from '../../domain/vessel/package';
 import { readPart } from './disk';
-import type { Giver } from './peerApp';
+import type { PieceProvider } from './peerApp';
 import { sha256 } from './pieces';
 
 /**
  * What the configuration is to say of a file. It is read once, a piece at a time.
  * @throws ConveyorError `package-invalid` for what is empty or too large, and what the disk throws
  */
-export async function packageOf(
+export async function describePackage(
   file: string,
   { path, version, source, pieceBytes }: { path: string; version: number; source: string; pieceBytes?: number },
 ): Promise<Package> {
@@ -34,7 +34,7 @@ export async function packageOf(
 }
 
 /** Serves a file to the first hosts, each piece a few times: they have the rest from each other. */
-export class PieceSource implements Giver {
+export class PieceSource implements PieceProvider {
   /** How often each piece was served since the start. */
   readonly counts: number[];
   private readonly served = new Map<number, ServedPieces>();
@@ -47,7 +47,7 @@ export class PieceSource implements Giver {
     this.counts = pack.pieces.map(() => 0);
   }
 
-  bitsOf(digest: string) {
+  getBits(digest: string) {
     const { length } = this.pack.pieces;
     return digest === this.pack.digest
       ? { pieces: length, have: offeredBits(this.served, length, this.now()) }

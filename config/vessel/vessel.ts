@@ -5,14 +5,14 @@ import type { Candidate } from '../../domain/vessel/peers';
 import { modelPackageKey } from '../../sdk/modelKey';
 import { pause } from '../../sdk/pause';
 import type { Acknowledged, ConfigStore } from '../store/port';
-import type { Asking } from './asking';
+import type { PeerClient } from './asking';
 import type { PieceDisk } from './disk';
-import { Fetching } from './fetching';
+import { PackageFetch } from './fetching';
 import { Applications, type LoadReport } from './loading';
-import type { Giver } from './peerApp';
+import type { PieceProvider } from './peerApp';
 import type { Pieces } from './pieces';
-import { Ready } from './ready';
-import { piecesInOrder } from './inOrder';
+import { ReadyVersions } from './ready';
+import { streamPieces } from './inOrder';
 import { KeptPackages } from './kept';
 
 export interface VesselOptions {
@@ -23,7 +23,7 @@ export interface VesselOptions {
   readonly disk: PieceDisk;
   /** How much all packages of this host may take. */
   readonly mostBytes: number;
-  readonly asking: Asking;
+  readonly asking: PeerClient;
   readonly now: () => number;
   readonly log: (line: string) => void;
   /** What this host says of a path has changed. */
@@ -34,7 +34,7 @@ export interface VesselOptions {
 }
 
 /** What the configuration last said of a path, and how far this host is with it. */
-interface Wanted {
+interface PathPackage {
   readonly version: string;
   readonly pack: Package | undefined;
   readonly apps: Applications;
@@ -43,7 +43,7 @@ interface Wanted {
   invalid?: string;
   /** Why nothing is fetched. */
   trouble?: string | undefined;
-  fetching?: Fetching;
+  fetching?: PackageFetch;
 }
 
 const RETRY_DISK_MS = 10_000;
@@ -53,17 +53,17 @@ const RECHECK_MS = 60_000;
  * Packages of one host (docs/design/config.md#packages). The configuration says which: a value that comes later takes the place of the one
  * before at once, whatever was under way. Their pieces come from other hosts, and are given to them.
  */
-export class Vessel implements Giver {
+export class Vessel implements PieceProvider {
   /** Where other hosts get pieces of this one; undefined: nowhere. */
   address: string | undefined;
-  private readonly wanted = new Map<string, Wanted>();
+  private readonly wanted = new Map<string, PathPackage>();
   private readonly kept: KeptPackages;
-  private readonly ready: Ready;
+  private readonly ready: ReadyVersions;
   private readonly ending = new AbortController();
 
   constructor(private readonly options: VesselOptions) {
     const { disk, mostBytes, now, log } = options;
-    this.ready = new Ready(disk, log);
+    this.ready = new ReadyVersions(disk, log);
     this.kept = new KeptPackages({ disk, mostBytes, now, log, isNeeded: (...one) => this.isNeeded(...one) });
   }
 
@@ -79,7 +79,7 @@ export class Vessel implements Giver {
   }
 
   /** What applications of this host are to have from now on. */
-  wants({ path, value, version }: Answer): void {
+  setWanted({ path, value, version }: Answer): void {
     if (!isPackagePath(path)) return;
     const before = this.wanted.get(path);
     if (before?.version === version) return;
@@ -91,13 +91,13 @@ export class Vessel implements Giver {
   }
 
   /** What the acknowledgement of a version says besides. */
-  acknowledged(path: string, version: string): Pick<Acknowledged, 'loading' | 'refused' | 'peer'> {
+  getAcknowledgement(path: string, version: string): Pick<Acknowledged, 'loading' | 'refused' | 'peer'> {
     if (!isPackagePath(path) || version === '') return {};
     const wanted = this.wanted.get(path);
     if (wanted?.version !== version) return { loading: 'it has just come' };
     if (wanted.invalid !== undefined) return { refused: `config-proxy: ${wanted.invalid}` };
     return {
-      ...wanted.apps.acknowledgement(this.ready.of(path) === version),
+      ...wanted.apps.acknowledgement(this.ready.find(path) === version),
       ...(this.address === undefined ? {} : { peer: this.address }),
     };
   }
@@ -139,10 +139,10 @@ export class Vessel implements Giver {
     const { digest, key } = wanted;
     const pieces = this.kept.find(digest, key);
     if (pieces === undefined) throw conveyorError('not-found', { what: `package ${digest.slice(0, 64)}` });
-    return piecesInOrder(pieces, from, { isComing: () => this.isComing(pieces), onEnd });
+    return streamPieces(pieces, from, { isComing: () => this.isComing(pieces), onEnd });
   }
 
-  bitsOf(digest: string, key?: string) {
+  getBits(digest: string, key?: string) {
     const pieces = this.kept.find(digest, key);
     return pieces && { pieces: pieces.pack.pieces.length, have: pieces.have };
   }
@@ -151,7 +151,7 @@ export class Vessel implements Giver {
     return this.kept.find(digest, key)?.read(piece);
   }
 
-  private newWanted(path: string, value: string | null, version: string): Wanted {
+  private newWanted(path: string, value: string | null, version: string): PathPackage {
     const common = { version, apps: new Applications(), ending: new AbortController() };
     if (value === null) return { ...common, pack: undefined };
     try {
@@ -173,27 +173,27 @@ export class Vessel implements Giver {
   }
 
   /** Until it is whole or no longer wanted, also when the disk loses a piece later. */
-  private async fetch(path: string, wanted: Wanted, pack: Package): Promise<void> {
+  private async fetch(path: string, wanted: PathPackage, pack: Package): Promise<void> {
     const { signal } = wanted.ending;
     while (!signal.aborted) {
       const pieces = await this.hold(path, wanted, pack);
       // A disk may take its time, and a signal tells nobody who listens too late.
       if (pieces === undefined || signal.aborted) continue;
-      const fetching = new Fetching(pieces, { ...this.options, peers: () => this.peers(path, wanted.version) });
+      const fetching = new PackageFetch(pieces, { ...this.options, peers: () => this.peers(path, wanted.version) });
       wanted.fetching = fetching;
       const stop = (): void => fetching.stop();
       signal.addEventListener('abort', stop);
       await fetching.run();
       signal.removeEventListener('abort', stop);
       if (pieces.otherDigest !== undefined) return this.refuse(path, wanted, pieces);
-      await untilBroken(pieces, signal);
+      await awaitBroken(pieces, signal);
     }
     // Whoever loads it has to know that no more comes.
     this.kept.get(path, pack)?.notify();
   }
 
   /** The configuration names pieces that do not make the package of that digest, so no host is ever live on it. */
-  private async refuse(path: string, wanted: Wanted, { pack, otherDigest }: Pieces): Promise<void> {
+  private async refuse(path: string, wanted: PathPackage, { pack, otherDigest }: Pieces): Promise<void> {
     const why = `its pieces make a file of the digest ${otherDigest}, and not ${pack.digest}`;
     wanted.invalid = conveyorError('package-invalid', { path, why }).message;
     this.options.log(wanted.invalid);
@@ -203,7 +203,7 @@ export class Vessel implements Giver {
     this.options.onChange(path);
   }
 
-  private async hold(path: string, wanted: Wanted, pack: Package): Promise<Pieces | undefined> {
+  private async hold(path: string, wanted: PathPackage, pack: Package): Promise<Pieces | undefined> {
     try {
       const pieces = await this.kept.hold(path, pack);
       wanted.trouble = undefined;
@@ -243,7 +243,7 @@ export class Vessel implements Giver {
 }
 
 /** Resolves when the disk has lost a piece, or the signal is aborted. */
-function untilBroken(pieces: Pieces, signal: AbortSignal): Promise<void> {
+function awaitBroken(pieces: Pieces, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const look = (): void => {
       if (pieces.isWhole && !signal.aborted) return;

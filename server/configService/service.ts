@@ -7,13 +7,13 @@ import { Landings } from '../../config/pushType/landing';
 import type { ConfigMemory } from '../../config/pushType/memory';
 import type { ConfigPorts, Land } from '../../config/pushType/ports';
 import { configPushType, type Judge } from '../../config/pushType/pushType';
-import { Stepping } from '../../config/pushType/stepping';
+import { ServiceStepper } from '../../config/pushType/stepping';
 import { sweepEveryMinute } from '../../config/pushType/sweeping';
 import type { Inspection } from '../../config/store/inspection';
 import { StoreMender } from '../../config/tailer/mender';
 import { Tailer } from '../../config/tailer/tailer';
 import { tail } from '../../config/tailer/tail';
-import { modelsOnly } from '../../config/vessel/modelsOnly';
+import { restrictToModels } from '../../config/vessel/modelsOnly';
 import type { ConfigState } from '../../platform/liveRegistry';
 import { METRICS_TYPE } from '../metricsText';
 import { ConfigServiceMetrics } from './metrics';
@@ -77,12 +77,12 @@ export function createConfigService(options: ConfigServiceOptions): ConfigServic
     ...{ log, now },
   };
   const fleet: ConfigFleet = new ConfigFleet(memory, ports, new Landings(ports));
-  const stepping = new Stepping(fleet, { sleep, log });
+  const stepping = new ServiceStepper(fleet, { sleep, log });
   const secured = token === undefined ? {} : { token };
   const parts = { tailers, troubles: stepping.troubles, services: () => fleet.services };
   const app = statusRoutes(parts, metrics, options);
   app.mount('/push-types/config', configPushType(fleet, judge, secured).fetch);
-  app.mount('/push-types/model', configPushType(modelsOnly(fleet), judge, secured).fetch);
+  app.mount('/push-types/model', configPushType(restrictToModels(fleet), judge, secured).fetch);
   app.mount('/artifact-finders/config-changes', configChangesFinder(repositories, secured).fetch);
   return {
     app,

@@ -2,7 +2,7 @@ import { Hono, type Context } from 'hono';
 import type { z } from 'zod';
 import { requireProposer } from '../../client/about';
 import { withAuditEntry } from '../../client/audited';
-import type { ChangeRequest, Requested } from '../../config/repository/requests';
+import type { ChangeRequest, RequestResult } from '../../config/repository/requests';
 import { conveyorError } from '../../domain/errors';
 import { over } from '../../domain/excess';
 import { CONFIG_LIMITS } from '../../domain/limits';
@@ -115,12 +115,12 @@ function runAudited(
   deps: ConfigurationRouteDeps,
   caller: Caller,
   { repository, message }: { readonly repository: string; readonly message: string },
-  run: () => Promise<Requested>,
-): Promise<Requested> {
+  run: () => Promise<RequestResult>,
+): Promise<RequestResult> {
   const { audit, configuration } = deps;
   const { principal: actor } = caller;
   let permitted: string | null = null;
-  const permittedRun = (): Promise<Requested> => {
+  const permittedRun = (): Promise<RequestResult> => {
     permitted = requireProposer(
       gatherFacts(deps, caller),
       { principal: actor, door: 'api' },
@@ -133,7 +133,7 @@ function runAudited(
   return withAuditEntry(audit, () => ({ ...about, door: 'api', permitted }), permittedRun, resultEntry);
 }
 
-const resultEntry = ({ version, paths, duplicate }: Requested) => ({
+const resultEntry = ({ version, paths, duplicate }: RequestResult) => ({
   result: duplicate ? `${version}, which there was already` : `${version}, ${plural(paths.length, 'value')}`,
 });
 

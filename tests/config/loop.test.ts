@@ -10,7 +10,7 @@ test('a loop does what is added while it runs, also in the very moment in which 
     for (let left = moments; left > 0; left -= 1) await Promise.resolve();
     due.push('second');
     loop.wake();
-    await loop.stopped();
+    await loop.awaitStop();
     expect({ moments, done }).toEqual({ moments, done: ['first', 'second'] });
   }
 });
@@ -33,10 +33,10 @@ test('a loop does one thing at a time, and after an error continues when it is w
   );
   loop.wake();
   loop.wake();
-  await loop.stopped();
+  await loop.awaitStop();
   expect({ due, errors: errors.length }).toEqual({ due: [2, 3], errors: 1 });
   loop.wake();
-  await loop.stopped();
+  await loop.awaitStop();
   expect({ due, most }).toEqual({ due: [], most: 1 });
 });
 

@@ -4,7 +4,7 @@ import { ConfigProxy } from '../../config/proxy/proxy';
 import { EtcdStore } from '../../config/store/etcd';
 import { EtcdApi } from '../../config/store/etcdApi';
 import { Keys } from '../../config/store/etcdKeys';
-import { keyOf } from '../../config/store/etcdWire';
+import { encodeKeyRange } from '../../config/store/etcdWire';
 import { hostUser } from '../../config/store/lockPlan';
 import type { Acknowledged } from '../../config/store/port';
 import { run } from '../builders/cliWorld';
@@ -165,13 +165,16 @@ describeWithEtcd('publishers', () => {
   });
 
   test('could bring nothing to hosts by a role for their path: what they write lands with the head or not at all', async () => {
-    const path = new Keys('flags').allOf('models/feed');
-    const perm = { permType: 'READWRITE', ...keyOf(path) };
+    const path = new Keys('flags').pathRange('models/feed');
+    const perm = { permType: 'READWRITE', ...encodeKeyRange(path) };
     const login = { user: 'publisher', password: 'the publisher' };
     for (const [where, body] of [
       ['role/add', { name: 'publishes-feed' }],
       ['role/grant', { name: 'publishes-feed', perm }],
-      ['role/grant', { name: 'publishes-feed', perm: { permType: 'READ', ...keyOf(new Keys('flags').everything) } }],
+      [
+        'role/grant',
+        { name: 'publishes-feed', perm: { permType: 'READ', ...encodeKeyRange(new Keys('flags').everything) } },
+      ],
       ['user/add', { name: login.user, password: login.password }],
       ['user/grant', { user: login.user, role: 'publishes-feed' }],
     ] as const)

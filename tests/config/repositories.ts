@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { folderTree } from '../../config/compiler/tree';
 import { OWN_PROGRAMS } from '../../config/compiler/walls';
-import { draftOfTree, draftOfValues, propose, type Proposed } from '../../config/repository/propose';
+import { createDraftFromTree, createDraftFromValues, propose, type Proposal } from '../../config/repository/propose';
 import { ConfigRepository } from '../../config/repository/repository';
 import { folderOf, type Files } from './sources';
 
@@ -12,8 +12,8 @@ export interface Bench {
   readonly repository: ConfigRepository;
   /** As `git` prints it, of the origin. */
   git(...args: readonly string[]): string;
-  proposeFiles(files: Files, base?: string | null): Promise<Proposed>;
-  proposeValues(values: Readonly<Record<string, unknown>>, base?: string | null): Promise<Proposed>;
+  proposeFiles(files: Files, base?: string | null): Promise<Proposal>;
+  proposeValues(values: Readonly<Record<string, unknown>>, base?: string | null): Promise<Proposal>;
   /** Another copy of the same repository, as another process has it. */
   another(): Promise<ConfigRepository>;
 }
@@ -35,11 +35,11 @@ export async function bench(): Promise<Bench> {
     another: () => open(`copy-${++copies}`),
     proposeFiles: async (files, base) => {
       const from = base === undefined ? await repository.head() : base;
-      return propose(repository, await draftOfTree(repository, from, folderTree(folderOf(files))), by);
+      return propose(repository, await createDraftFromTree(repository, from, folderTree(folderOf(files))), by);
     },
     proposeValues: async (values, base) => {
       const from = base === undefined ? await repository.head() : base;
-      return propose(repository, await draftOfValues(repository, from, values), by);
+      return propose(repository, await createDraftFromValues(repository, from, values), by);
     },
   };
 }

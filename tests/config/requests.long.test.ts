@@ -1,11 +1,15 @@
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { Lander } from '../../config/repository/land';
 import { ConfigRepository } from '../../config/repository/repository';
-import { requestChange, type Wanted } from '../../config/repository/requests';
+import { requestChange, type WantedChange } from '../../config/repository/requests';
 import { bench, NOW, type Bench } from './repositories';
 import { folderOf, LIMITS, program } from './sources';
 
-const ask = ({ repository }: Bench, wanted: Wanted, more: { base?: string; key?: string; author?: string } = {}) =>
+const ask = (
+  { repository }: Bench,
+  wanted: WantedChange,
+  more: { base?: string; key?: string; author?: string } = {},
+) =>
   requestChange(
     repository,
     { ...wanted, message: 'Change it', base: more.base ?? null },
@@ -32,7 +36,7 @@ describe('a request with a key', () => {
     expect(it.git('for-each-ref', 'refs/changes').trim().split('\n')).toHaveLength(1);
   });
 
-  test.each<[what: string, wanted: Wanted, author: string]>([
+  test.each<[what: string, wanted: WantedChange, author: string]>([
     ['another value', { values: { a: 2 } }, 'service:tuner'],
     ['another author', { values: { a: 1 } }, 'user:eve'],
   ])('and %s is refused, and names the change that has the key', async (_what, wanted, author) => {
@@ -46,7 +50,7 @@ describe('a request with a key', () => {
 });
 
 describe('what a request may not change', () => {
-  test.each<[what: string, wanted: Wanted, why: string]>([
+  test.each<[what: string, wanted: WantedChange, why: string]>([
     ['a compiled value', { values: { 'values/feed/limits': 1 } }, 'the folder values holds what is made of sources'],
     ['a compiled file', { files: { 'values/a.json': '1' } }, 'the folder values holds what is made of sources'],
     ['a schema as a value', { values: { 'feed/limits.schema': {} } }, 'it is the path of no value'],

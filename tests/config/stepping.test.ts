@@ -1,4 +1,4 @@
-import { Stepping } from '../../config/pushType/stepping';
+import { ServiceStepper } from '../../config/pushType/stepping';
 import { Sleeps } from './sleeps';
 
 test('after a start every service makes a step, then those alone that move or could not', async () => {
@@ -14,7 +14,7 @@ test('after a start every service makes a step, then those alone that move or co
     },
   };
   const sleeps = new Sleeps();
-  const stepping = new Stepping(fleet, { sleep: sleeps.sleep, log: (line) => log.push(line) });
+  const stepping = new ServiceStepper(fleet, { sleep: sleeps.sleep, log: (line) => log.push(line) });
   const ending = new AbortController();
   const next = sleeps.next();
   const running = stepping.run(ending.signal);
@@ -47,7 +47,7 @@ test('a service whose store is slow keeps no other one waiting', async () => {
   };
   const sleeps = new Sleeps();
   const ending = new AbortController();
-  const running = new Stepping(fleet, { sleep: sleeps.sleep, log: () => undefined }).run(ending.signal);
+  const running = new ServiceStepper(fleet, { sleep: sleeps.sleep, log: () => undefined }).run(ending.signal);
   await new Promise((resolve) => setImmediate(resolve));
   expect(steps).toEqual(fleet.services);
   const next = sleeps.next();
@@ -69,7 +69,7 @@ test('a service that was forgotten is in no trouble any more', async () => {
     },
   };
   const sleeps = new Sleeps();
-  const stepping = new Stepping(fleet, { sleep: sleeps.sleep, log: () => undefined });
+  const stepping = new ServiceStepper(fleet, { sleep: sleeps.sleep, log: () => undefined });
   const ending = new AbortController();
   const next = sleeps.next();
   const running = stepping.run(ending.signal);

@@ -1,5 +1,5 @@
 import { Tailer } from '../../config/tailer/tailer';
-import type { Tailed } from '../../config/tailer/tail';
+import type { TailResult } from '../../config/tailer/tail';
 import { Sleeps } from './sleeps';
 
 /** A tailer whose looks are these, one after the other; a text: why it fails. The last one lasts. */
@@ -7,7 +7,7 @@ async function started(...looks: readonly (number | string)[]) {
   const sleeps = new Sleeps();
   const log: string[] = [];
   let at = 0;
-  const step = async (): Promise<Tailed> => {
+  const step = async (): Promise<TailResult> => {
     const look = looks[Math.min(at, looks.length - 1)] ?? 0;
     at += 1;
     if (typeof look === 'string') throw new Error(look);

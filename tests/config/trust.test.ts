@@ -2,7 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Lander } from '../../config/repository/land';
-import { noteOfUnverified, readOptions } from '../../config/proxy/options';
+import { describeUnverified, readOptions } from '../../config/proxy/options';
 import { ConfigProxy } from '../../config/proxy/proxy';
 import { EtcdStore } from '../../config/store/etcd';
 import { storeTrust } from '../../platform/configStores';
@@ -195,7 +195,7 @@ describe('the keys of a reader', () => {
 
   test('are missing at a proxy without --trust, which says so as it starts, and what to do', () => {
     const args = ['--repository', 'flags', '--cache', '.', '--etcd', 'http://127.0.0.1:1'];
-    expect(noteOfUnverified(readOptions(args, {}).store)).toMatch(/takes values unverified.*--trust FILE names/);
-    expect(noteOfUnverified(readOptions([...args, '--trust', KEYS.trusted], {}).store)).toBeUndefined();
+    expect(describeUnverified(readOptions(args, {}).store)).toMatch(/takes values unverified.*--trust FILE names/);
+    expect(describeUnverified(readOptions([...args, '--trust', KEYS.trusted], {}).store)).toBeUndefined();
   });
 });

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { packageOf } from '../../config/vessel/source';
+import { describePackage } from '../../config/vessel/source';
 import { modelPackageKey } from '../../sdk/modelKey';
 import {
   watchModel,
@@ -288,7 +288,7 @@ test('one that is closed before it had a model rejects, and says nothing more', 
 
 test('publishing a file publishes its digest, and that of each of its pieces', async () => {
   const { pack, file } = await world.published(randomBytes(2 * PIECE));
-  expect(await packageOf(file, { path: FEED, version: 1, source: pack.source, pieceBytes: PIECE })).toEqual(pack);
+  expect(await describePackage(file, { path: FEED, version: 1, source: pack.source, pieceBytes: PIECE })).toEqual(pack);
 });
 
 /** Resolves once the application knows that it is to have this one. */

@@ -7,7 +7,7 @@ import { Hono } from 'hono';
 import { freePorts } from '../../cli/stack/ports';
 import { connectTemporal, type Temporal } from '../../client/connection';
 import { landChange } from '../../client/landing';
-import { draftOfValues, propose } from '../../config/repository/propose';
+import { createDraftFromValues, propose } from '../../config/repository/propose';
 import { ConfigRepository } from '../../config/repository/repository';
 import { EtcdStore } from '../../config/store/etcd';
 import type { Acknowledged } from '../../config/store/port';
@@ -205,7 +205,7 @@ export class ConfigWorld {
   }
 
   async proposes(values: Readonly<Record<string, unknown>>): Promise<string> {
-    const draft = await draftOfValues(this.repository, await this.repository.head(), values);
+    const draft = await createDraftFromValues(this.repository, await this.repository.head(), values);
     const by = { author: OWNER, message: `Set ${Object.keys(values).join()}`, nowMs: Date.now() };
     return (await propose(this.repository, draft, by)).version;
   }

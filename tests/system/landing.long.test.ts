@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { connectTemporal, type Temporal } from '../../client/connection';
 import { landChange } from '../../client/landing';
 import { LandingQueue } from '../../client/landingQueue';
-import { draftOfValues, propose } from '../../config/repository/propose';
+import { createDraftFromValues, propose } from '../../config/repository/propose';
 import { ConfigRepository } from '../../config/repository/repository';
 import { OWNER, Stack } from './stack';
 
@@ -30,7 +30,7 @@ describe('a landing strip that fifty want to use at the same moment', () => {
   test('lands all of them, each once, and none gets an error', async () => {
     const base = await repository.head();
     for (let n = 1; n <= WRITERS; n += 1) {
-      const draft = await draftOfValues(repository, base, { [`team${n}/limit`]: n });
+      const draft = await createDraftFromValues(repository, base, { [`team${n}/limit`]: n });
       await propose(repository, draft, { author: OWNER, message: `Set ${n}`, nowMs: Date.now() });
     }
     const place = { repository: R, taskQueue: stack.taskQueue, heartbeatTimeoutMs: 30_000 };

@@ -1,4 +1,4 @@
-import { modelsOnly } from '../../config/vessel/modelsOnly';
+import { restrictToModels } from '../../config/vessel/modelsOnly';
 import { PushWorld } from '../config/pushWorld';
 import { exampleSource } from '../setup/examples';
 import { kvstore } from './pipelines';
@@ -14,7 +14,7 @@ let models: PushWorld;
 
 beforeEach(async () => {
   world = await VirtualWorld.ofKvstore();
-  models = await PushWorld.open(null, undefined, modelsOnly);
+  models = await PushWorld.open(null, undefined, restrictToModels);
   await models.commits({ [PATH]: 1 });
   for (let n = 0; n < 6; n += 1) await models.hosts.join(`x-${n}`, 'x', [PATH]);
   const toSimulator = world.simulator.app.fetch;

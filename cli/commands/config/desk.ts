@@ -2,9 +2,9 @@ import type { ChangeInfo } from '../../../config/repository/repository';
 import type { Dependencies } from '../../../config/repository/dependencies';
 import type { Difference } from '../../../config/repository/differing';
 import type { ShownValue } from '../../../config/repository/looking';
-import type { Requested } from '../../../config/repository/requests';
+import type { RequestResult } from '../../../config/repository/requests';
 import type { CommitInfo } from '../../../config/repository/commits';
-import type { Known, KnownHost, KnownSignatures } from '../../../config/subscriptions';
+import type { KnownSubscribers, KnownHost, KnownSignatures } from '../../../config/subscriptions';
 
 /** A repository of configuration, as commands ask it: on this machine, or through a server. */
 export interface Desk {
@@ -24,10 +24,11 @@ export interface Desk {
 }
 
 /** Where a value comes from or what a file contributes to, and who subscribes to each of these values. */
-export type Whys = Dependencies & { readonly subscribers: Readonly<Record<string, Known>> };
+export type Whys = Dependencies & { readonly subscribers: Readonly<Record<string, KnownSubscribers>> };
 
 /** `basis`: the commit of which the folder has everything. A server reports only the first problem, as an error. */
-export type DeskOutcome = (Requested & { readonly basis: string | null }) | { readonly problems: readonly Problem[] };
+export type DeskOutcome =
+  (RequestResult & { readonly basis: string | null }) | { readonly problems: readonly Problem[] };
 
 interface Problem {
   readonly code: string;

@@ -1,14 +1,14 @@
 import { requireProposer } from '../../../client/about';
 import { folderTree } from '../../../config/compiler/tree';
 import { OWN_PROGRAMS } from '../../../config/compiler/walls';
-import { dependenciesAt, valuesIn } from '../../../config/repository/dependencies';
-import { differenceOf } from '../../../config/repository/differing';
+import { dependenciesAt, listValues } from '../../../config/repository/dependencies';
+import { computeDifference } from '../../../config/repository/differing';
 import type { Draft } from '../../../config/repository/fit';
-import { shownValue, textOfVersion } from '../../../config/repository/looking';
-import { draftOfTree, propose } from '../../../config/repository/propose';
+import { readShownValue, readVersion } from '../../../config/repository/looking';
+import { createDraftFromTree, propose } from '../../../config/repository/propose';
 import { ConfigRepository, copiesFolder } from '../../../config/repository/repository';
 import { conveyorError } from '../../../domain/errors';
-import { hostOf, signaturesOf, storeIn, subscribersOfAll } from '../../../config/subscriptions';
+import { readKnownHost, readSignatures, openConfigStore, findAllSubscribers } from '../../../config/subscriptions';
 import { actorOf } from '../../door';
 import type { CommandCall } from '../command';
 import type { TrustOptions } from './choice';
@@ -24,25 +24,25 @@ export async function ownDesk(
   const { registry, settings } = settingsOf(io, options);
   const { name } = settings;
   const repository = await ConfigRepository.open({ ...settings, programs: OWN_PROGRAMS }, copiesFolder(io.env));
-  const store = () => storeIn(settings, options.trust);
+  const store = () => openConfigStore(settings, options.trust);
   const draft = async (folder: string, given: string | undefined): Promise<Draft> => {
     const head = await repository.head();
     const basis = await basisOf(folder, { repository: name, given }, (commit) => repository.ancestor(commit, head));
     if (basis === undefined && head !== null) throw conveyorError('config-base-unknown', { folder, ...settings });
-    return draftOfTree(repository, basis ?? null, folderTree(folder));
+    return createDraftFromTree(repository, basis ?? null, folderTree(folder));
   };
   return {
     name,
     changes: (limit) => repository.changes(limit),
     log: (limit) => repository.log(limit),
-    value: (path, change) => shownValue(repository, path, change),
-    host: (path, host) => hostOf(store(), name, { path, host }, (version) => textOfVersion(repository, version)),
-    signatures: (path) => signaturesOf(store(), name, path),
+    value: (path, change) => readShownValue(repository, path, change),
+    host: (path, host) => readKnownHost(store(), name, { path, host }, (version) => readVersion(repository, version)),
+    signatures: (path) => readSignatures(store(), name, path),
     why: async (path) => {
       const found = await dependenciesAt(repository, await repository.head(), path);
-      return { ...found, subscribers: await subscribersOfAll(store(), name, valuesIn(path, found)) };
+      return { ...found, subscribers: await findAllSubscribers(store(), name, listValues(path, found)) };
     },
-    diff: async (folder, base) => differenceOf(repository, await draft(folder, base)),
+    diff: async (folder, base) => computeDifference(repository, await draft(folder, base)),
     propose: async (folder, message, base) => {
       const author = actorOf(io, connect);
       requireProposer(registry, { principal: author, door: 'command-line' }, settings);

@@ -38,12 +38,12 @@ export const publishModel: Register = (group, cli) => {
     .action(
       cli.handle<PublishOptions, [string]>(async ({ io, output, connect, options }, file) => {
         const path = `models/${options.name}`;
-        const [vessel, { placeOf, listenForPeers }, { Throttle }] = [
+        const [vessel, { parsePeerPlace, listenForPeers }, { Throttle }] = [
           await import('../../../config/vessel/source'),
           await import('../../../config/vessel/listen'),
           await import('../../../config/vessel/throttle'),
         ];
-        const place = placeOf(options.listen);
+        const place = parsePeerPlace(options.listen);
         if (place === undefined || place.port === 0) throw noPlace(options.listen);
         const source = `http://${place.host}:${place.port}`;
         const repository = await (await import('./repository')).repositoryOf(io, options);
@@ -51,7 +51,7 @@ export const publishModel: Register = (group, cli) => {
         const before = numberIn(await repository.value(path, head));
         const version = countOption('--model-version', options.modelVersion, before + 1);
         const pack = await vessel
-          .packageOf(file, { path, version, source })
+          .describePackage(file, { path, version, source })
           .catch((error: unknown) => unread(file, error));
         const by = {
           author: actorOf(io, connect),
@@ -96,8 +96,8 @@ async function proposed(
   pack: Package,
   by: { readonly author: string; readonly message: string; readonly nowMs: number },
 ): Promise<string> {
-  const { draftOfValues, propose } = await import('../../../config/repository/propose');
-  return (await propose(repository, await draftOfValues(repository, head, { [path]: pack }), by)).version;
+  const { createDraftFromValues, propose } = await import('../../../config/repository/propose');
+  return (await propose(repository, await createDraftFromValues(repository, head, { [path]: pack }), by)).version;
 }
 
 /** The number that the branch has; 0 without one. */

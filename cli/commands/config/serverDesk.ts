@@ -3,7 +3,7 @@ import { askServer, type HttpOptions } from '../../../client/http/send';
 import { folderTree } from '../../../config/compiler/tree';
 import type { SourceList } from '../../../config/repository/looking';
 import { blobId } from '../../../sdk/blobId';
-import type { Requested } from '../../../config/repository/requests';
+import type { RequestResult } from '../../../config/repository/requests';
 import { conveyorError } from '../../../domain/errors';
 import { basisOf } from './basis';
 import { chosenRepository, type TrustOptions } from './choice';
@@ -37,7 +37,7 @@ export async function serverDesk(server: HttpOptions, options: TrustOptions): Pr
     propose: async (folder, message, base) => {
       const { body, basis } = await editsOf(folder, base);
       const asked = { params, body: { message, ...body }, key: null };
-      return { ...(await askServer<Requested>(server, CONFIG.propose, asked)), basis };
+      return { ...(await askServer<RequestResult>(server, CONFIG.propose, asked)), basis };
     },
   };
 }

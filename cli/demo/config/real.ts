@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { OWN_PROGRAMS } from '../../../config/compiler/walls';
 import { ConfigRepository, copiesFolder } from '../../../config/repository/repository';
-import { draftOfTree, propose } from '../../../config/repository/propose';
+import { createDraftFromTree, propose } from '../../../config/repository/propose';
 import { EtcdStore } from '../../../config/store/etcd';
 import { conveyorError } from '../../../domain/errors';
 import { actorOf } from '../../door';
@@ -26,7 +26,7 @@ export async function openReal(stage: Stage, { repository: settings, folder }: C
   return {
     store: `a git repository, etcd at ${settings.etcd}, and ${hosts.length} hosts with a proxy each`,
     propose: async (limits) => {
-      const draft = await draftOfTree(repository, await repository.head(), demoSources(limits));
+      const draft = await createDraftFromTree(repository, await repository.head(), demoSources(limits));
       const by = { author: actorOf(io), message: `Limit feeds to ${limits.hard}`, nowMs: io.now() };
       return (await propose(repository, draft, by)).version;
     },

@@ -6,29 +6,34 @@ export class NoJson extends Error {}
  * Members that are undefined are left out, as everywhere in JavaScript.
  * @throws NoJson
  */
-export const canonicalValue = (value: unknown): string => `${textOf(value, '', '', [])}\n`;
+export const canonicalValue = (value: unknown): string => `${writeCanonical(value, '', '', [])}\n`;
 
-function textOf(value: unknown, path: string, indent: string, above: readonly object[]): string {
+function writeCanonical(value: unknown, path: string, indent: string, above: readonly object[]): string {
   if (value === null || typeof value === 'boolean' || typeof value === 'string') return JSON.stringify(value);
   if (typeof value === 'number') {
     if (Number.isFinite(value)) return JSON.stringify(value);
     throw new NoJson(`${at(path)} is ${value}, which JSON has no number for`);
   }
-  if (typeof value !== 'object') throw new NoJson(`${at(path)} is ${kindOf(value)}, which JSON does not have`);
+  if (typeof value !== 'object') throw new NoJson(`${at(path)} is ${describeKind(value)}, which JSON does not have`);
   if (above.includes(value)) throw new NoJson(`${at(path)} holds itself`);
   if (above.length >= MAX_DEPTH) throw new NoJson(`${at(path)} lies more than ${MAX_DEPTH} deep`);
   const inner = `${indent}  `;
   const deeper = [...above, value];
   if (Array.isArray(value)) {
     // Holes count as undefined.
-    const items = Array.from(value, (item, index) => `${inner}${textOf(item, `${path}.${index}`, inner, deeper)}`);
+    const items = Array.from(
+      value,
+      (item, index) => `${inner}${writeCanonical(item, `${path}.${index}`, inner, deeper)}`,
+    );
     return items.length === 0 ? '[]' : `[\n${items.join(',\n')}\n${indent}]`;
   }
-  if (!isPlain(value)) throw new NoJson(`${at(path)} is ${kindOf(value)}, which JSON does not have`);
+  if (!isPlain(value)) throw new NoJson(`${at(path)} is ${describeKind(value)}, which JSON does not have`);
   const members = Object.entries(value)
     .filter(([, member]) => member !== undefined)
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([key, member]) => `${inner}${JSON.stringify(key)}: ${textOf(member, `${path}.${key}`, inner, deeper)}`);
+    .map(
+      ([key, member]) => `${inner}${JSON.stringify(key)}: ${writeCanonical(member, `${path}.${key}`, inner, deeper)}`,
+    );
   return members.length === 0 ? '{}' : `{\n${members.join(',\n')}\n${indent}}`;
 }
 
@@ -42,7 +47,7 @@ function isPlain(value: object): boolean {
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
-function kindOf(value: unknown): string {
+function describeKind(value: unknown): string {
   if (typeof value !== 'object' || value === null)
     return typeof value === 'undefined' ? 'undefined' : `a ${typeof value}`;
   const { name } = (value.constructor ?? {}) as { readonly name?: unknown };

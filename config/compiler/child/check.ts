@@ -1,7 +1,7 @@
 import type { Invariant } from '../../../sdk/defineConfig';
 import type { At, Checked, CheckJob, CheckResult } from '../job';
 import { canonicalValue, NoJson } from './canonical';
-import { failureOf, floodOf, misfitOf, wordsOf } from './failures';
+import { toJobFailure, findFlood, describeMisfit, describeThrown } from './failures';
 import { Loader } from './loader';
 import { MOMENT } from './moments';
 
@@ -10,21 +10,21 @@ export function runCheck(job: CheckJob, say: (at: At) => void): CheckResult {
   const loader = new Loader(job.modules, MOMENT);
   try {
     const schemas = loader.load(job.schema);
-    const invariants = job.validators === null ? [] : invariantsOf(loader.load(job.validators));
+    const invariants = job.validators === null ? [] : listInvariants(loader.load(job.validators));
     const outcome = job.values.map((value) => {
       const schema = schemas[value.name];
       const rules = { schema, invariants: invariants.filter(([, one]) => one.schema === schema) };
       return check(loader, value, rules, say);
     });
-    return { kind: 'check', outcome: floodOf(loader) ?? outcome };
+    return { kind: 'check', outcome: findFlood(loader) ?? outcome };
   } catch (error) {
-    return { kind: 'check', outcome: failureOf(error, loader) };
+    return { kind: 'check', outcome: toJobFailure(error, loader) };
   }
 }
 
-type Named = readonly (readonly [name: string, invariant: Invariant])[];
+type NamedInvariants = readonly (readonly [name: string, invariant: Invariant])[];
 
-const invariantsOf = (exports: Readonly<Record<string, unknown>>): Named =>
+const listInvariants = (exports: Readonly<Record<string, unknown>>): NamedInvariants =>
   Object.entries(exports).flatMap(([name, exported]) =>
     (exported as { readonly kind?: unknown } | null | undefined)?.kind === 'invariant'
       ? [[name, exported as Invariant] as const]
@@ -33,7 +33,7 @@ const invariantsOf = (exports: Readonly<Record<string, unknown>>): Named =>
 
 interface Rules {
   readonly schema: unknown;
-  readonly invariants: Named;
+  readonly invariants: NamedInvariants;
 }
 
 function check(
@@ -50,7 +50,7 @@ function check(
     value = realm.parse(schema, json);
     text = canonicalValue(value);
   } catch (error) {
-    return { misfit: error instanceof NoJson ? error.message : (misfitOf(error) ?? wordsOf(error)) };
+    return { misfit: error instanceof NoJson ? error.message : (describeMisfit(error) ?? describeThrown(error)) };
   }
   for (const [invariant, { holds }] of invariants) {
     say({ path, invariant });
@@ -60,7 +60,7 @@ function check(
       if (typeof answer !== 'string') return { invariant, threw: 'it answered neither true nor why not' };
       return { invariant, refused: answer.slice(0, 500) };
     } catch (error) {
-      return { invariant, threw: wordsOf(error) };
+      return { invariant, threw: describeThrown(error) };
     }
   }
   return { json: text };

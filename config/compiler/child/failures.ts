@@ -4,24 +4,24 @@ import { PROGRAM_OUTPUT_CHARS } from '../job';
 import type { Loader } from './loader';
 
 /** What a program or validator threw, which may be anything of another realm. */
-export function failureOf(error: unknown, loader: Loader): JobFailure {
+export function toJobFailure(error: unknown, loader: Loader): JobFailure {
   return (
-    floodOf(loader) ??
-    importOf(attempt(() => loader.realm.importIn(error))) ?? {
+    findFlood(loader) ??
+    parseImportFailure(attempt(() => loader.realm.importIn(error))) ?? {
       kind: 'threw',
-      why: wordsOf(error),
-      where: attempt(() => placeOf(error, loader)) ?? null,
+      why: describeThrown(error),
+      where: attempt(() => locateThrow(error, loader)) ?? null,
     }
   );
 }
 
 /** It wrote more than it may, and may have caught the error that said so. */
-export function floodOf({ realm }: Loader): JobFailure | null {
+export function findFlood({ realm }: Loader): JobFailure | null {
   if (!realm.isFlooded()) return null;
   return { kind: 'threw', why: `it wrote more than ${formatBytes(PROGRAM_OUTPUT_CHARS)}`, where: null };
 }
 
-function importOf(about: unknown): JobFailure | null {
+function parseImportFailure(about: unknown): JobFailure | null {
   if (typeof about !== 'string' || about === '') return null;
   const parts: unknown = attempt(() => JSON.parse(about) as unknown);
   const [from, specifier, why] = Array.isArray(parts) ? (parts as readonly unknown[]).map(String) : [];
@@ -29,7 +29,8 @@ function importOf(about: unknown): JobFailure | null {
   return { kind: 'import', from, specifier, why };
 }
 
-export const wordsOf = (error: unknown): string => attempt(() => words(error)) ?? 'it threw what has no words';
+export const describeThrown = (error: unknown): string =>
+  attempt(() => formatThrown(error)) ?? 'it threw what has no words';
 
 /** What somebody throws may throw when it is looked at. */
 function attempt<T>(look: () => T): T | undefined {
@@ -40,14 +41,14 @@ function attempt<T>(look: () => T): T | undefined {
   }
 }
 
-function words(error: unknown): string {
+function formatThrown(error: unknown): string {
   const { name, message } = (error ?? {}) as { readonly name?: unknown; readonly message?: unknown };
   if (typeof message !== 'string') return `it threw ${String(error)}`.slice(0, 500);
   return `${typeof name === 'string' && name !== 'Error' ? `${name}: ` : ''}${message}`.slice(0, 500);
 }
 
 /** `feed/limits.config.ts:3`: the first line of the tree that the stack names. */
-function placeOf(error: unknown, loader: Loader): string | null {
+function locateThrow(error: unknown, loader: Loader): string | null {
   const stack = loader.realm.stackOf(error);
   if (typeof stack !== 'string') return null;
   const places = [...stack.matchAll(/\/([\w./-]+\.ts):(\d+)/g)];
@@ -56,14 +57,14 @@ function placeOf(error: unknown, loader: Loader): string | null {
 }
 
 /** What a schema says of a value that does not fit: `hard: expected number, received string`. Null for any other error. */
-export const misfitOf = (error: unknown): string | null => attempt(() => misfit(error)) ?? null;
+export const describeMisfit = (error: unknown): string | null => attempt(() => formatIssues(error)) ?? null;
 
-function misfit(error: unknown): string | null {
+function formatIssues(error: unknown): string | null {
   const { issues } = (error ?? {}) as { readonly issues?: unknown };
   if (!Array.isArray(issues)) return null;
-  const lines = ours(issues, 5).map((issue) => {
+  const lines = copyArray(issues, 5).map((issue) => {
     const { path, message } = (issue ?? {}) as { readonly path?: unknown; readonly message?: unknown };
-    const place = Array.isArray(path) ? ours(path, 100).map(String).join('.') : '';
+    const place = Array.isArray(path) ? copyArray(path, 100).map(String).join('.') : '';
     return `${place || 'the value'}: ${typeof message === 'string' ? message.slice(0, 500) : ''}`;
   });
   const more = Number(issues.length) - lines.length;
@@ -71,5 +72,5 @@ function misfit(error: unknown): string | null {
 }
 
 /** An array of ours: no program made its methods. */
-const ours = (theirs: ArrayLike<unknown>, max: number): readonly unknown[] =>
+const copyArray = (theirs: ArrayLike<unknown>, max: number): readonly unknown[] =>
   Array.from({ length: Math.min(theirs.length, max) }, (_, at) => theirs[at]);

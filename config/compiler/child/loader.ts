@@ -40,7 +40,7 @@ export class Loader {
   }
 
   /** Which file, and under which name, exports this schema. */
-  schemaOf(schema: unknown): { readonly file: string; readonly name: string } | null {
+  findSchema(schema: unknown): { readonly file: string; readonly name: string } | null {
     for (const { path: file } of this.modules) {
       if (!file.endsWith('.schema.ts')) continue;
       const exported = this.realm.exported(file) ?? {};

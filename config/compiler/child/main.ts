@@ -12,14 +12,14 @@ void main();
 
 async function main(): Promise<void> {
   const job = JSON.parse(readFileSync(0, 'utf8')) as CompilerJob;
-  const run = await runnerOf(job);
+  const run = await loadRunner(job);
   write({ result: run() });
   // Exit before anything else gets a turn: a program may leave promises behind.
   process.exit();
 }
 
 /** Each job loads only what it needs. */
-async function runnerOf(job: CompilerJob): Promise<() => JobResult> {
+async function loadRunner(job: CompilerJob): Promise<() => JobResult> {
   switch (job.kind) {
     case 'parse': {
       const { runParse } = await import('./parse');

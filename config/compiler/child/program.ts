@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { ConfigDefinition } from '../../../sdk/defineConfig';
 import type { At, Exported, JobFailure, ProgramJob, ProgramResult } from '../job';
 import { canonicalValue, NoJson } from './canonical';
-import { failureOf, floodOf, misfitOf } from './failures';
+import { toJobFailure, findFlood, describeMisfit } from './failures';
 import { Loader } from './loader';
 import { MOMENT, OTHER_MOMENT } from './moments';
 
@@ -14,30 +14,30 @@ export function runProgram(job: ProgramJob, say: (at: At) => void): ProgramResul
   const loader = new Loader(job.modules, MOMENT);
   // Its time limit begins once its world is ready.
   say({ path: job.file, invariant: null });
-  const first = once(job, loader);
+  const first = runProgramOnce(job, loader);
   if (isFailure(first)) return { kind: 'program', outcome: first };
   process.env.TZ = SECOND_ZONE;
-  const second = once(job, new Loader(job.modules, OTHER_MOMENT));
-  return { kind: 'program', outcome: isFailure(second) ? second : (variation(first, second) ?? first) };
+  const second = runProgramOnce(job, new Loader(job.modules, OTHER_MOMENT));
+  return { kind: 'program', outcome: isFailure(second) ? second : (findVariation(first, second) ?? first) };
 }
 
 const isFailure = (outcome: readonly Exported[] | JobFailure): outcome is JobFailure => 'kind' in outcome;
 
-function once({ file }: ProgramJob, loader: Loader): readonly Exported[] | JobFailure {
+function runProgramOnce({ file }: ProgramJob, loader: Loader): readonly Exported[] | JobFailure {
   try {
-    const definitions = definitionsOf(loader.load(file)['default']);
+    const definitions = readDefinitions(loader.load(file)['default']);
     if (typeof definitions === 'string') return { kind: 'threw', why: definitions, where: null };
-    const exported = exportedBy(definitions, loader);
-    return floodOf(loader) ?? exported;
+    const exported = evaluateDefinitions(definitions, loader);
+    return findFlood(loader) ?? exported;
   } catch (error) {
-    return failureOf(error, loader);
+    return toJobFailure(error, loader);
   }
 }
 
-type Named = readonly (readonly [name: string, definition: ConfigDefinition])[];
+type NamedDefinitions = readonly (readonly [name: string, definition: ConfigDefinition])[];
 
 /** The values that it exports, or what is wrong with its export. */
-function definitionsOf(exported: unknown): Named | string {
+function readDefinitions(exported: unknown): NamedDefinitions | string {
   const given = exported as
     { readonly kind?: unknown; readonly configs?: Readonly<Record<string, unknown>> } | undefined;
   if (given?.kind === 'config') return [['', given as unknown as ConfigDefinition]];
@@ -47,19 +47,19 @@ function definitionsOf(exported: unknown): Named | string {
   if (odd !== undefined) return `${JSON.stringify(odd)} is not a name for a value: A-Z, a-z, 0-9, "_" and "-" are`;
   const other = all.find(([, one]) => (one as { readonly kind?: unknown } | null)?.kind !== 'config')?.[0];
   if (other !== undefined) return `${other} is no defineConfig(…)`;
-  return all as unknown as Named;
+  return all as unknown as NamedDefinitions;
 }
 
-function exportedBy(definitions: Named, loader: Loader): readonly Exported[] | JobFailure {
+function evaluateDefinitions(definitions: NamedDefinitions, loader: Loader): readonly Exported[] | JobFailure {
   const exported: Exported[] = [];
   for (const [name, { schema, value }] of definitions) {
     try {
-      const owner = loader.schemaOf(schema);
+      const owner = loader.findSchema(schema);
       const json = canonicalValue(owner === null ? (schema as z.ZodType).parse(value) : value);
       exported.push({ name, schema: owner, json });
     } catch (error) {
       if (error instanceof NoJson) return { kind: 'misfit', name, why: error.message };
-      const why = misfitOf(error);
+      const why = describeMisfit(error);
       if (why === null) throw error;
       return { kind: 'misfit', name, why };
     }
@@ -67,17 +67,17 @@ function exportedBy(definitions: Named, loader: Loader): readonly Exported[] | J
   return exported;
 }
 
-function variation(first: readonly Exported[], second: readonly Exported[]): JobFailure | null {
+function findVariation(first: readonly Exported[], second: readonly Exported[]): JobFailure | null {
   const jsonOf = (all: readonly Exported[], name: string) => all.find((one) => one.name === name)?.json ?? 'no value';
   const names = new Set([...first, ...second].map(({ name }) => name));
   for (const name of names) {
     const [before, after] = [jsonOf(first, name), jsonOf(second, name)];
-    if (before !== after) return { kind: 'varies', name, ...lineThatDiffers(before, after) };
+    if (before !== after) return { kind: 'varies', name, ...findDifferingLine(before, after) };
   }
   return null;
 }
 
-function lineThatDiffers(before: string, after: string): { readonly first: string; readonly second: string } {
+function findDifferingLine(before: string, after: string): { readonly first: string; readonly second: string } {
   const [a, b] = [before.split('\n'), after.split('\n')];
   const at = a.findIndex((line, index) => line !== b[index]);
   const lineOf = (lines: readonly string[]): string => (lines[Math.max(at, 0)] ?? '').trim().slice(0, 200);

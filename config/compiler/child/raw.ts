@@ -8,12 +8,12 @@ export function runRaw({ files }: RawJob, say: (at: At) => void): RawResult {
     say({ path: file, invariant: null });
     const read = attempt(() => (file.endsWith('.json') ? (JSON.parse(text) as unknown) : (parse(text) as unknown)));
     if ('why' in read) return { why: read.why, of: 'text' as const };
-    return schema === null ? null : misfit(schema, read.value);
+    return schema === null ? null : checkRaw(schema, read.value);
   });
   return { kind: 'raw', outcome };
 }
 
-function misfit(schema: string, value: unknown): RawResult['outcome'][number] {
+function checkRaw(schema: string, value: unknown): RawResult['outcome'][number] {
   const ajv = new Ajv({ allErrors: true, format: 'full' });
   const compiled = attempt(() => ajv.compile(JSON.parse(schema) as object));
   if ('why' in compiled) return { why: compiled.why, of: 'schema' };

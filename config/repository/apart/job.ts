@@ -2,7 +2,7 @@ import type { OwnedPaths } from '../../../domain/config/ownership';
 import type { Dependencies } from '../dependencies';
 import type { Difference } from '../differing';
 import type { RepositoryRef } from '../repository';
-import type { ChangeRequest, FilesWanted, Requested } from '../requests';
+import type { ChangeRequest, WantedFiles, RequestResult } from '../requests';
 
 /** What takes long to compute, for a server that has others to answer meanwhile. */
 export type ProposalJob = { readonly ref: RepositoryRef; readonly copies: string; readonly gitTimeoutMs: number } & (
@@ -15,13 +15,13 @@ export type ProposalJob = { readonly ref: RepositoryRef; readonly copies: string
       /** Which paths pipelines release. */
       readonly pipelines: readonly OwnedPaths[];
     }
-  | { readonly kind: 'diff'; readonly wanted: FilesWanted }
+  | { readonly kind: 'diff'; readonly wanted: WantedFiles }
   | { readonly kind: 'why'; readonly path: string }
 );
 
 /** What comes of it, by its kind. */
 export interface Results {
-  readonly propose: Requested;
+  readonly propose: RequestResult;
   readonly diff: Difference;
   readonly why: Dependencies;
 }

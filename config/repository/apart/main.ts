@@ -1,9 +1,9 @@
 import { readFileSync, writeSync } from 'node:fs';
 import { ConveyorError } from '../../../domain/errors';
 import { dependenciesAt } from '../dependencies';
-import { differenceOf } from '../differing';
+import { computeDifference } from '../differing';
 import { ConfigRepository } from '../repository';
-import { draftOf, requestChange } from '../requests';
+import { createDraft, requestChange } from '../requests';
 import type { ProposalJob, ProposalOutcome } from './job';
 
 /** Where the outcome goes. */
@@ -12,7 +12,7 @@ const OUTCOME_FD = 3;
 async function run(job: ProposalJob): Promise<unknown> {
   const repository = await ConfigRepository.open(job.ref, job.copies, job.gitTimeoutMs);
   if (job.kind === 'why') return dependenciesAt(repository, await repository.head(), job.path);
-  if (job.kind === 'diff') return differenceOf(repository, await draftOf(repository, job.wanted));
+  if (job.kind === 'diff') return computeDifference(repository, await createDraft(repository, job.wanted));
   const { author, key, nowMs, pipelines } = job;
   return requestChange(repository, job.request, { author, key, nowMs, pipelines });
 }

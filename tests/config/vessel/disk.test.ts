@@ -37,7 +37,7 @@ test('a file that nobody has changed is not read again', async () => {
     disk: (it) => ({
       ...it,
       readPart: (...part) => ((reads += 1), it.readPart(...part)),
-      stampOf: (name) => ((looks += 1), it.stampOf(name)),
+      readStamp: (name) => ((looks += 1), it.readStamp(name)),
     }),
   });
   await host.proxy.ask(FEED);
@@ -132,7 +132,7 @@ test('a package that the configuration no longer names once the slow disk has ro
     disk: (it) => ({ ...it, write: async (...file) => (await slow, it.write(...file)) }),
   });
   const wants = (version: string, pack?: Package): void =>
-    host.vessel.wants({ path: FEED, value: pack ? JSON.stringify(pack) : null, version, ...NOWHERE });
+    host.vessel.setWanted({ path: FEED, value: pack ? JSON.stringify(pack) : null, version, ...NOWHERE });
   wants('v1', first.pack);
   wants('');
   go();

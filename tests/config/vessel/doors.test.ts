@@ -1,4 +1,4 @@
-import { placeOf } from '../../../config/vessel/listen';
+import { parsePeerPlace } from '../../../config/vessel/listen';
 import { eventually } from '../../system/waiting';
 import { FEED, PIECE, VesselWorld, type Host } from './vesselWorld';
 
@@ -42,7 +42,7 @@ test('the seventeenth who asks for a piece at once is refused, and served once a
     await held;
     return Buffer.alloc(PIECE);
   };
-  const door = await world.peer('busy', 'v1', { bitsOf: () => ({ pieces: 8, have }), read });
+  const door = await world.peer('busy', 'v1', { getBits: () => ({ pieces: 8, have }), read });
   const ask = (): Promise<Response> => fetch(`${door}/v1/pieces/${'d'.repeat(64)}/1`);
   const first = Array.from({ length: 16 }, ask);
   await eventually('sixteen are under way', async () => asked === 16);
@@ -91,5 +91,5 @@ test.each([
   ['a:70000', undefined],
   ['http://a:1', undefined],
 ])('%s is the place %j', (text, place) => {
-  expect(placeOf(text)).toEqual(place);
+  expect(parsePeerPlace(text)).toEqual(place);
 });

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Package } from '../../../domain/vessel/package';
-import { packageOf } from '../../../config/vessel/source';
+import { describePackage } from '../../../config/vessel/source';
 import { eventually } from '../../system/waiting';
 import { commitOf, versionOf } from '../storeSuite';
 import { FEED, PIECE, R, VesselWorld, type Host } from './vesselWorld';
@@ -16,7 +16,7 @@ afterEach(() => world.close());
 async function forged(pack: Package): Promise<Package> {
   const file = join(world.home, 'forged');
   writeFileSync(file, randomBytes(pack.bytes));
-  const own = await packageOf(file, { path: EVIL, version: 1, source: pack.source, pieceBytes: PIECE });
+  const own = await describePackage(file, { path: EVIL, version: 1, source: pack.source, pieceBytes: PIECE });
   const lie = { ...own, digest: pack.digest };
   return { ...lie, source: await world.sourceOf(lie, file) };
 }

@@ -1,4 +1,4 @@
-import { modelsOnly } from '../../../config/vessel/modelsOnly';
+import { restrictToModels } from '../../../config/vessel/modelsOnly';
 import { PushWorld } from '../pushWorld';
 
 const PATH = 'models/feed';
@@ -8,7 +8,7 @@ const DEPLOY = 'deploy/feed-model/1/deploy/1';
 
 /** Four hosts read a model, which is 1. */
 async function world(): Promise<PushWorld> {
-  const made = await PushWorld.open(null, undefined, modelsOnly);
+  const made = await PushWorld.open(null, undefined, restrictToModels);
   await made.commits({ [PATH]: 1 });
   for (let n = 0; n < 4; n += 1) await made.hosts.join(`eu-${n}`, 'eu', [PATH]);
   await made.ask('fetchDeployUnits', {}, PATHS);

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { noBits, setBit } from '../../../domain/vessel/bits';
 import type { PieceDisk } from '../../../config/vessel/disk';
-import type { Giver } from '../../../config/vessel/peerApp';
+import type { PieceProvider } from '../../../config/vessel/peerApp';
 import { eventually } from '../../system/waiting';
 import { versionOf } from '../storeSuite';
 import { FEED, PIECE, VesselWorld, type Host } from './vesselWorld';
@@ -45,11 +45,11 @@ test('two hosts that have halves of it complete each other when the source is go
   const { pack, data, stop } = await world.published(8 * PIECE);
   stop();
   await world.commit(pack);
-  const half = (parity: number): Giver => {
+  const half = (parity: number): PieceProvider => {
     const have = noBits(8);
     for (let piece = parity; piece < 8; piece += 2) setBit(have, piece, true);
     return {
-      bitsOf: () => ({ pieces: 8, have }),
+      getBits: () => ({ pieces: 8, have }),
       read: async (_, piece) => data.subarray(piece * PIECE, (piece + 1) * PIECE),
     };
   };
@@ -62,13 +62,13 @@ test('two hosts that have halves of it complete each other when the source is go
 });
 
 describe('a peer that does wrong costs time and nothing else', () => {
-  const claims = (pieces: number, read: Giver['read']): Giver => {
+  const claims = (pieces: number, read: PieceProvider['read']): PieceProvider => {
     const have = noBits(pieces);
     for (let piece = 0; piece < pieces; piece += 1) setBit(have, piece, true);
-    return { bitsOf: () => ({ pieces, have }), read };
+    return { getBits: () => ({ pieces, have }), read };
   };
 
-  test.each<[string, Giver['read']]>([
+  test.each<[string, PieceProvider['read']]>([
     ['sends other bytes', async () => Buffer.alloc(PIECE, 7)],
     ['sends too few', async () => Buffer.alloc(3)],
     ['sends too many', async () => Buffer.alloc(PIECE * 1000)],
@@ -227,7 +227,7 @@ test('old packages make room for new ones, but for those that applications still
   await world.whole(host, b.pack);
   await world.commit(c.pack);
   await world.whole(host, c.pack);
-  expect([a, b, c].map(({ pack }) => host.vessel.bitsOf(pack.digest) !== undefined)).toEqual([true, false, true]);
+  expect([a, b, c].map(({ pack }) => host.vessel.getBits(pack.digest) !== undefined)).toEqual([true, false, true]);
 });
 
 test('a package that has no room is refused by no one: the host waits, and says why', async () => {

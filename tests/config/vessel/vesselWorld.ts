@@ -8,11 +8,11 @@ import { createProxyApp } from '../../../config/proxy/app';
 import { ConfigProxy } from '../../../config/proxy/proxy';
 import { filesIn } from '../../../config/proxy/files';
 import { MemoryStore } from '../../../config/store/memory';
-import { askingOver } from '../../../config/vessel/asking';
+import { createPeerClient } from '../../../config/vessel/asking';
 import { pieceDiskIn, type PieceDisk } from '../../../config/vessel/disk';
 import { listenForPeers } from '../../../config/vessel/listen';
-import type { Giver } from '../../../config/vessel/peerApp';
-import { packageOf, PieceSource } from '../../../config/vessel/source';
+import type { PieceProvider } from '../../../config/vessel/peerApp';
+import { describePackage, PieceSource } from '../../../config/vessel/source';
 import type { Throttle } from '../../../config/vessel/throttle';
 import { Vessel } from '../../../config/vessel/vessel';
 import type { Package } from '../../../domain/vessel/package';
@@ -59,13 +59,13 @@ export class VesselWorld {
     const file = join(this.home, `model-${(this.files += 1)}`);
     writeFileSync(file, data);
     const later: { source?: PieceSource } = {};
-    const giver: Giver = {
-      bitsOf: (digest) => later.source?.bitsOf(digest),
+    const giver: PieceProvider = {
+      getBits: (digest) => later.source?.getBits(digest),
       read: async (digest, piece) => later.source?.read(digest, piece),
     };
     const door = await listenForPeers(giver, HERE, throttle);
     this.closing.push(() => door.close());
-    const pack = await packageOf(file, { path: FEED, version, source: door.address, pieceBytes: PIECE });
+    const pack = await describePackage(file, { path: FEED, version, source: door.address, pieceBytes: PIECE });
     const source = new PieceSource(file, pack, this.now);
     later.source = source;
     return { pack, source, file, data, stop: () => door.close() };
@@ -98,7 +98,7 @@ export class VesselWorld {
     const common = { host: name, repository: R, store: this.store, now: this.now, log, ...(labels && { labels }) };
     const folder = join(this.home, name);
     const vessel = new Vessel({
-      ...{ ...common, mostBytes, asking: askingOver(), retryDiskMs: 20, recheckMs },
+      ...{ ...common, mostBytes, asking: createPeerClient(), retryDiskMs: 20, recheckMs },
       disk: disk(pieceDiskIn(join(folder, 'packages'))),
       onChange: (path) => proxy.acknowledge(path),
     });
@@ -133,7 +133,7 @@ export class VesselWorld {
   }
 
   /** Somebody who says to have a package of the configuration, and gives what it likes. */
-  async peer(name: string, version: string, giver: Giver, throttle?: Throttle): Promise<string> {
+  async peer(name: string, version: string, giver: PieceProvider, throttle?: Throttle): Promise<string> {
     const door = await listenForPeers(giver, HERE, throttle);
     this.closing.push(() => door.close());
     await this.store.acknowledge(
