@@ -15,7 +15,7 @@ import { queueBacklogs } from './backlogs';
 import { lookAtBuilds } from './builds';
 import { connectTemporal, isUnanswered, WORKER_TIMEOUT_MS, type ConnectionOptions, type Temporal } from './connection';
 import { pollingSeen, workersAt } from './readiness';
-import { whyUnwritten, WRITTEN_WITHIN_MS } from './writes';
+import { isDeadline, maybeUnstored, whyUnwritten, WRITTEN_WITHIN_MS } from './writes';
 
 const EXTENSION_WITHIN_MS = 3_000;
 const ASKED_WITHIN_MS = 3_000;
@@ -39,17 +39,20 @@ export async function examine(temporal: Temporal, taskQueue: string): Promise<Ex
   // A server that cannot write does not say who polls either: it lets a task queue only to one that it has written down.
   const seen = looked.catch(() => null);
   const fromMs = Date.now();
-  const handle = await startExamination(client, taskQueue).catch(whyUnwritten);
+  const started = await startExamination(client, taskQueue).then(
+    (handle) => ({ handle }),
+    (error: unknown) => ({ error }),
+  );
   const untilMs = Date.now();
   const workers = await seen;
   const { isPolled, ...polling } = workers === null ? UNSEEN : pollingSeen(workers);
   const end =
-    typeof handle === 'string'
-      ? unwritten(handle)
+    'error' in started
+      ? endUnbegun(started.error, workers !== null)
       : isPolled
-        ? await endOfExamination(client, handle)
-        : await endUnpolled(client, handle);
-  const begun = typeof handle === 'string' ? null : { handle, fromMs, untilMs };
+        ? await endOfExamination(client, started.handle)
+        : await endUnpolled(client, started.handle);
+  const begun = 'error' in started ? null : { handle: started.handle, fromMs, untilMs };
   const { namespace } = temporal;
   const seenOfWorkers = { taskQueue, ...polling, pollers: workers?.pollers ?? [] };
   return { ...seenOfWorkers, end, namespace, ...(await lookBeside(temporal, taskQueue, begun)) };
@@ -111,7 +114,13 @@ async function clockAhead({ handle, fromMs, untilMs }: Begun): Promise<number> {
   return atMs > untilMs ? atMs - untilMs : Math.min(0, atMs - fromMs);
 }
 
-const unwritten = (reason: string): ExaminationEnd => ({ kind: 'unwritten', reason });
+/** A server that throttles us gives no word either, also of a task queue that it has in memory. */
+function endUnbegun(error: unknown, isQueueDescribed: boolean): ExaminationEnd {
+  const isUnstored = maybeUnstored(error) && (isQueueDescribed || !isDeadline(error));
+  return isUnstored
+    ? { kind: 'unwritten', reason: whyUnwritten(error) }
+    : { kind: 'unbegun', reason: rootCause(error) };
+}
 
 const startExamination = (client: Client, taskQueue: string): Promise<WorkflowHandle> =>
   client.withDeadline(Date.now() + WRITTEN_WITHIN_MS, () =>

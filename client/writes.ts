@@ -34,7 +34,7 @@ export async function whyNothingIsStored(
     await describe(rested, WRITTEN_WITHIN_MS);
     return undefined;
   } catch (error) {
-    if (!isGrpcServiceError(error) || !UNSTORED.includes(error.code)) throw error;
+    if (!maybeUnstored(error)) throw error;
     await describe(taskQueue, KNOWN_WITHIN_MS);
     return whyUnwritten(error);
   }
@@ -46,11 +46,18 @@ export async function whyNothingIsStored(
  */
 const KNOWN_WITHIN_MS = 2_000;
 
-/** What a server answers that could not write. That it refuses says nothing of that. */
+/** What a server answers that could not write. That it refuses or throttles says nothing of that. */
 const UNSTORED: readonly number[] = [GRPC.DEADLINE_EXCEEDED, GRPC.UNAVAILABLE, GRPC.INTERNAL, GRPC.UNKNOWN];
+
+/** After no word at all it is known only where a task queue that is in memory was described. */
+export const maybeUnstored = (error: unknown): boolean => UNSTORED.includes(grpcCode(error) ?? -1);
+
+export const isDeadline = (error: unknown): boolean => grpcCode(error) === GRPC.DEADLINE_EXCEEDED;
+
+/** Of an error as gRPC has it, or as the client wraps it. */
+const grpcCode = (error: unknown): number | undefined =>
+  [error, error instanceof Error ? error.cause : undefined].find(isGrpcServiceError)?.code;
 
 /** How the SDK words a deadline says nothing more. */
 export const whyUnwritten = (error: unknown): string =>
-  isGrpcServiceError(error) && error.code === GRPC.DEADLINE_EXCEEDED
-    ? `no word of it within ${formatDuration(WRITTEN_WITHIN_MS)}`
-    : rootCause(error);
+  isDeadline(error) ? `no word of it within ${formatDuration(WRITTEN_WITHIN_MS)}` : rootCause(error);

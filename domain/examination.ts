@@ -50,7 +50,9 @@ export type ExaminationEnd =
   | { readonly kind: 'stuck'; readonly withinMs: number }
   | { readonly kind: 'unpolled' }
   /** Temporal answers, and did not write it down. */
-  | { readonly kind: 'unwritten'; readonly reason: string };
+  | { readonly kind: 'unwritten'; readonly reason: string }
+  /** Temporal did not begin it, which does not show whether it stores: it throttles us or refuses us. */
+  | { readonly kind: 'unbegun'; readonly reason: string };
 
 /** Whether Temporal's lists follow what happens. */
 export type ListingLook =

@@ -20,6 +20,7 @@ const examinationEnd = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('stuck'), withinMs }),
   z.object({ kind: z.literal('unpolled') }),
   z.object({ kind: z.literal('unwritten'), reason: z.string() }),
+  z.object({ kind: z.literal('unbegun'), reason: z.string() }),
 ]);
 
 const stuckBuild = z.object({ build: z.string(), isPolled: z.boolean(), count: z.number(), some: z.array(z.string()) });
@@ -30,7 +31,7 @@ export const examinationAnswer = z.object({
   build: build.optional(),
   lastPollAt: z.string().nullable(),
   end: examinationEnd.describe(
-    'how far the work came: answered, refused or silent workers, or a Temporal server that stores nothing',
+    'how far the work came: answered, refused or silent workers, or a Temporal server that stores nothing, or throttles or refuses us',
   ),
   backlogs: z.array(
     z.object({

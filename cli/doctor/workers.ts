@@ -55,6 +55,8 @@ function endChecks(view: ExaminationView): DoctorCheck[] {
           );
     case 'unwritten':
       return [UNWRITTEN(end.reason)];
+    case 'unbegun':
+      return [UNBEGUN(end.reason)];
   }
 }
 
@@ -66,6 +68,13 @@ const UNWRITTEN = (reason: string): DoctorCheck => ({
   state: 'missing',
   found: `no: it answers, but took no new workflow: ${reason}`,
   how: 'its database may be full, read-only or gone: look at the log of the Temporal server (of conveyor dev: .conveyor/logs/temporal.log) and at df of the folder of its database',
+});
+
+const UNBEGUN = (reason: string): DoctorCheck => ({
+  name: 'Temporal writes',
+  state: 'missing',
+  found: `not known: it answers, and began no new workflow: ${reason}`,
+  how: 'if it throttles this namespace (RESOURCE_EXHAUSTED), look at what asks it so often and at its limits (frontend.namespaceRPS), and run doctor again; else its own log says why',
 });
 
 const SHOWN_POLLERS = 4;

@@ -92,6 +92,16 @@ test('a Temporal server that answers and writes nothing is broken, with where to
   ]);
 });
 
+test('a Temporal server that throttles is not taken for one that writes nothing', () => {
+  const [check] = workerChecks(view({ kind: 'unbegun', reason: '8 RESOURCE_EXHAUSTED: too many requests' }));
+  expect(check).toMatchObject({
+    ...{ name: 'Temporal writes', state: 'missing' },
+    found: 'not known: it answers, and began no new workflow: 8 RESOURCE_EXHAUSTED: too many requests',
+    how: expect.stringContaining('throttles') as string,
+  });
+  expect(check?.how).not.toContain('full');
+});
+
 describe('a Temporal server', () => {
   test.each([
     ['absent', 'localhost:7233', 'warning'],

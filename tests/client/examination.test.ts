@@ -4,9 +4,12 @@ import type { Temporal } from '../../client/connection';
 import { examine } from '../../client/examination';
 import type { Examination } from '../../domain/examination';
 
-const LATE = new ServiceError('the call failed', {
-  cause: Object.assign(new Error('4 DEADLINE_EXCEEDED'), { code: 4, details: '', metadata: {} }),
-});
+/** As the client throws what gRPC says. */
+const failed = (code: number, message: string): ServiceError =>
+  new ServiceError('the call failed', {
+    cause: Object.assign(new Error(`${code} ${message}`), { code, details: message, metadata: {} }),
+  });
+const LATE = failed(4, 'DEADLINE_EXCEEDED');
 const POLLERS = [{ identity: '12@one' }];
 const taken = { workflowTaskStartedEventAttributes: { identity: '12@one' } };
 
@@ -67,11 +70,26 @@ test('an examination that ended has what extensions answered, and which push typ
 });
 
 test('one that Temporal did not write down says why', async () => {
-  const start = () => Promise.reject(new Error('14 UNAVAILABLE', { cause: new Error('database or disk is full') }));
-  const unwritten = { kind: 'unwritten', reason: 'database or disk is full' };
+  const start = () => Promise.reject(failed(14, 'UNAVAILABLE: database or disk is full'));
+  const unwritten = { kind: 'unwritten', reason: '14 UNAVAILABLE: database or disk is full' };
   expect((await examined({ start })).end).toEqual(unwritten);
   // A server that cannot write does not say who polls, either.
   expect((await examined({ start, describe: start as never })).end).toEqual(unwritten);
+  const late = () => Promise.reject(LATE);
+  expect((await examined({ start: late })).end).toEqual({ kind: 'unwritten', reason: 'no word of it within 8s' });
+});
+
+test.each<[string, World]>([
+  ['throttles this namespace', { start: () => Promise.reject(failed(8, 'RESOURCE_EXHAUSTED: too many requests')) }],
+  [
+    'says nothing of that, and nothing of a task queue',
+    { start: () => Promise.reject(LATE), describe: () => Promise.reject(LATE) },
+  ],
+  ['refuses it', { start: () => Promise.reject(failed(7, 'PERMISSION_DENIED')) }],
+])('one that was not begun does not show that Temporal stores nothing where it %s', async (_what, world) => {
+  const { end, listing } = await examined(world);
+  expect(end).toEqual({ kind: 'unbegun', reason: expect.stringMatching(/^[478] [A-Z_]+/) as string });
+  expect(listing).toBeNull();
 });
 
 test('one is waited for where Temporal does not say who polls', async () => {
