@@ -36,8 +36,8 @@ import { KeyedQueue } from './turns';
 import { webhookRoutes } from './webhooks/routes';
 
 /**
- * The front end (docs/reference/api.md): webhooks, the API, health and metrics. What it remembers only saves work; it can
- * be called in-process, killed at any moment, and run more than once.
+ * The front end (docs/reference/api.md): webhooks, the API, health and metrics. Its state is only a cache, so it can be called in-process, killed at
+ * any moment, and run more than once.
  */
 export function createApp(deps: ServerDeps): Hono {
   const app = new Hono();
@@ -106,7 +106,7 @@ export function createApp(deps: ServerDeps): Hono {
   return app;
 }
 
-/** Bodies of whoever has a token. */
+/** Request bodies from callers with a token. */
 const MOST_ARRIVING = 1_000;
 
 /** On every answer. */
@@ -117,10 +117,10 @@ const withHeader =
     c.header(name, value);
   };
 
-/** What is let in once it is believed. */
+/** Routes that check their caller themselves and queue the request only afterwards. */
 const hasOwnLane = (c: Context): boolean => /^\/v1\/((webhooks|runs)\/|examination$)/.test(c.req.path);
 
-/** Who only looks is known before anything is done, so that strangers wait in no line. */
+/** Identifies readers before any work, so that anonymous requests never wait in a queue. */
 const requireReadAccess =
   (deps: ServerDeps): MiddlewareHandler =>
   async (c, next) => {
@@ -129,8 +129,9 @@ const requireReadAccess =
   };
 
 /**
- * What is open because only this machine comes in is open to whoever asks for this machine: pages that somebody visits get in under their
- * own name, and so does the world through a tunnel. @throws ConveyorError `unauthorized`, `identity-unreachable`
+ * A server without tokens is open to this machine alone. Requests must name it by a local address: a web page open in a browser would arrive under
+ * its own host name, and so would traffic through a tunnel.
+ * @throws ConveyorError `unauthorized`, `identity-unreachable`
  */
 async function authorizeRead(c: Context, deps: ServerDeps): Promise<void> {
   const isOpen = getReadPolicy(deps) === 'open';
@@ -150,7 +151,7 @@ function whyNotLocal(c: Context): string | undefined {
   return FORWARDED.some((name) => c.req.header(name) !== undefined) ? 'this came through a proxy' : undefined;
 }
 
-/** By who asks and for what, before anything of it is read: whoever is not known takes nobody's place. */
+/** Chooses the queue by caller and route before reading the body, so that anonymous requests take no place of known callers. */
 async function chooseLane(c: Context, deps: ServerDeps) {
   const isKnown = await authenticate(c, deps).then(
     () => true,

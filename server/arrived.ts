@@ -2,7 +2,7 @@ import type { Context } from 'hono';
 import type { Bodies } from './bodies';
 import { readBytes } from './body';
 
-/** Works once all of the body is here, so that whoever sends slowly takes no place that a revert needs. */
+/** Runs `work` after the whole body has arrived, so that a slow sender does not hold a place that a revert needs. */
 export async function runAfterBody<T>(c: Context, bodies: Bodies, work: () => Promise<T>): Promise<T> {
   const { raw } = c.req;
   if (raw.body === null) return work();

@@ -6,7 +6,7 @@ import { isSameSecret } from '../platform/secrets';
 import type { FrontClient, ServerDeps } from './deps';
 import type { CallerIdentity } from './identity';
 
-/** Who sends a request, and as which client the server asks for them. */
+/** The sender of a request, and the client that the server uses for it. */
 export interface Caller extends CallerIdentity {
   readonly client: FrontClient;
 }

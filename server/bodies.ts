@@ -7,12 +7,12 @@ interface HeldBody {
   readonly unwanted: AbortController;
 }
 
-/** What a reader of a body has to report and to obey: the signal aborts, with what to answer, when it has to give way to others. */
+/** A reader of a body reports bytes through `took` and stops when `signal` aborts, with the error for the response. */
 export type ReadingQuota = Required<Pick<BodyReading, 'took' | 'signal'>>;
 
 /**
- * Bodies that come in, which together take no more memory than they may, whoever sends them and however slowly. Where there is
- * no room left, or too many are under way, the one that has been so longest gives way: an honest one is here in an instant.
+ * Limits the memory of all incoming bodies together. When memory or places run out, the body that has been arriving longest is dropped: an honest
+ * sender finishes at once.
  */
 export class Bodies {
   /** Those that have not come to their end, oldest first. */
@@ -24,7 +24,7 @@ export class Bodies {
     private readonly maxUnderWay = Infinity,
   ) {}
 
-  /** What `read` reads counts until `use` is done with it. @throws ConveyorError `overloaded` */
+  /** Bytes read by `read` count until `use` has finished. @throws ConveyorError `overloaded` */
   async run<B, T>(read: (reading: ReadingQuota) => Promise<B>, use: (body: B) => Promise<T>): Promise<T> {
     const held: HeldBody = { bytes: 0, unwanted: new AbortController() };
     const { signal } = held.unwanted;

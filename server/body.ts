@@ -7,7 +7,7 @@ import { readUpTo } from '../sdk/bodyLimit';
 import type { ReadingQuota } from './bodies';
 
 const MAX_REQUEST_BYTES = 1_048_576;
-/** Whoever sends more slowly keeps others out. */
+/** A slower sender would block others. */
 const BODY_TIMEOUT_MS = 10_000;
 
 /**
@@ -28,20 +28,20 @@ export async function readBytes(
   return bytes;
 }
 
-/** What a body says, checked. No body is an empty object. @throws ConveyorError `invalid-request`, naming every field */
+/** The validated body of a request. A missing body is an empty object. @throws ConveyorError `invalid-request`, naming every field */
 export async function readJson<S extends z.ZodType>(context: Context, schema: S): Promise<z.output<S>> {
   const bytes = await readBytes(context);
   return parseJsonBody(bytes.length === 0 ? '{}' : Buffer.from(bytes).toString('utf8'), schema);
 }
 
-/** What the address asks for, checked. @throws ConveyorError `invalid-request` */
+/** The validated query of a request. @throws ConveyorError `invalid-request` */
 export const parseQuery = <S extends z.ZodType>(context: Context, schema: S): z.output<S> =>
   parseWithSchema(context.req.query(), schema);
 
 export const parseJsonBody = <S extends z.ZodType>(text: string, schema: S): z.output<S> =>
   parseWithSchema(jsonValue(text), schema);
 
-/** How many anybody reads; a body may have one for each of its keys. */
+/** Enough to be useful; a body can have a problem for each of its keys. */
 const MAX_PROBLEMS = 100;
 
 function parseWithSchema<S extends z.ZodType>(value: unknown, schema: S): z.output<S> {

@@ -3,7 +3,7 @@ import { reportOfAdvisory, type BugReport } from '../domain/bugs/bug';
 import { BUG_LIMITS, REQUEST_LIMITS } from '../domain/limits';
 import { advisorySchema, publishedAdvisory } from '../platform/osv/advisory';
 
-/** What is reported to be bad, as it comes in over HTTP and is answered. */
+/** Schemas of bug reports, in requests and responses. */
 
 const revision = z.string().trim().min(1).max(BUG_LIMITS.revision.max);
 const reason = z
@@ -34,7 +34,7 @@ export const reportBugRequest = z
     if (from === undefined) context.addIssue({ code: 'custom', path: ['from'], message: 'required without advisory' });
   });
 
-/** Of an advisory what else is said of versions is let be. */
+/** Other fields of an advisory's versions are ignored. */
 export const toBugReport = ({
   target = '',
   from = '',

@@ -3,7 +3,7 @@ import { NAME } from '../domain/ids';
 import { keptSpec, specSchema } from '../domain/spec/pipelineDocument';
 import { releaseRequest, rerunRequest, startedAnswer } from './schemas';
 
-/** What changes a pipeline itself, or brings it something, and what is answered. */
+/** Schemas of requests that change a pipeline or submit artifacts to it, and of their responses. */
 
 /** As a pipeline keeps it, and `GET …/spec` answers it: durations are ms, and what a file left out is filled in. */
 export const applyRequest = specSchema;

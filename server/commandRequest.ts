@@ -29,7 +29,7 @@ function buildInputSchema(name: InputName): z.ZodType {
 
 type RequestFields = { readonly [N in InputName]: z.ZodOptional<z.ZodType<NonNullable<CommandInput[N]>>> };
 
-/** Who commands is the principal of the token; all else is what the rows of domain/verbs.ts take. */
+/** The actor is the principal of the token; the other fields follow the rows of domain/verbs.ts. */
 export const commandRequest = z.strictObject({
   reason: z.string().trim().min(1).optional().describe('why; it is recorded. Every verb needs one'),
   ...(Object.fromEntries(

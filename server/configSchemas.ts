@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { REQUEST_LIMITS } from '../domain/limits';
 import { releaseRequest } from './schemas';
 
-/** What requests about configuration hold, and what is answered. */
+/** Schemas of the configuration API. */
 
 const commit = z.string().describe('the id of a commit');
 const path = z.string().min(1).max(256).describe('the path of a value, such as feed/limits');

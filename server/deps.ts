@@ -11,10 +11,10 @@ import type { ServerAudit } from './audit/audit';
 import type { GateLimits } from './gate';
 import type { Identities, CallerIdentity } from './identity';
 
-/** What the front end asks of Conveyor. */
+/** The operations that the front end calls. */
 export type FrontClient = Omit<ConveyorClient, 'close'>;
 
-/** What the front end takes of the configuration. */
+/** The configuration that the front end reads. */
 export type FrontConfig = Pick<
   Registry,
   'access' | 'callbacks' | 'groups' | 'policy' | 'issuers' | 'configRepositories'
@@ -26,15 +26,15 @@ export const getReadPolicy = ({ config, reads }: Pick<ServerDeps, 'config' | 're
 export interface ServerDeps {
   /** As which the API asks; the actor of a request is the principal that it is known by. */
   readonly client: FrontClient;
-  /** As which it asks for somebody whom an identity provider has put into groups; as `client` unless given. */
+  /** The client for a caller whose groups come from an identity provider; `client` by default. */
   clientAs?(who: Pick<CallerIdentity, 'principal' | 'groups'>): FrontClient;
-  /** What counts now: each part is read anew by each request, and kept by nobody. */
+  /** The current configuration: each request reads it anew, and nothing caches it. */
   readonly config: FrontConfig;
   /** How the file of it stands; missing where there is none. */
   configState?(): ConfigState;
-  /** Of the tokens of identity providers; without them those that the configuration lists are all. */
+  /** Verifies tokens of identity providers. Without it only tokens of the configuration are accepted. */
   readonly identities?: Pick<Identities, 'identify'>;
-  /** Whoever comes says who they are: for a server that only this machine reaches. */
+  /** Callers name themselves without proof. Only for a server that no other machine reaches. */
   readonly devLogin?: boolean;
   /** As which deliveries of webhooks ask; the same one unless given. */
   readonly deliveries?: FrontClient;
@@ -45,9 +45,9 @@ export interface ServerDeps {
   backlogs?(): Promise<readonly QueueBacklog[]>;
   /** For `doctor`: how far work comes. Without it people see what `/readyz` says. */
   examine?(): Promise<ExaminationView>;
-  /** Why Temporal stores nothing, where it answers; undefined where it does. Throws where nobody can tell. Without it `/readyz` does not say. */
+  /** Why Temporal cannot store anything; undefined where it can. Throws when Temporal does not answer. Without it `/readyz` leaves this out. */
   whyNothingIsStored?(): Promise<string | undefined>;
-  /** Whether whoever only looks needs a token, where the configuration does not say. */
+  /** Whether readers need a token when the configuration does not specify it. */
   readonly reads: ReadPolicy;
   /** Missing where the configuration names no file for it. */
   readonly audit?: Pick<ServerAudit, 'ready' | 'record' | 'recordAnonymous' | 'read' | 'verify' | 'state'>;
@@ -60,7 +60,7 @@ export interface ServerDeps {
   readonly limits: ServerLimits;
   /** ms since the epoch. */
   now(): number;
-  /** Writes a line for whoever runs the server. */
+  /** Writes a line to the operator's log. */
   log(line: string): void;
   /** Becomes true when the process was asked to end: it is not ready for new work any more. */
   isDraining(): boolean;
@@ -72,20 +72,20 @@ export interface ServerDeps {
  */
 export interface ServerLimits {
   readonly webhooks: GateLimits;
-  /** What changes something, of whoever has a token. */
+  /** Requests with a token that change something. */
   readonly commands: GateLimits;
-  /** What only reads, of whoever has a token. */
+  /** Requests with a token that only read. */
   readonly api: GateLimits;
   /** Requests with a token that read repositories of configuration, which may be slow. */
   readonly configuration: GateLimits;
   /** Changes of configuration, and comparisons with sources. */
   readonly proposals: GateLimits;
-  /** What reads all of the archive: for whoever has a token, and as many again for the others. */
+  /** Requests that read the whole archive: one limit for callers with a token, and the same again for others. */
   readonly statistics: GateLimits;
-  /** Whatever else comes without a token that is known. */
+  /** All other requests without a known token. */
   readonly strangers: GateLimits;
   readonly runs: GateLimits;
-  /** What `doctor` asks: it takes half a minute on a bad night. */
+  /** Examinations by `doctor`, which can take half a minute. */
   readonly examinations: GateLimits;
   /** All bodies of deliveries together. */
   readonly bodyBytes: number;

@@ -14,8 +14,8 @@ interface RunNews {
 }
 
 /**
- * What services say of runs that have ended: each is looked at once, soon. Whatever a service says how often, a run is looked at once in a
- * second, and what comes in between makes one more look at its end, since the last may be the first that is true.
+ * Reports of action services that a run has ended. Each run is checked soon, and at most once a second however often a service reports it. Reports in
+ * between cause one more check at the end of that second, since only the last may be true.
  */
 export class RunEndings {
   private readonly runs = new Map<string, RunNews>();
@@ -47,7 +47,7 @@ export class RunEndings {
     await this.sleep(APART_MS);
     while (known.again) {
       known.again = false;
-      // What fails here nobody waits for, and it is looked again in any case.
+      // A failure harms nothing: no caller waits, and the run is checked anyway.
       await this.look(runId).catch(() => undefined);
       await this.sleep(APART_MS);
     }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What an examination shows, as it is answered. */
+/** Schema of the answer to an examination. */
 
 const build = z.string().nullable().describe('of workers; null stands for workers without one');
 const withinMs = z.number();

@@ -40,7 +40,7 @@ type FailureStatus = 400 | 401 | 403 | 404 | 408 | 409 | 413 | 422 | 500 | 503;
 /** Seconds after which it is worth trying what failed for want of something else. */
 export const RETRY_AFTER = '5';
 
-/** `{ "error": { "code", "message", "hint", "retryable", "exit" } }` with the status that the code means; what nobody foresaw is logged. */
+/** `{ "error": { "code", "message", "hint", "retryable", "exit" } }` with the status of the code. Unexpected errors are logged. */
 export function answerFailure(context: Context, error: unknown): Response {
   const known = error instanceof ConveyorError ? error : undefined;
   if (known === undefined)
@@ -60,7 +60,7 @@ export function answerFailure(context: Context, error: unknown): Response {
   return context.json({ error: { code, message, hint, retryable, exit } }, status);
 }
 
-/** Nobody reads the rest of the body. Node's server closes such a connection soon, and whatever came next on it would be lost. */
+/** The rest of the body stays unread. Node's server soon closes such a connection, and any further request on it would be lost. */
 function isBodyLeft(context: Context): boolean {
   const { incoming } = (context.env ?? {}) as Partial<HttpBindings>;
   return incoming?.complete === false;

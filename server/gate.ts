@@ -15,8 +15,8 @@ interface QueuedRequest {
 }
 
 /**
- * Lets so many requests in, keeps some in line, oldest first, and sends the others away: memory stays bounded however many
- * come. A delivery comes here when its body has arrived and is believed: whoever only sends headers takes nobody's place.
+ * Admits a limited number of requests, queues some more, oldest first, and rejects the others, so that memory stays bounded. Deliveries enter only
+ * after their body has arrived and their signature was checked: a sender of mere headers takes no place.
  */
 export class RequestGate {
   private readonly line = new Set<QueuedRequest>();
@@ -62,7 +62,7 @@ export class RequestGate {
     });
   }
 
-  /** The place goes to whoever waits longest, without being free in between. */
+  /** Passes the place to the longest waiting request without freeing it in between. */
   private leave(): void {
     const [next] = this.line;
     if (next === undefined) this.inside -= 1;

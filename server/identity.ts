@@ -5,10 +5,10 @@ import { principalFrom, type Issuer } from '../platform/signIn';
 import { MIB } from '../sdk/protocol/common';
 import { sendRequest } from '../sdk/request';
 
-/** Whom the server takes somebody for. */
+/** The identity of a caller, as the server knows it. */
 export interface CallerIdentity {
   readonly principal: string;
-  /** Of the identity provider, besides those of the platform's configuration; without `group:`. */
+  /** Groups from the identity provider, in addition to those of the platform's configuration; without `group:`. */
   readonly groups: readonly string[];
   /** ms since the epoch; null while the configuration says so. */
   readonly expiresAtMs: number | null;
@@ -17,7 +17,7 @@ export interface CallerIdentity {
 
 /** Clocks of different machines. */
 const SKEW_S = 60;
-/** What is signed by a shared secret, or by nothing, could have been made by anybody who reads this. */
+/** Signatures by a shared secret, or none at all, could be forged by any reader of the configuration. */
 const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'ES384', 'EdDSA'];
 const PROVIDER_TIMEOUT_MS = 5_000;
 /** How long a provider may be away while people keep working; a key that it makes meanwhile is looked for at once. */
@@ -42,7 +42,7 @@ export class Identities {
     if (token.split('.').length !== 3) return undefined;
     const { decodeJwt } = await import('jose');
     const iss = orUndefined(() => decodeJwt(token).iss);
-    // Of one provider there may be several, each for others of its tokens.
+    // One provider may be listed several times, each for different tokens.
     const known = this.issuers().filter(({ issuer }) => issuer === iss);
     if (known.length === 0) throw unauthorized('no identity provider of the configuration has made this token');
     const refusals: string[] = [];
@@ -55,7 +55,7 @@ export class Identities {
     throw refusals.includes(EXPIRED) ? conveyorError('unauthorized', { why, expired: true }) : unauthorized(why);
   }
 
-  /** Who it is, or why nobody. */
+  /** The identity, or the reason for a refusal. */
   private async verifyToken(issuer: Issuer, token: string): Promise<CallerIdentity | string> {
     const { jwtVerify, errors } = await import('jose');
     const keys = await this.getKeys(issuer.issuer);
@@ -107,7 +107,7 @@ function identityFromClaims(
     const value = Object.hasOwn(claims, name) ? claims[name] : undefined;
     if (typeof value !== 'string' || !matches(wanted, value)) return `its ${name} is not ${wanted}`;
   }
-  // An address that anybody may claim names nobody.
+  // An e-mail address that is not verified could be claimed by any user.
   if (template.includes('{email}') && claims['email_verified'] !== true) return 'its e-mail address is not verified';
   const principal = principalFrom(template, claims);
   if (principal === undefined) return `its claims make no principal of ${template}`;

@@ -23,7 +23,7 @@ export const historyResponse = (c: Context, client: FrontClient, pipeline: strin
     },
   );
 
-/** Who only looks is answered as well as one can; where nothing is known, or `?live=true` wants nothing else, with the error. */
+/** Answers readers with the last known state when no worker answers. Without such a state, or with `?live=true`, the error is returned. */
 async function respondOrLastKnown(
   c: Context,
   ask: () => Promise<object>,
@@ -33,7 +33,7 @@ async function respondOrLastKnown(
     return c.json(await ask());
   } catch (error) {
     if (!(error instanceof ConveyorError) || error.code !== 'no-worker' || c.req.query('live') === 'true') throw error;
-    // Whoever lists needs no worker, so that what stops a list is what is wrong.
+    // Listing needs no worker, so an error here is the real one.
     const stale = await known(error.message);
     if (stale === undefined) throw error;
     c.header('retry-after', RETRY_AFTER);

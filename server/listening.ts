@@ -24,7 +24,7 @@ export function readPlace(args: readonly string[], env: NodeJS.ProcessEnv, url: 
   const { values } = parseArgs({ args: [...args], options });
   const text = values.port ?? (new URL(url).port || '80');
   const port = Number(text);
-  // Other machines come in only where somebody says so.
+  // Other machines can connect only with an explicit host.
   const host = values.host ?? (env['CONVEYOR_HOST'] || LOOPBACK_ADDRESS);
   if (Number.isInteger(port) && port >= 0 && port < 65536) return { port, host };
   const hint = `a number up to 65535; ${new URL(usual).port} is the default, and 0 takes any that is free`;
@@ -34,7 +34,7 @@ export function readPlace(args: readonly string[], env: NodeJS.ProcessEnv, url: 
 /** Whether only this machine comes in. */
 export const isClosed = ({ host }: Place): boolean => isLoopback(host);
 
-/** Whether people are whom they say they are, which is for this machine alone. @throws ConveyorError `usage` */
+/** Whether callers may name themselves without proof, which only a closed server allows. @throws ConveyorError `usage` */
 export function isDevLogin(args: readonly string[], place: Place): boolean {
   if (!args.includes('--dev-login')) return false;
   if (isClosed(place)) return true;

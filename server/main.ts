@@ -31,8 +31,8 @@ import { DRAIN_TIMEOUT_MS, exitWithError, isClosed, isDevLogin, listen, readPlac
 
 const DEFAULT_SERVER_URL = 'http://localhost:4500';
 /**
- * In ms. Whoever takes longer to send a request keeps a connection from others. An idle connection outlives the minute
- * that proxies and load balancers keep theirs, so that none is closed just as it is used again.
+ * In ms. A sender slower than this would occupy a connection. An idle connection outlives the minute for which proxies and load balancers keep
+ * theirs, so that none is closed just as it is reused.
  */
 const TIMEOUTS = { headersTimeout: 10_000, requestTimeout: 30_000, keepAliveTimeout: 75_000 };
 
@@ -105,7 +105,7 @@ async function startServer(): Promise<void> {
   process.on('SIGINT', end);
 }
 
-/** What the front end asks of Temporal itself. */
+/** The parts of the front end that query Temporal directly. */
 function temporalDeps(temporal: Temporal, registry: Pick<Registry, 'configRepositories'>) {
   const taskQueue = taskQueueOf({});
   return {
@@ -135,7 +135,7 @@ function noteOpenDoors({ access, file }: Pick<Registry, 'access' | 'file'>, note
 
 type IdentifiedCaller = Pick<CallerIdentity, 'principal' | 'groups'>;
 
-/** With the groups that an identity provider lists of whoever asks. */
+/** Adds the groups that an identity provider lists for the caller. */
 function factsFor(
   { policy, signers, groups: configured }: PlatformFacts,
   who: IdentifiedCaller | undefined,

@@ -21,11 +21,11 @@ export interface Lane {
 }
 
 interface ServerFacts {
-  /** The share of pipelines that deployed within a week; null where none ever did, or nobody knows. */
+  /** The share of pipelines that deployed within a week; null where none ever did, or when it is unknown. */
   readonly weekly: number | null;
-  /** Empty where nobody knows. */
+  /** Empty when unknown. */
   readonly open: readonly OpenCount[];
-  /** Empty where nobody knows. */
+  /** Empty when unknown. */
   readonly backlogs: readonly QueueBacklog[];
   readonly ready: readonly ServerPart[];
   readonly uptimeMs: number;
@@ -34,7 +34,7 @@ interface ServerFacts {
   readonly config?: ConfigState;
 }
 
-/** `event`: of a kind that is not read; `nothing`: nothing new, such as a tag; `nobody`: no pipeline subscribes to it; `unreadable`: refused. */
+/** `event`: an unsupported kind; `nothing`: nothing new, such as a tag; `nobody`: no pipeline subscribes to it; `unreadable`: refused. */
 export type IgnoredWhy = 'event' | 'nothing' | 'nobody' | 'unreadable';
 
 /** The metrics of this process, and whether the finders answer. */
@@ -55,7 +55,7 @@ export class Metrics {
     this.times.set(route, time);
   }
 
-  /** What became of something that a webhook brought to a pipeline. */
+  /** Counts the result of a webhook's submission to a pipeline. */
   countSubmission(result: 'released' | 'duplicate' | 'incomplete' | 'refused'): void {
     this.submissions.add(result);
   }
@@ -65,7 +65,7 @@ export class Metrics {
     this.beyond.add(source);
   }
 
-  /** A believed delivery started nothing and reached nobody; `source` is at fault only if it is `unreadable`. */
+  /** Counts a valid delivery that started nothing. Its source is at fault only for `unreadable`. */
   countIgnored(why: IgnoredWhy): void {
     this.ignored.add(why);
   }

@@ -18,7 +18,7 @@ export function family(name: string, type: string, help: string, rows: readonly 
   return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...lines, ''].join('\n');
 }
 
-/** Of every process that follows the file. */
+/** Metrics of the configuration file, for every process that follows it. */
 export const configFamilies = ({ problem, readAtMs }: ConfigState): string[] => [
   family('conveyor_config_invalid', 'gauge', 'Whether what conveyor.config.yaml says now does not count.', [
     row({}, problem === null ? 0 : 1),

@@ -7,14 +7,14 @@ export interface HttpOperation {
   readonly path: string;
   readonly summary: string;
   readonly status: 200 | 201 | 202 | 204;
-  /** `read`: whoever only looks, who needs a token where `reads` of the configuration says so. */
+  /** `read`: readers need a token where `reads` of the configuration requires one. */
   readonly security: 'read' | 'token' | 'signed' | 'key';
   readonly request?: z.ZodType;
   readonly answer?: z.ZodType;
-  /** What may stand behind the `?` of the address. */
+  /** The query parameters. */
   readonly query?: z.ZodObject;
   readonly headers?: readonly (readonly [name: string, required: boolean, description: string])[];
-  /** What else may come back, besides the errors that everything may give. */
+  /** Responses in addition to the common errors. */
   readonly also?: Readonly<Record<number, string>>;
 }
 
@@ -31,7 +31,7 @@ export const getOperation = (path: string, summary: string, answer: z.ZodType, q
   also: { 404: REFUSED[404] },
 });
 
-/** What starts something; the same key starts it once. */
+/** An operation that starts something, at most once for each key. */
 export const startOperation = (
   path: string,
   summary: string,

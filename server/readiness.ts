@@ -6,13 +6,13 @@ import { SharedRead } from './shared';
 const READY_FRESH_MS = 2_000;
 /** Each look makes Temporal write. */
 const STORED_FRESH_MS = 10_000;
-/** Nobody asked for so long that what was seen then says nothing any more. */
+/** After this long without a check, the last result is obsolete. */
 const STORED_STALE_MS = 60_000;
 
 /** A part of what every request needs; `draining` where the server is asked to end. */
 export type ServerPart = Omit<ReadinessPart, 'name'> & { readonly name: ReadinessPart['name'] | 'draining' };
 
-/** What every request needs: no pipeline and no extension, so that one that is silent takes nobody's front end away. */
+/** The dependencies of every request. Pipelines and extensions are left out: a single unavailable one must not take the front end down. */
 export class Readiness {
   private readonly parts: SharedRead<readonly ReadinessPart[]>;
   private readonly stored: SharedRead<void>;

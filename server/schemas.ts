@@ -5,7 +5,7 @@ import { DEPLOY_VERBS, PIPELINE_VERBS, RELEASE_VERBS } from '../domain/verbs';
 import { artifactSchema } from '../sdk/protocol/common';
 import { sentMetadata } from './sentMetadata';
 
-/** What requests hold and answers look like; `/openapi.json` is made of these. */
+/** Schemas of requests and responses; `/openapi.json` is generated from them. */
 
 const key = z.string().min(1);
 const triggerKind = z
@@ -42,7 +42,7 @@ export const listQuery = z.strictObject({
   limit: z.coerce.number().int().min(1).max(REQUEST_LIMITS.rows.max).default(100),
 });
 
-/** Of what can be looked at without a worker. */
+/** The query of resources that can be read without a worker. */
 export const liveQuery = z.strictObject({
   live: z
     .enum(['true', 'false'])
@@ -53,7 +53,7 @@ export const liveQuery = z.strictObject({
 export const logsQuery = z.strictObject({ attempt: z.coerce.number().int().min(1).optional() });
 
 export const pipelineVerb = z.enum(PIPELINE_VERBS);
-/** What a release does not know, its only running deploy does. */
+/** Verbs that a release does not know go to its only running deploy. */
 export const releaseVerb = z.enum([...new Set([...RELEASE_VERBS, ...DEPLOY_VERBS])]);
 
 export const startedAnswer = z.object({

@@ -3,7 +3,7 @@ import { SharedRead } from './shared';
 /** A scrape that waits longer is lost as a whole. */
 const SCRAPE_WAITS_MS = 2_000;
 
-/** What `/metrics` shows of what Temporal knows, looked up once for everybody who asks within `freshMs`. */
+/** A value of Temporal for `/metrics`, fetched at most once within `freshMs`. */
 export class CachedRead<T> {
   private readonly shared: SharedRead<T>;
 

@@ -7,7 +7,7 @@ interface OneLook<T> {
   ended: boolean;
 }
 
-/** One look at a time, for everybody who asks until `freshMs` after it began: how often somebody asks costs nothing. */
+/** Runs one read at a time and shares its result until `freshMs` after it began, so that frequent callers cost nothing. */
 export class SharedRead<T> {
   private last: OneLook<T> | undefined;
 

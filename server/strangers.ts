@@ -3,10 +3,10 @@ import { auditEntry } from '../domain/audit/record';
 import { ConveyorError, type ErrorCode } from '../domain/errors';
 import type { ServerDeps } from './deps';
 
-/** What refuses somebody before anything is asked of Conveyor. */
+/** Refusals before any call to Conveyor. */
 const AT_THE_DOOR: readonly ErrorCode[] = ['unauthorized', 'bad-signature', 'wrong-key'];
 
-/** Puts on record whom the server did not believe. Nobody waits for that. */
+/** Audits requests whose sender was not authenticated. The response does not wait for it. */
 export const recordAnonymousRequests =
   ({ audit }: Pick<ServerDeps, 'audit'>): MiddlewareHandler =>
   async (c, next) => {
@@ -25,7 +25,7 @@ export const recordAnonymousRequests =
 const requestDoor = (c: Context): 'webhook' | 'run' | 'api' =>
   c.req.path.startsWith('/v1/webhooks/') ? 'webhook' : c.req.path.startsWith('/v1/runs/') ? 'run' : 'api';
 
-/** The other end of the connection, which may be a proxy: what that says of others, anybody could say. */
+/** The peer address of the connection, which may be a proxy's. Forwarding headers are ignored because any sender can set them. */
 function remoteAddress(c: Context): string {
   const env = c.env as { readonly incoming?: { readonly socket?: { readonly remoteAddress?: string } } } | undefined;
   return env?.incoming?.socket?.remoteAddress ?? 'an unknown address';

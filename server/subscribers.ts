@@ -1,9 +1,9 @@
 import type { PipelineIndex, PipelineSubscriptions } from '../domain/pipeline/pipelineIndex';
 
-/** So long a burst of deliveries lives on one listing; a pipeline that is newer is found by the sweep of its finder. */
+/** How long a burst of deliveries shares one listing. The finder's sweep finds a pipeline that is newer. */
 const SUBSCRIBERS_FRESH_MS = 3_000;
 
-/** Who subscribes to a finder, listed once for everybody who asks within some seconds. */
+/** The subscribers of a finder, listed once for all requests within a few seconds. */
 export class Subscribers {
   private readonly listings = new Map<string, { readonly listed: Promise<PipelineSubscriptions[]>; atMs: number }>();
 

@@ -16,12 +16,12 @@ import { AuditLog, type LogOptions } from './log';
 
 const MB = 1_048_576;
 
-/** Refusals are anybody's to cause: however many there are, their files take no more than a gigabyte. */
+/** Anyone can cause refusals, so their files are limited to a gigabyte in all. */
 const REFUSAL_FILES = { maxBytes: 16 * MB, maxFiles: 64 };
 
 type ServerAuditOptions = Pick<LogOptions, 'server' | 'now' | 'log'> &
   Pick<AuditSettings, 'file' | 'keepMs'> & {
-    /** Whoever sends the records elsewhere. */
+    /** Sends the records to an external receiver. */
     readonly events?: Pick<AuditEvents, 'state'>;
   };
 
@@ -34,15 +34,15 @@ export interface AuditState {
   readonly lagMs: number;
   /** Those that there was no room for, since the start. */
   readonly lost: number;
-  /** Of the receiver, if there is one: how old the record is that it has to take next, and tries that it did not take. */
+  /** The lag of the receiver, if there is one: the age of the next record it must accept, and its failed attempts. */
   readonly events: { readonly lagMs: number; readonly failures: number } | null;
 }
 
-/** What the server changed, and what it refused, each in a log of its own, so that of the one nothing pushes out the other. */
+/** Writes changes and refusals to separate logs, so that a flood of refusals cannot displace changes. */
 export class ServerAudit implements Audit {
   private readonly changes: AuditLog;
   private readonly refusals: AuditLog;
-  /** Who is known has a share that strangers cannot use up. */
+  /** Known callers have a quota of their own, which anonymous requests cannot exhaust. */
   private readonly floods = { known: new Flood(), strangers: new Flood() };
   /** Files may be many and large: reading them must not delay requests. */
   private readonly readers = new RequestGate({ inFlight: 2, waiting: 16, waitMs: 8_000 });
@@ -67,7 +67,7 @@ export class ServerAudit implements Audit {
     else await this.append(this.changes, entry);
   }
 
-  /** Somebody who is not known, by where they come from. */
+  /** Records a request of an unknown caller under its source address. */
   recordAnonymous(entry: AuditEntry, source: string): Promise<void> {
     return this.recordRefusal(entry, null, source);
   }
@@ -146,7 +146,7 @@ export class ServerAudit implements Audit {
     if (flood.admits(actor ?? source, this.options.now())) await this.append(this.refusals, entry);
   }
 
-  /** Never fails: the command was carried out. Whoever runs the server reads of it, and it is tried again. */
+  /** Never fails, because the command has already run. The operator finds the error in the log, and the record is retried. */
   private async append(log: AuditLog, entry: AuditEntry): Promise<void> {
     await log.append(entry).catch((error: unknown) => {
       this.failures += 1;

@@ -11,9 +11,9 @@ export interface LogOptions {
   readonly chain: Chain;
   readonly server: string;
   readonly keepMs: number;
-  /** Of one file. */
+  /** The size at which a new file begins. */
   readonly maxBytes: number;
-  /** Of a chain; none: as many as are not too old. */
+  /** How many files a chain may have; by default, all that are younger than `keepMs`. */
   readonly maxFiles?: number;
   now(): number;
   log(line: string): void;
@@ -38,8 +38,8 @@ export interface Backlog {
 const BATCH = 256;
 
 /**
- * Appends records to one chain of files. A record counts as written once it is on the disk; those that come meanwhile go there together. What
- * cannot be written waits, and is tried again with what comes next. There is one writer for each file: two would break its chain.
+ * Appends records to one chain of files. A record counts as written once it is on disk; records that arrive during a write go to disk together.
+ * Records that cannot be written wait and are retried with the next ones. Each file has a single writer: two writers would break its chain.
  */
 export class AuditLog {
   private readonly files: ChainFiles;
@@ -47,10 +47,10 @@ export class AuditLog {
   private ends: Ends = { first: CHAIN_START, last: CHAIN_START };
   private size = 0;
   private ino = 0;
-  /** Of the file that is written: the number of its first record, and its day. */
+  /** The current file: the number of its first record, and its day. */
   private begun: { readonly seq: number; readonly day: string } | undefined;
   private readonly waiting: PendingEntry[] = [];
-  /** What was on its way when the disk failed: some of it may be there. */
+  /** Records in flight when the disk failed. Some of them may be on disk. */
   private unsure: readonly AuditRecord[] = [];
   private lost = 0;
   private lostEver = 0;
@@ -66,7 +66,7 @@ export class AuditLog {
     return this.ends.last;
   }
 
-  /** What waits for the disk now, since when the oldest of it does, and how many there was no room for. */
+  /** The records that wait for the disk, since when the oldest has waited, and how many were dropped for lack of room. */
   backlog(): Backlog {
     const [oldest] = this.waiting;
     const sinceMs = oldest === undefined ? null : Date.parse(oldest.at);
@@ -104,7 +104,7 @@ export class AuditLog {
   private flush(): Promise<void> {
     this.writing ??= this.drain().finally(() => {
       this.writing = undefined;
-      // What came after the last look, and before this.
+      // Records may have arrived after the last check and before this point.
       if (this.waiting.length > 0 && this.trouble === undefined) void this.flush();
     });
     return this.writing;
@@ -121,7 +121,7 @@ export class AuditLog {
       this.trouble = error instanceof Error ? error : new Error(String(error));
       await this.handle?.close().catch(() => undefined);
       this.handle = undefined;
-      // Whoever waits gets the error; the records stay.
+      // Waiting callers get the error; the records stay queued.
       for (const { failed } of this.waiting) failed(this.trouble);
     }
   }
@@ -160,7 +160,7 @@ export class AuditLog {
     this.lost = 0;
   }
 
-  /** Of the log itself, among the records. */
+  /** Records an event of the log itself. */
   private recordResult(result: string): void {
     this.options.log(`audit: ${result}`);
     const at = new Date(this.options.now()).toISOString();
@@ -191,7 +191,7 @@ export class AuditLog {
     if (noted === null && own === undefined && last !== undefined)
       this.recordResult(`the note of its ends was missing: records after ${last.seq} may be, too`);
     const known = own ?? noted ?? { first: first ?? CHAIN_START, last: CHAIN_START };
-    // What was noted and is not there was taken away: numbers continue after it, so that verification finds the gap.
+    // A noted record that is missing was removed. Numbering continues after it, so that verification finds the gap.
     this.ends = { first: known.first, last: last !== undefined && last.seq >= known.last.seq ? last : known.last };
     const reached = this.unsure.findIndex(({ hash }) => hash === this.ends.last.hash) + 1;
     for (const { done } of this.waiting.splice(0, reached)) done();
@@ -208,7 +208,7 @@ export class AuditLog {
     this.ino = ino;
   }
 
-  /** A record that was being written when its server was killed: nobody got an answer for it. */
+  /** Moves aside a record that was incomplete when its server was killed. No caller got an answer for it. */
   private async putAsideTorn(): Promise<void> {
     const { current, torn } = this.files;
     const whole = await measureWholeLines(current);

@@ -3,7 +3,7 @@ import type { LiveRegistry } from '../../platform/liveRegistry';
 import { ServerAudit } from './audit';
 import { AuditEvents } from './events';
 
-/** What was only counted is written when its minute is over, what a disk or a receiver refused is tried again. */
+/** How often counted refusals are written and failed writes are retried. */
 const AUDIT_FLUSH_INTERVAL_MS = 5_000;
 
 /** The audit of this process; undefined where the configuration has none. */
@@ -31,7 +31,7 @@ export function startAudit(live: Pick<LiveRegistry, 'current' | 'digest' | 'onCh
     // One that could not be compared with the last on record.
     configured().catch(logError);
     audit.sumUp().catch(logError);
-    // Only what waits is written here; whoever asks gets the reason why not.
+    // This only flushes waiting records. A caller that needs the audit gets the error itself.
     audit.ready().catch(() => undefined);
     void sender?.run();
   }, AUDIT_FLUSH_INTERVAL_MS).unref();

@@ -61,7 +61,7 @@ async function startConfigService(): Promise<void> {
     configState: () => live.getState(),
     ...(token ? { token } : {}),
   });
-  // Without a token, pages that somebody visits on this machine could deploy, too.
+  // Without a token, a web page open on this machine could deploy too.
   const fetch = isClosed(place) && !token ? localOnly(service.app.fetch) : service.app.fetch;
   const server = await listen({ fetch }, place, 'the service of configuration');
   if (!isClosed(place) && !token)

@@ -2,7 +2,7 @@ import type { Tailer } from '../../config/tailer/tailer';
 import type { ConfigState } from '../../platform/liveRegistry';
 import { configFamilies, Counter, family, row, type MetricRow } from '../metricsText';
 
-/** What an attempt to land came to; `failed` is tried again. */
+/** The result of an attempt to land; `failed` is retried. */
 export type LandingResult = 'landed' | 'refused' | 'failed';
 
 export interface ConfigServiceParts {

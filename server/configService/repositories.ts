@@ -24,12 +24,12 @@ export class Repositories {
     this.readable = all.filter((one): one is Readable => one.etcd !== null);
   }
 
-  /** Of those that are served. */
+  /** The repositories that are served. */
   get names(): readonly string[] {
     return this.readable.map(({ name }) => name);
   }
 
-  /** Those that name no store, so that nobody could read what they hold. */
+  /** Repositories without a store, whose contents no host can read. */
   get unread(): readonly string[] {
     return this.all.filter(({ etcd }) => etcd === null).map(({ name }) => name);
   }

@@ -21,14 +21,14 @@ import type { Repositories } from './repositories';
 
 export interface ConfigServiceOptions {
   readonly repositories: Pick<Repositories, 'names' | 'open' | 'getStore'> & {
-    /** For a store that somebody else could write to. */
+    /** For a store that other writers can reach. */
     getInspection?(name: string): Inspection | undefined;
   };
   readonly memory: ConfigMemory;
   readonly judge: Judge;
   /** On the landing strip of the repository. */
   readonly land: Land;
-  /** Who waits for their turn on it. */
+  /** Landings that wait for their turn. */
   readonly landings?: Pick<LandingQueue, 'waiting' | 'before'>;
   readonly log: (line: string) => void;
   /** ms since the epoch. */
@@ -50,7 +50,7 @@ export interface ConfigService {
 const COMMITS_A_LOOK = 100;
 
 /**
- * What hosts the configuration of a platform: the push types `config` and `model`, the finder `config-changes`, and a tailer for each repository
+ * Hosts the configuration of a platform: the push types `config` and `model`, the finder `config-changes`, and a tailer for each repository
  * (docs/design/config.md#service).
  */
 export function createConfigService(options: ConfigServiceOptions): ConfigService {

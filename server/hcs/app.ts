@@ -59,7 +59,7 @@ export function createHealthService({ sources, now, token, past, fetch, configSt
   return app;
 }
 
-/** What asks the data sources, made anew when they are others. */
+/** Access to the data sources, rebuilt when they change. */
 function createSourceAccess(sources: HealthServiceOptions['sources'], fetch: Fetch | undefined) {
   const made = (list: readonly SourceRef[]) => ({
     list,

@@ -28,7 +28,7 @@ async function startHealthService(): Promise<void> {
     now: () => performance.now(),
     ...(token ? { token } : {}),
   });
-  // Without a token, pages that somebody visits on this machine could ask, too.
+  // Without a token, a web page open on this machine could query it too.
   const fetch = isClosed(place) && !token ? localNamesOnly(app.fetch) : app.fetch;
   const server = await listen({ fetch }, place, 'the Health Check Service');
   if (!isClosed(place) && !token)

@@ -10,8 +10,8 @@ import { readJson, rejectInvalidInput } from '../body';
 import { canRequest } from '../changes';
 
 /**
- * `POST /v1/can`: whether somebody may do something through this server, and by which rule. Whoever is known may ask about anybody: a refusal
- * says as much of the rules. Strangers may not, where looking is open either, since answers name the members of groups.
+ * `POST /v1/can`: whether a principal may perform an operation through this server, and by which rule. Any known caller may ask about any principal,
+ * since a refusal reveals as much. Anonymous callers may not, even where reads are open, because answers name members of groups.
  */
 export function canRoutes(deps: CallerDeps): Hono {
   const app = new Hono();
@@ -20,7 +20,7 @@ export function canRoutes(deps: CallerDeps): Hono {
     const { spec, ...question } = await readJson(c, canRequest);
     if (spec !== undefined) rejectInvalidInput(over(SPEC_LIMITS.spec, jsonBytes(spec)));
     const { policy, groups } = deps.config;
-    // In which groups a provider has somebody is known of whoever asks, and of nobody else.
+    // The server knows the provider's groups of the caller only.
     const facts = { policy, groups: question.who === principal ? withMember(groups, principal, joins) : groups };
     const decision = await answerTo(
       { client: deps.client, facts, door: 'api', repositories: deps.config.configRepositories },

@@ -94,7 +94,7 @@ const gatherFacts = ({ config }: Pick<ConfigurationRouteDeps, 'config'>, { princ
   groups: withMember(config.groups, principal, groups),
 });
 
-/** What is refused at the door, before anything is started for it. @throws ConveyorError `over-limit` */
+/** Rejects a request before any work starts. @throws ConveyorError `over-limit` */
 function toChangeRequest({
   message,
   values,
@@ -110,7 +110,7 @@ function toChangeRequest({
   return values === undefined ? { message, base, files: files ?? {} } : { message, base, values };
 }
 
-/** Whoever may, and what came of it. @throws ConveyorError `not-permitted`, `audit-unwritable`, and what `run` throws */
+/** Authorizes and audits a change with its result. @throws ConveyorError `not-permitted`, `audit-unwritable`, and errors of `run` */
 function runAudited(
   deps: ConfigurationRouteDeps,
   caller: Caller,

@@ -8,7 +8,7 @@ import { SharedRead } from '../shared';
 /** Each examination is a workflow: however many people ask on a bad night, there is one every few seconds. */
 const EXAMINED_FRESH_MS = 5_000;
 
-/** `POST /v1/examination`: how far work comes behind this server, for whoever is known: it names processes and extensions. */
+/** `POST /v1/examination`: how far work gets behind this server. For known callers only, since it names processes and extensions. */
 export function examinationRoutes(
   deps: CallerDeps & Pick<ServerDeps, 'examine' | 'now'> & { readonly lane: RequestGate },
 ): Hono {

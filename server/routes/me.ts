@@ -3,7 +3,7 @@ import { groupsOfMember } from '../../domain/principals';
 import { formatTime } from '../../domain/text';
 import { authenticate, type CallerDeps } from '../auth';
 
-/** `GET /v1/me`: as whom the server takes whoever asks. */
+/** `GET /v1/me`: the identity of the caller, as the server knows it. */
 export function meRoutes(deps: CallerDeps): Hono {
   const app = new Hono();
   app.get('/', async (c) => {

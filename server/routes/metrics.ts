@@ -6,13 +6,13 @@ import type { Metrics } from '../metrics';
 import { METRICS_TYPE } from '../metricsText';
 import { CachedRead } from '../scraped';
 
-/** Whoever scrapes more often gets the same again; for the second all pipelines are listed. */
+/** More frequent scrapes get the cached result, because the second value lists all pipelines. */
 const OPEN_FRESH_MS = 10_000;
 const FINDERS_FRESH_MS = 10_000;
 const BACKLOGS_FRESH_MS = 10_000;
 const WEEKLY_FRESH_MS = 600_000;
 
-/** What Prometheus reads. @param lanes how requests wait, by name */
+/** The endpoint for Prometheus. @param lanes the queues of requests, by name */
 export function metricsRoutes(
   deps: ServerDeps & { readonly readiness: Readiness },
   metrics: Metrics,

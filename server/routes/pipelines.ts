@@ -38,14 +38,14 @@ export function pipelineRoutes(deps: RouteDeps): Hono {
   return app;
 }
 
-/** What a request names, whole. @throws ConveyorError `over-limit`, `invalid-text` */
+/** The artifacts of a request, with their kinds filled in. @throws ConveyorError `over-limit`, `invalid-text` */
 export function parseArtifacts(artifacts: z.output<typeof releaseRequest>['artifacts']): readonly Artifact[] {
   const given = artifacts.map(({ kind, ...rest }): Artifact => ({ ...rest, kind: kind ?? rest.name }));
   rejectInvalidInput(unfitArtifacts(given));
   return given;
 }
 
-/** Who commands, and why. @throws ConveyorError `missing-reason`, `invalid-request` */
+/** The command of a request, with its actor and reason. @throws ConveyorError `missing-reason`, `invalid-request` */
 export async function readCommand(c: Context, verb: Verb, caller: Pick<Caller, 'principal'>): Promise<CommandInput> {
   const { reason, ...given } = await readJson(c, commandRequest);
   if (reason === undefined) throw conveyorError('missing-reason', { verb });
@@ -68,7 +68,7 @@ export function pipelineParam(c: Context): string {
   return name;
 }
 
-/** Of the header or the body. @throws ConveyorError where they differ */
+/** The idempotency key from the header or the body. @throws ConveyorError where they differ */
 export function requestKey(c: Context, inBody: string | undefined): string | null {
   const inHeader = c.req.header('idempotency-key');
   if (inHeader !== undefined && inBody !== undefined && inHeader !== inBody)

@@ -41,7 +41,7 @@ export function releaseRoutes(deps: RouteDeps): Hono {
   return app;
 }
 
-/** What the parts of the path make; a slash that was written `%2F` may not make another id of it. */
+/** The id from the path. An encoded slash (`%2F`) must not turn it into another id. */
 function parseTargetId(c: Context): string {
   const { pipeline, n, action } = c.req.param() as { pipeline: string; n: string; action?: string };
   const parts = [pipeline, n, ...(action === undefined ? [] : [action])];

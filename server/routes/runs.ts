@@ -11,8 +11,8 @@ type RunRouteDeps = CallerDeps & {
 };
 
 /**
- * `POST /v1/runs/<run>/ended`: an action service says that a run has ended. Nothing is read but the path and the key. `…/look` is the
- * same for whoever has a token, and answers what came of it.
+ * `POST /v1/runs/<run>/ended`: an action service reports that a run has ended. Only the path and the key are read. `…/look` does the same for callers
+ * with a token, and answers with the result.
  */
 export function runRoutes(deps: RunRouteDeps): Hono {
   const { config, ended, lane } = deps;

@@ -37,7 +37,7 @@ export function specRoutes(deps: RouteDeps): Hono {
 /** So many problems are worth reading. */
 const MAX_PROBLEMS_SHOWN = 10;
 
-/** What lint lets through. @throws ConveyorError `invalid-request`, `over-limit` */
+/** The pipeline of a request, if lint accepts it. @throws ConveyorError `invalid-request`, `over-limit` */
 async function readSpec(c: Context): Promise<PipelineSpec> {
   const spec = (await readJson(c, applyRequest)) as unknown as PipelineSpec;
   requireName(c, spec.pipeline);

@@ -6,7 +6,7 @@ import { parseQuery } from '../body';
 import type { ServerDeps } from '../deps';
 import { statsQuery } from '../statsSchemas';
 
-/** `/v1/stats`: for whoever may look. */
+/** `/v1/stats`, for readers. */
 export function statsRoutes({ archive, now }: Pick<ServerDeps, 'archive' | 'now'>): Hono {
   const app = new Hono();
   app.get('/', async (c) => {

@@ -15,7 +15,7 @@ export interface Delivery {
   readonly event: WebhookEvent;
 }
 
-/** What came of a delivery, pipeline by pipeline. */
+/** The result of a delivery, by pipeline. */
 export interface DeliveryResult {
   readonly releases: readonly { readonly id: string; readonly duplicate: boolean }[];
   /** Pipelines that remember what was brought but start nothing by it, and which inputs they still have no value of. */
@@ -43,9 +43,9 @@ type SubmitOutcome =
   | { readonly kind: 'left' };
 
 /**
- * Brings what a delivery says to every pipeline that it concerns; null when there is none, or none any more. What cannot be done now fails
- * the whole, so that it is delivered again: those who have it already take it for the duplicate that it is.
- * @throws ConveyorError the refusal, when the only ones concerned refuse; what is retryable
+ * Submits the contents of a delivery to every subscribed pipeline; null when there is none, or none any more. If one submission cannot be made now,
+ * the whole delivery fails so that it is sent again. Pipelines that already have it recognise the duplicate.
+ * @throws ConveyorError the refusal, when all subscribers refuse; any retryable error
  */
 export async function deliver(deps: DeliveryDeps, delivery: Delivery): Promise<DeliveryResult | null> {
   const all = await findSubscribers(deps, delivery);

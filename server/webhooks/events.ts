@@ -8,7 +8,7 @@ import { formatTime } from '../../domain/text';
 import { artifactSchema } from '../../sdk/protocol/common';
 import { sentMetadata } from '../sentMetadata';
 
-/** What a delivery says, in our words; null when it says nothing to us. */
+/** The parsed contents of a delivery; null when it is irrelevant. */
 export type WebhookEvent = FinderEvent | { readonly pipeline: string; readonly artifacts: readonly Artifact[] } | null;
 
 /** The part of GitHub's `push` that matters; there is much more in it. */
@@ -33,7 +33,7 @@ const BRANCH = 'refs/heads/';
 /** GitHub delivers again what is no older than three days. */
 const AGE_MS = 3 * 24 * 3_600_000;
 
-/** Why a push is not believed although it is signed: whoever kept it may deliver it for ever. */
+/** Rejects an old push despite its valid signature, since a captured delivery could be replayed for ever. */
 export function whyTooOld({ repository }: GithubPush, nowMs: number): string | undefined {
   const ageMs = nowMs - (pushedAtMs(repository) ?? nowMs);
   return ageMs > AGE_MS ? `it is of a push ${Math.floor(ageMs / 3_600_000)} h ago` : undefined;
@@ -41,7 +41,7 @@ export function whyTooOld({ repository }: GithubPush, nowMs: number): string | u
 
 const MAX_TIME_MS = 8.64e15;
 
-/** Of a repository, which says it as of the push. */
+/** The time of the push; GitHub reports it on the repository. */
 function pushedAtMs({ pushed_at: atMs }: GithubPush['repository']): number | undefined {
   return typeof atMs === 'number' && Math.abs(atMs) <= MAX_TIME_MS ? atMs : undefined;
 }
@@ -90,14 +90,14 @@ const published = artifactSchema.extend({
   metadata: sentMetadata,
 });
 
-/** The body of a Standard Webhooks delivery: to whoever subscribes to something, or to one pipeline. */
+/** The body of a Standard Webhooks delivery, addressed to subscribers or to one pipeline. */
 export const standardSchema = z.object({
   type: z.string(),
   data: z.union(
     [
       z.strictObject({
         finder: z.string().min(1),
-        /** What a subscription has in its `with`; a list where the thing goes by several names. */
+        /** The fields of a subscription's `with`; a list where a resource has several names. */
         with: z.record(z.string(), z.union([z.string(), z.array(z.string()).min(1)])).default({}),
         artifact: published,
       }),
@@ -129,7 +129,7 @@ export function parseStandardData({ data }: z.output<typeof standardSchema>): We
   return { finder: data.finder, about: data.with, artifact };
 }
 
-/** What of it no pipeline takes, whoever is concerned. */
+/** A value in the event that no pipeline would accept. */
 export function findInvalidInput(event: WebhookEvent): Unfit | undefined {
   if (event === null) return undefined;
   return 'finder' in event

@@ -5,8 +5,8 @@ interface RecentAnswer<T> {
 }
 
 /**
- * What deliveries were answered lately, and those under way: the same one again costs nothing, however many come at once.
- * The pipelines remember as well, and for longer; this only keeps a storm away from them.
+ * Answers to recent deliveries, including those in progress: a repeated delivery costs nothing, however often it arrives. Pipelines also remember
+ * deliveries, and for longer; this only shields them from a storm.
  */
 export class RecentAnswers<T> {
   private readonly answers = new Map<string, RecentAnswer<T>>();

@@ -30,7 +30,7 @@ import { whyMalformedGithub, whyMalformedStandard, findGithubSigner, findStandar
 const REMEMBERED_DELIVERIES = { entries: 2_000, ageMs: 60_000 };
 
 interface Bounds {
-  /** Of deliveries that are believed. */
+  /** The queue for authenticated deliveries. */
   readonly lane: RequestGate;
   readonly bodies: Bodies;
 }
@@ -90,8 +90,8 @@ export function webhookRoutes(deps: WebhookDeps): Hono {
 }
 
 /**
- * 202 with what came of it, 204 when it concerns nobody; the same delivery again gives the same answer, and another under its key none
- * while it is remembered.
+ * 202 with the result, 204 when no pipeline subscribes. A repeated delivery gets the same answer; a different delivery under the same key is refused
+ * while the first is remembered.
  */
 async function answerDelivery(
   context: Context,
@@ -122,7 +122,7 @@ async function answerDelivery(
   return context.json({ ...delivered, releases }, 202);
 }
 
-/** Counts and logs each refusal that its sender gets: many senders show it to nobody. @throws ConveyorError */
+/** Counts and logs a refusal besides returning it, because many senders show the response to no one. @throws ConveyorError */
 function readOrCountRefusal(
   { metrics, log }: WebhookDeps,
   { name }: WebhookSource,
@@ -172,7 +172,7 @@ function createScopeRefusal(
   return error;
 }
 
-/** A subscription invites whoever publishes; without one, only an owner may bring something. */
+/** A subscription authorizes any publisher; without one, only an owner may submit. */
 async function createOwnerRefusal(
   { client, config }: WebhookDeps,
   { actor }: WebhookSource,
@@ -183,7 +183,7 @@ async function createOwnerRefusal(
     if (isUnknownPipeline(error)) return undefined;
     throw error;
   });
-  // What is addressed to a pipeline that does not exist concerns nobody.
+  // A delivery for an unknown pipeline has no recipient.
   return spec === undefined || mayCommand({ owners: spec.owners, groups: config.groups }, actor)
     ? undefined
     : conveyorError('not-permitted', { actor, pipeline: event.pipeline });
@@ -215,8 +215,8 @@ const deliveryKey = (webhook: WebhookKind, { name }: WebhookSource, delivery: st
   name === webhook ? `${webhook}:${delivery}` : `${webhook}/${name}:${delivery}`;
 
 /**
- * GitHub sends JSON, or a form with nothing but JSON in it, depending on the hook's settings. Only the body says which, since it is signed and
- * `Content-Type` is not: JSON read as a form would hold what somebody wrote into the message of a commit.
+ * GitHub sends JSON or a form that contains only JSON, depending on the hook's settings. The body decides which, since it is signed and
+ * `Content-Type` is not: a forged type could turn the text of a commit message into the payload.
  */
 function githubJson(body: Uint8Array): string {
   const text = bodyText(body);

@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { WebhookSource } from '../../platform/access';
 
-/** Whether a delivery was signed with one of our secrets. Over the body as it came, before anybody parses it. */
+/** Verifies that a delivery was signed with one of our secrets, over the raw body before any parsing. */
 
 export interface StandardHeaders {
   readonly id: string;
