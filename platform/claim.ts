@@ -10,7 +10,7 @@ export interface Claim {
   release(): void;
 }
 
-/** Who has the files. */
+/** The process that has the claim. */
 interface Holder {
   readonly pid: number;
   readonly host: string;
@@ -25,7 +25,7 @@ interface Holder {
 interface ClaimOptions {
   /** As an error names the files. */
   readonly what: string;
-  /** Somebody else has them by now, since this process stood still: it must write nothing more. */
+  /** Called when another process has taken over because this one stood still. It must write nothing more. */
   readonly onLost: (error: Error) => void;
   /** How often it is looked at. Default 5 s. */
   readonly beatMs?: number;
@@ -38,9 +38,9 @@ const SILENT_MS = 20_000;
 const MOST_TRIES = 10;
 
 /**
- * Claims files for this process. What a process had that was killed is taken over.
- * @param file where it stands who has them
- * @throws ConveyorError `files-in-use`, with who has them; what the disk says where it takes no such file
+ * Claims files for this process, and takes over the claim of a killed one.
+ * @param file the file that names the holder
+ * @throws ConveyorError `files-in-use`, with the holder; the error of the disk where the file cannot be written
  */
 export function claim(file: string, { what, onLost, beatMs = BEAT_MS }: ClaimOptions): Claim {
   const text = JSON.stringify(describeOwnProcess());
@@ -95,7 +95,7 @@ function takeAway(file: string, dead: string): void {
     renameSync(file, aside);
     if (readFileSync(aside, 'utf8') !== dead) linkSync(aside, file);
   } catch (error) {
-    // Somebody else was faster.
+    // Another process was faster.
     if (!isOneOf(error, 'ENOENT', 'EEXIST')) throw error;
   } finally {
     rmSync(aside, { force: true });
@@ -107,7 +107,7 @@ function findOtherHolder(file: string, text: string): Holder | undefined {
   try {
     const found = readClaim(file);
     if (found !== undefined && found !== text) return parseHolder(found);
-    // A folder that somebody has emptied is claimed again.
+    // Claims the files again after the folder was emptied.
     if (found === undefined) tryPut(file, text);
     utimesSync(file, new Date(), new Date());
   } catch {

@@ -8,7 +8,7 @@ const RELOAD_INTERVAL_MS = 2_000;
 
 export interface LiveOptions {
   readonly file?: string;
-  /** What the process took at its start and cannot exchange: another one counts for the next process. */
+  /** Parts that the process cannot exchange while it runs: a change takes effect at the next start. */
   readonly atStart?: readonly (keyof Registry)[];
   now?(): number;
 }
@@ -42,7 +42,7 @@ export class LiveRegistry {
     this.first = this.read.registry;
     this.seen = readStamp(this.first.file);
     this.state = { problem: null, readAtMs: this.now() };
-    // Whoever drains does not wait for it.
+    // The timer does not keep a draining process alive.
     setInterval(() => this.look(), RELOAD_INTERVAL_MS).unref();
   }
 
@@ -50,7 +50,7 @@ export class LiveRegistry {
     return this.read.registry;
   }
 
-  /** A value for whoever keeps it: each of its parts is, whenever somebody takes it, the one that counts. */
+  /** A registry to keep: each read of a part returns its current value. */
   view(): Registry {
     return new Proxy(this.first, { get: (_first, part) => this.current()[part as keyof Registry] });
   }
@@ -75,7 +75,7 @@ export class LiveRegistry {
     const stamp = readStamp(file);
     if (stamp === this.seen) return;
     const next = this.attempt(file);
-    // Somebody writes it at this moment, and what was read may be half of it.
+    // The file is being written, and this read may have seen half of it.
     if (readStamp(file) !== stamp) return;
     this.seen = stamp;
     if (typeof next === 'string') {

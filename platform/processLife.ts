@@ -9,10 +9,10 @@ export function machineId(): string {
   return boot === undefined ? hostname() : `${boot} ${read(() => readlinkSync('/proc/self/ns/pid')) ?? ''}`;
 }
 
-/** When a process was started, as its machine counts: an id is given again, and never with the same start. Null where nobody says. */
+/** The start time of a process, in its machine's units. Ids are reused, but never with the same start. Null where the system does not report it. */
 export const readProcessStart = (pid: number): string | null => readProcStat(pid)?.[19] ?? null;
 
-/** Also one of somebody else. One that has ended and is not yet buried does not run. */
+/** Includes processes of other users. A zombie does not count as running. */
 export function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -22,7 +22,7 @@ export function isRunning(pid: number): boolean {
   return !['Z', 'X'].includes(readProcStat(pid)?.[0] ?? '');
 }
 
-/** What Linux says of a process, from its state on; undefined elsewhere. */
+/** The fields of Linux's process status, from the state on; undefined on other systems. */
 function readProcStat(pid: number): readonly string[] | undefined {
   const text = read(() => readFileSync(`/proc/${pid}/stat`, 'utf8'));
   // The name of the program stands before, in brackets, and may hold anything.

@@ -25,9 +25,9 @@ export interface CollectOptions {
 
 /** Visibility is behind by a second or so, and workers poll once a minute: what closed this long ago is looked for once more. */
 const OVERLAP_MS = 10 * MINUTE_MS;
-/** The mark moves after each in which something closed, so that whoever was killed has little to read again. */
+/** The mark moves after each stretch in which something closed, so that an interrupted collection rereads little. */
 const STRETCH_MS = DAY_MS / 4;
-/** Of one that follows on others in which nothing closed. */
+/** The length of a stretch after several in which nothing closed. */
 const LONGEST_STRETCH_MS = 4 * DAY_MS;
 const RUNS_AT_ONCE = 50;
 
@@ -79,7 +79,7 @@ export async function collect(
   return { rows: count, unanswered: reader.unanswered, unread: reader.unread, readUntilMs };
 }
 
-/** A mark that is ahead of Temporal was written by a clock that was wrong: nobody knows what was read. */
+/** A mark ahead of Temporal's clock was written under a wrong clock, so it proves nothing. */
 function chooseStart(mark: Mark | null, presentMs: number, oldestMs: number): number {
   if (mark === null || mark.readUntilMs > presentMs + OVERLAP_MS) return oldestMs;
   return Math.max(mark.readUntilMs, oldestMs);

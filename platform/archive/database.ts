@@ -14,7 +14,7 @@ export interface Database {
   use<T>(access: 'read' | 'write', run: (sql: Sql) => Promise<T>): Promise<T>;
 }
 
-/** Between these statements and a commit. Where `run` throws there is none, and whoever has the connection ends it. */
+/** Runs statements between these and a commit. When `run` throws there is no commit, and the owner of the connection ends the transaction. */
 export async function inTransaction<T>(sql: Sql, begin: readonly string[], run: (sql: Sql) => Promise<T>): Promise<T> {
   for (const statement of begin) await sql.all(statement);
   const result = await run(sql);

@@ -19,7 +19,7 @@ export function openEmbedded(file: string, useMs: number = USE_MS): Archive {
     place: file,
     use: (access, run) =>
       runInTurn(file, useMs + LOCK_PATIENCE_MS, async () => {
-        // What was never written cannot be opened to read.
+        // A file that does not exist yet cannot be opened read-only.
         const target = access === 'read' && !existsSync(file) ? ':memory:' : file;
         const { instance, connection } = await connectToFile(target, access === 'read' && target === file);
         const late = AbortSignal.timeout(useMs);
@@ -63,8 +63,8 @@ export function copyEmbedded(file: string, to: string): Promise<void> {
 const turns = new Map<string, Promise<unknown>>();
 
 /**
- * The lock of a file keeps out other processes, and nobody in this one, where two at once would break the file. Whoever waits longer than
- * `patienceMs` gives up, and what hangs keeps its turn.
+ * The lock of a file excludes other processes, but not other callers in this one, where two at once would corrupt the file. A caller gives up after
+ * `patienceMs`; an operation that hangs keeps its turn.
  */
 async function runInTurn<T>(file: string, patienceMs: number, run: () => Promise<T>): Promise<T> {
   const over = new AbortController();
@@ -117,7 +117,7 @@ const LOCKED = /Could not set lock|Conflicting lock|unique file handle conflict|
 const UNUSABLE =
   /could not read enough|not a valid DuckDB|corrupt|Serialization Error|checksum|different configuration|storage version/i;
 
-/** What can be right another time, such as once a disk has room, and what a person has to look at. */
+/** Distinguishes temporary errors, such as a full disk, from those that need a person. */
 function toArchiveError(error: unknown, file: string): unknown {
   if (error instanceof ConveyorError) return error;
   const detail = getMessage(error).split('\n')[0] ?? '';

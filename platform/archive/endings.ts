@@ -3,13 +3,13 @@ import type { ClosedRun } from '../../domain/archive/rows';
 
 /** A release or deploy that Temporal has closed. */
 export interface ArchivableRun extends ClosedRun {
-  /** What is archived of it. @throws why it cannot be read, or not now */
+  /** The rows to archive. @throws why they cannot be read, or not yet */
   rows(): Promise<readonly ArchiveRow[]>;
   /** The little that can be archived where no worker can say more. @throws as `rows` */
   remains(): Promise<readonly ArchiveRow[]>;
 }
 
-/** What has ended, as Temporal knows it. */
+/** Closed runs, as Temporal lists them. */
 export interface Endings {
   /** Which Temporal namespace this is, and for how long it keeps histories, ms. */
   origin(): Promise<{ readonly name: string; readonly retentionMs: number }>;
@@ -17,6 +17,6 @@ export interface Endings {
   polledMs(): Promise<number | null>;
   /** Those closed in a time, ms since the epoch, the end excluded. */
   closed(sinceMs: number, untilMs: number): AsyncIterable<ArchivableRun>;
-  /** Whether an error says that nobody answered, which may go well another time. */
+  /** Whether an error means that no worker answered, in which case a later attempt may succeed. */
   isUnanswered(error: unknown): boolean;
 }

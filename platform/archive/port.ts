@@ -20,11 +20,10 @@ export interface StatsQuery {
  */
 export interface Archive {
   /**
-   * Rows, and how far they bring the archive, in one transaction. A row whose key is there stays as it is, unless it is to be replaced:
-   * whoever is not sure that rows were written writes them again. `seen` is the mark from which the caller continues; it goes back only
-   * if it is still that.
-   * @throws `archive-foreign` where another namespace writes; `archive-unavailable` where the archive has less than `seen`, since it was
-   * emptied meanwhile: what is missing would never be read again
+   * Writes rows and the new mark in one transaction. An existing row stays as it is unless `how` is `replace`, so that a caller that is unsure writes
+   * again. `seen` is the mark from which the caller continues; the mark may move back only if it still equals that.
+   * @throws `archive-foreign` where another namespace writes; `archive-unavailable` where the archive has less than `seen`: it was emptied meanwhile,
+   * and the missing part would never be read again
    */
   write(rows: readonly ArchiveRow[], mark: Mark, seen: Mark | null, how?: 'keep' | 'replace'): Promise<void>;
   /** Null while nothing was written. */

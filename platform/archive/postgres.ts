@@ -32,7 +32,7 @@ export function openPostgres(url: string, patience: PostgresPatience = PATIENCE)
   });
 }
 
-/** Whoever reads sees one moment. Workers write one after the other, so that none sees tables that another is making. */
+/** Readers see one consistent snapshot. Writers take turns, so that none sees tables that another is still creating. */
 const BEGIN = {
   read: ['begin isolation level repeatable read, read only'],
   write: ['begin', `select pg_advisory_xact_lock(hashtext('conveyor archive'))`],

@@ -2,18 +2,18 @@ import { whyUnsound, type ArchiveRow } from '../../domain/archive/row';
 import { rowKey, unreadRow } from '../../domain/archive/rows';
 import type { ArchivableRun, Endings } from './endings';
 
-/** By the keys of runs, how often nobody answered for them. */
+/** How often no worker answered, by the key of the run. */
 export type AskCounts = Map<string, number>;
 
-/** One that nobody answers for so often, though there are workers, never will be. */
+/** After this many attempts without an answer, although workers run, a run counts as unreadable. */
 const MAX_ASKED = 5;
 
-/** So many at the beginning of a reading that nobody answers for are enough to see that nobody will. */
+/** When this many runs in a row get no answer at the start, no worker is running. */
 const SILENT_RUNS = 3;
 
 interface Read {
   readonly rows: readonly ArchiveRow[];
-  /** Of runs of which no more can be read than that they ended. */
+  /** Rows of runs of which only the end is known. */
   readonly poor: readonly ArchiveRow[];
   /** Why some have to be read another time. */
   readonly late: readonly unknown[];
@@ -21,13 +21,13 @@ interface Read {
 
 /** Reads runs. One that cannot be read keeps none of the others. */
 export class RunReader {
-  /** Of which no worker could say more than that they ended, … */
+  /** Runs of which no worker could report more than their end. */
   readonly unanswered: string[] = [];
-  /** … and of which nobody could say even that. */
+  /** Runs of which not even the end could be read. */
   readonly unread: string[] = [];
   private answers = 0;
 
-  /** @param asked in vain by earlier readers; without it whoever does not answer is asked twice, if anybody answers at all */
+  /** @param asked unanswered attempts of earlier readers; without it a silent run is tried twice, if any run answers at all */
   constructor(
     private readonly endings: Endings,
     private readonly asked: AskCounts | undefined,

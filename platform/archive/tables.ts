@@ -1,7 +1,7 @@
 import { COLUMNS, type ArchiveRow } from '../../domain/archive/row';
 import type { Sql } from './database';
 
-/** What a column of a row is called in a database. */
+/** The database's name for a field of a row. */
 export const column = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 const COLUMN_TYPES: Readonly<Partial<Record<keyof ArchiveRow, string>>> = {

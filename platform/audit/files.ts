@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import { ChainReader, recordIn, type Break, type Ends, type Link } from '../../domain/audit/chain';
 import type { AuditRecord } from '../../domain/audit/record';
 
-/** What was changed, and what was refused, are two chains in files of their own: of the one there may be far more, by anybody. */
+/** Changes and refusals form two chains in separate files, because anyone can cause any number of refusals. */
 export const CHAINS = ['changes', 'refusals'] as const;
 export type Chain = (typeof CHAINS)[number];
 
@@ -14,9 +14,9 @@ export type Chain = (typeof CHAINS)[number];
 export interface ChainFiles {
   /** The one that is written now. */
   readonly current: string;
-  /** What the server noted of the ends of the chain. */
+  /** The server's note of the ends of the chain. */
   readonly ends: string;
-  /** What was being written when a server was killed. */
+  /** Incomplete records, from when a server was killed. */
   readonly torn: string;
   /** The name that the current file gets once another follows, by the number of its first record. */
   older(first: number): string;
@@ -70,7 +70,7 @@ const isLink = (value: Link | undefined): value is Link =>
 /** Lines of a file, however large, from some byte on. */
 export async function* streamLines(path: string, start: number = 0): AsyncGenerator<string> {
   const input = createReadStream(path, { encoding: 'utf8', start });
-  // Without a listener of its own, what happens before somebody iterates would end the process.
+  // Without a listener, an error before iteration begins would end the process.
   input.on('error', () => undefined);
   for await (const line of createInterface({ input, crlfDelay: Infinity })) yield line;
 }
@@ -146,14 +146,14 @@ export interface AuditQuery {
   readonly outcome?: AuditRecord['outcome'] | undefined;
   readonly operation?: AuditRecord['operation'] | undefined;
   readonly limit: number;
-  /** Of each chain, what comes before these numbers. */
+  /** Records before these numbers, by chain. */
   readonly before?: Readonly<Partial<Record<Chain, number>>> | undefined;
 }
 
 export interface AuditPage {
   /** Newest first. */
   readonly records: readonly AuditRecord[];
-  /** What to ask for as `before` to see older ones; null when there are none. */
+  /** The value of `before` for the next older page; null on the last page. */
   readonly next: Readonly<Record<Chain, number>> | null;
 }
 

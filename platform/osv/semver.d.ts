@@ -1,4 +1,4 @@
-/** Of the package semver, which comes without types, as much as is used. */
+/** The part of the package semver that is used; it comes without types. */
 declare module 'semver' {
   /** Null of what is not a semantic version; a `v` in front is none of it. */
   export function valid(version: string): string | null;
