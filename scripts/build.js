@@ -35,7 +35,7 @@ async function ensureBuild() {
         what: 'the TypeScript compiler',
       }),
     );
-    // What completion offers, without loading all commands.
+    // The command tree for completion, which must not load all commands.
     const tree = await run(process.execPath, [MAIN, '__commands'], { capture: true, what: 'the list of commands' });
     writeFileSync(TREE, tree);
     remember(STAMP, now);

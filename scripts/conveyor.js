@@ -1,4 +1,4 @@
-// Becomes the compiled command line, so that whoever kills this process kills that and not a wrapper around it.
+// Becomes the compiled command line, so that killing this process kills the command and not a wrapper around it.
 'use strict';
 
 const { MAIN } = require('./build');

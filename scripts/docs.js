@@ -77,7 +77,7 @@ function write(file, content) {
   fs.writeFileSync(file, content);
 }
 
-/** Builds the site, or serves it while somebody writes (`npm run docs -- --serve`). Dead links fail it. */
+/** Builds the site, or serves it for editing (`npm run docs -- --serve`). A dead link fails the build. */
 function runDocs(args) {
   const { length: count } = stage();
   const verb = args.includes('--serve') ? ['dev'] : ['build'];

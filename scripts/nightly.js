@@ -1,4 +1,4 @@
-// `.ci/nightly [SEEDS]`: stories of chaos that nobody has played before, drawn by the day, and a quarter as many of configuration.
+// `.ci/nightly [SEEDS]`: chaos stories of seeds that were never played, chosen by the day, and a quarter as many of configuration.
 'use strict';
 
 const { execFileSync } = require('node:child_process');

@@ -7,7 +7,7 @@ const path = require('node:path');
 const { ROOT, run, step } = require('./steps');
 
 const PACKAGE = path.join(ROOT, 'dist/sdk-package');
-/** What links lead to beside headings of the page is not in the package, but for the files of the protocols. */
+/** The package contains no link targets besides headings of the page and the files of the protocols. */
 const LINK = /\[([^\]]+)\]\((?!#|https?:|protocols\/)[^)]+\)/g;
 
 /** Makes the package in a folder of its own. */

@@ -58,7 +58,7 @@ const lint = () =>
 
 const types = () => step('types', () => node('node_modules/typescript/bin/tsc', '--noEmit'));
 
-/** Repeated stories are listed at the end, where nobody overlooks them; `.ci/run` prints the number itself. */
+/** Lists repeated stories at the end, where they are not overlooked; `.ci/run` prints the number itself. */
 function judgeRepeats(code, titles, counts) {
   for (const title of titles) say(`repeated: ${title}`);
   if (counts) say(`${titles.length} repeated`);
