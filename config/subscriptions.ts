@@ -16,10 +16,10 @@ import { EtcdStore } from './store/etcd';
 /** Requests to the store. */
 const AT_ONCE = 8;
 
-/** Nobody reads more. */
+/** Enough for people to read. */
 const NAMED_HOSTS = 20;
 
-/** Who subscribes to a path, as far as its store says. */
+/** The subscribers of a path, as its store reports them. */
 export type KnownSubscribers =
   | (Subscribers & {
       /** Some of those that refuse what they have, or have something else than they are meant to. */
@@ -30,15 +30,15 @@ export type KnownSubscribers =
       /** How many do not report that they verify what they take. */
       readonly unverified: number;
     })
-  /** Why nobody knows. */
+  /** Why they are unknown. */
   | { readonly unknown: string };
 
-/** What one host has. */
+/** The state of one host. */
 export type KnownHost =
   | {
       /** Null: it does not subscribe, or has been silent for a minute. */
       readonly subscription: Subscription | null;
-      /** As text; null where the path is gone for it, or what it has is known by nobody any more. */
+      /** As text; null where the path is deleted for the host, or its version is no longer known anywhere. */
       readonly value: string | null;
       readonly signatures: Signatures;
     }
@@ -127,7 +127,7 @@ async function readTrustedRecords({ inspection }: EtcdStore, repository: string,
   };
 }
 
-/** That a store is silent takes nothing away from what git knows. */
+/** An unavailable store must not hide what git knows. */
 async function orUnknown<T>(
   store: EtcdStore | null,
   repository: string,

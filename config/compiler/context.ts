@@ -3,7 +3,7 @@ import type { ImportGraph } from './graph';
 import type { Run } from './run';
 import type { SourceTree } from './tree';
 
-/** What each part of one compilation gets. */
+/** The context of one compilation. */
 export interface Context {
   readonly graph: ImportGraph;
   readonly tree: SourceTree;
@@ -11,7 +11,7 @@ export interface Context {
   readonly say: (problem: ConveyorError) => void;
 }
 
-/** What says values: a program or a raw file. */
+/** The source of values: a program or a raw file. */
 export interface ValueSource {
   readonly file: string;
   /** Every file that a change of its values could come from: itself, what it imports, schemas and validators. */

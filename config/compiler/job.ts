@@ -1,14 +1,14 @@
-/** How much a program may write; nobody reads it. */
+/** The limit on a program's output, which is discarded. */
 export const PROGRAM_OUTPUT_CHARS = 64 * 1024;
 
-/** What a process of its own is asked to run. It gets code, never a folder: it can read nothing of the tree but this. */
+/** A job for a separate process. It contains code and no folder, so the process can read nothing else of the tree. */
 export type CompilerJob = ParseJob | ProgramJob | CheckJob | RawJob;
 
 /** A file of the tree that a program imports, directly or not: CommonJS, or JSON as it is. */
 export interface Module {
   readonly path: string;
   readonly code: string;
-  /** What its imports of other files are: path by specifier. */
+  /** Its imports of other files: path by specifier. */
   readonly imports: Readonly<Record<string, string>>;
 }
 
@@ -41,7 +41,7 @@ export interface RawJob {
 /** The process writes these on a pipe of their own, one JSON line each: what it is at, then its result. */
 export type Line = { readonly at: At } | { readonly result: JobResult };
 
-/** Who would be to blame if nothing came after it. */
+/** The step to blame if no further report arrives. */
 export interface At {
   readonly path: string;
   readonly invariant: string | null;
@@ -51,7 +51,7 @@ export type JobResult = ParseResult | ProgramResult | CheckResult | RawResult;
 
 export interface ParseResult {
   readonly kind: 'parse';
-  /** Of each file, in the order of the job: CommonJS, or why it is none. */
+  /** For each file, in the order of the job: CommonJS, or why it cannot be compiled. */
   readonly outcome: readonly ({ readonly code: string } | { readonly why: string })[];
 }
 
@@ -61,7 +61,7 @@ export interface ProgramResult {
 }
 
 export interface Exported {
-  /** What follows the path of the program: '' for its only value. */
+  /** The part of the value's path after that of the program: '' for its only value. */
   readonly name: string;
   /** The file `*.schema.ts` that exports its schema, and under which name; null for a schema of its own. */
   readonly schema: { readonly file: string; readonly name: string } | null;
@@ -77,7 +77,7 @@ export type JobFailure =
 
 export interface CheckResult {
   readonly kind: 'check';
-  /** Of each value, in the order of the job; or why none could be checked. */
+  /** For each value, in the order of the job; or why none could be checked. */
   readonly outcome: readonly Checked[] | JobFailure;
 }
 
@@ -89,6 +89,6 @@ export type Checked =
 
 export interface RawResult {
   readonly kind: 'raw';
-  /** Of each file, in the order of the job: null when all is well, else what is wrong with it or with its schema. */
+  /** For each file, in the order of the job: null if it is valid, else the fault in it or in its schema. */
   readonly outcome: readonly (null | { readonly why: string; readonly of: 'text' | 'value' | 'schema' })[];
 }

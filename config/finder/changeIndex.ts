@@ -5,7 +5,7 @@ import type { ConfigRepository } from '../repository/repository';
 import { pathOfValue } from '../repository/revalue';
 import { TAKES_BACK } from '../pushType/changes';
 
-/** What a finder needs of a change. */
+/** The part of a change that a finder needs. */
 export interface FoundChange {
   readonly change: number;
   /** `N@<commit>` */
@@ -13,7 +13,7 @@ export interface FoundChange {
   readonly author: string;
   /** The first line of its message. */
   readonly subject: string;
-  /** Of the values that it changes. */
+  /** The paths of the values that it changes. */
   readonly paths: readonly string[];
   readonly isLanded: boolean;
   /** It takes a deploy back, so it lands without a release. */

@@ -15,7 +15,7 @@ export interface FinderRepositories {
   open(name: string): Promise<ConfigRepository>;
 }
 
-/** What a look at a repository came to; a text: why there was none. */
+/** The changes of a repository; a text says why they could not be read. */
 type LookResult = Awaited<ReturnType<ChangeIndex['look']>> | string;
 
 /**
@@ -69,7 +69,7 @@ export function configChangesFinder(repositories: FinderRepositories, options: S
 
 interface ChangeAnswer {
   readonly asked: Subscription;
-  /** What is found, oldest first; a text: why it cannot be served. */
+  /** The changes found, oldest first; a text says why they cannot be served. */
   readonly answer: readonly AnsweredArtifact[] | string;
 }
 
@@ -106,7 +106,7 @@ function buildAnswer(
   const paths = (wanted['paths'] ?? [wanted['path']]) as readonly string[];
   const after = findPosition(cursor, name, there.newest);
   const own = there.changes.filter((one) => one.paths.some((path) => isOwned(paths, path)));
-  // Without a cursor nobody knows what was found before, except that what landed was found, and everything before it.
+  // Without a cursor it is unknown which changes were found before. Landed ones were, and all older ones.
   const since = after ?? own.find(({ isLanded }) => isLanded)?.change ?? 0;
   const open = own.filter(({ change, isLanded, takesBack }) => change > since && !isLanded && !takesBack);
   return open.reverse().map((one) => toChangeArtifact(name, one));
@@ -137,7 +137,7 @@ const findPosition = (cursor: Cursor, name: string, newest: number): number | un
   return after !== undefined && after <= newest ? after : undefined;
 };
 
-/** Of a repository that did not answer it stays as it was. */
+/** A repository that did not answer keeps its position. */
 const nextCursor = (cursor: Cursor, looked: ReadonlyMap<string, LookResult>): string =>
   [...looked]
     .map(([name, there]) => `${name}:${typeof there === 'string' ? (cursor.get(name) ?? 0) : there.newest}`)

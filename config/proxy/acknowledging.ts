@@ -22,7 +22,7 @@ const AT_ONCE = 8;
 /** Says to the store what this host has: a moment after it came, and again before the lease runs out. */
 export class Acknowledger {
   private readonly entries = new Set<PathEntry>();
-  /** Of which the store does not know yet. */
+  /** Entries that the store has not acknowledged yet. */
   private readonly due = new Set<PathEntry>();
   private readonly repeating: NodeJS.Timeout;
   private readonly settling = new Map<PathEntry, NodeJS.Timeout>();
@@ -52,7 +52,7 @@ export class Acknowledger {
     this.settling.set(entry, timer);
   }
 
-  /** What failed before. */
+  /** Retries failed acknowledgements. */
   retry(): void {
     this.saying.wake();
   }
@@ -79,7 +79,7 @@ export class Acknowledger {
     this.trouble = why;
   }
 
-  /** What fails stays due until the next time. */
+  /** A failed entry stays due until the next attempt. */
   private async sendDue(): Promise<void> {
     const some = [...this.due].slice(0, AT_ONCE);
     for (const entry of some) this.due.delete(entry);

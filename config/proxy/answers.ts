@@ -18,7 +18,7 @@ const STATUS: Readonly<Record<string, number>> = {
   overloaded: 503,
 };
 
-/** What went wrong, in words, as every door of a proxy answers it. */
+/** The error response of every route of a proxy. */
 export function answerError(c: Pick<Context, 'json'>, error: Error): Response {
   const known =
     error instanceof ConveyorError ? error : conveyorError('internal', { detail: error.message || String(error) });

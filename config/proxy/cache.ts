@@ -5,9 +5,9 @@ import { Loop } from './loop';
 /** Paths that no application asked for in so long before the one that was asked for last are forgotten when a proxy starts. */
 const KEEP_MS = 7 * 24 * 3600 * 1000;
 
-/** The cache on disk. What cannot be written is kept in mind and tried again; nobody waits for it. */
+/** The cache on disk. A failed write is kept in memory and retried; no caller waits for it. */
 export class Cache {
-  /** What is not written yet: of each path the newest. */
+  /** Entries to write: the newest one of each path. */
   private readonly waiting = new Map<string, () => CachedPath>();
   private readonly writing = new Loop(
     () => this.waiting.size > 0,

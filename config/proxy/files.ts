@@ -18,7 +18,7 @@ export function filesIn(folder: string): Files {
     list: async () => {
       await mkdir(folder, { recursive: true });
       const names = await readdir(folder);
-      // What a process that was killed had begun.
+      // Files that a killed process left unfinished.
       const left = names.filter((name) => name.endsWith(TEMPORARY));
       await Promise.all(left.map((name) => removeOld(join(folder, name))));
       return names.filter((name) => name.endsWith('.json'));
@@ -57,7 +57,7 @@ async function readOwn(place: string): Promise<string> {
   }
 }
 
-/** What is newer another process may be writing. */
+/** A newer file may still be in use by another process. */
 const OLD_MS = 60_000;
 
 async function removeOld(file: string): Promise<void> {

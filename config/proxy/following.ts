@@ -16,8 +16,8 @@ const READS_AT_ONCE = 16;
 const RETRY_MS = 500;
 
 /**
- * One watch for all paths of a host, which begins anew when paths are added. What a path was before it was added is read: the watch
- * continues where it was before that, and repeats what has come since.
+ * One watch for all paths of a host; it restarts when paths are added. The present state of an added path is read separately, because the watch
+ * resumes at its old position and repeats only what came after that.
  */
 export class PathFollower {
   private readonly paths = new Set<string>();
@@ -101,7 +101,7 @@ export class PathFollower {
     return [...values, ...(overrides.length > 0 ? [{ kind: 'override' as const, ...at, overrides }] : [])];
   }
 
-  /** A record that cannot be believed must not keep anybody from the other paths. */
+  /** One untrusted record must not block the other paths. */
   private async readValue(path: string): Promise<StoreEvent[]> {
     const at = { path, position: '' };
     try {
@@ -134,7 +134,7 @@ export class PathFollower {
       if (isOver()) return;
       this.isAway = false;
       this.confirmations += 1;
-      // What was added while this watch began is yet to be read: it says nothing of before.
+      // Paths added while this watch began are not read yet, so the watch proves nothing about their earlier state.
       this.follower.onHere(paths.filter((path) => !this.unread.has(path)));
       this.reading.wake();
     };

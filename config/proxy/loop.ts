@@ -1,6 +1,6 @@
 /**
- * Does `step` after `step`, one at a time, for as long as there is something to do. What is added while one runs is not overlooked: that
- * nothing is left and that it has stopped are one moment.
+ * Runs `step` repeatedly, one at a time, while there is work. Work that is added during a step is not missed: the loop stops at the same moment at
+ * which it finds none left.
  */
 export class Loop {
   private isRunning = false;

@@ -6,7 +6,7 @@ import { storeDoor, storeSigning } from '../../platform/configStores';
 import type { Env } from '../../platform/env';
 import { parsePeerPlace } from '../vessel/listen';
 
-/** What the process of a proxy is started with. */
+/** The command-line options of the proxy's process. */
 
 const HINT =
   'conveyor config-proxy --repository NAME --cache DIR --etcd URL [--etcd-user NAME --etcd-password-env VARIABLE] [--etcd-ca FILE] [--etcd-cert FILE --etcd-key FILE] [--trust FILE …] [--host NAME] [--label KEY=VALUE …] [--port N] [--peers HOST:PORT] [--packages-mb N]';

@@ -6,7 +6,7 @@ import { VESSEL_LIMITS } from '../../domain/limits';
 import type { Vessel } from '../vessel/vessel';
 import { refuseMore } from './answers';
 
-/** What applications of a host ask about its packages, and report (docs/guides/config-proxy.md#http). */
+/** Routes on which applications of a host ask for its packages and report their state (docs/guides/config-proxy.md#http). */
 
 const report = z.intersection(
   z.object({ path: z.string(), version: z.string(), app: z.string().min(1).max(128) }),

@@ -3,8 +3,8 @@ import type { Acknowledged } from '../store/port';
 
 /** The packages that values of a proxy name. */
 export interface HostPackages {
-  /** What applications of this host get from now on. */
+  /** Sets the value that applications of this host get from now on. */
   setWanted(answer: Answer): void;
-  /** What the acknowledgement of a version says besides. */
+  /** The package's part of the acknowledgement of a version. */
   getAcknowledgement(path: string, version: string): Pick<Acknowledged, 'loading' | 'refused' | 'peer'>;
 }

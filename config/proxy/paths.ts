@@ -11,7 +11,7 @@ import type { Host } from '../../domain/config/overrides';
 import type { CachedPath } from '../../sdk/configCache';
 import type { StoreEvent } from '../store/port';
 
-/** What a proxy knows of one path. */
+/** A proxy's state of one path. */
 export interface PathEntry {
   readonly path: string;
   held: Held;
@@ -89,7 +89,7 @@ function getCommitted(event: KnownEvent): Committed | undefined {
   return { value, version, commit, sequence };
 }
 
-/** Of all applications that refuse what the host has. */
+/** The refusals of all applications that reject the host's value. */
 export function describeRefusals({ refusals }: PathEntry): string | undefined {
   const all = [...refusals].map(([app, { reason }]) => `${app}: ${reason}`);
   return all.length === 0 ? undefined : all.join('; ');

@@ -29,7 +29,7 @@ export interface ProxyOptions {
   readonly ttlSeconds?: number;
   /** How often a disk that took nothing is tried again. Default 10 s. */
   readonly retryDiskMs?: number;
-  /** What values below `models/` name; whoever changes them has the path acknowledged again. */
+  /** Packages, named by values below `models/`. A change of their state acknowledges the path again. */
   readonly packages?: HostPackages;
   /** It takes only what trusted keys have signed. */
   readonly isVerified?: boolean;
@@ -90,7 +90,7 @@ export class ConfigProxy {
     }, retryDiskMs).unref();
   }
 
-  /** How many paths the cache had. The store has a moment to confirm them, so that nobody is served what is old without need. */
+  /** Resolves with the number of cached paths. The store gets a moment to confirm them, so that stale values are served only when it is unavailable. */
   async start(): Promise<number> {
     const now = this.options.now();
     for (const cached of await this.cache.load(now))
@@ -106,7 +106,7 @@ export class ConfigProxy {
   }
 
   /**
-   * What this host has of a path, which is followed from now on. The first answer may take until the store has one.
+   * The host's value of a path, which is followed from now on. The first answer may wait for the store.
    * @throws ConveyorError `over-limit`, `invalid-text`, or `store-unavailable` when the host does not know the path
    */
   async ask(path: string): Promise<AgedAnswer> {
@@ -132,7 +132,7 @@ export class ConfigProxy {
     return () => entries.forEach(({ path }) => this.listeners.get(path)?.delete(listener));
   }
 
-  /** An application refuses what it got. Of a version that the host does not have any more it is no matter. */
+  /** Records that an application refuses a version. A version that the host no longer has is ignored. */
   refuse({ path, version, reason, app }: AppRefusal): void {
     const entry = this.entries.get(path);
     if (entry === undefined || entry.answer.version !== version) return;
@@ -145,7 +145,7 @@ export class ConfigProxy {
     this.acknowledging.schedule(entry, 0);
   }
 
-  /** What this host says of a path has changed. */
+  /** Acknowledges a path again after its report has changed. */
   acknowledge(path: string): void {
     const entry = this.entries.get(path);
     if (entry) this.acknowledging.schedule(entry, 0);
@@ -197,7 +197,7 @@ export class ConfigProxy {
     return entry;
   }
 
-  /** Who watches a path for weeks asks for it all the time. */
+  /** An open watch counts as continuous use of its path. */
   private askForWatched(): void {
     for (const [path, listeners] of this.listeners) if (listeners.size > 0) this.entryFor(path);
   }

@@ -15,11 +15,11 @@ interface Stream<T> {
   readonly response: Response;
   send(item: T): void;
   end(): void;
-  /** Runs when whoever reads it has gone, and when it is ended. */
+  /** Adds a callback that runs when the reader has disconnected, or the stream has ended. */
   addCleanup(tidy: () => void): void;
 }
 
-/** Server-sent events. Of several items of one key a reader that is slow gets the newest, so that none of them takes much memory. */
+/** Server-sent events. A slow reader gets only the newest item of each key, which bounds the memory of a stream. */
 export function createEventStream<T>({ getKey, alive, onEnd, aliveMs = ALIVE_MS }: StreamOptions<T>): Stream<T> {
   const waiting = new Map<string, T>();
   const bell = new Bell();

@@ -78,7 +78,7 @@ async function findConflict(repository: ConfigRepository, version: string): Prom
 const renameToPaths = (content: Content): Content =>
   Object.fromEntries(Object.entries(content).map(([file, it]) => [pathOfValue(file), it]));
 
-/** What these files become. */
+/** Reads the new contents of the changed files. */
 async function readContentAfter({ git }: ConfigRepository, deltas: readonly Delta[]): Promise<Content> {
   const blobs = deltas.flatMap(({ after }) => after ?? []);
   const texts = await blobsOf(git, blobs);
@@ -153,7 +153,7 @@ async function restore(
   return change;
 }
 
-/** Where others have changed a file after the change that is taken back, somebody has to look. */
+/** Refuses to restore a file that others have changed after the change to undo: a person must decide. */
 async function refuseWinners(
   { git }: ConfigRepository,
   {

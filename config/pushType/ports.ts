@@ -11,10 +11,10 @@ export interface ChangeContent {
   readonly landed: string | null;
 }
 
-/** What versions mean: changes of a repository. */
+/** Versions are changes of a repository. */
 export interface Changes {
   /**
-   * What a version would have its subscribers read.
+   * The contents that a version would give its subscribers.
    * @throws ExtensionError `unknown-version`, `not-deployable`
    */
   contentOf(repository: string, version: string, artifacts: readonly Artifact[]): Promise<ChangeContent>;

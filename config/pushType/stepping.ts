@@ -11,7 +11,7 @@ const EVERY_MS = 500;
 /** One whose store is slow waits for that alone. */
 const AT_ONCE = 16;
 
-/** Steps what moves, also when nobody asks for it: after a restart, and once a deploy has been given up. */
+/** Advances moving services even without requests: after a restart, and when a deploy has been given up. */
 export class ServiceStepper {
   /** Why services make no step, by name. */
   readonly troubles = new Map<string, string>();

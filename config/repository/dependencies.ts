@@ -16,7 +16,7 @@ export interface Dependencies {
   readonly contributesTo: readonly string[];
 }
 
-/** The values that somebody asks about. */
+/** The values that a question about a path covers. */
 export const listValues = (path: string, { files, contributesTo }: Dependencies): readonly string[] =>
   files.length > 0 ? [path] : contributesTo;
 

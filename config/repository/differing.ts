@@ -5,7 +5,7 @@ import { findExcess, type Draft } from './fit';
 import { listDeleted } from './propose';
 import type { ConfigRepository } from './repository';
 
-/** What a proposal would change, for people to read. */
+/** The changes of a proposal, for people to read. */
 export interface Difference {
   /** The commit that it is compared with; null: with nothing at all. */
   readonly base: string | null;
@@ -19,7 +19,7 @@ export interface Difference {
   readonly problems: readonly { readonly code: string; readonly message: string; readonly hint: string }[];
 }
 
-/** @throws ConveyorError `over-limit` for what nobody could propose */
+/** @throws ConveyorError `over-limit` for a draft too large to propose */
 export async function computeDifference({ git }: ConfigRepository, draft: Draft): Promise<Difference> {
   const excess = findExcess(draft);
   if (excess !== undefined) throw unfitError(excess);

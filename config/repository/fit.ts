@@ -8,13 +8,16 @@ import type { ConfigRepository } from './repository';
 import { blobId } from '../../sdk/blobId';
 import { type Edits, type Revalued } from './revalue';
 
-/** What a proposal would change: sources, and the values that come of them. */
+/** The changes of a proposal: sources, and the values that they produce. */
 export interface Draft extends Revalued {
   readonly base: string | null;
   readonly edits: Edits;
 }
 
-/** What may not be proposed as it is. @throws the first of its problems; ConveyorError `config-unchanged`, `config-conflict`, `over-limit`, `invalid-text` */
+/**
+ * Rejects a draft that cannot be proposed. @throws the first of its problems; ConveyorError `config-unchanged`, `config-conflict`, `over-limit`,
+ * `invalid-text`
+ */
 export async function requireFit(repository: ConfigRepository, draft: Draft, message: string): Promise<void> {
   const [problem] = draft.problems;
   if (problem !== undefined) throw problem;
@@ -27,13 +30,13 @@ export async function requireFit(repository: ConfigRepository, draft: Draft, mes
   await refuseConflict(repository, draft);
 }
 
-/** What is too much of the values of a draft. */
+/** The limit that the values of a draft exceed. */
 export function findExcess({ values }: Pick<Draft, 'values'>): Excess | undefined {
   const bytes = [...values.values()].reduce((sum, text) => sum + Buffer.byteLength(text ?? '', 'utf8'), 0);
   return over(CONFIG_LIMITS.values, values.size) ?? over(CONFIG_LIMITS.change, bytes);
 }
 
-/** What could never land is not proposed: files that somebody has changed since the base, to something else than this wants. */
+/** Refuses a draft that could never land: others have changed one of its files since the base, to something else. */
 async function refuseConflict(repository: ConfigRepository, { base, edits }: Draft): Promise<void> {
   const head = await repository.head();
   if (head === null || head === base) return;

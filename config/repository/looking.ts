@@ -47,7 +47,7 @@ export async function listSources(repository: ConfigRepository, base: string | n
   return { commit, files: Object.fromEntries(sources.map(({ path, blob }) => [path, blob])) };
 }
 
-/** What a version says, by the name that git has for it; null where this copy has none of that name. */
+/** The text of a version, which is git's id of the blob; null where this copy has no such blob. */
 export async function readVersion({ git }: ConfigRepository, version: string): Promise<string | null> {
   const [found] = /^[0-9a-f]{40,64}$/.test(version) ? await lookUp(git, [version]) : [];
   if (found?.type !== 'blob') return null;

@@ -22,7 +22,7 @@ export interface Proposal {
   readonly deleted: readonly string[];
 }
 
-/** Who proposes, and why. */
+/** The author of a proposal, and the reason. */
 export interface Proposer {
   readonly author: string;
   readonly message: string;
@@ -73,7 +73,7 @@ export async function createDraftFromEdits(
   };
 }
 
-/** What programs change by values: each becomes a raw file, which a program of the same path would contradict. */
+/** Changes that programs make by value: each becomes a raw file, which a program of the same path would contradict. */
 export async function createDraftFromValues(
   repository: ConfigRepository,
   base: string | null,
@@ -167,7 +167,7 @@ async function commitDraft(
   return made;
 }
 
-/** Both in one commit: whoever has it has what was reviewed and what is distributed, and neither without the other. */
+/** Sources and values in one commit, so that the reviewed text and the distributed values never come apart. */
 export const newFiles = ({ edits, values }: Pick<Draft, 'edits' | 'values'>): readonly NewFile[] => [
   ...[...edits].map(([path, text]) => toNewFile(path, text)),
   ...[...values].map(([path, text]) => toNewFile(`${VALUES}/${valueFile(path)}`, text)),

@@ -11,7 +11,7 @@ import {
 import type { Draft } from './fit';
 import type { ConfigRepository } from './repository';
 
-/** What somebody asks to be changed: values by their paths, or sources by theirs; null: gone. */
+/** The requested changes: values by path, or sources by path; null deletes. */
 export type WantedChange =
   { readonly values: Readonly<Record<string, unknown>> } | { readonly files: Readonly<Record<string, string | null>> };
 
@@ -30,9 +30,9 @@ export type RequestResult = Proposal & {
 };
 
 /**
- * Makes a change of a request, once for a key: the repository itself keeps it, so that whoever asks again gets the same change from any
- * machine and at any time.
- * @throws ConveyorError what `propose` throws; `key-reused`, `usage` for a base that is not on the branch
+ * Creates a change from a request, at most once for each key. The repository stores the key, so that a repeated request gets the same change from any
+ * machine at any time.
+ * @throws ConveyorError errors of `propose`; `key-reused`, `usage` for a base that is not on the branch
  */
 export async function requestChange(
   repository: ConfigRepository,
@@ -71,9 +71,9 @@ export async function createDraft(
     : createDraftFromEdits(repository, base, new Map(Object.entries(wanted.files)));
 }
 
-/** What a key has made. */
+/** The stored result of a key. */
 interface KeptRequest {
-  /** Of the request. */
+  /** The digest of the request. */
   readonly digest: string;
   readonly proposed: Proposal;
 }

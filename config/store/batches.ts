@@ -1,7 +1,7 @@
 import { utf8Bytes } from '../../domain/size';
 import type { EtcdOperation } from './etcdWire';
 
-/** What belongs into one transaction. */
+/** Operations that belong in one transaction. */
 export interface CommitPart {
   readonly operations: readonly EtcdOperation[];
 }
@@ -27,7 +27,7 @@ export function splitIntoBatches<T extends CommitPart>(groups: readonly T[]): (r
   return batches;
 }
 
-/** Of so many each, in their order. */
+/** Splits a list into groups of `size`, in order. */
 export const splitIntoGroups = <T>(items: readonly T[], size: number): T[][] =>
   Array.from({ length: Math.ceil(items.length / size) }, (_, at) => items.slice(at * size, (at + 1) * size));
 

@@ -1,4 +1,4 @@
-/** Rung any number of times before somebody listens, it wakes them once. */
+/** A signal between tasks. Several rings before a wait count as one. */
 export class Bell {
   private hasRung = false;
   private wake: (() => void) | undefined;

@@ -12,7 +12,7 @@ import { EtcdWatch, type Patience } from './etcdWatch';
 import type { Acknowledged, ConfigStore, Head, Override, StoredCommit, StoredValue } from './port';
 import { StoreSigning, type SigningKeys } from './signing';
 
-/** How often somebody else may move the head first. */
+/** How many concurrent changes of the head are tolerated before giving up. */
 const TRIES = 10;
 /** How many keys are looked for in one transaction. */
 const READS = 100;
@@ -22,7 +22,7 @@ export class EtcdStore implements ConfigStore {
   private readonly api: EtcdApi;
   private readonly acknowledgements: EtcdAcknowledgements;
   private readonly records: EtcdRecords;
-  /** What lies in it, even records that cannot be believed. */
+  /** Reads all records, including untrusted ones. */
   readonly inspection: EtcdInspection;
 
   constructor(
@@ -112,7 +112,7 @@ export class EtcdStore implements ConfigStore {
     return this.acknowledgements.list(new Keys(repository), path);
   }
 
-  /** What of a commit is not there yet, in transactions of which each takes the head to be as it was after the one before. */
+  /** Writes the missing part of a commit, in transactions that each expect the head as the previous one left it. */
   private async applyTo(keys: Keys, before: HeadRecord, seen: number, commit: StoredCommit): Promise<boolean> {
     const { sequence, values } = commit;
     const skipped = before.partly?.commit === commit.commit ? before.partly.done : 0;

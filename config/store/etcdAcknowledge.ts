@@ -13,7 +13,7 @@ interface Lease {
   /** The host writes under a role of its own. */
   readonly isNamed: boolean;
   readonly ttlSeconds: number;
-  /** What was written with it, by key. */
+  /** The values written under the lease, by key. */
   readonly said: Map<string, string>;
   prolongedAt: number;
   /** Under way, for all that the host says meanwhile. */
@@ -31,8 +31,8 @@ const READS = 100;
 const READS_AT_ONCE = 8;
 
 /**
- * What hosts acknowledge, each with one lease for all of its paths: what it says again is prolonged, not written. A host with a role of its own
- * (`lockPlan.ts`) counts by its own keys alone, so that no other host speaks for it.
+ * Acknowledgements of hosts. Each host has one lease for all of its paths, so a repeated acknowledgement is prolonged and not rewritten. For a host
+ * with a role of its own (`lockPlan.ts`) only its own keys count, so that no other host can speak for it.
  */
 export class EtcdAcknowledgements {
   private readonly leases = new Map<string, LeaseEntry>();
@@ -111,7 +111,7 @@ export class EtcdAcknowledgements {
     return { id, isNamed, ttlSeconds, said: new Map(), prolongedAt: performance.now() };
   }
 
-  /** Of several that fail at once the first forgets it. */
+  /** When several fail at once, only the first removes the lease. */
   private forget(lease: LeaseEntry): void {
     if (this.leases.get(lease.name) === lease) this.leases.delete(lease.name);
   }

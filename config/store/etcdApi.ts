@@ -39,7 +39,7 @@ export interface TransactionResult {
   readonly ranges: readonly (readonly KeyValue[])[];
 }
 
-/** What etcd says that its caller can do something about; all else is a ConveyorError. */
+/** Ends of a watch that its caller can handle; all other errors are ConveyorErrors. */
 export class EtcdWatchEnd extends Error {
   constructor(readonly kind: 'compacted' | 'no-lease') {
     super(kind);
@@ -49,7 +49,7 @@ export class EtcdWatchEnd extends Error {
 const TIMEOUT_MS = 5000;
 /** A look at 100 values, each as large as one may be, is less. */
 const MOST_ANSWER = 256 * 1024 * 1024;
-/** Of why a watch is refused. */
+/** The length of an error text that is read. */
 const MOST_WORDS = 64 * 1024;
 const AUTHENTICATE = '/v3/auth/authenticate';
 const JSON_TYPE = { 'content-type': 'application/json' };
@@ -174,7 +174,7 @@ export class EtcdApi {
       const request = new Request(`${url}/v3/watch`, { method: 'POST', body, signal, headers });
       return await (this.fetch ?? fetch)(request, { signal });
     } catch (error) {
-      // Whoever gave up did so for reasons of their own.
+      // The caller aborted the request, so the member is not at fault.
       throw (error as Error).name === 'AbortError' ? error : this.switchMember(url, rootCause(error));
     }
   }
@@ -200,7 +200,7 @@ export class EtcdApi {
     return unavailable(url, detail);
   }
 
-  /** Of the member that answered last. */
+  /** The address of the current member. */
   get url(): string {
     return this.urls[this.at] ?? '';
   }
@@ -209,7 +209,7 @@ export class EtcdApi {
 const unavailable = (url: string, detail: string): ConveyorError =>
   conveyorError('store-unavailable', { store: url, detail });
 
-/** What a cluster says that is between leaders, overloaded or going down. */
+/** Errors of a cluster that has no leader, is overloaded or is shutting down. */
 const PASSING = /no leader|leader changed|timed out|too many requests|stopped|deadline|unavailable|not capable/i;
 
 function parseDetail(answer: string): string {

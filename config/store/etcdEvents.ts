@@ -2,19 +2,19 @@ import type { EtcdRecords } from './etcdRecords';
 import type { KeyValue } from './etcdWire';
 import type { StoreEvent } from './port';
 
-/** That the value or the overrides of a path have changed. */
+/** A change of the value or the overrides of a path. */
 export interface WatchedChange {
   readonly path: string;
   readonly part: 'value' | 'override';
   readonly key: string;
-  /** Of the value, or of the mark of its overrides; 0 where there is none. */
+  /** The revision of the value, or of the mark of its overrides; 0 where there is none. */
   readonly modRevision: number;
   readonly position: string;
-  /** What it is now, where that came with it. */
+  /** The new records, if the watch delivered them. */
   readonly kvs?: readonly KeyValue[];
 }
 
-/** What became of it, and which parts cannot be believed. */
+/** The events of a change, including records that cannot be trusted. */
 export function toStoreEvents(
   { path, part, position, key }: WatchedChange,
   kvs: readonly KeyValue[],

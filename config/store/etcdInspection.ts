@@ -29,7 +29,7 @@ export class EtcdInspection implements Inspection {
     return { head, headAt: kvs[0]?.modRevision ?? 0, ...this.parseRecords(keys, records), revision };
   }
 
-  /** What lies there of one path. */
+  /** The records of one path. */
   async lookAt(repository: string, path: string): Promise<FoundRecords> {
     refusePath(path);
     const keys = new Keys(repository);

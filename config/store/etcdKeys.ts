@@ -42,7 +42,7 @@ export class Keys {
     return below(`${this.root}/n/`);
   }
 
-  /** What all of these acknowledge. */
+  /** The acknowledgements of all hosts with a role of their own. */
   get own(): KeyRange {
     return below(`${this.root}/h/`);
   }
@@ -79,7 +79,7 @@ export class Keys {
 
   name = (host: string): string => `${this.root}/n/${host}`;
   parseNameKey = (key: string): string => key.slice(`${this.root}/n/`.length);
-  /** What a host with a role of its own acknowledges. */
+  /** The acknowledgements of a host with a role of its own. */
   ownRange = (host: string): KeyRange => below(`${this.root}/h/${host}:`);
   ownAcknowledgementKey = (path: string, host: string): string => `${this.root}/h/${host}:${path}`;
   parseOwnAcknowledgementKey(key: string): { readonly path: string; readonly host: string } {
@@ -88,7 +88,7 @@ export class Keys {
   }
 
   acknowledgementKey = (path: string, host: string): string => `${this.root}/a/${path}:${host}`;
-  /** Of one that ends with a slash, or is empty, all below it. */
+  /** For a path that is empty or ends with a slash, everything below it. */
   acknowledgementRange = (path: string): KeyRange =>
     below(`${this.root}/a/${path}${path === '' || path.endsWith('/') ? '' : ':'}`);
 }

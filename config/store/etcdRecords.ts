@@ -3,7 +3,7 @@ import { hasBlobId } from '../../sdk/blobId';
 import type { Override, StoredValue } from './port';
 import type { StoreSigning } from './signing';
 
-/** What lies at a key. `fault`: why it cannot be believed. `it` is missing if it cannot be read. `isOwn`: signed as this side signs. */
+/** The record at a key. `fault`: why it cannot be trusted. `it` is missing if it cannot be read. `isOwn`: signed with this side's key. */
 export interface FoundRecord<T> {
   readonly it?: T;
   readonly fault?: string;
@@ -55,8 +55,8 @@ const overrideSchema = z.object({
 });
 
 /**
- * How records are written and read: a header in JSON, a line break, the value. The value follows its header unquoted: quoted in JSON, a value of
- * 1 MiB could become larger than etcd takes. No record, whoever put it there, makes a reader fail.
+ * The format of records: a header in JSON, a line break, the value. The value follows unquoted because quoting could make a value of 1 MiB larger
+ * than etcd accepts. No record makes a reader fail, whoever wrote it.
  */
 export class EtcdRecords {
   constructor(private readonly signing: StoreSigning) {}

@@ -90,7 +90,7 @@ export class EtcdWatch {
         const rang = await bell.wait(this.patience.idleMs);
         if (trouble !== undefined || signal.aborted) return trouble;
         const seen = await this.look(listener, signal, revision + 1, rang);
-        // It said nothing of what was there to say, or the store is an older one: nobody is at its other end any more.
+        // The watch missed an event, or the store has an older state: its connection is dead.
         if ((!rang && seen.hasNews) || seen.revision < revision) return new EtcdWatchEnd('compacted');
         revision = seen.revision;
       }
@@ -156,7 +156,7 @@ export class EtcdWatch {
     return modRevision > 0 && position <= this.from;
   }
 
-  /** Of those that did not come at once. */
+  /** Reads the changes whose records did not arrive with the watch. */
   private async read(
     changes: readonly WatchedChange[],
     revision: number,

@@ -15,10 +15,10 @@ export interface FoundRecords {
   readonly overrides: readonly FoundOverride[];
 }
 
-/** What lies in the store of a repository, no matter who wrote it. */
+/** All records in the store of a repository, whoever wrote them. */
 export interface InspectionResult extends FoundRecords {
   readonly head: FoundRecord<HeadRecord>;
-  /** The revision of the store when the head was last written: mending succeeds only if nobody has moved the head since. */
+  /** The revision of the store when the head was last written: a repair succeeds only if the head has not moved since. */
   readonly headAt: number;
   /** The revision of the store: later writes have a higher one. */
   readonly revision: number;
@@ -38,9 +38,9 @@ export interface TrueValue {
 export interface Inspection {
   /** Whether records have to be signed to be believed. */
   readonly isSigned: boolean;
-  /** What was written after `since`, a revision of the store; everything if the store is now in an older state. */
+  /** Records written after `since`, a revision of the store; all records if the store was set back to an older state. */
   look(repository: string, since: number): Promise<InspectionResult>;
-  /** False if somebody has moved the head meanwhile, so that nothing or only a part was put back. */
+  /** False if the head has moved meanwhile, so that none or only some records were restored. */
   putBack(
     repository: string,
     headAt: number,

@@ -5,7 +5,7 @@ import { CONFIG_LIMITS } from '../../domain/limits';
 import { Keys } from './etcdKeys';
 import { base64, encodeKeyRange, type KeyRange } from './etcdWire';
 
-/** Who may enter a store, and in which role. */
+/** The users that a store must have, and their roles. */
 export interface WantedUsers {
   readonly repository: string;
   /** The user of the service of configuration and of servers, who write all of the repository. */
@@ -36,7 +36,7 @@ interface Permission {
   readonly range: KeyRange;
 }
 
-/** What etcd has. */
+/** The present users and roles of etcd. */
 export interface PresentUsers {
   /** By role: its permissions, as texts. */
   readonly roles: Readonly<Record<string, readonly string[]>>;
@@ -54,7 +54,7 @@ const HOST_USER = 'host-';
 export const hostUser = (host: string): string => `${HOST_USER}${host}`;
 
 /**
- * What is missing; nothing if everything is as it should be. A user that exists keeps its password.
+ * The steps that are missing; none if the store is already as wanted. An existing user keeps its password.
  * @throws ConveyorError `usage`, `over-limit`
  */
 export function planLock(wanted: WantedUsers, present: PresentUsers, newPassword = makePassword): LockStep[] {

@@ -17,9 +17,9 @@ export interface StoredCommit {
   readonly values: readonly { readonly path: string; readonly value: string | null; readonly version: string }[];
 }
 
-/** What a deploy exposes to some hosts before it is committed. A value of null means that the path is gone for them. */
+/** A value that a deploy exposes to some hosts before it is committed. A null value removes the path for them. */
 export interface Override {
-  /** Of the update that exposes it. */
+  /** The update that exposes it. */
   readonly id: string;
   readonly path: string;
   readonly value: string | null;
@@ -31,25 +31,25 @@ export interface Override {
   readonly below?: number;
   /** Decides which hosts a share begins with, in place of `id`: updates of one deploy widen the same share. */
   readonly seed?: string;
-  /** Of a share: hosts have to have all of these. */
+  /** For a share: the labels that a host must have. */
   readonly labels?: Readonly<Record<string, string>>;
 }
 
-/** What a host says that it has. */
+/** The state that a host reports for a path. */
 export interface Acknowledged {
   readonly host: string;
   readonly path: string;
   /** Empty where the path is gone. */
   readonly version: string;
-  /** Of the override that it has, else null. */
+  /** The override that the host has, or null. */
   readonly revision: string | null;
-  /** Of the committed value that it has, else null. */
+  /** The commit of the value that the host has, or null. */
   readonly commit: string | null;
-  /** Of the newest commit to the path that it knows. */
+  /** The newest commit to the path that the host knows. */
   readonly sequence?: number;
   /** Why an application refuses it. */
   readonly refused?: string;
-  /** What an application is still doing before it lives on the value, such as fetching a model. */
+  /** What an application must finish before it uses the value, such as fetching a model. */
   readonly loading?: string;
   /** Where other hosts get pieces of the package that the value names. */
   readonly peer?: string;
@@ -61,9 +61,8 @@ export interface Acknowledged {
 }
 
 /**
- * The present state of one part of a path: its committed value, or all of its overrides. `position` orders all events of a
- * repository as texts compare, and is where a watcher resumes. Of a path that changes twice while a watcher is away it gets the
- * newest alone.
+ * The present state of one part of a path: its committed value, or all of its overrides. `position` orders all events of a repository when compared
+ * as text, and is where a watcher resumes. When a path changes twice while a watcher is away, it gets only the newest state.
  */
 export type StoreEvent = { readonly path: string; readonly position: string } & (
   | { readonly kind: 'value'; readonly value: StoredValue }
@@ -100,7 +99,7 @@ export interface ConfigStore {
   read(repository: string, path: string): Promise<StoredValue | undefined>;
   /** The same twice is no change. An override takes the place of the one of the same id on its path. */
   putOverrides(repository: string, overrides: readonly Override[]): Promise<void>;
-  /** Of all paths unless they are named. Those that are gone already are no change. */
+  /** From all paths unless some are named. Overrides that are gone already count as no change. */
   removeOverrides(repository: string, id: string, paths?: readonly string[]): Promise<void>;
   overrides(repository: string, path: string): Promise<readonly Override[]>;
   /**
@@ -120,8 +119,8 @@ export interface ConfigStore {
     onAway?: (error: unknown) => void,
     onHere?: () => void,
   ): Promise<void>;
-  /** For so many seconds, at least 2; saying the same again prolongs it. Who is silent vanishes. */
+  /** Valid for this many seconds, at least 2; repeating it prolongs it. A silent host disappears. */
   acknowledge(repository: string, what: Acknowledged, ttlSeconds: number): Promise<void>;
-  /** What hosts have of a path; of one that ends with a slash, or is empty, of all paths below. */
+  /** The acknowledgements of a path; if it is empty or ends with a slash, of all paths below. */
   subscribers(repository: string, path: string): Promise<readonly Acknowledged[]>;
 }

@@ -39,8 +39,8 @@ interface Round {
 }
 
 /**
- * Checks the store of a repository against git, and puts back what is true (docs/design/config.md#what-is-forged), since anybody who reaches the
- * store may write there. It also checks acknowledgements against git, since hosts may have what is no longer in the store.
+ * Compares the store of a repository with git and restores the true records (docs/design/config.md#what-is-forged), because anyone who reaches the
+ * store may write there. It also compares acknowledgements with git, because hosts may have values that are no longer in the store.
  */
 export class StoreMender {
   private readonly line = new BranchLine();
@@ -89,7 +89,7 @@ export class StoreMender {
     return overrides + (values ?? 0);
   }
 
-  /** How many records were put back; null if somebody else has moved the head meanwhile. */
+  /** The number of records restored; null if the head has moved meanwhile. */
   private async mendValues(round: Round, isHeadWrong: boolean): Promise<number | null> {
     const { repository, seen, head } = round;
     const forged = await this.forgedStates(round);
@@ -164,7 +164,7 @@ export class StoreMender {
     return wrong;
   }
 
-  /** Makes hosts that acknowledge a removed override look again: whoever removed it may not have told them. */
+  /** Makes hosts that acknowledge a removed override look again: its removal may not have been announced to them. */
   private async refreshHosts(
     name: string,
     { overrides }: InspectionResult,

@@ -12,7 +12,7 @@ import type { ConfigRepository } from '../repository/repository';
 import { pathOfValue } from '../repository/revalue';
 import type { ConfigStore, StoredCommit } from '../store/port';
 
-/** What a look at the branch came to. */
+/** The result of one look at the branch. */
 export interface TailResult {
   readonly applied: number;
   /** The newest commit of the branch that the store holds; null for neither. */
@@ -20,12 +20,11 @@ export interface TailResult {
 }
 
 /**
- * Brings the commits of a branch to a store, in their order, each once. The store alone knows which were applied, so whoever begins
- * anew continues where it was, and two at once do no harm. A commit counts as what it changes against its first parent; the number of a
- * commit is how many first parents are before it.
- * @param most after so many it comes back, and is to be called again
- * @param log names the values that somebody pushed and no host could get, which are left out
- * @throws ConveyorError `config-branch-rewritten`, and what the store and the repository throw
+ * Copies the commits of a branch to a store, in order, each once. Only the store knows which were applied, so a new tailer continues there, and two
+ * at once do no harm. A commit counts by its changes against its first parent; its number is the number of first parents before it.
+ * @param most the limit of one call; call again for more
+ * @param log names pushed values that are left out because no host could accept them
+ * @throws ConveyorError `config-branch-rewritten`, and errors of the store and the repository
  */
 export async function tail(
   repository: ConfigRepository,
@@ -54,7 +53,7 @@ export async function tail(
 /** So many files of a commit that are left out are named. */
 const SAID = 20;
 
-/** What a commit changes, and which files of it no host could get: whoever lands is held to the limits of a store, whoever pushes is not. */
+/** The values that a commit changes, and those of its files that no host could accept. Landing enforces the limits of a store; a push does not. */
 async function readChangedValues({ git }: ConfigRepository, parent: string | null, commit: string) {
   const deltas = (await deltaBetween(git, parent, commit)).filter(({ path }) => path.startsWith(`${VALUES}/`));
   const texts = await readBlobTexts(git, deltas);

@@ -4,7 +4,7 @@ import type { TailResult } from './tail';
 export interface TailerState {
   /** Commits that it has brought to the store since it was started. */
   readonly applied: number;
-  /** What it has put back in the store, as git has it. */
+  /** The records it has restored from git. */
   readonly mended: number;
   /** Looks that failed. */
   readonly failures: number;
@@ -23,7 +23,7 @@ export interface TailerPorts {
   readonly log: (line: string) => void;
 }
 
-/** How often somebody may have pushed to the branch without a word to us. */
+/** How often to look for pushes that were not announced. */
 const POLL_MS = 5_000;
 const FIRST_RETRY_MS = 500;
 const LAST_RETRY_MS = 30_000;
@@ -42,7 +42,7 @@ export class Tailer {
     return this.current;
   }
 
-  /** Something has landed. What runs now looks once more. */
+  /** Reports that something has landed. A look in progress is followed by another. */
   wake(): void {
     this.rouse.abort();
   }

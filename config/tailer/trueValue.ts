@@ -29,7 +29,7 @@ export async function valuesTree(git: Git, commit: string, file = `${VALUES}/`):
 /** How many commits of a file are searched for the newest that hosts could get. */
 const LOOKED_THROUGH = 20;
 
-/** What hosts should have of a path at a head: the newest value that the branch gave them, or that it is gone. */
+/** The true state of a path at a head: the newest value on the branch, or its removal. */
 export async function findTrueValue(
   git: Git,
   line: CommitLine,

@@ -4,11 +4,11 @@ import { readUpTo } from '../../sdk/bodyLimit';
 import { readBits } from './bitsOnWire';
 import { HAVE } from './peerApp';
 
-/** What other hosts answer. Every method throws for who is gone, late, or answers with something else. */
+/** Requests to other hosts. Every method throws when a host is gone, late, or gives an invalid answer. */
 export interface PeerClient {
-  /** Which pieces somebody gives; `busy` when it has enough to do. */
+  /** The pieces that a peer offers; `busy` when it is overloaded. */
   fetchBits(peer: string, wanted: WantedPackage, signal: AbortSignal): Promise<Bits | 'busy'>;
-  /** A piece, of which nobody has looked whether it fits, and what else there is. */
+  /** An unverified piece, and the pieces that the peer has besides. */
   fetchPiece(peer: string, wanted: WantedPackage, piece: number, signal: AbortSignal): Promise<PeerAnswer | 'busy'>;
 }
 
@@ -23,9 +23,9 @@ export interface PeerAnswer {
   readonly has: Bits | undefined;
 }
 
-/** How long somebody may take who is asked what it has. */
+/** How long a peer may take to list its pieces. */
 const ANSWER_MS = 3000;
-/** How long a piece may take. Who needs longer is no help. */
+/** How long a piece may take. A slower peer is of no use. */
 const PIECE_MS = 20_000;
 
 export function createPeerClient(fetchIt: typeof fetch = fetch): PeerClient {
@@ -57,7 +57,7 @@ export function createPeerClient(fetchIt: typeof fetch = fetch): PeerClient {
   };
 }
 
-/** A larger answer is something else, and nobody reads on. Throws when it is late. */
+/** Reads at most `most` bytes; a larger answer is invalid and abandoned. Throws when it is late. */
 async function readPeerBytes({ body }: Response, most: number, signal: AbortSignal): Promise<Buffer> {
   const bytes = body === null ? 'too-large' : await readUpTo(body, most, { signal });
   signal.throwIfAborted();

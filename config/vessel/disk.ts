@@ -10,7 +10,7 @@ export interface PieceDisk extends Files {
   writePart(name: string, at: number, bytes: Uint8Array): Promise<void>;
   /** Nothing if there is no such file. */
   rename(from: string, to: string): Promise<void>;
-  /** Differs once somebody has changed the file; undefined where there is none. */
+  /** Differs once the file was changed; undefined where there is none. */
   readStamp(name: string): Promise<string | undefined>;
   /** Names of the files that hold pieces. */
   dataFiles(): Promise<readonly string[]>;

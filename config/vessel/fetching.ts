@@ -12,7 +12,7 @@ import type { Pieces } from './pieces';
 export interface FetchingOptions {
   readonly host: string;
   readonly labels?: Readonly<Record<string, string>> | undefined;
-  /** Who else has the package or fetches it. */
+  /** The hosts that have the package or are fetching it. */
   readonly peers: () => Promise<readonly Candidate[]>;
   readonly asking: PeerClient;
   readonly now: () => number;
@@ -32,11 +32,11 @@ interface KnownPeer {
   isAnswering: boolean;
 }
 
-/** So long without a piece is worth a word. */
+/** After this long without a piece the log gets a line. */
 const STUCK_MS = 10_000;
 const RETRY_DISK_MS = 10_000;
 
-/** Brings the pieces of one package to this host, from whoever has them. */
+/** Fetches the pieces of one package from all hosts that offer them. */
 export class PackageFetch {
   private readonly known = new Map<string, KnownPeer>();
   private readonly under = new Map<number, { readonly peer: string; readonly since: number }[]>();
@@ -77,7 +77,7 @@ export class PackageFetch {
     this.bell.ring();
   }
 
-  /** What is in the way; undefined while pieces come. */
+  /** Why no pieces arrive; undefined while they do. */
   get trouble(): string | undefined {
     if (this.disk) return `the disk takes nothing: ${this.disk.why}`;
     const { pack, count } = this.pieces;
@@ -107,7 +107,7 @@ export class PackageFetch {
       });
   }
 
-  /** Who has gone makes room for others; who lied stays known while it rests. */
+  /** Forgets peers that have left, but keeps those that sent bad pieces while they are banned. */
   private forget(present: ReadonlySet<string>): void {
     const now = this.options.now();
     for (const [id, { distance, trust, asked }] of this.known)
@@ -192,7 +192,7 @@ export class PackageFetch {
     return isGood ? 'good' : 'lied';
   }
 
-  /** What the disk does not take is no fault of who sent it. */
+  /** A failed write is not the peer's fault. */
   private async keep(piece: number, bytes: Uint8Array): Promise<boolean> {
     const { now, log, retryDiskMs = RETRY_DISK_MS } = this.options;
     try {

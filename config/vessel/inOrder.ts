@@ -2,9 +2,9 @@ import { hasBit } from '../../domain/vessel/bits';
 import type { Pieces } from './pieces';
 
 interface Reading {
-  /** Whether somebody fetches what is missing. */
+  /** Whether the missing pieces are being fetched. */
   readonly isComing: () => boolean;
-  /** Runs once, when all is read, nothing more comes, or nobody reads on. */
+  /** Runs once: when all is read, no more pieces will come, or the reader has left. */
   readonly onEnd: () => void;
 }
 
@@ -37,7 +37,7 @@ export function streamPieces(pieces: Pieces, from: number, { isComing, onEnd }: 
             end();
             return controller.error(new Error('no more of it comes'));
           }
-          // What the disk has lost is fetched again.
+          // A piece that the disk has lost is fetched again.
           if (!hasBit(pieces.have, next)) await new Promise<void>((resolve) => (wake = resolve));
         }
         if (next < all) return;
@@ -46,7 +46,7 @@ export function streamPieces(pieces: Pieces, from: number, { isComing, onEnd }: 
       },
       cancel: end,
     },
-    // Of each reader one piece is in memory.
+    // Each reader holds one piece in memory.
     { highWaterMark: 0 },
   );
 }

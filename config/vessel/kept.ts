@@ -11,7 +11,7 @@ interface KeptOptions {
   readonly mostBytes: number;
   readonly now: () => number;
   readonly log: (line: string) => void;
-  /** What has to stay; without a path, every package that names that digest. */
+  /** Whether a package must stay; without a path, any package with that digest. */
   readonly isNeeded: (digest: string, path: string | null) => boolean;
 }
 
@@ -128,7 +128,7 @@ export class KeptPackages {
     known?.pieces.notify();
   }
 
-  /** Data of which nobody knows what it is. What could not be read is found again once it is wanted. */
+  /** Removes data of unknown packages. Data that could not be read is recovered when its package is wanted again. */
   private async removeStrays(unread: ReadonlySet<string>): Promise<void> {
     const { disk, log } = this.options;
     const names = await disk.dataFiles().catch(() => []);

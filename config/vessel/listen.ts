@@ -17,14 +17,14 @@ export function parsePeerPlace(text: string): Place | undefined {
 }
 
 interface PeerListener {
-  /** What other hosts call it by. */
+  /** The address for other hosts. */
   readonly address: string;
   close(): void;
 }
 
 const IDLE_MS = 30_000;
 
-/** Gives pieces to whoever asks at this place. @throws ConveyorError `port-in-use`, and what else the system says */
+/** Serves pieces to other hosts at this address. @throws ConveyorError `port-in-use`, and errors of the system */
 export function listenForPeers(
   giver: PieceProvider,
   { host, port }: Place,

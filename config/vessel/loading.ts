@@ -2,13 +2,13 @@ import { conveyorError } from '../../domain/errors';
 import { CONFIG_LIMITS, VESSEL_LIMITS } from '../../domain/limits';
 import { cutText } from '../../domain/size';
 
-/** What an application says of a package. */
+/** An application's report on a package. */
 export type LoadState =
   { readonly state: 'loading' } | { readonly state: 'ready' } | { readonly state: 'refused'; readonly reason: string };
 
 export type LoadReport = LoadState & { readonly path: string; readonly version: string; readonly app: string };
 
-/** What the applications of a host say of one version of a package. */
+/** The reports of a host's applications on one version of a package. */
 export class Applications {
   private readonly all = new Map<string, LoadState>();
 

@@ -4,9 +4,9 @@ import type { ConfigFleet } from '../pushType/fleet';
 import type { Deployable } from '../pushType/pushType';
 
 /**
- * A fleet of configuration as the push type `model` sees it: services whose paths name models. A task is live there once its host has the
- * value and its applications have loaded what that names; whoever does not load it is never live on it. `prepare` rejects with the
- * ExtensionError `not-deployable` for what is not a model.
+ * A fleet of configuration as the push type `model` sees it: services whose paths name models. A task is live once its host has the value and its
+ * applications have loaded the model that it names; without that it never becomes live. `prepare` rejects with the ExtensionError `not-deployable`
+ * for any other path.
  */
 export const restrictToModels = (fleet: ConfigFleet): Deployable => ({
   memory: fleet.memory,

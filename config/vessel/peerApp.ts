@@ -7,7 +7,7 @@ import { answerError } from '../proxy/answers';
 import { writeBits } from './bitsOnWire';
 import type { Throttle } from './throttle';
 
-/** What somebody gives to other hosts. */
+/** A source of pieces for other hosts. */
 export interface PieceProvider {
   /** The pieces of a package that it can give now; undefined for an unknown package. Older hosts do not send the key. */
   getBits(digest: string, key?: string): { readonly pieces: number; readonly have: Bits } | undefined;
@@ -15,7 +15,7 @@ export interface PieceProvider {
   read(digest: string, piece: number, key?: string): Promise<Uint8Array | undefined>;
 }
 
-/** Of a request as the server of Node hands it on; absent where none is in between. */
+/** Set by Node's server; absent when the app is called directly. */
 interface Bindings {
   readonly outgoing?: { once(event: 'close', listener: () => void): unknown; readonly destroyed: boolean };
 }
@@ -23,8 +23,8 @@ interface Bindings {
 type C = Context<{ Bindings: Bindings | undefined }>;
 
 /**
- * What hosts ask each other (docs/guides/config-proxy.md#between-hosts): which pieces there are, and pieces. Nothing else is served there, and so
- * much at once and no more.
+ * The protocol between hosts (docs/guides/config-proxy.md#between-hosts): lists of pieces, and pieces. It serves nothing else, and limits the number
+ * of requests at once.
  */
 export function createPeerApp(giver: PieceProvider, throttle?: Throttle): { readonly fetch: Hono['fetch'] } {
   const app = new Hono<{ Bindings: Bindings | undefined }>();
@@ -53,10 +53,10 @@ export function createPeerApp(giver: PieceProvider, throttle?: Throttle): { read
   return { fetch: app.fetch as Hono['fetch'] };
 }
 
-/** With each piece comes what else there is, so that nobody has to ask. */
+/** Each piece carries the list of the others, which saves a request. */
 export const HAVE = 'conveyor-have';
 
-/** Requests under way: until their answer is sent, or nobody waits for it. */
+/** Counts requests until their response was sent or the client has left. */
 class RequestRoom {
   private taken = 0;
 

@@ -13,8 +13,8 @@ interface PiecesPlace {
 }
 
 /**
- * The pieces of one package on the disk of a host. Whatever a disk or a peer says, a piece counts only once it fits its digest. Whatever the
- * configuration says, the pieces are the package only once all of them together have its digest.
+ * The pieces of one package on the disk of a host. A piece counts only if it matches its digest, whatever the disk or a peer claims. The pieces are
+ * the package only if all of them together match its digest, whatever the configuration claims.
  */
 export class Pieces {
   readonly have: Bits;
@@ -22,11 +22,11 @@ export class Pieces {
   /** Resolves once what the disk had before is known. */
   readonly verified: Promise<void>;
   private readonly listeners = new Set<() => void>();
-  /** Of the file when all of it was known to fit. */
+  /** The stamp of the file when all of it was verified. */
   private stamp: string | undefined;
   /** The digest of all pieces together, once it is known: it cannot change as long as the pieces fit. */
   private whole: string | undefined;
-  /** What it is kept by. */
+  /** The key under which it is stored. */
   readonly key: string;
   private readonly disk: PieceDisk;
   private readonly file: string;
@@ -84,7 +84,7 @@ export class Pieces {
     return true;
   }
 
-  /** Reads all of it again where somebody else has changed the file: pieces that do not fit any more are missing from then on. */
+  /** Reads all of it again if the file was changed. Pieces that no longer match count as missing from then on. */
   async recheck(): Promise<void> {
     const stamp = await this.currentStamp();
     if (!this.isComplete || stamp === this.stamp) return;

@@ -7,8 +7,8 @@ import type { PieceProvider } from './peerApp';
 import { sha256 } from './pieces';
 
 /**
- * What the configuration is to say of a file. It is read once, a piece at a time.
- * @throws ConveyorError `package-invalid` for what is empty or too large, and what the disk throws
+ * Describes a file for the configuration. It is read once, piece by piece.
+ * @throws ConveyorError `package-invalid` for a file that is empty or too large, and errors of the disk
  */
 export async function describePackage(
   file: string,

@@ -26,14 +26,14 @@ export interface VesselOptions {
   readonly asking: PeerClient;
   readonly now: () => number;
   readonly log: (line: string) => void;
-  /** What this host says of a path has changed. */
+  /** Called when this host's report on a path has changed. */
   readonly onChange: (path: string) => void;
   readonly retryDiskMs?: number;
   /** How often it is seen whether others have changed files of packages. Default a minute. */
   readonly recheckMs?: number;
 }
 
-/** What the configuration last said of a path, and how far this host is with it. */
+/** The newest configured value of a path, and this host's progress with it. */
 interface PathPackage {
   readonly version: string;
   readonly pack: Package | undefined;
@@ -78,7 +78,7 @@ export class Vessel implements PieceProvider {
     for (const { ending } of this.wanted.values()) ending.abort();
   }
 
-  /** What applications of this host are to have from now on. */
+  /** Sets the value that applications of this host should have from now on. */
   setWanted({ path, value, version }: Answer): void {
     if (!isPackagePath(path)) return;
     const before = this.wanted.get(path);
@@ -90,7 +90,7 @@ export class Vessel implements PieceProvider {
     if (wanted.pack) void this.fetch(path, wanted, wanted.pack);
   }
 
-  /** What the acknowledgement of a version says besides. */
+  /** The package's part of the acknowledgement of a version. */
   getAcknowledgement(path: string, version: string): Pick<Acknowledged, 'loading' | 'refused' | 'peer'> {
     if (!isPackagePath(path) || version === '') return {};
     const wanted = this.wanted.get(path);
@@ -102,7 +102,7 @@ export class Vessel implements PieceProvider {
     };
   }
 
-  /** What an application says of a version; of one that this host is not to have any more it is no matter. */
+  /** Records an application's report on a version. One that this host no longer wants is ignored. */
   report({ path, version, app, ...loaded }: LoadReport): void {
     const wanted = this.wanted.get(path);
     if (wanted?.version !== version || wanted.pack === undefined || !wanted.apps.take(app, loaded)) return;
@@ -177,7 +177,7 @@ export class Vessel implements PieceProvider {
     const { signal } = wanted.ending;
     while (!signal.aborted) {
       const pieces = await this.hold(path, wanted, pack);
-      // A disk may take its time, and a signal tells nobody who listens too late.
+      // The disk may be slow, and a listener added after an abort never fires.
       if (pieces === undefined || signal.aborted) continue;
       const fetching = new PackageFetch(pieces, { ...this.options, peers: () => this.peers(path, wanted.version) });
       wanted.fetching = fetching;
@@ -188,7 +188,7 @@ export class Vessel implements PieceProvider {
       if (pieces.otherDigest !== undefined) return this.refuse(path, wanted, pieces);
       await awaitBroken(pieces, signal);
     }
-    // Whoever loads it has to know that no more comes.
+    // Readers must learn that no more pieces will come.
     this.kept.get(path, pack)?.notify();
   }
 
@@ -233,7 +233,7 @@ export class Vessel implements PieceProvider {
     );
   }
 
-  /** What the configuration names, and what applications live on until they have loaded that. */
+  /** Packages that the configuration names, or that applications use until they have loaded the new one. */
   private isNeeded(digest: string, path: string | null): boolean {
     const isNamed = [...this.wanted].some(
       ([its, { pack }]) => pack?.digest === digest && (path === null || its === path),

@@ -5,7 +5,7 @@ import { toJobFailure, findFlood, describeMisfit, describeThrown } from './failu
 import { Loader } from './loader';
 import { MOMENT } from './moments';
 
-/** Holds values against a schema and its invariants. `say` reports the step that comes next, for whoever has to end it. */
+/** Validates values against a schema and its invariants. `say` reports each step before it runs, for the process that may have to kill this one. */
 export function runCheck(job: CheckJob, say: (at: At) => void): CheckResult {
   const loader = new Loader(job.modules, MOMENT);
   try {

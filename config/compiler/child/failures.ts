@@ -3,7 +3,7 @@ import { formatBytes } from '../../../domain/size';
 import { PROGRAM_OUTPUT_CHARS } from '../job';
 import type { Loader } from './loader';
 
-/** What a program or validator threw, which may be anything of another realm. */
+/** Describes an error thrown by a program or validator. It may be any value of another realm. */
 export function toJobFailure(error: unknown, loader: Loader): JobFailure {
   return (
     findFlood(loader) ??
@@ -32,7 +32,7 @@ function parseImportFailure(about: unknown): JobFailure | null {
 export const describeThrown = (error: unknown): string =>
   attempt(() => formatThrown(error)) ?? 'it threw what has no words';
 
-/** What somebody throws may throw when it is looked at. */
+/** A thrown value may itself throw when it is inspected. */
 function attempt<T>(look: () => T): T | undefined {
   try {
     return look();
@@ -56,7 +56,7 @@ function locateThrow(error: unknown, loader: Loader): string | null {
   return file === undefined ? null : `${file}:${line}`;
 }
 
-/** What a schema says of a value that does not fit: `hard: expected number, received string`. Null for any other error. */
+/** The schema's complaint about a value: `hard: expected number, received string`. Null for any other error. */
 export const describeMisfit = (error: unknown): string | null => attempt(() => formatIssues(error)) ?? null;
 
 function formatIssues(error: unknown): string | null {

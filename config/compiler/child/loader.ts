@@ -6,9 +6,9 @@ import { furnish, still, type Realm } from './realm';
 type Exports = Readonly<Record<string, unknown>>;
 
 /**
- * The modules of one run: each runs once, when something first imports it, in a world of its own. That world holds no object of ours through
- * which a program could reach this process: code here only reads what is there. Never call a function of that world with an
- * argument that is neither a text nor of that world, not even a method of its arrays with a function of ours.
+ * The modules of one run. Each runs once, on its first import, in a separate realm. That realm holds no object of ours through which a program could
+ * reach this process: our code only reads from it. Never call one of its functions with an argument that is neither a string nor from the same realm,
+ * not even a method of its arrays with a function of ours.
  */
 export class Loader {
   readonly realm: Realm;

@@ -4,7 +4,7 @@ import { Script, type Context } from 'node:vm';
 import { defineConfig, defineConfigs, invariant } from '../../../sdk/defineConfig';
 import type { Realm } from './realm';
 
-/** What programs may import besides files of their tree. Each realm makes its own copy, so nothing of it is ours. */
+/** The packages that programs may import. Each realm makes its own copy, so it holds no object of ours. */
 export function providePackages(context: Context, realm: Realm): void {
   const { script, imports } = (zod ??= readZod());
   const runs = script.runInContext(context) as Readonly<Record<string, unknown>>;

@@ -3,7 +3,7 @@ import type { At, ParseJob, ParseResult } from '../job';
 
 const jiti = createJiti(__filename, { fsCache: false, moduleCache: false });
 
-/** TypeScript as CommonJS. `say` reports the step that comes next, for whoever has to end it. */
+/** Compiles TypeScript to CommonJS. `say` reports each step before it runs, for the process that may have to kill this one. */
 export function runParse({ files }: ParseJob, say: (at: At) => void): ParseResult {
   const outcome = files.map(({ path, source }) => {
     say({ path, invariant: null });
@@ -18,7 +18,7 @@ export function runParse({ files }: ParseJob, say: (at: At) => void): ParseResul
 
 function transform(path: string, source: string): ParseResult['outcome'][number] {
   const code = jiti.transform({ source, filename: `/${path}`, ts: true, async: false });
-  // What it cannot parse it gives back as a module that throws.
+  // jiti returns source that it cannot parse as a module that throws.
   const failure = /^exports\.__JITI_ERROR__ = (.*?);?$/s.exec(code)?.[1];
   if (failure === undefined) return { code };
   const { message = '', line } = JSON.parse(failure) as { message?: string; line?: number };

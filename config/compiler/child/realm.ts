@@ -3,11 +3,11 @@ export interface Realm {
   /** Names a file of the tree, and the function that runs its code. */
   define(path: string, run: unknown): void;
   defineJson(path: string, text: string): void;
-  /** What an import of one file means in another; `from` is '' for packages, which every file may import. */
+  /** Resolves an import of one file to another; `from` is '' for packages, which every file may import. */
   link(from: string, specifier: string, target: string): void;
   /** Runs a file unless it ran before. @returns what it exports @throws whatever it throws */
   load(path: string): Readonly<Record<string, unknown>>;
-  /** What a file exported when it had run, by name, whatever other code did to it since; undefined if it did not run. */
+  /** The exports of a file just after it ran, unaffected by later code; undefined if it did not run. */
   exported(path: string): Readonly<Record<string, unknown>> | undefined;
   /** A value of a schema, read from JSON. @throws whatever the schema throws */
   parse(schema: unknown, json: string): unknown;

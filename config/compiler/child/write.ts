@@ -2,7 +2,7 @@ import { writeSync } from 'node:fs';
 
 const PAUSE = new Int32Array(new SharedArrayBuffer(4));
 
-/** All of a text, now: whoever reads may be slow, and a program that never ends lets nothing be written later. */
+/** Writes the whole text before it returns, even to a slow reader: a program that never ends would block a later write. */
 export function writeNow(fd: number, text: string): void {
   const bytes = Buffer.from(text);
   for (let sent = 0; sent < bytes.length;) {

@@ -4,7 +4,7 @@ import type { Difference } from '../differing';
 import type { RepositoryRef } from '../repository';
 import type { ChangeRequest, WantedFiles, RequestResult } from '../requests';
 
-/** What takes long to compute, for a server that has others to answer meanwhile. */
+/** Long computations, run apart so that a server can answer other requests meanwhile. */
 export type ProposalJob = { readonly ref: RepositoryRef; readonly copies: string; readonly gitTimeoutMs: number } & (
   | {
       readonly kind: 'propose';
@@ -19,7 +19,7 @@ export type ProposalJob = { readonly ref: RepositoryRef; readonly copies: string
   | { readonly kind: 'why'; readonly path: string }
 );
 
-/** What comes of it, by its kind. */
+/** The results, by kind of job. */
 export interface Results {
   readonly propose: RequestResult;
   readonly diff: Difference;

@@ -50,7 +50,7 @@ function jobOutcome(job: ProposalJob, timeoutMs: number): Promise<ProposalOutcom
   });
 }
 
-/** What git needs and nothing else: neither tokens nor NODE_OPTIONS. */
+/** Only the variables that git needs: neither tokens nor NODE_OPTIONS. */
 function environment(): NodeJS.ProcessEnv {
   const { PATH, SSH_AUTH_SOCK } = process.env;
   return { ...(PATH === undefined ? {} : { PATH }), ...(SSH_AUTH_SOCK === undefined ? {} : { SSH_AUTH_SOCK }) };
