@@ -1,7 +1,7 @@
 import { readText } from './textFile';
 
 /** Attestations in files, as they travel in the metadata of an artifact. @throws file-unreadable */
-export const attestations = (files: readonly string[]): Readonly<Record<string, string>> =>
+export const readAttestations = (files: readonly string[]): Readonly<Record<string, string>> =>
   Object.fromEntries(
     files.map((file, at) => [at === 0 ? 'attestation' : `attestation.${at + 1}`, compact(readText(file))]),
   );

@@ -14,21 +14,21 @@ const ENDS_SOON_MS = 92 * 86_400_000;
 const MOST_DOUBTS = 10;
 
 /** Reads calendars that lie beside a pipeline file. Nothing is fetched, so that a file means the same wherever it is read. */
-export const calendarsBeside =
+export const createCalendarReader =
   (file: string, nowMs: number): CalendarReader =>
   (path, timezone) => {
     if (/^[a-z][a-z0-9+.-]+:/i.test(path))
-      return refusedCalendar(
+      return toRefusedCalendar(
         'calendar-unreadable',
         `${path} is an address: nothing is fetched`,
         'save it beside the pipeline file, and name that file',
       );
     const text = readCalendarText(resolve(dirname(file), path));
-    if ('why' in text) return refusedCalendar('calendar-unreadable', `${path}: ${text.why}`, text.hint);
+    if ('why' in text) return toRefusedCalendar('calendar-unreadable', `${path}: ${text.why}`, text.hint);
     const read = withinTime(text.text, nowMs, timezone);
     const faults = read.faults.map(({ message, hint }) => error('invalid-calendar', `${path}: ${message}`, hint));
-    const doubts = doubtsOf(path, read);
-    const findings = faults.length > 0 ? [...faults, ...doubts] : [...doubts, ...endsSoon(path, read, nowMs)];
+    const doubts = listDoubts(path, read);
+    const findings = faults.length > 0 ? [...faults, ...doubts] : [...doubts, ...findEndingSoon(path, read, nowMs)];
     return { blackouts: read.blackouts, findings };
   };
 
@@ -65,7 +65,7 @@ function withinTime(text: string, nowMs: number, timezone: string | undefined): 
 }
 
 /** One warning each; if there are very many, the first ones and how many more. */
-function doubtsOf(path: string, { doubts }: CalendarRead): CalendarFile['findings'] {
+function listDoubts(path: string, { doubts }: CalendarRead): CalendarFile['findings'] {
   const more = doubts.length - MOST_DOUBTS;
   const shown =
     more > 0
@@ -82,7 +82,7 @@ function doubtsOf(path: string, { doubts }: CalendarRead): CalendarFile['finding
   }));
 }
 
-function endsSoon(path: string, { endsAtMs }: CalendarRead, nowMs: number): CalendarFile['findings'] {
+function findEndingSoon(path: string, { endsAtMs }: CalendarRead, nowMs: number): CalendarFile['findings'] {
   if (endsAtMs === null || endsAtMs > nowMs + ENDS_SOON_MS) return [];
   const message = `${path} has nothing after ${formatTime(endsAtMs).slice(0, 10)}`;
   const hint = 'get a newer one, and apply the pipeline once more';
@@ -96,7 +96,7 @@ const error = (code: string, message: string, hint: string): CalendarFile['findi
   hint,
 });
 
-const refusedCalendar = (code: string, message: string, hint: string): CalendarFile => ({
+const toRefusedCalendar = (code: string, message: string, hint: string): CalendarFile => ({
   blackouts: [],
   findings: [error(code, message, hint)],
 });

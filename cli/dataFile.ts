@@ -11,19 +11,19 @@ export function readData(file: string): unknown {
   } catch (error) {
     throw conveyorError('file-unreadable', {
       file,
-      detail: problemIn(error),
+      detail: describeDataProblem(error),
     });
   }
 }
 
 /** The parser recurses for each level. */
-function problemIn(error: unknown): string {
+function describeDataProblem(error: unknown): string {
   const [first = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
   return first.startsWith('Maximum call stack') ? 'it is nested too deep' : first;
 }
 
 /** A file that holds something else than it should: where, and what was expected there. */
-export function notAs(file: string, { issues: [issue] }: z.ZodError, what: string = ''): ConveyorError {
+export function createShapeError(file: string, { issues: [issue] }: z.ZodError, what: string = ''): ConveyorError {
   const detail = `${what}${issue?.path.join('.') || '(top)'}: ${issue?.message ?? ''}`;
   return conveyorError('file-unreadable', { file, detail });
 }

@@ -9,7 +9,7 @@ import type { Env } from '../platform/env';
 import type { ConnectOptions, Io } from './io';
 import { readCredentials, type Credentials } from './login/credentials';
 import { freshToken } from './login/renewal';
-import { tokenIn } from './login/token';
+import { parseToken } from './login/token';
 import { printNote } from './output';
 
 /** How a command comes to Conveyor: through a server, which knows who asks; or to Temporal itself, where whoever comes is believed. */
@@ -28,9 +28,9 @@ type From = '--server' | 'CONVEYOR_SERVER' | 'conveyor login';
 
 /** @throws ConveyorError `usage`, `credentials-unusable` */
 export function resolveDoor(env: Env, options: ConnectOptions): CommandDoor {
-  const reason = options.direct ? null : reasonIn(env, options);
+  const reason = options.direct ? null : findReason(env, options);
   if (options.direct || reason !== null) return { kind: 'temporal', reason };
-  const server = serverIn(env, options);
+  const server = findServer(env, options);
   if (server === undefined) return { kind: 'temporal', reason };
   const flag = OF_TEMPORAL.find(([, name]) => options[name] !== undefined)?.[0];
   if (flag === undefined) return server;
@@ -82,14 +82,14 @@ async function withNearestPipeline(error: unknown, client: ConveyorClient): Prom
   const [, name = ''] = /^there is no pipeline (\S+)$/.exec(error.message) ?? [];
   const near = nearestWord(
     name,
-    await Promise.race([namesOf(client), setTimeout(NEAREST_WITHIN_MS, [], { ref: false })]),
+    await Promise.race([listPipelineNames(client), setTimeout(NEAREST_WITHIN_MS, [], { ref: false })]),
   );
   if (near === undefined) return error;
   const { code, message, hint, retryable, exit } = error;
   return new ConveyorError(code, message, `did you mean ${near}? Else ${hint}`, retryable, exit);
 }
 
-async function namesOf(client: ConveyorClient): Promise<readonly string[]> {
+async function listPipelineNames(client: ConveyorClient): Promise<readonly string[]> {
   try {
     return (await client.listPipelines({ limit: PIPELINES_LOOKED_AT })).map(({ id }) => id);
   } catch {
@@ -106,7 +106,7 @@ export const httpOf = (
 };
 
 /** What commands for a development stack need besides its addresses, where they would go to a server otherwise. */
-export function pastServer(env: Env): Readonly<Record<string, string>> {
+export function bypassServer(env: Env): Readonly<Record<string, string>> {
   try {
     return resolveDoor(env, {}).kind === 'server' ? DEVELOPMENT : {};
   } catch (error) {
@@ -123,7 +123,7 @@ const OF_TEMPORAL = [
   ['--task-queue', 'taskQueue'],
 ] as const;
 
-function reasonIn(env: Env, { breakGlass }: ConnectOptions): string | null {
+function findReason(env: Env, { breakGlass }: ConnectOptions): string | null {
   if (breakGlass?.trim() === '')
     throw conveyorError('usage', {
       text: '--break-glass needs a reason',
@@ -133,9 +133,9 @@ function reasonIn(env: Env, { breakGlass }: ConnectOptions): string | null {
 }
 
 /** A token that was kept for one server is never sent to another. */
-function serverIn(env: Env, options: ConnectOptions): Extract<CommandDoor, { kind: 'server' }> | undefined {
+function findServer(env: Env, options: ConnectOptions): Extract<CommandDoor, { kind: 'server' }> | undefined {
   const { insecure = false } = options;
-  const own = env.CONVEYOR_TOKEN ? tokenIn(env.CONVEYOR_TOKEN, 'CONVEYOR_TOKEN') : undefined;
+  const own = env.CONVEYOR_TOKEN ? parseToken(env.CONVEYOR_TOKEN, 'CONVEYOR_TOKEN') : undefined;
   const named = options.server ?? (env.CONVEYOR_SERVER || undefined);
   if (named === undefined) {
     const kept = readCredentials(env);

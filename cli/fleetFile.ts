@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Unit } from '../domain/fleet/unit';
 import { pushTypeProtocol } from '../sdk/protocol/pushType';
-import { notAs, readData } from './dataFile';
+import { createShapeError, readData } from './dataFile';
 import type { NewJob } from './simulator';
 
 /**
@@ -15,11 +15,11 @@ export function readUnits(file: string, config: Readonly<Record<string, unknown>
   if (isFleet(value)) return toUnits(value, config);
   const parsed = pushTypeProtocol.fetchDeployUnits.response.safeParse(value);
   if (parsed.success) return parsed.data.units;
-  throw notAs(file, parsed.error, 'not what fetchDeployUnits answers: ');
+  throw createShapeError(file, parsed.error, 'not what fetchDeployUnits answers: ');
 }
 
 /** The `fleet.yaml` that lies beside a pipeline file and has jobs of its deploy, as each example has one. */
-export function fleetBeside(pipelineFile: string, config: Readonly<Record<string, unknown>>): string | undefined {
+export function findFleetFile(pipelineFile: string, config: Readonly<Record<string, unknown>>): string | undefined {
   const file = join(dirname(pipelineFile), 'fleet.yaml');
   if (!existsSync(file)) return undefined;
   const value = readData(file);

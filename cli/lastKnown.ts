@@ -24,12 +24,12 @@ export async function withLastKnownFallback<T>(
   } catch (error) {
     if (output.human && error instanceof ConveyorError && error.code === 'no-worker')
       // Whoever lists needs no worker, so that what stops a list is what is wrong.
-      io.stdout.write(await tablesOf(client, id, output));
+      io.stdout.write(await renderLastKnown(client, id, output));
     throw error;
   }
 }
 
-async function tablesOf(client: ConveyorClient, id: string, output: Output): Promise<string> {
+async function renderLastKnown(client: ConveyorClient, id: string, output: Output): Promise<string> {
   const { pipelines, releases, deploys } = await lastKnown(client, id);
   const view = output.view();
   // What is too old for the lists is not said to be missing.

@@ -5,7 +5,7 @@ import { ConveyorError } from '../domain/errors';
 import { deployActionsOf, type NamedDeploy } from '../domain/spec/deployActions';
 import type { PipelineRules } from '../domain/spec/parse';
 import { warningAt, type Finding } from '../domain/spec/problem';
-import { fleetBeside, readUnits } from './fleetFile';
+import { findFleetFile, readUnits } from './fleetFile';
 
 const PERCENT_HINT =
   'conveyor plan shows how many tasks each phase takes; write a number of tasks, or leave the phase out';
@@ -14,11 +14,11 @@ const PERCENT_HINT =
 export const misleadingPercents =
   (file: string): PipelineRules =>
   (spec) =>
-    deployActionsOf(spec).flatMap((deploy) => ofFleetBeside(file, deploy));
+    deployActionsOf(spec).flatMap((deploy) => checkFleetBeside(file, deploy));
 
-function ofFleetBeside(file: string, [name, { with: deploy }]: NamedDeploy): readonly Finding[] {
+function checkFleetBeside(file: string, [name, { with: deploy }]: NamedDeploy): readonly Finding[] {
   try {
-    const beside = fleetBeside(file, deploy.config);
+    const beside = findFleetFile(file, deploy.config);
     const units = beside === undefined ? [] : readUnits(beside, deploy.config);
     const misleading = units.length === 0 ? [] : misleadingPhases(planDeploy(deploy, units, [], ''), units);
     return misleading.map(({ code, message }) =>

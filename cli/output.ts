@@ -35,19 +35,19 @@ export async function parseOutput(io: Io, options: { output?: string; color?: bo
     human: format === 'table' || format === 'wide',
     wide: format === 'wide',
     // Programs that take lines get whole ones.
-    view: () => ({ width: io.stdout.isTTY ? io.stdout.columns : Infinity, color, ...readerOf(io) }),
+    view: () => ({ width: io.stdout.isTTY ? io.stdout.columns : Infinity, color, ...getReader(io) }),
     yaml: format === 'yaml' ? await yamlWriter() : jsonText,
   };
 }
 
 /** What times are shown by. */
-const readerOf = (io: Io): Pick<View, 'now' | 'timeZone'> => ({
+const getReader = (io: Io): Pick<View, 'now' | 'timeZone'> => ({
   now: io.now(),
-  ...zoneIn(io.env),
+  ...parseZone(io.env),
 });
 
 /** TZ as far as it names a zone: it may also be a file (`:/etc/localtime`) or a rule, which Node takes for its own zone. */
-function zoneIn({ TZ }: Io['env']): Pick<View, 'timeZone'> {
+function parseZone({ TZ }: Io['env']): Pick<View, 'timeZone'> {
   try {
     return TZ ? { timeZone: new Intl.DateTimeFormat('en', { timeZone: TZ }).resolvedOptions().timeZone } : {};
   } catch {
@@ -115,7 +115,7 @@ export function emitError(
   return error.exit;
 }
 
-const readTimes = (io: Io, text: string): string => localTimes(text, (iso) => clock(iso, readerOf(io)));
+const readTimes = (io: Io, text: string): string => localTimes(text, (iso) => clock(iso, getReader(io)));
 
 /** Errors may quote others. What they say has no colours, and its lines are no lines of ours: they are indented. */
 const quoteForTerminal = (text: string): string => writtenOut(text, '\n').replace(/\n(?! )/g, '\n  ');

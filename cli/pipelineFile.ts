@@ -3,7 +3,7 @@ import { conveyorError, type ConveyorError } from '../domain/errors';
 import { parsePipeline, parsePipelineValue, type PipelineRules } from '../domain/spec/parse';
 import type { PipelineSpec } from '../domain/spec/pipeline';
 import type { Problem } from '../domain/spec/problem';
-import { calendarsBeside } from './calendarFiles';
+import { createCalendarReader } from './calendarFiles';
 import type { CheckedFile } from './render/problems';
 import { readText } from './textFile';
 
@@ -22,7 +22,7 @@ export async function readPipelineFile(
   { exec = true, rules }: { readonly exec?: boolean; readonly rules?: PipelineRules } = {},
 ): Promise<PipelineFile> {
   const text = readText(file);
-  const calendars = calendarsBeside(file, nowMs);
+  const calendars = createCalendarReader(file, nowMs);
   if (!/\.[cm]?[jt]s$/.test(file)) return { file, ...parsePipeline(text, calendars, rules) };
   if (!exec) return { file, spec: null, problems: [NOT_RUN] };
   const loaded = await loadModule(file);

@@ -9,7 +9,7 @@ const LONGEST_NAME = 100;
 
 /** Makes the directory, so that whoever may not write there learns it before anything is tried. @throws usage */
 export const plotDirectory = (directory: string): void =>
-  writing('--plot', directory, () => mkdirSync(directory, { recursive: true }));
+  writeOrRefuse('--plot', directory, () => mkdirSync(directory, { recursive: true }));
 
 /** One file a check; what a check is called may be no name of a file, and two may come to the same one. */
 export function writePlots(directory: string, actions: readonly ActionBacktest[]): string[] {
@@ -23,13 +23,13 @@ export function writePlots(directory: string, actions: readonly ActionBacktest[]
     }
   return [...files].map(([name, one]) => {
     const file = join(directory, name);
-    writing('--plot', file, () => writeFileSync(file, plotOf(one)));
+    writeOrRefuse('--plot', file, () => writeFileSync(file, plotOf(one)));
     return file;
   });
 }
 
 /** What an option names. @throws usage where the file system does not let it. */
-export function writing(option: string, file: string, write: () => void): void {
+export function writeOrRefuse(option: string, file: string, write: () => void): void {
   try {
     write();
   } catch (error) {

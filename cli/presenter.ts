@@ -25,15 +25,15 @@ export interface Presenter {
   end(seen: WatchSnapshot): void;
 }
 
-export function presenter(io: Io, output: Output): Presenter {
-  if (output.human && io.stdout.isTTY) return picture(io, output);
+export function createPresenter(io: Io, output: Output): Presenter {
+  if (output.human && io.stdout.isTTY) return createPicture(io, output);
   if (output.human)
-    return appended(io, (before, after) => logLines(before && allOnOneLine(before), allOnOneLine(after)));
-  if (output.format === 'jsonl') return appended(io, changedJson);
-  return quiet(io, output);
+    return createAppender(io, (before, after) => logLines(before && allOnOneLine(before), allOnOneLine(after)));
+  if (output.format === 'jsonl') return createAppender(io, changedJson);
+  return createQuietPresenter(io, output);
 }
 
-function picture(io: Io, output: Output): Presenter {
+function createPicture(io: Io, output: Output): Presenter {
   const region = liveRegion(io.stdout);
   // A full last column would make some terminals scroll.
   const view = (): View => ({ ...output.view(), width: io.stdout.columns - 1 });
@@ -63,7 +63,7 @@ function picture(io: Io, output: Output): Presenter {
   };
 }
 
-function appended(io: Io, linesOf: (before: WatchSnapshot | null, after: WatchSnapshot) => string[]): Presenter {
+function createAppender(io: Io, linesOf: (before: WatchSnapshot | null, after: WatchSnapshot) => string[]): Presenter {
   let before: WatchSnapshot | null = null;
   return {
     redraws: false,
@@ -91,19 +91,19 @@ function contactNotes(io: Io): Presenter['contact'] {
 }
 
 function changedJson(before: WatchSnapshot | null, after: WatchSnapshot): string[] {
-  const text = jsonText(subjectOf(after));
-  return before !== null && jsonText(subjectOf(before)) === text ? [] : [text];
+  const text = jsonText(getSubject(after));
+  return before !== null && jsonText(getSubject(before)) === text ? [] : [text];
 }
 
 /** Formats that hold one value: the last look, whatever it is. */
-function quiet(io: Io, output: Output): Presenter {
+function createQuietPresenter(io: Io, output: Output): Presenter {
   return {
     redraws: false,
     look: () => undefined,
     contact: contactNotes(io),
     leave: () => undefined,
     end: (seen) => {
-      const subject = subjectOf(seen);
+      const subject = getSubject(seen);
       emit(io, output, subject, { text: () => '', name: subject ? [subject.id] : [] });
     },
   };
@@ -115,5 +115,5 @@ export function renderWatched({ release, deploys, waits }: WatchSnapshot, view: 
 }
 
 /** What is shown of a watched thing: the release, else the deploy. */
-export const subjectOf = ({ release, deploys }: WatchSnapshot): ReleaseStatus | DeployStatus | undefined =>
+export const getSubject = ({ release, deploys }: WatchSnapshot): ReleaseStatus | DeployStatus | undefined =>
   release ?? deploys[0];

@@ -20,7 +20,7 @@ export async function runCli(argv: readonly string[], world: Io): Promise<number
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return 0;
     if (io.env.CONVEYOR_DEBUG && error instanceof Error) io.stderr.write(`${error.stack ?? error.message}\n`);
-    return emitError(io, toConveyorError(error), formatIn(argv), argv.includes('--no-color') ? false : undefined);
+    return emitError(io, toConveyorError(error), findFormat(argv), argv.includes('--no-color') ? false : undefined);
   }
 }
 
@@ -63,7 +63,7 @@ function buildProgram(io: Io, groups: readonly CommandGroup[], finish: (code: nu
     .option('--address <host:port>', 'Temporal server (TEMPORAL_ADDRESS, else localhost:7233)')
     .option('--namespace <name>', 'Temporal namespace (TEMPORAL_NAMESPACE, else default)')
     .option('--task-queue <name>', 'task queue of the workers (CONVEYOR_TASK_QUEUE, else conveyor)')
-    .configureHelp({ showGlobalOptions: true, subcommandTerm: termOf })
+    .configureHelp({ showGlobalOptions: true, subcommandTerm: formatTerm })
     .helpCommand(false)
     .addHelpText('after', examples(...FIRST_STEPS) + ENDING);
   quietly(program, io);
@@ -77,7 +77,7 @@ function buildProgram(io: Io, groups: readonly CommandGroup[], finish: (code: nu
 }
 
 /** `release <pipeline>`: that every command has options goes without saying. */
-function termOf(command: Command): string {
+function formatTerm(command: Command): string {
   const operands = command.registeredArguments.map((argument) => {
     const name = `${argument.name()}${argument.variadic ? '…' : ''}`;
     return argument.required ? `<${name}>` : `[${name}]`;
@@ -112,12 +112,12 @@ function quietly(command: Command, io: Io): void {
 
 function toConveyorError(error: unknown): ConveyorError {
   if (error instanceof ConveyorError) return error;
-  if (error instanceof CommanderError) return usageOf(error);
+  if (error instanceof CommanderError) return toUsageError(error);
   return conveyorError('internal', { detail: error instanceof Error ? error.message : String(error) });
 }
 
 /** `error: unknown command 'relase'\n(Did you mean release?)` in our own form. */
-function usageOf(error: CommanderError): ConveyorError {
+function toUsageError(error: CommanderError): ConveyorError {
   if (error.code === 'commander.help')
     return conveyorError('usage', { text: 'something has to come after it', hint: 'one of the commands above' });
   const [first = '', suggestion] = error.message.replace(/^error: /, '').split('\n');
@@ -129,7 +129,7 @@ function usageOf(error: CommanderError): ConveyorError {
 }
 
 /** The output format, also when the arguments could not be parsed as a whole. */
-function formatIn(argv: readonly string[]): string | undefined {
+function findFormat(argv: readonly string[]): string | undefined {
   for (const [at, word] of argv.entries()) {
     if (word === '-o' || word === '--output') return argv[at + 1];
     const joined = /^(?:--output=|-o=?)(\w+)$/.exec(word)?.[1];

@@ -9,7 +9,7 @@ export interface Self extends Me {
 }
 
 /** @throws ConveyorError `unauthorized`, `server-unreachable`, `usage` */
-export async function selfOf(io: Io, connect: ConnectOptions): Promise<Self> {
+export async function findSelf(io: Io, connect: ConnectOptions): Promise<Self> {
   const door = resolveDoor(io.env, connect);
   if (door.kind === 'server') return { server: door.url, ...(await whoAmI(httpOf(io, door))) };
   return { server: null, principal: actorOf(io, connect), groups: [], door: 'temporal', expiresAt: null };

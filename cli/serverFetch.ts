@@ -6,12 +6,12 @@ import type { ServerFetch, ServerRequest } from '../client/http/send';
 export const serverFetch: ServerFetch = async (url, request) => {
   const send = url.startsWith('https:') ? (await import('node:https')).request : plain;
   request.signal.throwIfAborted();
-  const message = await answered(send, url, request);
+  const message = await awaitResponse(send, url, request);
   const body = Readable.toWeb(message) as ReadableStream<Uint8Array>;
   return { status: message.statusCode ?? 0, body };
 };
 
-function answered(
+function awaitResponse(
   send: typeof plain,
   url: string,
   { method, headers, body, signal }: ServerRequest,

@@ -66,10 +66,10 @@ export async function control(simulator: string, method: string, path: string, b
     throw conveyorError('extension-protocol', { ...simulated, field: 'body', detail: 'it is larger than 64 MiB' });
   if (status === INVALID)
     throw conveyorError('usage', {
-      text: `the simulator refuses it: ${refusalIn(text)}`,
+      text: `the simulator refuses it: ${parseRefusal(text)}`,
       hint: 'see docs/reference/fleet.md',
     });
-  if (!ok) throw conveyorError('extension-rejected', { ...simulated, status, detail: refusalIn(text) });
+  if (!ok) throw conveyorError('extension-rejected', { ...simulated, status, detail: parseRefusal(text) });
   return text === '' ? null : (JSON.parse(text) as unknown);
 }
 
@@ -77,7 +77,7 @@ const INVALID = 400;
 const refusalSchema = z.object({ error: z.object({ message: z.string() }) });
 
 /** The sentence of an answer that is an error; of any other its beginning. */
-function refusalIn(text: string): string {
+function parseRefusal(text: string): string {
   try {
     return refusalSchema.parse(JSON.parse(text)).error.message;
   } catch {

@@ -5,7 +5,7 @@ import type { DeployStatus, ReleaseStatus, WaitView } from '../domain/views';
 import { EXIT } from './exit';
 import type { Io } from './io';
 import { printNote, type Output } from './output';
-import { presenter, type Presenter } from './presenter';
+import { createPresenter, type Presenter } from './presenter';
 import type { WatchSnapshot } from './render/log';
 
 export interface WatchOptions {
@@ -33,15 +33,15 @@ export async function watchUntilEnd(
 ): Promise<number> {
   const stop = io.interrupted();
   const target = await watchTarget(client, id);
-  const show = presenter(io, options.output);
+  const show = createPresenter(io, options.output);
   const deadline = options.timeoutMs === undefined ? Infinity : io.now() + options.timeoutMs;
   let seen: WatchSnapshot | null = null;
   try {
     for (;;) {
       if (!stop.aborted) seen = await whileDrawing(io, show, seen, lookAgain(client, target, seen, show));
       if (seen && isWatchOver(seen)) return finishWatch(io, show, seen);
-      if (stop.aborted) return detached(io, show, farewell(options, target, 'you stopped watching'), EXIT.interrupted);
-      if (io.now() >= deadline) return detached(io, show, farewell(options, target, 'the time is up'), EXIT.timeout);
+      if (stop.aborted) return detach(io, show, farewell(options, target, 'you stopped watching'), EXIT.interrupted);
+      if (io.now() >= deadline) return detach(io, show, farewell(options, target, 'the time is up'), EXIT.timeout);
       await pauseBetween(io, show, seen, Math.min(options.everyMs ?? WATCH_INTERVAL_MS, deadline - io.now()), stop);
     }
   } finally {
@@ -61,15 +61,12 @@ export async function takeSnapshot(
   if (status.kind === 'pipeline') throw conveyorError('invalid-id', { text: id, expected: 'a release or a deploy' });
   const ids = status.actions.flatMap((action) => (action.deploy === null ? [] : [action.deploy]));
   const deploys = await Promise.all(ids.map((one) => fetchDeploy(client, one, before)));
-  const waits = status.state === 'queued' ? await waitsOfRelease(client, status) : [];
+  const waits = status.state === 'queued' ? await listWaits(client, status) : [];
   return { release: status, waits, deploys: deploys.filter((deploy) => deploy !== null) };
 }
 
 /** Why a release has not started yet, which only its pipeline knows. */
-async function waitsOfRelease(
-  client: ConveyorClient,
-  { pipeline, number }: ReleaseStatus,
-): Promise<readonly WaitView[]> {
+async function listWaits(client: ConveyorClient, { pipeline, number }: ReleaseStatus): Promise<readonly WaitView[]> {
   const status = await client.status(pipeline);
   return status.kind === 'pipeline' ? (status.waits ?? []).filter(({ release }) => release === number) : [];
 }
@@ -158,7 +155,7 @@ function finishWatch(io: Io, show: Presenter, seen: WatchSnapshot): number {
 const farewell = ({ detachedText }: WatchOptions, id: string, why: string): string =>
   detachedText ?? `${why}; ${id} continues. Watch it again: conveyor watch ${id}`;
 
-function detached(io: Io, show: Presenter, text: string, code: number): number {
+function detach(io: Io, show: Presenter, text: string, code: number): number {
   show.leave();
   printNote(io, text);
   return code;

@@ -15,7 +15,7 @@ interface Beginning {
 }
 
 /** A window that lets only so many deploys begin may be full: its pipeline knows. Where nobody answers the plan is without, and says so. */
-export async function whenThereIsRoom(
+export async function findRoom(
   io: Io,
   connect: ConnectOptions,
   spec: PipelineSpec,
@@ -24,7 +24,7 @@ export async function whenThereIsRoom(
 ): Promise<Beginning> {
   const { windows, blackouts } = openTimesOf(withBlackouts(spec, action)) ?? { windows: [], blackouts: [] };
   if (windows.every(({ maxDeploys }) => maxDeploys === undefined)) return { now: nowMs, warnings: [] };
-  const begun = await begunDeploys(io, connect, spec.pipeline, name);
+  const begun = await listBegunDeploys(io, connect, spec.pipeline, name);
   if (begun === null) return { now: nowMs, warnings: [UNKNOWN] };
   const room = roomAt(
     { windows, blackouts },
@@ -43,7 +43,7 @@ const UNKNOWN = {
 };
 
 /** Of a pipeline that is not there yet none has. Null when nobody answers: an estimate is no reason for a plan to fail. */
-async function begunDeploys(
+async function listBegunDeploys(
   io: Io,
   connect: ConnectOptions,
   pipeline: string,

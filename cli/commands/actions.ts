@@ -14,18 +14,18 @@ export const pick: OwnWay = {
       .option('--approve', 'let it continue; older releases that wait at the same pick are cancelled')
       .option('--reject', 'fail the action'),
   send: async (call: CommandCall<PickOptions>, id) => {
-    actionOf(id);
-    const approve = await decisionOf(call.io, call.options, id);
-    return sendVerb(call, id, 'pick', { approve }, (client) => only(client, id, WAITS_FOR_A_PERSON));
+    parseActionName(id);
+    const approve = await askDecision(call.io, call.options, id);
+    return sendVerb(call, id, 'pick', { approve }, (client) => findOnlyAction(client, id, WAITS_FOR_A_PERSON));
   },
 };
 
 export const retry: OwnWay = {
   send: (call, id) => {
-    actionOf(id);
+    parseActionName(id);
     return sendVerb(call, id, 'retry', {}, async (client) => {
-      await whileItRuns(client, id);
-      return only(client, id, HAS_FAILED);
+      await requireRunning(client, id);
+      return findOnlyAction(client, id, HAS_FAILED);
     });
   },
 };
@@ -36,7 +36,7 @@ interface PickOptions extends ReasonOption {
 }
 
 /** Exactly one of the two flags; on a terminal it is asked for. */
-async function decisionOf(io: Io, { approve, reject }: PickOptions, id: string): Promise<boolean> {
+async function askDecision(io: Io, { approve, reject }: PickOptions, id: string): Promise<boolean> {
   if (approve !== reject && (approve || reject)) return approve === true;
   if (approve && reject)
     throw conveyorError('usage', { text: '--approve and --reject contradict each other', hint: 'give one of them' });
@@ -51,26 +51,30 @@ async function decisionOf(io: Io, { approve, reject }: PickOptions, id: string):
   });
 }
 
-interface Meant {
+interface ActionMatch {
   readonly isIt: (action: ActionView) => boolean;
   readonly none: string;
   readonly several: string;
 }
 
-const WAITS_FOR_A_PERSON: Meant = {
+const WAITS_FOR_A_PERSON: ActionMatch = {
   isIt: ({ pickBy, endedAt }) => pickBy !== null && endedAt === null,
   none: 'none of its actions waits for a person',
   several: 'several of its actions wait for a person',
 };
-const HAS_FAILED: Meant = {
+const HAS_FAILED: ActionMatch = {
   isIt: ({ state }) => state === 'failed',
   none: 'none of its actions has failed',
   several: 'several of its actions have failed',
 };
 
 /** The id as it is given, or of a release the only action that can be meant. */
-async function only(client: ConveyorClient, text: string, { isIt, none, several }: Meant): Promise<string> {
-  if (actionOf(text) !== undefined) return text;
+async function findOnlyAction(
+  client: ConveyorClient,
+  text: string,
+  { isIt, none, several }: ActionMatch,
+): Promise<string> {
+  if (parseActionName(text) !== undefined) return text;
   const status = await client.status(text);
   const found = status.kind === 'release' ? status.actions.filter(isIt) : [];
   const [first, ...others] = found;
@@ -83,7 +87,7 @@ async function only(client: ConveyorClient, text: string, { isIt, none, several 
 }
 
 /** The action that an id names; undefined when it names a release. */
-function actionOf(text: string): string | undefined {
+function parseActionName(text: string): string | undefined {
   const id = parseId(text);
   if (id?.kind === 'action') return id.action;
   if (id?.kind === 'release') return undefined;
@@ -91,7 +95,7 @@ function actionOf(text: string): string | undefined {
 }
 
 /** A release that has ended is over: to try again is a new release of the same versions. */
-async function whileItRuns(client: ConveyorClient, text: string): Promise<void> {
+async function requireRunning(client: ConveyorClient, text: string): Promise<void> {
   const id = parseId(text);
   if (id === undefined || id.kind === 'pipeline') return;
   const status = await client.status(releaseId(id.pipeline, id.number));

@@ -57,12 +57,12 @@ export const adviseCommand: Register = (program, cli) => {
 /** No name of a pipeline has a dot or a slash. */
 const isFile = (given: string): boolean => /[./\\]/.test(given) || existsSync(given);
 
-interface Advised extends Pick<AdviceReport, 'file' | 'advice'> {
+interface AdvisedPipeline extends Pick<AdviceReport, 'file' | 'advice'> {
   readonly spec: PipelineSpec;
 }
 
 /** Each where it stands in the file. @throws ConveyorError `invalid-file` of one that cannot be applied */
-async function adviseOnFile({ io }: AdviseCall, file: string, stats: StatsReport | null): Promise<Advised> {
+async function adviseOnFile({ io }: AdviseCall, file: string, stats: StatsReport | null): Promise<AdvisedPipeline> {
   let found: readonly Finding[] = [];
   const { spec, problems } = await requirePipelineFile(file, io.now(), (parsed) => {
     const errors = lintPipeline(parsed).filter(({ severity }) => severity === 'error');
@@ -72,7 +72,11 @@ async function adviseOnFile({ io }: AdviseCall, file: string, stats: StatsReport
   return { spec, file, advice: problems.filter(({ code }) => codes.has(code)).map(toAdvice) };
 }
 
-async function adviseByName({ io, connect }: AdviseCall, name: string, stats: StatsReport | null): Promise<Advised> {
+async function adviseByName(
+  { io, connect }: AdviseCall,
+  name: string,
+  stats: StatsReport | null,
+): Promise<AdvisedPipeline> {
   const spec = await withClient(io, connect, (client) => client.spec(name));
   return { spec, file: null, advice: advise(spec, stats).map(withoutLine) };
 }

@@ -25,33 +25,33 @@ export const archiveCommand: Register = (program, cli) => {
 
 async function rebuild({ io, output, connect }: CommandCall<object>): Promise<number> {
   const registry = loadRegistry(undefined, io.env);
-  const { archive, place } = await openArchive(archiveIn(registry), io.env);
+  const { archive, place } = await openArchive(requireArchive(registry), io.env);
   const { collect } = await import('../../platform/archive/collect');
   const temporal = await connectTemporal({ ...connect, seal: registry.seal });
   try {
     const endings = temporalEndings(temporal, taskQueueOf({ ...connect }));
     const { unanswered, unread } = await collect(archive, endings, io.now(), { again: true }).catch(
       (error: unknown) => {
-        throw inWordsOfTemporal(error, temporal.address);
+        throw toTemporalError(error, temporal.address);
       },
     );
     // What Temporal keeps no longer is among them.
     const rows = await archive.size();
-    emit(io, output, { place, rows, unanswered, unread }, { text: (_, shown) => rebuiltText(shown), name: [place] });
+    emit(io, output, { place, rows, unanswered, unread }, { text: (_, shown) => formatRebuild(shown), name: [place] });
     return EXIT.ok;
   } finally {
     await temporal.connection.close();
   }
 }
 
-interface Rebuilt {
+interface RebuildResult {
   readonly place: string;
   readonly rows: number;
   readonly unanswered: readonly string[];
   readonly unread: readonly string[];
 }
 
-function rebuiltText({ place, rows, unanswered, unread }: Rebuilt): string {
+function formatRebuild({ place, rows, unanswered, unread }: RebuildResult): string {
   const [poor, lost] = [plural(unanswered.length, 'run'), plural(unread.length, 'run')];
   return [
     `${plural(rows, 'row')} in ${place}`,
@@ -60,13 +60,13 @@ function rebuiltText({ place, rows, unanswered, unread }: Rebuilt): string {
   ].join('; ');
 }
 
-function inWordsOfTemporal(error: unknown, address: string): ConveyorError {
+function toTemporalError(error: unknown, address: string): ConveyorError {
   const internal = (): ConveyorError => conveyorError('internal', { detail: 'what ended cannot be read' });
   return translate(error, { id: 'the last that ended', address, notFound: internal, refused: internal });
 }
 
 /** @throws ConveyorError `usage` where none is configured */
-function archiveIn({ archive, file }: Pick<Registry, 'archive' | 'file'>): ArchiveSettings {
+function requireArchive({ archive, file }: Pick<Registry, 'archive' | 'file'>): ArchiveSettings {
   if (archive !== null) return archive;
   throw conveyorError('usage', {
     text: `there is no archive: ${file} has no archive section`,
@@ -75,4 +75,4 @@ function archiveIn({ archive, file }: Pick<Registry, 'archive' | 'file'>): Archi
 }
 
 export const configuredArchive = (env: Env): Promise<OpenArchive> =>
-  openArchive(archiveIn(loadRegistry(undefined, env)), env);
+  openArchive(requireArchive(loadRegistry(undefined, env)), env);

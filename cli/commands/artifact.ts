@@ -2,7 +2,7 @@ import { basename, extname } from 'node:path';
 import { unsigned } from '../../domain/access/signed';
 import { identityOf, type Artifact } from '../../domain/artifact';
 import { conveyorError } from '../../domain/errors';
-import { attestations } from '../attestations';
+import { readAttestations } from '../attestations';
 import { EXIT } from '../exit';
 import { emit } from '../output';
 import { readText } from '../textFile';
@@ -37,7 +37,7 @@ const verifyCommand: Register = (group, cli) => {
     .action(
       cli.handle<ArtifactOptions, [readonly string[]]>(async (call, files) => {
         const given = parseArtifact(call.options.artifact);
-        const artifact = { ...given, metadata: { ...given.metadata, ...attestations(files) } };
+        const artifact = { ...given, metadata: { ...given.metadata, ...readAttestations(files) } };
         const { by, not, refused } = await verifySignatures(call, artifact);
         const value = { artifact: identityOf(artifact), signed: refused === null, by, not, why: refused };
         emit(call.io, call.output, value, {

@@ -60,10 +60,10 @@ export const auditCommand: Register = (program, cli) => {
     )
     .action(
       cli.handle<AuditOptions>(async (call) => {
-        if (call.options.verify) return verified(call);
+        if (call.options.verify) return verifyChains(call);
         if (call.options.expect !== undefined)
           throw conveyorError('usage', { text: '--expect is for --verify', hint: 'add --verify and --file' });
-        const records = await recordsOf(call);
+        const records = await readAuditRecords(call);
         emit(call.io, call.output, records, {
           text: (view, shown) => auditTable(shown, view, call.output.wide),
           name: records.map(({ hash }) => hash),
@@ -73,13 +73,13 @@ export const auditCommand: Register = (program, cli) => {
     );
 };
 
-async function verified(call: CommandCall<AuditOptions>): Promise<number> {
+async function verifyChains(call: CommandCall<AuditOptions>): Promise<number> {
   const { io, output, options } = call;
-  const expect = expected(options);
+  const expect = parseExpected(options);
   const chains =
     options.file === undefined
-      ? await askServer<readonly ChainVerification[]>(serverOf(call), AUDIT_VERIFICATION)
-      : await ofFile(options.file, expect);
+      ? await askServer<readonly ChainVerification[]>(requireServer(call), AUDIT_VERIFICATION)
+      : await verifyFile(options.file, expect);
   emit(io, output, chains, {
     text: (view, shown) => verificationText(shown, view),
     name: chains.map(({ chain }) => chain),
@@ -88,24 +88,24 @@ async function verified(call: CommandCall<AuditOptions>): Promise<number> {
 }
 
 /** @throws ConveyorError `file-unreadable` where there is nothing that could hold */
-async function ofFile(file: string, expect: Anchors): Promise<readonly ChainVerification[]> {
+async function verifyFile(file: string, expect: Anchors): Promise<readonly ChainVerification[]> {
   const chains = await verifyAudit(file, expect);
   if (chains.some(({ records, hasEnds }) => records > 0 || hasEnds)) return chains;
   throw conveyorError('file-unreadable', { file, detail: 'there is no audit' });
 }
 
-async function recordsOf(call: CommandCall<AuditOptions>): Promise<readonly AuditRecord[]> {
+async function readAuditRecords(call: CommandCall<AuditOptions>): Promise<readonly AuditRecord[]> {
   const { io, options } = call;
   const { pipeline, actor, outcome, file } = options;
   const limit = countOption('--limit', options.limit, 100);
   const sinceMs = sinceOption('--since', options.since, io.now());
   const since = sinceMs === undefined ? undefined : new Date(sinceMs).toISOString();
   const query = { pipeline, actor, outcome, since, limit };
-  return file === undefined ? fromServer(call, query) : (await readAudit(file, query)).records;
+  return file === undefined ? fetchAuditRecords(call, query) : (await readAudit(file, query)).records;
 }
 
-async function fromServer(call: CommandCall<AuditOptions>, query: AuditQuery): Promise<readonly AuditRecord[]> {
-  const server = serverOf(call);
+async function fetchAuditRecords(call: CommandCall<AuditOptions>, query: AuditQuery): Promise<readonly AuditRecord[]> {
+  const server = requireServer(call);
   const found: AuditRecord[] = [];
   let before: AuditPage['next'] | undefined;
   while (before !== null && found.length < query.limit) {
@@ -119,7 +119,7 @@ async function fromServer(call: CommandCall<AuditOptions>, query: AuditQuery): P
   return found;
 }
 
-function serverOf({ io, connect }: CommandCall<AuditOptions>) {
+function requireServer({ io, connect }: CommandCall<AuditOptions>) {
   const door = resolveDoor(io.env, connect);
   if (door.kind === 'server') return httpOf(io, door);
   throw conveyorError('usage', {
@@ -131,7 +131,7 @@ function serverOf({ io, connect }: CommandCall<AuditOptions>) {
 /** Records that are known from elsewhere, one for each chain. */
 type Anchors = Readonly<Partial<Record<Chain, Link>>>;
 
-function expected({ expect = [], file }: AuditOptions): Anchors {
+function parseExpected({ expect = [], file }: AuditOptions): Anchors {
   const anchors = expect.map((text) => {
     const [, chain, seq, hash] = /^(?:(changes|refusals):)?(\d{1,15}):([0-9a-f]{64})$/.exec(text) ?? [];
     if (seq !== undefined && hash !== undefined && file !== undefined)

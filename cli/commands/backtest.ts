@@ -10,7 +10,7 @@ import { backtestChecks } from '../../sdk/health/backtest';
 import { pastTicks } from '../../sdk/health/pastTicks';
 import { labelSchema, type Label } from '../../sdk/protocol/backtest';
 import { loadRegistry } from '../../platform/registry';
-import { notAs, readData } from '../dataFile';
+import { createShapeError, readData } from '../dataFile';
 import { EXIT } from '../exit';
 import { withClient } from '../door';
 import { liveRegion } from '../live';
@@ -52,7 +52,7 @@ export const backtestCommand: Register = (parent, cli) => {
         const { spec } = await requirePipelineFile(file, io.now());
         const sinceMs = io.now() - (durationOption('--since', options.since) ?? 0);
         const labels = options.labels === undefined ? [] : readLabels(options.labels);
-        const actions = chosenChecks(spec, options.check);
+        const actions = chooseChecks(spec, options.check);
         if (options.plot !== undefined) plotDirectory(options.plot);
         const tried = await tryAll(call, spec, actions, sinceMs, labels);
         if (tried === 'interrupted') return EXIT.interrupted;
@@ -68,13 +68,13 @@ export const backtestCommand: Register = (parent, cli) => {
 };
 
 /** A deploy action with the checks of it that are tried. */
-interface Chosen {
+interface ChosenCheck {
   readonly action: NamedDeploy;
   readonly checks: readonly HealthCheck[];
 }
 
 /** @throws usage where there is nothing to try, with what there is. */
-function chosenChecks(spec: PipelineSpec, wanted: readonly string[] | undefined): Chosen[] {
+function chooseChecks(spec: PipelineSpec, wanted: readonly string[] | undefined): ChosenCheck[] {
   const all = deployActionsOf(spec).map((action) => ({ action, checks: action[1].with.healthChecks }));
   const names = all.flatMap(({ checks }) => checks.map(({ name }) => name));
   if (names.length === 0)
@@ -97,13 +97,13 @@ function chosenChecks(spec: PipelineSpec, wanted: readonly string[] | undefined)
 async function tryAll(
   { io, connect }: CommandCall<BacktestOptions>,
   spec: PipelineSpec,
-  chosen: readonly Chosen[],
+  chosen: readonly ChosenCheck[],
   sinceMs: number,
   labels: readonly Label[],
 ): Promise<ActionBacktest[] | 'interrupted'> {
   const registry = loadRegistry(undefined, io.env);
   const pasts = await withClient(io, connect, async (client) => {
-    const found: (Chosen & PastDeploys)[] = [];
+    const found: (ChosenCheck & PastDeploys)[] = [];
     for (const one of chosen) found.push({ ...one, ...(await pastDeploys(client, spec, one.action, sinceMs)) });
     return found;
   });
@@ -147,7 +147,7 @@ function readLabels(file: string): Label[] {
   const whole = Array.isArray(value) ? value.map((label: unknown) => withRecording(label, dirname(file))) : value;
   const parsed = z.array(labelSchema).safeParse(whole);
   if (parsed.success) return parsed.data;
-  throw notAs(file, parsed.error);
+  throw createShapeError(file, parsed.error);
 }
 
 function withRecording(label: unknown, directory: string): unknown {

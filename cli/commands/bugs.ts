@@ -34,7 +34,7 @@ const reportCommand: Register = (group, cli) => {
     )
     .action(
       cli.handle<ReportOptions>(async ({ io, output, connect, options }) => {
-        const toReport = reportIn(options);
+        const toReport = readReport(options);
         const actor = actorOf(io, connect);
         const reason = await requireReason(io, 'bugs report', options.reason);
         return withClient(io, connect, async (client) => {
@@ -47,7 +47,7 @@ const reportCommand: Register = (group, cli) => {
 };
 
 /** What is reported, but for the reason. @throws ConveyorError `usage`, `file-unreadable`, or `advisory-invalid` */
-function reportIn({ target, from, to, advisory: file }: ReportOptions): (reason: string) => BugReport {
+function readReport({ target, from, to, advisory: file }: ReportOptions): (reason: string) => BugReport {
   const hint = 'conveyor bugs report --help has examples';
   if (file !== undefined) {
     if ([target, from, to].some((option) => option !== undefined))

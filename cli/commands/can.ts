@@ -33,7 +33,7 @@ export const canCommand: Register = (program, cli) => {
     .action(
       cli.handle<CanOptions, [string, string, string | undefined]>(async (call, who, verb, what = '') => {
         const { io, output } = call;
-        const asked = await decideQuestion(call, { who, verb, what, spec: await specIn(call) });
+        const asked = await decideQuestion(call, { who, verb, what, spec: await readSpecFile(call) });
         const { allowed, by, through, why, file, server } = asked;
         const value = { who, verb, what: what === '' ? null : what, allowed, by, through, why, file, server };
         const rules = file ?? `the configuration of ${server}`;
@@ -51,22 +51,22 @@ export const canCommand: Register = (program, cli) => {
 };
 
 /** Of a file that is given, what would be applied. @throws ConveyorError `invalid-file` */
-async function specIn({ io, options: { file } }: CommandCall<CanOptions>): Promise<Question['spec']> {
+async function readSpecFile({ io, options: { file } }: CommandCall<CanOptions>): Promise<Question['spec']> {
   if (file === undefined) return undefined;
   return (await requirePipelineFile(file, io.now())).spec;
 }
 
 /** By whose rules: those of the file on this machine, or of a server. */
-type Sourced = PermissionAnswer & { readonly file: string | null; readonly server: string | null };
+type SourcedDecision = PermissionAnswer & { readonly file: string | null; readonly server: string | null };
 
 /** Whoever goes through a server is judged by its rules, and so is the question. */
-async function decideQuestion({ io, connect }: CommandCall<CanOptions>, question: Question): Promise<Sourced> {
+async function decideQuestion({ io, connect }: CommandCall<CanOptions>, question: Question): Promise<SourcedDecision> {
   const door = resolveDoor(io.env, connect);
   if (door.kind === 'server') return { ...(await whether(httpOf(io, door), question)), file: null, server: door.url };
   // Only here: the other commands begin without it.
   const { loadRegistry } = await import('../../platform/registry');
   const facts = loadRegistry(undefined, io.env);
-  const { client, close } = lazily({ io, connect });
+  const { client, close } = createLazyClient({ io, connect });
   try {
     const decision = await answerTo(
       { client, facts, door: 'command-line', repositories: facts.configRepositories },
@@ -81,7 +81,7 @@ async function decideQuestion({ io, connect }: CommandCall<CanOptions>, question
 }
 
 /** Many questions take no more than the rules: nothing is connected before something is asked of it. */
-function lazily({ io, connect }: Pick<CommandCall<CanOptions>, 'io' | 'connect'>) {
+function createLazyClient({ io, connect }: Pick<CommandCall<CanOptions>, 'io' | 'connect'>) {
   let opened: Promise<ConveyorClient> | undefined;
   const open = (): Promise<ConveyorClient> => (opened ??= enter(io, connect));
   const client: FactSource = {

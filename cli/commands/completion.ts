@@ -2,8 +2,8 @@ import { conveyorError } from '../../domain/errors';
 import { writtenOut } from '../../domain/plainText';
 import { findCandidates } from '../completion/known';
 import { COMPLETION_SCRIPTS } from '../completion/scripts';
-import { knownTree, treeOf } from '../completion/tree';
-import { matchingCandidates, wantedAt, type Candidate, type Completion } from '../completion/wanted';
+import { loadTree, buildTree } from '../completion/tree';
+import { matchingCandidates, findCompletion, type Candidate, type Completion } from '../completion/wanted';
 import type { ConnectOptions, Io } from '../io';
 import { withClient } from '../door';
 import { examples, type Register } from './command';
@@ -24,24 +24,24 @@ export const completionCommand: Register = (program, cli) => {
     )
     .action(
       cli.handle<object, [string]>(async ({ io }, shell) => {
-        io.stdout.write(scriptOf(shell));
+        io.stdout.write(readScript(shell));
         return 0;
       }),
     );
   program.command('__commands', { hidden: true }).action(
     cli.handle<object, []>(({ io }) => {
-      io.stdout.write(JSON.stringify(treeOf(program)));
+      io.stdout.write(JSON.stringify(buildTree(program)));
       return Promise.resolve(0);
     }),
   );
   program.command('__complete [words...]', { hidden: true }).action(
     cli.handle<object, [string[]]>(async ({ io, connect }, words) => {
       const current = words.at(-1) ?? '';
-      const wanted = wantedAt(knownTree(program), words);
+      const wanted = findCompletion(loadTree(program), words);
       if (wanted.kind === 'files') io.stdout.write(':files\n');
       else
         for (const one of matchingCandidates(
-          await candidatesOf(io, { ...connect, ...connectIn(words) }, wanted),
+          await fetchCandidates(io, { ...connect, ...parseConnect(words) }, wanted),
           current,
         ))
           io.stdout.write(`${writtenOut(one.value)}\t${writtenOut(oneLine(one.description))}\n`);
@@ -50,7 +50,7 @@ export const completionCommand: Register = (program, cli) => {
   );
 };
 
-function scriptOf(shell: string): string {
+function readScript(shell: string): string {
   const known = Object.entries(COMPLETION_SCRIPTS).find(([name]) => name === shell);
   if (known) return known[1];
   throw conveyorError('usage', {
@@ -60,7 +60,7 @@ function scriptOf(shell: string): string {
 }
 
 /** What is known in time; without a server there is nothing to offer, and nothing to say. */
-async function candidatesOf(
+async function fetchCandidates(
   io: Io,
   connect: ConnectOptions,
   wanted: Exclude<Completion, { kind: 'files' }>,
@@ -82,7 +82,7 @@ const CONNECTING: Readonly<Record<string, 'server' | 'address' | 'namespace'>> =
 };
 
 /** The server that the line being typed is for. */
-function connectIn(words: readonly string[]): ConnectOptions {
+function parseConnect(words: readonly string[]): ConnectOptions {
   return Object.fromEntries(
     words.flatMap((word, at) => {
       const [flag = '', joined] = word.split('=');

@@ -5,7 +5,7 @@ import { installRoot } from '../../platform/registry';
 import { configDemo } from '../demo/config/story';
 import type { Demo, DemoResult, Stage } from '../demo/demo';
 import { serviceDemo } from '../demo/service';
-import { pastServer, withClient } from '../door';
+import { bypassServer, withClient } from '../door';
 import { EXIT } from '../exit';
 import { emit, printNote, printNoteLines } from '../output';
 import type { Child } from '../stack/child';
@@ -33,11 +33,11 @@ export const demoCommand: Register = (program, cli) => {
       examples('conveyor demo', 'conveyor demo config', 'conveyor demo --keep', 'conveyor demo -o json'),
     )
     .action(
-      cli.handle<DemoOptions, [string | undefined]>((call, what = 'service') => runDemo(call, demoOf(what), what)),
+      cli.handle<DemoOptions, [string | undefined]>((call, what = 'service') => runDemo(call, findDemo(what), what)),
     );
 };
 
-function demoOf(what: string): Demo<DemoResult> {
+function findDemo(what: string): Demo<DemoResult> {
   const demo = Object.hasOwn(DEMOS, what) ? DEMOS[what] : undefined;
   if (demo !== undefined) return demo;
   throw conveyorError('usage', {
@@ -78,7 +78,8 @@ async function runDemo(call: CommandCall<DemoOptions>, demo: Demo<DemoResult>, w
         name: result.releases.map(({ id }) => id),
       });
     kept = Boolean(options.keep);
-    if (kept) printNoteLines(io, farewellKept({ stack, children, next: demo.next(result), more: pastServer(io.env) }));
+    if (kept)
+      printNoteLines(io, formatFarewell({ stack, children, next: demo.next(result), more: bypassServer(io.env) }));
     if (surprise !== null) throw conveyorError('demo-unexpected', { what: surprise, logFolder });
     if (!kept) printNoteLines(io, FAREWELL);
     isOver = !kept;
@@ -116,7 +117,7 @@ Everything that the demo started is being stopped. Things to try next:
   npm run dev                                a stack that stays, with the same fleet
   npx --no-install conveyor init my-service  a pipeline of your own`;
 
-interface Kept {
+interface KeptStack {
   readonly stack: Pick<Stack, 'addresses' | 'config' | 'logFolder' | 'pids'>;
   readonly children: readonly Pick<Child, 'pid'>[];
   /** Commands, without the name of the program. */
@@ -125,7 +126,7 @@ interface Kept {
 }
 
 /** How to look around in what keeps running, and how to stop it. */
-export function farewellKept({ stack, children, next, more = {} }: Kept): string {
+export function formatFarewell({ stack, children, next, more = {} }: KeptStack): string {
   const env = Object.entries({ ...stackEnvironment(stack), ...more });
   const pids = [...children.map(({ pid }) => pid), ...Object.values(stack.pids())];
   return `

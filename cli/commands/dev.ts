@@ -4,14 +4,14 @@ import { conveyorError } from '../../domain/errors';
 import { installRoot } from '../../platform/registry';
 import { exampleJobs, KVSTORE_JOBS } from '../demo/world';
 import { createJobs, SIMULATED_SPEED } from '../simulator';
-import { pastServer } from '../door';
+import { bypassServer } from '../door';
 import { EXIT } from '../exit';
 import type { Env } from '../../platform/env';
 import { emit, printNote } from '../output';
 import { stackText } from '../render/stack';
 import { freeAddresses, usualAddresses } from '../stack/addresses';
 import { freeConfigStack, makeRepository, usualConfigStack, type ConfigStack } from '../stack/configuration';
-import { readyOf, writeReady } from '../stack/readyFile';
+import { toReady, writeReady } from '../stack/readyFile';
 import { startStack, type Stack } from '../stack/stack';
 import type { PartName } from '../stack/parts';
 import { countOption, numberOption, examples, type CommandCall, type GlobalOptions, type Register } from './command';
@@ -60,7 +60,7 @@ async function runDev(call: CommandCall<DevOptions>): Promise<number> {
   const stop = io.interrupted();
   if (options.readyFile) rmSync(options.readyFile, { force: true });
   printNote(io, 'Starting the development stack');
-  const settings = await settingsOf(call);
+  const settings = await toStackSettings(call);
   const { config } = settings;
   if (config && (await makeRepository(config, io.env)))
     printNote(io, `  ✔ made the repository ${config.repository.git}`);
@@ -69,14 +69,14 @@ async function runDev(call: CommandCall<DevOptions>): Promise<number> {
   if (stack === undefined) return EXIT.interrupted;
   try {
     await createDemoData(call, stack);
-    const ready = readyOf(stack);
+    const ready = toReady(stack);
     const namespace = (call.connect.namespace ?? io.env.TEMPORAL_NAMESPACE) || 'default';
     if (options.readyFile) writeReady(resolve(options.readyFile), ready);
     emit(io, output, ready, {
-      text: (view) => stackText(ready, stack, namespace, pastServer(io.env), view),
+      text: (view) => stackText(ready, stack, namespace, bypassServer(io.env), view),
       name: [ready.temporal],
     });
-    return await untilStopped(call, stack, stop);
+    return await awaitStop(call, stack, stop);
   } finally {
     printNote(io, 'Stopping what was started');
     await stack.stop();
@@ -90,7 +90,7 @@ async function createDemoData({ options }: CommandCall<DevOptions>, { addresses 
   if (options.demoData) await createJobs(addresses.simulator, [...KVSTORE_JOBS, ...exampleJobs()]);
 }
 
-async function settingsOf({
+async function toStackSettings({
   io,
   options,
   connect,
@@ -100,12 +100,12 @@ async function settingsOf({
   const logFolder = auto ? join(logs, String(process.pid)) : logs;
   return {
     addresses: auto ? await freeAddresses(io.env) : usualAddresses(io.env, connect),
-    config: options.config ? await configOf(io.env, auto ? join(logFolder, 'config') : null) : undefined,
+    config: options.config ? await chooseConfigStack(io.env, auto ? join(logFolder, 'config') : null) : undefined,
     logFolder,
     startedBy: typedCommand(options),
     seed: countOption('--seed', options.seed, 1, 0),
     speed: numberOption('--speed', options.speed, SIMULATED_SPEED),
-    ...(auto ? keptIn(newFolder(join(logFolder, 'temporal'))) : { database: 'usual' }),
+    ...(auto ? locateState(newFolder(join(logFolder, 'temporal'))) : { database: 'usual' }),
   };
 }
 
@@ -121,13 +121,13 @@ const typedCommand = ({ config, ports, seed, speed, demoData }: DevOptions): str
   ].join(' ');
 
 /** What is known of pipelines, in a folder of its own. */
-const keptIn = (folder: string) => ({
+const locateState = (folder: string) => ({
   database: { file: join(folder, 'temporal.db') },
   archive: join(folder, 'archive.duckdb'),
 });
 
 /** @param own the folder of a stack that keeps nothing */
-const configOf = (env: Env, own: string | null): Promise<ConfigStack> | ConfigStack =>
+const chooseConfigStack = (env: Env, own: string | null): Promise<ConfigStack> | ConfigStack =>
   own === null ? usualConfigStack(env) : freeConfigStack(env, newFolder(own));
 
 /** The folder of a stack that keeps nothing; what a process of the same id has left there goes. */
@@ -136,14 +136,14 @@ function newFolder(folder: string): string {
   return folder;
 }
 
-async function untilStopped(call: CommandCall<DevOptions>, stack: Stack, stop: AbortSignal): Promise<number> {
+async function awaitStop(call: CommandCall<DevOptions>, stack: Stack, stop: AbortSignal): Promise<number> {
   // Everything may have been there already; then nothing else keeps this process alive.
   const alive = setInterval(() => undefined, 60_000);
   const stopped = new Promise<undefined>((resolvePromise) => {
     if (stop.aborted) resolvePromise(undefined);
     stop.addEventListener('abort', () => resolvePromise(undefined), { once: true });
   });
-  const death = await Promise.race([stopped, stack.keepUp((name) => startedAgain(call, stack, name))]);
+  const death = await Promise.race([stopped, stack.keepUp((name) => reportRestart(call, stack, name))]);
   clearInterval(alive);
   if (death === undefined) return EXIT.ok;
   printNote(call.io, '');
@@ -151,12 +151,12 @@ async function untilStopped(call: CommandCall<DevOptions>, stack: Stack, stop: A
 }
 
 /** The simulated world was in the memory of its process, so that it begins anew. */
-async function startedAgain(call: CommandCall<DevOptions>, stack: Stack, name: PartName): Promise<void> {
+async function reportRestart(call: CommandCall<DevOptions>, stack: Stack, name: PartName): Promise<void> {
   const { readyFile } = call.options;
   if (name === 'simulator') {
     printNote(call.io, '    its world begins anew: conveyor simulate job adds again what you had added');
     await createDemoData(call, stack);
   }
   // Where it is gone, everything is being stopped.
-  if (readyFile && existsSync(readyFile)) writeReady(resolve(readyFile), readyOf(stack));
+  if (readyFile && existsSync(readyFile)) writeReady(resolve(readyFile), toReady(stack));
 }

@@ -8,7 +8,7 @@ import type { ConnectOptions, Io } from '../io';
 import { actorOf } from '../door';
 import { emit, printNote } from '../output';
 import { paint } from '../render/paint';
-import { selfOf } from '../self';
+import { findSelf } from '../self';
 import { asWord } from '../typed';
 import { examples, type Register } from './command';
 
@@ -27,8 +27,8 @@ export const initCommand: Register = (program, cli) => {
               text: `${name} is no pipeline name`,
               hint: 'lower-case letters, digits and hyphens, such as kvstore',
             });
-          const owner = await ownerOf(io, connect);
-          writeNew(file, firstPipeline(name, owner, schemaSeenFrom(file)));
+          const owner = await findOwner(io, connect);
+          writeNew(file, firstPipeline(name, owner, locateSchema(file)));
           const next = [
             `conveyor lint ${asWord(file)}`,
             `conveyor simulate job ${name}`,
@@ -58,9 +58,9 @@ export const initCommand: Register = (program, cli) => {
 };
 
 /** Whoever types, as the server knows them where commands go through one. A file can be written without it. */
-async function ownerOf(io: Io, connect: ConnectOptions): Promise<string> {
+async function findOwner(io: Io, connect: ConnectOptions): Promise<string> {
   try {
-    return (await selfOf(io, connect)).principal;
+    return (await findSelf(io, connect)).principal;
   } catch (error) {
     if (!(error instanceof ConveyorError) || error.code === 'usage') throw error;
     printNote(io, `warning: ${error.message}; correct owners in the file before you apply it`);
@@ -69,7 +69,7 @@ async function ownerOf(io: Io, connect: ConnectOptions): Promise<string> {
 }
 
 /** Null where this installation has none: editors complain of a schema that is not there. */
-function schemaSeenFrom(file: string): string | null {
+function locateSchema(file: string): string | null {
   const schema = join(installRoot(), 'conveyor.schema.json');
   const path = relative(dirname(resolve(file)), schema);
   return existsSync(schema) ? (path.startsWith('.') ? path : `./${path}`) : null;

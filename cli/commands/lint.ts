@@ -32,7 +32,7 @@ export const lintCommand: Register = (program, cli) => {
     .action(
       cli.handle<LintOptions, [string[]]>(async (call, files) => {
         const { io, output, options } = call;
-        const rules = options.archive === true ? await rulesOfArchive(call) : lintPipeline;
+        const rules = options.archive === true ? await loadArchiveRules(call) : lintPipeline;
         const { exec } = options;
         const checked = await Promise.all(
           files.map((file) => {
@@ -53,7 +53,7 @@ export const lintCommand: Register = (program, cli) => {
 };
 
 /** Whoever asks for the archive is not content without. @throws ConveyorError as `loadStats` */
-async function rulesOfArchive(call: CommandCall<LintOptions>): Promise<PipelineRules> {
+async function loadArchiveRules(call: CommandCall<LintOptions>): Promise<PipelineRules> {
   const stats = await loadStats(call, { since: EXPERIENCE_SINCE, by: 'category' });
   return (spec) => [...lintPipeline(spec), ...experienceFindings(spec, stats)];
 }

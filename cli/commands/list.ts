@@ -19,7 +19,7 @@ interface ListOptions {
 
 const DEFAULT_LIMIT = 50;
 
-async function findersOf(client: ConveyorClient, { pipeline, state, limit }: ListQuery): Promise<FinderView[]> {
+async function fetchFinders(client: ConveyorClient, { pipeline, state, limit }: ListQuery): Promise<FinderView[]> {
   const all = await client.listFinders();
   const wanted = pipeline === undefined ? undefined : finderNames(await client.spec(pipeline));
   return all
@@ -34,7 +34,8 @@ const LISTINGS = {
   releases: async (client: ConveyorClient, query: ListQuery) =>
     asListing(await client.listReleases(query), releaseTable),
   deploys: async (client: ConveyorClient, query: ListQuery) => asListing(await client.listDeploys(query), deployTable),
-  finders: async (client: ConveyorClient, query: ListQuery) => asListing(await findersOf(client, query), finderTable),
+  finders: async (client: ConveyorClient, query: ListQuery) =>
+    asListing(await fetchFinders(client, query), finderTable),
 };
 
 export const listCommand: Register = (program, cli) => {

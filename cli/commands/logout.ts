@@ -14,7 +14,7 @@ export const logoutCommand: Register = (program, cli) => {
     .addHelpText('after', examples('conveyor logout'))
     .action(
       cli.handle<object>(async ({ io, output }) => {
-        const { renewal } = keptBy(io.env) ?? {};
+        const { renewal } = readOwnCredentials(io.env) ?? {};
         const wasIn = removeCredentials(io.env);
         if (io.env.CONVEYOR_SERVER) printNote(io, 'note: CONVEYOR_SERVER still names a server');
         emit(io, output, { wasIn }, { text: () => (wasIn ? 'logged out' : 'nobody was logged in'), name: [] });
@@ -25,7 +25,7 @@ export const logoutCommand: Register = (program, cli) => {
 };
 
 /** What nobody can use is only removed. */
-function keptBy(env: Env): Credentials | undefined {
+function readOwnCredentials(env: Env): Credentials | undefined {
   try {
     return readCredentials(env);
   } catch {

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { ZodError } from 'zod';
 import { conveyorError } from '../../domain/errors';
 import { importedProblems, parsePipelineDocument } from '../../domain/spec/pipelineDocument';
-import { notAs, readData } from '../dataFile';
+import { createShapeError, readData } from '../dataFile';
 import { EXIT } from '../exit';
 import { actorOf, withClient } from '../door';
 import { emit, isFormat, jsonText, printNote } from '../output';
@@ -44,7 +44,7 @@ const importCommand: Register = (group, cli) => {
     .action(
       cli.handle<object, [string]>(({ io, output, connect }, file) => {
         const document = parsePipelineDocument(readData(file));
-        if (document instanceof ZodError) throw notAs(file, document);
+        if (document instanceof ZodError) throw createShapeError(file, document);
         return withClient(io, connect, async (client) => {
           const { created, continued } = await client.importPipeline(document, actorOf(io, connect));
           for (const problem of importedProblems(document)) printNote(io, `warning: ${problem}`);

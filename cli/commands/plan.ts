@@ -10,7 +10,7 @@ import { openTimesOf, withBlackouts } from '../../domain/release/openTimes';
 import type { DeployAction, PipelineSpec } from '../../domain/spec/pipeline';
 import type { PlanView } from '../../domain/views';
 import { askPushType, asPlanImpossible } from '../fleet';
-import { fleetBeside, readUnits } from '../fleetFile';
+import { findFleetFile, readUnits } from '../fleetFile';
 import type { Io } from '../io';
 import { emit, printNote } from '../output';
 import { pastUpdateMs } from '../pastDeploys';
@@ -18,7 +18,7 @@ import { requirePipelineFile } from '../pipelineFile';
 import { noteScriptsOff } from '../scriptsAllowed';
 import { renderPlan, type PlanReport } from '../render/plan';
 import type { CheckedFile } from '../render/problems';
-import { whenThereIsRoom } from '../windowRoom';
+import { findRoom } from '../windowRoom';
 import { durationOption, examples, type CommandCall, type Register } from './command';
 import { EXPERIENCE_SINCE, noteLacking, statsIfAny } from './statsReport';
 
@@ -55,15 +55,15 @@ export const planCommand: Register = (program, cli) => {
         const { spec } = read;
         noteScriptsOff(io, [read]);
         noteAssumptions(io, read);
-        const [name, action] = deployActionOf(spec, options.action);
+        const [name, action] = findDeployAction(spec, options.action);
         const nowMs = timeOption(options.now) ?? io.now();
         const givenMs = durationOption('--update-time', options.updateTime);
         const units =
           options.units === undefined
-            ? await fleetOf(io, file, spec, name, action)
+            ? await fetchFleet(io, file, spec, name, action)
             : readUnits(options.units, action.with.config);
         const [beginning, update, past] = await Promise.all([
-          whenThereIsRoom(io, connect, spec, [name, action], nowMs),
+          findRoom(io, connect, spec, [name, action], nowMs),
           updateTime(call, givenMs, spec.pipeline, name),
           statsIfAny(call, EXPERIENCE_SINCE),
         ]);
@@ -123,7 +123,7 @@ function experience(
   return stats === null ? {} : { experience: experienceOf(stats, categoryOf(spec)) };
 }
 
-function deployActionOf(spec: PipelineSpec, wanted: string | undefined): NamedDeploy {
+function findDeployAction(spec: PipelineSpec, wanted: string | undefined): NamedDeploy {
   const deploys = deployActionsOf(spec);
   const names = deploys.map(([name]) => name).join(', ');
   const found = wanted === undefined ? deploys : deploys.filter(([name]) => name === wanted);
@@ -150,7 +150,7 @@ function timeOption(text: string | undefined): number | undefined {
 const ISO_8601 = /^\d{4}-\d\d-\d\d(T\d\d:\d\d.*)?$/;
 
 /** What the push type says; where it does not answer, the jobs that lie beside the pipeline file, and that is said. */
-async function fleetOf(
+async function fetchFleet(
   io: Io,
   file: string,
   spec: PipelineSpec,
@@ -161,7 +161,7 @@ async function fleetOf(
   try {
     return await askPushType(io, spec, [name, action]);
   } catch (error) {
-    const beside = isUnavailable(error) ? fleetBeside(file, config) : undefined;
+    const beside = isUnavailable(error) ? findFleetFile(file, config) : undefined;
     if (beside === undefined) throw error;
     printNote(io, `${pushType} does not answer: planned for the fleet of ${beside}`);
     return readUnits(beside, config);

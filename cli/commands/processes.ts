@@ -52,8 +52,8 @@ export const processCommands: Register = (program, cli) => {
     .action(
       cli.handle<WorkerOptions>((call) =>
         runProcess(call, 'workers/main.js', [], {
-          ...flagged('CONVEYOR_METRICS', call.options.metrics),
-          ...flagged('CONVEYOR_WORKER_BUILD', call.options.build),
+          ...toFlag('CONVEYOR_METRICS', call.options.metrics),
+          ...toFlag('CONVEYOR_WORKER_BUILD', call.options.build),
         }),
       ),
     );
@@ -157,7 +157,7 @@ const place = ({ options: { port, host } }: CommandCall<ProcessOptions>): string
 const flags = (values: Readonly<Record<string, string | undefined>>): string[] =>
   Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [`--${name}`, value]));
 
-const flagged = (name: string, value: string | undefined): Record<string, string> =>
+const toFlag = (name: string, value: string | undefined): Record<string, string> =>
   value === undefined ? {} : { [name]: value };
 
 function runProcess(

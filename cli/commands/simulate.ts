@@ -17,7 +17,7 @@ export const simulateCommand: Register = (program, cli) => {
   for (const register of [job, jobs, bad, good]) register(group, cli);
 };
 
-const simulatorOf = (io: Io): string => usualAddresses(io.env, {}).simulator;
+const getSimulatorUrl = (io: Io): string => usualAddresses(io.env, {}).simulator;
 
 interface JobOptions {
   readonly region: string;
@@ -39,7 +39,7 @@ const job: Register = (group, cli) => {
       cli.handle<JobOptions, [string]>(async ({ io, output, options }, name) => {
         const { region, service = name, runs: version } = options;
         const tasks = countOption('--tasks', options.tasks, 100);
-        const added = await createJobs(simulatorOf(io), [{ name, region, service, tasks, version }]);
+        const added = await createJobs(getSimulatorUrl(io), [{ name, region, service, tasks, version }]);
         if (added.length === 0) printNote(io, `there is a job ${name} already`);
         return printJobs(io, output, (one) => one.name === name);
       }),
@@ -59,7 +59,7 @@ async function printJobs(
   output: Parameters<typeof emit>[1],
   isMeant: (job: ListedJob) => boolean,
 ): Promise<number> {
-  const rows = (await listJobs(simulatorOf(io))).filter(isMeant);
+  const rows = (await listJobs(getSimulatorUrl(io))).filter(isMeant);
   emit(io, output, rows, {
     text: (view, shown) =>
       table(
@@ -119,7 +119,7 @@ const bad: Register = (group, cli) => {
             text: `nothing is said to be wrong with ${version}`,
             hint: `conveyor simulate bad ${version} --error-ratio 0.2`,
           });
-        await describeVersion(simulatorOf(io), version, { ...behaviour });
+        await describeVersion(getSimulatorUrl(io), version, { ...behaviour });
         emit(
           io,
           output,
@@ -141,7 +141,7 @@ const good: Register = (group, cli) => {
     .addHelpText('after', examples('conveyor simulate good kv:13'))
     .action(
       cli.handle<object, [string]>(async ({ io, output }, version) => {
-        await describeVersion(simulatorOf(io), version, {});
+        await describeVersion(getSimulatorUrl(io), version, {});
         emit(
           io,
           output,

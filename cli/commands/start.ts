@@ -3,7 +3,7 @@ import type { ConveyorClient } from '../../client/api';
 import type { Artifact } from '../../domain/artifact';
 import { conveyorError } from '../../domain/errors';
 import { plural } from '../../domain/text';
-import { attestations } from '../attestations';
+import { readAttestations } from '../attestations';
 import { withClient } from '../door';
 import type { Io } from '../io';
 import { emit, printNote, type Output } from '../output';
@@ -56,7 +56,7 @@ export function readArtifacts({ artifact, attestation }: StartOptions): readonly
     });
   return artifacts.map((one) => {
     const files = proofs.filter(({ name }) => name === one.name).map(({ file }) => file);
-    return { ...one, metadata: { ...one.metadata, ...attestations(files) } };
+    return { ...one, metadata: { ...one.metadata, ...readAttestations(files) } };
   });
 }
 

@@ -4,7 +4,7 @@ import { allOnOneLine } from '../../domain/plainText';
 import { GROUPINGS, type Grouping } from '../../domain/stats/tallies';
 import { EXIT } from '../exit';
 import { emit } from '../output';
-import { writing } from '../plots';
+import { writeOrRefuse } from '../plots';
 import { statsText } from '../render/stats';
 import { statsPage } from '../render/statsPage';
 import { examples, type CommandCall, type Register } from './command';
@@ -46,7 +46,7 @@ async function showStats(call: CommandCall<StatsOptions>): Promise<number> {
   const report = await loadStats(call, options);
   if (options.html !== undefined) {
     const [file, page] = [options.html, statsPage(allOnOneLine(report))];
-    writing('--html', file, () => writeFileSync(file, page));
+    writeOrRefuse('--html', file, () => writeFileSync(file, page));
     emit(io, output, { file }, { text: () => file, name: [file] });
   } else if (options.output === 'html') io.stdout.write(statsPage(allOnOneLine(report)));
   else

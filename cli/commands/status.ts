@@ -4,7 +4,7 @@ import { emit } from '../output';
 import { renderPipeline } from '../render/pipeline';
 import { forPeople } from '../render/times';
 import { withClient } from '../door';
-import { renderWatched, subjectOf } from '../presenter';
+import { renderWatched, getSubject } from '../presenter';
 import { takeSnapshot, watchUntilEnd } from '../watch';
 import { durationOption, examples, type Register } from './command';
 
@@ -35,7 +35,10 @@ export const statusCommand: Register = (program, cli) => {
             return 0;
           }
           const seen = await withLastKnownFallback({ io, output, client }, id, () => takeSnapshot(client, id, null));
-          emit(io, output, subjectOf(seen), { text: (view) => renderWatched(forPeople(seen, view), view), name: [id] });
+          emit(io, output, getSubject(seen), {
+            text: (view) => renderWatched(forPeople(seen, view), view),
+            name: [id],
+          });
           return 0;
         }),
       ),

@@ -21,7 +21,7 @@ function addVerb(program: Command, cli: Cli, verb: Verb): void {
   const operands = inputs.filter((name) => inputRow(name).operand !== undefined);
   const usage = [verb, operand, ...operands.map((name) => inputRow(name).operand)].join(' ');
   const command = addReason(program.command(usage)).description(help);
-  const options = inputs.flatMap((name) => optionOf(name) ?? []);
+  const options = inputs.flatMap((name) => toInputOption(name) ?? []);
   for (const { option } of options) command.addOption(option);
   (ownWay?.options?.(command) ?? command).addHelpText('after', examples(`conveyor ${verb} ${example}`)).action(
     cli.handle<ReasonOption & Record<string, unknown>, string[]>((call, id = '', ...more) => {
@@ -30,7 +30,7 @@ function addVerb(program: Command, cli: Cli, verb: Verb): void {
         ...options.map(({ name, option }) => [name, call.options[option.attributeName()], option.long ?? ''] as const),
         ...operands.map((name, at) => [name, more[at], ''] as const),
       ];
-      const input = given.map(([name, value, flag]) => commandInputOf(name, value, flag, call.io.now()));
+      const input = given.map(([name, value, flag]) => parseCommandInput(name, value, flag, call.io.now()));
       return sendVerb(call, id, verb, Object.assign({}, ...input) as Partial<CommandInput>);
     }),
   );
@@ -41,7 +41,7 @@ interface InputOption {
   readonly option: Option;
 }
 
-function optionOf(name: InputName): InputOption | undefined {
+function toInputOption(name: InputName): InputOption | undefined {
   const { is, option, help } = inputRow(name);
   if (option === undefined) return undefined;
   const how = is === 'moment' ? ': 2026-12-27T06:00Z, or 2h from now' : '';
@@ -49,7 +49,7 @@ function optionOf(name: InputName): InputOption | undefined {
 }
 
 /** The input that an option or operand comes to; empty when it is left out. */
-function commandInputOf(name: InputName, value: unknown, flag: string, nowMs: number): Partial<CommandInput> {
+function parseCommandInput(name: InputName, value: unknown, flag: string, nowMs: number): Partial<CommandInput> {
   const { is } = inputRow(name);
   // `--no-revert` is false when it is given, and true when not.
   if (is === 'flag') return value === !flag.startsWith('--no-') ? { [name]: true } : {};

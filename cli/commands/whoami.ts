@@ -2,7 +2,7 @@ import { EXIT } from '../exit';
 import { emit } from '../output';
 import type { View } from '../render/paint';
 import { untilWords } from '../render/times';
-import { selfOf, type Self } from '../self';
+import { findSelf, type Self } from '../self';
 import { examples, type Register } from './command';
 
 export const whoamiCommand: Register = (program, cli) => {
@@ -12,7 +12,7 @@ export const whoamiCommand: Register = (program, cli) => {
     .addHelpText('after', examples('conveyor whoami', 'conveyor whoami -o json'))
     .action(
       cli.handle<object>(async ({ io, output, connect }) => {
-        const self = await selfOf(io, connect);
+        const self = await findSelf(io, connect);
         emit(io, output, self, { text: (view, shown) => identityText(shown, view), name: [self.principal] });
         return EXIT.ok;
       }),

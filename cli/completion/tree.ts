@@ -28,10 +28,10 @@ export interface OptionNode {
 }
 
 /** Reads the tree off the program itself, and completes the commands that there are. */
-export function treeOf(program: Command): CommandTree {
+export function buildTree(program: Command): CommandTree {
   return {
     options: optionNodes(program),
-    commands: commandsOf(program),
+    commands: listCommandNodes(program),
   };
 }
 
@@ -41,10 +41,10 @@ const WRITTEN = join(__dirname, 'tree.json');
 export const isTreeWritten = (): boolean => existsSync(WRITTEN);
 
 /** As the build wrote it; where nothing was built, read off the program, which then has all commands. */
-export const knownTree = (program: Command): CommandTree =>
-  isTreeWritten() ? (JSON.parse(readFileSync(WRITTEN, 'utf8')) as CommandTree) : treeOf(program);
+export const loadTree = (program: Command): CommandTree =>
+  isTreeWritten() ? (JSON.parse(readFileSync(WRITTEN, 'utf8')) as CommandTree) : buildTree(program);
 
-const commandsOf = ({ commands }: Command): CommandNode[] =>
+const listCommandNodes = ({ commands }: Command): CommandNode[] =>
   commands
     .filter((command) => !command.name().startsWith('__'))
     .map((command) => ({
@@ -52,15 +52,15 @@ const commandsOf = ({ commands }: Command): CommandNode[] =>
       description: command.description(),
       options: optionNodes(command),
       operands: command.registeredArguments.map((operand) => ({ name: operand.name(), variadic: operand.variadic })),
-      commands: commandsOf(command),
+      commands: listCommandNodes(command),
     }));
 
 const optionNodes = (command: Command): OptionNode[] => [
-  ...command.options.filter(({ hidden }) => !hidden).map(nodeOf),
+  ...command.options.filter(({ hidden }) => !hidden).map(toOptionNode),
   { long: '--help', short: '-h', description: 'what it does, with examples', takesValue: false, repeats: false },
 ];
 
-const nodeOf = (option: Option): OptionNode => ({
+const toOptionNode = (option: Option): OptionNode => ({
   long: option.long ?? option.flags,
   short: option.short ?? null,
   description: option.description,

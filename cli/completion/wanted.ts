@@ -79,15 +79,15 @@ const MORE_VALUES: Readonly<Record<string, Readonly<Record<string, readonly stri
 };
 
 /** `release` and `releases` are the same. */
-const statesOfKind = (kind: string = ''): readonly string[] =>
+const listStates = (kind: string = ''): readonly string[] =>
   Object.entries(STATES).find(([name]) => name === kind || name === `${kind}s`)?.[1] ?? [];
 
 const NO_COMPLETION: Completion = { kind: 'words', words: [] };
 
 /** What fits at the last of these words, which is being typed; the words before it are what stands before it. */
-export function wantedAt(tree: CommandTree, words: readonly string[]): Completion {
+export function findCompletion(tree: CommandTree, words: readonly string[]): Completion {
   const current = words.at(-1) ?? '';
-  const { command, operands, open, used } = typed(tree, words.slice(0, -1));
+  const { command, operands, open, used } = parseTypedWords(tree, words.slice(0, -1));
   const options = [...(command?.options ?? []), ...tree.options];
   if (open !== undefined) return optionValue(open, command, operands, '');
   const joined = /^(--[a-z-]+)=/.exec(current);
@@ -101,7 +101,7 @@ export function wantedAt(tree: CommandTree, words: readonly string[]): Completio
     return operands.length > 0
       ? NO_COMPLETION
       : { kind: 'words', words: commands.map(({ name, description }) => ({ value: name, description })) };
-  return operandOf(command, operands) ?? optionWords(options, used);
+  return findOperand(command, operands) ?? optionWords(options, used);
 }
 
 /** Only what begins as the word that is being typed, each once. */
@@ -110,7 +110,7 @@ export const matchingCandidates = (candidates: readonly Candidate[], current: st
     ({ value }, at) => value.startsWith(current) && candidates.findIndex((one) => one.value === value) === at,
   );
 
-interface Typed {
+interface TypedWords {
   readonly command: CommandNode | undefined;
   readonly operands: readonly string[];
   /** An option that waits for its value. */
@@ -118,7 +118,7 @@ interface Typed {
   readonly used: ReadonlySet<string>;
 }
 
-function typed(tree: CommandTree, words: readonly string[]): Typed {
+function parseTypedWords(tree: CommandTree, words: readonly string[]): TypedWords {
   let command: CommandNode | undefined;
   let open: OptionNode | undefined;
   const operands: string[] = [];
@@ -153,22 +153,26 @@ function optionValue(
   operands: readonly string[],
   prefix: string,
 ): Completion {
-  const values = long === '--state' ? statesOfKind(operands[0]) : VALUES_OF_OPTIONS[long];
+  const values = long === '--state' ? listStates(operands[0]) : VALUES_OF_OPTIONS[long];
   const more = MORE_VALUES[command?.name ?? '']?.[long] ?? [];
   if (values === undefined) return NO_COMPLETION;
-  return asWanted(Array.isArray(values) ? [...values, ...more] : values, operands[0] ?? '', prefix);
+  return toCompletion(Array.isArray(values) ? [...values, ...more] : values, operands[0] ?? '', prefix);
 }
 
 /** What stands next after these operands; undefined when the command takes no more. */
-function operandOf({ name, operands }: CommandNode, given: readonly string[]): Completion | undefined {
+function findOperand({ name, operands }: CommandNode, given: readonly string[]): Completion | undefined {
   const last = operands.at(-1);
   const operand = operands[given.length] ?? (last?.variadic ? last : undefined);
   if (operand === undefined) return undefined;
   const values = OPERANDS_OF[name] ?? OPERANDS[operand.name];
-  return values === undefined ? NO_COMPLETION : asWanted(values, given[0] ?? '', '');
+  return values === undefined ? NO_COMPLETION : toCompletion(values, given[0] ?? '', '');
 }
 
-function asWanted(values: CandidateKind | 'files' | readonly string[], pipeline: string, prefix: string): Completion {
+function toCompletion(
+  values: CandidateKind | 'files' | readonly string[],
+  pipeline: string,
+  prefix: string,
+): Completion {
   if (values === 'files') return { kind: 'files' };
   if (typeof values === 'string') return { kind: 'known', of: values, pipeline, prefix };
   return { kind: 'words', words: values.map((value) => ({ value: `${prefix}${value}`, description: '' })) };

@@ -26,7 +26,7 @@ export class Callback {
   }
 
   /** @throws what the signal was aborted with */
-  answered(signal: AbortSignal): Promise<URL> {
+  awaitAnswer(signal: AbortSignal): Promise<URL> {
     return new Promise((resolve, reject) => {
       const give = (): void => reject(signal.reason as Error);
       if (signal.aborted) return give();

@@ -77,7 +77,7 @@ export function writeCredentials(env: Env, credentials: Credentials): string {
     renameSync(part, file);
   } catch (error) {
     rmSync(part, { force: true });
-    throw unusableCredentials(file, codeOf(error));
+    throw unusableCredentials(file, getSystemCode(error));
   }
   return file;
 }
@@ -90,8 +90,8 @@ export function removeCredentials(env: Env): boolean {
     rmSync(file);
     return true;
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return false;
-    throw unusableCredentials(file, codeOf(error));
+    if (getSystemCode(error) === 'ENOENT') return false;
+    throw unusableCredentials(file, getSystemCode(error));
   }
 }
 
@@ -105,8 +105,8 @@ function readSafely(file: string): string | undefined {
     return readFileSync(fd, 'utf8');
   } catch (error) {
     if (fd !== undefined) throw error;
-    if (codeOf(error) === 'ENOENT') return undefined;
-    throw unusableCredentials(file, codeOf(error));
+    if (getSystemCode(error) === 'ENOENT') return undefined;
+    throw unusableCredentials(file, getSystemCode(error));
   } finally {
     if (fd !== undefined) closeSync(fd);
   }
@@ -142,4 +142,4 @@ const isRenewal = (value: unknown): value is Renewal =>
 
 const unusableCredentials = (file: string, why: string) => conveyorError('credentials-unusable', { file, why });
 
-const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? String(error);
+const getSystemCode = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? String(error);

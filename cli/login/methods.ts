@@ -5,7 +5,7 @@ import { httpOf } from '../door';
 import type { Io } from '../io';
 import type { Grant } from './credentials';
 import { signIn } from './signIn';
-import { tokenIn } from './token';
+import { parseToken } from './token';
 
 export interface LoginOptions {
   readonly tokenStdin?: boolean;
@@ -31,11 +31,11 @@ const METHODS: readonly LoginMethod[] = [
   },
   {
     isMeant: (_io, { tokenStdin = false }) => tokenStdin,
-    obtain: async (io) => tokenIn(await io.input(), 'the standard input'),
+    obtain: async (io) => parseToken(await io.input(), 'the standard input'),
   },
   {
     isMeant: ({ env }) => Boolean(env.CONVEYOR_TOKEN),
-    obtain: ({ env }) => Promise.resolve(tokenIn(env.CONVEYOR_TOKEN ?? '', 'CONVEYOR_TOKEN')),
+    obtain: ({ env }) => Promise.resolve(parseToken(env.CONVEYOR_TOKEN ?? '', 'CONVEYOR_TOKEN')),
   },
 ];
 

@@ -2,7 +2,7 @@ import { closeSync, openSync, rmSync, statSync } from 'node:fs';
 import { conveyorError } from '../../domain/errors';
 import type { Io } from '../io';
 import { credentialsFile, readCredentials, writeCredentials, type Credentials } from './credentials';
-import { isEnding, renewed } from './signIn';
+import { isEnding, renewGrant } from './signIn';
 
 /** A lock that is older belongs to a command that died: no provider is waited for so long. */
 const STALE_MS = 60_000;
@@ -17,7 +17,7 @@ export function freshToken(io: Pick<Io, 'env' | 'now' | 'sleep'>, kept: Credenti
   const renew = async (): Promise<Credentials> => {
     const inFile = readCredentials(io.env);
     if (inFile?.server === latest.server) latest = inFile;
-    const grant = await renewed(latest, io.now());
+    const grant = await renewGrant(latest, io.now());
     if (grant === latest) return latest;
     const next = { ...latest, ...grant };
     writeCredentials(io.env, next);
@@ -26,7 +26,7 @@ export function freshToken(io: Pick<Io, 'env' | 'now' | 'sleep'>, kept: Credenti
   let turn: Promise<unknown> = Promise.resolve();
   return () => {
     const token = turn.then(async () => {
-      if (isEnding(latest, io.now())) latest = await alone(io, renew);
+      if (isEnding(latest, io.now())) latest = await runAlone(io, renew);
       return latest.token;
     });
     turn = token.catch(() => undefined);
@@ -35,9 +35,9 @@ export function freshToken(io: Pick<Io, 'env' | 'now' | 'sleep'>, kept: Credenti
 }
 
 /** Runs while no other command does. */
-async function alone<T>({ env, sleep }: Pick<Io, 'env' | 'sleep'>, run: () => Promise<T>): Promise<T> {
+async function runAlone<T>({ env, sleep }: Pick<Io, 'env' | 'sleep'>, run: () => Promise<T>): Promise<T> {
   const lock = `${credentialsFile(env)}.lock`;
-  while (!taken(lock)) await sleep(RETRY_MS);
+  while (!takeLock(lock)) await sleep(RETRY_MS);
   try {
     return await run();
   } finally {
@@ -45,7 +45,7 @@ async function alone<T>({ env, sleep }: Pick<Io, 'env' | 'sleep'>, run: () => Pr
   }
 }
 
-function taken(lock: string): boolean {
+function takeLock(lock: string): boolean {
   try {
     closeSync(openSync(lock, 'wx', 0o600));
     return true;

@@ -20,10 +20,12 @@ type Tokens = TokenEndpointResponse & TokenEndpointResponseHelpers;
 
 /** By a code that is typed elsewhere (RFC 8628), or a browser on this machine (RFC 8252). @throws ConveyorError `sign-in-failed` */
 export const signIn = (io: Io, offer: SignInOffer, { device }: { readonly device: boolean }): Promise<Grant> =>
-  failing(offer.issuer, async () => {
+  wrapSignInError(offer.issuer, async () => {
     const [library, provider] = await discoverProvider(offer);
-    const given = device ? await byDevice(io, library, provider, offer) : await byBrowser(io, library, provider, offer);
-    return grantOf(given, offer, undefined);
+    const given = device
+      ? await signInByDevice(io, library, provider, offer)
+      : await signInByBrowser(io, library, provider, offer);
+    return toGrant(given, offer, undefined);
   });
 
 /** Whether a token ends so soon that it is to be renewed. */
@@ -31,13 +33,13 @@ export const isEnding = ({ expiresAtMs = Infinity, renewal }: Grant, nowMs: numb
   renewal !== undefined && expiresAtMs - EARLY_MS <= nowMs;
 
 /** What is kept, renewed where it is about to end. @throws ConveyorError `sign-in-failed` where somebody has to sign in again */
-export async function renewed(kept: Grant, nowMs: number): Promise<Grant> {
+export async function renewGrant(kept: Grant, nowMs: number): Promise<Grant> {
   const { expiresAtMs = Infinity, renewal } = kept;
   if (renewal === undefined || !isEnding(kept, nowMs)) return kept;
-  return failing(renewal.issuer, async () => {
+  return wrapSignInError(renewal.issuer, async () => {
     try {
       const [library, provider] = await discoverProvider(renewal);
-      return grantOf(await library.refreshTokenGrant(provider, renewal.refreshToken), renewal, renewal.refreshToken);
+      return toGrant(await library.refreshTokenGrant(provider, renewal.refreshToken), renewal, renewal.refreshToken);
     } catch (error) {
       // It is good for a moment yet, and a provider that is away may be back by then; one that refuses stays with it.
       if (nowMs < expiresAtMs && oauthCode(error) !== 'invalid_grant') return kept;
@@ -48,18 +50,28 @@ export async function renewed(kept: Grant, nowMs: number): Promise<Grant> {
 
 /** Takes back what renews, so that a copy of it is worth nothing. @throws ConveyorError `sign-in-failed` */
 export const revokeRenewal = (renewal: Renewal): Promise<void> =>
-  failing(renewal.issuer, async () => {
+  wrapSignInError(renewal.issuer, async () => {
     const [library, provider] = await discoverProvider(renewal);
     await library.tokenRevocation(provider, renewal.refreshToken);
   });
 
-async function byDevice(io: Io, library: Library, provider: Configuration, { scopes }: SignInOffer): Promise<Tokens> {
+async function signInByDevice(
+  io: Io,
+  library: Library,
+  provider: Configuration,
+  { scopes }: SignInOffer,
+): Promise<Tokens> {
   const started = await library.initiateDeviceAuthorization(provider, { scope: scopes.join(' ') });
   printNote(io, `open ${started.verification_uri} and enter ${started.user_code}`);
   return library.pollDeviceAuthorizationGrant(provider, started, undefined, { signal: io.interrupted() });
 }
 
-async function byBrowser(io: Io, library: Library, provider: Configuration, { scopes }: SignInOffer): Promise<Tokens> {
+async function signInByBrowser(
+  io: Io,
+  library: Library,
+  provider: Configuration,
+  { scopes }: SignInOffer,
+): Promise<Tokens> {
   const callback = await Callback.open();
   try {
     const pkceCodeVerifier = library.randomPKCECodeVerifier();
@@ -76,7 +88,7 @@ async function byBrowser(io: Io, library: Library, provider: Configuration, { sc
     });
     printNote(io, `sign in at ${url.href}`);
     io.browse(url.href);
-    const answered = await callback.answered(
+    const answered = await callback.awaitAnswer(
       AbortSignal.any([io.interrupted(), AbortSignal.timeout(SIGN_IN_TIMEOUT_MS)]),
     );
     return await library.authorizationCodeGrant(provider, answered, { pkceCodeVerifier, expectedState, expectedNonce });
@@ -96,7 +108,7 @@ async function discoverProvider({
   return [library, await library.discovery(new URL(issuer), client, undefined, library.None(), { execute })];
 }
 
-function grantOf(
+function toGrant(
   tokens: Tokens,
   { issuer, client }: Pick<SignInOffer, 'issuer' | 'client'>,
   before: string | undefined,
@@ -110,7 +122,7 @@ function grantOf(
   };
 }
 
-async function failing<T>(issuer: string, run: () => Promise<T>): Promise<T> {
+async function wrapSignInError<T>(issuer: string, run: () => Promise<T>): Promise<T> {
   try {
     return await run();
   } catch (error) {

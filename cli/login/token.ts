@@ -4,7 +4,7 @@ import { conveyorError } from '../../domain/errors';
 const MAX_LENGTH = 16_384;
 
 /** A token as it was given, without the line's end. @throws ConveyorError `usage`, which never repeats it */
-export function tokenIn(text: string, from: string): string {
+export function parseToken(text: string, from: string): string {
   const token = text.trim();
   if (/^[\x21-\x7e]+$/.test(token) && token.length <= MAX_LENGTH) return token;
   throw conveyorError('usage', {

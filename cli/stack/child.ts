@@ -107,7 +107,7 @@ function guardGroup(pid: number | undefined): () => void {
 }
 
 /** Waits until it is ready. Throws when it dies first, when the time is up, or when we are interrupted. */
-export async function untilReady(
+export async function awaitReady(
   io: Io,
   child: Child,
   spec: ChildSpec,

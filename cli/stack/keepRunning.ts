@@ -1,9 +1,9 @@
 import type { ConveyorError } from '../../domain/errors';
 import type { Io } from '../io';
 import { printNote } from '../output';
-import { childFailure, startChild, untilReady, type Child } from './child';
+import { childFailure, startChild, awaitReady, type Child } from './child';
 import type { StackPart, PartName } from './parts';
-import { afterDeath } from './restarts';
+import { planRestart } from './restarts';
 
 /** A part of the stack and the process that is it at present. */
 export interface RunningPart {
@@ -28,7 +28,7 @@ export async function keepRunning(keeper: Keeper, started: RunningPart): Promise
     const how = await started.child.died;
     if (stop.aborted) return new Promise(() => undefined);
     deaths.push(io.now());
-    const { times, delayMs } = afterDeath(deaths);
+    const { times, delayMs } = planRestart(deaths);
     if (delayMs === null)
       return childFailure({ ...started.child, log }, `${how}, for the ${times}th time within a minute`);
     printNote(io, `  ✖ ${started.part.name}: ${how}; starting it again in ${delayMs / 1000} s`);
@@ -46,7 +46,7 @@ async function startAgain({ io, stop, onStarted }: Keeper, started: RunningPart)
   const child = startChild(part.child, { again: true });
   started.child = child;
   const died = child.died.then(() => 'died' as const);
-  const ready = untilReady(io, child, part.child, part.timeoutMs, stop).then(() => 'ready' as const);
+  const ready = awaitReady(io, child, part.child, part.timeoutMs, stop).then(() => 'ready' as const);
   ready.catch(() => undefined);
   if ((await Promise.race([died, ready])) === 'died' || stop.aborted) return;
   printNote(io, `  ✔ ${part.name} ready again at ${part.address} (${((io.now() - from) / 1000).toFixed(1)} s)`);

@@ -8,7 +8,7 @@ const TRIES = 100;
 
 /** Some ports that nothing listens on now, all different. */
 export async function freePorts(count: number): Promise<number[]> {
-  const servers = await Promise.all(Array.from({ length: count }, () => listening()));
+  const servers = await Promise.all(Array.from({ length: count }, () => listenAnywhere()));
   const ports = servers.map((server) => (server.address() as AddressInfo).port);
   await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
   return ports;
@@ -24,17 +24,17 @@ export async function respondsOk(url: string, timeoutMs: number = 2000): Promise
 }
 
 /** On a port by chance, so that two who look at the same time hardly ever find the same. */
-async function listening(): Promise<Server> {
+async function listenAnywhere(): Promise<Server> {
   for (let left = TRIES; ; left--) {
     try {
-      return await listeningOn(randomInt(PORTS.from, PORTS.below));
+      return await listenOn(randomInt(PORTS.from, PORTS.below));
     } catch (error) {
       if (left === 1) throw error;
     }
   }
 }
 
-function listeningOn(port: number): Promise<Server> {
+function listenOn(port: number): Promise<Server> {
   return new Promise((resolve, reject) => {
     const server = createServer();
     server.once('error', reject);

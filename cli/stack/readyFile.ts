@@ -19,7 +19,7 @@ export interface Ready {
   readonly pids: Readonly<Partial<Record<PartName, number>>>;
 }
 
-export const readyOf = ({ addresses, config, pids }: Stack): Ready => ({
+export const toReady = ({ addresses, config, pids }: Stack): Ready => ({
   ...addresses,
   ...(config && configReady(config)),
   pids: pids(),

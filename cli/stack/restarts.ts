@@ -7,7 +7,7 @@ const FIRST_DELAY_MS = 200;
  * What to do about a process that died at these moments (ms), the last of them now: `delayMs` until it is started again,
  * twice as long each time, or null when it has died too often within a minute.
  */
-export function afterDeath(deaths: readonly number[]): { readonly times: number; readonly delayMs: number | null } {
+export function planRestart(deaths: readonly number[]): { readonly times: number; readonly delayMs: number | null } {
   const now = deaths.at(-1) ?? 0;
   const times = deaths.filter((at) => now - at < WITHIN_MS).length;
   return { times, delayMs: times > TIMES ? null : FIRST_DELAY_MS * 2 ** (times - 1) };

@@ -3,7 +3,7 @@ import { conveyorError, type ConveyorError } from '../../domain/errors';
 import type { Io } from '../io';
 import { printNote } from '../output';
 import { stackEnvironment, isLocal, hostOf, type Addresses } from './addresses';
-import { childFailure, startChild, untilReady } from './child';
+import { childFailure, startChild, awaitReady } from './child';
 import type { ConfigStack } from './configuration';
 import { keepRunning, type RunningPart } from './keepRunning';
 import {
@@ -117,7 +117,7 @@ async function becomeReady(io: Io, running: RunningPart, stop: AbortSignal): Pro
   const { part } = running;
   for (let left = STARTS; ; left--) {
     try {
-      return await untilReady(io, running.child, part.child, part.timeoutMs, stop);
+      return await awaitReady(io, running.child, part.child, part.timeoutMs, stop);
     } catch (error) {
       if (left === 1 || part.child.endedByChance?.(running.child.log()) !== true) throw error;
       printNote(io, `  ✖ ${part.name}: another process took a port that it had chosen; starting it again`);

@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pastServer } from '../../cli/door';
+import { bypassServer } from '../../cli/door';
 import { credentialsFile } from '../../cli/login/credentials';
 import { run, type World } from '../builders/cliWorld';
 import { appOf, FakePipelines, TOKEN } from '../builders/serverWorld';
@@ -209,6 +209,6 @@ describe('going past a server', () => {
   });
 
   test('is what a development stack prints to do, where a server was named', () => {
-    expect([pastServer({}), pastServer(env)]).toEqual([{}, { CONVEYOR_BREAK_GLASS: 'development' }]);
+    expect([bypassServer({}), bypassServer(env)]).toEqual([{}, { CONVEYOR_BREAK_GLASS: 'development' }]);
   });
 });

@@ -7,10 +7,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Io } from '../../cli/io';
 import { stackText } from '../../cli/render/stack';
 import { stackEnvironment, freeAddresses, hostOf, isLocal, portOf, usualAddresses } from '../../cli/stack/addresses';
-import { startChild, untilReady, type ChildSpec } from '../../cli/stack/child';
+import { startChild, awaitReady, type ChildSpec } from '../../cli/stack/child';
 import { accepts } from '../../client/accepts';
 import { freePorts, respondsOk } from '../../cli/stack/ports';
-import { readyOf } from '../../cli/stack/readyFile';
+import { toReady } from '../../cli/stack/readyFile';
 import type { Stack } from '../../cli/stack/stack';
 
 const folder = mkdtempSync(join(tmpdir(), 'conveyor-stack-'));
@@ -41,7 +41,7 @@ describe('a process of the stack', () => {
   test('is waited for until it says that it is ready, and is gone once it was stopped', async () => {
     const spec = program('worker', 'setTimeout(() => console.log("ready"), 50); setInterval(() => {}, 1000)');
     const child = startChild(spec);
-    await untilReady(io, child, spec, 5000, never);
+    await awaitReady(io, child, spec, 5000, never);
     expect(readFileSync(spec.logFile, 'utf8')).toBe('ready\n');
     expect(isAlive(child.pid)).toBe(true);
     await child.stop();
@@ -50,7 +50,7 @@ describe('a process of the stack', () => {
 
   test('that ends before it is ready is reported with how it ended and what it last said', async () => {
     const spec = program('server', 'for (let i = 1; i <= 30; i++) console.error("line " + i); process.exit(7)');
-    const waiting = untilReady(io, startChild(spec), spec, 5000, never);
+    const waiting = awaitReady(io, startChild(spec), spec, 5000, never);
     await expect(waiting).rejects.toMatchObject({
       code: 'process-failed',
       hint: `${spec.logFile} holds all that it wrote; conveyor doctor checks what this machine has; then start it again: conveyor dev --speed 600`,
@@ -63,7 +63,7 @@ describe('a process of the stack', () => {
   test('that is never ready is given up, and still there to be stopped', async () => {
     const spec = program('slow', 'setInterval(() => {}, 1000)');
     const child = startChild(spec);
-    await expect(untilReady(io, child, spec, 300, never)).rejects.toThrow(
+    await expect(awaitReady(io, child, spec, 300, never)).rejects.toThrow(
       'the slow does not run: it was not ready within',
     );
     await child.stop();
@@ -72,7 +72,7 @@ describe('a process of the stack', () => {
 
   test('that cannot be started at all is reported too', async () => {
     const spec = { ...program('ghost', ''), command: '/nowhere/ghost' };
-    await expect(untilReady(io, startChild(spec), spec, 5000, never)).rejects.toThrow(
+    await expect(awaitReady(io, startChild(spec), spec, 5000, never)).rejects.toThrow(
       /the ghost does not run: .*ENOENT/,
     );
   });
@@ -86,7 +86,7 @@ describe('a process of the stack', () => {
       `require("child_process").spawn(process.execPath, ["-e", ${JSON.stringify(grandchild)}], { stdio: "inherit" }); setInterval(() => {}, 1000)`,
     );
     const child = startChild(spec);
-    await untilReady(io, child, spec, 5000, never);
+    await awaitReady(io, child, spec, 5000, never);
     await child.stop();
     for (let tries = 0; tries < 50 && !existsSync(ended); tries += 1) await delay(20);
     expect(existsSync(ended)).toBe(true);
@@ -96,7 +96,7 @@ describe('a process of the stack', () => {
 test('the text of a stack has the processes that were started, as the ready file has', () => {
   const shown = (pids: ReturnType<Stack['pids']>): string => {
     const stack = { addresses: usualAddresses({}, {}), logFolder: 'logs', pids: () => pids } as unknown as Stack;
-    return stackText(readyOf(stack), stack, 'default', {}, { width: 110, color: false, now: 0 });
+    return stackText(toReady(stack), stack, 'default', {}, { width: 110, color: false, now: 0 });
   };
   expect(shown({ simulator: 12, worker: 13 })).toMatch(/^ {2}Processes +simulator 12, worker 13$/m);
   expect(shown({})).not.toContain('Processes');

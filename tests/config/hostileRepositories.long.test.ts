@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { basisOf } from '../../cli/commands/config/basis';
+import { findBasis } from '../../cli/commands/config/basis';
 import { OWN_PROGRAMS } from '../../config/compiler/walls';
 import { Lander } from '../../config/repository/land';
 import { ConfigRepository, copyOf } from '../../config/repository/repository';
@@ -151,7 +151,7 @@ describe('no program that a repository names runs on the machine that reads it:'
     writeFileSync(join(own, 'HEAD'), `${'a'.repeat(40)}\n`);
     const asked: string[] = [];
     const ask = (commit: string): Promise<string> => (asked.push(commit), Promise.resolve(commit));
-    await basisOf(folder, { repository: 'flags', given: undefined }, ask);
+    await findBasis(folder, { repository: 'flags', given: undefined }, ask);
     expect(it.marks.left()).toEqual([]);
   });
 

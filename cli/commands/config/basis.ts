@@ -28,15 +28,15 @@ const MAX_PROPOSED = 20;
  * @param ask what the repository says of a commit; throws `usage` if the commit is neither on the branch nor of a change that has landed
  * @returns its answer; null if the folder began before there was a commit; undefined if its base is unknown
  */
-export async function basisOf<T>(
+export async function findBasis<T>(
   folder: string,
   asked: { readonly repository: string; readonly given: string | undefined },
   ask: (commit: string) => Promise<T>,
 ): Promise<T | null | undefined> {
   const { repository, given } = asked;
   if (given !== undefined) return ask(given);
-  const checkout = await checkoutOf(folder);
-  const { base, proposed = [] } = memoryOf(folder, repository) ?? {};
+  const checkout = await findCheckoutCommit(folder);
+  const { base, proposed = [] } = readFolderMemory(folder, repository) ?? {};
   const candidates = checkout === null ? [...proposed.toReversed(), ...(base === undefined ? [] : [base])] : [checkout];
   for (const commit of candidates) {
     const known = commit === null ? null : await ask(commit).catch(unknownAt);
@@ -55,7 +55,7 @@ export function rememberBasis(
   { repository, base, commit }: { readonly repository: string; readonly base: string | null; readonly commit: string },
 ): string | undefined {
   if (isCheckout(folder)) return undefined;
-  const before = memoryOf(folder, repository);
+  const before = readFolderMemory(folder, repository);
   const earlier = before?.base === base ? before.proposed : [];
   const proposed = [...earlier, commit].slice(-MAX_PROPOSED);
   try {
@@ -67,7 +67,7 @@ export function rememberBasis(
   }
 }
 
-function memoryOf(folder: string, repository: string): FolderMemory | undefined {
+function readFolderMemory(folder: string, repository: string): FolderMemory | undefined {
   const file = join(folder, MEMORY);
   try {
     const found = memorySchema.parse(JSON.parse(readFileSync(file, 'utf8')));
@@ -81,7 +81,7 @@ function memoryOf(folder: string, repository: string): FolderMemory | undefined 
 const isCheckout = (folder: string): boolean => existsSync(resolve(folder, '.git'));
 
 /** The commit of a folder that is a checkout of its own; null for any other. */
-async function checkoutOf(folder: string): Promise<string | null> {
+async function findCheckoutCommit(folder: string): Promise<string | null> {
   if (!isCheckout(folder)) return null;
   const { code, out } = await new Git(resolve(folder, '.git'), folder).run([
     ...['rev-parse', '--verify', '--quiet'],

@@ -18,7 +18,7 @@ export const TRUST = [
 ] as const;
 
 /** The one that is named, or the only one. @throws ConveyorError `usage`, `unknown-extension` */
-export function chosenRepository<R extends { readonly name: string }>(
+export function chooseRepository<R extends { readonly name: string }>(
   all: readonly R[],
   { repository }: RepositoryOptions,
 ): R {

@@ -7,7 +7,7 @@ import type { CommitInfo } from '../../../config/repository/commits';
 import type { KnownSubscribers, KnownHost, KnownSignatures } from '../../../config/subscriptions';
 
 /** A repository of configuration, as commands ask it: on this machine, or through a server. */
-export interface Desk {
+export interface ConfigRepositoryClient {
   readonly name: string;
   changes(limit: number): Promise<readonly ChangeInfo[]>;
   log(limit: number): Promise<readonly CommitInfo[]>;
@@ -16,18 +16,18 @@ export interface Desk {
   host(path: string, host: string): Promise<KnownHost>;
   /** Of what the store holds. @throws ConveyorError `usage` through a server */
   signatures(path: string): Promise<KnownSignatures>;
-  why(path: string): Promise<Whys>;
+  why(path: string): Promise<ValueOrigins>;
   /** What `propose` would change. */
   diff(folder: string, base: string | undefined): Promise<Difference>;
   /** @param base undefined for the base of the checkout, or the one that the folder remembers @throws ConveyorError `config-base-unknown` */
-  propose(folder: string, message: string, base: string | undefined): Promise<DeskOutcome>;
+  propose(folder: string, message: string, base: string | undefined): Promise<ProposeOutcome>;
 }
 
 /** Where a value comes from or what a file contributes to, and who subscribes to each of these values. */
-export type Whys = Dependencies & { readonly subscribers: Readonly<Record<string, KnownSubscribers>> };
+export type ValueOrigins = Dependencies & { readonly subscribers: Readonly<Record<string, KnownSubscribers>> };
 
 /** `basis`: the commit of which the folder has everything. A server reports only the first problem, as an error. */
-export type DeskOutcome =
+export type ProposeOutcome =
   (RequestResult & { readonly basis: string | null }) | { readonly problems: readonly Problem[] };
 
 interface Problem {

@@ -3,7 +3,7 @@ import { emit } from '../../output';
 import { renderDiff } from '../../render/config';
 import { examples, type Register } from '../command';
 import { REPOSITORY, type RepositoryOptions } from './choice';
-import { openDesk } from './openDesk';
+import { openRepositoryClient } from './openDesk';
 
 export const diff: Register = (group, cli) => {
   group
@@ -18,7 +18,7 @@ export const diff: Register = (group, cli) => {
     .action(
       cli.handle<RepositoryOptions & { readonly base?: string }, [string]>(async (call, folder) => {
         const { io, output, options } = call;
-        const desk = await openDesk(call, options);
+        const desk = await openRepositoryClient(call, options);
         const { base, files, deleted, values, problems } = await desk.diff(folder, options.base);
         emit(
           io,

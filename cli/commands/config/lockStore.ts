@@ -53,7 +53,7 @@ export const lockStore: Register = (group, cli) => {
         const { EtcdLock } = await import('../../../config/store/etcdRoles');
         const { findUnlisted, planLock } = await import('../../../config/store/lockPlan');
         const { storeDoor } = await import('../../../platform/configStores');
-        const { settings, registry } = (await import('./repository')).settingsOf(io, options);
+        const { settings, registry } = (await import('./repository')).getRepositorySettings(io, options);
         const { name, etcd, login } = settings;
         if (etcd === null || login?.password === undefined)
           throw conveyorError('config-invalid', {

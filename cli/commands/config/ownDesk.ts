@@ -12,22 +12,22 @@ import { readKnownHost, readSignatures, openConfigStore, findAllSubscribers } fr
 import { actorOf } from '../../door';
 import type { CommandCall } from '../command';
 import type { TrustOptions } from './choice';
-import type { Desk } from './desk';
-import { basisOf } from './basis';
-import { settingsOf } from './repository';
+import type { ConfigRepositoryClient } from './desk';
+import { findBasis } from './basis';
+import { getRepositorySettings } from './repository';
 
 /** With git, by the configuration of this machine. */
-export async function ownDesk(
+export async function createLocalClient(
   { io, connect }: Pick<CommandCall<unknown>, 'io' | 'connect'>,
   options: TrustOptions,
-): Promise<Desk> {
-  const { registry, settings } = settingsOf(io, options);
+): Promise<ConfigRepositoryClient> {
+  const { registry, settings } = getRepositorySettings(io, options);
   const { name } = settings;
   const repository = await ConfigRepository.open({ ...settings, programs: OWN_PROGRAMS }, copiesFolder(io.env));
   const store = () => openConfigStore(settings, options.trust);
   const draft = async (folder: string, given: string | undefined): Promise<Draft> => {
     const head = await repository.head();
-    const basis = await basisOf(folder, { repository: name, given }, (commit) => repository.ancestor(commit, head));
+    const basis = await findBasis(folder, { repository: name, given }, (commit) => repository.ancestor(commit, head));
     if (basis === undefined && head !== null) throw conveyorError('config-base-unknown', { folder, ...settings });
     return createDraftFromTree(repository, basis ?? null, folderTree(folder));
   };

@@ -5,7 +5,7 @@ import type { View } from '../../render/paint';
 import { examples, type Register } from '../command';
 import { REPOSITORY, type RepositoryOptions } from './choice';
 import { rememberBasis } from './basis';
-import { openDesk } from './openDesk';
+import { openRepositoryClient } from './openDesk';
 
 interface ProposeOptions extends RepositoryOptions {
   readonly message: string;
@@ -32,7 +32,7 @@ export const propose: Register = (group, cli) => {
     .action(
       cli.handle<ProposeOptions, [string]>(async (call, folder) => {
         const { io, output, options } = call;
-        const desk = await openDesk(call, options);
+        const desk = await openRepositoryClient(call, options);
         const outcome = await desk.propose(folder, options.message, options.base);
         if ('problems' in outcome) {
           const text = (view: View, shown: typeof outcome) => renderConfigProblems(shown.problems, view).join('\n');

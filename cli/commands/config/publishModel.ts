@@ -46,19 +46,19 @@ export const publishModel: Register = (group, cli) => {
         const place = parsePeerPlace(options.listen);
         if (place === undefined || place.port === 0) throw noPlace(options.listen);
         const source = `http://${place.host}:${place.port}`;
-        const repository = await (await import('./repository')).repositoryOf(io, options);
+        const repository = await (await import('./repository')).openNamedRepository(io, options);
         const head = await repository.head();
-        const before = numberIn(await repository.value(path, head));
+        const before = parsePublishedNumber(await repository.value(path, head));
         const version = countOption('--model-version', options.modelVersion, before + 1);
         const pack = await vessel
           .describePackage(file, { path, version, source })
-          .catch((error: unknown) => unread(file, error));
+          .catch((error: unknown) => throwUnreadable(file, error));
         const by = {
           author: actorOf(io, connect),
           nowMs: io.now(),
           message: options.message ?? `Publish ${path} ${version}`,
         };
-        const change = options.again ? null : await proposed(repository, head, path, pack, by);
+        const change = options.again ? null : await proposePackage(repository, head, path, pack, by);
         const { uploadMb } = options;
         const rate = uploadMb === undefined ? undefined : numberOption('--upload-mb', uploadMb, 100) * MB;
         const door = await listenForPeers(
@@ -89,7 +89,7 @@ export const publishModel: Register = (group, cli) => {
 const MB = 1024 * 1024;
 
 /** `N@commit` of a change that names the package. */
-async function proposed(
+async function proposePackage(
   repository: ConfigRepository,
   head: string | null,
   path: string,
@@ -101,7 +101,7 @@ async function proposed(
 }
 
 /** The number that the branch has; 0 without one. */
-function numberIn(text: string | null): number {
+function parsePublishedNumber(text: string | null): number {
   try {
     const { version } = JSON.parse(text ?? '{}') as { readonly version?: unknown };
     return Number.isSafeInteger(version) ? Number(version) : 0;
@@ -113,7 +113,7 @@ function numberIn(text: string | null): number {
 const noPlace = (text: string) =>
   conveyorError('usage', { text: `--listen ${text} is not HOST:PORT`, hint: 'such as --listen trainer-1:4710' });
 
-function unread(file: string, error: unknown): never {
+function throwUnreadable(file: string, error: unknown): never {
   const { code, message } = error as NodeJS.ErrnoException;
   if (code === undefined || !/^E[A-Z]+$/.test(code)) throw error;
   throw conveyorError('usage', { text: `${file} cannot be read: ${message}`, hint: 'name the file of the model' });

@@ -5,23 +5,23 @@ import type { SourceList } from '../../../config/repository/looking';
 import { blobId } from '../../../sdk/blobId';
 import type { RequestResult } from '../../../config/repository/requests';
 import { conveyorError } from '../../../domain/errors';
-import { basisOf } from './basis';
-import { chosenRepository, type TrustOptions } from './choice';
-import type { Desk } from './desk';
+import { findBasis } from './basis';
+import { chooseRepository, type TrustOptions } from './choice';
+import type { ConfigRepositoryClient } from './desk';
 
 /** Through a server, which has the repository, its store and the rules. */
-export async function serverDesk(server: HttpOptions, options: TrustOptions): Promise<Desk> {
+export async function createServerClient(server: HttpOptions, options: TrustOptions): Promise<ConfigRepositoryClient> {
   if (options.trust !== undefined) throw checkedByServer();
   const all = await askServer<readonly { readonly name: string }[]>(server, CONFIG.repositories);
-  const { name } = chosenRepository(all, options);
+  const { name } = chooseRepository(all, options);
   const params = { repository: name };
   const ask = (base?: string): Promise<SourceList> => askServer(server, CONFIG.sources, { params, query: { base } });
   const editsOf = async (folder: string, given: string | undefined) => {
-    const basis = await basisOf(folder, { repository: name, given }, ask);
+    const basis = await findBasis(folder, { repository: name, given }, ask);
     const known = basis ?? (await ask());
     if (basis === undefined && known.commit !== null)
       throw conveyorError('config-base-unknown', { folder, name, git: null });
-    const files = basis === null ? filesWithoutBase(folder, known) : differing(folder, known.files);
+    const files = basis === null ? filesWithoutBase(folder, known) : listDiffering(folder, known.files);
     const body = { files, ...(known.commit === null ? {} : { base: known.commit }) };
     return { body, basis: basis?.commit ?? null };
   };
@@ -50,7 +50,7 @@ const checkedByServer = () =>
 
 /** For a folder that began before the branch had a commit: all its files, unless others have made the same files since. */
 function filesWithoutBase(folder: string, { files, commit }: SourceList): Readonly<Record<string, string | null>> {
-  const edits = Object.entries(differing(folder, files)).filter(([, text]) => text !== null);
+  const edits = Object.entries(listDiffering(folder, files)).filter(([, text]) => text !== null);
   const [taken] = edits.find(([path]) => path in files) ?? [];
   if (taken === undefined) return Object.fromEntries(edits);
   throw conveyorError('config-conflict', {
@@ -61,7 +61,7 @@ function filesWithoutBase(folder: string, { files, commit }: SourceList): Readon
 }
 
 /** Only what differs is sent. */
-function differing(folder: string, known: SourceList['files']): Readonly<Record<string, string | null>> {
+function listDiffering(folder: string, known: SourceList['files']): Readonly<Record<string, string | null>> {
   const tree = folderTree(folder);
   const edits: [string, string | null][] = [];
   for (const path of tree.paths) {

@@ -8,8 +8,8 @@ import { exitOfSignatures, renderSignatures } from '../../render/signatures';
 import { renderHost } from '../../render/subscribers';
 import { countOption, examples, type CommandCall, type Register } from '../command';
 import { REPOSITORY, TRUST, type TrustOptions } from './choice';
-import type { Desk } from './desk';
-import { openDesk } from './openDesk';
+import type { ConfigRepositoryClient } from './desk';
+import { openRepositoryClient } from './openDesk';
 
 interface ShowOptions extends TrustOptions {
   readonly change?: string;
@@ -49,7 +49,7 @@ export const showValue: Register = (group, cli) => {
             text: '--trust checks what the store holds, where no change is before it has landed',
             hint: 'leave one of --trust and --change out',
           });
-        const desk = await openDesk(call, options);
+        const desk = await openRepositoryClient(call, options);
         if (options.host !== undefined) return showHost(call, desk, { path, host: options.host });
         const number = countOption('--change', options.change, 0);
         const shown = await desk.value(path, number === 0 ? null : number);
@@ -63,7 +63,7 @@ export const showValue: Register = (group, cli) => {
 /** The value of the branch goes to stdout as it is, also for programs; what is said of the store beside it goes to stderr. */
 async function showChecked(
   { io, output }: Pick<CommandCall<unknown>, 'io' | 'output'>,
-  desk: Desk,
+  desk: ConfigRepositoryClient,
   shown: ShownValue,
 ): Promise<number> {
   const signatures = await desk.signatures(shown.path);
@@ -80,7 +80,7 @@ async function showChecked(
 /** Where the store is silent, git still knows what the branch has. */
 async function showHost(
   { io, output }: Pick<CommandCall<unknown>, 'io' | 'output'>,
-  desk: Desk,
+  desk: ConfigRepositoryClient,
   { path, host }: { readonly path: string; readonly host: string },
 ): Promise<number> {
   const known: KnownHost = await desk.host(path, host);

@@ -6,16 +6,16 @@ import { renderSubscribers } from '../../render/subscribers';
 import { asWord } from '../../typed';
 import { examples, type CommandCall, type Register } from '../command';
 import { REPOSITORY, TRUST, type TrustOptions } from './choice';
-import type { Whys } from './desk';
+import type { ValueOrigins } from './desk';
 import { compileFolder, type CompiledFolder } from './folder';
-import { openDesk } from './openDesk';
+import { openRepositoryClient } from './openDesk';
 
 interface WhyOptions extends TrustOptions {
   readonly dir?: string;
 }
 
 /** Of a folder nobody subscribes to what it would make. */
-type FoundWhys = Whys & Pick<CompiledFolder, 'problems'>;
+type FoundWhys = ValueOrigins & Pick<CompiledFolder, 'problems'>;
 
 export const why: Register = (group, cli) => {
   group
@@ -41,7 +41,7 @@ export const why: Register = (group, cli) => {
             hint: 'leave one of them out',
           });
         const { files, contributesTo, subscribers, problems } =
-          options.dir === undefined ? await ofBranch(call, path) : await ofFolder(options.dir, path);
+          options.dir === undefined ? await explainOnBranch(call, path) : await explainInFolder(options.dir, path);
         emit(
           io,
           output,
@@ -61,14 +61,14 @@ export const why: Register = (group, cli) => {
     );
 };
 
-async function ofBranch(call: CommandCall<WhyOptions>, path: string): Promise<FoundWhys> {
-  const desk = await openDesk(call, call.options);
+async function explainOnBranch(call: CommandCall<WhyOptions>, path: string): Promise<FoundWhys> {
+  const desk = await openRepositoryClient(call, call.options);
   const { files, contributesTo, subscribers } = await desk.why(path);
   if (files.length + contributesTo.length > 0) return { files, contributesTo, subscribers, problems: [] };
   throw unknownPath(path, desk.name, 'conveyor config log shows what has landed; --dir DIR asks a folder');
 }
 
-async function ofFolder(dir: string, path: string): Promise<FoundWhys> {
+async function explainInFolder(dir: string, path: string): Promise<FoundWhys> {
   const { values, problems } = await compileFolder(dir);
   const files = values.find((value) => value.path === path)?.sources ?? [];
   const contributesTo = values.filter(({ sources }) => sources.includes(path)).map((value) => value.path);

@@ -6,7 +6,7 @@ import { EtcdStore } from '../../../config/store/etcd';
 import { conveyorError } from '../../../domain/errors';
 import { actorOf } from '../../door';
 import { stackEnvironment } from '../../stack/addresses';
-import { startChild, untilReady, type Child } from '../../stack/child';
+import { startChild, awaitReady, type Child } from '../../stack/child';
 import type { ConfigStack } from '../../stack/configuration';
 import { entryPoint } from '../../stack/parts';
 import type { Stage } from '../demo';
@@ -51,15 +51,15 @@ async function startProxy(
   const flags = { repository: name, etcd, host, label: `region=${region}`, port: '0', cache: join(folder, host) };
   const args = Object.entries(flags).flatMap(([flag, value]) => [`--${flag}`, value]);
   const ready = /ready at (\S+)/;
-  const child = await startedChild(stage, `proxy of ${host}`, ['config/proxy/main.js', ...args], ready);
+  const child = await startAndAwait(stage, `proxy of ${host}`, ['config/proxy/main.js', ...args], ready);
   return ready.exec(child.log())?.[1] ?? '';
 }
 
 /** One process plays them all. */
 const startServers = (stage: Stage, urls: readonly string[]): Promise<Child> =>
-  startedChild(stage, 'servers of the feed', ['examples/config/app.js', ...urls], /^following/m);
+  startAndAwait(stage, 'servers of the feed', ['examples/config/app.js', ...urls], /^following/m);
 
-async function startedChild(
+async function startAndAwait(
   { io, stack, stop, children }: Stage,
   name: string,
   [path = '', ...args]: readonly string[],
@@ -78,7 +78,7 @@ async function startedChild(
   };
   const child = startChild(spec);
   children.push(child);
-  await untilReady(io, child, spec, CHILD_READY_MS, stop);
+  await awaitReady(io, child, spec, CHILD_READY_MS, stop);
   if (stop.aborted)
     throw conveyorError('process-failed', {
       ...{ process: name, how: 'it was interrupted', tail: '', logFile },
