@@ -6,7 +6,7 @@ export const readAttestations = (files: readonly string[]): Readonly<Record<stri
     files.map((file, at) => [at === 0 ? 'attestation' : `attestation.${at + 1}`, compact(readText(file))]),
   );
 
-/** Without spaces, and of a Sigstore bundle only the envelope. What is not JSON stays as it is, and is refused in words where it counts. */
+/** Compacts JSON and reduces a Sigstore bundle to its envelope. Any other text stays as it is and is refused with a clear message later. */
 function compact(text: string): string {
   try {
     const value = JSON.parse(text) as { readonly dsseEnvelope?: unknown } | null;

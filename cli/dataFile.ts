@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { conveyorError, type ConveyorError } from '../domain/errors';
 import { readText } from './textFile';
 
-/** What a file holds, in JSON or YAML. @throws file-unreadable */
+/** Reads a file in JSON or YAML. @throws file-unreadable */
 export function readData(file: string): unknown {
   const text = readText(file);
   try {

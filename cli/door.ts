@@ -12,7 +12,7 @@ import { freshToken } from './login/renewal';
 import { parseToken } from './login/token';
 import { printNote } from './output';
 
-/** How a command comes to Conveyor: through a server, which knows who asks; or to Temporal itself, where whoever comes is believed. */
+/** How a command reaches Conveyor: through a server, which authenticates the caller, or through Temporal directly, without authentication. */
 export type CommandDoor =
   | {
       readonly kind: 'server';
@@ -23,7 +23,7 @@ export type CommandDoor =
     }
   | { readonly kind: 'temporal'; readonly reason: string | null };
 
-/** What named the server. */
+/** Where the server's address comes from. */
 type From = '--server' | 'CONVEYOR_SERVER' | 'conveyor login';
 
 /** @throws ConveyorError `usage`, `credentials-unusable` */
@@ -105,7 +105,7 @@ export const httpOf = (
   return { url, token: kept?.renewal ? freshToken(io, kept) : token, fetch: askServer, sleep };
 };
 
-/** What commands for a development stack need besides its addresses, where they would go to a server otherwise. */
+/** The environment for commands to a development stack that would otherwise go to a server. */
 export function bypassServer(env: Env): Readonly<Record<string, string>> {
   try {
     return resolveDoor(env, {}).kind === 'server' ? DEVELOPMENT : {};
@@ -155,7 +155,10 @@ function findServer(env: Env, options: ConnectOptions): Extract<CommandDoor, { k
   };
 }
 
-/** Who commands: `CONVEYOR_ACTOR`, else `user:<login>` (docs/design/overview.md#trust). A server knows better, so that nothing is wrong with either there. */
+/**
+ * The actor of commands: `CONVEYOR_ACTOR`, else `user:<login>` (docs/design/overview.md#trust). A server uses the principal of the token instead, so
+ * an invalid value does no harm there.
+ */
 export function actorOf(io: Pick<Io, 'env' | 'login'>, connect: ConnectOptions = {}): string {
   const given = io.env.CONVEYOR_ACTOR;
   const login = `user:${io.login.replace(/[^A-Za-z0-9._@-]/g, '-') || 'unknown'}`;

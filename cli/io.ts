@@ -10,7 +10,7 @@ export interface Io {
   /** Progress, prompts, errors. */
   readonly stderr: Screen;
   readonly env: Env;
-  /** The login of whoever types; an actor when `CONVEYOR_ACTOR` is not set. */
+  /** The login of the current user; the actor is derived from it when `CONVEYOR_ACTOR` is not set. */
   readonly login: string;
   now(): number;
   /** Resolves after `ms`, or at once when the signal is aborted. */
@@ -27,7 +27,7 @@ export interface Io {
   readonly fetch: typeof fetch;
   /** All of the standard input. */
   input(): Promise<string>;
-  /** Shows somebody a page, where there is a browser; they can open it themselves. */
+  /** Opens a page in the browser, if there is one; its address is printed too. */
   browse(url: string): void;
   /** Continues as another program, in this very process, which ends when and as that does; never resolves. */
   become(program: Program): Promise<never>;

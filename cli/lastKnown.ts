@@ -23,7 +23,7 @@ export async function withLastKnownFallback<T>(
     return await ask();
   } catch (error) {
     if (output.human && error instanceof ConveyorError && error.code === 'no-worker')
-      // Whoever lists needs no worker, so that what stops a list is what is wrong.
+      // Listing needs no worker, so if it fails too, that error is the real one.
       io.stdout.write(await renderLastKnown(client, id, output));
     throw error;
   }
@@ -32,7 +32,7 @@ export async function withLastKnownFallback<T>(
 async function renderLastKnown(client: ConveyorClient, id: string, output: Output): Promise<string> {
   const { pipelines, releases, deploys } = await lastKnown(client, id);
   const view = output.view();
-  // What is too old for the lists is not said to be missing.
+  // Tables stay out when empty: an object may only be too old for the lists.
   const shown = <T>(rows: readonly T[], table: (rows: readonly T[], view: View) => string): string[] =>
     rows.length === 0 ? [] : [table(forPeople(rows.slice(0, LAST_KNOWN_ROWS), view), view)];
   const tables = [...shown(pipelines, pipelineTable), ...shown(releases, releaseTable), ...shown(deploys, deployTable)];

@@ -48,7 +48,10 @@ export function liveRegion(screen: Screen): LiveRegion {
   };
 }
 
-/** What fits the screen; the cursor's own line is kept free, else each drawing would scroll. Links are whole, and may take several rows. */
+/**
+ * The part of a text that fits the screen. The cursor's own line stays free, or each drawing would scroll. Links stay whole and may take several
+ * rows.
+ */
 function fitToScreen(text: string, screen: Screen): string[] {
   const lines = safe(text, true)
     .split('\n')

@@ -40,7 +40,7 @@ export async function parseOutput(io: Io, options: { output?: string; color?: bo
   };
 }
 
-/** What times are shown by. */
+/** The clock and zone in which times are shown. */
 const getReader = (io: Io): Pick<View, 'now' | 'timeZone'> => ({
   now: io.now(),
   ...parseZone(io.env),
@@ -92,7 +92,7 @@ function formatOutput<T>(output: Output, value: T, show: Printable<T>): string {
   }
 }
 
-/** The same value for whoever parses it, and harmless where it is printed. */
+/** The same value to a parser, and harmless when printed. */
 export const jsonText = (value: unknown, indent?: number): string =>
   writtenOut(JSON.stringify(value, null, indent), '\n');
 
@@ -117,7 +117,7 @@ export function emitError(
 
 const readTimes = (io: Io, text: string): string => localTimes(text, (iso) => clock(iso, getReader(io)));
 
-/** Errors may quote others. What they say has no colours, and its lines are no lines of ours: they are indented. */
+/** Errors may quote foreign text. Its colours are removed, and its lines are indented so that they cannot pass for ours. */
 const quoteForTerminal = (text: string): string => writtenOut(text, '\n').replace(/\n(?! )/g, '\n  ');
 
 /** A line of progress for people; programs that read stdout never see it. */

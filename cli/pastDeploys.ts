@@ -4,12 +4,12 @@ import type { DeployStatus } from '../domain/views';
 import type { ConnectOptions, Io } from './io';
 import { withClient } from './door';
 
-/** Of how many deploys the mean is taken: what took long a year ago says little. */
+/** How many deploys the mean covers; older ones are no longer representative. */
 const DEPLOYS = 5;
 
 /**
- * How long the updates of one phase took in the last deploys of an action that succeeded, in ms; null when there are none.
- * An estimate is no reason for a plan to fail, so it is null as well when nobody answers.
+ * How long the updates of one phase took in the last successful deploys of an action, in ms; null when there are none. It is null as well when no
+ * worker answers, since a plan must not fail for an estimate.
  */
 export async function pastUpdateMs(
   io: Io,

@@ -7,7 +7,7 @@ import type { ActionBacktest } from './render/backtest';
 
 const LONGEST_NAME = 100;
 
-/** Makes the directory, so that whoever may not write there learns it before anything is tried. @throws usage */
+/** Creates the directory first, so that a missing permission shows before any work. @throws usage */
 export const plotDirectory = (directory: string): void =>
   writeOrRefuse('--plot', directory, () => mkdirSync(directory, { recursive: true }));
 
@@ -28,7 +28,7 @@ export function writePlots(directory: string, actions: readonly ActionBacktest[]
   });
 }
 
-/** What an option names. @throws usage where the file system does not let it. */
+/** Writes to the file or folder that an option names. @throws usage if the file system refuses */
 export function writeOrRefuse(option: string, file: string, write: () => void): void {
   try {
     write();

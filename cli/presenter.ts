@@ -114,6 +114,6 @@ export function renderWatched({ release, deploys, waits }: WatchSnapshot, view: 
   return deploys.map((deploy) => renderDeploy(deploy, view)).join('\n\n');
 }
 
-/** What is shown of a watched thing: the release, else the deploy. */
+/** The subject of a watch: the release, else the deploy. */
 export const getSubject = ({ release, deploys }: WatchSnapshot): ReleaseStatus | DeployStatus | undefined =>
   release ?? deploys[0];

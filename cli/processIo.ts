@@ -45,8 +45,8 @@ export function processIo(): Io {
 const CLOSED_PIPE = 141;
 
 /**
- * Whoever reads our output may go away (`conveyor list | head`): that is their right, and the end of our work. It is no success: with `--wait`
- * nobody knows yet how the release ends.
+ * A reader of our output may close it early (`conveyor list | head`), which ends the process quietly. The exit code is not zero, because with
+ * `--wait` the outcome of the release is still unknown.
  */
 export function endQuietlyOnClosedPipe(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -89,8 +89,8 @@ function interruptSignal(): () => AbortSignal {
 }
 
 /**
- * Node has no exec, so the program is loaded into this process: whoever kills it by its id, or asks whether it runs, means
- * the program itself. A terminal that goes away asks it to drain, as SIGTERM does.
+ * Node has no exec, so the program is loaded into this process, which then has the process id that callers signal and watch. Closing the terminal
+ * drains it, as SIGTERM does.
  */
 async function become({ path, args, env }: Program): Promise<never> {
   Object.assign(process.env, env);
@@ -110,7 +110,7 @@ function browse(url: string): void {
     .unref();
 }
 
-/** Nobody is asked for anything longer here. */
+/** No question needs a longer answer. */
 const MAX_INPUT = 65_536;
 
 async function input(): Promise<string> {

@@ -24,7 +24,7 @@ function configWithoutScripts({ env }: Io): string | undefined {
     const { file, scripts } = loadRegistry(undefined, env);
     return scripts.enabled ? undefined : file;
   } catch (error) {
-    // `doctor` and whoever needs it say what is wrong with it.
+    // `doctor` and the commands that need the file report its errors.
     if (error instanceof ConveyorError) return undefined;
     throw error;
   }

@@ -2,7 +2,7 @@ import { whoAmI, type Me } from '../client/http/client';
 import { resolveDoor, httpOf, actorOf } from './door';
 import type { ConnectOptions, Io } from './io';
 
-/** As whom Conveyor takes whoever types, and who says so. */
+/** The identity that commands run as, and its source. */
 export interface Self extends Me {
   /** Null where commands go to Temporal itself. */
   readonly server: string | null;

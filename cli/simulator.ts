@@ -5,7 +5,7 @@ import { sendRequest } from '../sdk/request';
 
 /** The simulated fleet of an ordinary development stack, by its control API (docs/reference/fleet.md). */
 
-/** How many times faster than real a simulated world runs, unless somebody says otherwise. */
+/** The default speed of a simulated world, relative to real time. */
 export const SIMULATED_SPEED = 60;
 
 /** A job as `POST /control/jobs` takes it. */

@@ -1,7 +1,7 @@
 import { DEPLOY_STATES } from '../domain/deploy/spans';
 import type { FinderView, PipelineSummary, ReleaseState } from '../domain/views';
 
-/** What `list --state` takes, by what is listed. */
+/** The values of `list --state`, by kind of listing. */
 export const STATES = {
   pipelines: ['active', 'held', 'frozen'] satisfies PipelineSummary['state'][],
   releases: ['queued', 'running', 'paused', 'succeeded', 'failed', 'cancelled'] satisfies ReleaseState[],

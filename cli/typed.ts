@@ -6,10 +6,7 @@ import type { Env } from '../platform/env';
 const COMMAND =
   /(?<!--no-install )(?<=^|[\s"'`(]|\u001b\[[\d;]*m)conveyor(?= [a-z][a-z-]*\b| COMMAND\b| --help)(?! is\b)/gm;
 
-/**
- * Text for people, in which every command that they may type next stands as they have to type it: whoever came through npm has a checkout,
- * where no shell finds `conveyor`.
- */
+/** Rewrites the commands in a text as the user must type them: a checkout that runs through npm has no `conveyor` on its path. */
 export const asTyped = (text: string, env: Env): string =>
   isThroughNpm(env) ? text.replace(COMMAND, 'npx --no-install conveyor') : text;
 

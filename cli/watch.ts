@@ -50,7 +50,7 @@ export async function watchUntilEnd(
   }
 }
 
-/** A release with the deploys in it, or a deploy. What ended before is not asked for again. */
+/** A release with its deploys, or a single deploy. Objects that have ended are not queried again. */
 export async function takeSnapshot(
   client: ConveyorClient,
   id: string,
@@ -108,8 +108,8 @@ async function fetchDeploy(
 }
 
 /**
- * Losing contact for a while, also at the first look, ends nothing: what is watched does not depend on us. Nor does a defect that shows
- * once there was a look: somebody waits for the end.
+ * Losing contact, even at the first look, does not end the watch: the release does not depend on it. Neither does an unexpected error after the first
+ * look, because the user waits for the end.
  */
 async function lookAgain(
   client: ConveyorClient,

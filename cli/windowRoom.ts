@@ -14,7 +14,7 @@ interface Beginning {
   readonly warnings: PlanView['warnings'];
 }
 
-/** A window that lets only so many deploys begin may be full: its pipeline knows. Where nobody answers the plan is without, and says so. */
+/** A window may limit how many deploys begin in it; its pipeline knows the count. If no worker answers, the plan leaves it out with a note. */
 export async function findRoom(
   io: Io,
   connect: ConnectOptions,
@@ -42,7 +42,7 @@ const UNKNOWN = {
   message: 'its window lets only so many deploys begin, and nobody answers how many have: the plan is without them',
 };
 
-/** Of a pipeline that is not there yet none has. Null when nobody answers: an estimate is no reason for a plan to fail. */
+/** A pipeline that does not exist yet has begun none. Null when no worker answers, since a plan must not fail for an estimate. */
 async function listBegunDeploys(
   io: Io,
   connect: ConnectOptions,

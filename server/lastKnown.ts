@@ -33,7 +33,7 @@ async function respondOrLastKnown(
     return c.json(await ask());
   } catch (error) {
     if (!(error instanceof ConveyorError) || error.code !== 'no-worker' || c.req.query('live') === 'true') throw error;
-    // Listing needs no worker, so an error here is the real one.
+    // Listing needs no worker, so if it fails too, that error is the real one.
     const stale = await known(error.message);
     if (stale === undefined) throw error;
     c.header('retry-after', RETRY_AFTER);

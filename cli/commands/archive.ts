@@ -35,7 +35,7 @@ async function rebuild({ io, output, connect }: CommandCall<object>): Promise<nu
         throw toTemporalError(error, temporal.address);
       },
     );
-    // What Temporal keeps no longer is among them.
+    // The count includes rows whose runs Temporal no longer keeps.
     const rows = await archive.size();
     emit(io, output, { place, rows, unanswered, unread }, { text: (_, shown) => formatRebuild(shown), name: [place] });
     return EXIT.ok;

@@ -54,7 +54,7 @@ const verifyCommand: Register = (group, cli) => {
     );
 };
 
-/** What is released, looked at before it is. */
+/** Inspects an artifact before its release. */
 export const artifactCommand: Register = (program, cli) => {
   const group = program
     .command('artifact')

@@ -46,7 +46,7 @@ const reportCommand: Register = (group, cli) => {
     );
 };
 
-/** What is reported, but for the reason. @throws ConveyorError `usage`, `file-unreadable`, or `advisory-invalid` */
+/** The report without its reason. @throws ConveyorError `usage`, `file-unreadable`, or `advisory-invalid` */
 function readReport({ target, from, to, advisory: file }: ReportOptions): (reason: string) => BugReport {
   const hint = 'conveyor bugs report --help has examples';
   if (file !== undefined) {

@@ -50,7 +50,7 @@ export const canCommand: Register = (program, cli) => {
     );
 };
 
-/** Of a file that is given, what would be applied. @throws ConveyorError `invalid-file` */
+/** The pipeline that the given file would apply. @throws ConveyorError `invalid-file` */
 async function readSpecFile({ io, options: { file } }: CommandCall<CanOptions>): Promise<Question['spec']> {
   if (file === undefined) return undefined;
   return (await requirePipelineFile(file, io.now())).spec;
@@ -59,7 +59,7 @@ async function readSpecFile({ io, options: { file } }: CommandCall<CanOptions>):
 /** By whose rules: those of the file on this machine, or of a server. */
 type SourcedDecision = PermissionAnswer & { readonly file: string | null; readonly server: string | null };
 
-/** Whoever goes through a server is judged by its rules, and so is the question. */
+/** Commands through a server are subject to its rules, so the server answers the question too. */
 async function decideQuestion({ io, connect }: CommandCall<CanOptions>, question: Question): Promise<SourcedDecision> {
   const door = resolveDoor(io.env, connect);
   if (door.kind === 'server') return { ...(await whether(httpOf(io, door), question)), file: null, server: door.url };

@@ -4,7 +4,7 @@ import { parseDuration } from '../../domain/spec/duration';
 import type { ConnectOptions, Io } from '../io';
 import { isFormat, parseOutput, type Output } from '../output';
 
-/** What every command gets: the world, how to print, how to connect, and its own options. */
+/** The context of every command: the world, printing, connecting, and its own options. */
 export interface CommandCall<O> {
   readonly io: Io;
   readonly output: Output;
@@ -23,7 +23,7 @@ export interface GlobalOptions {
   readonly taskQueue?: string;
 }
 
-/** What `-o` may be besides the formats of all commands, which the handler finds in its options: any file, or these formats. */
+/** Values of `-o` besides the common formats: any file, or these formats. The handler finds them in its options. */
 interface OwnOutput {
   readonly toFile?: boolean;
   readonly formats?: readonly string[];

@@ -8,7 +8,7 @@ import type { ConnectOptions, Io } from '../io';
 import { withClient } from '../door';
 import { examples, type Register } from './command';
 
-/** Whoever presses Tab does not wait longer. */
+/** The limit of patience after the Tab key. */
 const COMPLETION_TIMEOUT_MS = 1500;
 
 export const completionCommand: Register = (program, cli) => {
@@ -59,7 +59,7 @@ function readScript(shell: string): string {
   });
 }
 
-/** What is known in time; without a server there is nothing to offer, and nothing to say. */
+/** The candidates found in time. Without a server there are none, and no error. */
 async function fetchCandidates(
   io: Io,
   connect: ConnectOptions,

@@ -120,7 +120,7 @@ const typedCommand = ({ config, ports, seed, speed, demoData }: DevOptions): str
     ...(demoData ? [] : ['--no-demo-data']),
   ].join(' ');
 
-/** What is known of pipelines, in a folder of its own. */
+/** The state of pipelines, kept in one folder. */
 const locateState = (folder: string) => ({
   database: { file: join(folder, 'temporal.db') },
   archive: join(folder, 'archive.duckdb'),

@@ -2,7 +2,7 @@ import { backtestCommand } from './backtest';
 import type { Register } from './command';
 import { statisticsCommand } from './statistics';
 
-/** What comes after `health`; each registers itself under it as a command does under the program. */
+/** The subcommands of `health`; each registers itself as commands of the program do. */
 const SUBCOMMANDS: readonly Register[] = [backtestCommand, statisticsCommand];
 
 export const healthCommand: Register = (program, cli) => {

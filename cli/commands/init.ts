@@ -57,7 +57,7 @@ export const initCommand: Register = (program, cli) => {
     );
 };
 
-/** Whoever types, as the server knows them where commands go through one. A file can be written without it. */
+/** The user's principal, as the server knows it if there is one. The file can be written without a server. */
 async function findOwner(io: Io, connect: ConnectOptions): Promise<string> {
   try {
     return (await findSelf(io, connect)).principal;

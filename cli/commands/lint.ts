@@ -52,7 +52,7 @@ export const lintCommand: Register = (program, cli) => {
     );
 };
 
-/** Whoever asks for the archive is not content without. @throws ConveyorError as `loadStats` */
+/** Fails without an archive, since it was asked for explicitly. @throws ConveyorError as `loadStats` */
 async function loadArchiveRules(call: CommandCall<LintOptions>): Promise<PipelineRules> {
   const stats = await loadStats(call, { since: EXPERIENCE_SINCE, by: 'category' });
   return (spec) => [...lintPipeline(spec), ...experienceFindings(spec, stats)];

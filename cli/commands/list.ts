@@ -27,7 +27,7 @@ async function fetchFinders(client: ConveyorClient, { pipeline, state, limit }: 
     .slice(0, limit);
 }
 
-/** What can be listed: how it is asked for and how it is shown. */
+/** The kinds of listings, each with its query and its table. */
 const LISTINGS = {
   pipelines: async (client: ConveyorClient, query: ListQuery) =>
     asListing(await client.listPipelines(query), pipelineTable),

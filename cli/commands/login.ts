@@ -30,7 +30,7 @@ export const loginCommand: Register = (program, cli) => {
         const { insecure = false } = options;
         const server = serverUrl(text, { insecure });
         const grant = await obtainGrant(io, server, options);
-        // Whom the server does not know is not logged in.
+        // A login counts only once the server accepts the token.
         const { principal } = await whoAmI(httpOf(io, { url: server, token: grant.token }));
         if (io.env.CONVEYOR_SERVER)
           printNote(io, 'note: CONVEYOR_SERVER comes before what login keeps, until it is unset');

@@ -24,7 +24,7 @@ export const logoutCommand: Register = (program, cli) => {
     );
 };
 
-/** What nobody can use is only removed. */
+/** Unusable credentials are removed without revoking them. */
 function readOwnCredentials(env: Env): Credentials | undefined {
   try {
     return readCredentials(env);

@@ -41,7 +41,7 @@ interface LogTarget {
   readonly isFollowed: boolean;
 }
 
-/** What scripts wrote goes to stdout as it is, and all that is about it to stderr. */
+/** Prints output of scripts unchanged to stdout, and notes about it to stderr. */
 async function print(
   io: Io,
   client: Pick<ConveyorClient, 'logs'>,
@@ -58,7 +58,7 @@ async function print(
   }
 }
 
-/** What of a run was printed. */
+/** The part of a run's log that was printed. */
 interface PrintedLog {
   readonly characters: number;
   readonly state: RunLog['state'] | null;

@@ -62,7 +62,7 @@ const importCommand: Register = (group, cli) => {
     );
 };
 
-/** What a pipeline remembers, kept outside of Temporal and put back. */
+/** Exports a pipeline's state from Temporal and imports it again. */
 export const pipelineCommand: Register = (program, cli) => {
   const group = program
     .command('pipeline')

@@ -113,7 +113,7 @@ async function updateTime(
   return knownMs === null ? { updateTimeMs: ASSUMED_UPDATE_TIME_MS, assumed: true } : { updateTimeMs: knownMs };
 }
 
-/** An archive that cannot be asked is no reason for a plan to fail; where there is none, nobody expects it to say anything. */
+/** An archive that is unavailable must not fail a plan. Without an archive there is nothing to note. */
 function experience(
   io: Io,
   spec: PipelineSpec,
@@ -149,7 +149,7 @@ function timeOption(text: string | undefined): number | undefined {
 
 const ISO_8601 = /^\d{4}-\d\d-\d\d(T\d\d:\d\d.*)?$/;
 
-/** What the push type says; where it does not answer, the jobs that lie beside the pipeline file, and that is said. */
+/** The units from the push type; if it does not answer, those of the fleet file beside the pipeline file, with a note. */
 async function fetchFleet(
   io: Io,
   file: string,

@@ -8,7 +8,7 @@ import { usualAddresses } from '../stack/addresses';
 import type { Io } from '../io';
 import { durationOption, countOption, examples, type Register } from './command';
 
-/** What newcomers set up in the simulated fleet (docs/reference/fleet.md); scripts use its control API. */
+/** Sets up the simulated fleet for newcomers (docs/reference/fleet.md); scripts use its control API. */
 export const simulateCommand: Register = (program, cli) => {
   const group = program
     .command('simulate')

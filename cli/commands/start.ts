@@ -11,7 +11,7 @@ import { foldAll, paint } from '../render/paint';
 import { watchUntilEnd } from '../watch';
 import { durationOption, type CommandCall } from './command';
 
-/** What `release`, `push` and `rerun` share: waiting, and saying what was started. */
+/** Options shared by `release`, `push` and `rerun`: waiting for the release that they start. */
 export interface WaitOptions {
   readonly wait?: boolean;
   readonly timeout?: string;
@@ -119,7 +119,7 @@ function startedWords({ id, duplicate, approvals = 0 }: StartedRelease): string 
   return approvals > 0 ? `${id} waits for ${plural(approvals, 'approval')} by other owners` : `started ${id}`;
 }
 
-/** What to type next; where others have to approve, what they type. */
+/** The next command to type; if others must approve first, theirs. */
 const nextCommand = ({ id, approvals }: StartedRelease, action: string | undefined): string =>
   approvals ? `conveyor pick ${id}/${action ?? ''} --approve --reason "…"` : `conveyor watch ${id}`;
 

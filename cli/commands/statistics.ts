@@ -32,7 +32,7 @@ export const statisticsCommand: Register = (parent, cli) => {
     );
 };
 
-/** Whoever names a pipeline twice counts it once. */
+/** A pipeline that is named twice counts once. */
 async function loadPasts(client: ConveyorClient, names: readonly string[]): Promise<Past[]> {
   const pipelines =
     names.length === 0

@@ -10,10 +10,10 @@ import { printNote } from '../output';
 import type { CommandCall } from './command';
 import { sinceOption } from './times';
 
-/** For how long back the past is a lesson, where nobody says. */
+/** How much of the past counts as experience by default. */
 export const EXPERIENCE_SINCE = '90d';
 
-/** For what works without as well: `lacking` is why nobody could be asked. @throws ConveyorError `usage` of a time that is none */
+/** Statistics for commands that also work without them: `lacking` is the reason if there are none. @throws ConveyorError `usage` for an invalid time */
 export async function statsIfAny(
   { io, connect }: Pick<CommandCall<unknown>, 'io' | 'connect'>,
   since: string,

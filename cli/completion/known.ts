@@ -2,10 +2,10 @@ import type { ConveyorClient } from '../../client/api';
 import type { ActionView, ReleaseSummary } from '../../domain/views';
 import type { Candidate, CandidateKind } from './wanted';
 
-/** More than this nobody reads in a terminal. */
+/** More than this is unreadable in a terminal. */
 const MAX_CANDIDATES = 50;
 
-/** Of a release that does not answer the others are not to wait. */
+/** A release that does not answer must not delay the others. */
 const STATUS_REQUESTS_AT_ONCE = 10;
 
 type OnCandidates = (candidates: readonly Candidate[]) => void;

@@ -15,7 +15,7 @@ export interface CommandNode {
   readonly options: readonly OptionNode[];
   /** As in the help: `pipeline`, `id`, `release/action`, … */
   readonly operands: readonly { readonly name: string; readonly variadic: boolean }[];
-  /** What comes after it, as `statistics` after `health`. */
+  /** Its subcommands, such as `statistics` of `health`. */
   readonly commands: readonly CommandNode[];
 }
 
@@ -35,7 +35,7 @@ export function buildTree(program: Command): CommandTree {
   };
 }
 
-/** The build writes it, so that whoever presses Tab need not wait until all commands are loaded. */
+/** Written by the build, so that completion need not load all commands. */
 const WRITTEN = join(__dirname, 'tree.json');
 
 export const isTreeWritten = (): boolean => existsSync(WRITTEN);
@@ -65,6 +65,6 @@ const toOptionNode = (option: Option): OptionNode => ({
   short: option.short ?? null,
   description: option.description,
   takesValue: option.required || option.optional,
-  // What starts as a list is collected.
+  // An option whose default is a list may be repeated.
   repeats: Array.isArray(option.defaultValue),
 });

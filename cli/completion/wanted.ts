@@ -8,7 +8,7 @@ export interface Candidate {
   readonly description: string;
 }
 
-/** What only a server knows; `pipeline` is the one that was typed before. */
+/** Candidates that only a server knows; `pipeline` is the one typed before. */
 export type CandidateKind =
   | 'pipelines'
   /** Pipelines, and releases and deploys that run. */
@@ -31,7 +31,7 @@ export type CandidateKind =
   /** Known-bad artifacts of the pipeline. */
   | 'known-bad';
 
-/** What fits where the cursor is. */
+/** The completions at the cursor. */
 export type Completion =
   | { readonly kind: 'words'; readonly words: readonly Candidate[] }
   | { readonly kind: 'files' }
@@ -73,7 +73,7 @@ const VALUES_OF_OPTIONS: Readonly<Record<string, CandidateKind | 'files' | reado
   '--html': 'files',
 };
 
-/** What more than in other commands an option takes in a command. */
+/** Values that an option accepts only in one command. */
 const MORE_VALUES: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   stats: { '--output': ['html'] },
 };
@@ -84,7 +84,7 @@ const listStates = (kind: string = ''): readonly string[] =>
 
 const NO_COMPLETION: Completion = { kind: 'words', words: [] };
 
-/** What fits at the last of these words, which is being typed; the words before it are what stands before it. */
+/** The completions for the last word, which is still being typed, after the words before it. */
 export function findCompletion(tree: CommandTree, words: readonly string[]): Completion {
   const current = words.at(-1) ?? '';
   const { command, operands, open, used } = parseTypedWords(tree, words.slice(0, -1));
@@ -159,7 +159,7 @@ function optionValue(
   return toCompletion(Array.isArray(values) ? [...values, ...more] : values, operands[0] ?? '', prefix);
 }
 
-/** What stands next after these operands; undefined when the command takes no more. */
+/** The next operand after these; undefined when the command takes no more. */
 function findOperand({ name, operands }: CommandNode, given: readonly string[]): Completion | undefined {
   const last = operands.at(-1);
   const operand = operands[given.length] ?? (last?.variadic ? last : undefined);

@@ -11,7 +11,7 @@ import type { Child } from '../stack/child';
 import type { Stack, StackSettings } from '../stack/stack';
 import { takeSnapshot, watchUntilEnd } from '../watch';
 
-/** What a demo prints with `-o json`, at least. */
+/** The minimum that a demo prints with `-o json`. */
 export interface DemoResult {
   readonly releases: readonly ReleaseStatus[];
   readonly deploys: readonly DeployStatus[];
@@ -19,14 +19,14 @@ export interface DemoResult {
 
 /** A story of `conveyor demo`: what it needs, what happens, and what it promises. */
 export interface Demo<R extends DemoResult> {
-  /** What its stack has besides, and what its processes find in their environment. */
+  /** Prepares additional parts of the stack, and the environment of its processes. */
   prepare(io: Io, settings: StackSettings): Promise<Prepared>;
   /** Undefined when it was interrupted. */
   play(stage: Stage): Promise<R | undefined>;
   /** The first thing that is not as promised; null when all is well. */
   surprise(result: R): string | null;
   render(result: R, view: View): string;
-  /** What to type where everything is left running. */
+  /** The commands to try while everything is left running. */
   next(result: R): readonly string[];
 }
 
@@ -39,7 +39,7 @@ export interface Stage {
   readonly output: Output;
   readonly client: ConveyorClient;
   readonly stack: Stack;
-  /** What the story starts besides; it ends with the stack. */
+  /** Additional processes of the story; they end with the stack. */
   readonly children: Child[];
   readonly stop: AbortSignal;
 }
@@ -51,7 +51,7 @@ export function chapter(io: Io, text: string): void {
   printNoteLines(io, `\n${text}\n`);
 }
 
-/** Applies the pipeline of a file, which whoever runs the demo owns besides. @returns its name */
+/** Applies the pipeline of a file and makes the current user one of its owners. @returns its name */
 export async function applyFor({ io, client }: Stage, file: string): Promise<string> {
   const { spec } = await requirePipelineFile(file, io.now());
   const actor = actorOf(io);

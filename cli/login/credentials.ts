@@ -29,21 +29,21 @@ export interface Renewal {
   readonly refreshToken: string;
 }
 
-/** What `conveyor login` keeps: a server, and the token by which it knows whoever typed it. */
+/** The credentials that `conveyor login` keeps: a server and its token for this user. */
 export interface Credentials extends Grant {
   /** As `serverUrl` gives it. */
   readonly server: string;
-  /** They said that nobody listens on the way. */
+  /** The user confirmed that the unencrypted connection is safe. */
   readonly insecure?: true;
 }
 
-/** `$XDG_CONFIG_HOME/conveyor/credentials.json`; undefined for whoever has neither that nor a home. */
+/** `$XDG_CONFIG_HOME/conveyor/credentials.json`; undefined without both that variable and a home. */
 export function credentialsFile(env: Env): string | undefined {
   const base = env.XDG_CONFIG_HOME || (env.HOME ? join(env.HOME, '.config') : undefined);
   return base === undefined ? undefined : join(base, 'conveyor', 'credentials.json');
 }
 
-/** Undefined where nobody has logged in. @throws ConveyorError `credentials-unusable`, which never repeats what is in the file */
+/** Undefined when not logged in. @throws ConveyorError `credentials-unusable`, which never quotes the file */
 export function readCredentials(env: Env): Credentials | undefined {
   const file = credentialsFile(env);
   if (file === undefined) return undefined;
@@ -54,7 +54,7 @@ export function readCredentials(env: Env): Credentials | undefined {
   return credentials;
 }
 
-/** Nobody ever reads half a file, and nobody else reads it at all. @returns where it is */
+/** Writes the file atomically, and readable by its owner only. @returns its path */
 export function writeCredentials(env: Env, credentials: Credentials): string {
   const file = credentialsFile(env);
   if (file === undefined)
@@ -82,7 +82,7 @@ export function writeCredentials(env: Env, credentials: Credentials): string {
   return file;
 }
 
-/** Also a file that nobody should use. @returns whether there was one */
+/** Removes the file even if it is unsafe to use. @returns whether there was one */
 export function removeCredentials(env: Env): boolean {
   const file = credentialsFile(env);
   if (file === undefined) return false;
@@ -99,7 +99,7 @@ function readSafely(file: string): string | undefined {
   let fd: number | undefined;
   try {
     fd = openSync(file, 'r');
-    // Of what was opened, whatever the name means a moment later.
+    // Checks the opened file, since its name may point elsewhere a moment later.
     const why = whyUnsafe(fstatSync(fd));
     if (why !== undefined) throw unusableCredentials(file, why);
     return readFileSync(fd, 'utf8');

@@ -39,12 +39,12 @@ const METHODS: readonly LoginMethod[] = [
   },
 ];
 
-/** @throws ConveyorError `usage` where nothing says who somebody is; `sign-in-failed` */
+/** @throws ConveyorError `usage` where no sign-in method is available; `sign-in-failed` */
 export async function obtainGrant(io: Io, url: string, options: LoginOptions): Promise<Grant> {
   const method = METHODS.find(({ isMeant }) => isMeant(io, options));
   if (method) return { token: await method.obtain(io, options) };
   const offers = await signInOffers(httpOf(io, { url, token: null }));
-  // Nobody opens a browser at the other end of a line.
+  // A remote shell has no browser.
   const device = options.device ?? Boolean(io.env.SSH_CONNECTION);
   return signIn(io, chooseOffer(offers, url, options.issuer), { device });
 }

@@ -9,8 +9,8 @@ const STALE_MS = 60_000;
 const RETRY_MS = 50;
 
 /**
- * The token that is kept or, shortly before it ends, the next, which is kept then. What renews may be good for once, and a
- * provider that sees it twice takes everything back: commands renew one after another, and each reads first what is kept.
+ * The stored token or, shortly before it expires, a new one, which is then stored. A renewal token may be valid only once, and a provider that sees
+ * it twice revokes everything. So commands renew one after another, and each reads the stored token first.
  */
 export function freshToken(io: Pick<Io, 'env' | 'now' | 'sleep'>, kept: Credentials): () => Promise<string> {
   let latest = kept;

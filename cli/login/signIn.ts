@@ -10,7 +10,7 @@ import type { Grant, Renewal } from './credentials';
 
 /** Signs people in with the identity provider of a server (OpenID Connect): this is a public client, which keeps no secret. */
 
-/** How long somebody may take in the browser. */
+/** How long a user may take in the browser. */
 const SIGN_IN_TIMEOUT_MS = 300_000;
 /** A token is renewed this long before its end, so that it outlives the request. */
 const EARLY_MS = 60_000;
@@ -32,7 +32,7 @@ export const signIn = (io: Io, offer: SignInOffer, { device }: { readonly device
 export const isEnding = ({ expiresAtMs = Infinity, renewal }: Grant, nowMs: number): boolean =>
   renewal !== undefined && expiresAtMs - EARLY_MS <= nowMs;
 
-/** What is kept, renewed where it is about to end. @throws ConveyorError `sign-in-failed` where somebody has to sign in again */
+/** The grant, renewed if it is about to expire. @throws ConveyorError `sign-in-failed` when a new sign-in is needed */
 export async function renewGrant(kept: Grant, nowMs: number): Promise<Grant> {
   const { expiresAtMs = Infinity, renewal } = kept;
   if (renewal === undefined || !isEnding(kept, nowMs)) return kept;
@@ -131,7 +131,7 @@ async function wrapSignInError<T>(issuer: string, run: () => Promise<T>): Promis
   }
 }
 
-/** What the provider says is better than what the library makes of it. */
+/** The provider's own message is better than that of the library. */
 function signInErrorDetail(error: unknown): string {
   const code = oauthCode(error);
   const { error_description: why } = error as { readonly error_description?: string };

@@ -40,13 +40,13 @@ export async function freeAddresses(env: Env): Promise<Addresses> {
 
 interface StackPlaces {
   readonly addresses: Addresses;
-  /** Of the part that distributes configuration, where there is one. */
+  /** The environment of the configuration part, if there is one. */
   readonly config?: { readonly env: Readonly<Record<string, string>> } | undefined;
   /** The file of the archive, where it is not that of the configuration. */
   readonly archive?: string | undefined;
 }
 
-/** What a process needs in its environment to find the others. */
+/** The environment variables through which a process finds the others. */
 export function stackEnvironment({ addresses, config, archive }: StackPlaces): Record<string, string> {
   return {
     TEMPORAL_ADDRESS: addresses.temporal,

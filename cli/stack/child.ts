@@ -26,7 +26,7 @@ export interface Child {
   readonly pid: number;
   readonly logFile: string;
   readonly startedBy: string;
-  /** What it wrote so far; not what one before it wrote into the same file. */
+  /** Its output so far, without that of earlier processes in the same file. */
   log(): string;
   /** Resolves when it ends, with how: `it ended with exit code 1`. */
   readonly died: Promise<string>;
@@ -90,9 +90,9 @@ export function startChild(spec: ChildSpec, { again = false } = {}): Child {
 }
 
 /**
- * Stops the group of a process once we are gone without having stopped it, as after kill −9: a worker that nobody started would continue
- * taking tasks. The guard reads until the kernel closes what we never write to.
- * @returns what to call when nothing is to be stopped any more.
+ * Stops the process group if this process ends without doing so, as after kill −9: an orphaned worker would continue taking tasks. The guard reads
+ * until the kernel closes our end of its pipe.
+ * @returns a function that ends the guard
  */
 function guardGroup(pid: number | undefined): () => void {
   if (pid === undefined) return () => undefined;
@@ -125,7 +125,7 @@ export async function awaitReady(
   }
 }
 
-/** That it does not run, why not, and the last lines that it wrote. */
+/** The error for a process that does not run, with the reason and its last lines of output. */
 export function childFailure({ name, logFile, startedBy, log }: Child, how: string): ConveyorError {
   const lines = log().trimEnd().split('\n').slice(-LAST_LINES);
   const tail =

@@ -20,9 +20,9 @@ export interface ConfigStack {
   readonly proxy: string;
   /** For members of etcd among themselves. */
   readonly peerPort: number;
-  /** What etcd, service and proxy keep. */
+  /** The files of etcd, the service and the proxy. */
   readonly folder: string;
-  /** What others need in their environment to find all that. */
+  /** The environment variables through which other processes find these. */
   readonly env: Readonly<Record<string, string>>;
 }
 
@@ -60,7 +60,7 @@ function configStack(env: Env, place: Place, own: Readonly<Record<string, string
     CONVEYOR_CONFIG_SERVICE_URL: place.service,
     CONVEYOR_CONFIG_CHANGES_URL: `${place.service}/artifact-finders/config-changes`,
     CONVEYOR_CONFIG_PROXY: place.proxy,
-    // Anybody who can propose to this stack has this machine already.
+    // Anyone who can propose to this stack already controls this machine.
     CONVEYOR_PROGRAMS_ALLOW_MISSING: env.CONVEYOR_PROGRAMS_ALLOW_MISSING ?? ALL_MISSING,
   };
   return { ...place, repository, env: { ...own, ...urls } };

@@ -39,7 +39,7 @@ export async function keepRunning(keeper: Keeper, started: RunningPart): Promise
   }
 }
 
-/** @throws ConveyorError when it is not ready in time; that it died is seen by whoever waits for that */
+/** @throws ConveyorError when it is not ready in time; its death is reported by the caller that waits for it */
 async function startAgain({ io, stop, onStarted }: Keeper, started: RunningPart): Promise<void> {
   const { part } = started;
   const from = io.now();

@@ -29,7 +29,7 @@ export interface StackOptions {
 export interface StackPart {
   readonly name: PartName;
   readonly address: string;
-  /** Whether it runs already, wherever it came from. Nobody can see that of a worker. */
+  /** Whether it runs already, whoever started it. A worker cannot be checked. */
   isThere(): Promise<boolean>;
   /** Whether its port is free or is its own. */
   readonly port: number | null;
@@ -62,8 +62,8 @@ export function temporalPart(options: StackOptions): StackPart {
 }
 
 /**
- * The server chooses ports for its services before it listens there. When somebody else took one meanwhile it crashes, since the
- * failure to listen is no more than a log message to it.
+ * The server chooses ports for its services before it listens there. If another process takes one in between, it panics after merely logging the
+ * failure to listen.
  */
 const lostRaceForPort = (log: string): boolean => /^panic: /m.test(log);
 

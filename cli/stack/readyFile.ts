@@ -15,7 +15,7 @@ export interface Ready {
   readonly configService?: string;
   readonly configProxy?: string;
   readonly configRepository?: string;
-  /** Of what `dev` started. */
+  /** The processes that `dev` started. */
   readonly pids: Readonly<Partial<Record<PartName, number>>>;
 }
 
@@ -29,7 +29,7 @@ const configReady = ({ repository, service, proxy }: ConfigStack) => ({
   ...{ etcd: repository.etcd, configService: service, configProxy: proxy, configRepository: repository.git },
 });
 
-/** Nobody ever reads half a file. */
+/** Written atomically, so that readers never see half a file. */
 export function writeReady(file: string, ready: Ready): void {
   writePrivate(file, `${JSON.stringify(ready, null, 2)}\n`);
 }

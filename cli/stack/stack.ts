@@ -25,7 +25,7 @@ export interface Stack {
   readonly addresses: Addresses;
   readonly config: ConfigStack | undefined;
   readonly archive: string | undefined;
-  /** Of what this stack started; parts that were there before are not in it. */
+  /** The processes that this stack started, without parts that ran before. */
   readonly pids: () => Readonly<Partial<Record<PartName, number>>>;
   readonly logFolder: string;
   readonly startedBy: string;
@@ -74,7 +74,7 @@ export async function startStack(io: Io, settings: StackSettings, stop: AbortSig
       throw error;
     });
   try {
-    // The worker, the server and the service of configuration want Temporal; the simulator and etcd want nobody.
+    // The worker, the server and the service of configuration need Temporal; the simulator and etcd need no other part.
     const first = [temporalPart(options), simulatorPart(options), ...(config ? [etcdPart(options, config)] : [])];
     await allOrFirstFailure(first.map(ensure));
     const configured = config ? [configServicePart(options, config), configProxyPart(options, config)] : [];

@@ -5,8 +5,8 @@ import { Git } from '../../../config/repository/git';
 import { ConveyorError } from '../../../domain/errors';
 
 /**
- * The base of a folder: without it nobody could tell the author's changes from what others have changed since. A checkout knows its base; any
- * other folder remembers it in a file, which a copy of the folder takes along.
+ * The base of a folder separates the author's changes from later changes of others. A checkout knows its base; any other folder remembers it in a
+ * file, which a copy of the folder takes along.
  */
 
 const MEMORY = '.conveyor-base.json';
@@ -73,7 +73,7 @@ function readFolderMemory(folder: string, repository: string): FolderMemory | un
     const found = memorySchema.parse(JSON.parse(readFileSync(file, 'utf8')));
     return found.repository === repository ? found : undefined;
   } catch {
-    // If somebody spoils the file, the command asks for the base.
+    // When the file is damaged, the command asks for the base.
     return undefined;
   }
 }

@@ -6,7 +6,7 @@ export interface RepositoryOptions {
 
 export const REPOSITORY = ['-r, --repository <name>', 'which repository, when the configuration has several'] as const;
 
-/** Of commands that show what the store holds. */
+/** Options of commands that show the contents of the store. */
 export interface TrustOptions extends RepositoryOptions {
   readonly trust?: readonly string[];
 }

@@ -14,10 +14,10 @@ export interface ConfigRepositoryClient {
   /** @param change null: as it is on the branch */
   value(path: string, change: number | null): Promise<ShownValue>;
   host(path: string, host: string): Promise<KnownHost>;
-  /** Of what the store holds. @throws ConveyorError `usage` through a server */
+  /** The signatures of the store's records. @throws ConveyorError `usage` through a server */
   signatures(path: string): Promise<KnownSignatures>;
   why(path: string): Promise<ValueOrigins>;
-  /** What `propose` would change. */
+  /** The changes that `propose` would make. */
   diff(folder: string, base: string | undefined): Promise<Difference>;
   /** @param base undefined for the base of the checkout, or the one that the folder remembers @throws ConveyorError `config-base-unknown` */
   propose(folder: string, message: string, base: string | undefined): Promise<ProposeOutcome>;

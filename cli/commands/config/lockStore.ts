@@ -87,7 +87,7 @@ export const lockStore: Register = (group, cli) => {
     );
 };
 
-/** What is asked for, once it makes sense. @throws ConveyorError `usage`, `over-limit` */
+/** The validated options and hosts. @throws ConveyorError `usage`, `over-limit` */
 async function readWanted(io: Io, options: LockOptions) {
   const { refuseHosts } = await import('../../../config/store/lockPlan');
   const {

@@ -14,7 +14,7 @@ interface WhyOptions extends TrustOptions {
   readonly dir?: string;
 }
 
-/** Of a folder nobody subscribes to what it would make. */
+/** Values of a folder have no subscribers yet. */
 type FoundWhys = ValueOrigins & Pick<CompiledFolder, 'problems'>;
 
 export const why: Register = (group, cli) => {

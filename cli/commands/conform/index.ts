@@ -7,7 +7,7 @@ import { conformActionService } from './actionService';
 import { conformPushType } from './pushType';
 import { conformTickets } from './tickets';
 
-/** What comes after `conform`; each registers itself under it as a command does under the program. */
+/** The subcommands of `conform`; each registers itself as commands of the program do. */
 const SUITES: readonly Register[] = [
   conformPushType,
   conformActionService,

@@ -7,7 +7,7 @@ import type { Reachable } from '../../../sdk/conform/conversation';
 import type { Io } from '../../io';
 import { durationOption } from '../command';
 
-/** What every suite takes. */
+/** Options of every suite. */
 export interface CommonOptions {
   readonly tokenEnv?: string;
   readonly callTimeout: string;

@@ -6,7 +6,7 @@ import { PATH, type HostCounts } from './world';
 export interface ConfigDemoResult extends DemoResult {
   /** Where the configuration was, in words. */
   readonly store: string;
-  /** What the rule of the schema's owner said to the first limits. */
+  /** The answer of the schema owner's invariant to the first limits. */
   readonly refused: string;
   readonly hosts: HostCounts;
 }

@@ -4,7 +4,7 @@ export interface Limits {
   readonly hard: number;
 }
 
-/** What the hosts of a value have. */
+/** The state of the hosts of a value. */
 export interface HostCounts {
   readonly total: number;
   /** On the newest commit. */
