@@ -1,6 +1,6 @@
 import type { AccessDecision } from '../domain/access/decide';
 import type { PlatformFacts } from '../domain/access/platform';
-import type { Units } from '../domain/access/request';
+import type { Concerned } from '../domain/access/protection';
 import { unsigned, wantsSigned } from '../domain/access/signed';
 import { identityOf, type Artifact } from '../domain/artifact';
 import { conveyorError } from '../domain/errors';
@@ -41,11 +41,12 @@ export function whetherSigned(
   platform: ReadPlatform | undefined,
   { pipeline, back, imported, byAdmin }: Behalf & { readonly pipeline: string },
   artifacts: readonly Artifact[],
-  holds?: Units,
+  units: Pick<Concerned, 'holds' | 'had'> = {},
 ): { readonly refused: string } | { /** To be recorded. */ readonly signed?: string } {
   const facts = platform?.();
-  if (facts === undefined || (back && !imported) || !wantsSigned(facts, { pipeline, holds })) return {};
-  const lacking = unsigned(facts, { pipeline, holds }, artifacts);
+  const concerned = { pipeline, ...units };
+  if (facts === undefined || (back && !imported) || !wantsSigned(facts, concerned)) return {};
+  const lacking = unsigned(facts, concerned, artifacts);
   if (lacking !== undefined)
     return byAdmin
       ? { signed: `an emergency of an admin goes past ${lacking.message}` }

@@ -27,7 +27,7 @@ import type { DeploySpec } from '../domain/spec/deploy';
 import { whetherSigned } from './behalf';
 import { stillWaiting } from './failure';
 import type { DeployCall, Invoke, PushPorts } from './pushCalls';
-import { allowDeploy, allowSources, whetherSignedFor } from './fleetAccess';
+import { allowDeploy, allowSources, unitsOfRulesNow, whetherSignedFor } from './fleetAccess';
 import { fetchAgain, past, type FleetLook, type LookRequest } from './fetchAgain';
 import { fetchUnits, orRefused } from './fetchUnits';
 import { unlistedUnits } from './unlisted';
@@ -110,6 +110,7 @@ export function createFleetActivities(ports: PushPorts, invoke: Invoke) {
           ),
           ran: versionOfAll(before),
           ...(each === undefined ? {} : { ranEach: each }),
+          ...unitsOfRulesNow(ports, call, units),
           shares: cumulativeShares(plan, units),
           pattern: patternOf(plan, units),
         };

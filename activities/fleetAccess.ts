@@ -1,11 +1,12 @@
 import { allowedBy, denied } from '../domain/access/decision';
 import type { PlatformFacts } from '../domain/access/platform';
-import { newlyProtected, wantsUnits } from '../domain/access/protection';
+import { newlyProtected, unitsOfRules, wantsUnits } from '../domain/access/protection';
 import type { Units } from '../domain/access/request';
 import { wantsSigned } from '../domain/access/signed';
 import { decideRollback, decideDeploy, decideUse } from '../domain/access/usage';
 import type { Artifact } from '../domain/artifact';
 import type { Restored } from '../domain/deploy/held';
+import type { Fleet } from '../domain/deploy/state';
 import type { Unit } from '../domain/fleet/unit';
 import type { DeploySpec } from '../domain/spec/deploy';
 import { requireAllowed, whetherSigned } from './behalf';
@@ -58,7 +59,7 @@ export async function allowJoined(
   const { pipeline, pushType, back, ...behalf } = call;
   const held = back && !call.imported ? await readHeld(ports.snapshots, restores?.held) : [];
   const holds = { pushType, units: idsOf(joined) };
-  const why = newlyProtected(policy, { pipeline, holds }, [...idsOf(before), ...held]);
+  const why = newlyProtected(policy, { pipeline, holds, had: [...idsOf(before), ...held] });
   await asFailure(async () =>
     requireAllowed(ports.platform, behalf, pipeline, () =>
       why === undefined ? allowedBy('no other rule', 'the same rules protect them all') : denied(why),
@@ -66,10 +67,18 @@ export async function allowJoined(
   );
 }
 
-/**
- * As `whetherSigned`, by the units. A rollback is exempt from rules about its pipeline. It is also exempt from rules about units if its pipeline
- * is known to have held some then: `allowDeploy` refuses units that fall under a rule only now.
- */
+/** For what a deploy remembers of the units that it held. */
+export function unitsOfRulesNow(
+  { platform }: PushPorts,
+  { pushType }: DeployCall,
+  units: readonly Unit[],
+): Pick<Fleet, 'ofRules'> {
+  const policy = platform?.().policy ?? null;
+  const found = policy === null ? [] : unitsOfRules(policy, { pushType, units: idsOf(units) });
+  return found.length === 0 ? {} : { ofRules: found };
+}
+
+/** As `whetherSigned`, by the units. A rollback is exempt from rules about its pipeline, and from those that its version went by before. */
 export async function whetherSignedFor(
   { platform, snapshots }: PushPorts,
   call: DeployCall,
@@ -79,10 +88,8 @@ export async function whetherSignedFor(
   const holds = { pushType: call.pushType, units: idsOf(units) };
   if (platform === undefined || !wantsSigned(platform(), { pipeline: call.pipeline, holds })) return {};
   const { back, ...asked } = call;
-  const isExempt =
-    back &&
-    (wantsSigned(platform(), { pipeline: call.pipeline }) || (await readHeld(snapshots, restores.held)).length > 0);
-  return whetherSigned(platform, isExempt ? call : asked, artifacts, holds);
+  const had = back && !call.imported ? await readHeld(snapshots, restores.held) : undefined;
+  return whetherSigned(platform, asked, artifacts, { holds, had });
 }
 
 const idsOf = (units: readonly Unit[]): readonly string[] => units.map(({ id }) => id);

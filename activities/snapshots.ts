@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { WorkflowExecutionAlreadyStartedError, type Client } from '@temporalio/client';
 import { decodeArrayFromPayloads } from '@temporalio/common/lib/internal-non-workflow';
-import type { HeldUnits } from '../domain/deploy/held';
+import { areFewIds, type HeldUnits } from '../domain/deploy/held';
 import { selected, type Selection, type Snapshot, type SnapshotUnit } from '../domain/deploy/snapshot';
 import { versionBefore } from '../domain/deploy/versionBefore';
 import { workflowIds } from '../domain/ids';
@@ -32,12 +32,14 @@ export function createSnapshotStore({ client, taskQueue }: { client: Client; tas
   return {
     write: async (deployId, units) => {
       const text = JSON.stringify(units);
-      if (Buffer.byteLength(text) <= INLINE_BYTES) return { units };
+      const isCarried = Buffer.byteLength(text) <= INLINE_BYTES;
+      if (isCarried && areFewIds(units.map(({ id }) => id))) return { units };
       const at = workflowIds.snapshot(deployId, createHash('sha256').update(text).digest('hex').slice(0, 16));
       const pages = pagesThatFit(units);
       for (const [nth, units_] of pages.entries())
         await startPage(client, taskQueue, `${at}/${nth}`, { deployId, units: units_ });
-      return { at, pages: pages.length };
+      const copy = { at, pages: pages.length };
+      return isCarried ? { units, copy } : copy;
     },
     read: async (snapshot) => {
       if ('units' in snapshot) return snapshot.units;
@@ -64,11 +66,12 @@ export async function withJoined(store: SnapshotStore, then: Snapshot, now?: Sna
   return [...(await store.read(then)), ...joined];
 }
 
-/** Ids of the units that a deploy held; empty if its snapshot is gone. */
+/** Ids of the units that a deploy held, or of some if its snapshot is gone; empty if none are known. */
 export async function readHeld(store: SnapshotStore, held: HeldUnits | undefined): Promise<readonly string[]> {
   if (held === undefined) return [];
   if ('ids' in held) return held.ids;
-  return (await orGone(store.read(held))).map(({ id }) => id);
+  const units = await orGone(store.read(held));
+  return units.length > 0 ? units.map(({ id }) => id) : (held.some ?? []);
 }
 
 /** What another deploy kept, or nothing if its snapshot is gone. */

@@ -248,7 +248,7 @@ export const STATE_LIMITS = {
   followOnUnits: cut('the units of all follow-ons', 8 * KB, 'bytes', 'how many more there are is kept and shown'),
   good: cut('what was good', 44 * KB, 'bytes', 'the newest two of each deploy stay'),
   ranEach: shortened('which units of a fleet ran which version', 600, 'bytes', IN_STATE),
-  heldIds: cut('which units a good deploy held', 4 * KB, 'bytes', 'a rollback to it is held against the rules'),
+  heldIds: cut('which units a good deploy held', 4 * KB, 'bytes', 'all of them are kept apart for some weeks'),
   goodPerAction: cut('the number of good deploys of an action', 10, 'entries', IN_STATE),
   followed: cut(
     'versions that others took the place of',

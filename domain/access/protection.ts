@@ -1,6 +1,9 @@
 import type { PipelineSpec } from '../spec/pipeline';
+import { STATE_LIMITS } from '../limits';
+import { firstWithin } from '../size';
 import { formatDuration, plural } from '../text';
 import { matchesAny } from '../pattern';
+import { shortList } from './members';
 import { areAbout } from './units';
 import type { PlatformPolicy, ProtectionRule } from './platform';
 import type { Units } from './request';
@@ -16,17 +19,21 @@ export interface Concerned {
   readonly pipeline: string;
   /** The units, if they are known. */
   readonly holds?: Units | undefined;
+  /** Of what goes back: units that are known to have had the version. Rules about any of these, or about the pipeline, are behind it. */
+  readonly had?: readonly string[] | undefined;
   /** Places of the rules about units that a worker, which knows the units, has already found to apply. */
   readonly places?: readonly string[] | undefined;
 }
 
 export const protecting = (
   { protection }: PlatformPolicy,
-  { pipeline, holds, places = [] }: Concerned,
+  { pipeline, holds, had, places = [] }: Concerned,
 ): readonly Protecting[] =>
   protection.flatMap((rule, at) => {
     const place = `platform.protection.${at}`;
-    const isMeant = matchesAny(rule.pipelines, pipeline) || isAbout(rule, holds);
+    const isOfPipeline = matchesAny(rule.pipelines, pipeline);
+    if (had && (isOfPipeline || isAbout(rule, holds && { ...holds, units: had }))) return [];
+    const isMeant = isOfPipeline || isAbout(rule, holds);
     return isMeant || (rule.services.length > 0 && places.includes(place)) ? [{ place, rule }] : [];
   });
 
@@ -41,18 +48,33 @@ const isAbout = ({ services }: ProtectionRule, holds: Units | undefined): boolea
 export const wantsUnits = ({ protection }: PlatformPolicy, of: string): boolean =>
   protection.some(({ services }) => services.some(({ pushType }) => pushType === of));
 
-/** Why what went to some units may not simply go to others: a rule protects the others, and none of the first. */
+/** Why what went to some units may not simply go to others: a rule protects the others, and none that are known to have had it. */
 export function newlyProtected(
   policy: PlatformPolicy,
-  { pipeline, holds }: Concerned & { readonly holds: Units },
-  known: readonly string[],
+  { pipeline, holds, had }: Concerned & { readonly holds: Units; readonly had: readonly string[] },
+  stops = (_rule: ProtectionRule): boolean => true,
 ): string | undefined {
-  const before = protecting(policy, { pipeline, holds: { ...holds, units: known } }).map(({ place }) => place);
-  const found = protecting(policy, { pipeline, holds }).find(({ place }) => !before.includes(place));
+  const found = protecting(policy, { pipeline, holds, had }).find(({ rule }) => stops(rule));
   if (found === undefined) return undefined;
   const { pushType, units } = holds;
   const named = units.filter((unit) => isAbout(found.rule, { pushType, units: [unit] }));
-  return `${found.place} protects ${named.map((unit) => `${pushType}/${unit}`).join(', ')}, and nothing that ${pipeline} brought this version to: release it there`;
+  return `${found.place} protects ${shortList(named.map((unit) => `${pushType}/${unit}`))}, and nothing that ${pipeline} is known to have brought this version to: release it there`;
+}
+
+/** Whether a rule demands more than a signature, which alone a rollback can show. */
+export const stopsRollbacks = (rule: ProtectionRule): boolean => rule.approvals !== null || wantsTime(rule);
+
+/** A rollback is not checked and does not wait. */
+const wantsTime = ({ requires }: ProtectionRule): boolean =>
+  requires.checks.length > 0 || requires.soak > 0 || requires.windows;
+
+/**
+ * Some of the units, of which each rule about any of them is about one. These tell which rules a version went by once it is forgotten where
+ * it went.
+ */
+export function unitsOfRules({ protection }: PlatformPolicy, { pushType, units }: Units): readonly string[] {
+  const found = protection.flatMap((rule) => units.find((unit) => isAbout(rule, { pushType, units: [unit] })) ?? []);
+  return firstWithin([...new Set(found)], STATE_LIMITS.heldIds.max);
 }
 
 /** Which approvals an emergency takes at least. */
@@ -80,9 +102,8 @@ export const lackingNow = (
   { emergencyApprovals: given, ...action }: Safeguards & { readonly emergencyApprovals: number },
 ): string | undefined => lacksWords(place, pipeline, [...lacksApprovals(rule, given), ...lacksIn(rule, action)]);
 
-/** A rollback is not checked and does not wait, so it may only go to what ran before. */
-export const lacksImported = ({ rule: { requires }, place }: Protecting, pipeline: string): string | undefined =>
-  requires.checks.length > 0 || requires.soak > 0 || requires.windows
+export const lacksImported = ({ rule, place }: Protecting, pipeline: string): string | undefined =>
+  wantsTime(rule)
     ? `${place} protects ${pipeline}: what it would go back to stands in an import alone, and a rollback is not checked; release it instead`
     : undefined;
 

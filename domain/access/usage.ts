@@ -6,7 +6,7 @@ import { isCovered, listed, shortList } from './members';
 import { matches } from '../pattern';
 import { areAbout, giveWhole } from './units';
 import type { PlatformFacts } from './platform';
-import { newlyProtected } from './protection';
+import { newlyProtected, stopsRollbacks } from './protection';
 import { usesOf, type Use } from './uses';
 
 /** What pipelines may do with what is not theirs. Every owner has to be allowed: whoever writes a file could name others in it. */
@@ -47,7 +47,9 @@ export function decideDeploy(
 
 /**
  * Whether a rollback may go to these units. It may go to those that its pipeline held in what it restores, whatever the rules are now, and to
- * others only if its owners may deploy there.
+ * others only if its owners may deploy there and no rule protects them that demands what a rollback has none of. A signature is asked for by
+ * `unsigned`.
+ * @param held all that is known of them: none if nothing is.
  */
 export function decideRollback(
   facts: PlatformFacts,
@@ -60,8 +62,8 @@ export function decideRollback(
   if (others.length === 0) return allowedBy('what it restores', 'it held these units then');
   const decision = decideDeploy(facts, owners, { pushType, units: others });
   const holds = { pushType, units: others };
-  const protectedNow =
-    facts.policy === null || held.length === 0 ? undefined : newlyProtected(facts.policy, { pipeline, holds }, held);
+  const concerned = { pipeline, holds, had: held };
+  const protectedNow = facts.policy === null ? undefined : newlyProtected(facts.policy, concerned, stopsRollbacks);
   if (decision.allowed) return protectedNow === undefined ? decision : denied(protectedNow);
   return denied(`${decision.why}; nor is it known to have had ${shortList(others)} in the release that it restores`);
 }

@@ -1,9 +1,12 @@
 import { STATE_LIMITS } from '../limits';
 import { jsonBytes } from '../size';
-import type { Snapshot } from './snapshot';
+import { idsOf, type Pages, type Snapshot } from './snapshot';
 
-/** The units that a deploy held, as its worker saw them: their ids if they are few, else where they are kept (docs/adr/0018). */
-export type HeldUnits = { readonly ids: readonly string[] } | Extract<Snapshot, { readonly at: string }>;
+/**
+ * The units that a deploy held, as its worker saw them: their ids if they are few, else where they are kept (docs/adr/0018), and `some` of them,
+ * which stay known after Temporal has forgotten the rest.
+ */
+export type HeldUnits = { readonly ids: readonly string[] } | (Pages & { readonly some?: readonly string[] });
 
 /** What a rollback restores of a deploy action. */
 export interface Restored {
@@ -17,9 +20,12 @@ export interface Restored {
 export const backOf = (isRollback: boolean, imported: true | undefined): { back?: true; imported?: true } =>
   isRollback ? { back: true, ...(imported ? { imported } : {}) } : {};
 
-/** Undefined if there are many, but too few to be kept apart: then they are not known. */
-export function heldUnits(now: Snapshot): HeldUnits | undefined {
-  if (!('units' in now)) return now;
-  const ids = now.units.map(({ id }) => id);
-  return jsonBytes(ids) > STATE_LIMITS.heldIds.max ? undefined : { ids };
+export const areFewIds = (ids: readonly string[]): boolean => jsonBytes(ids) <= STATE_LIMITS.heldIds.max;
+
+/** Undefined for many units of a deploy that began before 0.3, which kept no copy of them. */
+export function heldUnits(now: Snapshot, some: readonly string[] = []): HeldUnits | undefined {
+  const ids = idsOf(now);
+  if (ids && areFewIds(ids)) return { ids };
+  const pages = 'units' in now ? now.copy : now;
+  return pages && { ...pages, ...(some.length > 0 ? { some } : {}) };
 }

@@ -27,7 +27,7 @@ function withHeld({ canary, followOn }: DeployInput, { fleet }: DeployRecord, re
   const held =
     fleet === null || canary || followOn || result.outcome !== 'succeeded'
       ? undefined
-      : heldUnits(fleet.now ?? fleet.snapshot);
+      : heldUnits(fleet.now ?? fleet.snapshot, fleet.ofRules);
   return held === undefined ? result : { ...result, held };
 }
 

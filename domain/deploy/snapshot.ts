@@ -8,11 +8,17 @@ export interface SnapshotUnit extends Unit {
   readonly joined?: true;
 }
 
+/** Where units are that no workflow carries: `<at>/0` to `<at>/<pages - 1>`, which activities read (docs/adr/0018). */
+export interface Pages {
+  readonly at: string;
+  readonly pages: number;
+}
+
 /**
- * The units of a deploy and what each ran before it. A workflow carries them only where they are few; else they are in pages,
- * `<at>/0` to `<at>/<pages - 1>`, which activities read (docs/adr/0018).
+ * The units of a deploy and what each ran before it. A workflow carries them only where they are few, else they are in pages. Where it
+ * carries them and their ids alone are too many for its pipeline, they are in pages too.
  */
-export type Snapshot = { readonly units: readonly SnapshotUnit[] } | { readonly at: string; readonly pages: number };
+export type Snapshot = { readonly units: readonly SnapshotUnit[]; readonly copy?: Pages } | Pages;
 
 /** Units that an update goes to, as a rule: as small for ten thousand as for two. */
 export interface Part extends Pick<PhasePlan, 'kind' | 'scope' | 'amount'> {

@@ -111,6 +111,8 @@ export interface Fleet {
   readonly snapshot: Snapshot;
   /** As they are in the completion: whoever has joined since belongs to it, whoever is gone does not. */
   readonly now?: Snapshot;
+  /** Some units, of which each rule of the platform that was about any is about one. */
+  readonly ofRules?: readonly string[];
   /** Units of which nobody knows what they could go back to; of many some, and of each phase that reaches any one at least. */
   readonly withoutPast: readonly SnapshotUnit[];
   /** The one version that all units ran; null where there were several, or none. */

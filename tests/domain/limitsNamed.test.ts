@@ -118,6 +118,7 @@ const BOUND_BY: Readonly<Record<Lists<Omit<Required<PipelineState>, 'spec' | 'se
   'good{}[].artifacts': SPEC_LIMITS.deployInputs,
   'good{}[].artifacts[].metadata': ARTIFACT_LIMITS.metadata,
   'good{}[].held.ids': STATE_LIMITS.heldIds,
+  'good{}[].held.some': STATE_LIMITS.heldIds,
   inherited: STATE_LIMITS.inherited,
   'inherited{}.left': STATE_LIMITS.inheritedLeft,
   'inherited{}.before.units': STATE_LIMITS.inherited,

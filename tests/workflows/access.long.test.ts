@@ -2,6 +2,7 @@ import type { PlatformPolicy } from '../../domain/access/platform';
 import { workflowIds } from '../../domain/ids';
 import type { PipelineSource } from '../../domain/spec/pipeline';
 import type { ChildrenView } from '../../domain/views';
+import { answering } from './answering';
 import { actionOf, CALM, deployAction, flow, slowAction, untilAction } from './flows';
 import { kvstore } from './pipelines';
 import { executable, HOUR, VirtualWorld } from './world';
@@ -111,29 +112,65 @@ test('a rollback goes to no unit of others, also where its pipeline has been cha
   expect(await versions()).toEqual([{ 'kv:3': 6 }, { 'kv:3': 6 }, { 'kv:1': 2 }]);
 });
 
-test('a rollback brings nothing to units that a rule protects by name, where none that had it was protected by that rule', async () => {
-  const { owners } = kvstore();
-  await world.job('prod-z', 'z', 2);
-  const own = ['kvstore-x', 'kvstore-y'];
-  await world.apply(kvstore({ config: { jobs: own } }, { releases: { onRevert: 'continue' } }), CALM);
+/** Alice deploys where she likes, but sam approves what goes to `prod-*`. */
+function ruleOfProd(): void {
   const requires = { checks: [], soak: 0, windows: false };
   const prod = { pipelines: [], services: [{ pushType: 'twine', units: ['prod-*'] }], emergency: null, requires };
   const approvals = { count: 1, by: ['user:sam'] };
-  rule({
-    services: [{ ...SERVICE, units: ['*'], owners }],
-    protection: [{ ...prod, approvals, signed: null }],
-  });
+  const services = [{ ...SERVICE, units: ['*'], owners: kvstore().owners }];
+  rule({ services, protection: [{ ...prod, approvals, signed: null }] });
+}
+
+/** Releases `kv:2` and `kv:3`, which come through. */
+async function releaseTwo(): Promise<void> {
   for (const n of [2, 3]) {
     await world.release('kvstore', `kv:${n}`);
     expect(await world.ended('kvstore', n - 1)).toMatchObject({ state: 'succeeded' });
   }
+}
+
+const isRefusedProd =
+  /platform\.protection\.0 protects twine\/prod-z, and nothing that kvstore is known to have brought this version to: release it there/;
+
+test('a rollback brings nothing to units that a rule protects by name, where none that had it was protected by that rule', async () => {
+  await world.job('prod-z', 'z', 2);
+  const own = ['kvstore-x', 'kvstore-y'];
+  await world.apply(kvstore({ config: { jobs: own } }, { releases: { onRevert: 'continue' } }), CALM);
+  ruleOfProd();
+  await releaseTwo();
   await world.apply(kvstore({ config: { jobs: [...own, 'prod-z'] } }), CALM);
   await world.rollBack('kvstore', 2, { actor: 'user:alice', reason: 'wrong' });
   expect(await world.ended('kvstore', 3)).toMatchObject({ state: 'failed' });
-  expect(JSON.stringify((await world.deployStatus('kvstore', 3)).timeline)).toMatch(
-    /platform\.protection\.0 protects twine\/prod-z, and nothing that kvstore brought this version to: release it there/,
-  );
+  expect(JSON.stringify((await world.deployStatus('kvstore', 3)).timeline)).toMatch(isRefusedProd);
   expect(await versions()).toEqual([{ 'kv:3': 6 }, { 'kv:3': 6 }, { 'kv:1': 2 }]);
+});
+
+test('a rollback to a version that its pipeline has brought to no unit reaches none that a rule protects', async () => {
+  const empty = { config: { service: 'prod' }, allowEmpty: true, healthChecks: [], phases: [] };
+  await world.apply(kvstore(empty, { releases: { onRevert: 'continue' } }), CALM);
+  ruleOfProd();
+  await world.job('prod-z', 'z', 2, { service: 'prod' });
+  const lists = answering(world, async ({ method }, real) =>
+    method === 'fetchDeployUnits' ? { ...(await real()), units: [] } : undefined,
+  );
+  await releaseTwo();
+  lists();
+  await world.rollBack('kvstore', 2, { actor: 'user:alice', reason: 'wrong' });
+  expect(await world.ended('kvstore', 3)).toMatchObject({ state: 'failed' });
+  expect(JSON.stringify((await world.deployStatus('kvstore', 3)).timeline)).toMatch(isRefusedProd);
+  expect(await versions()).toEqual([...BEFORE, { 'kv:1': 2 }]);
+});
+
+test('a rollback returns to protected units whose names are too long for the pipeline to remember them all', async () => {
+  const names = Array.from({ length: 60 }, (_, n) => `prod-${String(n).padStart(3, '0')}-${'n'.repeat(70)}`);
+  for (const name of names) await world.job(name, 'z', 1, { service: 'prod' });
+  const many = { config: { service: 'prod' }, healthChecks: [], phases: [] };
+  await world.apply(kvstore(many, { releases: { onRevert: 'continue' } }), CALM);
+  await releaseTwo();
+  ruleOfProd();
+  await world.rollBack('kvstore', 2, { actor: 'user:alice', reason: 'wrong' });
+  expect(await world.ended('kvstore', 3)).toMatchObject({ state: 'succeeded' });
+  expect(await versions()).toEqual([...BEFORE, ...names.map(() => ({ 'kv:2': 1 }))]);
 });
 
 test.each([

@@ -3,6 +3,7 @@ import { matches } from '../../../domain/pattern';
 import { decideDeploy, decideRollback, decideUse, decideUses } from '../../../domain/access/usage';
 import { asked, CONFIG, facts, why } from '../../builders/accessWorld';
 import { specOf } from '../../builders/pipelineWorld';
+import { signer } from '../../builders/signing';
 
 const STORAGE = ['group:storage'];
 
@@ -24,19 +25,41 @@ describe('patterns', () => {
   });
 });
 
-test('a rollback brings no version to a unit that a rule protects, unless one of those that had it is protected as well', () => {
-  const services = [{ pushType: 'twine', units: ['prod-kv-*'] }];
-  const all = facts({
-    ...{ admins: ['user:root'], services: [{ pushType: 'twine', units: ['*'], owners: STORAGE }] },
-    protection: [{ services, approvals: { count: 1, by: ['user:sam'] } }],
+describe('a rollback to units that a rule protects', () => {
+  /** With one rule about `prod-kv-*`. */
+  const back = (rule: object, held: string[], units: string[], pipelines: string[] = []) => {
+    const services = [{ pushType: 'twine', units: ['prod-kv-*'] }];
+    const all = facts({
+      ...{ admins: ['user:root'], services: [{ pushType: 'twine', units: ['*'], owners: STORAGE }] },
+      ...{ keys: { ci: signer().pem }, protection: [{ pipelines, services, ...rule }] },
+    });
+    return why(decideRollback(all, STORAGE, { pipeline: 'kv-side', pushType: 'twine', units }, held));
+  };
+  const approvals = { approvals: { count: 1, by: ['user:sam'] } };
+  const refused =
+    'platform.protection.0 protects twine/prod-kv-x, and nothing that kv-side is known to have brought this version to: release it there';
+
+  test.each<[string, object]>([
+    ['approvals', approvals],
+    ['a check', { requires: { checks: ['errors'] } }],
+    ['a soak', { requires: { soak: '1h' } }],
+    ['a window', { requires: { windows: true } }],
+  ])('goes past no rule that wants %s, unless the version was under it before', (_what, rule) => {
+    expect(back(rule, ['kv-side-x'], ['kv-side-x', 'prod-kv-x'])).toBe(refused);
+    expect(back(rule, [], ['kv-side-x', 'prod-kv-x'])).toBe(refused);
+    expect(back(rule, ['prod-kv-x'], ['prod-kv-x', 'prod-kv-y'])).toMatch(/^yes/);
+    expect(back(rule, ['kv-side-x'], ['kv-side-x', 'kv-side-y'])).toMatch(/^yes/);
+    expect(back(rule, [], [])).toMatch(/^yes/);
   });
-  const back = (held: string[], ...units: string[]) =>
-    why(decideRollback(all, STORAGE, { pipeline: 'kv-side', pushType: 'twine', units }, held));
-  expect(back(['kv-side-x'], 'kv-side-x', 'prod-kv-x')).toBe(
-    'platform.protection.0 protects twine/prod-kv-x, and nothing that kv-side brought this version to: release it there',
-  );
-  expect(back(['prod-kv-x'], 'prod-kv-x', 'prod-kv-y')).toMatch(/^yes/);
-  expect(back(['kv-side-x'], 'kv-side-x', 'kv-side-y')).toMatch(/^yes/);
+
+  test('goes past what a rule wants of the pipeline itself, as every rollback does', () => {
+    expect(back(approvals, [], ['prod-kv-x'], ['kv-*'])).toMatch(/^yes/);
+  });
+
+  test('is asked for a signature elsewhere, and an emergency is another thing', () => {
+    expect(back({ signed: { by: ['ci'] } }, [], ['prod-kv-x'])).toMatch(/^yes/);
+    expect(back({ emergency: false }, [], ['prod-kv-x'])).toMatch(/^yes/);
+  });
 });
 
 describe('a unit of configuration with several paths', () => {

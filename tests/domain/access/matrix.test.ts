@@ -5,6 +5,7 @@ import { decideAudit, requireProposer } from '../../../client/about';
 import { DECIDED_AS, guardClient } from '../../../client/guard';
 import { decideBirth } from '../../../domain/access/children';
 import { DOORS, NEEDS, OPERATIONS, type Door, type OperationName } from '../../../domain/access/operations';
+import type { PlatformFacts } from '../../../domain/access/platform';
 import { approvalStatus } from '../../../domain/access/approvals';
 import { decideDeploy, decideRollback, decideScripts, decideUse } from '../../../domain/access/usage';
 import { ConveyorError, conveyorError } from '../../../domain/errors';
@@ -180,45 +181,42 @@ const ON_ITS_WAY: Readonly<Record<string, Pick<Trigger, 'kind' | 'imported'> & {
     'an emergency': { kind: 'emergency' },
     'a follow-on': { kind: 'follow-on' },
     'a rollback, where it held the unit in what it restores': { kind: 'rollback', held: ['kvstore-x'] },
-    'a rollback, where it did not': { kind: 'rollback', held: [] },
+    'a rollback, where it did not, or where that is not known': { kind: 'rollback', held: [] },
     'a rollback to what an import alone calls good': { kind: 'rollback', imported: true, held: [] },
   };
 
-const PROTECTED = parseRegistry(
-  {
-    platform: {
-      ...{ admins: ['user:admin'], keys: { ci: signer().pem } },
-      services: [{ pushType: 'twine', units: ['kvstore-*'], owners: ['user:service-owner'] }],
-      protection: [
-        {
-          services: [{ pushType: 'twine', units: ['kvstore-*'] }],
-          ...{ approvals: { count: 1, by: ['user:admin'] }, signed: { by: ['ci'] } },
-        },
-      ],
+const CI = signer();
+
+/** With a rule about the unit, which pipelines of `user:owner` alone may have. */
+const protectedBy = (rule: object) =>
+  parseRegistry(
+    {
+      platform: {
+        ...{ admins: ['user:admin'], keys: { ci: CI.pem } },
+        services: [{ pushType: 'twine', units: ['kvstore-*'], owners: ['user:owner'] }],
+        protection: [{ services: [{ pushType: 'twine', units: ['kvstore-*'] }], ...rule }],
+      },
     },
-  },
-  {},
-);
+    {},
+  );
 
 /** Whether it reaches the unit without the right, without a signature and without an approval. */
 function reaches({ kind, imported, held }: (typeof ON_ITS_WAY)[string]): readonly boolean[] {
-  const [owners, pipeline] = [['user:stranger'], 'side'];
+  const pipeline = 'side';
   const holds = { pushType: 'twine', units: ['kvstore-x'] };
-  const isKnown = held !== undefined && held.length > 0;
-  const ask = { pipeline, holds, kind, askedBy: owners, approvals: [], ...(imported ? { imported } : {}) };
+  const isSeen = held !== undefined && !imported;
+  const may = (facts: PlatformFacts, owner: string): boolean =>
+    (isSeen ? decideRollback(facts, [owner], { pipeline, ...holds }, held) : decideDeploy(facts, [owner], holds))
+      .allowed;
+  const signed = protectedBy({ signed: { by: ['ci'] } });
+  const had = isSeen ? { had: held } : {};
+  const approved = protectedBy({ approvals: { count: 1, by: ['user:admin'] } });
+  const ask = { pipeline, holds, kind, askedBy: ['user:owner'], approvals: [], ...(imported ? { imported } : {}) };
   return [
-    (held ? decideRollback(PROTECTED, owners, { pipeline, ...holds }, held) : decideDeploy(PROTECTED, owners, holds))
-      .allowed,
-    !(
-      'refused' in
-      whetherSigned(
-        () => PROTECTED,
-        { pipeline, owners, ...(isKnown ? { back: true } : {}) },
-        [artifact('kv:2')],
-        holds,
-      )
-    ),
-    approvalStatus(PROTECTED, ask).met,
+    may(protectedBy({ emergency: false }), 'user:stranger'),
+    may(signed, 'user:owner') &&
+      !('refused' in whetherSigned(() => signed, { pipeline }, [artifact('kv:2')], { holds, ...had })),
+    may(approved, 'user:owner') && approvalStatus(approved, ask).met,
   ];
 }
 
@@ -238,7 +236,7 @@ const TITLES: Readonly<Record<Door, string>> = {
 const INTRO = `# The matrix of access
 
 Who may do what by which door, with a \`platform\` section ([who may do what](access.md)). It is made of the code: a test asks the guard about every
-operation, and \`UPDATE_DOCS=1 npx jest tests/domain/access/decide/matrix\` writes this page. The pipeline is owned by *owner* and by a group of which *member of an
+operation, and \`UPDATE_DOCS=1 npx jest tests/domain/access/matrix\` writes this page. The pipeline is owned by *owner* and by a group of which *member of an
 owner* is a member; *service owner* owns a unit that the deploy holds. What a rule of \`platform.protection\` may demand besides is in the last column.
 
 A webhook is known by its signature and the end of a run by its key, whoever sends them: there each program is as good as its secret.`;
