@@ -1,5 +1,5 @@
 import { ApplicationFailure } from '@temporalio/activity';
-import type { Brought } from '../domain/brought';
+import { marksOfMany, type Brought } from '../domain/brought';
 import { asBefore, someWithoutPast, type Inheritance } from '../domain/deploy/planRevert';
 import type { Restored } from '../domain/deploy/held';
 import type { RevertRules } from '../domain/deploy/versionBefore';
@@ -42,6 +42,8 @@ export interface FleetLook {
   readonly moved: boolean;
   readonly withoutPast: readonly SnapshotUnit[];
   readonly unavailable: Named;
+  /** As of a fleet; not for a canary. */
+  readonly marks?: string;
   /** Missing if there is none, and for a canary. */
   readonly unlisted?: UnlistedUnits;
 }
@@ -70,12 +72,15 @@ export async function fetchAgain(
   if (!request.asNow) await allowJoined(ports, call, { joined: fresh, before }, request.restores);
   const question = { before, listed: all, version: request.rules.deployed };
   const lost = request.asNow ? undefined : await unlistedUnits(ports, invoke, call, question);
+  const meant = request.asNow ? [] : concerned(all, { ...request, since: [] });
+  const marks = marksOfMany(meant.map(({ id }) => id));
   return {
     units: units.length,
     now: await ports.snapshots.write(call.deployId, now),
     moved: now.some(({ id, version }) => known.has(id) && known.get(id) !== version),
     withoutPast: someWithoutPast(fresh, request.rules, request.parts ?? []),
     unavailable: named(unavailable(units), FLEET_LIMITS.leftOut),
+    ...(marks === undefined ? {} : { marks }),
     ...(lost && { unlisted: lost }),
   };
 }

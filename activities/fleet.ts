@@ -1,5 +1,5 @@
 import { versionOf, type Artifact } from '../domain/artifact';
-import { keptUnits, type Brought, type KeptUnits } from '../domain/brought';
+import { keptUnits, marksOfMany, type Brought, type KeptUnits } from '../domain/brought';
 import {
   planCanary,
   planDeploy,
@@ -90,7 +90,8 @@ export function createFleetActivities(ports: PushPorts, invoke: Invoke) {
     planUnits: async (call: DeployCall, request: PlanRequest): Promise<PlannedFleet> => {
       return orImpossible(async () => {
         const { units: all, inPages } = await fetchUnits(invoke, call);
-        const kept = keptUnits(concerned(all, { ...request, since: [] }), request.since ?? []);
+        const meant = concerned(all, { ...request, since: [] });
+        const kept = keptUnits(meant, request.since ?? []);
         const units = concerned(all, request);
         if (kept && units.length === 0) return { impossible: whyAllKept(kept), isKept: true };
         await Promise.all([allowDeploy(ports, call, units, request.restores), allowSources(ports, call, request.spec)]);
@@ -100,6 +101,7 @@ export function createFleetActivities(ports: PushPorts, invoke: Invoke) {
         const plan = planOf(units, request);
         const before = await past(ports, units, request.inherited);
         const each = ranEach(before, request.rules);
+        const marks = marksOfMany(meant.map(({ id }) => id));
         const fleet: Fleet = {
           ...{ units: units.length, tasks: units.reduce((sum, { size }) => sum + size, 0), inPages },
           snapshot: await snapshots.write(call.deployId, before),
@@ -111,6 +113,7 @@ export function createFleetActivities(ports: PushPorts, invoke: Invoke) {
           ran: versionOfAll(before),
           ...(each === undefined ? {} : { ranEach: each }),
           ...unitsOfRulesNow(ports, call, units),
+          ...(marks === undefined ? {} : { marks }),
           shares: cumulativeShares(plan, units),
           pattern: patternOf(plan, units),
         };

@@ -1,7 +1,8 @@
 import { log } from '@temporalio/activity';
 import { WorkflowNotFoundError, type Client, type WorkflowHandle } from '@temporalio/client';
 import { decideUse } from '../domain/access/usage';
-import { areBrought, type Brought } from '../domain/brought';
+import type { Brought } from '../domain/brought';
+import { areBrought } from '../domain/broughtShapes';
 import {
   BROUGHT_MEMO,
   CANARIES_MEMO,

@@ -1,5 +1,6 @@
 import type { Client } from '@temporalio/client';
-import { areBrought, replacedBy, type Brought } from '../domain/brought';
+import { replacedBy, type Brought } from '../domain/brought';
+import { areBrought } from '../domain/broughtShapes';
 import { configOf } from '../domain/deploy/result';
 import { BROUGHT_MEMO } from '../domain/mutex';
 import type { PipelineState } from '../domain/pipeline/state';
@@ -72,7 +73,8 @@ async function broughtTo(client: Client, pushType: string): Promise<(readonly Br
   let seen = 0;
   for await (const { workflowId, memo } of client.workflow.list({
     query: `WorkflowType = 'lock' AND WorkflowId STARTS_WITH ${prefix}`,
-    pageSize: 1_000,
+    // What the lock of a service knows takes up to 256 kB.
+    pageSize: 100,
   })) {
     const brought = memo?.[BROUGHT_MEMO];
     if (!services.has(workflowId)) services.set(workflowId, areBrought(brought) ? brought : []);

@@ -3,10 +3,10 @@ import { named, type Named } from './deploy/snapshot';
 import { FLEET_LIMITS } from './fleet/limits';
 import type { Unit } from './fleet/unit';
 import { releaseId } from './ids';
-import { areTexts, isJsonObject, isText } from './json';
 import { SERVICE_LIMITS } from './limits';
 import { jsonBytes, newestWithin } from './size';
 import { listed } from './text';
+import { hasMark, markOf, markUnits, splitMarks } from './unitMarks';
 
 /**
  * What runs on a service and which pipeline brought it: the lock of the service keeps this, newest last, one entry for each deploy action.
@@ -20,8 +20,9 @@ export interface Brought {
   /** What identifies them. */
   readonly artifacts: readonly Artifact[];
   readonly at: string;
-  /** Ids of its units; left out if there are many. */
+  /** Ids of its units; of many there are marks instead (domain/unitMarks.ts). An entry from before there were marks may have neither. */
   readonly units?: readonly string[];
+  readonly marks?: string;
   /** Tells configurations apart: the same one has the same units. */
   readonly config: number;
   /** It found or put back what was there before, whose entry then stays as it was. */
@@ -45,49 +46,99 @@ export interface Replaced {
   readonly on?: string;
 }
 
+/**
+ * How it is known whether two deploys have units in common. By names alone, until 0.3, those of large ones were others wherever the
+ * configurations differed; a lock that decided so has to decide the same in a replay.
+ */
+type UnitRule = 'marks' | 'names';
+
 type DeployName = Pick<Brought, 'pipeline' | 'action'>;
 export type BroughtBy = DeployName & Pick<Brought, 'config'>;
 
 const isBroughtIn = (one: DeployName, other: DeployName): boolean =>
   one.pipeline === other.pipeline && one.action === other.action;
 
-export const onUnits = (one: Omit<BroughtReport, 'units'>, units: readonly string[] | undefined): BroughtReport => ({
+/** The units of a deploy, by name if they are few. */
+export interface BroughtTo {
+  readonly ids?: readonly string[] | undefined;
+  readonly marks?: string | undefined;
+}
+
+export const onUnits = (
+  one: Omit<BroughtReport, 'units' | 'marks'>,
+  { ids, marks = ids && marksOfMany(ids) }: BroughtTo,
+): BroughtReport => ({
   ...one,
   artifacts: one.artifacts.map(identified),
-  ...(units && units.length <= SERVICE_LIMITS.unitsBrought.max ? { units } : {}),
+  ...(marks === undefined ? ids && { units: ids } : { marks }),
 });
+
+/** Undefined for units that are few enough to be known by name. */
+export const marksOfMany = (ids: readonly string[]): string | undefined =>
+  ids.length > SERVICE_LIMITS.unitsBrought.max ? markUnits(ids) : undefined;
 
 /**
  * After another deploy came through. If it went back to the version of another pipeline, its entry stands before that pipeline's; if it left
  * units to others, before theirs.
  */
-export function withBrought(all: readonly Brought[], { kept = [], ...one }: BroughtReport): readonly Brought[] {
+export function withBrought(
+  all: readonly Brought[],
+  { kept = [], ...one }: BroughtReport,
+  rule: UnitRule = 'marks',
+): readonly Brought[] {
   const others = all.filter((other) => !isBroughtIn(other, one));
-  const at = kept.length > 0 ? firstKeeper(others, one, kept) : placeOfBack(others, one);
+  const keeper = firstKeeper(all, { ...one, kept }, rule);
+  const at = kept.length > 0 ? (keeper ? others.indexOf(keeper) : -1) : placeOfBack(others, one, rule);
   const next = at < 0 ? [...others, one] : [...others.slice(0, at), one, ...others.slice(at)];
-  return newestWithin(next, SERVICE_LIMITS.brought.max, SERVICE_LIMITS.bringers.max);
+  return rule === 'names' ? newestWithin(next, 64 * 1024, SERVICE_LIMITS.bringers.max) : withinLimits(next);
 }
 
-const firstKeeper = (others: readonly Brought[], own: Brought, kept: readonly string[]): number =>
-  others.findIndex(
-    ({ pipeline, units, config }) =>
-      pipeline !== own.pipeline && (units ? units.some((unit) => kept.includes(unit)) : config === own.config),
-  );
+function firstKeeper(
+  all: readonly Brought[],
+  { kept, ...own }: Brought & { readonly kept: readonly string[] },
+  rule: UnitRule,
+): Brought | undefined {
+  const isKeeper = (other: Brought): boolean => {
+    const isUnknown = rule === 'names' && other.units === undefined;
+    if (other.pipeline === own.pipeline) return false;
+    return isUnknown ? other.config === own.config : kept.some((unit) => hasUnit(other, unit));
+  };
+  return all.slice(rule === 'names' ? 0 : lastOf(all, own) + 1).find(isKeeper);
+}
 
-function placeOfBack(others: readonly Brought[], one: Brought): number {
-  const at = others.findLastIndex((other) => unitsInCommon(one, other) !== 'none');
+/** Where the units of all deploys are too many together, those of the oldest are forgotten: they count as any. */
+function withinLimits(all: readonly Brought[]): readonly Brought[] {
+  const { brought, bringers } = SERVICE_LIMITS;
+  const known = all.slice(-bringers.max);
+  let room = brought.max - jsonBytes(known);
+  const fitting = known.map(({ marks, ...rest }) => {
+    if (marks === undefined || room >= 0) return { ...rest, ...(marks === undefined ? {} : { marks }) };
+    room += marks.length;
+    return rest;
+  });
+  return newestWithin(fitting, brought.max);
+}
+
+function placeOfBack(others: readonly Brought[], one: Brought, rule: UnitRule): number {
+  const at = others.findLastIndex((other) => unitsInCommon(one, other, rule) !== 'none');
   const under = others[at];
-  return one.back && under?.version === one.version && unitsInCommon(one, under) === 'all' ? at : -1;
+  return one.back && under?.version === one.version && unitsInCommon(one, under, rule) === 'all' ? at : -1;
 }
 
-/** What other pipelines brought since a deploy action last brought something itself, where it is known to concern the same units; newest last. */
-export function broughtSince(all: readonly Brought[], own: BroughtBy): readonly Brought[] {
-  return all
-    .slice(lastOf(all, own) + 1)
-    .filter(
-      ({ pipeline, units, config }) => pipeline !== own.pipeline && (units !== undefined || config === own.config),
-    );
+/**
+ * What other pipelines brought since a deploy action last brought something itself, and what may concern the same units; newest last. An entry
+ * whose units are not known may, unless it brought the same version: then what runs may just as well be the action's own.
+ */
+export function broughtSince(all: readonly Brought[], own: BroughtBy, rule: UnitRule = 'marks'): readonly Brought[] {
+  const at = lastOf(all, own);
+  const mine = rule === 'marks' ? all[at] : undefined;
+  const mayConcern = (other: Brought): boolean =>
+    knowsUnits(other, rule) || other.config === own.config || (mine !== undefined && mine.version !== other.version);
+  return all.slice(at + 1).filter((other) => other.pipeline !== own.pipeline && mayConcern(other));
 }
+
+const knowsUnits = ({ units, marks }: Brought, rule: UnitRule): boolean =>
+  units !== undefined || (rule === 'marks' && marks !== undefined);
 
 /** A deploy that was renamed since is found by its configuration. */
 function lastOf(all: readonly Brought[], own: BroughtBy): number {
@@ -99,9 +150,11 @@ function lastOf(all: readonly Brought[], own: BroughtBy): number {
 
 /** The entry whose version a unit runs: others replace that version only when somebody asks for it. */
 export const keeperOf = (unit: Unit, since: readonly Brought[]): Brought | undefined =>
-  unit.mixed
-    ? undefined
-    : since.findLast(({ version, units }) => version === unit.version && (units?.includes(unit.id) ?? true));
+  unit.mixed ? undefined : since.findLast((one) => one.version === unit.version && hasUnit(one, unit.id));
+
+/** Also where its units are not known. */
+const hasUnit = ({ units, marks }: Brought, id: string): boolean =>
+  units?.includes(id) ?? (marks === undefined || hasMark(marks, id));
 
 /** Units that a rollback or follow-on leaves alone, since another pipeline has brought its version there. */
 export interface KeptUnits extends Named {
@@ -110,22 +163,37 @@ export interface KeptUnits extends Named {
 }
 
 export function keptUnits(units: readonly Unit[], since: readonly Brought[]): KeptUnits | undefined {
-  const kept = units.flatMap((unit) => (keeperOf(unit, since) ? [unit.id] : []));
-  const newest = since.findLast((one) => units.some((unit) => keeperOf(unit, since) === one));
+  const keepers = units.map((unit) => keeperOf(unit, since));
+  const newest = since.findLast((one) => keepers.includes(one));
+  const kept = units.flatMap(({ id }, nth) => (keepers[nth] ? [id] : []));
   return newest && { ...named(kept, FLEET_LIMITS.leftOut), by: bringerOf(newest), version: newest.version };
 }
 
 /** Which release replaced what an action brought, everywhere or on some units; null if it still runs, as far as is known. */
-export function replacedBy(all: readonly Brought[], own: Brought): Replaced | null {
-  const since = broughtSince(all, own).filter((other) => unitsInCommon(own, other) !== 'none');
+export function replacedBy(all: readonly Brought[], own: Brought, rule: UnitRule = 'marks'): Replaced | null {
+  const since = broughtSince(all, own, rule).filter((other) => unitsInCommon(own, other, rule) !== 'none');
   const newest = since.at(-1);
   if (newest === undefined) return null;
-  const whole = since.findLast((other) => unitsInCommon(own, other) === 'all');
-  const taken = new Set(since.flatMap(({ units = [] }) => units));
-  const isWhole = whole !== undefined || own.units?.every((unit) => taken.has(unit));
+  const taken = takenUnits(own, since);
+  const isWhole = since.some((other) => unitsInCommon(own, other, rule) === 'all') || taken?.isAll;
   const { version, artifacts, at } = newest;
   const replaced = { by: bringerOf(newest), version, at, artifacts };
-  return isWhole ? replaced : { ...replaced, on: listed(own.units?.filter((unit) => taken.has(unit)) ?? [], 'and') };
+  if (isWhole) return replaced;
+  const isKnown = taken !== undefined && unitsInCommon(own, newest, rule) !== 'unknown';
+  return { ...replaced, on: isKnown ? taken.words : 'an unknown part of its units' };
+}
+
+/** Which units of an entry others have taken, in words: by name, or of many how many they are. */
+function takenUnits(own: Brought, since: readonly Brought[]) {
+  const mine = marksIn(own);
+  if (mine === undefined) return undefined;
+  const others = new Set(since.flatMap((other) => marksIn(other) ?? []));
+  const taken = mine.filter((mark) => others.has(mark));
+  const names = own.units?.filter((unit) => others.has(markOf(unit)));
+  const words = names
+    ? listed(names, 'and')
+    : `${taken.length.toLocaleString('en')} of its ${mine.length.toLocaleString('en')} units`;
+  return { isAll: taken.length === mine.length, words };
 }
 
 export interface ReplacedNotice extends DeployName {
@@ -133,14 +201,24 @@ export interface ReplacedNotice extends DeployName {
   readonly by: Replaced | null;
 }
 
-/** The pipelines to tell of a change, and what to tell them. */
-export function noticesOf(before: readonly Brought[], after: readonly Brought[]): ReplacedNotice[] {
+/** What a lock knows after a deploy came through, and what to tell the pipelines whose versions that affects. */
+export function learnBrought(
+  before: readonly Brought[],
+  brought: BroughtReport,
+  rule: UnitRule = 'marks',
+): { readonly after: readonly Brought[]; readonly notices: readonly ReplacedNotice[] } {
+  const after = withBrought(before, brought, rule);
+  return { after, notices: noticesOf(before, after, rule) };
+}
+
+function noticesOf(before: readonly Brought[], after: readonly Brought[], rule: UnitRule): ReplacedNotice[] {
   return after.flatMap((own): ReplacedNotice[] => {
     const then = before.find((one) => isBroughtIn(one, own));
-    const by = replacedBy(after, own);
+    const by = replacedBy(after, own, rule);
     // A pipeline does not know of the units that its own new deploy left to another.
     const isNewInPart = by?.on !== undefined && then?.release !== own.release;
-    if (!isNewInPart && describeBrought(then ? replacedBy(before, then) : null) === describeBrought(by)) return [];
+    const was = then ? replacedBy(before, then, rule) : null;
+    if (!isNewInPart && describeBrought(was) === describeBrought(by)) return [];
     return [{ pipeline: own.pipeline, action: own.action, release: own.release, by }];
   });
 }
@@ -148,52 +226,20 @@ export function noticesOf(before: readonly Brought[], after: readonly Brought[])
 const describeBrought = (replaced: Replaced | null): string =>
   replaced === null ? '' : [replaced.by, replaced.version, replaced.on].join();
 
-const areBroughtArtifacts = (value: unknown): boolean =>
-  Array.isArray(value) &&
-  value.every(
-    (one) => isJsonObject(one) && isText(one['name']) && isText(one['version']) && isJsonObject(one['metadata']),
-  );
-
-/** Anybody can send a lock, a deploy or a pipeline a message by hand: messages without these shapes are ignored. */
-export const isBrought = (value: unknown): value is BroughtReport =>
-  isJsonObject(value) &&
-  isSmall(value) &&
-  [value['pipeline'], value['action'], value['version']].every(isText) &&
-  isTime(value['at']) &&
-  [value['release'], value['config']].every(Number.isSafeInteger) &&
-  areBroughtArtifacts(value['artifacts']) &&
-  [value['units'], value['kept']].every((units) => units === undefined || areTexts(units));
-
-/** A lock and a pipeline keep it in their state. */
-const isSmall = (value: object): boolean => jsonBytes(value) <= SERVICE_LIMITS.brought.max;
-
-const isTime = (value: unknown): boolean => isText(value) && Number.isFinite(Date.parse(value));
-
-export const areBrought = (value: unknown): value is readonly Brought[] =>
-  Array.isArray(value) && value.every(isBrought);
-
-export const isReplacedNotice = (value: unknown): value is ReplacedNotice =>
-  isJsonObject(value) &&
-  Number.isSafeInteger(value['release']) &&
-  [value['pipeline'], value['action']].every(isText) &&
-  (value['by'] === null || isReplaced(value['by']));
-
-const isReplaced = (value: unknown): boolean =>
-  isJsonObject(value) &&
-  isSmall(value) &&
-  [value['by'], value['version']].every(isText) &&
-  isTime(value['at']) &&
-  areBroughtArtifacts(value['artifacts']) &&
-  (value['on'] === undefined || isText(value['on']));
-
 /** `web-b/1` */
 export const bringerOf = ({ pipeline, release }: Brought): string => releaseId(pipeline, release);
 
-/** Whether the other has all, some or none of the units of the first, as far as both are known. */
-function unitsInCommon(one: Brought, other: Brought): 'all' | 'some' | 'none' {
+/** Whether the other has all, some or none of the units of the first; if that is not known, the same version makes no difference to either. */
+function unitsInCommon(one: Brought, other: Brought, rule: UnitRule): 'all' | 'some' | 'none' | 'unknown' {
   if (one.config === other.config) return 'all';
-  if (one.units === undefined || other.units === undefined) return 'none';
-  const common = one.units.filter((unit) => other.units?.includes(unit)).length;
+  if (rule === 'names' && !(one.units && other.units)) return 'none';
+  const [mine, theirs] = [marksIn(one), marksIn(other)];
+  if (mine === undefined || theirs === undefined) return one.version === other.version ? 'none' : 'unknown';
+  const known = new Set(theirs);
+  const common = mine.filter((mark) => known.has(mark)).length;
   if (common === 0) return 'none';
-  return common === one.units.length ? 'all' : 'some';
+  return common === mine.length ? 'all' : 'some';
 }
+
+const marksIn = ({ units, marks }: Brought): readonly string[] | undefined =>
+  units?.map(markOf) ?? (marks === undefined ? undefined : splitMarks(marks));

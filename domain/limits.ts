@@ -310,9 +310,10 @@ const ITS_LOCK = 'the lock of the service carries it';
 /** What is known of a service across pipelines. */
 export const SERVICE_LIMITS = {
   bringers: cut('the deploys of other pipelines that are known', 16, 'entries', ITS_LOCK),
-  brought: cut('what they brought together', 64 * KB, 'bytes', ITS_LOCK),
+  brought: cut('what they brought together', 256 * KB, 'bytes', ITS_LOCK),
+  broughtEach: refused('what one of them brought', 128 * KB, 'bytes', ITS_LOCK),
   unitsBrought: {
-    ...cut('the units that are known of each', 50, 'entries', 'of more the configuration tells'),
+    ...cut('the units of each that are known by name', 50, 'entries', 'of more, up to 10,000, 40 bits of each name'),
     more: 'joined',
   },
 } as const satisfies Record<string, Limit>;

@@ -1,4 +1,4 @@
-import { areBrought } from './brought';
+import { areBrought } from './broughtShapes';
 import { areTexts, isJsonObject, isMissing, isNestedTooDeep, isText, NESTED, type JsonObject } from './json';
 import { INPUTS, type InputName } from './verbs';
 

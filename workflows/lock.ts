@@ -11,7 +11,8 @@ import {
   upsertMemo,
   workflowInfo,
 } from '@temporalio/workflow';
-import { bringerOf, isBrought, noticesOf, withBrought, type Brought, type ReplacedNotice } from '../domain/brought';
+import { bringerOf, learnBrought, type Brought, type BroughtReport, type ReplacedNotice } from '../domain/brought';
+import { isBrought } from '../domain/broughtShapes';
 import {
   BROUGHT_MEMO,
   CANARIES_MEMO,
@@ -31,7 +32,7 @@ import {
   type Mutex,
 } from '../domain/mutex';
 import { workflowIds } from '../domain/ids';
-import { isNestedTooDeep, isText } from '../domain/json';
+import { isNestedTooDeep, isText, sameJson } from '../domain/json';
 import { code, list, marked, moment, NO_MARKDOWN, sections } from '../domain/markdown';
 import type { Settings } from '../domain/settings';
 import { formatTime } from '../domain/text';
@@ -157,6 +158,9 @@ const GRANTS_MEANWHILE = 'a look at the holder keeps nobody waiting';
 /** Until 0.3 a lock did not remember who had brought what. */
 const KNOWS_WHAT_RUNS = 'a lock knows what runs on its service';
 
+/** Since November 2026 a lock knows the units of large deploys too; before, such deploys replaced nothing that had another configuration. */
+const KNOWS_MANY = 'a lock knows the units of large deploys';
+
 /** A worker of before 0.3 grants in the order of asking, whatever is asked of it. */
 const URGENT_NEXT = 'urgent requests are granted first';
 
@@ -193,11 +197,15 @@ function memoOf(canaries: CanaryCount, mutex: Mutex): { readonly memo?: Record<s
 /** With what a deploy has brought; `notices` are for the pipelines whose versions it affects. */
 function learnt(mutex: Mutex, requester: string, brought: unknown, notices: ReplacedNotice[]): Mutex {
   if (!isBrought(brought) || !mayBring(mutex, requester) || !patched(KNOWS_WHAT_RUNS)) return mutex;
-  const before = mutex.brought ?? [];
-  const after = withBrought(before, brought);
-  notices.push(...noticesOf(before, after));
+  const { after, notices: news } = learn(mutex.brought ?? [], brought);
+  notices.push(...news);
   upsertMemo({ [BROUGHT_MEMO]: after });
   return { ...mutex, brought: after };
+}
+
+function learn(before: readonly Brought[], brought: BroughtReport): ReturnType<typeof learnBrought> {
+  const [byMarks, byNames] = [learnBrought(before, brought), learnBrought(before, brought, 'names')];
+  return sameJson(byMarks, byNames) || patched(KNOWS_MANY) ? byMarks : byNames;
 }
 
 /** A lock that lost its service to another no longer knows what runs there. */

@@ -41,12 +41,13 @@ export function recordBrought(
   const brought = { pipeline, release, action, version, artifacts, at: formatTime(endedAtMs ?? 0) };
   const kept = keptUnits?.names ?? [];
   const units = idsOf(fleet.now ?? fleet.snapshot);
+  const ids = units && [...units, ...kept];
   return onUnits(
     {
       ...{ ...brought, config: configOf(spec), ...(rollback || unchanged ? { back: true } : {}) },
       ...(kept.length > 0 ? { kept } : {}),
     },
-    units && [...units, ...kept],
+    { ids, marks: fleet.marks },
   );
 }
 

@@ -113,6 +113,8 @@ export interface Fleet {
   readonly now?: Snapshot;
   /** Some units, of which each rule of the platform that was about any is about one. */
   readonly ofRules?: readonly string[];
+  /** Of many units, these and those that it leaves to other pipelines (domain/unitMarks.ts). */
+  readonly marks?: string;
   /** Units of which nobody knows what they could go back to; of many some, and of each phase that reaches any one at least. */
   readonly withoutPast: readonly SnapshotUnit[];
   /** The one version that all units ran; null where there were several, or none. */

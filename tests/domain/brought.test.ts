@@ -1,15 +1,17 @@
 import fc from 'fast-check';
 import {
   broughtSince,
-  isBrought,
-  isReplacedNotice,
+  onUnits,
   keeperOf,
   keptUnits,
-  noticesOf,
+  learnBrought,
   replacedBy,
   withBrought,
   type Brought,
 } from '../../domain/brought';
+import { isBrought, isReplacedNotice } from '../../domain/broughtShapes';
+import { FLEET_LIMITS } from '../../domain/fleet/limits';
+import { markUnits } from '../../domain/unitMarks';
 import { keptWords } from '../../domain/deploy/keptWords';
 import { SERVICE_LIMITS } from '../../domain/limits';
 import { jsonBytes } from '../../domain/size';
@@ -19,7 +21,8 @@ const one = (pipeline: string, release: number, version: string, more: Partial<B
   ...{ pipeline, release, action: 'deploy', version, artifacts: [artifact(version)], at: '2026-11-27T09:00:00.000Z' },
   ...{ config: 1, units: ['x', 'y'], ...more },
 });
-const all = (...brought: readonly Brought[]) => brought.reduce<readonly Brought[]>(withBrought, []);
+const all = (...brought: readonly Brought[]) =>
+  brought.reduce<readonly Brought[]>((known, next) => withBrought(known, next), []);
 const runs = (list: readonly Brought[]) => list.map(({ pipeline, release }) => `${pipeline}/${release}`);
 const unit = (id: string, version: string, mixed = false) => ({
   id,
@@ -42,17 +45,25 @@ describe('what is known of a service', () => {
     ['with the same configuration, on units too many to name', { units: undefined } as never, { by: 'fix/1' }],
     ['on some of its units', { config: 2, units: ['x'] }, { by: 'fix/1', on: 'x' }],
     ['on other units', { config: 2, units: ['z'] }, null],
-    ['on units of which nobody knows whether they are the same', { config: 2, units: undefined } as never, null],
+    [
+      'perhaps on the same units, where an old record does not have them',
+      { config: 2, units: undefined } as never,
+      { by: 'fix/1', on: 'an unknown part of its units' },
+    ],
+    [
+      'with the same version, on units that are not known',
+      { config: 2, units: undefined, version: 'v:2' } as never,
+      null,
+    ],
   ])('a deploy of another pipeline replaces what was there: %s', (_, more, by) => {
     const list = all(own, one('fix', 1, 'v:9', more));
     expect(replacedBy(list, own)).toEqual(by === null ? null : expect.objectContaining(by));
   });
 
   test('going back to the version of another pipeline leaves that in its place, and both pipelines learn of it', () => {
-    const before = all(own, hotfix);
-    const after = withBrought(before, one('fix', 2, 'v:2', { back: true }));
+    const { after, notices } = learnBrought(all(own, hotfix), one('fix', 2, 'v:2', { back: true }));
     expect(runs(after)).toEqual(['fix/2', 'web/1']);
-    expect(noticesOf(before, after)).toEqual([
+    expect(notices).toEqual([
       { pipeline: 'fix', action: 'deploy', release: 2, by: expect.objectContaining({ by: 'web/1' }) as object },
       { pipeline: 'web', action: 'deploy', release: 1, by: null },
     ]);
@@ -67,11 +78,69 @@ describe('what is known of a service', () => {
     expect(kept && keptWords(kept)).toBe('x keeps v:9, which fix/1 has brought there since');
   });
 
-  test('units are not kept by a pipeline of another configuration whose units are too many to name', () => {
+  describe('of which an old record does not have the units, as another pipeline of the same service has brought it,', () => {
     const us = one('us', 7, 'web:7', { units: undefined } as never);
-    const eu = one('eu', 7, 'web:7', { units: undefined, config: 2 } as never);
-    expect(broughtSince(all(us, eu), us)).toEqual([]);
-    expect(broughtSince(all(us, { ...eu, config: 1 }), us)).toHaveLength(1);
+    const eu = (version: string, config = 2) => one('eu', 7, version, { units: undefined, config } as never);
+
+    test('keeps no unit that runs what the own pipeline has just brought', () => {
+      expect(broughtSince(all(us, eu('web:7')), us)).toEqual([]);
+      expect(broughtSince(all(us, eu('web:8'), us), us)).toEqual([]);
+      expect(keeperOf(unit('x', 'web:7'), broughtSince(all(us, eu('web:8')), us))).toBeUndefined();
+    });
+
+    test('keeps what runs another version, and what has the same configuration', () => {
+      expect(keeperOf(unit('x', 'web:8'), broughtSince(all(us, eu('web:8')), us))).toMatchObject({ pipeline: 'eu' });
+      expect(broughtSince(all(us, eu('web:7', 1)), us)).toHaveLength(1);
+    });
+  });
+
+  describe('of which the units are too many to name', () => {
+    const MOST = FLEET_LIMITS.units;
+    const ids = (from: number, count: number) => Array.from({ length: count }, (_, nth) => `job-${from + nth}`);
+    const on = (who: string, version: string, units: readonly string[], config: number) =>
+      onUnits({ ...one(who, 1, version), config, units: undefined } as never, { ids: units });
+    const known = (...list: Parameters<typeof withBrought>[1][]) => all(...list);
+
+    test.each([
+      ['the same, in another order', 0, 60, { by: 'fix/1' }],
+      ['some of them', 10, 60, { by: 'fix/1', on: '50 of its 60 units' }],
+      ['a few, which are known by name', 55, 3, { by: 'fix/1', on: '3 of its 60 units' }],
+      ['others', 60, 60, null],
+    ])('whoever names them, it is known which are in common: %s', (_, from, count, by) => {
+      const mine = on('web', 'v:2', ids(0, 60), 1);
+      const list = known(mine, on('fix', 'v:9', ids(from, count).reverse(), 2));
+      const replaced = replacedBy(list, mine);
+      expect(replaced && { by: replaced.by, ...(replaced.on === undefined ? {} : { on: replaced.on }) }).toEqual(by);
+      const since = broughtSince(list, mine);
+      expect(ids(0, 120).filter((id) => keeperOf(unit(id, 'v:9'), since))).toEqual(ids(from, count));
+    });
+
+    test('that are as many as a deploy may have fits the lock of three pipelines, and takes no long time to compare', () => {
+      const [first, second, third] = [0, 5_000, MOST].map((from, nth) =>
+        on(`p${nth}`, `v:${nth}`, ids(from, MOST), nth),
+      );
+      const { after: list, notices } = learnBrought(known(first!, second!), third!);
+      expect(list.every(isBrought)).toBe(true);
+      expect(jsonBytes(list)).toBeLessThan(SERVICE_LIMITS.brought.max);
+      const since = broughtSince(list, first!);
+      expect(ids(0, 2 * MOST).filter((id) => keeperOf(unit(id, 'v:1'), since))).toEqual(ids(5_000, MOST));
+      expect(replacedBy(list, first!)?.on).toBe('5,000 of its 10,000 units');
+      expect(notices.map(({ pipeline, by }) => [pipeline, by?.on])).toEqual([['p1', '5,000 of its 10,000 units']]);
+    });
+
+    test('of more deploys than fit, the oldest count as any units', () => {
+      const many = Array.from({ length: 6 }, (_, nth) => on(`p${nth}`, `v:${nth}`, ids(nth * MOST, MOST), nth));
+      const list = known(...many);
+      expect(list.map(({ marks }) => marks !== undefined)).toEqual([false, false, false, true, true, true]);
+      expect(jsonBytes(list)).toBeLessThan(SERVICE_LIMITS.brought.max);
+      expect(keeperOf(unit('x', 'v:1'), broughtSince(list, many[0]!))).toMatchObject({ pipeline: 'p1' });
+    });
+
+    test('that are more than a deploy may have are refused', () => {
+      const marks = markUnits(ids(0, MOST + 1));
+      expect([isBrought({ ...own, marks: marks.slice(8) }), isBrought({ ...own, marks })]).toEqual([true, false]);
+      for (const wrong of [marks.slice(8, 15), 'UNITS...', 7]) expect(isBrought({ ...own, marks: wrong })).toBe(false);
+    });
   });
 
   test.each([
@@ -82,14 +151,25 @@ describe('what is known of a service', () => {
     (_, units) => {
       const mine = { units } as Partial<Brought>;
       const before = all(one('web', 3, 'v:3', mine), one('fix', 1, 'v:9', { units: ['y'], config: 2 }));
-      const after = withBrought(before, { ...one('web', 4, 'v:2', { ...mine, back: true }), kept: ['y'] });
+      const report = { ...one('web', 4, 'v:2', { ...mine, back: true }), kept: ['y'] };
+      const { after, notices } = learnBrought(before, report);
       expect(runs(after)).toEqual(['web/4', 'fix/1']);
       expect(broughtSince(after, own)).toMatchObject([{ pipeline: 'fix' }]);
       expect(after.every((entry) => !('kept' in entry))).toBe(true);
-      const notices = noticesOf(before, after).map(({ pipeline, release, by }) => [pipeline, release, by?.by, by?.on]);
-      expect(notices).toEqual(units ? [['web', 4, 'fix/1', 'y']] : []);
+      const told = notices.map(({ pipeline, release, by }) => [pipeline, release, by?.by, by?.on]);
+      expect(told).toEqual([['web', 4, 'fix/1', units ? 'y' : 'an unknown part of its units']]);
     },
   );
+
+  test('a lock that decides as it did by names alone leaves large deploys of another configuration apart', () => {
+    const large = (who: string, version: string, config: number) =>
+      one(who, 1, version, { units: undefined, marks: markUnits(['x', 'y']), config } as never);
+    const [mine, fix] = [large('web', 'v:2', 1), large('fix', 'v:9', 2)];
+    expect(learnBrought([mine], fix, 'names')).toEqual({ after: [mine, fix], notices: [] });
+    expect(learnBrought([mine], fix).notices).toMatchObject([{ pipeline: 'web', by: { by: 'fix/1' } }]);
+    const few = [own, one('fix', 1, 'v:9', { units: ['x'], config: 2 })] as const;
+    expect(learnBrought([few[0]], few[1], 'names')).toEqual(learnBrought([few[0]], few[1]));
+  });
 
   test('a deploy with a new name finds what it brought under the old one', () => {
     const known = all(hotfix, one('web', 5, 'v:5'));

@@ -66,8 +66,9 @@ function takeCommand(run: DeploySession, verb: DeployVerb, command: CommandInput
 
 function holds(run: DeploySession, { fence, brought = [] }: LockGrant): void {
   run.isHolding = true;
-  const { pipeline, action, spec } = run.input;
-  const since = broughtSince(brought, { pipeline, action, config: configOf(spec) });
+  const { pipeline, action, spec, rollback, followOn } = run.input;
+  // Others bring their version everywhere.
+  const since = rollback || followOn ? broughtSince(brought, { pipeline, action, config: configOf(spec) }) : [];
   run.patch({ fence, ...(since.length > 0 ? { since } : {}) });
 }
 

@@ -81,11 +81,12 @@ export async function fetchAgain(run: DeploySession): Promise<void> {
       push.fetchAgain(run.call, fleet.snapshot, look),
     );
     if (fetched === undefined) return;
-    const { now, units, unavailable } = fetched.value;
+    const { now, units, unavailable, marks } = fetched.value;
     // Of more there is one of each phase among them; the last phase reaches them all.
     const most = Math.max(SHOWN_UNITS, fleet.withoutPast.length);
     const withoutPast = [...fleet.withoutPast, ...fetched.value.withoutPast].slice(0, most);
-    run.patch({ fleet: { ...fleet, now, withoutPast } });
+    const { marks: _, ...planned } = fleet;
+    run.patch({ fleet: { ...planned, now, withoutPast, ...(marks === undefined ? {} : { marks }) } });
     noteUnlisted(run, fetched.value.unlisted);
     if (!(await heedUnavailable(run, unavailable, units))) return;
   }

@@ -8,7 +8,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { defineSearchAttributeKey } from '@temporalio/common';
-import { isReplacedNotice } from '../../domain/brought';
+import { isReplacedNotice } from '../../domain/broughtShapes';
 import { SYSTEM } from '../../domain/deploy/control';
 import { workflowIds } from '../../domain/ids';
 import { keptCommands } from '../../domain/keptCommands';
