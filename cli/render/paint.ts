@@ -92,25 +92,27 @@ const TOKEN = /\u001b\[[0-9;]*m| +|[^ \u001b]+/gu;
 
 /**
  * A line, with its colours, in as many lines of `width` columns as it takes: people need all of it at night. It is broken at spaces,
- * and continues under its last column. A link or a path stays whole, on a line of its own if it has to: half of one opens nothing.
+ * and continues under its last column. A link, a path or a command to type stays whole, on a line of its own if it has to: half of one opens
+ * nothing.
  */
 export function fold(line: string, width: number): string[] {
   if (widthOf(line) <= width) return [line];
   const indent = ' '.repeat(hangingOf(line.replace(COLOR, ''), width));
   const lines = [''];
   let gap = '';
-  for (const token of line.match(TOKEN) ?? []) {
+  for (const token of glued(line).match(TOKEN) ?? []) {
     const last = lines.at(-1) ?? '';
     if (token.startsWith(' ')) gap = token;
     else if (token.startsWith('\u001b')) lines[lines.length - 1] = last + token;
     else {
       if (widthOf(last + gap + token) <= width) lines[lines.length - 1] = last + gap + token;
-      else if (PLACE.test(token)) lines.push((widthOf(indent + token) <= width ? indent : '') + token);
+      else if (PLACE.test(token) || token.includes(GLUE))
+        lines.push((widthOf(indent + token) <= width ? indent : '') + token);
       else lines.push(...pieces(token, width - indent.length).map((piece) => indent + piece));
       gap = '';
     }
   }
-  return lines[0] === '' ? lines.slice(1) : lines;
+  return (lines[0] === '' ? lines.slice(1) : lines).map(unglued);
 }
 
 /** Every line of a text folded. */
@@ -120,8 +122,24 @@ export const foldAll = (lines: readonly string[], { width }: Pick<View, 'width'>
 /** A link, or a path from the root. */
 const PLACE = /https?:\/\/|^\/[^/\s]+\//;
 
-/** Whether a line, with its colours, is a link and nothing else. */
-export const isPlaceAlone = (line: string): boolean => /^ *(?:https?:\/)?\/\S+$/.test(line.replace(COLOR, ''));
+/** A word of a command, behind which neither a sentence nor a part of one ends. */
+const WORD = String.raw`(?!\S*[,;:.](?:\s|$))[^\s\u001b-][^\s\u001b]*`;
+const OPTION = String.raw`--?[a-z][a-z-]*(?:[ =](?:"[^"\u001b]*"|[^\s\u001b-][^\s\u001b]*))?`;
+/** Without options, it ends where it is not plainly an id, a file or a placeholder that follows. */
+const OPERAND = String.raw`[^\s\u001b-]*[/.=:\dA-Z][^\s\u001b]*`;
+const COMMAND = new RegExp(
+  String.raw`(?<=^|[^\w-]|\u001b\[[\d;]*m)(?:npx --no-install )?(?:conveyor|temporal workflow) [a-z][a-z-]*(?:(?: ${WORD}){0,3}?(?: ${OPTION})+|(?: ${OPERAND})?)`,
+  'gu',
+);
+
+/** Stands for a space inside a command, at which no line is broken. */
+const GLUE = '\ue000';
+const glued = (text: string): string => text.replace(COMMAND, (command) => command.replaceAll(' ', GLUE));
+const unglued = (text: string): string => text.replaceAll(GLUE, ' ');
+
+/** Whether a line, with its colours, is a link, a path or a command, and nothing else. */
+export const isPlaceAlone = (line: string): boolean =>
+  /^ *(?:(?:https?:\/)?\/|\S*\ue000)\S+$/u.test(glued(line.replace(COLOR, '')));
 
 /** Where the last column of a line begins, if that leaves half of the width; else a little further in than the line itself. */
 function hangingOf(line: string, width: number): number {
@@ -140,13 +158,13 @@ function pieces(word: string, width: number): string[] {
   return found;
 }
 
-/** Breaks a plain text at spaces into lines of at most `width` columns. */
+/** Breaks a plain text at spaces into lines of at most `width` columns, but for a command to type that is longer. */
 export function wrap(text: string, width: number): string[] {
   const lines: string[] = [];
-  for (const word of text.split(' ')) {
+  for (const word of glued(text).split(' ')) {
     const last = lines.at(-1);
     if (last !== undefined && widthOf(last) + 1 + widthOf(word) <= width) lines[lines.length - 1] = `${last} ${word}`;
     else lines.push(word);
   }
-  return lines;
+  return lines.map(unglued);
 }

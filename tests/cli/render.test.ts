@@ -214,6 +214,11 @@ describe('breaking a text', () => {
     expect(wrap(text, 24)).toEqual(['errors is 0.204, above', 'the limit of 0.05 (mean', 'of 3 tasks)']);
     expect(wrap(text, 24).join(' ')).toBe(text);
   });
+
+  test('keeps a command to type whole', () => {
+    const lines = wrap('it waits: conveyor unfreeze web --reason "…" lets it continue', 30);
+    expect(lines).toEqual(['it waits:', 'conveyor unfreeze web --reason "…"', 'lets it continue']);
+  });
 });
 
 describe('tables', () => {
@@ -334,6 +339,24 @@ describe('folding a line', () => {
     ['it goes to https://ci.example/4711 now', 26, ['it goes to', '  https://ci.example/4711', '  now']],
     ['it goes to https://ci.example/4711', 16, ['it goes to', 'https://ci.example/4711']],
     ['it lies in /root/.cache/test-server', 16, ['it lies in', '/root/.cache/test-server']],
+    ['polls nothing: conveyor worker --build 0.4.0', 32, ['polls nothing:', '  conveyor worker --build 0.4.0']],
+    ['start it (conveyor worker --build 0.4.0)', 24, ['start it', '(conveyor worker --build 0.4.0)']],
+    [
+      'by bob: conveyor resume kvstore/13 --reason "…" lets it continue',
+      44,
+      ['by bob:', '  conveyor resume kvstore/13 --reason "…"', '  lets it continue'],
+    ],
+    [
+      'read it: conveyor logs kvstore/13/build says more',
+      34,
+      ['read it:', '  conveyor logs kvstore/13/build', '  says more'],
+    ],
+    [
+      'type \u001b[36mnpx --no-install conveyor lint a.yaml\u001b[39m now',
+      40,
+      ['type\u001b[36m', '  npx --no-install conveyor lint a.yaml\u001b[39m', '  now'],
+    ],
+    ['a conveyor is what moves things on', 16, ['a conveyor is', '  what moves', '  things on']],
     ['\u001b[31mred as it is\u001b[39m', 8, ['\u001b[31mred as', '  it is\u001b[39m']],
   ])('%j to %i columns', (line, width, expected) => {
     expect(fold(line, width)).toEqual(expected);
