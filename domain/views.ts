@@ -101,8 +101,10 @@ export interface ApprovalRuleView {
 export interface Undone {
   /** Its release: `web/5`. */
   readonly by: string;
-  /** When it had undone it; null while it is under way. */
+  /** When it had undone it; null until then. */
   readonly at: string | null;
+  /** Until then, that of the rollback: while it is `queued` it waits. */
+  readonly state?: ReleaseState;
 }
 
 /** What a deploy action runs in production, as its pipeline knows it. */

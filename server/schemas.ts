@@ -114,10 +114,11 @@ const pauseFields = {
 const undone = z
   .looseObject({
     by: z.string().describe('the release that undid it'),
-    at: time.nullable().describe('null while that is under way'),
+    at: time.nullable().describe('null until it has'),
+    state: z.string().optional().describe('until it has: that of the rollback; while it is queued it waits'),
   })
   .optional()
-  .describe('a rollback has undone it, or is doing so');
+  .describe('a rollback has undone it, or is to do so');
 
 const runsNow = z
   .array(z.looseObject({ action: z.string(), version: z.string(), by: z.string().nullable() }))

@@ -14,6 +14,7 @@ import type {
   ReleaseState,
   ReleaseStatus,
   ReleaseSummary,
+  Undone,
 } from '../../domain/views';
 import { tint, type Colors, type Tone, type View } from './paint';
 import { ago, until } from './times';
@@ -142,8 +143,15 @@ export function releaseWords(release: ReleaseSummary, colors: Colors): string {
 
 function undoneWords({ pipeline, undone, replacedBy }: ReleaseSummary): string {
   if (undone === undefined) return replacedBy === undefined ? '' : `, replaced by ${replacedBy}`;
-  return `, ${undone.at === null ? 'being undone' : 'undone'} by ${undone.by.replace(`${pipeline}/`, '#')}`;
+  const by = undone.by.replace(`${pipeline}/`, '#');
+  if (undone.at !== null) return `, undone by ${by}`;
+  const halted = haltedWords(undone);
+  return `, ${undone.state === 'queued' ? 'to be' : 'being'} undone by ${by}${halted === undefined ? '' : `, ${halted}`}`;
 }
+
+/** Of a rollback that does not go back now; undefined of one that does, as far as is known. */
+const haltedWords = ({ state }: Undone): string | undefined =>
+  state === 'queued' ? 'which waits' : state === 'paused' ? 'which is paused' : undefined;
 
 /** `by web/5 2m ago; v3 runs now, brought by web/5`; nothing for what was not undone. */
 export function undoneLine(
@@ -152,11 +160,12 @@ export function undoneLine(
 ): readonly [string, string] | null {
   if (undone === undefined) return null;
   const { by, at } = undone;
+  const when = at === null ? `, ${haltedWords(undone) ?? 'which is under way'}` : ` ${ago(at, view)}`;
   const running = runsNow.map(
     ({ action, version, by: bringer }) =>
       `${runsNow.length === 1 ? '' : `${action}: `}${version} runs now, ${bringer === null ? 'as before the first release' : `brought by ${bringer}`}`,
   );
-  return ['Undone', [`by ${by}${at === null ? ', which is under way' : ` ${ago(at, view)}`}`, ...running].join('; ')];
+  return ['Undone', [`by ${by}${when}`, ...running].join('; ')];
 }
 
 /** `manual by user:alice`, and what it undoes, runs again, hurries past or belongs to. */

@@ -10,8 +10,9 @@ export function undoneBy(of: Pick<Row, 'pipeline' | 'number'>, releases: readonl
     ({ pipeline, trigger }) => pipeline === of.pipeline && trigger.kind === 'rollback' && trigger.of === of.number,
   );
   const done = rollbacks.find(({ state }) => state === 'succeeded');
-  const rollback = done ?? rollbacks.find(({ endedAt }) => endedAt === null);
-  return rollback && { by: rollback.id, at: done?.endedAt ?? null };
+  if (done) return { by: done.id, at: done.endedAt };
+  const open = rollbacks.find(({ endedAt }) => endedAt === null);
+  return open && { by: open.id, at: null, state: open.state };
 }
 
 /** Releases of any pipelines, each with the rollback of it that is among them. */

@@ -262,6 +262,17 @@ kvstore/13  ✖ failed  deploy kv:13 ↩ reverted  source=13  14:01:20  48s
     expect(renderRelease(ended, [], view)).toContain('Undone:    by kvstore/14, which is under way\n');
   });
 
+  test.each([
+    ['queued', 'to be undone by #14, which waits', 'by kvstore/14, which waits'],
+    ['paused', 'being undone by #14, which is paused', 'by kvstore/14, which is paused'],
+  ] as const)('a release whose rollback is %s does not look as if it went back now', (state, words, line) => {
+    const undone = { by: 'kvstore/14', at: null, state };
+    const ended = release({ state: 'succeeded', endedAt: new Date(NOW).toISOString(), undone });
+    expect(releaseTable([ended], view)).toContain(`✔ succeeded, ${words} `);
+    expect(historyTable([{ ...ended, durationMs: 1, deploys: [] }], view)).toContain(`✔ succeeded, ${words} `);
+    expect(renderRelease(ended, [], view)).toContain(`Undone:    ${line}\n`);
+  });
+
   test('an empty table says what to do instead of showing a heading', () => {
     expect(historyTable([], view)).toBe('no releases yet');
   });

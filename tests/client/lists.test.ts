@@ -119,7 +119,7 @@ describe('a list', () => {
       [15, undefined],
       [14, undefined],
       [13, { by: 'kvstore/14', at: endedAt }],
-      [12, { by: 'kvstore/15', at: null }],
+      [12, { by: 'kvstore/15', at: null, state: 'running' }],
     ]);
   });
 

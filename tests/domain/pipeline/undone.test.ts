@@ -19,7 +19,16 @@ const shipped = (state: PipelineState, number: number, ...artifacts: readonly Ar
 
 test.each<[string, ReleaseSummary[], unknown]>([
   ['a rollback that came through', [one(4), rollback(5, 4)], { by: 'web/5', at }],
-  ['a rollback under way, whose end is open', [one(4), rollback(5, 4, running)], { by: 'web/5', at: null }],
+  [
+    'a rollback under way, whose end is open',
+    [one(4), rollback(5, 4, running)],
+    { by: 'web/5', at: null, state: 'running' },
+  ],
+  [
+    'a rollback that waits',
+    [one(4), rollback(5, 4, { ...running, state: 'queued' })],
+    { by: 'web/5', at: null, state: 'queued' },
+  ],
   [
     'the rollback that came through after one that failed',
     [rollback(5, 4, { state: 'failed' }), rollback(6, 4)],
