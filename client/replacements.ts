@@ -27,10 +27,9 @@ export async function withReplacements(
 ): Promise<LastGood> {
   if (retired === undefined && !isRenamed(lastGood, history)) return lastGood;
   const pushTypes = new Set(deploysWithConfig({ actions }).map(([, { pushType }]) => pushType));
-  const services = await client
+  const read = await client
     .withDeadline(Date.now() + LOCKS_TIMEOUT_MS, () => Promise.all([...pushTypes].map((one) => broughtTo(client, one))))
-    .then((found) => found.flat())
-    .catch((): (readonly Brought[])[] => []);
+    .catch((): LocksRead[] => [NOTHING_READ]);
   return Object.fromEntries(
     Object.entries(lastGood).map(([action, good]) => {
       const deploy = deploysWithConfig({ actions }).find(([name]) => name === action)?.[1];
@@ -38,7 +37,7 @@ export async function withReplacements(
         one.pipeline === pipeline &&
         one.release === good.release &&
         (one.action === action || (deploy !== undefined && one.config === configOf(deploy)));
-      return [action, withReplacement(services, isOwn, good)];
+      return [action, withReplacement(read, isOwn, good)];
     }),
   );
 }
@@ -50,12 +49,15 @@ const isRenamed = (lastGood: LastGood, history: PipelineState['history']): boole
     return row !== undefined && !row.deploys.some((deploy) => deploy.action === action);
   });
 
-function withReplacement(
-  services: readonly (readonly Brought[])[],
-  isOwn: (one: Brought) => boolean,
-  good: GoodView,
-): GoodView {
-  for (const all of services) {
+/** What runs on each service, and whether all services were looked at. */
+interface LocksRead {
+  readonly services: readonly (readonly Brought[])[];
+  readonly isWhole: boolean;
+}
+const NOTHING_READ: LocksRead = { services: [], isWhole: false };
+
+function withReplacement(read: readonly LocksRead[], isOwn: (one: Brought) => boolean, good: GoodView): GoodView {
+  for (const all of read.flatMap(({ services }) => services)) {
     const own = all.find(isOwn);
     if (own === undefined) continue;
     const found = replacedBy(all, own);
@@ -63,11 +65,12 @@ function withReplacement(
     const { by, version, on } = found;
     return { ...good, replaced: { by, version, ...(on === undefined ? {} : { on }) } };
   }
-  return good;
+  const isKnown = good.replaced !== undefined || read.every(({ isWhole }) => isWhole);
+  return isKnown ? good : { ...good, replacedUnknown: true };
 }
 
 /** What runs on each service of a push type, as the newest run of its lock has it. */
-async function broughtTo(client: Client, pushType: string): Promise<(readonly Brought[])[]> {
+async function broughtTo(client: Client, pushType: string): Promise<LocksRead> {
   const prefix = queryWords([`lock/${pushType}/`]);
   const services = new Map<string, readonly Brought[]>();
   let seen = 0;
@@ -76,10 +79,10 @@ async function broughtTo(client: Client, pushType: string): Promise<(readonly Br
     // What the lock of a service knows takes up to 256 kB.
     pageSize: 100,
   })) {
+    if (seen === MOST_LOCKS) return { services: [...services.values()], isWhole: false };
+    seen += 1;
     const brought = memo?.[BROUGHT_MEMO];
     if (!services.has(workflowId)) services.set(workflowId, areBrought(brought) ? brought : []);
-    seen += 1;
-    if (seen >= MOST_LOCKS) break;
   }
-  return [...services.values()];
+  return { services: [...services.values()], isWhole: true };
 }

@@ -469,6 +469,8 @@ export interface GoodView {
   readonly version: string;
   /** `by` is the release of the other pipeline; `on` names the units if only some are affected. */
   readonly replaced?: { readonly by: string; readonly version: string; readonly on?: string };
+  /** The locks that have it could not be read in time. */
+  readonly replacedUnknown?: true;
 }
 
 export interface PipelineStatus extends PipelineSummary {

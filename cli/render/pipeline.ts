@@ -105,14 +105,17 @@ function goodSection({ lastGood }: PipelineStatus, colors: Colors): string[] {
   return good.length === 0 ? [] : [colors.bold('In production'), ...alignRows(good)];
 }
 
-function goodWords({ release, version, replaced }: GoodView): string {
+function goodWords({ release, version, replaced, replacedUnknown }: GoodView): string {
   const since = release === 0 ? 'as before the first release' : `since release ${release}`;
-  if (replaced === undefined) return since;
+  if (replaced === undefined) return replacedUnknown ? `${since}; ${REPLACED_UNKNOWN}` : since;
   const { by, on } = replaced;
   return on === undefined
     ? `brought by ${by}; release ${release} had brought ${version}`
     : `${since}; ${on}: ${replaced.version}, brought by ${by}`;
 }
+
+const REPLACED_UNKNOWN =
+  'whether another pipeline has replaced it is not known: Temporal did not list all locks in time';
 
 /** Nobody brings these by itself, so the commands are the next to type. */
 function behindSection({ behind = [] }: PipelineStatus, colors: Colors): string[] {

@@ -39,14 +39,14 @@ export const withReplaced = <T extends Row>(releases: readonly T[], lastGood: Pi
 
 /**
  * What each deploy action of a pipeline runs now, and the release that brought it. Nothing while one deploys, nor of an action whose last deploy left
- * its units in several versions.
+ * its units in several versions, or of which it is not known whether another pipeline has deployed since.
  */
 export const runningNow = (
   { id, lastGood }: Pick<PipelineStatus, 'id' | 'lastGood'>,
   { active, inherited }: Pick<PipelineState, 'active' | 'inherited'>,
 ): RunsNow[] =>
   Object.entries(active.some(({ deploying }) => deploying) ? {} : lastGood)
-    .filter(([action]) => inherited[action] === undefined)
+    .filter(([action, { replacedUnknown }]) => inherited[action] === undefined && replacedUnknown === undefined)
     .map(([action, { release, version, replaced }]) =>
       replaced && replaced.on === undefined
         ? { action, version: replaced.version, by: replaced.by }

@@ -7,6 +7,7 @@ import type { Brought } from '../../domain/brought';
 import { configOf } from '../../domain/deploy/result';
 import { deploysWithConfig } from '../../domain/spec/deployActions';
 import { withRollback } from '../../client/undone';
+import { runningNow } from '../../domain/pipeline/undone';
 import type { PipelineState } from '../../domain/pipeline/state';
 import { pipeline, release } from '../builders/cliSamples';
 import { artifact, pipelineOf } from '../builders/pipelineWorld';
@@ -117,10 +118,21 @@ test('status and history say who runs instead of the release that was good last'
   expect(text).toContain('✔ succeeded, replaced by hotfix/1');
 });
 
-test('where no lock can be looked for, status says what the pipeline knew', async () => {
+test('where no lock can be looked for, status says what the pipeline knew, and that the rest is not known', async () => {
   const { parts } = temporal([]);
   parts.client.workflow.list = () => {
     throw new Error('visibility is away');
   };
-  expect(await withReplacements(parts, state, { lastGood: good, retired })).toEqual(good);
+  const lastGood = await withReplacements(parts, state, { lastGood: good, retired });
+  expect(lastGood).toEqual({ deploy: { ...good.deploy, replacedUnknown: true } });
+  const shown = pipeline({ id: name, retired, lastGood });
+  const text = renderPipeline(shown, { width: 140, color: false, now: Date.parse(at), timeZone: 'UTC' });
+  expect(text).toMatch(/v:4 +since release 4; whether another pipeline has replaced it is not known: /);
+  expect(runningNow({ id: name, lastGood }, { active: [], inherited: {} })).toEqual([]);
+});
+
+test('where there are more locks than are looked at, a lock that is not found is not taken for one that nobody else has used', async () => {
+  const others = Array.from({ length: 2_000 }, (_, n) => [`s${n}`, []] as const);
+  expect(await replacedIn([...others, ['web', [own, hotfix]]])).toEqual({ ...good.deploy, replacedUnknown: true });
+  expect(await replacedIn([['web', [own]], ...others])).toEqual(good.deploy);
 });
