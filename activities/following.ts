@@ -1,7 +1,9 @@
 import { log } from '@temporalio/activity';
 import type { Counted } from '../domain/deploy/counts';
+import { counted, type TaskCounts } from '../domain/deploy/lockstep';
 import { targetsFor, type PlannedTarget, type Want } from '../domain/deploy/plan';
-import { deniedOf, judgeDenied, untouchedOf } from '../domain/deploy/progress';
+import { deniedOf, deniedUnderWay, judgeDenied, type UnitOutdated } from '../domain/deploy/denied';
+import { untouchedOf } from '../domain/deploy/progress';
 import type { UnitProgress } from '../domain/fleet/unit';
 import { plural } from '../domain/text';
 import { isNonRetryable } from './failure';
@@ -21,7 +23,8 @@ export interface Following extends Tracking {
 
 /** What the units are to run afterwards, by which the push type is asked whether it is there. */
 export interface Proof {
-  readonly brings: { readonly want: Want } | { readonly back: RevertRequest };
+  readonly brings:
+    { readonly want: Want; /** Of a stride. */ readonly counts?: TaskCounts } | { readonly back: RevertRequest };
   /** So long it may take to count what an update has brought. */
   readonly patienceMs: number;
 }
@@ -31,8 +34,9 @@ export type Followed = Counted &
   Pick<TrackedUpdate, 'waits'> & { readonly underWay?: true; readonly doubtedMs?: number };
 
 /**
- * One look at an update. A known update id gets the first answer (docs/reference/protocols.md#executeupdates), which may be that of a
- * release which a restore has lost: one that is over before anybody saw it under way is believed once nothing of it counts as outdated.
+ * One look at an update. Its counts alone end nothing: the push type may take no task and say that there was none to take. One that meets its
+ * criterion is believed once `needsPush` says the same. A known update id gets the first answer (docs/reference/protocols.md#executeupdates), which
+ * may be that of a release which a restore has lost: of one that is over before anybody saw it under way, nothing may count as outdated.
  */
 export async function lookAtUpdates(
   ports: PushPorts,
@@ -45,7 +49,9 @@ export async function lookAtUpdates(
   const { tracked, all } = await trackUnits(ports, invoke, call, following);
   const { proof } = following;
   const underWay = before?.underWay ?? isUnderWay(all);
-  const doubted = proof && !underWay ? await doubtOf(ports, invoke, call, following, proof, { tracked, all }) : null;
+  const doubted = proof
+    ? await doubtOf(ports, invoke, call, { ...following, underWay }, proof, { tracked, all })
+    : null;
   const seen = seenOf(tracked, underWay);
   if (doubted === null) return tracked.progress.kind === 'going' ? goingOn(seen) : { done: tracked };
   const doubtedMs = before?.doubtedMs ?? now;
@@ -73,16 +79,18 @@ async function doubtOf(
   ports: PushPorts,
   invoke: Invoke,
   call: DeployCall,
-  following: Following,
+  following: Following & { readonly underWay: boolean },
   { brings }: Proof,
   { tracked, all }: Tracked,
 ): Promise<TrackedUpdate | null> {
   const { progress } = tracked;
+  const { underWay, earlier } = following;
   // What earlier tries have left pending says nothing about this one.
-  if (progress.kind === 'going') return deniedBy(tracked, following, following.earlier ? 0 : untouchedOf(all));
+  if (progress.kind === 'going') return deniedBy(tracked, following, underWay || earlier ? 0 : untouchedOf(all));
   if (progress.kind !== 'met') return null;
   try {
-    return deniedBy(tracked, following, await deniedTasks(ports, invoke, call, following, brings, all));
+    const needs = await needsOf(ports, invoke, call, following, brings, all);
+    return deniedBy(tracked, following, underWay ? deniedUnderWay(all, needs, following) : deniedOf(all, needs));
   } catch (error) {
     log.warn('whether an update has brought what it says cannot be asked', { error: String(error) });
     if ('want' in brings) return { ...tracked, unproven: true };
@@ -91,8 +99,11 @@ async function doubtOf(
 }
 
 /** An update of which so many tasks are denied; null where none is. */
-const deniedBy = (tracked: TrackedUpdate, { updateIds }: Tracking, tasks: number): TrackedUpdate | null =>
-  tasks === 0 ? null : { ...tracked, progress: judgeDenied(updateIds, tasks) };
+const deniedBy = (
+  tracked: TrackedUpdate,
+  { updateIds, underWay = false }: Tracking & { readonly underWay?: boolean },
+  tasks: number,
+): TrackedUpdate | null => (tasks === 0 ? null : { ...tracked, progress: judgeDenied(updateIds, tasks, underWay) });
 
 /** An update, proved at once, for whoever has no time left. @throws what the push type throws */
 export async function trackProved(
@@ -105,32 +116,31 @@ export async function trackProved(
   const { proof } = tracking;
   if (proof === undefined || tracked.progress.kind !== 'met') return tracked;
   const { brings } = proof;
-  const tasks = await deniedTasks(ports, invoke, call, tracking, brings, all).catch((error: unknown) => {
+  const needs = await needsOf(ports, invoke, call, tracking, brings, all).catch((error: unknown) => {
     // A revert ends whatever is broken.
-    if ('back' in brings) return 0;
+    if ('back' in brings) return [];
     throw error;
   });
-  return deniedBy(tracked, tracking, tasks) ?? tracked;
+  return deniedBy(tracked, tracking, deniedOf(all, needs)) ?? tracked;
 }
 
-/** How many tasks `needsPush` counts as outdated of those that are done. */
-async function deniedTasks(
+/** What `needsPush` says of the units of an update. */
+async function needsOf(
   ports: PushPorts,
   invoke: Invoke,
   call: DeployCall,
   { selection }: Tracking,
   brings: Proof['brings'],
   tracked: readonly UnitProgress[],
-): Promise<number> {
+): Promise<UnitOutdated[]> {
   const known = new Set(tracked.map(({ id }) => id));
   const isBack = 'back' in brings;
   const exclude = isBack ? [] : await reservedUpdates(ports, call);
   const targets = isBack
     ? await allTargets(ports, brings.back)
-    : targetsFor(await unitsIn(ports.snapshots, selection), brings.want);
+    : counted(targetsFor(await unitsIn(ports.snapshots, selection), brings.want), brings.counts);
   const asked = targets.filter((target) => known.has(unitOf(target)));
   // Of one that has gone since nothing is left to be counted.
   const ask = (some: readonly PlannedTarget[]) => unitNeeds(invoke, call, some, exclude);
-  const needs = await askOfPresent(invoke, call, asked, { idOf: unitOf, ask });
-  return deniedOf(tracked, needs);
+  return askOfPresent(invoke, call, asked, { idOf: unitOf, ask });
 }

@@ -9,6 +9,7 @@ import { workflowIds } from '../domain/ids';
 import { callExtension } from '../sdk/client';
 import type { Fetch } from '../sdk/request';
 import type { RequestInput, ResponseOf } from '../sdk/protocol/common';
+import type { Contradiction } from '../sdk/protocol/contradictions/rules';
 import { pushTypeProtocol, type PushTypeProtocol } from '../sdk/protocol/pushType';
 import type { Registry } from '../platform/registry';
 import { answeredFirst, REVERT_PATIENCE_MS, type Clock } from './clock';
@@ -84,11 +85,16 @@ export const invoker =
   };
 
 /** The lock belongs to one service. @throws extension-protocol if the push type names another service now */
-function refuseOtherService({ pushType, service }: DeployCall, method: string, answer: object): void {
+function refuseOtherService(call: DeployCall, method: string, answer: object): void {
+  const { service } = call;
   if (!service || !('service' in answer) || answer.service === service) return;
   const detail = `${String(answer.service)}, and before it was ${service}`;
-  throw conveyorError('extension-protocol', { service: pushType, method, field: 'service', detail });
+  throw contradicts(call, method, { field: 'service', detail });
 }
+
+/** An answer that contradicts what the push type has said before. */
+export const contradicts = ({ pushType: service }: DeployCall, method: string, { field, detail }: Contradiction) =>
+  conveyorError('extension-protocol', { service, method, field, detail });
 
 /** Whoever cancels these waits for them. */
 const AWAITED: ReadonlySet<string> = new Set(['executeUpdates', 'shiftTraffic']);

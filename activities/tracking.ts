@@ -13,9 +13,10 @@ import { named, type Named, type Selection } from '../domain/deploy/snapshot';
 import { FLEET_LIMITS, SHOWN_UNITS } from '../domain/fleet/limits';
 import type { Amount } from '../domain/fleet/amount';
 import type { TurnWait, UnitProgress } from '../domain/fleet/unit';
-import { isNonRetryable } from './failure';
-import { stillThere } from './fetchUnits';
-import { eachChunk, type DeployCall, type Invoke, type PushPorts } from './pushCalls';
+import { contradictionInSizes } from '../sdk/protocol/contradictions/pushType';
+import { asFailure, isNonRetryable } from './failure';
+import { fetchUnits, orRefused, stillThere } from './fetchUnits';
+import { contradicts, eachChunk, type DeployCall, type Invoke, type PushPorts } from './pushCalls';
 import { unitsIn } from './snapshots';
 
 /** An update, or the parts of one that was sent in several (of a revert that isolates what is refused). */
@@ -65,15 +66,44 @@ export async function trackUnits(
   tracking: Tracking,
 ): Promise<Tracked> {
   const { success, each, unreachable, withoutGone } = tracking;
-  const { ids, units } = await updateProgress(ports, invoke, call, tracking);
+  const { ids, units, rows, sizes } = await updateProgress(ports, invoke, call, tracking);
   const answered = new Set(units.map(({ id }) => id));
   const silent = ids.filter((id) => !answered.has(id));
   const unheard = withoutGone && silent.length > 0 ? await stillThere(invoke, call, silent) : silent;
+  const progress = (each ? judgeEach : judgeProgress)(units, success, unreachable);
+  if (progress.kind !== 'going') await refuseBeyondSize(invoke, call, sizes, rows);
   const tracked = {
     ...countUnits(units, each ? FLEET_LIMITS.lockstepUnits : SHOWN_UNITS),
-    ...trackedOf(units, unheard, (each ? judgeEach : judgeProgress)(units, success, unreachable)),
+    ...trackedOf(units, unheard, progress),
   };
   return { tracked, all: units };
+}
+
+/**
+ * A phase ends by no more tasks than its units have: in a count past all size the tasks of the others would not matter. They may have grown
+ * since the deploy was planned, so units with more tasks than then are listed anew. @throws extension-protocol
+ */
+async function refuseBeyondSize(
+  invoke: Invoke,
+  call: DeployCall,
+  planned: ReadonlyMap<string, number>,
+  rows: readonly UnitProgress[],
+): Promise<void> {
+  if (contradictionInSizes(planned, rows) === undefined) return;
+  const { units } = await orRefused(() => fetchUnits(invoke, call));
+  const sizes = new Map(units.map(({ id, size }) => [id, Math.max(size, planned.get(id) ?? 0)]));
+  const found = contradictionInSizes(sizes, rows);
+  if (found) await asFailure(() => Promise.reject(contradicts(call, 'trackUpdates', found)));
+}
+
+interface UpdateRows {
+  readonly ids: readonly string[];
+  /** As they were planned, by unit. */
+  readonly sizes: ReadonlyMap<string, number>;
+  /** Of the update alone. */
+  readonly rows: readonly UnitProgress[];
+  /** With what earlier tries of its phase did. */
+  readonly units: readonly UnitProgress[];
 }
 
 /** The units of an update as they are now, with what earlier tries of its phase did. */
@@ -82,22 +112,24 @@ export async function updateProgress(
   invoke: Invoke,
   call: DeployCall,
   { updateIds, selection, earlier }: Tracking,
-): Promise<{ readonly ids: readonly string[]; readonly units: readonly UnitProgress[] }> {
-  const ids = (await unitsIn(snapshots, selection)).map(({ id }) => id);
+): Promise<UpdateRows> {
+  const planned = await unitsIn(snapshots, selection);
+  const ids = planned.map(({ id }) => id);
+  const sizes = new Map(planned.map(({ id, size }) => [id, size]));
   const track = (updateId: string) =>
     eachChunk(call, ids, String, async ({ items }) => {
       const some = call.inPages ? { units: [...items] } : {};
       return (await invoke(call, 'trackUpdates', { updateId, ...some })).units;
     });
-  const units: UnitProgress[] = [];
-  for (const updateId of updateIds) units.push(...(await track(updateId)));
-  if (earlier === undefined) return { ids, units };
+  const rows: UnitProgress[] = [];
+  for (const updateId of updateIds) rows.push(...(await track(updateId)));
+  if (earlier === undefined) return { ids, sizes, rows, units: rows };
   // One that the push type has forgotten says no more.
   const first = await track(earlier.first).catch((error: unknown) => {
     if (isNonRetryable(error)) return [];
     throw error;
   });
-  return { ids, units: withEarlier(earlier.units, first, units) };
+  return { ids, sizes, rows, units: withEarlier(earlier.units, first, rows) };
 }
 
 function trackedOf(units: readonly UnitProgress[], unheard: readonly string[], progress: Progress) {

@@ -107,25 +107,9 @@ const byId = (units: readonly UnitProgress[]): Map<string, UnitProgress> =>
 export const missingOf = ({ targeted, gone, live }: Pick<UnitProgress, 'targeted' | 'gone' | 'live'>): number =>
   Math.max(0, targeted - gone - live);
 
-/** Tasks that are outdated, of those that an update has brought to their version as far as its progress says. */
-export function deniedOf(
-  units: readonly UnitProgress[],
-  needs: readonly { readonly id: string; readonly outdated: number }[],
-): number {
-  const missing = new Map(units.map((unit) => [unit.id, missingOf(unit)]));
-  return needs.reduce((sum, { id, outdated }) => sum + Math.max(0, outdated - (missing.get(id) ?? outdated)), 0);
-}
-
 /** Tasks of units that are done which have not left their old version: nothing will touch them any more. */
 export const untouchedOf = (units: readonly UnitProgress[]): number =>
   totalOf(units, (unit) => (unit.state === 'done' ? Math.max(0, pendingOf(unit) - unit.unreachable) : 0));
-
-/** Its own push type denies what an update has come to. */
-export const judgeDenied = (updateIds: readonly string[], tasks: number): Progress => ({
-  kind: 'stuck',
-  denied: true,
-  reason: `${updateIds.join(', ')} counts as done, but ${plural(tasks, 'task')} of it as outdated: others have come, or the push type knows that id from a release that a restore has lost`,
-});
 
 /** Whatever was missing and is not wanted again is out of reach, as far as anybody knows. */
 function added(before: UnitProgress | undefined, now: UnitProgress): UnitProgress {

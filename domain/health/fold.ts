@@ -2,7 +2,7 @@ import type { HealthCheck } from '../spec/health';
 import type { HealthRow } from '../views';
 import { formatDuration } from '../text';
 import { remember, whyNotPassed, whyNotYet, type Remembered } from './hold';
-import { withoutNumbers, worst, type CheckEvidence, type Verdict } from './verdict';
+import { isDeciding, withoutGuess, withoutNumbers, worst, type CheckEvidence, type Verdict } from './verdict';
 
 /**
  * What a deploy remembers from one evaluation to the next: by unit and check, what was unhealthy; by check, how often it was
@@ -99,8 +99,10 @@ const isSkipped = (skips: HealthSkips, check: string): boolean => skips === 'all
 function evidenceOf({ checks, response, now }: FoldInput): { unit: string; evidence: CheckEvidence }[] {
   const { units, deploy } = response;
   const given = [
-    ...units.flatMap(({ id, checks: judged }) => judged.map((evidence) => ({ unit: id, evidence }))),
-    ...deploy.checks.map((evidence) => ({ unit: WHOLE_DEPLOY, evidence })),
+    ...units.flatMap(({ id, checks: judged }) =>
+      judged.map((evidence) => ({ unit: id, evidence: withoutGuess(evidence) })),
+    ),
+    ...deploy.checks.map((evidence) => ({ unit: WHOLE_DEPLOY, evidence: withoutGuess(evidence) })),
   ];
   // A unit that gives no evidence at all has no updated task; one that gives some has to give all.
   const judgedUnits = units.filter(({ checks: judged }) => judged.length > 0).map(({ id }) => id);
@@ -146,7 +148,7 @@ function judgeRow(fold: HealthFold, input: FoldInput, unit: string, evidence: Ch
 
 /** How much of the window of a verdict, healthy or not, lies before the last update was done: it shows nothing of what that did. */
 function unfilledMs({ verdict, window }: CheckEvidence, { lastUpdateAt }: FoldInput): number {
-  return verdict === 'healthy' || verdict === 'unhealthy' ? Math.max(0, lastUpdateAt - window.start) : 0;
+  return isDeciding(verdict) ? Math.max(0, lastUpdateAt - window.start) : 0;
 }
 
 const unfilledDoubt = (missingMs: number): string =>

@@ -36,6 +36,17 @@ export function withoutNumbers(
   return { name, verdict, ...numbers, window: { start: window.start, end: window.end }, reason: `${name} ${reason}` };
 }
 
+/** Whether it passes or reverts something. */
+export const isDeciding = (verdict: Verdict): boolean => verdict === 'healthy' || verdict === 'unhealthy';
+
+/** A verdict that rests on no point of no task is a guess, whatever it says (docs/reference/protocols.md#runhealthchecks). */
+export function withoutGuess(evidence: CheckEvidence): CheckEvidence {
+  const { verdict, samples, tasks, reason } = evidence;
+  if (!isDeciding(verdict) || (samples > 0 && tasks > 0)) return evidence;
+  const guessed = `it was called ${verdict} without data, which counts as neither`;
+  return { ...evidence, verdict: 'inconclusive', reason: reason === '' ? guessed : `${reason}; ${guessed}` };
+}
+
 /** The order of verdicts, the best first. */
 export const SEVERITY: Readonly<Record<Verdict, number>> = { healthy: 0, inconclusive: 1, errored: 2, unhealthy: 3 };
 

@@ -4,6 +4,7 @@ import { DefaultLogger } from '@temporalio/worker';
 import { lookAtUpdates, type Followed, type Proof } from '../../activities/following';
 import type { Invoke, PushPorts } from '../../activities/pushCalls';
 import { everyUnit } from '../../domain/deploy/snapshot';
+import type { Amount } from '../../domain/fleet/amount';
 import type { UnitProgress } from '../../domain/fleet/unit';
 
 const CALL = {
@@ -34,11 +35,13 @@ async function lookOnce({
   needs = async () => [{ id: 'eu', outdated: 0 }],
   before,
   brings = FORWARD,
+  success = { all: true },
 }: {
   unit?: UnitProgress;
   needs?: () => Promise<object[]>;
   before?: Followed;
   brings?: Proof['brings'] | null;
+  success?: Amount;
 } = {}) {
   const asked: unknown[] = [];
   const invoke = (async (_call: unknown, method: string, request: unknown) => {
@@ -51,7 +54,7 @@ async function lookOnce({
     ...{
       updateIds: ['d/1/1'],
       selection,
-      success: { all: true } as const,
+      success,
       intervalMs: 1_000,
       heartbeatTimeoutMs: 60_000,
     },
@@ -123,14 +126,42 @@ test.each([
   expect(looked).toMatchObject({ message: `${{ ...DONE, ...counts }.live} of 4 tasks live` });
 });
 
-test('an update that was seen under way is not doubted, nor one that is not over', async () => {
-  const before = { totals: TOTALS, units: [], underWay: true } as unknown as Followed;
-  expect(await lookOnce({ before, needs: outdated(3) })).toMatchObject({ looked: { done: {} }, asked: [] });
+const underWay = (ms?: number) =>
+  ({ totals: TOTALS, units: [], underWay: true, ...(ms === undefined ? {} : { doubtedMs: NOW - ms }) }) as unknown as Followed; // prettier-ignore
+
+test('an update that is not over is not doubted before its criterion is met', async () => {
   const unit = { ...DONE, state: 'updating' as const, live: 1 };
   const { looked, asked } = await lookOnce({ unit });
   expect(looked).toMatchObject({ message: '1 of 4 tasks live', seen: { underWay: true } });
   expect(asked).toEqual([]);
   expect(await lookOnce({ brings: null })).toMatchObject({ looked: { done: {} }, asked: [] });
+});
+
+test.each<[string, Partial<UnitProgress>]>([
+  ['it takes no task', { targeted: 0, updated: 0, live: 0 }],
+  ['all that it took are gone', { updated: 0, live: 0, gone: 4 }],
+  ['all that it took live', {}],
+  ['it is done, where some of its units were never begun', { state: 'done', targeted: 1, updated: 1, live: 1 }],
+])(
+  'an update under way of which the push type says that %s is not believed where tasks are outdated',
+  async (_, counts) => {
+    const unit = { ...DONE, state: 'updating' as const, ...counts };
+    expect((await lookOnce({ unit, needs: outdated(4), before: underWay() })).looked).toMatchObject({ seen: { doubtedMs: NOW } }); // prettier-ignore
+    const { looked } = await lookOnce({ unit, needs: outdated(4), before: underWay(PATIENCE_MS) });
+    const reason = 'd/1/1 counts as done, but 4 tasks of it as outdated: others have come, or the push type has not done what it says'; // prettier-ignore
+    expect(looked).toMatchObject({ done: { progress: { kind: 'stuck', denied: true, reason } } });
+    expect((await lookOnce({ unit, before: underWay() })).looked).toMatchObject({
+      done: { progress: { kind: 'met' } },
+    });
+  },
+);
+
+test('an update that was seen under way is not denied by tasks that went down since, nor by fewer than its criterion lets be missing', async () => {
+  const needs = async () => [{ id: 'eu', outdated: 3, down: 3 }];
+  expect(await lookOnce({ before: underWay(), needs })).toMatchObject({ looked: { done: { progress: { kind: 'met' } } } }); // prettier-ignore
+  const few = { before: underWay(), needs: outdated(1), success: { percent: 75 } };
+  expect(await lookOnce(few)).toMatchObject({ looked: { done: { progress: { kind: 'met' } } } });
+  expect(await lookOnce({ ...few, needs: outdated(2) })).toMatchObject({ looked: { seen: { doubtedMs: NOW } } });
 });
 
 const silent = () => Promise.reject(ApplicationFailure.retryable('connection refused', 'unreachable'));

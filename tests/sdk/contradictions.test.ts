@@ -123,6 +123,13 @@ describe.each<[string, Protocol, string, object]>([
       'deploy.checks.0.window.start',
     ],
     ['fewer samples than none', [], [evidence(undefined, { samples: -1 })], 'deploy.checks.0.samples'],
+    [
+      'tasks that had some samples, and none of them',
+      [{ id: 'x', checks: [evidence(undefined, { samples: 0 })] }],
+      [],
+      'units.0.checks.0.samples: 0 of 1 tasks that had some',
+    ],
+    ['samples of no task', [], [evidence(undefined, { tasks: 0 })], 'deploy.checks.0.tasks: 0 gave 3 samples'],
   ])('is not believed with %s', async (__, units, deploy, sentence) => {
     expect(await check(units, deploy)).toContain(sentence);
   });
@@ -132,6 +139,10 @@ describe.each<[string, Protocol, string, object]>([
     expect(await check([{ id: 'y', checks: [ahead] }])).toBe('');
     expect(await check([{ id: 'x', checks: [] }], [evidence({ start: 0, end: NOW - 24 * 60 * MINUTE })])).toBe('');
     expect(await check([{ id: 'x', checks: [evidence({ start: NOW, end: NOW })] }])).toBe('');
+  });
+
+  test('is read where it rests on nothing and says so: it then decides nothing', async () => {
+    expect(await check([{ id: 'x', checks: [evidence(undefined, { samples: 0, tasks: 0 })] }])).toBe('');
   });
 
   test.each(['inconclusive', 'errored'])(

@@ -80,3 +80,33 @@ test('a push type that names another service than before is not believed about i
   await deploy.command('resume');
   expect(await deploy.ended()).toMatchObject({ outcome: 'succeeded' });
 });
+
+/** It takes no update, and says of each that it is under way. */
+const takingNone = (counts: object) =>
+  answering(world, async ({ method, units: asked = ['kvstore-x', 'kvstore-y'] }) => {
+    if (method === 'executeUpdates') return { accepted: ['kvstore-x', 'kvstore-y'] };
+    if (method !== 'trackUpdates') return undefined;
+    const none = { state: 'updating', targeted: 6, updated: 0, live: 0, failed: 0, unreachable: 0, gone: 0 };
+    return { units: asked.map((id) => ({ id, ...none, ...counts })) };
+  });
+
+test.each([
+  ['that it has no task to update', { targeted: 0 }, 'but 12 tasks of it as outdated'],
+  ['that all its tasks are gone', { gone: 6 }, 'but 12 tasks of it as outdated'],
+  ['that all its tasks live', { updated: 6, live: 6 }, 'but 12 tasks of it as outdated'],
+  [
+    'more tasks than there are',
+    { targeted: 9e15, updated: 9e15, live: 9e15 },
+    'units.0.targeted: 9000000000000000, of which 0 are gone, is more than the 6 that kvstore-x has',
+  ],
+])('no deploy succeeds by an update under way of which the push type says %s', async (_, counts, reason) => {
+  const ends = takingNone(counts);
+  const deploy = await deploying(world, {}, { phases: [], healthChecks: [] });
+  const { paused } = await deploy.reaches((status) => status.paused !== null || status.state === 'ended');
+  expect(paused?.reason).toContain(reason);
+  expect(await versions()).toEqual(everywhere('kv:1'));
+  ends();
+  await deploy.command('resume');
+  expect(await deploy.ended()).toMatchObject({ outcome: 'succeeded', reason: 'every unit runs kv:2' });
+  expect(await versions()).toEqual(everywhere('kv:2'));
+});

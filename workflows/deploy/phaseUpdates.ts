@@ -120,7 +120,7 @@ function phaseOrder(
   const request = { ...work, updateId: id, wholeUnit, ...awaitsCanaries, ...(counts ? { counts } : {}) };
   return {
     ...{ updateId: id, selection: unitsOfPart(work.selection, part) },
-    ...(counts ? {} : { brings: { want: work.want } }),
+    ...(isLast ? { brings: { want: work.want, ...(counts ? { counts } : {}) } } : {}),
     ...(run.persists() ? { withoutGone: true } : {}),
     send: (push, options) => push.executeUpdates.executeWithOptions(options, [run.call, request]),
   };

@@ -68,7 +68,7 @@ export class Update {
 /** An update, forward or back, as the runner sends and follows it. */
 export interface UpdateOrder extends Pick<Tracking, 'selection' | 'withoutGone'> {
   readonly updateId: string;
-  /** Not of a stride: the rest is counted before the next, and the completion is proved. */
+  /** Not of a stride before the last: the rest is counted before the next. */
   readonly brings?: Proof['brings'];
   /** Sends it; shown in the Web UI under the options' summary. */
   readonly send: (push: ReturnType<typeof unboundedPush>, options: SendOptions) => Promise<SentOrder>;

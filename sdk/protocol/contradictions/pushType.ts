@@ -1,6 +1,6 @@
-import type { Verdict } from '../../../domain/health/verdict';
+import { isDeciding, type Verdict } from '../../../domain/health/verdict';
 import { MINUTE_MS } from '../../../domain/milliseconds';
-import { countAtMost, inRows, unless, type ContradictionIfAny } from './rules';
+import { countAtMost, first, inRows, unless, type ContradictionIfAny } from './rules';
 
 export interface ProgressCounts {
   readonly id: string;
@@ -21,6 +21,18 @@ export const contradictionInProgress = (
     (row, at) => countAtMost(at, row, 'live', 'updated') ?? countAtMost(at, row, 'live', 'targeted'),
   );
 
+/** @param sizes of the units, as they were listed; one that is not among them may have any. */
+export const contradictionInSizes = (
+  sizes: ReadonlyMap<string, number>,
+  units: readonly (ProgressCounts & { readonly gone: number })[],
+): ContradictionIfAny =>
+  first([...units.entries()], ([nth, { id, targeted, gone }]) => {
+    // A unit without tasks inside counts as one.
+    const size = Math.max(1, sizes.get(id) ?? Infinity);
+    const detail = `${targeted}, of which ${gone} are gone, is more than the ${size} that ${id} has`;
+    return unless(targeted - gone <= size, `units.${nth}.targeted`, detail);
+  });
+
 export const contradictionInNeeds = (
   { targets }: { readonly targets: readonly { readonly unit: string }[] },
   { units }: { readonly units: readonly { readonly id: string }[] },
@@ -39,6 +51,8 @@ export const contradictionInUnits = (
 interface JudgedEvidence {
   readonly name: string;
   readonly verdict: Verdict;
+  readonly samples: number;
+  readonly tasks: number;
   readonly window: { readonly start: number; readonly end: number };
 }
 
@@ -64,7 +78,7 @@ export function contradictionInHealth(
       at,
       evidence.map((one) => ({ ...one, id: one.name })),
       names,
-      (one, place) => (DECIDING.has(one.verdict) ? inWindow(`${place}.window`, one.window, now) : undefined),
+      (one, place) => (isDeciding(one.verdict) ? inEvidence(place, one, now) : undefined),
       'name',
     );
   return (
@@ -73,8 +87,12 @@ export function contradictionInHealth(
   );
 }
 
-/** A verdict that passes or reverts something needs a window; any other may come without one. */
-const DECIDING: ReadonlySet<Verdict> = new Set(['healthy', 'unhealthy']);
+/** A verdict that passes or reverts something needs a window, and points that tasks have given; any other may come without. */
+const inEvidence = (at: string, { samples, tasks, window }: JudgedEvidence, now: number): ContradictionIfAny =>
+  unless(samples > 0 || tasks === 0, `${at}.samples`, `${samples} of ${tasks} tasks that had some`) ??
+  unless(tasks > 0 || samples === 0, `${at}.tasks`, `${tasks} gave ${samples} samples`) ??
+  inWindow(`${at}.window`, window, now);
+
 /** How much the clocks of both sides may differ, plus rounding of a window to whole steps. */
 const CLOCK_SKEW_MS = 5 * MINUTE_MS;
 

@@ -29,9 +29,9 @@ export const PUSH_TYPE_WORDS: Readonly<Record<keyof PushTypeProtocol, MethodWord
   needsPush: {
     summary: 'How many tasks of each unit still differ from the target.',
     called:
-      'Before each phase, in lockstep between its strides, and after an update, or a revert, that nobody saw under way. It changes nothing.',
+      'Before each phase, in lockstep between its strides, and once an update, or a revert, has come to what it is to bring by what trackUpdates says: it is believed if both agree. It changes nothing.',
     answer:
-      'One row for each target. `size` is all tasks of the unit, and `outdated` how many are not up on `version`: one on its way differs until it is live, and one that is down differs. With an `amount`, `outdated` is how many are missing to that amount, 0 once it is reached; without one, or with `{ all: true }`, all that differ. Tasks of `exclude` count neither way. With `updatedBy`, only tasks that these updates touched count. `budget` is how many tasks may be unavailable at a time, for lockstep; leave it out where there is no such limit.',
+      'One row for each target. `size` is all tasks of the unit, and `outdated` how many are not up on `version`: one on its way differs until it is live, and one that is down differs. With an `amount`, `outdated` is how many are missing to that amount, 0 once it is reached; without one, or with `{ all: true }`, all that differ. Tasks of `exclude` count neither way. With `updatedBy`, only tasks that these updates touched count. `down` says how many of the outdated have left their old version and are not up. `budget` is how many tasks may be unavailable at a time, for lockstep; leave it out where there is no such limit.',
     contradictions: 'Conveyor refuses an answer in which a unit appears twice or was not asked for.',
     unknown: 'Refuse a unit that you do not know.',
   },
@@ -59,7 +59,7 @@ export const PUSH_TYPE_WORDS: Readonly<Record<keyof PushTypeProtocol, MethodWord
     answer:
       'One row for each unit of the update, with `units` only of these. `targeted` counts the tasks that the update has chosen, which were not on the version up: with an amount of 5 of which 2 are there, 3. `updated`: of these, how many have left their old version. `live`: of these, how many run on the version and pass their liveness check, looked up now, not remembered. `failed`: how many were tried and did not come up. `unreachable`: how many cannot be asked now. `gone`: how many do not exist any more. A task that comes up on the version counts as updated, also where it was on it before. `ahead`: how many others go first, where the update waits for its turn; say in `reason` for what.',
     contradictions:
-      'Conveyor refuses an answer in which a unit appears twice or was not asked for, or `live` is higher than `targeted` or `updated`.',
+      'Conveyor refuses an answer in which a unit appears twice or was not asked for, `live` is higher than `targeted` or `updated`, or `targeted` without `gone` is higher than the `size` of the unit, both as it was planned and as fetchDeployUnits lists it now.',
     states:
       '`pending`: not begun. `updating`. `paused`: by pauseUpdates. `done`: nothing is left to do. `failed`: it goes no further, since a task did not come up, it was cancelled, or a later update replaced it; say why in `reason`, naming the version. When a task does not come up, start no other of its unit. Counts of a cancelled or failed update continue: what was in flight counts as `live` once it is.',
     unknown: 'Refuse (404) an update that you do not know: an empty list would say that there is nothing to do.',
@@ -89,9 +89,9 @@ export const PUSH_TYPE_WORDS: Readonly<Record<keyof PushTypeProtocol, MethodWord
     answer:
       'One row for each unit of `targets.units`, with one `Evidence` for each check of scope `unit`; and those of scope `deploy` under `deploy`. Judge the tasks that an update of `updatedBy` touched last, none of `exclude`: a unit without such a task has no checks. When `updatedBy` is empty, judge all tasks. `samples` counts points, `tasks` the tasks that had some, `window` is where they come from.',
     contradictions:
-      'Conveyor refuses an answer in which a unit or a check appears twice or was not asked for, or the `window` of a `healthy` or `unhealthy` verdict ends before its start, or more than 5 minutes after `now`.',
+      'Conveyor refuses an answer in which a unit or a check appears twice or was not asked for, or the `window` of a `healthy` or `unhealthy` verdict ends before its start, or more than 5 minutes after `now`, or such a verdict has `samples` of no task, or `tasks` that had some without any.',
     partly:
-      'Never fail and never guess: without data the verdict is `inconclusive`, and `errored` where the data source failed, with a `reason`. Only `unhealthy` reverts. A unit that you leave out is `inconclusive`.',
+      'Never fail and never guess: without data the verdict is `inconclusive`, as which a `healthy` or `unhealthy` with 0 `samples` and 0 `tasks` counts, and `errored` where the data source failed, with a `reason`. Only `unhealthy` reverts. A unit that you leave out is `inconclusive`.',
     how: 'You need not evaluate checks yourself: `conveyor hcs` does (docs/reference/health.md, "The Health Check Service"). Resolve units and updates to task identifiers, send them to `POST /evaluate`, and hand on the answer.',
   },
   shiftTraffic: {

@@ -31,6 +31,19 @@ const fold = (input: Partial<FoldInput>, history: HealthFold = NO_HISTORY) =>
     ...input,
   });
 
+test.each(['healthy', 'unhealthy'] as const)(
+  'a verdict without data passes nothing and reverts nothing: %s',
+  (verdict) => {
+    const guess = { ...evidence('errors', verdict), samples: 0, tasks: 0 };
+    for (const response of [answer({ x: [guess] }), answer({}, [guess])]) {
+      const input = { checks: [check('errors', response.units.length > 0 ? {} : { scope: 'deploy' })], response };
+      const { verdict: whole, rows } = fold(input);
+      const reason = `errors is 2; it was called ${verdict} without data, which counts as neither`;
+      expect([whole, rows[0]]).toMatchObject(['inconclusive', { verdict: 'inconclusive', reason, samples: 0 }]);
+    }
+  },
+);
+
 describe('the verdict of a deploy', () => {
   const two = [check('errors'), check('cpu')];
   test.each<[string, Partial<FoldInput>, Verdict, string]>([
