@@ -1,3 +1,4 @@
+import type { ApprovalAsk } from '../domain/access/approvals';
 import { versionOf, type Artifact } from '../domain/artifact';
 import { keptUnits, marksOfMany, type Brought, type KeptUnits } from '../domain/brought';
 import {
@@ -27,7 +28,7 @@ import type { DeploySpec } from '../domain/spec/deploy';
 import { whetherSigned } from './behalf';
 import { stillWaiting } from './failure';
 import type { DeployCall, Invoke, PushPorts } from './pushCalls';
-import { allowDeploy, allowSources, unitsOfRulesNow, whetherSignedFor } from './fleetAccess';
+import { allowApproved, allowDeploy, allowSources, unitsOfRulesNow, whetherSignedFor } from './fleetAccess';
 import { fetchAgain, past, type FleetLook, type LookRequest } from './fetchAgain';
 import { fetchUnits, orRefused } from './fetchUnits';
 import { unlistedUnits } from './unlisted';
@@ -46,6 +47,8 @@ export interface PlanRequest {
   readonly inherited?: Inheritance;
   /** Of a rollback. */
   readonly restores?: Restored;
+  /** With which people have let it go. */
+  readonly approvals?: ApprovalAsk;
   readonly rules: RevertRules;
 }
 
@@ -95,7 +98,8 @@ export function createFleetActivities(ports: PushPorts, invoke: Invoke) {
         const units = concerned(all, request);
         if (kept && units.length === 0) return { impossible: whyAllKept(kept), isKept: true };
         await Promise.all([allowDeploy(ports, call, units, request.restores), allowSources(ports, call, request.spec)]);
-        // Check again: it may have waited for the lock since, and somebody may have removed a key.
+        // Check again: it may have waited for the lock since, for which units and rules have come, and keys have gone.
+        await allowApproved(ports, call, units, request.approvals);
         const signed = await whetherSignedFor(ports, call, units, request);
         if ('refused' in signed) return { impossible: signed.refused };
         const plan = planOf(units, request);

@@ -1,3 +1,4 @@
+import { decideApproved, type ApprovalAsk } from '../domain/access/approvals';
 import { allowedBy, denied } from '../domain/access/decision';
 import type { PlatformFacts } from '../domain/access/platform';
 import { newlyProtected, unitsOfRules, wantsUnits } from '../domain/access/protection';
@@ -66,6 +67,22 @@ export async function allowJoined(
     ),
   );
 }
+
+/**
+ * Whether the rules still let a release go, with its units as they are planned.
+ * @throws ApplicationFailure `not-permitted`
+ */
+export const allowApproved = (
+  { platform }: PushPorts,
+  { pipeline, pushType }: DeployCall,
+  units: readonly Unit[],
+  approvals: ApprovalAsk | undefined,
+): Promise<void> =>
+  asFailure(async () => {
+    if (approvals === undefined) return;
+    const holds = { pushType, units: idsOf(units) };
+    requireAllowed(platform, {}, pipeline, (facts) => decideApproved(facts, { ...approvals, holds }));
+  });
 
 /** For what a deploy remembers of the units that it held. */
 export function unitsOfRulesNow(

@@ -1,8 +1,10 @@
 import { ACCESS_LIMITS } from '../limits';
+import { plural } from '../text';
 import { isByAdmin, type Principal } from '../principals';
 import { skipsTheQueue } from '../release/urgent';
 import type { ApprovalRuleView, Trigger } from '../views';
-import { membership, peopleOf } from './members';
+import { allowedBy, denied, type AccessDecision } from './decision';
+import { membership, peopleOf, shortList } from './members';
 import type { Units } from './request';
 import type { PlatformFacts } from './platform';
 import {
@@ -10,6 +12,7 @@ import {
   lackingNow,
   lacksImported,
   protecting,
+  unitsUnder,
   whyNoEmergency,
   type Protecting,
   type Safeguards,
@@ -81,6 +84,19 @@ export function approvalStatus(facts: PlatformFacts, ask: ApprovalAsk): Approval
     rules: [...rules.filter((rule) => !isMet(rule)), ...rules.filter(isMet)].slice(0, MAX_SHOWN_RULES),
     uncounted: rules.length === 0 ? [] : uncounted.slice(0, MAX_SHOWN_RULES),
   };
+}
+
+/** Whether a release may go to these units. There may be others than at its approval, and other rules. */
+export function decideApproved(facts: PlatformFacts, ask: ApprovalAsk & { readonly holds: Units }): AccessDecision {
+  const { lacks, met, rules } = approvalStatus(facts, ask);
+  if (lacks !== null) return denied(`${lacks}; apply that, and release again`);
+  const [open] = rules;
+  if (met || open === undefined) return allowedBy('approvals', 'as many people as the rules want have approved it');
+  const { place, needed, by } = open;
+  const where = shortList(unitsUnder(facts.policy, place, ask.holds).map((unit) => `${ask.holds.pushType}/${unit}`));
+  return denied(
+    `${place} wants ${plural(needed, 'approval')} of what goes to ${where || ask.pipeline}, and this release has ${by.length}: release it again`,
+  );
 }
 
 /** Admins go past what a spec lacks, as at the doors. */

@@ -30,12 +30,14 @@ export const protecting = (
   { pipeline, holds, had, places = [] }: Concerned,
 ): readonly Protecting[] =>
   protection.flatMap((rule, at) => {
-    const place = `platform.protection.${at}`;
+    const place = placeOf(at);
     const isOfPipeline = matchesAny(rule.pipelines, pipeline);
     if (had && (isOfPipeline || isAbout(rule, holds && { ...holds, units: had }))) return [];
     const isMeant = isOfPipeline || isAbout(rule, holds);
     return isMeant || (rule.services.length > 0 && places.includes(place)) ? [{ place, rule }] : [];
   });
+
+const placeOf = (at: number): string => `platform.protection.${at}`;
 
 const isAbout = ({ services }: ProtectionRule, holds: Units | undefined): boolean =>
   holds !== undefined &&
@@ -56,10 +58,15 @@ export function newlyProtected(
 ): string | undefined {
   const found = protecting(policy, { pipeline, holds, had }).find(({ rule }) => stops(rule));
   if (found === undefined) return undefined;
-  const { pushType, units } = holds;
-  const named = units.filter((unit) => isAbout(found.rule, { pushType, units: [unit] }));
-  return `${found.place} protects ${shortList(named.map((unit) => `${pushType}/${unit}`))}, and nothing that ${pipeline} is known to have brought this version to: release it there`;
+  const named = unitsUnder(policy, found.place, holds).map((unit) => `${holds.pushType}/${unit}`);
+  return `${found.place} protects ${shortList(named)}, and nothing that ${pipeline} is known to have brought this version to: release it there`;
 }
+
+/** Of some units those that the rule at a place is about. */
+export const unitsUnder = (policy: PlatformPolicy | null, at: string, { pushType, units }: Units): readonly string[] =>
+  (policy?.protection ?? []).flatMap((rule, nth) =>
+    placeOf(nth) === at ? units.filter((unit) => isAbout(rule, { pushType, units: [unit] })) : [],
+  );
 
 /** Whether a rule demands more than a signature, which alone a rollback can show. */
 export const stopsRollbacks = (rule: ProtectionRule): boolean => rule.approvals !== null || wantsTime(rule);

@@ -1,3 +1,4 @@
+import type { ApprovalAsk } from '../access/approvals';
 import type { Artifact } from '../artifact';
 import type { Brought, KeptUnits } from '../brought';
 import { formatAmount, type Amount } from '../fleet/amount';
@@ -57,6 +58,8 @@ export interface DeployInput {
   readonly inherited?: Inheritance;
   /** A canary: a few tasks of each unit for a while, always undone at its end (docs/reference/pipelines.md#canaries). */
   readonly canary?: CanaryInput;
+  /** Who approved what, by which the rules of the platform are asked again once its units are known; missing if nobody has to. */
+  readonly approvals?: ApprovalAsk;
   /** Its release wants its pauses reported. */
   readonly tellsPauses?: true;
   readonly policy: Policy;

@@ -145,6 +145,22 @@ test('a rollback brings nothing to units that a rule protects by name, where non
   expect(await versions()).toEqual([{ 'kv:3': 6 }, { 'kv:3': 6 }, { 'kv:1': 2 }]);
 });
 
+test('a protected unit that is listed while an approved release waits for its lock is not touched', async () => {
+  await world.apply(kvstore({ config: { service: 'kvstore' } }, { emergency: { approvals: 1 } }), CALM);
+  await world.apply({ ...kvstore(), pipeline: 'kvstore-hotfix' }, CALM);
+  ruleOfProd();
+  await world.release('kvstore-hotfix', 'kv:3');
+  await world.reaches('kvstore-hotfix', 1, ({ state }) => state === 'baking');
+  await world.release('kvstore', 'kv:2');
+  await world.reaches('kvstore', 1, ({ state }) => state === 'waiting-lock');
+  await world.job('prod-z', 'z', 2);
+  expect(await world.ended('kvstore', 1)).toMatchObject({ state: 'failed' });
+  expect(JSON.stringify((await world.deployStatus('kvstore', 1)).timeline)).toMatch(
+    /platform\.protection\.0 wants 1 approval of what goes to twine\/prod-z, and this release has 0: release it again/,
+  );
+  expect(await versions()).toEqual([{ 'kv:3': 6 }, { 'kv:3': 6 }, { 'kv:1': 2 }]);
+});
+
 test('a rollback to a version that its pipeline has brought to no unit reaches none that a rule protects', async () => {
   const empty = { config: { service: 'prod' }, allowEmpty: true, healthChecks: [], phases: [] };
   await world.apply(kvstore(empty, { releases: { onRevert: 'continue' } }), CALM);

@@ -124,10 +124,11 @@ export const hasMovedSince = async (run: DeploySession): Promise<boolean> =>
   run.input.canary !== undefined && patched('canary-looks-again') && (await lookAtPresent(run));
 
 function planRequest(run: DeploySession): PlanRequest {
-  const { spec, artifacts, rollback, emergency, canary, followOn } = run.input;
+  const { spec, artifacts, rollback, emergency, canary, followOn, approvals } = run.input;
   return {
     ...{ spec, artifacts, kind: followOn ? 'follow-on' : rollback ? 'rollback' : 'deploy' },
     ...(canary ? { canary } : {}),
+    ...(approvals ? { approvals } : {}),
     skipBake: emergency?.skipBake ?? false,
     ...lookRequest(run),
   };

@@ -6,6 +6,7 @@ import { deployId, releaseId } from '../../domain/ids';
 import { summaryOf } from '../../domain/markdown';
 import { summaryMemo } from '../summary';
 import { tagPairs } from '../tags';
+import { approvalAsk, asksRules } from './protection';
 import type { ReleaseSession } from './session';
 
 /** What of a deploy its release does not know for every one of them. */
@@ -27,6 +28,7 @@ export function deployChild(run: ReleaseSession, name: string, own: Own) {
     policy: run.policy,
     actor: trigger.actor,
     settings,
+    ...(asksRules(run) ? { approvals: approvalAsk(run, { action: name, artifacts: own.artifacts }) } : {}),
     ...own,
   };
   const tags = {

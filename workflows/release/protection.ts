@@ -1,6 +1,6 @@
 import { condition, patched } from '@temporalio/workflow';
 import type { ApprovalRun, Clearance } from '../../activities/approvals';
-import { askersOf, waitsForApprovals, type ApprovalStatus } from '../../domain/access/approvals';
+import { askersOf, waitsForApprovals, type ApprovalAsk, type ApprovalStatus } from '../../domain/access/approvals';
 import { safeguardsOf } from '../../domain/access/protection';
 import type { Artifact } from '../../domain/artifact';
 import { deployId } from '../../domain/ids';
@@ -132,18 +132,24 @@ async function untilNews(
 }
 
 function readStatus(run: ReleaseSession, gate: Gate, seen: Clearance | null = null): Promise<Clearance> {
-  const { spec, trigger, settings } = run.input;
+  const { settings } = run.input;
+  const ask = approvalAsk(run, gate);
+  const summary = seen === null ? `${gate.action}: who has to approve it` : `${gate.action}: until it is approved`;
+  return approvalLooks(isEmergency(run)).approvalNews.executeWithOptions({ summary }, [
+    { ask, seen, intervalMs: settings.waitIntervalMs, artifacts: gate.artifacts, ...targetOf(run, gate.action) },
+  ]);
+}
+
+/** For the rules: what it would run, and who has approved that by now. */
+export function approvalAsk(run: ReleaseSession, gate: Gate): ApprovalAsk {
+  const { spec, trigger } = run.input;
   const approvals = approversOf(run, gate).map(({ actor, vouched }) => ({ actor, ...(vouched && { vouched }) }));
-  const ask = {
+  return {
     ...{ pipeline: spec.pipeline, kind: trigger.kind, askedBy: askersOf(trigger), approvals },
     ...(trigger.permitted === undefined ? {} : { permitted: trigger.permitted }),
     ...(trigger.imported ? { imported: trigger.imported } : {}),
     ...(spec.actions[gate.action]?.type === 'manual-pick' ? {} : { action: safeguards(run, gate.action) }),
   };
-  const summary = seen === null ? `${gate.action}: who has to approve it` : `${gate.action}: until it is approved`;
-  return approvalLooks(isEmergency(run)).approvalNews.executeWithOptions({ summary }, [
-    { ask, seen, intervalMs: settings.waitIntervalMs, artifacts: gate.artifacts, ...targetOf(run, gate.action) },
-  ]);
 }
 
 /** Rules may be about the units that an action deploys to. */
