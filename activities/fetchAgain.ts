@@ -13,6 +13,7 @@ import { fetchUnits, orRefused } from './fetchUnits';
 import { allowJoined } from './fleetAccess';
 import type { DeployCall, Invoke, PushPorts } from './pushCalls';
 import { orGone } from './snapshots';
+import { findKeepers } from './keepers';
 import { unlistedUnits } from './unlisted';
 
 /** Which units are looked at again, and for what. */
@@ -62,7 +63,9 @@ export async function fetchAgain(
   const fetching = orRefused(() => fetchUnits(invoke, call));
   const fetched = request.atOnce ? await promptly(ports.clock, REVERT_PATIENCE_MS, fetching) : await fetching;
   const all = fetched?.units ?? [];
-  const units = await past(ports, concerned(all, request), request.inherited);
+  const meant = concerned(all, request.only);
+  const keepers = await findKeepers(ports, invoke, call, meant, request);
+  const units = await past(ports, concerned(all, request.only, keepers), request.inherited);
   const before = await ports.snapshots.read(then);
   refuseNone(call, all, before, request);
   const known = new Map(before.map(({ id, version }) => [id, version]));
@@ -72,8 +75,7 @@ export async function fetchAgain(
   if (!request.asNow) await allowJoined(ports, call, { joined: fresh, before }, request.restores);
   const question = { before, listed: all, version: request.rules.deployed };
   const lost = request.asNow ? undefined : await unlistedUnits(ports, invoke, call, question);
-  const meant = request.asNow ? [] : concerned(all, { ...request, since: [] });
-  const marks = marksOfMany(meant.map(({ id }) => id));
+  const marks = request.asNow ? undefined : marksOfMany(meant.map(({ id }) => id));
   return {
     units: units.length,
     now: await ports.snapshots.write(call.deployId, now),

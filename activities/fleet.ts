@@ -31,6 +31,7 @@ import type { DeployCall, Invoke, PushPorts } from './pushCalls';
 import { allowApproved, allowDeploy, allowSources, unitsOfRulesNow, whetherSignedFor } from './fleetAccess';
 import { fetchAgain, past, type FleetLook, type LookRequest } from './fetchAgain';
 import { fetchUnits, orRefused } from './fetchUnits';
+import { findKeepers } from './keepers';
 import { unlistedUnits } from './unlisted';
 
 /** What is to be planned, and for which deploy. */
@@ -93,9 +94,10 @@ export function createFleetActivities(ports: PushPorts, invoke: Invoke) {
     planUnits: async (call: DeployCall, request: PlanRequest): Promise<PlannedFleet> => {
       return orImpossible(async () => {
         const { units: all, inPages } = await fetchUnits(invoke, call);
-        const meant = concerned(all, { ...request, since: [] });
-        const kept = keptUnits(meant, request.since ?? []);
-        const units = concerned(all, request);
+        const meant = concerned(all, request.only);
+        const keepers = await findKeepers(ports, invoke, { ...call, inPages }, meant, request);
+        const kept = keptUnits(keepers, request.since ?? []);
+        const units = concerned(all, request.only, keepers);
         if (kept && units.length === 0) return { impossible: whyAllKept(kept), isKept: true };
         await Promise.all([allowDeploy(ports, call, units, request.restores), allowSources(ports, call, request.spec)]);
         // Check again: it may have waited for the lock since, for which units and rules have come, and keys have gone.

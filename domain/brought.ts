@@ -27,6 +27,8 @@ export interface Brought {
   readonly config: number;
   /** It found or put back what was there before, whose entry then stays as it was. */
   readonly back?: true;
+  /** It did not come through: some tasks of some of these units run it. */
+  readonly stopped?: true;
 }
 
 /** As a deploy reports it to the lock. */
@@ -86,7 +88,10 @@ export function withBrought(
   { kept = [], ...one }: BroughtReport,
   rule: UnitRule = 'marks',
 ): readonly Brought[] {
-  const others = all.filter((other) => !isBroughtIn(other, one));
+  // What stopped takes the place of no deploy that came through.
+  const isReplaced = (other: Brought): boolean =>
+    isBroughtIn(other, one) && (!hasStopped(one, rule) || hasStopped(other, rule));
+  const others = all.filter((other) => !isReplaced(other));
   const keeper = firstKeeper(all, { ...one, kept }, rule);
   const at = kept.length > 0 ? (keeper ? others.indexOf(keeper) : -1) : placeOfBack(others, one, rule);
   const next = at < 0 ? [...others, one] : [...others.slice(0, at), one, ...others.slice(at)];
@@ -103,8 +108,10 @@ function firstKeeper(
     if (other.pipeline === own.pipeline) return false;
     return isUnknown ? other.config === own.config : kept.some((unit) => hasUnit(other, unit));
   };
-  return all.slice(rule === 'names' ? 0 : lastOf(all, own) + 1).find(isKeeper);
+  return all.slice(rule === 'names' ? 0 : lastOf(all, own, rule) + 1).find(isKeeper);
 }
+
+const hasStopped = ({ stopped }: Brought, rule: UnitRule): boolean => stopped === true && rule === 'marks';
 
 /** Where the units of all deploys are too many together, those of the oldest are forgotten: they count as any. */
 function withinLimits(all: readonly Brought[]): readonly Brought[] {
@@ -120,7 +127,8 @@ function withinLimits(all: readonly Brought[]): readonly Brought[] {
 }
 
 function placeOfBack(others: readonly Brought[], one: Brought, rule: UnitRule): number {
-  const at = others.findLastIndex((other) => unitsInCommon(one, other, rule) !== 'none');
+  if (hasStopped(one, rule)) return -1;
+  const at = others.findLastIndex((other) => !hasStopped(other, rule) && unitsInCommon(one, other, rule) !== 'none');
   const under = others[at];
   return one.back && under?.version === one.version && unitsInCommon(one, under, rule) === 'all' ? at : -1;
 }
@@ -130,7 +138,7 @@ function placeOfBack(others: readonly Brought[], one: Brought, rule: UnitRule): 
  * whose units are not known may, unless it brought the same version: then what runs may just as well be the action's own.
  */
 export function broughtSince(all: readonly Brought[], own: BroughtBy, rule: UnitRule = 'marks'): readonly Brought[] {
-  const at = lastOf(all, own);
+  const at = lastOf(all, own, rule);
   const mine = rule === 'marks' ? all[at] : undefined;
   const mayConcern = (other: Brought): boolean =>
     knowsUnits(other, rule) || other.config === own.config || (mine !== undefined && mine.version !== other.version);
@@ -141,19 +149,36 @@ const knowsUnits = ({ units, marks }: Brought, rule: UnitRule): boolean =>
   units !== undefined || (rule === 'marks' && marks !== undefined);
 
 /** A deploy that was renamed since is found by its configuration. */
-function lastOf(all: readonly Brought[], own: BroughtBy): number {
-  const byName = all.findLastIndex((one) => isBroughtIn(one, own));
+function lastOf(all: readonly Brought[], own: BroughtBy, rule: UnitRule): number {
+  const byName = all.findLastIndex((one) => isBroughtIn(one, own) && !hasStopped(one, rule));
   return byName >= 0
     ? byName
-    : all.findLastIndex(({ pipeline, config }) => pipeline === own.pipeline && config === own.config);
+    : all.findLastIndex((one) => one.pipeline === own.pipeline && one.config === own.config && !hasStopped(one, rule));
 }
 
-/** The entry whose version a unit runs: others replace that version only when somebody asks for it. */
-export const keeperOf = (unit: Unit, since: readonly Brought[]): Brought | undefined =>
-  unit.mixed ? undefined : since.findLast((one) => one.version === unit.version && hasUnit(one, unit.id));
+/** How many tasks of a unit run a version. */
+export interface TaskCounts {
+  readonly on: number;
+  readonly size: number;
+}
+
+/**
+ * The entry whose version a unit runs: others replace that version only when somebody asks for it. Of a deploy that stopped on its way, the
+ * unit is its keeper's if at least half of its tasks run the version.
+ */
+export const keeperOf = (
+  unit: Unit,
+  since: readonly Brought[],
+  counted: (stopped: Brought) => TaskCounts | undefined = () => undefined,
+): Brought | undefined =>
+  since.findLast((one) => {
+    if (!hasUnit(one, unit.id)) return false;
+    const count = one.stopped ? counted(one) : undefined;
+    return count ? count.on > 0 && 2 * count.on >= count.size : one.version === unit.version;
+  });
 
 /** Also where its units are not known. */
-const hasUnit = ({ units, marks }: Brought, id: string): boolean =>
+export const hasUnit = ({ units, marks }: Brought, id: string): boolean =>
   units?.includes(id) ?? (marks === undefined || hasMark(marks, id));
 
 /** Units that a rollback or follow-on leaves alone, since another pipeline has brought its version there. */
@@ -162,25 +187,29 @@ export interface KeptUnits extends Named {
   readonly version: string;
 }
 
-export function keptUnits(units: readonly Unit[], since: readonly Brought[]): KeptUnits | undefined {
-  const keepers = units.map((unit) => keeperOf(unit, since));
-  const newest = since.findLast((one) => keepers.includes(one));
-  const kept = units.flatMap(({ id }, nth) => (keepers[nth] ? [id] : []));
-  return newest && { ...named(kept, FLEET_LIMITS.leftOut), by: bringerOf(newest), version: newest.version };
+export function keptUnits(keepers: ReadonlyMap<string, Brought>, since: readonly Brought[]): KeptUnits | undefined {
+  const all = [...keepers.values()];
+  const newest = since.findLast((one) => all.includes(one));
+  return (
+    newest && { ...named([...keepers.keys()], FLEET_LIMITS.leftOut), by: bringerOf(newest), version: newest.version }
+  );
 }
 
 /** Which release replaced what an action brought, everywhere or on some units; null if it still runs, as far as is known. */
 export function replacedBy(all: readonly Brought[], own: Brought, rule: UnitRule = 'marks'): Replaced | null {
   const since = broughtSince(all, own, rule).filter((other) => unitsInCommon(own, other, rule) !== 'none');
-  const newest = since.at(-1);
+  const through = since.filter((other) => !hasStopped(other, rule));
+  const relevant = through.length > 0 ? through : since;
+  const newest = relevant.at(-1);
   if (newest === undefined) return null;
-  const taken = takenUnits(own, since);
-  const isWhole = since.some((other) => unitsInCommon(own, other, rule) === 'all') || taken?.isAll;
+  const taken = takenUnits(own, relevant);
+  const isWhole = taken?.isAll || relevant.some((other) => unitsInCommon(own, other, rule) === 'all');
   const { version, artifacts, at } = newest;
   const replaced = { by: bringerOf(newest), version, at, artifacts };
-  if (isWhole) return replaced;
+  if (isWhole && through.length > 0) return replaced;
   const isKnown = taken !== undefined && unitsInCommon(own, newest, rule) !== 'unknown';
-  return { ...replaced, on: isKnown ? taken.words : 'an unknown part of its units' };
+  const on = isKnown ? taken.words : 'an unknown part of its units';
+  return { ...replaced, on: through.length > 0 ? on : `some tasks of ${on}` };
 }
 
 /** Which units of an entry others have taken, in words: by name, or of many how many they are. */
@@ -213,7 +242,8 @@ export function learnBrought(
 
 function noticesOf(before: readonly Brought[], after: readonly Brought[], rule: UnitRule): ReplacedNotice[] {
   return after.flatMap((own): ReplacedNotice[] => {
-    const then = before.find((one) => isBroughtIn(one, own));
+    if (hasStopped(own, rule)) return [];
+    const then = before.find((one) => isBroughtIn(one, own) && !hasStopped(one, rule));
     const by = replacedBy(after, own, rule);
     // A pipeline does not know of the units that its own new deploy left to another.
     const isNewInPart = by?.on !== undefined && then?.release !== own.release;

@@ -252,7 +252,10 @@ function describe(mutex: Mutex, ignored: number): string {
     ),
     list(
       'Brought there, the newest last:',
-      brought.map((one) => marked`${code(one.version)} by ${bringerOf(one)} at ${moment(one.at)} UTC`),
+      brought.map(
+        (one) =>
+          marked`${code(one.version)} by ${bringerOf(one)} at ${moment(one.at)} UTC${one.stopped ? ', where it stopped on its way' : ''}`,
+      ),
     ),
     ignored > 0
       ? marked`A cancel request through Temporal was ignored: cancel the release that holds it instead.`

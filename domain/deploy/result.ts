@@ -5,9 +5,9 @@ import { formatTime } from '../text';
 import { failurePoint } from './failurePoint';
 import { heldUnits } from './held';
 import { resultOf, type Ending } from './outcome';
-import { inheritanceOf } from './planRevert';
-import { idsOf } from './snapshot';
-import type { DeployInput, DeployRecord, DeployResult } from './state';
+import { inheritanceOf, reachedParts } from './planRevert';
+import { idsOf, selected } from './snapshot';
+import type { DeployInput, DeployRecord, DeployResult, Fleet } from './state';
 import { withRemains } from './steps';
 
 /** What a deploy answers to its release: how it ended, how far it came, and what whoever deploys or goes back next has to know. */
@@ -31,24 +31,43 @@ function withHeld({ canary, followOn }: DeployInput, { fleet }: DeployRecord, re
   return held === undefined ? result : { ...result, held };
 }
 
-/** What it has brought to its service, for the lock of the service. A follow-on completes what its release brought, and a canary is undone. */
+/**
+ * What it has brought to its service, for the lock of the service; where it did not come through, what it may have left there. A follow-on
+ * completes what its release brought, and a canary is undone.
+ */
 export function recordBrought(
   { pipeline, release, action, version, artifacts, spec, rollback, followOn, canary }: DeployInput,
-  { fleet, endedAtMs, keptUnits }: DeployRecord,
+  record: DeployRecord,
   { outcome, unchanged }: DeployResult,
 ): BroughtReport | undefined {
-  if (outcome !== 'succeeded' || followOn || canary || fleet === null) return undefined;
-  const brought = { pipeline, release, action, version, artifacts, at: formatTime(endedAtMs ?? 0) };
+  const { fleet, endedAtMs, keptUnits, updates } = record;
+  if (followOn || canary || fleet === null) return undefined;
+  const brought = {
+    pipeline,
+    release,
+    action,
+    version,
+    artifacts,
+    at: formatTime(endedAtMs ?? 0),
+    config: configOf(spec),
+  };
+  if (outcome !== 'succeeded') {
+    if (outcome === 'reverted' || updates.length === 0) return undefined;
+    const reached = reachedUnits(record, fleet);
+    return onUnits({ ...brought, stopped: true }, reached ? { ids: reached } : { marks: fleet.marks });
+  }
   const kept = keptUnits?.names ?? [];
   const units = idsOf(fleet.now ?? fleet.snapshot);
-  const ids = units && [...units, ...kept];
   return onUnits(
-    {
-      ...{ ...brought, config: configOf(spec), ...(rollback || unchanged ? { back: true } : {}) },
-      ...(kept.length > 0 ? { kept } : {}),
-    },
-    { ids, marks: fleet.marks },
+    { ...brought, ...(rollback || unchanged ? { back: true } : {}), ...(kept.length > 0 ? { kept } : {}) },
+    { ids: units && [...units, ...kept], marks: fleet.marks },
   );
+}
+
+/** Those that updates went to, where the workflow knows the units. */
+function reachedUnits(record: DeployRecord, fleet: Fleet): readonly string[] | undefined {
+  const units = fleet.now ?? fleet.snapshot;
+  return 'units' in units ? selected(units.units, reachedParts(record)).map(({ id }) => id) : undefined;
 }
 
 /** By which locks tell configurations apart. */

@@ -1,4 +1,3 @@
-import { keeperOf, type Brought } from '../brought';
 import { FLEET_LIMITS } from '../fleet/limits';
 import type { Unit } from '../fleet/unit';
 import { plural } from '../text';
@@ -62,15 +61,11 @@ const areAway = (down: Named): string => `${namesOf(down)} ${down.count === 1 ? 
 const itIs = ({ count }: Named): string => (count === 1 ? 'it is' : 'they are');
 
 /** The units that a deploy concerns: for a follow-on only those that were left out; when it goes back, none that another pipeline has updated since. */
-export function concerned(units: readonly Unit[], { only, since }: Concerning): readonly Unit[] {
-  const all = only ? units.filter(({ id }) => only.includes(id)) : units;
-  return since ? all.filter((unit) => keeperOf(unit, since) === undefined) : all;
-}
-
-interface Concerning {
-  readonly only?: readonly string[];
-  readonly since?: readonly Brought[];
-}
+export const concerned = (
+  units: readonly Unit[],
+  only: readonly string[] | undefined,
+  kept: ReadonlyMap<string, unknown> = new Map(),
+): readonly Unit[] => units.filter(({ id }) => (only?.includes(id) ?? true) && !kept.has(id));
 
 export const unavailable = (units: readonly Unit[]): string[] =>
   units.filter(({ available }) => !available).map(({ id }) => id);

@@ -69,12 +69,13 @@ describe('what is known of a service', () => {
     ]);
   });
 
-  test('a unit is kept by whoever has brought since what all of it runs', () => {
+  test('a unit is kept by whoever has brought its version since, also with an odd task', () => {
     const since = broughtSince(all(own, hotfix), own);
-    expect(keeperOf(unit('x', 'v:9'), since)).toMatchObject({ pipeline: 'fix' });
-    for (const other of [unit('x', 'v:2'), unit('x', 'v:9', true), unit('z', 'v:9')])
+    for (const theirs of [unit('x', 'v:9'), unit('x', 'v:9', true)])
+      expect(keeperOf(theirs, since)).toMatchObject({ pipeline: 'fix' });
+    for (const other of [unit('x', 'v:2'), unit('x', 'v:2', true), unit('z', 'v:9')])
       expect(keeperOf(other, since)).toBeUndefined();
-    const kept = keptUnits([unit('x', 'v:9'), unit('y', 'v:2')], since);
+    const kept = keptUnits(new Map([['x', since[0]!]]), since);
     expect(kept && keptWords(kept)).toBe('x keeps v:9, which fix/1 has brought there since');
   });
 
@@ -161,6 +162,43 @@ describe('what is known of a service', () => {
     },
   );
 
+  describe('of a deploy that stopped on its way', () => {
+    const stopped = one('fix', 2, 'v:9', { units: ['x'], config: 2, stopped: true });
+
+    test('does not take the place of what the same action brought before, and shows as some tasks', () => {
+      const before = one('fix', 1, 'v:5', { units: ['y'], config: 2 });
+      const { after, notices } = learnBrought(all(before, own), stopped);
+      expect(runs(after)).toEqual(['fix/1', 'web/1', 'fix/2']);
+      expect(notices.map(({ pipeline, by }) => [pipeline, by?.by, by?.on])).toEqual([
+        ['web', 'fix/2', 'some tasks of x'],
+      ]);
+      expect(runs(withBrought(after, one('fix', 3, 'v:5', { units: ['x'], config: 2 })))).toEqual(['web/1', 'fix/3']);
+      expect(runs(withBrought(after, { ...stopped, release: 4 }))).toEqual(['fix/1', 'web/1', 'fix/4']);
+    });
+
+    test('does not hide what another has brought everywhere', () => {
+      const list = all(own, one('other', 1, 'v:7'), stopped);
+      expect(replacedBy(list, own)).toMatchObject({ by: 'other/1', version: 'v:7' });
+      expect(replacedBy(list, own)).not.toHaveProperty('on');
+    });
+
+    test('where the own action stopped, what others brought before that is still known as later than its last success', () => {
+      const list = all(own, hotfix, one('web', 2, 'v:3', { stopped: true }));
+      expect(broughtSince(list, own)).toMatchObject([{ pipeline: 'fix' }]);
+    });
+
+    test.each<[string, { on: number; size: number } | undefined, string, boolean]>([
+      ['half of its tasks run the version', { on: 3, size: 6 }, 'v:2', true],
+      ['fewer of its tasks do', { on: 2, size: 6 }, 'v:9', false],
+      ['none does', { on: 0, size: 0 }, 'v:9', false],
+      ['it has the version, and nobody has counted', undefined, 'v:9', true],
+      ['it has another version, and nobody has counted', undefined, 'v:2', false],
+    ])('keeps a unit where %s', (_, count, version, isKept) => {
+      const keeper = keeperOf(unit('x', version, true), broughtSince(all(own, stopped), own), () => count);
+      expect(keeper !== undefined).toBe(isKept);
+    });
+  });
+
   test('a lock that decides as it did by names alone leaves large deploys of another configuration apart', () => {
     const large = (who: string, version: string, config: number) =>
       one(who, 1, version, { units: undefined, marks: markUnits(['x', 'y']), config } as never);
@@ -186,7 +224,7 @@ describe('what is known of a service', () => {
   });
 
   test("is nobody's where nothing is known", () => {
-    expect([broughtSince([], own), keeperOf(unit('x', 'v:9'), []), keptUnits([unit('x', 'v:9')], [])]).toEqual([
+    expect([broughtSince([], own), keeperOf(unit('x', 'v:9'), []), keptUnits(new Map(), [])]).toEqual([
       [],
       undefined,
       undefined,

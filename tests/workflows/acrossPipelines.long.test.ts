@@ -25,6 +25,15 @@ const ships = async (pipeline: string, version: string) => {
 const inProduction = async (pipeline: string) => (await world.workflows().pipeline(pipeline)).lastGood['deploy'];
 const reverts = (id: string) =>
   sendCommand(world.workflows(), id, 'revert', { actor: 'user:alice', reason: 'it is bad' });
+/** Brings a version to so many tasks of the first region, and is cancelled there. */
+const stops = async (pipeline: string, version: string) => {
+  const { number } = await world.release(pipeline, version);
+  await world.reaches(pipeline, number, ({ state }) => state === 'baking');
+  const command = { actor: 'user:alice', reason: 'enough' };
+  await sendCommand(world.workflows(), `${pipeline}/${number}`, 'cancel', command);
+  await world.ended(pipeline, number);
+};
+const firstOf = (amount: number | string) => ({ phases: [{ name: 'first', scope: 'region:x', amount, bake: '10m' }] });
 const LOCK = workflowIds.serviceLock('twine', 'kvstore');
 
 const twoPipelines = async () => {
@@ -148,5 +157,43 @@ test('a lock that was terminated, and made anew, still knows whose the service i
   await reverts('kvstore/1');
   await world.ended('kvstore-hotfix', 1);
   expect((await world.ended('kvstore', 2)).state).toBe('failed');
+  expect(await versions()).toEqual(everywhere('kv:9'));
+});
+
+test('a hotfix that was cancelled keeps the units that it had reached, and both the status and the outcome say so', async () => {
+  await world.apply(kvstore(QUICK));
+  await world.apply(other(firstOf('100%')));
+  await ships('kvstore', 'kv:2');
+  await stops('kvstore-hotfix', 'kv:9');
+  expect(await versions()).toEqual(['kv:9', 'kv:2']);
+  const replaced = { by: 'kvstore-hotfix/1', version: 'kv:9', on: 'some tasks of kvstore-x' };
+  expect(await inProduction('kvstore')).toEqual({ release: 1, version: 'kv:2', replaced });
+  await reverts('kvstore/1');
+  const { actions } = await world.ended('kvstore', 2);
+  expect(await versions()).toEqual(['kv:9', 'kv:1']);
+  expect(actions[0]?.message).toBe(
+    'every other unit runs kv:1; kvstore-x keeps kv:9, which kvstore-hotfix/1 has brought there since',
+  );
+});
+
+test('one odd task does not take a unit from the hotfix that runs there', async () => {
+  await world.apply(kvstore(QUICK));
+  await world.apply(other({ config: { jobs: ['kvstore-x'] } }));
+  await world.apply({ ...other(firstOf(1)), pipeline: 'kvstore-trial' });
+  await ships('kvstore', 'kv:2');
+  await ships('kvstore-hotfix', 'kv:9');
+  await stops('kvstore-trial', 'kv:5');
+  await reverts('kvstore/1');
+  await world.ended('kvstore', 2);
+  expect((await world.jobs()).map((job) => job.versions)).toEqual([{ 'kv:9': 5, 'kv:5': 1 }, { 'kv:1': 6 }]);
+});
+
+test('a cancelled release is taken back from every task of a unit, also where a hotfix of another pipeline ran before', async () => {
+  await twoPipelines();
+  await world.apply(kvstore({ ...QUICK, ...firstOf('100%') }));
+  await stops('kvstore', 'kv:3');
+  expect(await versions()).toEqual(['kv:3', 'kv:9']);
+  await reverts('kvstore/2');
+  await world.ended('kvstore', 3);
   expect(await versions()).toEqual(everywhere('kv:9'));
 });

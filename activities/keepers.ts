@@ -1,0 +1,58 @@
+import { hasUnit, keeperOf, type Brought, type TaskCounts } from '../domain/brought';
+import type { Inheritance } from '../domain/deploy/planRevert';
+import type { Unit } from '../domain/fleet/unit';
+import { promptly, REVERT_PATIENCE_MS } from './clock';
+import { unitNeeds, type DeployCall, type Invoke, type PushPorts } from './pushCalls';
+
+type Counts = ReadonlyMap<string, TaskCounts>;
+
+/**
+ * The units that a rollback or follow-on leaves to other pipelines, by id, and what these have brought there. The version of a unit does not say
+ * what a deploy has left there that stopped on its way, of another pipeline or of this one: the push type counts its tasks, and where it
+ * does not in time, the version of the unit decides.
+ * @param inherited what earlier deploys of this pipeline left behind, which goes back whatever else runs there
+ */
+export async function findKeepers(
+  ports: Pick<PushPorts, 'clock'>,
+  invoke: Invoke,
+  call: DeployCall,
+  units: readonly Unit[],
+  { since = [], inherited }: { readonly since?: readonly Brought[]; readonly inherited?: Inheritance },
+): Promise<ReadonlyMap<string, Brought>> {
+  const count = async (some: readonly Unit[], version: string): Promise<Counts> =>
+    some.length === 0 ? new Map() : countTasks(ports, invoke, call, some, version);
+  const counts = new Map<Brought, Counts>();
+  for (const one of since.filter(({ stopped }) => stopped))
+    counts.set(
+      one,
+      await count(
+        units.filter(({ id }) => hasUnit(one, id)),
+        one.version,
+      ),
+    );
+  const keepers = new Map<string, Brought>();
+  for (const unit of units) {
+    const keeper = keeperOf(unit, since, (one) => counts.get(one)?.get(unit.id));
+    if (keeper) keepers.set(unit.id, keeper);
+  }
+  const kept = units.filter(({ id }) => keepers.has(id) && !inherited?.settled?.includes(id));
+  for (const version of inherited?.left ?? []) {
+    const left = await count(kept, version);
+    const isLeft = ({ id, mixed }: Unit): boolean => mixed || (left.get(id)?.on ?? 0) > 0;
+    for (const unit of kept) if (isLeft(unit) && keepers.get(unit.id)?.version !== version) keepers.delete(unit.id);
+  }
+  return keepers;
+}
+
+/** Empty where the push type does not say in time. */
+async function countTasks(
+  { clock }: Pick<PushPorts, 'clock'>,
+  invoke: Invoke,
+  call: DeployCall,
+  units: readonly Unit[],
+  version: string,
+): Promise<Counts> {
+  const targets = units.map(({ id }) => ({ unit: id, version, artifacts: [] }));
+  const needs = await promptly(clock, REVERT_PATIENCE_MS, unitNeeds(invoke, call, targets, []));
+  return new Map((needs ?? []).map(({ id, size, outdated }) => [id, { on: Math.max(0, size - outdated), size }]));
+}
