@@ -258,6 +258,7 @@ export const STATE_LIMITS = {
   ),
   followedPerArtifact: cut('the number of them of an artifact', 50, 'entries', IN_STATE),
   late: cut('the number of artifacts that came too late', 10, 'entries', IN_STATE),
+  early: cut('artifacts that came before the version that they follow', 12 * KB, 'bytes', IN_STATE),
   open: cut('what a release that was ended from outside left open', 512, 'bytes', 'how much more there is is kept'),
   inheritedSettled: cut(
     'the number of units that have settled since',

@@ -1,6 +1,7 @@
 import { identityOf, type Artifact } from '../artifact';
 import { STATE_LIMITS } from '../limits';
 import { SEQUENCE, sequenceOf } from '../sequence';
+import { newestWithin } from '../size';
 import { formatTime } from '../text';
 import type { PipelineState } from './state';
 
@@ -55,10 +56,10 @@ export function orderIn(state: PipelineState, artifact: Artifact, rule: OrderRul
   return byPush === 'newer' && rule === 'pushes-hold-back' ? order : (byPush ?? order);
 }
 
-/** Before, a push could only hold back an older one; a workflow that decided so has to decide the same in a replay. */
-export type OrderRule = 'pushes-decide' | 'pushes-hold-back';
+/** Earlier rules, the oldest first, could do less; a workflow that decided by one has to decide the same in a replay. */
+export type OrderRule = 'pushes-hold-back' | 'pushes-decide' | 'pushes-follow';
 
-/** Whether the two rules decide differently about a new artifact. */
+/** Whether the first two rules decide differently about a new artifact. */
 export const differByRule = (state: PipelineState, artifacts: readonly Artifact[]): boolean =>
   artifacts.some((artifact) => state.inputs[artifact.name] && pushOrder(state, artifact) === 'newer');
 
@@ -71,7 +72,7 @@ function pushOrder({ pushed }: PipelineState, artifact: Artifact): Order | undef
 /** Whether a branch goes back to an earlier version, which replaces the latest. */
 export function isPutBack(state: PipelineState, artifact: Artifact, rule: OrderRule): boolean {
   const latest = state.inputs[artifact.name]?.version;
-  const isNewPush = rule === 'pushes-decide' && pushOrder(state, artifact) === 'newer';
+  const isNewPush = rule !== 'pushes-hold-back' && pushOrder(state, artifact) === 'newer';
   const takesItsPlace = artifact.metadata['before'] === latest || isNewPush;
   return latest !== undefined && latest !== artifact.version && takesItsPlace;
 }
@@ -117,4 +118,28 @@ export function withLate(state: PipelineState, artifacts: readonly Artifact[], n
   }));
   const others = state.late.filter(({ artifact }) => !news.some((one) => one.artifact === artifact));
   return { ...state, late: [...others, ...news].slice(-STATE_LIMITS.late.max) };
+}
+
+/**
+ * Keeps what came before the version that it follows, where only dates or numbers say that it is older: it is taken up after that version. What
+ * another has followed, or was pushed earlier, is old.
+ */
+export function withEarly(state: PipelineState, late: readonly Artifact[]): PipelineState {
+  const isEarly = (artifact: Artifact): boolean =>
+    artifact.metadata['before'] !== undefined &&
+    !(state.followed[artifact.name] ?? []).includes(artifact.version) &&
+    pushOrder(state, artifact) === undefined;
+  const news = late.filter(isEarly);
+  if (news.length === 0) return state;
+  const { early = [] } = withoutEarly(state, news);
+  return { ...state, early: newestWithin([...early, ...news], STATE_LIMITS.early.max) };
+}
+
+/** What came before one of these, and follows it. */
+export const findFollower = ({ early = [] }: PipelineState, artifacts: readonly Artifact[]): Artifact | undefined =>
+  early.find((one) => artifacts.some(({ name, version }) => one.name === name && one.metadata['before'] === version));
+
+export function withoutEarly({ early, ...state }: PipelineState, taken: readonly Artifact[]): PipelineState {
+  const left = early?.filter((one) => taken.every((artifact) => identityOf(artifact) !== identityOf(one))) ?? [];
+  return left.length > 0 ? { ...state, early: left } : state;
 }

@@ -45,6 +45,8 @@ export interface PipelineState {
   readonly pushed?: Readonly<Record<string, number>>;
   /** What finders and webhooks brought after something newer; it starts nothing. */
   readonly late: readonly LateArtifact[];
+  /** Of these, what follows a version that has not come yet, and is taken up after it. */
+  readonly early?: readonly Artifact[];
   /** Deploys do not start … */
   readonly held: Held | null;
   /** … nothing starts. */

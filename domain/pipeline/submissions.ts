@@ -1,7 +1,17 @@
 import { identityOf, type Artifact } from '../artifact';
 import { releaseId } from '../ids';
 import type { HistoryRow, Trigger } from '../views';
-import { followedAfter, isPutBack, orderIn, pushedAfter, withLate, type OrderRule } from './order';
+import {
+  findFollower,
+  followedAfter,
+  isPutBack,
+  orderIn,
+  pushedAfter,
+  withEarly,
+  withLate,
+  withoutEarly,
+  type OrderRule,
+} from './order';
 import { placeOf } from './place';
 import { created, isKnownBad, type ActiveRelease, type PipelineState } from './state';
 
@@ -139,21 +149,21 @@ export interface Submission {
 
 /**
  * What a finder or a webhook brings (docs/design/pipeline.md#submissions): a release once each artifact has a value and one is
- * new. What came before, by key or by identity, makes no second one, and what is older than the latest starts nothing. A pipeline
- * whose releases a person starts remembers it.
+ * new. What came before, by key or by identity, makes no second one, and what is older than the latest starts nothing, unless the version
+ * that it follows comes after it. A pipeline whose releases a person starts remembers it.
  */
 export function submitted(
   state: PipelineState,
   artifacts: readonly Artifact[],
   trigger: Trigger,
   nowMs: number,
-  rule: OrderRule = 'pushes-decide',
+  rule: OrderRule = 'pushes-follow',
 ): Submission {
   const same = resubmitted(state, artifacts, trigger, rule);
   if (same !== undefined) return { state, number: same, duplicate: true };
   const late = artifacts.filter((artifact) => orderIn(state, artifact, rule) === 'older');
   if (late.length > 0) {
-    const noted = withLate(state, late, nowMs);
+    const noted = withEarly(withLate(state, late, nowMs), late);
     const rest = artifacts.filter((artifact) => !late.includes(artifact));
     return rest.length > 0
       ? submitted(noted, rest, trigger, nowMs, rule)
@@ -164,8 +174,17 @@ export function submitted(
     return latest !== undefined && identityOf(latest) === identityOf({ name, ...rest });
   };
   if (artifacts.every(isKnown)) return { state, number: null, duplicate: true };
+  const taken = taking(state, artifacts, trigger, nowMs);
+  const follower = rule === 'pushes-follow' ? findFollower(state, artifacts) : undefined;
+  if (follower === undefined) return taken;
+  const next = submitted(taken.state, [follower], { ...trigger, key: null }, nowMs, rule);
+  return { ...next, number: taken.number ?? next.number };
+}
+
+/** News: the latest from now on, with a release where all that it takes is known. */
+function taking(state: PipelineState, artifacts: readonly Artifact[], trigger: Trigger, nowMs: number): Submission {
   const known = {
-    ...remembering(state, artifacts),
+    ...withoutEarly(remembering(state, artifacts), artifacts),
     ...(trigger.kind === 'webhook' && pushedAfter(state, artifacts, nowMs)),
   };
   const { mode, gates } = state.spec.schedule;
@@ -180,7 +199,7 @@ export function resubmitted(
   state: PipelineState,
   artifacts: readonly Artifact[],
   trigger: Trigger,
-  rule: OrderRule = 'pushes-decide',
+  rule: OrderRule = 'pushes-follow',
 ): number | undefined {
   const isNews = trigger.key === null || !state.keys.some(([known]) => known === trigger.key);
   if (isOvertaken(state, artifacts, trigger, rule)) return undefined;

@@ -7,10 +7,11 @@ import { recordDeploy, recordRelease } from '../../domain/pipeline/recordOutcome
 import { takePipeline, whyNotPipeline } from '../../domain/pipeline/control';
 import { fitted } from '../../domain/pipeline/fitted';
 import { inFull } from '../../domain/pipeline/kept';
+import type { Artifact } from '../../domain/artifact';
 import { startable, thinned, withoutSurplus } from '../../domain/pipeline/queue';
 import { refuseEmergency, refuseRelease, refuseRollBack, refuseSubmission } from '../../domain/pipeline/requests';
 import { labelWords, refuseApply } from '../../domain/pipeline/refuseApply';
-import { withLate } from '../../domain/pipeline/order';
+import { withEarly, withLate } from '../../domain/pipeline/order';
 import { reconcile } from '../../domain/pipeline/reconcile';
 import { rollbackOf, rollbackUnderWay, rolledBack } from '../../domain/pipeline/rollback';
 import { markKnownBad } from '../../domain/pipeline/knownBad';
@@ -32,6 +33,8 @@ import {
   range,
 } from '../builders/limitsWorld';
 import { artifact, NOW } from '../builders/pipelineWorld';
+
+const followsUnknown = (one: Artifact): Artifact => ({ ...one, metadata: { before: largeVersion(9_999) } });
 
 const trigger = (n: number, kind: Trigger['kind'] = 'api'): Trigger => ({
   kind,
@@ -75,6 +78,7 @@ function filled(supersede: 'never' | 'waiting', urgents = 8): PipelineState {
     state = step(state, (now) =>
       withLate(now, [{ ...(after[n % 16] ?? artifact('x')), version: largeVersion(n) }], NOW),
     );
+    state = step(state, (now) => withEarly(now, largeArtifacts(n + 2_000).map(followsUnknown)));
   }
   for (const n of range(14)) {
     const artifacts = largeArtifacts(1_000 + n);

@@ -129,6 +129,8 @@ const BOUND_BY: Readonly<Record<Lists<Omit<Required<PipelineState>, 'spec' | 'se
   'followed{}': STATE_LIMITS.followedPerArtifact,
   pushed: SPEC_LIMITS.artifacts,
   late: STATE_LIMITS.late,
+  early: STATE_LIMITS.early,
+  'early[].metadata': ARTIFACT_LIMITS.metadata,
   'active[].gone.open': STATE_LIMITS.open,
   knownBad: STATE_LIMITS.knownBad,
   inputs: STATE_LIMITS.inputs,

@@ -1,5 +1,7 @@
 import { conveyorError } from '../../domain/errors';
-import type { FrontConfig } from '../../server/deps';
+import { submitted } from '../../domain/pipeline/submissions';
+import type { FrontClient, FrontConfig } from '../../server/deps';
+import { pipelineOf } from '../builders/pipelineWorld';
 import {
   ACCESS,
   appOf,
@@ -225,6 +227,26 @@ describe('a Standard Webhooks delivery', () => {
     });
     expect((await send('1')).status).toBe(202);
     expect(pipelines.submissions).toHaveLength(1);
+  });
+
+  test('that comes before the one that it follows is released after that, though its commit has an older date', async () => {
+    let state = pipelineOf(['deploy'], { artifacts: { executable: { finder: 'latest-build' } } });
+    const submit: FrontClient['submit'] = (pipeline, artifacts, trigger) => {
+      const { state: next, ...answer } = submitted(state, artifacts, trigger, NOW_MS);
+      state = next;
+      return Promise.resolve({ ...answer, id: `${pipeline}/${answer.number}` });
+    };
+    const app = appOf(subscribed(), { client: { ...subscribed().client, submit } });
+    for (const [version, before, committed] of [
+      ['a', 'z', 12],
+      ['c', 'b', 10],
+      ['b', 'a', 13],
+    ] as const) {
+      const metadata = { before, committedAt: `2026-11-20T${committed}:00:00Z`, pushedAt: '2026-11-20T13:00:00Z' };
+      const data = { finder: 'latest-build', with: { target: '//kv:server' }, artifact: { version, metadata } };
+      expect((await app.request(STANDARD, standardDelivery(published(data), { id: version }))).status).toBe(202);
+    }
+    expect(state).toMatchObject({ nextNumber: 4, inputs: { executable: { version: 'c' } } });
   });
 
   test('does not say when something was pushed, since that never goes back', async () => {

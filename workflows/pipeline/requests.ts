@@ -19,7 +19,7 @@ import { policyGroups, labelWords, refuseApply } from '../../domain/pipeline/ref
 import { withSpec } from '../../domain/pipeline/renamed';
 import { isRollBack } from '../../domain/pipeline/shapes';
 import { policyOf, type Refusal } from '../../domain/pipeline/refusal';
-import { differByRule } from '../../domain/pipeline/order';
+import { differByRule, findFollower, type OrderRule } from '../../domain/pipeline/order';
 import { rerunCreated, rerunUnderWay } from '../../domain/pipeline/rerun';
 import { rollbackOf, rollbackUnderWay, rolledBack } from '../../domain/pipeline/rollback';
 import { created, newPipeline, withKey, type PipelineState } from '../../domain/pipeline/state';
@@ -200,12 +200,23 @@ function rerun(run: PipelineRun, { artifacts, trigger }: StartInput, of: number)
 }
 
 function submit(run: PipelineRun, { artifacts, trigger }: StartInput): Submitted {
-  // Since November 2026 the newest push is the latest and dates of commits come last; a pipeline that dropped one before does so again in a replay.
-  const isAsBefore = differByRule(run.known(), artifacts) && !patched('newest-push-is-latest');
-  const rule = isAsBefore ? 'pushes-hold-back' : 'pushes-decide';
-  const { state, number, duplicate } = submitted(run.known(), artifacts, trigger, Date.now(), rule);
+  const { state, number, duplicate } = submitted(
+    run.known(),
+    artifacts,
+    trigger,
+    Date.now(),
+    orderRule(run, artifacts),
+  );
   run.set((_, now) => withoutSurplus(state, now));
   return { number, duplicate };
+}
+
+/** A pipeline that dropped an artifact by an earlier rule does so again in a replay. */
+function orderRule(run: PipelineRun, artifacts: StartInput['artifacts']): OrderRule {
+  // Since November 2026 the newest push is the latest and dates of commits come last …
+  if (differByRule(run.known(), artifacts) && !patched('newest-push-is-latest')) return 'pushes-hold-back';
+  // … and a push that came before the one that it follows is taken up after that.
+  return findFollower(run.known(), artifacts) && !patched('early-push-follows') ? 'pushes-decide' : 'pushes-follow';
 }
 
 function cancel(run: PipelineRun, { number, ...command }: Queued): CommandReceipt {

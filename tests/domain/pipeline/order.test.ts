@@ -1,5 +1,7 @@
 import type { Artifact } from '../../../domain/artifact';
 import { recordRelease } from '../../../domain/pipeline/recordOutcome';
+import { STATE_LIMITS } from '../../../domain/limits';
+import { jsonBytes } from '../../../domain/size';
 import { orderOf } from '../../../domain/pipeline/order';
 import { started, type PipelineState } from '../../../domain/pipeline/state';
 import { remembering, submitted } from '../../../domain/pipeline/submissions';
@@ -139,15 +141,16 @@ describe('late news', () => {
   });
 
   describe('the newest push is the latest, whatever the dates of its commits say,', () => {
-    const push = (version: string, second: number, before: string | undefined, committed: number) => ({
+    const push = (version: string, second: number | null, before: string | undefined, committed: number) => ({
       ...commit(version),
       metadata: {
-        ...{ pushedAt: `2026-11-20T12:00:${10 + second}Z`, ...at(committed) },
+        ...(second === null ? {} : { pushedAt: `2026-11-20T12:00:${10 + second}Z` }),
+        ...at(committed),
         ...(before === undefined ? {} : { before }),
       },
     });
     const ends = (...pushes: Artifact[]) =>
-      pushes.reduce(({ state }, one) => after(state, webhook(`${one.version}${one.metadata['pushedAt']}`), one), {
+      pushes.reduce(({ state }, one) => after(state, webhook(`${one.version}${one.metadata.pushedAt}`), one), {
         state: pipeline,
         number: null as number | null,
       });
@@ -155,6 +158,41 @@ describe('late news', () => {
     test('where it comes before the push that it follows', () => {
       const end = ends(push('a', 1, 'z', 12), push('c', 3, 'b', 10), push('b', 2, 'a', 13));
       expect(end).toMatchObject({ number: null, state: { nextNumber: 3, inputs: { source: { version: 'c' } } } });
+    });
+
+    describe.each([
+      ['nothing says when it was pushed', null],
+      ['all were pushed in the same second', 1],
+    ])('where it comes before the push that it follows, and %s', (_, second) => {
+      const [a, b, c] = [push('a', second, 'z', 12), push('b', second, 'a', 13), push('c', second, 'b', 10)];
+      const d = push('d', second, 'c', 11);
+
+      test('it is released after that one', () => {
+        const end = ends(a, c, b);
+        expect(end).toMatchObject({ number: 2, state: { nextNumber: 4, inputs: { source: { version: 'c' } } } });
+        expect(end.state).not.toHaveProperty('early');
+        expect(ends(a, d, c, b)).toMatchObject({ state: { nextNumber: 5, inputs: { source: { version: 'd' } } } });
+      });
+
+      test('a workflow that decides by an earlier rule leaves it', () => {
+        const late = ends(a, c).state;
+        const end = submitted(late, [b], webhook('b'), NOW, 'pushes-decide');
+        expect(end.state).toMatchObject({ nextNumber: 3, inputs: { source: { version: 'b' } } });
+      });
+
+      test('it is not released again where the branch is put back to that one', () => {
+        const back = { ...b, metadata: { ...b.metadata, before: 'c' } };
+        const end = after(ends(a, c, b).state, webhook('back'), back);
+        expect(end).toMatchObject({ number: 4, state: { nextNumber: 5, inputs: { source: { version: 'b' } } } });
+      });
+
+      test('no more of them are kept than a pipeline has room for', () => {
+        const many = Array.from({ length: 300 }, (_, nth) => push(`x${nth}`, second, `w${nth}`, 10));
+        const { early } = ends(a, ...many).state;
+        expect(early?.at(-1)).toMatchObject({ version: 'x299' });
+        expect(jsonBytes(early)).toBeLessThanOrEqual(STATE_LIMITS.early.max + 1);
+        expect(early?.length).toBeLessThan(300);
+      });
     });
 
     test('where the one before it was never delivered', () => {
