@@ -1,4 +1,4 @@
-import { log } from '@temporalio/activity';
+import { activityInfo, log } from '@temporalio/activity';
 import { WorkflowNotFoundError, type Client, type WorkflowHandle } from '@temporalio/client';
 import { decideUse } from '../domain/access/usage';
 import type { Brought } from '../domain/brought';
@@ -38,7 +38,9 @@ export function createHolderActivities({ taskQueue, ...parts }: HolderParts) {
     if (last.runs && (await signalled(client, { lockId, runId: last.runId }, signal, message))) return;
     // A lock that has ended since knows what its last holder brought.
     const { mutex: lost, brought } = last.runs ? await lastLock(client, lockId) : last;
-    const carried = brought ? { ...(lost ?? freeFrom(await clock.now())), brought } : lost;
+    // A worker from before 0.3 begins with this fence as it is.
+    const { currentAttemptScheduledTimestampMs: serverMs } = activityInfo();
+    const carried = brought ? { ...(lost ?? freeFrom(serverMs)), brought } : lost;
     await client.workflow.signalWithStart('lock', {
       workflowId: lockId,
       taskQueue,

@@ -17,13 +17,13 @@ import {
   BROUGHT_MEMO,
   CANARIES_MEMO,
   canariesOf,
-  freeFrom,
   isCanary,
   isIdle,
   isLockRequest,
   isWaitedFor,
   releaseMutex,
   request,
+  revive,
   withHeldSince,
   welcome,
   type Grants,
@@ -75,7 +75,7 @@ export async function lock(settings: Settings, carried: Mutex | null = null): Pr
   let ignored = 0;
   const scope = CancellationScope.current();
   scope.cancelRequested.catch(() => void (ignored += 1));
-  return CancellationScope.nonCancellable(() => keepLock(settings, carried ?? freeFrom(Date.now()), () => ignored));
+  return CancellationScope.nonCancellable(() => keepLock(settings, revive(carried, Date.now()), () => ignored));
 }
 setWorkflowOptions(versioned('lock'), lock);
 

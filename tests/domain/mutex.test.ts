@@ -7,6 +7,7 @@ import {
   isIdle,
   releaseMutex,
   request,
+  revive,
   withHeldSince,
   welcome,
   type Grants,
@@ -162,5 +163,17 @@ describe('a mutex that begins anew after its workflow was terminated', () => {
   test('gives no fence that the one before may have given', () => {
     const before = request(freeFrom(NOW), ask('a')).mutex;
     expect(request(freeFrom(NOW + 1_000), ask('b')).mutex.fence).toBeGreaterThan(before.fence);
+  });
+
+  test('takes its fences from the time of the server, whatever clock the worker had that carried it over', () => {
+    const brought = [] as const;
+    for (const aside of [-120_000, 120_000])
+      expect(revive({ ...freeFrom(NOW + aside), brought }, NOW)).toEqual({ ...freeFrom(NOW), brought });
+    expect(revive(null, NOW)).toEqual(freeFrom(NOW));
+  });
+
+  test('leaves the fence of a holder as the holder knows it', () => {
+    const held = request(freeFrom(NOW), ask('a')).mutex;
+    expect(revive(held, NOW + 1_000)).toEqual(held);
   });
 });
