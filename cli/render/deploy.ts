@@ -1,8 +1,8 @@
-import { ago, clock, took, until, wholeSeconds } from './times';
+import { ago, clock, took, wholeSeconds } from './times';
 import { dependencyWords, deployWord, PAUSED_SYMBOL, pauseWords, undoneLine, VERDICT_SYMBOLS } from './words';
 import { alignRows } from './columns';
 import { foldAll, paint, tint, wrap, type Colors, type View } from './paint';
-import { phaseRows } from './phases';
+import { phaseRows, summaryWords } from './phases';
 import { withoutOwnEnd } from './repeated';
 import { totalsOf } from '../../domain/deploy/counts';
 import { sparkline } from '../../domain/sparkline';
@@ -85,12 +85,11 @@ function deployHeader(deploy: DeployStatus, view: View, colors: Colors): string[
   return fieldLines(
     [
       ['Deploy', colors.bold(deploy.id)],
-      ['Status', deploy.summary === '' ? state : `${state}  ${deploy.summary}`],
+      ['Status', deploy.summary === '' ? state : `${state}  ${summaryWords(deploy, view)}`],
       landedLine(deploy),
       undoneLine(deploy, view),
       pause === '' ? null : ['Paused', tint(colors, PAUSED_SYMBOL.tone, `${PAUSED_SYMBOL.glyph} ${pause}`)],
       now === '' ? null : ['Now', now],
-      waitLine(deploy, view),
       heldLine(deploy, view),
       ['Version', `${deploy.version} by ${deploy.pushType}${attempt}`],
       ['Time', timeLine(deploy, view)],
@@ -110,15 +109,6 @@ const landedLine = ({ landed, outcome }: DeployStatus): readonly [string, string
 function classificationOf({ classification, progress = null }: DeployStatus): string {
   if (classification === null || classification === 'success') return '';
   return ` (${classification}${progress === null ? '' : ` at ${Math.round(progress * 100)} %`})`;
-}
-
-/** Until when a bake runs: the one wait whose end the phases know. */
-function waitLine(deploy: DeployStatus, view: View): readonly [string, string] | null {
-  const baking = deploy.phases.find(
-    (phase) => phase.state === 'running' && phase.bakeUntil !== null && phase.bakedAt === null,
-  );
-  if (!baking?.bakeUntil || deploy.state !== 'baking') return null;
-  return ['Bake', `${baking.name} ends ${until(baking.bakeUntil, view)} (at ${clock(baking.bakeUntil, view)})`];
 }
 
 function heldLine({ heldBy, lock = null }: DeployStatus, view: View): readonly [string, string] | null {

@@ -2,7 +2,7 @@ import { totalsOf } from '../../domain/deploy/counts';
 import { plural } from '../../domain/text';
 import type { DeployStatus, PhaseView, UnitCounts } from '../../domain/views';
 import { paint, tint, type Colors, type View } from './paint';
-import { took, until } from './times';
+import { clock, took, until } from './times';
 import { deployWord, isBaking, phaseWord } from './words';
 
 const PHASE_BAR_WIDTH = 10;
@@ -31,12 +31,27 @@ export function phaseRows(deploy: DeployStatus, view: View, indent: string = '')
     ]);
   shown.forEach((phase, at) => {
     const last = at === shown.length - 1 && after.length === 0;
-    rows.push(phaseCells(phase, `${indent}${last ? '└─ ' : '├─ '}`, view, colors));
+    rows.push(phaseCells(phase, deploy, `${indent}${last ? '└─ ' : '├─ '}`, view));
     rows.push(...unitRows(phase, deploy, `${indent}${last ? '   ' : '│  '}`, view, colors));
   });
   if (after.length > 0)
     rows.push([`${indent}└─ ${colors.dim(`${plural(after.length, 'phase')} after`)}`, '', foldedWord(after, colors)]);
   return rows;
+}
+
+/** The sentence of a deploy, with how long its bake still takes where it says until when. */
+export function summaryWords(deploy: DeployStatus, view: View): string {
+  const said = deploy.phases.flatMap((phase) => bakeEndSaid(phase, deploy, view) ?? [])[0];
+  if (said === undefined) return deploy.summary;
+  return deploy.summary.replace(said.words, `${said.words} (${until(said.iso, view)})`);
+}
+
+/** How the sentence of a deploy says until when a phase bakes, if it does; its times may be those of the reader already. */
+function bakeEndSaid(phase: PhaseView, { summary }: DeployStatus, view: View) {
+  const { bakeUntil: iso } = phase;
+  if (iso === null || !isBaking(phase)) return undefined;
+  const words = [iso, clock(iso, view)].map((time) => `until ${time}`).find((one) => summary.includes(one));
+  return words === undefined ? undefined : { iso, words };
 }
 
 /** `██████░░░░`: the filled part is what is live, the half-filled what is updated but not live yet. */
@@ -72,7 +87,8 @@ function foldedWord(phases: readonly PhaseView[], colors: Colors): string {
   return colors.dim(words.join(', '));
 }
 
-function phaseCells(phase: PhaseView, branch: string, view: View, colors: Colors): string[] {
+function phaseCells(phase: PhaseView, deploy: DeployStatus, branch: string, view: View): string[] {
+  const colors = paint(view.color);
   const { word, sign } = phaseWord(phase);
   // What was taken back is not on the version any more, whatever was updated once.
   const counts = totalsOf(phase.state === 'reverted' ? { units: [] } : phase);
@@ -86,13 +102,14 @@ function phaseCells(phase: PhaseView, branch: string, view: View, colors: Colors
     tint(colors, sign.tone, `${sign.glyph} ${word}`),
     bar(counts, colors),
     tasks,
-    phaseNote(phase, view),
+    phaseNote(phase, deploy, view),
   ];
 }
 
-function phaseNote(phase: PhaseView, view: View): string {
+function phaseNote(phase: PhaseView, deploy: DeployStatus, view: View): string {
   if (phase.skipped !== null) return `skipped ${phase.skipped}`;
-  if (isBaking(phase) && phase.bakeUntil !== null) return `bake ends ${until(phase.bakeUntil, view)}`;
+  if (isBaking(phase) && phase.bakeUntil !== null && !bakeEndSaid(phase, deploy, view))
+    return `bake ends ${until(phase.bakeUntil, view)}`;
   if (phase.startedAt === null) return '';
   if (phase.state === 'reverted') return 'taken back';
   if (phase.updatedAt === null)

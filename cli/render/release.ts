@@ -6,6 +6,7 @@ import { alignRows } from './columns';
 import { paint, tint, type Colors, type View } from './paint';
 import { actionRows, linksSection } from './actions';
 import { childrenSection } from './children';
+import { summaryWords } from './phases';
 import { withoutDeployEnds } from './repeated';
 import { ago, clock, took, untilWords } from './times';
 import {
@@ -122,7 +123,7 @@ function releaseHeader(
         (words) => ['Paused', tint(colors, PAUSED_SYMBOL.tone, `${PAUSED_SYMBOL.glyph} ${words}`)] as const,
       ),
       ...pauses.flatMap(({ id, paused }) => nowLine(id, paused, view)),
-      ...waits.map((deploy) => ['Now', `${deploy.summary}${holderText(deploy, view)}`] as const),
+      ...waits.map((deploy) => ['Now', `${summaryWords(deploy, view)}${holderText(deploy, view)}`] as const),
       ...releaseWaits.map((wait) => ['Waits', waitWords(wait, view)] as const),
       ...release.actions.flatMap((action) => blockedLine(action, view)),
       ...release.actions.flatMap(badLine),

@@ -5,6 +5,7 @@ import { renderDeploy } from '../../cli/render/deploy';
 import { historyTable, releaseTable } from '../../cli/render/lists';
 import { truncate, fold, widthOf, wrap, type View } from '../../cli/render/paint';
 import { renderRelease } from '../../cli/render/release';
+import { forPeople } from '../../cli/render/times';
 import { action, deploy, NOW, phase, release, revertedDeploy } from '../builders/cliSamples';
 
 const view: View = { width: 110, color: false, now: NOW, timeZone: 'UTC' };
@@ -18,7 +19,6 @@ describe('the picture of a deploy', () => {
       picture(`
 Deploy:    kvstore/13/deploy
 Status:    ◷ baking  phase first bakes
-Bake:      first ends in 42s (at 14:02:52)
 Version:   kv:13 by twine
 Time:      started 14:01:30, running 40s
 
@@ -206,6 +206,23 @@ Web UI  http://localhost:8233/r
     expect(text).toMatch(/Paused: +. kvstore\/13 by user:bob .* ago: lunch/);
     expect(text).toContain('conveyor resume kvstore/13 --reason "…"');
   });
+});
+
+test.each([
+  ['a deploy that bakes', {}],
+  [
+    'one that is paused while it bakes',
+    { paused: { by: 'health', actor: null, at: new Date(NOW).toISOString(), reason: 'no data' } } as const,
+  ],
+])('%s says once until when, and how long that is', (_, more) => {
+  const bakes = 'baking phase first (1 of 2) until 2026-11-20T14:02:52.000Z; frozen by user:alice';
+  const baking = forPeople(deploy({ summary: bakes, ...more }), view);
+  for (const text of [renderDeploy(baking, view), renderRelease(release(), [baking], view)]) {
+    expect(text.match(/14:02:52/g)).toHaveLength(1);
+    expect(text.match(/in 42s/g)).toHaveLength(1);
+    expect(text).toContain('baking phase first (1 of 2) until 14:02:52 (in 42s); frozen by user:alice');
+    expect(text).toMatch(/1 first .*3\/3 live +updated in/);
+  }
 });
 
 describe('breaking a text', () => {
