@@ -10,8 +10,16 @@ import { printNote } from '../output';
 import { copyAudit } from './audit';
 import { copyDatabase } from './database';
 import { copyBytes, describeTrouble, digestFile, formatFileSize, isDiskFull, MAKE_ROOM, syncFile } from './files';
-import { BACKUP_PARTS, writeManifest, type BackupManifest, type BackupPart, type CopiedFile } from './manifest';
+import {
+  BACKUP_PARTS,
+  PART_NAMES,
+  writeManifest,
+  type BackupManifest,
+  type BackupPart,
+  type CopiedFile,
+} from './manifest';
 import type { BackupPlaces } from './places';
+import { findPlace } from './placing';
 import { copyRepositories } from './repositories';
 
 interface BackupOptions {
@@ -50,13 +58,13 @@ export async function makeBackup(
     for (const part of BACKUP_PARTS) {
       if (stop.aborted) break;
       const { names, ...more } = await inWordsOf(part, () => copyPart(part, options));
-      const copied = await inWordsOf(part, () => described(folder, part, names));
+      const copied = await inWordsOf(part, () => described(options, part, names));
       files.push(...copied);
       pausedMs += more.pausedMs ?? 0;
       if (copied.length > 0) printNote(io, `  ✔ ${describeProgress(part, copied, more)}`);
       if (more.warning !== undefined) printNote(io, `warning: ${more.warning}`);
     }
-    const manifest = { at, host: hostname(), versions, pausedMs, files, leftOut: places.leftOut };
+    const manifest = { at, host: hostname(), versions, pausedMs, files, named: places.named, leftOut: places.leftOut };
     if (!stop.aborted) await inWordsOf('configuration', () => Promise.resolve(writeManifest(folder, manifest)));
     if (!stop.aborted) return manifest;
   } catch (error) {
@@ -66,15 +74,6 @@ export async function makeBackup(
   await removeParts(folder);
   return undefined;
 }
-
-export const PART_NAMES: Readonly<Record<BackupPart, string>> = {
-  archive: 'the archive',
-  temporal: 'Temporal',
-  'config-service': 'what the service of configuration remembers',
-  repositories: 'repositories of configuration',
-  audit: 'the audit',
-  configuration: 'conveyor.config.yaml',
-};
 
 /** @throws ConveyorError `usage` */
 function requireEmpty(folder: string): void {
@@ -133,12 +132,17 @@ async function copySingle(file: string, to: string, name: string): Promise<Copie
   return { names: [name] };
 }
 
-async function described(folder: string, part: BackupPart, names: readonly string[]): Promise<readonly CopiedFile[]> {
+async function described(
+  { folder, places }: BackupOptions,
+  part: BackupPart,
+  names: readonly string[],
+): Promise<readonly CopiedFile[]> {
   const files: CopiedFile[] = [];
   for (const name of [...names].sort()) {
     const file = join(folder, part, name);
     await syncFile(file);
-    files.push({ part, path: `${part}/${name}`, ...(await digestFile(file)) });
+    const copied = { part, path: `${part}/${name}` };
+    files.push({ ...copied, ...(await digestFile(file)), place: findPlace(copied, places) });
   }
   return files;
 }

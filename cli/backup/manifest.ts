@@ -22,14 +22,29 @@ export const BACKUP_PARTS = [
 ] as const;
 export type BackupPart = (typeof BACKUP_PARTS)[number];
 
+export const PART_NAMES: Readonly<Record<BackupPart, string>> = {
+  archive: 'the archive',
+  temporal: 'Temporal',
+  'config-service': 'what the service of configuration remembers',
+  repositories: 'repositories of configuration',
+  audit: 'the audit',
+  configuration: 'conveyor.config.yaml',
+};
+
 const copiedFile = z.object({
   part: z.enum(BACKUP_PARTS),
   /** Relative to the folder of the backup. */
   path: z.string().regex(PATH_INSIDE),
   bytes: z.int().min(0),
   sha256: z.string().regex(/^[0-9a-f]{64}$/),
+  /** Where the file was on its machine; shown, and never written to. Older backups lack it. */
+  place: z.string().optional(),
 });
 export type CopiedFile = Readonly<z.output<typeof copiedFile>>;
+
+const namedPlaces = z.object({ db: z.string(), state: z.string(), config: z.string() }).partial().readonly();
+/** The database of Temporal, the state of the service of configuration, and the file of settings. */
+export type NamedPlaces = z.output<typeof namedPlaces>;
 
 const manifestSchema = z.object({
   format: z.literal(BACKUP_FORMAT),
@@ -40,6 +55,8 @@ const manifestSchema = z.object({
   /** For how long Temporal stood still, ms. */
   pausedMs: z.number(),
   files: z.array(copiedFile).readonly(),
+  /** Places that options or variables named, absolute paths. A restore wants them named again. */
+  named: namedPlaces.optional(),
   /** In words. */
   leftOut: z.array(z.string()).readonly(),
 });

@@ -4,6 +4,7 @@ import type { ArchiveSettings } from '../../platform/archive/settings';
 import type { ConfigRepositorySettings } from '../../platform/configRepositories';
 import type { Env } from '../../platform/env';
 import { installRoot, loadRegistry, type Registry } from '../../platform/registry';
+import type { NamedPlaces } from './manifest';
 
 /** Where this machine keeps what belongs into a backup; all paths are absolute. */
 export interface BackupPlaces {
@@ -16,6 +17,8 @@ export interface BackupPlaces {
   /** Repositories of configuration on this machine. */
   readonly repositories: readonly ConfigRepositorySettings[];
   readonly configuration: string;
+  /** Those of them that an option or a variable names: a command without these looks elsewhere. */
+  readonly named: NamedPlaces;
   /** In words. */
   readonly leftOut: readonly string[];
 }
@@ -41,6 +44,7 @@ export function backupPlaces(env: Env, { db, state }: PlaceOptions): BackupPlace
   };
   return {
     ...places,
+    named: namePlaces(env, { db, state }),
     leftOut: [
       'secrets: variables of the environment, files with keys, and tokens of conveyor login',
       'the fleet, and what push types and other extensions remember',
@@ -53,6 +57,11 @@ export function backupPlaces(env: Env, { db, state }: PlaceOptions): BackupPlace
   };
 }
 
+function namePlaces({ CONVEYOR_TEMPORAL_DB, CONVEYOR_CONFIG }: Env, { db, state }: PlaceOptions): NamedPlaces {
+  const named = { db: db ?? CONVEYOR_TEMPORAL_DB, state, config: CONVEYOR_CONFIG };
+  return Object.fromEntries(Object.entries(named).flatMap(([name, path]) => (path ? [[name, resolve(path)]] : [])));
+}
+
 /** The etcd that `conveyor dev --config` runs keeps its data beside the state of the service. */
 export const storeFolder = ({ state }: Pick<BackupPlaces, 'state'>): string => join(dirname(state), 'etcd');
 
@@ -63,7 +72,7 @@ const nameArchiveElsewhere = (archive: ArchiveSettings | null): readonly string[
 
 /** A command that reads other settings than the server does, or a disk that is not mounted, would leave it out in silence. */
 function nameAbsent(
-  { archive, audit, state, repositories }: Omit<BackupPlaces, 'leftOut'>,
+  { archive, audit, state, repositories }: Omit<BackupPlaces, 'leftOut' | 'named'>,
   isStateNamed: boolean,
 ): readonly string[] {
   const remembered =

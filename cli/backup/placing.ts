@@ -4,10 +4,9 @@ import { conveyorError } from '../../domain/errors';
 import { listed } from '../../domain/text';
 import { asWord } from '../typed';
 import { auditFiles, explainBreak, fromAuditCopy, lastRecords } from './audit';
-import { PART_NAMES } from './backup';
 import { nameFromCopy } from './database';
 import { digestFile } from './files';
-import type { BackupManifest, BackupPart, CopiedFile } from './manifest';
+import { PART_NAMES, type BackupManifest, type BackupPart, type CopiedFile, type NamedPlaces } from './manifest';
 import type { BackupPlaces } from './places';
 
 /** Parts that a restore may leave in the backup: the others have a place on every machine. */
@@ -20,6 +19,8 @@ export interface Placed {
   readonly from: string;
   readonly to: string;
   readonly bytes: number;
+  /** Where it was when the backup was made; undefined of backups that do not say. */
+  readonly before: string | undefined;
 }
 
 interface Placing {
@@ -27,6 +28,42 @@ interface Placing {
   readonly places: BackupPlaces;
   readonly without: readonly LeavablePart[];
 }
+
+/** As it is typed to put a backup where the places that are named say. */
+export const restoreCommand = (folder: string, { db, state, config }: NamedPlaces): string =>
+  [
+    ...(config === undefined ? [] : [`CONVEYOR_CONFIG=${asWord(config)}`]),
+    `conveyor restore ${asWord(folder)}`,
+    ...(db === undefined ? [] : [`--db ${asWord(db)}`]),
+    ...(state === undefined ? [] : [`--state ${asWord(state)}`]),
+  ].join(' ');
+
+/**
+ * A command without the options of the backup would put it where nothing looks for it. It does not go to the places of the backup by itself:
+ * the list of a stranger leads nowhere.
+ * @throws ConveyorError `restore-refused` where the backup had a place by name that this command does not name
+ */
+export function requireNamed({ named = {} }: BackupManifest, { folder, places, without }: Placing): void {
+  const here = { db: places.database, state: places.state, config: places.configuration };
+  const names = (['db', 'state', 'config'] as const).filter(
+    (name) => named[name] !== undefined && places.named[name] === undefined && named[name] !== here[name],
+  );
+  if (names.length === 0) return;
+  const elsewhere = names.map((name) => `${NAMED_PARTS[name]} was ${named[name]}, and would be ${here[name]}`);
+  const leave = without.length === 0 ? '' : ` --without ${without.join(' ')}`;
+  const ways = names.map((name) => NAMED_BY[name]);
+  throw conveyorError('restore-refused', {
+    why: elsewhere.join('; '),
+    how: `${restoreCommand(folder, { ...named, ...places.named })}${leave} puts it back where it was; for another place name that, by ${listed(ways, 'and')}`,
+  });
+}
+
+const NAMED_PARTS = {
+  db: 'the database of Temporal',
+  state: 'the state of the service of configuration',
+  config: 'the file of settings',
+};
+const NAMED_BY = { db: '--db', state: '--state', config: 'CONVEYOR_CONFIG' };
 
 /**
  * Where each file of a backup belongs, and in words what stays as it is.
@@ -53,7 +90,7 @@ export async function placeAll(
       if ((await digestFile(places.configuration)).sha256 !== file.sha256)
         kept.push(`${places.configuration}, which differs from ${from}: compare them`);
     } else if (to === undefined) homeless.push(file);
-    else placed.push({ part: file.part, from, to, bytes: file.bytes });
+    else placed.push({ part: file.part, from, to, bytes: file.bytes, before: file.place });
   }
   if (homeless.length > 0) throw withoutPlace(homeless, placing);
   return { placed, kept };
@@ -68,12 +105,12 @@ function withoutPlace(homeless: readonly CopiedFile[], { folder, places, without
       parts.map((part) => PART_NAMES[part]),
       'and',
     )} of the backup`,
-    how: `take the places over from ${copy}, or leave these parts in the backup: conveyor restore ${asWord(folder)} --without ${leave}`,
+    how: `take the places over from ${copy}, or leave these parts in the backup: ${restoreCommand(folder, places.named)} --without ${leave}`,
   });
 }
 
 /** Undefined where the configuration of this machine has none. */
-function findPlace({ part, path }: CopiedFile, places: BackupPlaces): string | undefined {
+export function findPlace({ part, path }: Pick<CopiedFile, 'part' | 'path'>, places: BackupPlaces): string | undefined {
   const name = basename(path);
   switch (part) {
     case 'archive':

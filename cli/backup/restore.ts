@@ -7,9 +7,9 @@ import type { Env } from '../../platform/env';
 import { hostOf, portOf, type Addresses } from '../stack/addresses';
 import { accepts } from '../../client/accepts';
 import { respondsOk } from '../stack/ports';
+import { conjugate } from '../render/words';
 import { asWord } from '../typed';
 import { auditFiles } from './audit';
-import { PART_NAMES } from './backup';
 import { databaseFiles } from './database';
 import {
   copyBytes,
@@ -21,9 +21,9 @@ import {
   sizeOfFiles,
   syncFile,
 } from './files';
-import { readManifest, requireNotNewer, type BackupManifest, type BackupPart } from './manifest';
+import { PART_NAMES, readManifest, requireNotNewer, type BackupManifest, type BackupPart } from './manifest';
 import { storeFolder, type BackupPlaces } from './places';
-import { placeAll, type LeavablePart, type Placed } from './placing';
+import { placeAll, requireNamed, type LeavablePart, type Placed } from './placing';
 import { conveyorProcesses, findProcessesWith } from './processes';
 import { restoreRepository } from './repositories';
 import { findShortage } from './room';
@@ -42,7 +42,7 @@ interface RestoreOptions {
 export interface RestoredMachine extends Pick<BackupManifest, 'at' | 'host' | 'leftOut'> {
   readonly folder: string;
   /** What was put where. */
-  readonly restored: readonly { readonly part: BackupPart; readonly place: string }[];
+  readonly restored: readonly { readonly part: BackupPart; readonly place: string; readonly before?: string }[];
   /** What stayed as it is here, in words. */
   readonly kept: readonly string[];
 }
@@ -56,13 +56,18 @@ export async function restoreBackup(options: RestoreOptions): Promise<RestoredMa
   const { folder, places, versions, addresses } = options;
   const manifest = readManifest(folder);
   requireNotNewer(folder, manifest, versions);
+  requireNamed(manifest, options);
   await requireWhole(folder, manifest);
   await requireStopped(places, addresses);
   const { placed, kept } = await placeAll(manifest, options);
   await requireAbsent(placed, options);
   await requireRoom(placed);
   await putBack(placed, options);
-  const restored = placed.map(({ part, to }) => ({ part, place: to }));
+  const restored = placed.map(({ part, to, before }) => ({
+    part,
+    place: to,
+    ...(before === undefined || before === to ? {} : { before }),
+  }));
   return { folder, at: manifest.at, host: manifest.host, restored, kept, leftOut: manifest.leftOut };
 }
 
@@ -84,7 +89,10 @@ async function requireStopped(places: BackupPlaces, { temporal, server }: Restor
   const seen = conveyorProcesses(temporal);
   if (seen.length > 0)
     throw refused(
-      `${seen.map(({ name, pid }) => `${name} ${pid}`).join(', ')} still runs`,
+      `${listed(
+        seen.map(({ name, pid }) => `${name} ${pid}`),
+        'and',
+      )} still ${conjugate(seen.length, 'run')}`,
       'stop everything first, workers on other machines too: a worker writes what it remembers into the restored state',
     );
   if (await accepts(hostOf(temporal), portOf(temporal)))
@@ -195,4 +203,6 @@ const countTurn = ({ to }: Placed, { database }: BackupPlaces): number => (to ==
 
 /** In the words of a person. */
 export const placesText = ({ restored }: RestoredMachine): readonly string[] =>
-  restored.map(({ part, place }) => `${PART_NAMES[part]}: ${place}`);
+  restored.map(
+    ({ part, place, before }) => `${PART_NAMES[part]}: ${place}${before === undefined ? '' : `, before at ${before}`}`,
+  );

@@ -5,7 +5,7 @@ import { makeBackup } from '../backup/backup';
 import { formatFileSize } from '../backup/files';
 import type { BackupManifest } from '../backup/manifest';
 import { backupPlaces, type PlaceOptions } from '../backup/places';
-import { LEAVABLE_PARTS, type LeavablePart } from '../backup/placing';
+import { LEAVABLE_PARTS, restoreCommand, type LeavablePart } from '../backup/placing';
 import { placesText, restoreBackup, type RestoredMachine } from '../backup/restore';
 import { versionsHere } from '../backup/versions';
 import { EXIT } from '../exit';
@@ -63,13 +63,18 @@ async function backupMachine({ io, output, options, connect }: BackupCall, dir: 
   return EXIT.ok;
 }
 
-function backupText({ folder, files, leftOut }: Omit<BackupManifest, 'format'> & { readonly folder: string }): string {
+function backupText({
+  folder,
+  files,
+  named = {},
+  leftOut,
+}: Omit<BackupManifest, 'format'> & { readonly folder: string }): string {
   const size = formatFileSize(files.reduce((sum, { bytes }) => sum + bytes, 0));
   return [
     `${folder} is whole: ${plural(files.length, 'file')}, ${size}`,
     ...notInIt(leftOut),
     '',
-    `conveyor restore ${asWord(folder)} puts it back.`,
+    `${restoreCommand(folder, named)} puts it back.`,
   ].join('\n');
 }
 

@@ -264,10 +264,16 @@ describe('a restore is refused, and changes nothing, where', () => {
   test('a worker of this Temporal server runs, also while that does not; one of another server does not count', async () => {
     const script = at('conveyor.js');
     writeFileSync(script, 'setInterval(() => undefined, 1000); console.log("ready")');
-    const worker = (address: string) =>
-      spawn(process.execPath, [script, 'worker'], { env: { TEMPORAL_ADDRESS: address } });
-    const [own, other] = [worker(env['TEMPORAL_ADDRESS']!.replace('127.0.0.1', 'localhost')), worker('localhost:1')];
-    await Promise.all([own, other].map((one) => once(one.stdout, 'data')));
+    const starts = (program: string, address: string) =>
+      spawn(process.execPath, [script, program], { env: { TEMPORAL_ADDRESS: address } });
+    const here = env['TEMPORAL_ADDRESS']!.replace('127.0.0.1', 'localhost');
+    const [own, other, server] = [starts('worker', here), starts('worker', 'localhost:1'), starts('server', here)];
+    await Promise.all([own, other, server].map((one) => once(one.stdout, 'data')));
+    expect((await types('restore')).err).toMatch(
+      /nothing was restored: (worker|server) \d+ and (worker|server) \d+ still run\n/,
+    );
+    server.kill();
+    await once(server, 'exit');
     expect(await types('restore')).toMatchObject({
       code: 1,
       err: expect.stringContaining(`nothing was restored: worker ${own.pid} still runs`),
@@ -312,7 +318,7 @@ describe('a restore of all that a machine kept', () => {
     configure({});
     const { code, err } = await types('restore');
     expect(err).toMatch(
-      /conveyor.config.yaml names no place for the archive and the audit of the backup\n.*copy\/configuration\/conveyor.config.yaml, .*conveyor restore \S+copy --without archive audit/,
+      /conveyor.config.yaml names no place for the archive and the audit of the backup\n.*copy\/configuration\/conveyor.config.yaml, .*conveyor restore \S+copy --db \S+ --state \S+ --without archive audit/,
     );
     expect([code, readdirSync(home).sort()]).toEqual([1, ['conveyor.config.yaml', 'copy']]);
     expect(await types('restore', '--without', 'archive', 'audit')).toMatchObject({
@@ -340,7 +346,10 @@ test('commands to type hold where a path has spaces and quotes', async () => {
   writeFileSync(join(folder, 'temporal.db'), 'what Temporal had');
   const { out } = await run(['backup', ...words], { env });
   const typed = /conveyor restore (.*) puts it back/.exec(out)?.[1] ?? '';
-  expect(execFileSync('sh', ['-c', `printf %s ${typed}`], { encoding: 'utf8' })).toBe(join(folder, 'copy'));
+  expect(execFileSync('sh', ['-c', `printf '%s\\n' ${typed}`], { encoding: 'utf8' }).split('\n')).toEqual([
+    ...words,
+    '',
+  ]);
   const { err } = await run(['restore', ...words], { env });
   execFileSync('sh', ['-c', /mv .*/.exec(err)?.[0] ?? 'false']);
   expect(readdirSync(folder).filter((name) => /^temporal\.db\.2\d{7}T/.test(name))).toHaveLength(1);
@@ -362,4 +371,51 @@ test('a restore leaves an audit that has come further than the backup, and asks 
   for (const name of readdirSync(home).filter((one) => /^(audit|temporal)\./.test(one))) rmSync(at(name));
   await records(5);
   expect(await types('restore')).toMatchObject({ code: 1, err: expect.stringContaining(`mv ${at('audit.jsonl')} `) });
+});
+
+describe('a restore goes where the backup came from', () => {
+  const lose = (): void => {
+    for (const end of ['', '-wal']) rmSync(`${database()}${end}`);
+  };
+
+  test('by the whole command that the backup prints, with a database that a variable named too', async () => {
+    env['CONVEYOR_TEMPORAL_DB'] = database();
+    const { out } = await run(['backup', at('copy'), '--state', at('config', 'service.json')], { env });
+    const named = `--db ${database()} --state ${at('config', 'service.json')}`;
+    expect(out).toContain(
+      `CONVEYOR_CONFIG=${at('conveyor.config.yaml')} conveyor restore ${at('copy')} ${named} puts it back.`,
+    );
+    lose();
+    expect(await types('restore')).toMatchObject({ code: 0, out: expect.not.stringContaining('before at') });
+  });
+
+  test('or is refused before it writes anything, with the whole command', async () => {
+    expect(await types('backup')).toMatchObject({ code: 0 });
+    lose();
+    const { code, err } = await run(['restore', at('copy'), '--without', 'archive'], { env });
+    expect(err).toMatch(
+      /nothing was restored: the database of Temporal was \S+temporal.db, and would be \S+\.conveyor\/temporal.db; the state .*\n.*conveyor restore \S+copy --db \S+temporal.db --state \S+service.json --without archive puts it back where it was; .* by --db and --state/,
+    );
+    expect([code, existsSync(database())]).toEqual([1, false]);
+  });
+
+  test('or to another place that is named, and says where it was', async () => {
+    expect(await types('backup')).toMatchObject({ code: 0 });
+    lose();
+    const words = ['restore', at('copy'), '--db', at('other.db'), '--state', at('config', 'service.json')];
+    expect(await run(words, { env })).toMatchObject({
+      code: 0,
+      out: expect.stringContaining(`Temporal: ${at('other.db')}, before at ${database()}\n`),
+    });
+    expect(readFileSync(at('other.db'), 'utf8')).toBe('what Temporal had');
+  });
+
+  test('also of a backup by an older Conveyor, which does not know where it was', async () => {
+    expect(await types('backup')).toMatchObject({ code: 0 });
+    lose();
+    const { named: _, files, ...older } = manifest();
+    const oldFiles = files.map(({ place: __, ...file }) => file);
+    writeFileSync(at('copy', 'backup.json'), JSON.stringify({ ...older, files: oldFiles }));
+    expect(await types('restore')).toMatchObject({ code: 0 });
+  });
 });
