@@ -41,13 +41,13 @@ export function phaseRows(deploy: DeployStatus, view: View, indent: string = '')
 
 /** The sentence of a deploy, with how long its bake still takes where it says until when. */
 export function summaryWords(deploy: DeployStatus, view: View): string {
-  const said = deploy.phases.flatMap((phase) => bakeEndSaid(phase, deploy, view) ?? [])[0];
-  if (said === undefined) return deploy.summary;
-  return deploy.summary.replace(said.words, `${said.words} (${until(said.iso, view)})`);
+  const named = deploy.phases.flatMap((phase) => bakeEndIn(phase, deploy, view) ?? [])[0];
+  if (named === undefined) return deploy.summary;
+  return deploy.summary.replace(named.words, `${named.words} (${until(named.iso, view)})`);
 }
 
 /** How the sentence of a deploy says until when a phase bakes, if it does; its times may be those of the reader already. */
-function bakeEndSaid(phase: PhaseView, { summary }: DeployStatus, view: View) {
+function bakeEndIn(phase: PhaseView, { summary }: DeployStatus, view: View) {
   const { bakeUntil: iso } = phase;
   if (iso === null || !isBaking(phase)) return undefined;
   const words = [iso, clock(iso, view)].map((time) => `until ${time}`).find((one) => summary.includes(one));
@@ -108,7 +108,7 @@ function phaseCells(phase: PhaseView, deploy: DeployStatus, branch: string, view
 
 function phaseNote(phase: PhaseView, deploy: DeployStatus, view: View): string {
   if (phase.skipped !== null) return `skipped ${phase.skipped}`;
-  if (isBaking(phase) && phase.bakeUntil !== null && !bakeEndSaid(phase, deploy, view))
+  if (isBaking(phase) && phase.bakeUntil !== null && !bakeEndIn(phase, deploy, view))
     return `bake ends ${until(phase.bakeUntil, view)}`;
   if (phase.startedAt === null) return '';
   if (phase.state === 'reverted') return 'taken back';
