@@ -63,7 +63,7 @@ export const freeFrom = (nowMs: number): Mutex => ({ ...FREE_MUTEX, fence: nowMs
 /**
  * The mutex with which a lock begins. A free one takes its fences from the time of the server, whatever the clock of the worker says that
  * carried it over: fences of a clock that is behind would be refused, and those of one that is ahead would have the next ones refused. One that is
- * held goes on with the fence that its holder has.
+ * held keeps the fence that its holder has.
  */
 export const revive = (carried: Mutex | null, nowMs: number): Mutex =>
   carried?.holder ? carried : { ...FREE_MUTEX, ...carried, fence: nowMs };
