@@ -20,6 +20,8 @@ export interface VerbRules<V extends Verb> {
   readonly whyNot: (verb: V, input: CommandInput) => string | undefined;
   /** Folds an accepted command into the state; answers what happens now. */
   readonly take: (verb: V, input: CommandInput) => string;
+  /** Hands a signal that is refused here on to workflows that may take it, and record what they make of it. @returns whether there are any */
+  readonly handOn?: (verb: V, input: CommandInput) => boolean;
   readonly record: (command: CommandRecord) => void;
   /** The proofs of what it has taken (domain/proof.ts). */
   readonly proofs: () => Proofs | undefined;
@@ -88,17 +90,25 @@ function takeSignal<V extends Verb>(rules: VerbRules<V>, verb: V, input: Command
   // Until 0.3 some of these were taken, and others failed the task of the workflow for ever.
   if (none !== undefined && patched('commands have a shape')) return rules.record(commandRecord(verb, {}, none));
   const excess = excessOfCommand(input);
-  const why = excess ? excessText(excess) : whyNotTaken(rules, verb, input);
+  const unfit = excess ? excessText(excess) : whyUnfit(rules, verb, input);
+  const why = unfit ?? rules.whyNot(verb, input);
   if (why === undefined) accept(rules, verb, input);
+  else if (unfit === undefined && isHandedOn(rules, verb, input)) rules.record(commandRecord(verb, input));
   else rules.record(commandRecord(verb, input, why));
+}
+
+function isHandedOn<V extends Verb>(rules: VerbRules<V>, verb: V, { proof, ...input }: CommandInput): boolean {
+  if (!rules.handOn?.(verb, input)) return false;
+  if (proof) rules.believe(withProof(rules.proofs() ?? [], proof));
+  return true;
 }
 
 const NO_GROUPS = 'groups never act: come as one of its members';
 
-function whyNotTaken<V extends Verb>(rules: VerbRules<V>, verb: V, input: CommandInput): string | undefined {
+function whyUnfit<V extends Verb>(rules: VerbRules<V>, verb: V, input: CommandInput): string | undefined {
   // Until 0.3 a signal of a group was taken, and is in histories of workflows that still run.
   if (isGroup(input.actor ?? '') && patched('groups never act')) return NO_GROUPS;
-  return whyForbidden(rules, verb, input) ?? rules.whyNot(verb, input);
+  return whyForbidden(rules, verb, input);
 }
 
 /** Whoever a door let in by a rule of the platform need not be an owner. */

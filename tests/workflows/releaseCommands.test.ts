@@ -44,3 +44,41 @@ test('who becomes an owner while a deploy waits for its turn may command it once
   await world.command(DEPLOY, 'cancel', { actor: 'user:bob' });
   expect(await world.ended('kvstore', 1)).toMatchObject({ state: 'cancelled' });
 });
+
+describe('a command that the server kept for a release while no worker ran', () => {
+  // As the client leaves it, which cannot ask then for whom the release would take it.
+  const leave = (verb: 'pause' | 'resume' | 'cancel') =>
+    world.client.workflow.getHandle('release/kvstore/1').signal(verb, { actor: 'user:alice', reason: 'kept' });
+  const commands = async (): Promise<unknown> => (await world.releaseStatus('kvstore', 1)).commands.slice(-1);
+
+  beforeEach(async () => {
+    await world.command('pipeline/kvstore', 'unhold');
+    await world.reaches('kvstore', 1, ({ state }) => state === 'baking');
+  });
+
+  test('resumes a deploy that was paused by itself', async () => {
+    await world.command(DEPLOY, 'pause');
+    await leave('resume');
+    await world.reaches('kvstore', 1, ({ paused }) => paused === null);
+    expect(await commands()).toMatchObject([{ verb: 'resume', reason: 'kept', accepted: true }]);
+    expect(await world.ended('kvstore', 1)).toMatchObject({ state: 'succeeded' });
+  });
+
+  test('pauses a deploy that was resumed by itself, though the release is paused already', async () => {
+    await world.command('release/kvstore/1', 'pause');
+    await world.reaches('kvstore', 1, ({ paused }) => paused !== null);
+    await world.command(DEPLOY, 'resume');
+    await world.reaches('kvstore', 1, ({ paused }) => paused === null);
+    await leave('pause');
+    await world.reaches('kvstore', 1, ({ paused }) => paused?.reason === 'kept');
+  });
+
+  test('is refused, and on record, where neither the release nor a deploy of it can take it', async () => {
+    await leave('resume');
+    const refused = { verb: 'resume', accepted: false, rejection: 'it is not paused' };
+    const onRecord = async () => (await world.deployStatus('kvstore', 1)).commands.length > 0;
+    await world.until('the deploy has it on record', onRecord);
+    expect((await world.deployStatus('kvstore', 1)).commands).toMatchObject([refused]);
+    expect(await world.ended('kvstore', 1)).toMatchObject({ state: 'succeeded' });
+  });
+});

@@ -68,6 +68,7 @@ export function handleMessages(run: ReleaseSession): void {
     permit: (actor, verb, command) => whyNotPermitted(run, actor, verb, command),
     whyNot: (verb, command) => whyNotRelease(run.control, run.record, verb, command),
     take: (verb, command) => takeVerb(run, verb, command),
+    handOn: (verb, command) => handOn(run, verb, command),
     record: (command) => keepCommand(run, command),
     proofs: () => run.record.proofs,
     believe: (proofs) => run.set({ ...run.record, proofs }),
@@ -127,7 +128,7 @@ function takeVerb(
   run: ReleaseSession,
   verb: ReleaseVerb,
   command: CommandInput,
-  send = (deployId: string) => getExternalWorkflowHandle(deployId).signal(verbSignal(verb), command),
+  send = sendVerb(verb, command),
 ): string {
   if (hasEnded(run.record) && !patched(TAKES_LATE)) return effectOfRelease(verb);
   run.control = takeRelease(run.control, verb, command, approvable(run.input, run.record));
@@ -136,6 +137,21 @@ function takeVerb(
   if (verb === 'revert') run.notices(CancellationScope.nonCancellable(() => rollBackSucceeded(run)));
   return effectOfRelease(verb);
 }
+
+const sendVerb = (verb: ReleaseVerb, command: CommandInput) => (deployId: string) =>
+  getExternalWorkflowHandle(deployId).signal(verbSignal(verb), command);
+
+/**
+ * A command that the server kept while no worker ran comes to the release, whichever of its deploys a client would have asked: one that
+ * was paused by itself is resumed so. Until 0.3 it was lost.
+ */
+function handOn(run: ReleaseSession, verb: ReleaseVerb, command: CommandInput): boolean {
+  if (!isForDeploys(verb, command) || !run.deploys.areAny() || !patched(HANDS_ON)) return false;
+  run.deploys.forward(verb, sendVerb(verb, command));
+  return true;
+}
+
+const HANDS_ON = 'a release hands on to its deploys what it does not take itself';
 
 /** Until 0.3 a revert that came after all of its actions had ended was ignored. */
 const TAKES_LATE = 'a release that is about to end takes a revert';

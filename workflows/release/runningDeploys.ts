@@ -33,14 +33,21 @@ export class RunningDeploys {
    * release. A deploy that cannot be reached has ended, which is on record.
    */
   forward(what: string, send: (deployWorkflowId: string) => Promise<void>): void {
-    for (const [name, { deploying, state }] of Object.entries(this.run.record.actions))
-      if (deploying && !hasActionEnded(state))
-        this.run.track(
-          Promise.resolve(this.starts.get(name))
-            .then(() => CancellationScope.nonCancellable(() => send(this.workflowId(name))))
-            .catch((error: unknown) =>
-              this.run.log('not-told', `${name} did not receive ${what}: ${messageOf(error)}`),
-            ),
-        );
+    for (const name of this.names())
+      this.run.track(
+        Promise.resolve(this.starts.get(name))
+          .then(() => CancellationScope.nonCancellable(() => send(this.workflowId(name))))
+          .catch((error: unknown) => this.run.log('not-told', `${name} did not receive ${what}: ${messageOf(error)}`)),
+      );
+  }
+
+  areAny(): boolean {
+    return this.names().length > 0;
+  }
+
+  private names(): string[] {
+    return Object.entries(this.run.record.actions).flatMap(([name, { deploying, state }]) =>
+      deploying && !hasActionEnded(state) ? [name] : [],
+    );
   }
 }
