@@ -227,9 +227,14 @@ export class VirtualWorld {
     return new Client({ connection: this.env.connection });
   }
 
-  /** What a finder brings. */
-  submit(pipeline: string, artifacts: readonly Artifact[], key: string | null = null): Promise<Submitted> {
-    const trigger: Trigger = { kind: 'finder', actor: 'service:conveyor', key };
+  /** What a finder brings, or a webhook. */
+  submit(
+    pipeline: string,
+    artifacts: readonly Artifact[],
+    key: string | null = null,
+    kind: 'finder' | 'webhook' = 'finder',
+  ): Promise<Submitted> {
+    const trigger: Trigger = { kind, actor: 'service:conveyor', key };
     return this.update(this.pipeline(pipeline), 'submit', { artifacts, trigger });
   }
 
