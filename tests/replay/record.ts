@@ -13,7 +13,7 @@ import { given, type Given, type Service } from '../system/service';
 import { OWNER, Stack } from '../system/stack';
 import { eventually } from '../system/waiting';
 import { HISTORIES, withoutMachine, type Recorded } from './histories';
-import { recordAcross } from './recordAcross';
+import { recordAcross, recordAcrossMany, recordEarly } from './recordAcross';
 import { recordBugs } from './recordBugs';
 import { recordDeploys, recordLarge } from './recordDeploy';
 import { recordExamination } from './recordExamination';
@@ -27,7 +27,7 @@ import { recordWaitsForCanary } from './recordWaitsForCanary';
 /**
  * Records the histories that replay.test.ts replays, from real runs on real servers. By hand, when there is a new kind of
  * run, after `npm run build`:
- *   CONVEYOR_TEST_TEMPORAL_CLI=$(./temporal-dev.sh --install-only) npx jiti tests/replay/record.ts [fan-out|together|held|paused-shown|refused|sweeps|model|rerun|deploys|large|continued|landing|bugs|late-look|canary|freshness|across|reverts|examination]
+ *   CONVEYOR_TEST_TEMPORAL_CLI=$(./temporal-dev.sh --install-only) npx jiti tests/replay/record.ts [fan-out|together|held|paused-shown|refused|sweeps|model|rerun|deploys|large|continued|landing|bugs|late-look|canary|freshness|across|across-many|early|reverts|examination]
  * What was recorded once is kept as it is for ever: a file that exists is never written again.
  */
 const PATIENT: Given['deploy'] = {
@@ -270,6 +270,8 @@ async function recordAll(stack: Stack, folder: string): Promise<void> {
   await recordWaitsForCanary(stack, save);
   await recordFreshness(stack, save);
   await recordAcross(stack, save);
+  await recordAcrossMany(stack, save);
+  await recordEarly(stack, save);
   await recordReverts(stack, save);
   await recordExamination(stack, save);
 }
@@ -300,6 +302,8 @@ const PARTS: Readonly<Record<string, Play>> = {
   canary: (stack) => recordWaitsForCanary(stack, save),
   freshness: (stack) => recordFreshness(stack, save),
   across: (stack) => recordAcross(stack, save),
+  'across-many': (stack) => recordAcrossMany(stack, save),
+  early: (stack) => recordEarly(stack, save),
   reverts: (stack) => recordReverts(stack, save),
   examination: (stack) => recordExamination(stack, save),
 };
