@@ -63,6 +63,19 @@ describe('a push type that has forgotten the update', () => {
     expect(await world.deployStatus('kvstore', 1)).toMatchObject({ outcome: 'succeeded' });
     expect(await slow()).toMatchObject({ versions: { 'kv:2': 40 }, jobVersion: 'kv:2' });
   });
+
+  test('gets it again also where it has updated no task yet, so that there is no verdict', async () => {
+    await world.apply(kvstore({ config: { jobs: ['kvstore-slow'] }, phases: [{ scope: '*', amount: 2, bake: '1h' }] }));
+    await world.release('kvstore', 'kv:2');
+    await world.reaches('kvstore', 1, ({ state }) => state === 'updating', { stepMs: 1_000 });
+    forget();
+    for (const { tasks } of world.simulator.simulation.fleet.jobs.values()) tasks.update.fill(0);
+    await world.reaches('kvstore', 1, ({ paused }) => paused?.until === 'resumed');
+    await world.command(DEPLOY, 'resume');
+    const { timeline } = await world.reaches('kvstore', 1, ({ paused }) => paused === null, { withinMs: HOUR });
+    expect(timeline.map(({ text }) => text)).toContainEqual(expect.stringContaining('another try sends it'));
+    await world.reaches('kvstore', 1, ({ state }) => state === 'baking', { withinMs: HOUR });
+  });
 });
 
 test('health checks that are refused once are made again while paused, and still revert', async () => {

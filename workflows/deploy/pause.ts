@@ -1,3 +1,4 @@
+import { patched } from '@temporalio/workflow';
 import { skipsOf } from '../../domain/deploy/control';
 import { isUntried, present } from '../../domain/deploy/unavailable';
 import { callUntilAnswered } from './calls';
@@ -125,6 +126,10 @@ async function tryToResume(run: DeploySession): Promise<void> {
   if (report.verdict === 'healthy') return run.unpause(`resumed by ${asked.actor} on a healthy verdict`);
   if (report.verdict === 'inconclusive' && (await isUntouched(run)))
     return run.unpause(`resumed by ${asked.actor}; nothing is updated yet, so there is nothing to judge`);
+  if (report.verdict === 'inconclusive' && (await isForgotten(run)))
+    return run.unpause(
+      `resumed by ${asked.actor}; ${run.input.spec.pushType} does not know the update under way, so another try sends it`,
+    );
   const tried = run.tryAutoRevert(report);
   if (tried.kind === 'kept') run.stayPaused(`${asked.actor} resumed it, but ${tried.reason}`);
 }
@@ -133,18 +138,33 @@ async function tryToResume(run: DeploySession): Promise<void> {
 async function isUntouched(run: DeploySession): Promise<boolean> {
   if (!isUntried(run.record)) return false;
   for (const id of run.record.updates.filter(run.update.isTaken)) {
-    const tracking = trackingOf(
-      run,
-      { updateIds: [id], selection: present(run.record) },
-      { success: { all: true }, kind: 'partial' },
-    );
-    const seen = await callUntilAnswered(
-      run,
-      'trackUpdates',
-      (push) => push.trackUpdates(run.call, tracking),
-      run.isStopping,
-    );
+    const seen = await progressOf(run, id);
     if (seen === undefined || 'refused' in seen || seen.value.totals.updated > 0) return false;
   }
   return !run.isStopping();
+}
+
+/** Until 0.3 such a resume found no verdict, and none could come. */
+const SENT_AGAIN = 'an update that is forgotten is sent again without a verdict';
+
+/**
+ * Whether the push type refuses to say anything of the update that a phase waits for, as after a restart without its memory. Nothing can be judged by
+ * that update; the next try is a new one, and the bake judges what it brings.
+ */
+async function isForgotten(run: DeploySession): Promise<boolean> {
+  const { updates, phases, cursor } = run.record;
+  const last = updates.at(-1);
+  const isAwaited = phases[cursor]?.updatedAt === null && last !== undefined && run.update.isTaken(last);
+  if (!isAwaited || !patched(SENT_AGAIN)) return false;
+  const seen = await progressOf(run, last);
+  return seen !== undefined && 'refused' in seen && !run.isStopping();
+}
+
+function progressOf(run: DeploySession, updateId: string) {
+  const tracking = trackingOf(
+    run,
+    { updateIds: [updateId], selection: present(run.record) },
+    { success: { all: true }, kind: 'partial' },
+  );
+  return callUntilAnswered(run, 'trackUpdates', (push) => push.trackUpdates(run.call, tracking), run.isStopping);
 }

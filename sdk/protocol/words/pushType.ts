@@ -62,7 +62,8 @@ export const PUSH_TYPE_WORDS: Readonly<Record<keyof PushTypeProtocol, MethodWord
       'Conveyor refuses an answer in which a unit appears twice or was not asked for, `live` is higher than `targeted` or `updated`, or `targeted` without `gone` is higher than the `size` of the unit, both as it was planned and as fetchDeployUnits lists it now.',
     states:
       '`pending`: not begun. `updating`. `paused`: by pauseUpdates. `done`: nothing is left to do. `failed`: it goes no further, since a task did not come up, it was cancelled, or a later update replaced it; say why in `reason`, naming the version. When a task does not come up, start no other of its unit. Counts of a cancelled or failed update continue: what was in flight counts as `live` once it is.',
-    unknown: 'Refuse (404) an update that you do not know: an empty list would say that there is nothing to do.',
+    unknown:
+      'Refuse (404, such as `unknown-update`) an update that you do not know, for example because you lost your memory: an empty list would say that there is nothing to do. The deploy then pauses, and once a person resumes it, the next try of the phase comes as a new update.',
   },
   pauseUpdates: {
     ...COMMAND,
