@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import { ConveyorError, conveyorError } from '../domain/errors';
 import { parseNestedJson } from '../domain/json';
 import { shownUrl, withShownUrls } from '../domain/shownUrl';
+import { contradictionIn } from './protocol/contradictions/rules';
 import { errorBodySchema, MIB, type CallContext, type Protocol, type ResponseOf } from './protocol/common';
 import { NoAnswer, sendRequest, type Fetch } from './request';
 import { fieldOf } from './server';
@@ -102,7 +103,7 @@ function withoutContradiction<P extends Protocol, M extends keyof P & string>(
   call: ExtensionCall<P, M>,
   answer: ResponseOf<P[M]>,
 ): ResponseOf<P[M]> {
-  const found = definitionOf(call).contradiction?.(call.request as never, answer as never);
+  const found = contradictionIn(definitionOf(call).contradictions ?? {}, call.request, answer);
   if (found) throw violation(call, found.field, found.detail);
   return answer;
 }

@@ -8,6 +8,7 @@ export {
   liveArtifactFinder,
   liveDataSource,
   liveDependencyGraph,
+  liveHealthService,
   liveTaskController,
   liveTickets,
 } from './live/others';
@@ -16,6 +17,7 @@ export { ACTION_SERVICE_CHECKS, type ActionServiceSubject } from './actionServic
 export { ARTIFACT_FINDER_CHECKS, type ArtifactFinderSubject } from './artifactFinder';
 export { DATA_SOURCE_CHECKS, type DataSourceSubject } from './dataSource';
 export { DEPENDENCY_GRAPH_CHECKS, type DependencyGraphSubject } from './dependencyGraph';
+export { HEALTH_SERVICE_CHECKS, type HealthServiceSubject } from './healthService';
 export { PUSH_TYPE_CHECKS } from './pushType/suite';
 export type { PushTypeSubject } from './pushType/world';
 export { TASK_CONTROLLER_CHECKS, type TaskControllerSubject } from './taskController';

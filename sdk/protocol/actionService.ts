@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { artifactSchema, emptySchema, type Protocol } from './common';
-import { contradictionInRun, contradictionInStart } from './contradictions/others';
+import { RUN_RULES, START_RULES } from './contradictions/others';
 
 /**
  * Where a service says that a run has ended: `POST url` with `Authorization: Bearer <key>` and no body, once or more often, early or
@@ -29,7 +29,7 @@ export const actionServiceProtocol = {
         .describe('Where to say that the run has ended: POST with the key as bearer token'),
     }),
     response: z.object({ runId: z.string() }),
-    contradiction: contradictionInStart,
+    contradictions: START_RULES,
     mutates: true,
   },
   getRunProgress: {
@@ -41,7 +41,7 @@ export const actionServiceProtocol = {
       url: z.string().optional(),
       outputs: z.array(artifactSchema).optional(),
     }),
-    contradiction: contradictionInRun,
+    contradictions: RUN_RULES,
     mutates: false,
   },
   cancelRun: { request: z.object({ runId: z.string() }), response: emptySchema, mutates: true },

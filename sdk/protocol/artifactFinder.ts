@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { artifactSchema, MIB, type Protocol } from './common';
-import { contradictionInFound } from './contradictions/others';
+import { FOUND_RULES } from './contradictions/others';
 
 /** One call serves a page of at most this many subscriptions (docs/reference/protocols.md#artifact-finder). */
 export const MAX_SUBSCRIPTIONS = 1_000;
@@ -34,7 +34,7 @@ export const artifactFinderProtocol = {
       cursor: z.string(),
       refused: z.array(z.object({ pipeline: z.string(), artifact: z.string(), message: z.string() })).default([]),
     }),
-    contradiction: contradictionInFound,
+    contradictions: FOUND_RULES,
     maxAnswerBytes: 8 * MIB,
     mutates: false,
   },

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Artifact } from '../../domain/artifact';
-import type { Contradiction } from './contradictions/rules';
+import type { AnyRules } from './contradictions/rules';
 
 /** Shapes that every extension protocol shares (docs/reference/protocols.md#rules-for-all). */
 export const artifactSchema = z.object({
@@ -48,7 +48,7 @@ export interface Method<I extends z.ZodObject = z.ZodObject, O extends z.ZodType
   /** A service may leave it out. */
   readonly optional?: true;
   /** What cannot be true in an answer that its schema allows. */
-  readonly contradiction?: (request: never, answer: never) => Contradiction | undefined;
+  readonly contradictions?: AnyRules;
   /** Not called by Conveyor but by the fleet, so that there is no context to send. */
   readonly contextFree?: true;
   /** What an implementation is given, where that says in full what the request says once. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { MIB, type Protocol } from './common';
-import { contradictionInSeries } from './contradictions/others';
+import { SERIES_RULES } from './contradictions/others';
 
 /** The health data source protocol (docs/reference/protocols.md#data-source). Times are ms since the epoch, `step` is ms. */
 export const seriesSchema = z.object({
@@ -26,7 +26,7 @@ export const dataSourceProtocol = {
       step: z.number(),
     }),
     response: z.object({ series: z.array(seriesSchema) }),
-    contradiction: contradictionInSeries,
+    contradictions: SERIES_RULES,
     maxAnswerBytes: MAX_SERIES_BYTES,
     mutates: false,
   },

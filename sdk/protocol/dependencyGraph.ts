@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { MIB, type Protocol } from './common';
-import { contradictionInDependents } from './contradictions/others';
+import { DEPENDENTS_RULES } from './contradictions/others';
 
 /** One call is about at most this many built targets (docs/reference/protocols.md#dependency-graph). */
 export const MAX_BUILT_TARGETS = 1_000;
@@ -43,7 +43,7 @@ export const dependencyGraphProtocol = {
       }),
     }),
     response: z.object({ affected: z.array(affectedTargetSchema).max(MAX_BUILT_TARGETS) }),
-    contradiction: contradictionInDependents,
+    contradictions: DEPENDENTS_RULES,
     maxAnswerBytes: 8 * MIB,
     mutates: false,
   },

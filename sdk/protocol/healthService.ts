@@ -3,7 +3,7 @@ import { SPEC_LIMITS } from '../../domain/limits';
 import { healthCheckInRequest } from '../../domain/spec/health';
 import { backtestMethod } from './backtest';
 import { MIB, type Protocol } from './common';
-import { contradictionInHealth } from './contradictions/pushType';
+import { HEALTH_RULES } from './contradictions/pushType';
 import { pushTypeProtocol } from './pushType';
 
 /** The Health Check Service (docs/reference/protocols.md#health-check-service): what `runHealthChecks` takes, with targets resolved to task identifiers. */
@@ -36,7 +36,7 @@ export const healthServiceProtocol = {
       source: z.string().optional(),
     }),
     response: pushTypeProtocol.runHealthChecks.response,
-    contradiction: contradictionInHealth,
+    contradictions: HEALTH_RULES,
     maxAnswerBytes: 64 * MIB,
     mutates: false,
   },

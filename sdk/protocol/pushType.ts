@@ -2,12 +2,7 @@ import { z } from 'zod';
 import type { Unit, UnitProgress } from '../../domain/fleet/unit';
 import { healthCheckSchema } from '../../domain/spec/health';
 import { artifactSchema, emptySchema, MIB, type Protocol } from './common';
-import {
-  contradictionInHealth,
-  contradictionInNeeds,
-  contradictionInProgress,
-  contradictionInUnits,
-} from './contradictions/pushType';
+import { HEALTH_RULES, NEEDS_RULES, PROGRESS_RULES, UNITS_RULES } from './contradictions/pushType';
 
 /** The push type protocol (docs/reference/protocols.md#push-type; Conveyor §5.2, Push article "Push Types"). */
 export const amountSchema = z.union([
@@ -147,7 +142,7 @@ export const pushTypeProtocol = {
      * update in several requests with other units, and what holds for all in `common`. One that leaves it out gives all at once.
      */
     response: z.object({ service: z.string(), units: z.array(unitSchema), next: z.string().nullish() }),
-    contradiction: contradictionInUnits,
+    contradictions: UNITS_RULES,
     maxAnswerBytes: 4 * MIB,
     mutates: false,
   },
@@ -158,7 +153,7 @@ export const pushTypeProtocol = {
       /** A task that is on its way to the version differs until it is up: a later update of it takes over such tasks, and is not done before them. */
       units: z.array(unitNeedSchema),
     }),
-    contradiction: contradictionInNeeds,
+    contradictions: NEEDS_RULES,
     mutates: false,
   },
   executeUpdates: {
@@ -172,7 +167,7 @@ export const pushTypeProtocol = {
     /** `units`: of these alone. */
     request: z.object({ updateId: z.string(), units: z.array(z.string()).optional() }),
     response: z.object({ units: z.array(unitProgressSchema) }),
-    contradiction: contradictionInProgress,
+    contradictions: PROGRESS_RULES,
     mutates: false,
   },
   pauseUpdates: { request: updateRef, response: emptySchema, mutates: true },
@@ -189,7 +184,7 @@ export const pushTypeProtocol = {
       units: z.array(z.object({ id: z.string(), checks: z.array(evidenceSchema) })),
       deploy: z.object({ checks: z.array(evidenceSchema) }),
     }),
-    contradiction: contradictionInHealth,
+    contradictions: HEALTH_RULES,
     maxAnswerBytes: 16 * MIB,
     mutates: false,
   },

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Protocol } from './common';
-import { contradictionInApproval } from './contradictions/others';
+import { APPROVAL_RULES } from './contradictions/others';
 
 /** Something that the cluster manager wants to do to a running task, and does only when it is approved. */
 export const taskOpSchema = z.object({
@@ -44,7 +44,7 @@ export const taskControllerProtocol = {
       sequenceNumber: z.number().int().positive(),
     }),
     response: z.object({ ack: z.array(z.string()) }),
-    contradiction: contradictionInApproval,
+    contradictions: APPROVAL_RULES,
     mutates: false,
     contextFree: true,
   },

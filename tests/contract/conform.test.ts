@@ -8,6 +8,7 @@ import { ACTION_SERVICE_CHECKS } from '../../sdk/conform/actionService';
 import { ARTIFACT_FINDER_CHECKS } from '../../sdk/conform/artifactFinder';
 import { DATA_SOURCE_CHECKS } from '../../sdk/conform/dataSource';
 import { DEPENDENCY_GRAPH_CHECKS } from '../../sdk/conform/dependencyGraph';
+import { HEALTH_SERVICE_CHECKS } from '../../sdk/conform/healthService';
 import { liveDataSource } from '../../sdk/conform/live/others';
 import { livePushType } from '../../sdk/conform/live/pushType';
 import { PUSH_TYPE_CHECKS } from '../../sdk/conform/pushType/suite';
@@ -336,6 +337,7 @@ test('every check leads to a heading of docs/reference/protocols.md, and no two 
     TASK_CONTROLLER_CHECKS,
     DATA_SOURCE_CHECKS,
     DEPENDENCY_GRAPH_CHECKS,
+    HEALTH_SERVICE_CHECKS,
     TICKET_CHECKS,
   ]) {
     expect(checks.filter(({ method }) => !headings.includes(sectionOf(method)))).toEqual([]);

@@ -5,6 +5,7 @@ import { Broken } from '../check';
 import { Conversation, type Reachable } from '../conversation';
 import { DATA_SOURCE_CHECKS, type DataSourceSubject } from '../dataSource';
 import { DEPENDENCY_GRAPH_CHECKS, type DependencyGraphSubject } from '../dependencyGraph';
+import { HEALTH_SERVICE_CHECKS, type HealthServiceSubject } from '../healthService';
 import type { Live } from '../run';
 import { TASK_CONTROLLER_CHECKS, type TaskControllerSubject } from '../taskController';
 import { TICKET_CHECKS, type TicketSubject } from '../tickets';
@@ -65,6 +66,13 @@ export function liveDependencyGraph(subject: DependencyGraphSubject): Live<Depen
   return {
     ...{ kind: 'dependency-graph', checks: DEPENDENCY_GRAPH_CHECKS, prepares: 'getDependents' },
     prepare: () => reached(subject, 'getDependents'),
+  };
+}
+
+export function liveHealthService(subject: HealthServiceSubject): Live<HealthServiceSubject> {
+  return {
+    ...{ kind: 'health-service', checks: HEALTH_SERVICE_CHECKS, prepares: 'evaluate' },
+    prepare: () => reached(subject, 'evaluate'),
   };
 }
 

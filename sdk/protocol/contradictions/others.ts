@@ -1,6 +1,6 @@
 import { identityOf, type Artifact } from '../../../domain/artifact';
 import { sequenceOf } from '../../../domain/sequence';
-import { first, inRows, unless, type ContradictionIfAny } from './rules';
+import { inEach, strangerIn, twiceIn, unless, type ContradictionIfAny, type AnyRules, type Rules } from './rules';
 
 interface SubscriptionName {
   readonly pipeline: string;
@@ -12,28 +12,42 @@ interface FinderAnswer {
   readonly refused: readonly SubscriptionName[];
 }
 
-export function contradictionInFound(
-  { subscriptions }: { readonly subscriptions: readonly SubscriptionName[] },
-  { found, refused }: FinderAnswer,
-): ContradictionIfAny {
-  const asked = new Set(subscriptions.map(nameSubscription));
-  const rows = found.map(({ pipeline, artifact }) => {
+interface FinderQuestion {
+  readonly subscriptions: readonly SubscriptionName[];
+}
+
+export const FOUND_RULES: AnyRules = {
+  'a row twice': (_, { found }) => twiceIn('found', foundRows(found), 'artifact'),
+  'what was not asked for': ({ subscriptions }, { found }) =>
+    strangerIn('found', served(found), subscriptions.map(nameSubscription), 'artifact'),
+  'a digest that is none': (_, { found }) =>
+    inEach('found', found, ({ artifact }, at) => inDigest(`${at}.artifact`, artifact)),
+  'an order that goes back': (_, { found }) => inOrder(foundRows(found)),
+  'a version that follows itself': (_, { found }) =>
+    inEach('found', found, ({ artifact: { metadata, version } }, at) =>
+      unless(metadata['before'] !== version, `${at}.artifact.metadata.before`, `${version} follows itself`),
+    ),
+  'a refusal twice': (_, { refused }) => twiceIn('refused', refusals(refused), 'artifact'),
+  'a refusal of what was not asked for': ({ subscriptions }, { refused }) =>
+    strangerIn('refused', refusals(refused), subscriptions.map(nameSubscription), 'artifact'),
+  'what is found and refused': (_, { found, refused }) => {
+    const names = new Set(served(found).map(({ id }) => id));
+    return inEach('refused', refusals(refused), ({ id }, at) =>
+      unless(!names.has(id), `${at}.artifact`, `${id} is also in found`),
+    );
+  },
+} satisfies Rules<FinderQuestion, FinderAnswer>;
+
+const foundRows = (found: FinderAnswer['found']) =>
+  found.map(({ pipeline, artifact }) => {
     const subscription = nameSubscription({ pipeline, artifact: artifact.name });
     return { id: `${subscription}, ${identityOf(artifact)}`, subscription, artifact };
   });
-  const served = new Set(rows.map(({ subscription }) => subscription));
-  const inFound = ({ subscription, artifact }: (typeof rows)[number], at: string): ContradictionIfAny =>
-    unless(asked.has(subscription), `${at}.artifact`, `${subscription} was not asked for`) ??
-    inDigest(`${at}.artifact`, artifact);
-  const refusals = refused.map((row) => ({ id: nameSubscription(row) }));
-  const inRefused = ({ id }: { readonly id: string }, at: string): ContradictionIfAny =>
-    unless(!served.has(id), `${at}.artifact`, `${id} is also in found`);
-  return (
-    inRows('found', rows, undefined, inFound, 'artifact') ??
-    inOrder(rows) ??
-    inRows('refused', refusals, [...asked], inRefused, 'artifact')
-  );
-}
+
+const served = (found: FinderAnswer['found']) =>
+  found.map(({ pipeline, artifact }) => ({ id: nameSubscription({ pipeline, artifact: artifact.name }) }));
+
+const refusals = (refused: FinderAnswer['refused']) => refused.map((row) => ({ id: nameSubscription(row) }));
 
 const nameSubscription = ({ pipeline, artifact }: SubscriptionName): string => `${pipeline}, ${artifact}`;
 
@@ -42,25 +56,22 @@ interface FoundRow {
   readonly artifact: Artifact;
 }
 
-/** Artifacts of one subscription come oldest first: a later one has no lower `sequence`, and none follows itself. */
+/** Artifacts of one subscription come oldest first: a later one has no lower `sequence`. */
 function inOrder(rows: readonly FoundRow[]): ContradictionIfAny {
   const highest = new Map<string, bigint>();
-  return first([...rows.entries()], ([nth, { subscription, artifact }]) => {
-    const at = `found.${nth}.artifact.metadata`;
+  return inEach('found', rows, ({ subscription, artifact }, at) => {
     const [mine, before] = [sequenceOf(artifact), highest.get(subscription)];
     if (mine !== undefined) highest.set(subscription, mine);
     const isHigher = mine === undefined || before === undefined || mine >= before;
-    return (
-      unless(isHigher, `${at}.sequence`, `${mine} comes after ${before}, but the oldest must come first`) ??
-      unless(artifact.metadata['before'] !== artifact.version, `${at}.before`, `${artifact.version} follows itself`)
-    );
+    const detail = `${mine} comes after ${before}, but the oldest must come first`;
+    return unless(isHigher, `${at}.artifact.metadata.sequence`, detail);
   });
 }
 
-export const contradictionInStart = (
-  { runId }: { readonly runId: string },
-  answer: { readonly runId: string },
-): ContradictionIfAny => unless(answer.runId === runId, 'runId', `${answer.runId} is not the run asked for, ${runId}`);
+export const START_RULES: AnyRules = {
+  'another run': ({ runId }, answer) =>
+    unless(answer.runId === runId, 'runId', `${answer.runId} is not the run asked for, ${runId}`),
+} satisfies Rules<{ readonly runId: string }, { readonly runId: string }>;
 
 interface RunAnswer {
   readonly state: string;
@@ -68,14 +79,17 @@ interface RunAnswer {
   readonly outputs?: readonly Artifact[] | undefined;
 }
 
-export function contradictionInRun(_: object, { state, progress = 1, outputs = [] }: RunAnswer): ContradictionIfAny {
-  const isWhole = state !== 'succeeded' || progress === 1;
-  const rows = outputs.map((output) => ({ ...output, id: output.name }));
-  return (
-    unless(isWhole, 'progress', `a run that succeeded has progress 1, not ${progress}`) ??
-    inRows('outputs', rows, undefined, (output, at) => inDigest(at, output), 'name')
-  );
-}
+export const RUN_RULES: AnyRules = {
+  'a success half-way': (_, { state, progress = 1 }) =>
+    unless(state !== 'succeeded' || progress === 1, 'progress', `a run that succeeded has progress 1, not ${progress}`),
+  'an output twice': (_, { outputs = [] }) =>
+    twiceIn(
+      'outputs',
+      outputs.map(({ name }) => ({ id: name })),
+      'name',
+    ),
+  'a digest that is none': (_, { outputs = [] }) => inEach('outputs', outputs, (output, at) => inDigest(at, output)),
+} satisfies Rules<object, RunAnswer>;
 
 /** How many hexadecimal digits a digest of each algorithm has; other algorithms are up to the service. */
 const HEX_DIGITS: Readonly<Record<string, number>> = { sha256: 64, sha384: 96, sha512: 128 };
@@ -91,30 +105,31 @@ function inDigest(at: string, { digest = '' }: Artifact): ContradictionIfAny {
   );
 }
 
-/** A source that is asked about one task need not name it. The reader drops points outside the window, and sorts the others. */
-export const contradictionInSeries = (
-  { selector: { tasks } }: { readonly selector: { readonly tasks?: readonly string[] | undefined } },
-  { series }: { readonly series: readonly { readonly labels: Readonly<Record<string, string>> }[] },
-): ContradictionIfAny =>
-  inRows(
-    'series',
-    series.map(({ labels: { task } }) => ({ id: task })),
-    tasks,
-    undefined,
-    'labels.task',
-  );
+interface SeriesAnswer {
+  readonly series: readonly { readonly labels: Readonly<Record<string, string>> }[];
+}
 
-export const contradictionInApproval = (
-  { request }: { readonly request: readonly { readonly id: string }[] },
-  { ack }: { readonly ack: readonly string[] },
-): ContradictionIfAny =>
-  inRows(
-    'ack',
-    ack.map((id) => ({ id })),
-    request.map(({ id }) => id),
-    undefined,
-    '',
-  );
+/** A source that is asked about one task need not name it. The reader drops points outside the window, and sorts the others. */
+export const SERIES_RULES: AnyRules = {
+  'a task twice': (_, answer) => twiceIn('series', seriesRows(answer), 'labels.task'),
+  'a task that was not asked for': ({ selector: { tasks } }, answer) =>
+    strangerIn('series', seriesRows(answer), tasks, 'labels.task'),
+} satisfies Rules<{ readonly selector: { readonly tasks?: readonly string[] | undefined } }, SeriesAnswer>;
+
+const seriesRows = ({ series }: SeriesAnswer) => series.map(({ labels: { task } }) => ({ id: task }));
+
+export const APPROVAL_RULES: AnyRules = {
+  'an id twice': (_, { ack }) => twiceIn('ack', ack.map(asRow), ''),
+  'an id that was not asked for': ({ request }, { ack }) =>
+    strangerIn(
+      'ack',
+      ack.map(asRow),
+      request.map(({ id }) => id),
+      '',
+    ),
+} satisfies Rules<{ readonly request: readonly { readonly id: string }[] }, { readonly ack: readonly string[] }>;
+
+const asRow = (id: string): { id: string } => ({ id });
 
 interface BuiltTarget {
   readonly target: string;
@@ -132,19 +147,24 @@ interface GraphQuestion {
   readonly among: readonly BuiltTarget[];
 }
 
-export function contradictionInDependents(
-  { target: wanted, depth: limit, among }: GraphQuestion,
-  { affected }: { readonly affected: readonly AffectedTarget[] },
-): ContradictionIfAny {
-  const rows = affected.map((row) => ({ ...row, id: nameBuilt(row) }));
-  const inRow = ({ target, depth, path }: AffectedTarget, at: string): ContradictionIfAny => {
-    const isChain = path[0] === target && path.at(-1) === wanted && path.length === depth + 1;
-    return (
-      unless(depth <= limit, `${at}.depth`, `${depth} is more than the ${limit} asked for`) ??
-      unless(isChain, `${at}.path`, `it does not lead from ${target} to ${wanted} in ${depth} steps`)
-    );
-  };
-  return inRows('affected', rows, among.map(nameBuilt), inRow, 'target');
-}
+export const DEPENDENTS_RULES: AnyRules = {
+  'a row twice': (_, { affected }) => twiceIn('affected', affected.map(builtRow), 'target'),
+  'a row that was not asked for': ({ among }, { affected }) =>
+    strangerIn(
+      'affected',
+      affected.map(builtRow),
+      among.map((built) => builtRow(built).id),
+      'target',
+    ),
+  'what is too deep': ({ depth: limit }, { affected }) =>
+    inEach('affected', affected, ({ depth }, at) =>
+      unless(depth <= limit, `${at}.depth`, `${depth} is more than the ${limit} asked for`),
+    ),
+  'a path that is no chain': ({ target: wanted }, { affected }) =>
+    inEach('affected', affected, ({ target, depth, path }, at) => {
+      const isChain = path[0] === target && path.at(-1) === wanted && path.length === depth + 1;
+      return unless(isChain, `${at}.path`, `it does not lead from ${target} to ${wanted} in ${depth} steps`);
+    }),
+} satisfies Rules<GraphQuestion, { readonly affected: readonly AffectedTarget[] }>;
 
-const nameBuilt = ({ target, revision }: BuiltTarget): string => `${target} at ${revision}`;
+const builtRow = ({ target, revision }: BuiltTarget): { id: string } => ({ id: `${target} at ${revision}` });

@@ -1,6 +1,15 @@
 import { isDeciding, type Verdict } from '../../../domain/health/verdict';
 import { MINUTE_MS } from '../../../domain/milliseconds';
-import { countAtMost, first, inRows, unless, type ContradictionIfAny } from './rules';
+import {
+  countAtMost,
+  inEach,
+  strangerIn,
+  twiceIn,
+  unless,
+  type ContradictionIfAny,
+  type AnyRules,
+  type Rules,
+} from './rules';
 
 export interface ProgressCounts {
   readonly id: string;
@@ -10,43 +19,43 @@ export interface ProgressCounts {
 }
 
 /** The other counts cannot pass a phase, and may come from another look or from several tries. */
-export const contradictionInProgress = (
-  { units: asked }: { readonly units?: readonly string[] | undefined },
-  { units }: { readonly units: readonly ProgressCounts[] },
-): ContradictionIfAny =>
-  inRows(
-    'units',
-    units,
-    asked,
-    (row, at) => countAtMost(at, row, 'live', 'updated') ?? countAtMost(at, row, 'live', 'targeted'),
-  );
+export const PROGRESS_RULES: AnyRules = {
+  'a unit twice': (_, { units }) => twiceIn('units', units),
+  'a unit that was not asked for': (asked, { units }) => strangerIn('units', units, asked.units),
+  'more live than updated': (_, { units }) =>
+    inEach('units', units, (row, at) => countAtMost(at, row, 'live', 'updated')),
+  'more live than targeted': (_, { units }) =>
+    inEach('units', units, (row, at) => countAtMost(at, row, 'live', 'targeted')),
+} satisfies Rules<{ readonly units?: readonly string[] | undefined }, { readonly units: readonly ProgressCounts[] }>;
 
 /** @param sizes of the units, as they were listed; one that is not among them may have any. */
 export const contradictionInSizes = (
   sizes: ReadonlyMap<string, number>,
   units: readonly (ProgressCounts & { readonly gone: number })[],
 ): ContradictionIfAny =>
-  first([...units.entries()], ([nth, { id, targeted, gone }]) => {
+  inEach('units', units, ({ id, targeted, gone }, at) => {
     // A unit without tasks inside counts as one.
     const size = Math.max(1, sizes.get(id) ?? Infinity);
     const detail = `${targeted}, of which ${gone} are gone, is more than the ${size} that ${id} has`;
-    return unless(targeted - gone <= size, `units.${nth}.targeted`, detail);
+    return unless(targeted - gone <= size, `${at}.targeted`, detail);
   });
 
-export const contradictionInNeeds = (
-  { targets }: { readonly targets: readonly { readonly unit: string }[] },
-  { units }: { readonly units: readonly { readonly id: string }[] },
-): ContradictionIfAny =>
-  inRows(
-    'units',
-    units,
-    targets.map(({ unit }) => unit),
-  );
+export const NEEDS_RULES: AnyRules = {
+  'a unit twice': (_, { units }) => twiceIn('units', units),
+  'a unit that was not asked for': ({ targets }, { units }) =>
+    strangerIn(
+      'units',
+      units,
+      targets.map(({ unit }) => unit),
+    ),
+} satisfies Rules<
+  { readonly targets: readonly { readonly unit: string }[] },
+  { readonly units: readonly { readonly id: string }[] }
+>;
 
-export const contradictionInUnits = (
-  _: object,
-  { units }: { readonly units: readonly { readonly id: string }[] },
-): ContradictionIfAny => inRows('units', units);
+export const UNITS_RULES: AnyRules = {
+  'a unit twice': (_, { units }) => twiceIn('units', units),
+} satisfies Rules<object, { readonly units: readonly { readonly id: string }[] }>;
 
 interface JudgedEvidence {
   readonly name: string;
@@ -67,35 +76,48 @@ interface HealthAnswer {
   readonly deploy: { readonly checks: readonly JudgedEvidence[] };
 }
 
-export function contradictionInHealth(
-  { targets, checks, now }: HealthQuestion,
-  { units, deploy }: HealthAnswer,
-): ContradictionIfAny {
-  const asked = 'units' in targets ? targets.units : targets.map(({ id }) => id);
-  const names = checks.map(({ name }) => name);
-  const inChecks = (at: string, evidence: readonly JudgedEvidence[]): ContradictionIfAny =>
-    inRows(
-      at,
-      evidence.map((one) => ({ ...one, id: one.name })),
-      names,
-      (one, place) => (isDeciding(one.verdict) ? inEvidence(place, one, now) : undefined),
-      'name',
-    );
-  return (
-    inRows('units', units, asked, (row, at) => inChecks(`${at}.checks`, row.checks)) ??
-    inChecks('deploy.checks', deploy.checks)
-  );
-}
-
-/** A verdict that passes or reverts something needs a window, and points that tasks have given; any other may come without. */
-const inEvidence = (at: string, { samples, tasks, window }: JudgedEvidence, now: number): ContradictionIfAny =>
-  unless(samples > 0 || tasks === 0, `${at}.samples`, `${samples} of ${tasks} tasks that had some`) ??
-  unless(tasks > 0 || samples === 0, `${at}.tasks`, `${tasks} gave ${samples} samples`) ??
-  inWindow(`${at}.window`, window, now);
-
 /** How much the clocks of both sides may differ, plus rounding of a window to whole steps. */
 const CLOCK_SKEW_MS = 5 * MINUTE_MS;
 
-const inWindow = (at: string, { start, end }: JudgedEvidence['window'], now: number): ContradictionIfAny =>
-  unless(start <= end, `${at}.start`, `${start} is after the end, ${end}`) ??
-  unless(end <= now + CLOCK_SKEW_MS, `${at}.end`, `${end} is in the future: now is ${now}`);
+/** A verdict that passes or reverts something needs a window, and points that tasks have given; any other may come without. */
+export const HEALTH_RULES: AnyRules = {
+  'a unit twice': (_, { units }) => twiceIn('units', units),
+  'a unit that was not asked for': ({ targets }, { units }) =>
+    strangerIn('units', units, 'units' in targets ? targets.units : targets.map(({ id }) => id)),
+  'a check twice': (_, answer) => inChecks(answer, (at, checks) => twiceIn(at, checks.map(byName), 'name')),
+  'a check that was not asked for': ({ checks: asked }, answer) => {
+    const names = asked.map(({ name }) => name);
+    return inChecks(answer, (at, checks) => strangerIn(at, checks.map(byName), names, 'name'));
+  },
+  'a verdict by tasks that had no samples': (_, answer) =>
+    inVerdicts(answer, ({ samples, tasks }, at) =>
+      unless(samples > 0 || tasks === 0, `${at}.samples`, `${samples} of ${tasks} tasks that had some`),
+    ),
+  'a verdict by samples of no task': (_, answer) =>
+    inVerdicts(answer, ({ samples, tasks }, at) =>
+      unless(tasks > 0 || samples === 0, `${at}.tasks`, `${tasks} gave ${samples} samples`),
+    ),
+  'a window that ends before it starts': (_, answer) =>
+    inVerdicts(answer, ({ window: { start, end } }, at) =>
+      unless(start <= end, `${at}.window.start`, `${start} is after the end, ${end}`),
+    ),
+  'a window of the future': ({ now }, answer) =>
+    inVerdicts(answer, ({ window: { end } }, at) =>
+      unless(end <= now + CLOCK_SKEW_MS, `${at}.window.end`, `${end} is in the future: now is ${now}`),
+    ),
+} satisfies Rules<HealthQuestion, HealthAnswer>;
+
+const byName = ({ name }: JudgedEvidence): { id: string } => ({ id: name });
+
+type InChecks = (at: string, checks: readonly JudgedEvidence[]) => ContradictionIfAny;
+
+const inChecks = ({ units, deploy }: HealthAnswer, judge: InChecks): ContradictionIfAny =>
+  inEach('units', units, ({ checks }, at) => judge(`${at}.checks`, checks)) ?? judge('deploy.checks', deploy.checks);
+
+const inVerdicts = (
+  answer: HealthAnswer,
+  judge: (evidence: JudgedEvidence, at: string) => ContradictionIfAny,
+): ContradictionIfAny =>
+  inChecks(answer, (place, checks) =>
+    inEach(place, checks, (evidence, at) => (isDeciding(evidence.verdict) ? judge(evidence, at) : undefined)),
+  );

@@ -1,6 +1,6 @@
 /**
- * Answers that fit their schema but cannot be true: each function beside this file returns the first contradiction that it finds. The
- * client throws it as `extension-protocol`, so that such an answer neither passes nor reverts anything (docs/reference/protocols.md#rules-for-all).
+ * Answers that fit their schema but cannot be true: each table beside this file has the rules of one method. The client throws the first
+ * contradiction as `extension-protocol`, so that such an answer neither passes nor reverts anything (docs/reference/protocols.md#rules-for-all).
  */
 
 export interface Contradiction {
@@ -12,33 +12,50 @@ export interface Contradiction {
 
 export type ContradictionIfAny = Contradiction | undefined;
 
-/** Each row once, and none that was not asked for. `key` is the field that names a row; empty if the row is itself the name. */
-export function inRows<R extends { readonly id: string | undefined }>(
-  field: string,
-  rows: readonly R[],
-  asked?: readonly string[],
-  inRow: (row: R, at: string) => ContradictionIfAny = () => undefined,
-  key = 'id',
-): ContradictionIfAny {
-  const known = asked && new Set(asked);
+/** The rules of a method, by what an answer has that breaks them. */
+export type Rules<Q, A> = Readonly<Record<string, (question: Q, answer: A) => ContradictionIfAny>>;
+
+/** Of a method that only its protocol knows. */
+export type AnyRules = Rules<never, never>;
+
+export const contradictionIn = (rules: AnyRules, question: unknown, answer: unknown): ContradictionIfAny =>
+  first(Object.values(rules), (rule) => rule(question as never, answer as never));
+
+interface Row {
+  readonly id: string | undefined;
+}
+
+/** The first row that was there before. `key` is the field that names a row; empty if the row is itself the name. */
+export function twiceIn(field: string, rows: readonly Row[], key = 'id'): ContradictionIfAny {
   const seen = new Set<string>();
-  return first([...rows.entries()], ([nth, row]) => {
-    const at = `${field}.${nth}`;
-    return inName(row.id, key === '' ? at : `${at}.${key}`, known, seen) ?? inRow(row, at);
+  return inEach(field, rows, ({ id }, at) => {
+    if (id === undefined) return undefined;
+    const isTwice = seen.has(id);
+    seen.add(id);
+    return unless(!isTwice, nameAt(at, key), `${id} appears twice`);
   });
 }
 
-function inName(
-  id: string | undefined,
-  at: string,
-  known: ReadonlySet<string> | undefined,
-  seen: Set<string>,
+/** The first row that was not asked for; any may come where nothing was named. */
+export function strangerIn(
+  field: string,
+  rows: readonly Row[],
+  asked: readonly string[] | undefined,
+  key = 'id',
 ): ContradictionIfAny {
-  if (id === undefined) return undefined;
-  const isTwice = seen.has(id);
-  seen.add(id);
-  return unless(!isTwice, at, `${id} appears twice`) ?? unless(known?.has(id) !== false, at, `${id} was not asked for`);
+  const known = asked && new Set(asked);
+  return inEach(field, rows, ({ id }, at) =>
+    unless(id === undefined || known?.has(id) !== false, nameAt(at, key), `${id} was not asked for`),
+  );
 }
+
+export const inEach = <R>(
+  field: string,
+  rows: readonly R[],
+  inRow: (row: R, at: string) => ContradictionIfAny,
+): ContradictionIfAny => first([...rows.entries()], ([nth, row]) => inRow(row, `${field}.${nth}`));
+
+const nameAt = (at: string, key: string): string => (key === '' ? at : `${at}.${key}`);
 
 export const countAtMost = <F extends string, L extends string>(
   at: string,
@@ -51,7 +68,7 @@ export const countAtMost = <F extends string, L extends string>(
 export const unless = (holds: boolean, field: string, detail: string): ContradictionIfAny =>
   holds ? undefined : { field, detail };
 
-export function first<T>(all: readonly T[], judge: (one: T) => ContradictionIfAny): ContradictionIfAny {
+function first<T>(all: readonly T[], judge: (one: T) => ContradictionIfAny): ContradictionIfAny {
   for (const one of all) {
     const found = judge(one);
     if (found) return found;
