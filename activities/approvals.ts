@@ -3,7 +3,7 @@ import { wantsUnits } from '../domain/access/protection';
 import type { Units } from '../domain/access/request';
 import { approvalStatus, UNPROTECTED, type ApprovalAsk, type ApprovalStatus } from '../domain/access/approvals';
 import type { Artifact } from '../domain/artifact';
-import { bugIn } from './bugIn';
+import { lookForBugs, type BugLook } from './bugIn';
 import type { GraphPorts } from './dependencyGraphs';
 import { stillWaiting } from './failure';
 import { fetchUnits } from './fetchUnits';
@@ -22,9 +22,7 @@ export interface ApprovalRun {
 }
 
 /** How a release stands with the rules, and with what is reported to be bad. */
-export interface Clearance extends ApprovalStatus {
-  /** What would be deployed contains a bug: which, and over which chain. */
-  readonly bug?: string;
+export interface Clearance extends ApprovalStatus, BugLook {
   /** Why it is not known whether it contains one, or which units it is about. */
   readonly unasked?: string;
 }
@@ -49,7 +47,7 @@ export function createApprovalActivities(ports: CallPorts & GraphPorts) {
           ...(await clearance(ports, artifacts, ask.kind === 'emergency')),
           ...('unasked' in known ? known : {}),
         };
-      const { bug: _bug, unasked: _unasked, ...before } = seen;
+      const { bug: _bug, namedOnly: _namedOnly, unasked: _unasked, ...before } = seen;
       if (JSON.stringify(status) !== JSON.stringify(before)) return status;
       throw stillWaiting('people have to approve it', intervalMs);
     },
@@ -76,10 +74,9 @@ async function clearance(
   ports: GraphPorts,
   artifacts: readonly Artifact[],
   isEmergency: boolean,
-): Promise<Pick<Clearance, 'bug' | 'unasked'>> {
+): Promise<Pick<Clearance, 'bug' | 'namedOnly' | 'unasked'>> {
   try {
-    const bug = await bugIn(ports, artifacts);
-    return bug === undefined ? {} : { bug };
+    return await lookForBugs(ports, artifacts);
   } catch (error) {
     return isEmergency ? {} : { unasked: `nobody knows whether it contains a bug: ${rootCause(error)}` };
   }

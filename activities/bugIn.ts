@@ -1,21 +1,29 @@
 import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import type { Artifact } from '../domain/artifact';
-import { hitWords, isInForce, type Bug, type BugRecords } from '../domain/bugs/bug';
+import { hitWords, isInForce, namedOnlyIn, type Bug, type BugRecords } from '../domain/bugs/bug';
 import { builtFrom, hitAmong, type Affected, type ArtifactHit } from '../domain/bugs/hits';
 import { workflowIds } from '../domain/ids';
 import { neverRan } from '../domain/queryRefusals';
 import { affectedBy, graphsOf, isRefusal, type GraphPorts } from './dependencyGraphs';
 import { affectedBySboms, hitIn, sbomOf, sbomStoresOf, type SbomHits } from './sboms';
 
+/** What is known of bugs in some artifacts. */
+export interface BugLook {
+  /** Which bug in force they contain, in words. */
+  readonly bug?: string;
+  /** Components of their SBOMs that nobody can tell by a package URL; left out where there are none. */
+  readonly namedOnly?: number;
+}
+
 /**
- * Which bug in force some artifacts contain, in words; undefined where none. Where neither a graph nor a store of SBOMs could answer, nobody is asked.
+ * Looks for the bugs in force in some artifacts. Where neither a graph nor a store of SBOMs could answer, nobody is asked.
  * A bug about which a graph refuses to answer is shown as such, and stops no deploy. @throws while a graph, a store, or the workflow of bugs does
  * not answer, and of an SBOM that cannot be read
  */
-export async function bugIn(ports: GraphPorts, artifacts: readonly Artifact[]): Promise<string | undefined> {
+export async function lookForBugs(ports: GraphPorts, artifacts: readonly Artifact[]): Promise<BugLook> {
   const hasGraph = graphsOf(ports).length > 0 && builtFrom(artifacts).length > 0;
   const hasSbom = sbomStoresOf(ports).length > 0 && artifacts.some((artifact) => sbomOf(artifact) !== undefined);
-  if (!hasGraph && !hasSbom) return undefined;
+  if (!hasGraph && !hasSbom) return {};
   const bugs = (await knownBugs(ports.client)).filter(isInForce);
   const asked = bugs.filter(({ advisory }) => (advisory === undefined ? hasGraph : hasSbom));
   const advisories = asked.flatMap(({ advisory }) => advisory ?? []);
@@ -26,7 +34,8 @@ export async function bugIn(ports: GraphPorts, artifacts: readonly Artifact[]): 
       return hit && hitWords(bug, hit);
     }),
   );
-  return found.find((words) => words !== undefined);
+  const bug = found.find((words) => words !== undefined);
+  return { ...(bug === undefined ? {} : { bug }), ...namedOnlyIn((await sboms).namedOnly) };
 }
 
 const NO_HITS: SbomHits = { chains: new Map(), unreadable: new Map(), namedOnly: 0 };

@@ -76,7 +76,7 @@ export const bugAnswer = z.object({
         .number()
         .int()
         .optional()
-        .describe('packages in SBOMs without a package URL, which are compared by name in every ecosystem'),
+        .describe('components of SBOMs without a readable package URL, which are compared by name at most'),
     })
     .nullable()
     .describe('what contains it; null until the first search has ended'),

@@ -1,4 +1,4 @@
-import { isInForce, revisionWords, type Bug, type BugHit, type BugSearch } from '../../domain/bugs/bug';
+import { isInForce, namedOnlyWords, revisionWords, type Bug, type BugHit, type BugSearch } from '../../domain/bugs/bug';
 import { plural } from '../../domain/text';
 import { listTable } from './columns';
 import { foldAll, paint, type View } from './paint';
@@ -53,9 +53,7 @@ const unreadLines = (unread: BugSearch['unread']): string[] =>
     : [`  of ${plural(unread.count, 'SBOM')} nobody knows whether it contains it: ${unread.why}`];
 
 const namedOnlyLines = (count: BugSearch['namedOnly']): string[] =>
-  count === undefined
-    ? []
-    : [`  ${plural(count, 'package')} in SBOMs without a package URL: compared by name, in every ecosystem`];
+  count === undefined ? [] : [`  ${namedOnlyWords(count)}`];
 
 const stateOf = (bug: Bug): string => (bug.closed === null ? 'open' : isInForce(bug) ? 'fixed' : 'none');
 

@@ -3,7 +3,7 @@ import { affectedWords, hasPackages, type Advisory } from './advisory';
 import { isGroup, PRINCIPAL } from '../principals';
 import type { Proofs } from '../proof';
 import { cutText, firstWithin, jsonBytes, utf8Bytes } from '../size';
-import { formatTime } from '../text';
+import { formatTime, plural } from '../text';
 
 /** A bug as somebody reports it: in a target, at revisions from `from` until before `to`; null while nobody knows a fix. */
 export interface BugReport {
@@ -52,7 +52,7 @@ export interface BugSearch {
   readonly deployed: readonly BugHit[];
   /** SBOMs that cannot be read, so that nobody knows whether their artifacts contain it; missing where there are none. */
   readonly unread?: Unread;
-  /** How many packages in SBOMs have no package URL, and were compared by name in every ecosystem; missing if none. */
+  /** How many components of SBOMs have no readable package URL, and were compared by name at most; missing if none. */
   readonly namedOnly?: number;
 }
 
@@ -257,6 +257,13 @@ const bothUnread = (before: Unread | undefined, found: Unread | undefined): { re
     : {};
 
 export const namedOnlyIn = (count: number): Pick<BugSearch, 'namedOnly'> => (count === 0 ? {} : { namedOnly: count });
+
+/** With what nobody can tell, for whoever decides by it. */
+export const withNamedOnly = (words: string, count: number | undefined): string =>
+  count === undefined ? words : `${words}; ${namedOnlyWords(count)}`;
+
+export const namedOnlyWords = (count: number): string =>
+  `${plural(count, 'component')} of SBOMs without a readable package URL, compared by name at most`;
 
 /** As much of what was found as all bugs together have room for. */
 function withinRoom(search: BugSearch): BugSearch {

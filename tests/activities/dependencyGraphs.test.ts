@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
-import { bugIn } from '../../activities/bugIn';
+import { lookForBugs } from '../../activities/bugIn';
 import { affectedBy } from '../../activities/dependencyGraphs';
 import type { Artifact } from '../../domain/artifact';
 import type { Bug } from '../../domain/bugs/bug';
@@ -50,6 +50,8 @@ function given(graphs: Readonly<Record<string, Answer>>, bugs: readonly Bug[] | 
   };
   return { asked, ports: { registry, client, fetch } };
 }
+
+const bugIn = async (...asked: Parameters<typeof lookForBugs>) => (await lookForBugs(...asked)).bug;
 
 test('a bug that one of several graphs finds counts, also where another does not know its revisions', async () => {
   for (const graphs of [

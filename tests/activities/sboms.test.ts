@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import { bugIn } from '../../activities/bugIn';
+import { lookForBugs } from '../../activities/bugIn';
 import { affectedBySboms } from '../../activities/sboms';
 import type { Artifact } from '../../domain/artifact';
 import { reportOfAdvisory, type Bug } from '../../domain/bugs/bug';
@@ -44,6 +44,23 @@ function given(stores: Readonly<Record<string, Readonly<Record<string, Answer | 
   };
   return { asked, ports: { registry, client, fetch } };
 }
+
+const bugIn = async (...asked: Parameters<typeof lookForBugs>) => (await lookForBugs(...asked)).bug;
+
+test('who looks for bugs learns how many components nobody can tell by a package URL, whether or not there is a bug', async () => {
+  const components = [
+    { name: 'rpc', version: '1.0.0', purl: 'pkg:npm/rpc@1.0.0' },
+    { type: 'container', name: 'base' },
+    7,
+  ];
+  const sbom = (some: unknown[]) => says(JSON.stringify({ bomFormat: 'CycloneDX', components: some }));
+  const { ports } = given({ boms: { 'bad.json': sbom(components), 'good.json': sbom(components.slice(1)) } });
+  expect(await lookForBugs(ports, [artifact('bad.json')])).toMatchObject({
+    bug: expect.anything() as string,
+    namedOnly: 2,
+  });
+  expect(await lookForBugs(ports, [artifact('good.json')])).toEqual({ namedOnly: 2 });
+});
 
 test('an artifact whose SBOM has a package that an advisory affects is refused, and says over which chain', async () => {
   const { ports } = given({ boms: { 'kv/3.json': says(sbomOfRpc('1.0.0')) } });

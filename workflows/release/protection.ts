@@ -3,6 +3,7 @@ import type { ApprovalRun, Clearance } from '../../activities/approvals';
 import { askersOf, waitsForApprovals, type ApprovalAsk, type ApprovalStatus } from '../../domain/access/approvals';
 import { safeguardsOf } from '../../domain/access/protection';
 import type { Artifact } from '../../domain/artifact';
+import { withNamedOnly } from '../../domain/bugs/bug';
 import { deployId } from '../../domain/ids';
 import { approvalsNeeded, approvalsOf, approvalWords } from '../../domain/release/approval';
 import { lastLookOf, type LastLook } from '../../domain/release/lastLook';
@@ -73,8 +74,10 @@ export async function lastLook(
 ): Promise<LastLook> {
   if (!asksRules(run)) return 'go';
   for (let hasWaited = false; ; hasWaited = true) {
-    const { met, bug, unasked } = await readStatus(run, gate);
+    const { met, bug, namedOnly, unasked } = await readStatus(run, gate);
     const isKnown = unasked === undefined;
+    if (met && bug === undefined && isKnown && namedOnly !== undefined)
+      run.log('cleared', withNamedOnly('it contains no bug in force as far as is known', namedOnly));
     if (isKnown || givesUp())
       return lastLookOf({
         isLetGo: met && bug === undefined,
@@ -180,7 +183,8 @@ function decideGate(run: ReleaseSession, gate: Gate, seen: Clearance): GateDecis
   const refusal = howToClose(run, gate);
   if (refusal) return { approved: false, close: refusal };
   const { lacks, bug } = seen;
-  if (bug !== undefined) return { approved: false, close: () => closeBad(run, gate.action, bug) };
+  if (bug !== undefined)
+    return { approved: false, close: () => closeBad(run, gate.action, withNamedOnly(bug, seen.namedOnly)) };
   if (lacks !== null)
     return {
       approved: false,

@@ -1,4 +1,4 @@
-import { isFields, componentName, objectsIn, textIn, type JsonFields } from './fields';
+import { isFields, componentName, objectsIn, othersIn, textIn, type JsonFields } from './fields';
 import type { SbomComponent, Sbom } from './sbom';
 
 export const isCycloneDx = ({ bomFormat }: JsonFields): boolean => bomFormat === 'CycloneDX';
@@ -6,30 +6,38 @@ export const isCycloneDx = ({ bomFormat }: JsonFields): boolean => bomFormat ===
 /** CycloneDX 1 in JSON. A component inside another counts as one beside it. */
 export function fromCycloneDx({ metadata, components, dependencies }: JsonFields): Sbom {
   const about = isFields(metadata) ? objectsIn([metadata['component']]) : [];
-  const found = new Map<string, SbomComponent>();
+  const found: SbomComponent[] = [];
+  let unread = othersIn(components);
   const all = [...about, ...objectsIn(components)];
   // A list that grows while it is gone through: components inside components as deep as they may be.
   for (const one of all) {
     for (const inner of objectsIn(one['components'])) all.push(inner);
-    found.set(refOf(one) ?? `#${found.size}`, componentFrom(one));
+    unread += othersIn(one['components']);
+    found.push(componentFrom(one));
   }
   const edges = objectsIn(dependencies).flatMap(({ ref, dependsOn }) =>
     typeof ref === 'string' && Array.isArray(dependsOn)
       ? [[ref, dependsOn.filter((one) => typeof one === 'string')] as const]
       : [],
   );
-  return { root: about[0] ? (refOf(about[0]) ?? null) : null, components: found, dependencies: new Map(edges) };
+  const root = about[0] ? (refOf(about[0]) ?? null) : null;
+  return { root, components: found, unread, dependencies: new Map(edges) };
 }
 
 /** For a component without a package URL, by its type; a component without a type may be a package. */
 const CYCLONE_PACKAGES = ['library', 'framework', undefined];
+/** No advisory names one. */
+const CYCLONE_CONTENTS = ['file', 'data'];
 
-function componentFrom({ type, group, name, version, purl }: JsonFields): SbomComponent {
+function componentFrom(component: JsonFields): SbomComponent {
+  const { type, group, name, version, purl } = component;
   const [own, of] = [textIn(name), textIn(group)];
   const whole = own === undefined ? [] : [of === undefined ? own : `${of}/${own}`];
   return {
+    ref: refOf(component),
     name: componentName(name, version),
     purl: textIn(purl) ?? null,
+    isContent: CYCLONE_CONTENTS.includes(textIn(type) ?? ''),
     packageNames: CYCLONE_PACKAGES.includes(textIn(type)) ? whole : [],
     version: textIn(version),
   };

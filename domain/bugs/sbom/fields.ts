@@ -13,6 +13,9 @@ export const textIn = (value: unknown): string | undefined =>
 export const objectsIn = (value: unknown): readonly JsonFields[] =>
   Array.isArray(value) ? value.filter(isFields) : [];
 
+/** How many entries of a list are no objects. */
+export const othersIn = (value: unknown): number => (Array.isArray(value) ? value.length - objectsIn(value).length : 0);
+
 /** `esbuild@0.21.5`; of what has no version, its name. */
 export function componentName(name: unknown, version: unknown): string {
   const at = textIn(version);

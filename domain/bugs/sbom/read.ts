@@ -12,7 +12,7 @@ export function readSbom(text: string): SbomRead {
   if (!isFields(value) || (!isCycloneDx(value) && !isSpdx(value)))
     return { problem: 'it is neither CycloneDX nor SPDX 2 in JSON' };
   const sbom = isCycloneDx(value) ? fromCycloneDx(value) : fromSpdx(value);
-  return sbom.components.size === 0 ? { problem: 'it lists nothing' } : { sbom };
+  return sbom.components.length === 0 ? { problem: 'it lists nothing' } : { sbom };
 }
 
 function sbomJson(text: string): unknown {

@@ -6,25 +6,36 @@ import { packageIn, packageKey, packageNamed } from '../packageUrl';
 export interface Sbom {
   /** The reference of what it is about; null where it does not say. */
   readonly root: string | null;
-  /** By their references. */
-  readonly components: ReadonlyMap<string, SbomComponent>;
+  /** Also those that share a reference: any of them may be meant. */
+  readonly components: readonly SbomComponent[];
+  /** Entries among them that are none. */
+  readonly unread: number;
   /** Of a reference those that it depends on itself; circles are allowed. */
   readonly dependencies: ReadonlyMap<string, readonly string[]>;
 }
 
 export interface SbomComponent {
+  readonly ref: string | undefined;
   /** `esbuild@0.21.5` */
   readonly name: string;
   /** Null if it has none. */
   readonly purl: string | null;
+  /** A file, or data: no package. */
+  readonly isContent: boolean;
   /** Names of its package without a version, if it may be one; empty for files and the like. */
   readonly packageNames: readonly string[];
   readonly version: string | undefined;
 }
 
-/** How many packages are known only by name, since they have no readable package URL. */
-export const countNamedOnly = ({ components }: Sbom): number =>
-  [...components.values()].filter(({ purl, packageNames }) => packageNames.length > 0 && !packageIn(purl ?? '')).length;
+/**
+ * How many components have no readable package URL, and are compared by name at most; with the entries that nobody can read. What the SBOM
+ * is about is none of them.
+ */
+export function countNamedOnly({ root, components, unread }: Sbom): number {
+  const about = root === null ? -1 : components.findIndex(({ ref }) => ref === root);
+  const isPoor = ({ purl, isContent }: SbomComponent): boolean => !isContent && !packageIn(purl ?? '');
+  return unread + components.filter((one, nth) => nth !== about && isPoor(one)).length;
+}
 
 /** The chain from what an SBOM is about down to the first package that an advisory affects; undefined where it affects none. */
 export function chainToAffected(sbom: Sbom, advisory: Advisory, order: VersionOrder): readonly string[] | undefined {
@@ -32,11 +43,11 @@ export function chainToAffected(sbom: Sbom, advisory: Advisory, order: VersionOr
     const key = packageNamed(one.package);
     return key === undefined ? [] : [{ key, one }];
   });
-  for (const [ref, component] of sbom.components) {
+  for (const component of sbom.components) {
     const found = packageIn(component.purl ?? '');
     const version = found?.version ?? component.version;
     const isIt = (key: string): boolean => (found ? found.keys.includes(key) : isCalled(component, key));
-    if (wanted.some(({ key, one }) => isIt(key) && isAffected(one, version, order))) return chainTo(sbom, ref);
+    if (wanted.some(({ key, one }) => isIt(key) && isAffected(one, version, order))) return chainTo(sbom, component);
   }
   return undefined;
 }
@@ -48,8 +59,15 @@ function isCalled({ packageNames }: SbomComponent, key: string): boolean {
 }
 
 /** By the fewest dependencies; only the package itself where none leads to it. */
-function chainTo({ root, components, dependencies }: Sbom, ref: string): readonly string[] {
+function chainTo({ root, components, dependencies }: Sbom, { ref, name }: SbomComponent): readonly string[] {
+  if (ref === undefined) return [name];
   const reached = reachedFrom(dependentsOf(dependencies), ref, Infinity);
-  const refs = root !== null && reached.has(root) ? pathDown(reached, root) : [ref];
-  return refs.map((one) => components.get(one)?.name ?? one);
+  if (root === null || !reached.has(root)) return [name];
+  const names = new Map(components.map((one) => [one.ref, one.name]));
+  return [
+    ...pathDown(reached, root)
+      .slice(0, -1)
+      .map((one) => names.get(one) ?? one),
+    name,
+  ];
 }

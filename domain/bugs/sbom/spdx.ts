@@ -1,4 +1,4 @@
-import { componentName, objectsIn, textIn, type JsonFields } from './fields';
+import { componentName, objectsIn, othersIn, textIn, type JsonFields } from './fields';
 import type { SbomComponent, Sbom } from './sbom';
 
 export const isSpdx = ({ spdxVersion }: JsonFields): boolean =>
@@ -6,14 +6,16 @@ export const isSpdx = ({ spdxVersion }: JsonFields): boolean =>
 
 /** SPDX 2 in JSON. */
 export function fromSpdx({ packages, relationships, documentDescribes }: JsonFields): Sbom {
-  const components = new Map<string, SbomComponent>();
-  for (const { SPDXID, name, versionInfo, externalRefs, primaryPackagePurpose: purpose } of objectsIn(packages))
-    components.set(textIn(SPDXID) ?? `#${components.size}`, {
+  const components = objectsIn(packages).map(
+    ({ SPDXID, name, versionInfo, externalRefs, primaryPackagePurpose: purpose }): SbomComponent => ({
+      ref: textIn(SPDXID),
       name: componentName(name, versionInfo),
       purl: purlIn(externalRefs),
+      isContent: textIn(purpose) === 'FILE',
       packageNames: SPDX_PACKAGES.includes(textIn(purpose)) && textIn(name) !== undefined ? [String(name)] : [],
       version: textIn(versionInfo),
-    });
+    }),
+  );
   const dependencies = new Map<string, string[]>();
   const described = Array.isArray(documentDescribes) ? documentDescribes.map(textIn) : [];
   for (const { spdxElementId, relatedSpdxElement, relationshipType } of objectsIn(relationships)) {
@@ -23,7 +25,7 @@ export function fromSpdx({ packages, relationships, documentDescribes }: JsonFie
     else if (FORWARDS.test(type)) addDependency(dependencies, from, to);
     else if (BACKWARDS.test(type)) addDependency(dependencies, to, from);
   }
-  return { root: described[0] ?? null, components, dependencies };
+  return { root: described[0] ?? null, components, unread: othersIn(packages), dependencies };
 }
 
 /** Purposes with which a package without a package URL may be one that an advisory names; most packages state none. */

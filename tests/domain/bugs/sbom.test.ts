@@ -127,7 +127,26 @@ test('packages that are known by their names alone are counted', () => {
     { name: '' },
   ];
   const read = readSbom(JSON.stringify({ bomFormat: 'CycloneDX', components: [component('log', '1.0.0'), ...more] }));
-  expect('sbom' in read && countNamedOnly(read.sbom)).toBe(3);
+  expect('sbom' in read && countNamedOnly(read.sbom)).toBe(4);
+});
+
+test.each([
+  ['the application, container or operating system', [{ type: 'application', name: 'a' }, { type: 'container', name: 'b' }, { type: 'operating-system', name: 'c' }], 3], // prettier-ignore
+  ['entries that are no objects, at any depth', ['a', null, { ...component('log', '1.0.0'), components: [7] }], 3],
+  ['neither files nor data', [{ type: 'file', name: 'a' }, { type: 'data', name: 'b' }, component('log', '1.0.0')], 0],
+])('among them are %s', (_, components, count) => {
+  const metadata = { component: { type: 'application', name: 'shop', 'bom-ref': 'shop' } };
+  const read = readSbom(JSON.stringify({ bomFormat: 'CycloneDX', metadata, components: [...components, component('x', '1')] })); // prettier-ignore
+  expect('sbom' in read && countNamedOnly(read.sbom)).toBe(count);
+});
+
+test('of several components under one reference each is looked at', () => {
+  const twice = (first: string, second: string) =>
+    [first, second].map((version) => ({ ...component('rpc', version), 'bom-ref': 'rpc-ref' }));
+  for (const components of [twice('1.0.0', '1.4.0'), twice('1.4.0', '1.0.0')])
+    expect(chainIn({ bomFormat: 'CycloneDX', components })).toEqual(['rpc@1.0.0']);
+  const packages = ['1.0.0', '1.4.0'].map((versionInfo) => ({ SPDXID: 'a', name: 'rpc', versionInfo }));
+  expect(chainIn({ spdxVersion: 'SPDX-2.3', packages })).toEqual(['rpc@1.0.0']);
 });
 
 test('a byte order mark is no part of an SBOM', () => {
