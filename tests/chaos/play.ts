@@ -1,11 +1,13 @@
 import { WorkflowNotFoundError, WorkflowUpdateFailedError } from '@temporalio/client';
 import { workflowIds } from '../../domain/ids';
 import type { PipelineState } from '../../domain/pipeline/state';
+import type { CommandInput } from '../../domain/verbs';
 import type { DeployStatus, ReleaseStatus } from '../../domain/views';
 import { CALM } from '../workflows/flows';
 import { executable, HOUR, MINUTE, type VirtualWorld } from '../workflows/world';
 import { PATH, REPOSITORY } from './configuration';
 import { HORIZON_MS } from './dice';
+import { seeRefusal, type AskedBack } from './judgeReverts';
 import type { Happening, Scenario } from './scenario';
 
 const DAY = 24 * HOUR;
@@ -14,14 +16,22 @@ const PATIENCE_MS = 72 * HOUR;
 const LOOK_MS = 5 * MINUTE;
 export const CANARY_ATTEMPTS = [1, 2];
 
-/** Plays a scenario from midnight on, until everything has ended; `log` gets every step and its result. */
-export async function play(world: VirtualWorld, scenario: Scenario, log: (line: string) => void): Promise<void> {
+/**
+ * Plays a scenario from midnight on, until everything has ended; `log` gets every step and its result.
+ * @returns each revert and rollback that a person asked for
+ */
+export async function play(
+  world: VirtualWorld,
+  scenario: Scenario,
+  log: (line: string) => void,
+): Promise<readonly AskedBack[]> {
   const story = new Story(world, scenario, log);
   await world.sleep(DAY - ((await world.now()) % DAY));
   await story.begin();
   for (const happening of scenario.happenings) await story.comes(happening);
   await story.tidyUp();
   await story.tend();
+  return story.askedBack;
 }
 
 /** The deploy of a release, by the number of that. */
@@ -69,6 +79,7 @@ async function runOf(
 }
 
 class Story {
+  readonly askedBack: AskedBack[] = [];
   private startMs = 0;
   private releases = 0;
   /** HTTP faults by id, and when they are over. */
@@ -179,7 +190,11 @@ class Story {
       case 'roll-back': {
         const { active } = await world.pipelineStatus(scenario.pipeline);
         const of = Math.min(this.releases, ...active.map((number) => number - 1));
-        return this.begun(await world.rollBack(scenario.pipeline, of, { ...BY, notBad: happening.notBad }));
+        const input = { ...BY, notBad: happening.notBad };
+        return this.goesBack('roll-back', of, input, async () => {
+          const begun = await world.rollBack(scenario.pipeline, of, input);
+          return { release: begun.number, said: this.begun(begun) };
+        });
       }
       case 'temporal':
         return this.stopped(happening);
@@ -188,7 +203,12 @@ class Story {
         return this.begun(await world.push(scenario.pipeline, await this.versionOf(version), { skipBake }));
       }
       case 'command':
-        return happening.to === 'pipeline' ? this.ofPipeline(happening.verb) : this.ofRelease(happening);
+        if (happening.to === 'pipeline') return this.ofPipeline(happening.verb);
+        if (happening.to === 'release' || happening.verb !== 'revert') return this.ofRelease(happening);
+        return this.goesBack('revert', this.releases, happening.input, async () => ({
+          release: null,
+          said: await this.ofRelease(happening),
+        }));
       case 'fault': {
         const { id } = await world.control<{ id: string }>('POST', '/control/faults', happening.fault);
         if (happening.forMs !== undefined) this.lifts.push({ id, atMs: happening.atMs + happening.forMs });
@@ -203,6 +223,26 @@ class Story {
       case 'version':
         await world.describeVersion(happening.version, happening.behaviour);
         return 'done';
+    }
+  }
+
+  /** Keeps what was answered, and of a refusal what was so in that moment. */
+  private async goesBack(
+    verb: AskedBack['verb'],
+    of: number,
+    { actor = '', reason = '' }: CommandInput,
+    ask: () => Promise<{ release: number | null; said: string }>,
+  ): Promise<string> {
+    const asked = { verb, of, actor, reason, atMs: await this.world.now() };
+    try {
+      const { release, said } = await ask();
+      this.askedBack.push({ ...asked, answer: { release } });
+      return said;
+    } catch (error) {
+      const why = refused(error).replace('refused: ', '');
+      const seen = await seeRefusal(this.world, this.scenario.pipeline, of);
+      this.askedBack.push({ ...asked, answer: { refused: why, seen } });
+      throw error;
     }
   }
 

@@ -5,7 +5,8 @@ import { callExtension, viaApp } from '../../sdk/client';
 import { pushTypeProtocol } from '../../sdk/protocol/pushType';
 import { judge } from '../chaos/judge';
 import { judgeSteps } from '../chaos/judgeSteps';
-import { canariesOf, deploysOf, play } from '../chaos/play';
+import { judgeReverts, seeRefusal, untrue } from '../chaos/judgeReverts';
+import { canariesOf, deploysOf, play, releasesOf } from '../chaos/play';
 import { configurationOf, scenarioOf, type Scenario } from '../chaos/scenario';
 import { kvstore } from './pipelines';
 import { MINUTE, VirtualWorld } from './world';
@@ -41,11 +42,12 @@ async function survives(story: Scenario): Promise<VirtualWorld> {
   if (world === null) throw new Error('no world');
   const lines = [JSON.stringify(story.source), JSON.stringify(story.jobs)];
   told = lines;
-  await play(world, story, (line) => lines.push(line));
+  const askedBack = await play(world, story, (line) => lines.push(line));
   const canaries = story.source.actions['canary'] ? await canariesOf(world, story.pipeline) : [];
   for (const { id, timeline } of [...(await deploysOf(world, story.pipeline)), ...canaries])
     lines.push(...timeline.map(({ at, text }) => `${id} ${at} ${text}`));
   await judge(world, story);
+  await judgeReverts(world, story, askedBack);
   told = null;
   return world;
 }
@@ -98,6 +100,26 @@ test('a step that took effect twice would be found out, and so would a fleet tha
   expect(() => judgeSteps(twice, deploy!)).toThrow(runs[0]?.runId);
   await updateBehindItsBack(after);
   await expect(judge(after, CALM)).rejects.toThrow('toBeLessThanOrEqual');
+});
+
+test('a revert that begins late would be found out, and so would a refusal for what is not so', async () => {
+  const after = await survives(CALM);
+  const [release] = await releasesOf(after, 'calm');
+  const startedMs = Date.parse(release!.startedAt);
+  const asked = { verb: 'roll-back', of: 1, actor: 'user:alice', reason: '', atMs: startedMs } as const;
+  await expect(judgeReverts(after, CALM, [{ ...asked, answer: { release: 1 } }])).resolves.toBeUndefined();
+  const late = { ...asked, atMs: startedMs - 5_000, answer: { release: 1 } };
+  await expect(judgeReverts(after, CALM, [late])).rejects.toThrow('began 5000 ms after it was asked for');
+  const seen = await seeRefusal(after, 'calm', 1);
+  const answers: [string, string | undefined][] = [
+    ['nothing of it is deployed', 'was refused for what was not so'],
+    ['release 1 is what runs now; revert that one', 'was refused for what was not so'],
+    ['there is none', undefined],
+    ['no', 'nothing is known to hold this refusal against'],
+  ];
+  for (const [refused, wrong] of answers)
+    if (wrong === undefined) expect(untrue(asked, { refused, seen })).toBeUndefined();
+    else expect(untrue(asked, { refused, seen })).toContain(wrong);
 });
 
 /** One task of the fleet is given another version by nobody that Conveyor knows. */

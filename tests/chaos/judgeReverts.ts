@@ -1,0 +1,124 @@
+import { WorkflowNotFoundError } from '@temporalio/client';
+import { workflowIds } from '../../domain/ids';
+import { REQUEST_LIMITS } from '../../domain/limits';
+import { isKnownBad, type PipelineState } from '../../domain/pipeline/state';
+import type { JobView, VirtualWorld } from '../workflows/world';
+import { deploysOf, releasesOf, type Deploy } from './play';
+import type { Scenario } from './scenario';
+
+/** A person's revert of a deploy or rollback of a release: what was asked, and what was answered. */
+export interface AskedBack {
+  readonly verb: 'revert' | 'roll-back';
+  /** The release whose deploy was to go back, or that was to be undone. */
+  readonly of: number;
+  readonly actor: string;
+  readonly reason: string;
+  readonly atMs: number;
+  /** `release`: the rollback. */
+  readonly answer: { readonly release: number | null } | Refused;
+}
+
+interface Refused {
+  readonly refused: string;
+  readonly seen: Seen;
+}
+
+/** The fleet and the records in the moment of a refusal. */
+interface Seen {
+  /** Of the deploy that was to go back: its workflow runs. */
+  readonly runs: boolean;
+  readonly deploys: readonly Deploy[];
+  readonly state: PipelineState | null;
+  readonly jobs: readonly JobView[];
+}
+
+/** @throws what the server says, but for a workflow that is not there */
+export async function seeRefusal(world: VirtualWorld, pipeline: string, release: number): Promise<Seen> {
+  return {
+    runs: await isRunning(world, workflowIds.deploy(pipeline, release, 'deploy', 1)),
+    deploys: await deploysOf(world, pipeline),
+    state: await world.pipeline(pipeline).query<PipelineState | null>('pipeline'),
+    jobs: await world.jobs(),
+  };
+}
+
+async function isRunning(world: VirtualWorld, id: string): Promise<boolean> {
+  try {
+    return (await world.client.workflow.getHandle(id).describe()).status.name === 'RUNNING';
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return false;
+    throw error;
+  }
+}
+
+/** The second that is promised, and one that a busy machine may take. */
+const WITHIN_MS = 2_000;
+
+/** Each revert and rollback that was taken has begun within a second, and each that was refused was so for a reason that was true. */
+export async function judgeReverts(
+  world: VirtualWorld,
+  { pipeline, happenings }: Scenario,
+  asked: readonly AskedBack[],
+): Promise<void> {
+  // A release or deploy that somebody terminated begins nothing any more.
+  const isStopped = happenings.some(({ kind }) => kind === 'temporal');
+  const deploys = await deploysOf(world, pipeline);
+  const releases = await releasesOf(world, pipeline);
+  const wrong = asked.flatMap((one) => {
+    const { verb, of, atMs, answer } = one;
+    if ('refused' in answer) return untrue(one, answer) ?? [];
+    if (isStopped) return [];
+    const late = (what: string, ms: number): string[] =>
+      ms <= WITHIN_MS ? [] : [`${what} ${ms} ms after it was asked for`];
+    if (verb === 'roll-back') {
+      const rollback = releases.find(({ number }) => number === answer.release);
+      return late(`the rollback of release ${of} began`, Date.parse(rollback?.startedAt ?? '') - atMs);
+    }
+    const deploy = deploys.find(({ release }) => release === of);
+    // One that had updated nothing ends.
+    const began = [deploy?.revert?.startedAt, deploy?.endedAt].flatMap((at) => (at ? [Date.parse(at)] : []));
+    return late(`the revert of release ${of} began`, Math.min(...began) - atMs);
+  });
+  expect(wrong).toEqual([]);
+}
+
+/** What is wrong with a refusal; undefined where its reason was true, by what was seen in that moment. */
+export function untrue(asked: Omit<AskedBack, 'answer'>, { refused, seen }: Refused): string | undefined {
+  const claim = CLAIMS.find(([words]) => words.test(refused));
+  if (claim === undefined) return `nothing is known to hold this refusal against: ${refused}`;
+  return claim[1](seen, asked, refused)
+    ? undefined
+    : `${asked.verb} of release ${asked.of} was refused for what was not so: ${refused}`;
+}
+
+type Claim = (seen: Seen, asked: Omit<AskedBack, 'answer'>, refused: string) => boolean;
+
+const succeededOf = ({ deploys }: Seen): readonly Deploy[] => deploys.filter(({ outcome }) => outcome === 'succeeded');
+
+const isBad = ({ state }: Seen, version: string): boolean =>
+  state !== null && undefined !== isKnownBad(state, { name: 'executable', kind: 'executable', version, metadata: {} });
+
+/** What is said, and whether it is so. */
+const CLAIMS: readonly (readonly [RegExp, Claim])[] = [
+  [/ is not an owner of /, (_, { actor }) => actor !== 'user:alice'],
+  [/^there is none$/, ({ runs }) => !runs],
+  [
+    /^it has ended$/,
+    ({ deploys }, { of }) => deploys.some((deploy) => deploy.release === of && deploy.endedAt !== null),
+  ],
+  [/^a reason is .*, more than /, (_, { reason }) => reason.length > REQUEST_LIMITS.reason.max],
+  [/^nothing of it is deployed$/, (seen) => succeededOf(seen).length === 0],
+  [
+    /^release \d+ is what runs now/,
+    (seen, { of }, refused) => {
+      const said = Number(/\d+/.exec(refused)?.[0]);
+      const brought = succeededOf(seen).find(({ release }) => release === said);
+      return said !== of && brought !== undefined && seen.jobs.some(({ versions }) => brought.version in versions);
+    },
+  ],
+  [
+    /^nothing that ran before it is known to be good/,
+    (seen, { of }) => succeededOf(seen).every(({ release, version }) => release >= of || isBad(seen, version)),
+  ],
+  [/^its end is being recorded/, ({ state }, { of }) => state?.active.some(({ number }) => number === of) === true],
+];
