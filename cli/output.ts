@@ -1,7 +1,7 @@
 import { conveyorError, ConveyorError } from '../domain/errors';
 import { onOneLine, writtenOut } from '../domain/plainText';
-import type { Io } from './io';
-import { paint, safe, type View } from './render/paint';
+import type { Io, Screen } from './io';
+import { foldAll, paint, safe, type View } from './render/paint';
 import { clock, forPeople, localTimes } from './render/times';
 import { asTyped } from './typed';
 
@@ -71,7 +71,7 @@ interface Printable<T> {
 export function emit<T>(io: Io, output: Output, value: T, show: Printable<T>): void {
   const text = formatOutput(output, value, show);
   if (text === '' && !output.human) return;
-  io.stdout.write(`${output.human ? asTyped(text, io.env) : text}\n`);
+  io.stdout.write(`${output.human ? foldFor(io.stdout, asTyped(text, io.env)) : text}\n`);
 }
 
 function formatOutput<T>(output: Output, value: T, show: Printable<T>): string {
@@ -92,6 +92,10 @@ function formatOutput<T>(output: Output, value: T, show: Printable<T>): string {
   }
 }
 
+/** Folds a text for people to the width of their terminal; programs that take lines get whole ones. */
+export const foldFor = ({ isTTY, columns }: Pick<Screen, 'isTTY' | 'columns'>, text: string): string =>
+  isTTY ? foldAll(text.split('\n'), { width: columns }).join('\n') : text;
+
 /** The same value to a parser, and harmless when printed. */
 export const jsonText = (value: unknown, indent?: number): string =>
   writtenOut(JSON.stringify(value, null, indent), '\n');
@@ -111,7 +115,8 @@ export function emitError(
   }
   const read = (text: string): string => quoteForTerminal(readTimes(io, text));
   const hint = error.hint ? `\n${colors.dim('hint')}: ${asTyped(read(error.hint), io.env)}` : '';
-  io.stderr.write(`${safe(`${colors.red('error')}: ${error.code}: ${read(error.message)}${hint}`, painted)}\n`);
+  const text = safe(`${colors.red('error')}: ${error.code}: ${read(error.message)}${hint}`, painted);
+  io.stderr.write(`${foldFor(io.stderr, text)}\n`);
   return error.exit;
 }
 
@@ -125,7 +130,7 @@ export const printNote = (io: Io, text: string): void => printNoteLines(io, onOn
 
 /** The same for a text of several lines that is all our own, or whose parts are on one line each. */
 export function printNoteLines(io: Io, text: string): void {
-  io.stderr.write(`${safe(asTyped(readTimes(io, text), io.env), false)}\n`);
+  io.stderr.write(`${foldFor(io.stderr, safe(asTyped(readTimes(io, text), io.env), false))}\n`);
 }
 
 export function colorFor(io: Pick<Io, 'env'>, isTTY: boolean, flag: boolean | undefined): boolean {

@@ -1,5 +1,6 @@
 import { onOneLine } from '../domain/plainText';
 import type { Io, Screen } from './io';
+import { foldFor } from './output';
 import { safe } from './render/paint';
 
 /** The world of a command, whose output passes one place: lines and our own colours come out, all else is written out. */
@@ -7,7 +8,7 @@ export const guardedIo = (io: Io): Io => ({
   ...io,
   stdout: guardedScreen(io.stdout),
   stderr: guardedScreen(io.stderr),
-  ask: (question) => io.ask(onOneLine(question)),
+  ask: (question) => io.ask(`${foldFor(io.stderr, onOneLine(question).trimEnd())} `),
 });
 
 const guardedScreen = (screen: Screen): Screen => ({

@@ -418,7 +418,7 @@ export interface FinderView {
   /** Its name. */
   readonly id: string;
   readonly kind: 'finder';
-  /** `idle`: no pipeline wants anything of it; `paused`: a person paused its Temporal Schedule; `unasked`: no worker asks it. */
+  /** `idle`: no pipeline uses it; `paused`: a person paused its Temporal Schedule; `unasked`: no worker asks it. */
   readonly state: 'answers' | 'failing' | 'idle' | 'paused' | 'unasked';
   /** When the last sweep began that it answered; null where none is known. */
   readonly answeredAt: string | null;

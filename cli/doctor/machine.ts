@@ -103,7 +103,8 @@ const PROGRAM_TIMEOUT_MS = 10_000;
 function lastOutputLine(command: string, args: readonly string[], env: Env): Promise<string | undefined> {
   return new Promise((resolve) => {
     execFile(command, [...args], { env: { ...env }, timeout: PROGRAM_TIMEOUT_MS }, (error, stdout) =>
-      resolve(error ? undefined : (stdout.trim().split('\n').at(-1) ?? '')),
+      // A path or a version that is not printed is not known.
+      resolve(error ? undefined : stdout.trim().split('\n').at(-1) || undefined),
     );
   });
 }

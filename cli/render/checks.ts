@@ -1,7 +1,7 @@
 import { plural } from '../../domain/text';
 import type { DoctorCheck } from '../doctor/check';
 import { alignRows } from './columns';
-import { fold, paint, tint, type View } from './paint';
+import { foldAll, paint, tint, type View } from './paint';
 import type { StatusSymbol } from './words';
 
 const DOCTOR_SYMBOLS: Readonly<Record<DoctorCheck['state'], StatusSymbol>> = {
@@ -21,8 +21,7 @@ export function renderChecks(checks: readonly DoctorCheck[], view: View): string
   );
   const lines = aligned.flatMap((line, at) => {
     const how = checks[at]?.how;
-    // What to type is on a line of its own.
-    return [...fold(line, view.width), ...(how ? [`    ${colors.dim('→')} ${how}`] : [])];
+    return foldAll([line, ...(how ? [`    ${colors.dim('→')} ${how}`] : [])], view);
   });
   const missing = checks.filter((check) => check.state === 'missing').length;
   const verdict =

@@ -1,6 +1,6 @@
 import type { FinderView } from '../../domain/views';
 import { alignRows, listTable } from './columns';
-import { paint, tint, type Colors, type View } from './paint';
+import { paint, tint, widthOf, type Colors, type View } from './paint';
 import { ago, until } from './times';
 import { type StatusSymbol } from './words';
 
@@ -12,7 +12,7 @@ const FINDER_SYMBOLS: Readonly<Record<FinderView['state'], StatusSymbol>> = {
   unasked: { glyph: '⚠', tone: 'warn' },
 };
 
-/** `list finders`; `wide` cuts nothing. */
+/** `list finders`: a cause that has no room in its row is below the list, whole; `wide` cuts nothing. */
 export function finderTable(rows: readonly FinderView[], view: View, wide: boolean = false): string {
   const colors = paint(view.color);
   const cells = rows.map((finder) => [
@@ -20,10 +20,20 @@ export function finderTable(rows: readonly FinderView[], view: View, wide: boole
     finderStateText(finder, colors),
     finder.answeredAt === null ? '–' : ago(finder.answeredAt, view),
     finder.nextAt === null ? '–' : until(finder.nextAt, view),
-    finderRemarks(finder, view),
   ]);
-  const heading = ['FINDER', 'STATE', 'ANSWERED', 'NEXT', 'SAID'];
-  return listTable({ heading, rows: cells, wide, empty: 'no finders: no worker has begun to ask any' }, view);
+  const heading = ['FINDER', 'STATE', 'ANSWERED', 'NEXT'];
+  const room = view.width - Math.max(...alignRows([heading, ...cells]).map(widthOf)) - 2;
+  const said = rows.map((finder) => {
+    const remarks = finderRemarks(finder, view);
+    const fits = wide || widthOf(remarks) <= room;
+    return { cell: fits ? remarks : '…', below: fits ? [] : [`${colors.bold(finder.id)}  ${remarks}`] };
+  });
+  const list = {
+    heading: [...heading, 'SAID'],
+    rows: cells.map((row, at) => [...row, said[at]?.cell ?? '']),
+    below: said.flatMap(({ below }) => below),
+  };
+  return listTable({ ...list, wide, empty: 'no finders: no worker has begun to ask any' }, view);
 }
 
 /** The finders in the picture of a pipeline. */

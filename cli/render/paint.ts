@@ -1,6 +1,7 @@
 import pc from 'picocolors';
 import stringWidth from 'string-width';
 import { writtenOut } from '../../domain/plainText';
+import { glued, isUnbroken, unglued } from './unbroken';
 
 /** What a renderer needs to know besides the data. */
 export interface View {
@@ -88,27 +89,30 @@ function keepPieces(pieces: readonly string[], width: number): string[] {
   });
 }
 
-const TOKEN = /\u001b\[[0-9;]*m| +|[^ \u001b]+/gu;
+const TOKEN = / +|(?:\u001b\[[0-9;]*m|[^ \u001b])+/gu;
 
 /**
  * A line, with its colours, in as many lines of `width` columns as it takes: people need all of it at night. It is broken at spaces,
- * and continues under its last column. A link, a path or a command to type stays whole, on a line of its own if it has to: half of one opens
- * nothing.
+ * and continues under the text that it continues, or a little further in than it begins. A link, a path or a command to type stays whole, on a
+ * line of its own if it has to.
  */
 export function fold(line: string, width: number): string[] {
   if (widthOf(line) <= width) return [line];
-  const indent = ' '.repeat(hangingOf(line.replace(COLOR, ''), width));
+  const plain = line.replace(COLOR, '');
+  const little = (/^ */.exec(plain)?.[0].length ?? 0) + 2;
+  const hanging = hangingOf(plain, width) ?? little;
+  const indent = ' '.repeat(hanging);
   const lines = [''];
   let gap = '';
   for (const token of glued(line).match(TOKEN) ?? []) {
     const last = lines.at(-1) ?? '';
-    if (token.startsWith(' ')) gap = token;
-    else if (token.startsWith('\u001b')) lines[lines.length - 1] = last + token;
+    if (token.startsWith(' ')) gap += token;
+    else if (widthOf(token) === 0) lines[lines.length - 1] = last + token;
     else {
       if (widthOf(last + gap + token) <= width) lines[lines.length - 1] = last + gap + token;
-      else if (PLACE.test(token) || token.includes(GLUE))
-        lines.push((widthOf(indent + token) <= width ? indent : '') + token);
-      else lines.push(...pieces(token, width - indent.length).map((piece) => indent + piece));
+      else if (isUnbroken(token.replace(COLOR, '')))
+        lines.push(' '.repeat([hanging, little].find((room) => room + widthOf(token) <= width) ?? 0) + token);
+      else lines.push(...cutPieces(token, width - indent.length).map((piece) => indent + piece));
       gap = '';
     }
   }
@@ -119,41 +123,30 @@ export function fold(line: string, width: number): string[] {
 export const foldAll = (lines: readonly string[], { width }: Pick<View, 'width'>): string[] =>
   lines.flatMap((line) => fold(line, width));
 
-/** A link, or a path from the root. */
-const PLACE = /https?:\/\/|^\/[^/\s]+\//;
-
-/** A word of a command, behind which neither a sentence nor a part of one ends. */
-const WORD = String.raw`(?!\S*[,;:.](?:\s|$))[^\s\u001b-][^\s\u001b]*`;
-const OPTION = String.raw`--?[a-z][a-z-]*(?:[ =](?:"[^"\u001b]*"|[^\s\u001b-][^\s\u001b]*))?`;
-/** Without options, it ends where it is not plainly an id, a file or a placeholder that follows. */
-const OPERAND = String.raw`[^\s\u001b-]*[/.=:\dA-Z][^\s\u001b]*`;
-const COMMAND = new RegExp(
-  String.raw`(?<=^|[^\w-]|\u001b\[[\d;]*m)(?:npx --no-install )?(?:conveyor|temporal workflow) [a-z][a-z-]*(?:(?: ${WORD}){0,3}?(?: ${OPTION})+|(?: ${OPERAND})?)`,
-  'gu',
-);
-
-/** Stands for a space inside a command, at which no line is broken. */
-const GLUE = '\ue000';
-const glued = (text: string): string => text.replace(COMMAND, (command) => command.replaceAll(' ', GLUE));
-const unglued = (text: string): string => text.replaceAll(GLUE, ' ');
-
 /** Whether a line, with its colours, is a link, a path or a command, and nothing else. */
-export const isPlaceAlone = (line: string): boolean =>
-  /^ *(?:(?:https?:\/)?\/|\S*\ue000)\S+$/u.test(glued(line.replace(COLOR, '')));
-
-/** Where the last column of a line begins, if that leaves half of the width; else a little further in than the line itself. */
-function hangingOf(line: string, width: number): number {
-  const columns = [...line.matchAll(/(?<=\S {2,})\S/gu)].map(({ index }) => widthOf(line.slice(0, index)));
-  return columns.filter((column) => column <= width / 2).at(-1) ?? (/^ */.exec(line)?.[0].length ?? 0) + 2;
+export function isPlaceAlone(line: string): boolean {
+  const text = glued(line.replace(COLOR, '')).trimStart();
+  return !text.includes(' ') && isUnbroken(text);
 }
 
-/** A word that is wider than a line, in parts that are not. */
-function pieces(word: string, width: number): string[] {
+/** A sign or a label at the beginning of a line, such as `→` or `Held:`, and what is before it. */
+const HEAD = /^ *(?:[^\w\s"'(…] +)?(?:(?:error|hint|warning|[A-Z][a-z]+(?: [a-z]+)?): +)?/u;
+
+/** Where the last column of a line begins, or its text behind a label, if that leaves half of the width. */
+function hangingOf(line: string, width: number): number | undefined {
+  const columns = [...line.matchAll(/(?<=\S {2,})\S/gu)].map(({ index }) => widthOf(line.slice(0, index)));
+  const [head = ''] = HEAD.exec(line) ?? [];
+  if (head.trim() !== '') columns.unshift(widthOf(head));
+  return columns.filter((column) => column <= width / 2).at(-1);
+}
+
+/** A word that is wider than a line, with its colours, in parts that are not. */
+function cutPieces(word: string, width: number): string[] {
   const found = [''];
-  for (const char of word) {
-    const longer = `${found.at(-1) ?? ''}${char}`;
+  for (const piece of word.match(PIECE) ?? []) {
+    const longer = `${found.at(-1) ?? ''}${piece}`;
     if (widthOf(longer) <= width) found[found.length - 1] = longer;
-    else found.push(char);
+    else found.push(piece);
   }
   return found;
 }

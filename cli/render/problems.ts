@@ -1,6 +1,6 @@
 import type { Problem } from '../../domain/spec/problem';
 import { plural } from '../../domain/text';
-import { paint, tint, type View } from './paint';
+import { foldAll, paint, tint, type View } from './paint';
 
 export interface CheckedFile {
   readonly file: string;
@@ -24,9 +24,10 @@ export function renderProblems(files: readonly CheckedFile[], view: View): strin
         }),
   );
   const all = files.flatMap((one) => one.problems);
-  if (all.length === 0) return lines.join('\n');
+  const folded = foldAll(lines, view);
+  if (all.length === 0) return folded.join('\n');
   const errors = all.filter((problem) => problem.severity === 'error').length;
-  return [...lines, '', `${plural(errors, 'error')}, ${plural(all.length - errors, 'warning')}`].join('\n');
+  return [...folded, '', `${plural(errors, 'error')}, ${plural(all.length - errors, 'warning')}`].join('\n');
 }
 
 export const hasErrors = (files: readonly CheckedFile[]): boolean =>

@@ -71,8 +71,7 @@ export function finderView(facts: FinderFacts, nowMs: number): FinderView {
       nextAt: null,
       reason: pausedBecause || 'its Temporal Schedule is paused',
     };
-  if (last?.calls === 0)
-    return { ...sinceAnswer, state: 'idle', answeredAt: null, reason: 'no pipeline wants anything of it' };
+  if (last?.calls === 0) return { ...sinceAnswer, state: 'idle', answeredAt: null, reason: 'no pipeline uses it' };
   return { ...sinceAnswer, state: 'answers' };
 }
 

@@ -382,7 +382,37 @@ describe('folding a line', () => {
     [
       'type \u001b[36mnpx --no-install conveyor lint a.yaml\u001b[39m now',
       40,
-      ['type\u001b[36m', '  npx --no-install conveyor lint a.yaml\u001b[39m', '  now'],
+      ['type', '  \u001b[36mnpx --no-install conveyor lint a.yaml\u001b[39m', '  now'],
+    ],
+    ['    → see its log: it was stopped', 22, ['    → see its log: it', '      was stopped']],
+    ['error: no-worker: no worker answers', 26, ['error: no-worker: no', '       worker answers']],
+    ['hint: start one, and look again', 24, ['hint: start one, and', '      look again']],
+    ['Artifacts: source=12 executable=kv:12', 28, ['Artifacts: source=12', '           executable=kv:12']],
+    [
+      '\u001b[1mNow:      \u001b[22m updating tasks to kv:16',
+      30,
+      ['\u001b[1mNow:\u001b[22m       updating tasks to', '           kv:16'],
+    ],
+    [
+      '\u001b[1mpipeline.yaml:3:9\u001b[22m: warning no-such',
+      18,
+      ['\u001b[1mpipeline.yaml:3:9\u001b[22m:', '  warning no-such'],
+    ],
+    ['it is at examples/kvstore/pipeline.yaml:32:9', 16, ['it is at', 'examples/kvstore/pipeline.yaml:32:9']],
+    [
+      'away: mv /a/temporal.db /a/temporal.db.1 && mv /a/x /a/x.1',
+      40,
+      ['away:', '  mv /a/temporal.db /a/temporal.db.1 &&', '  mv /a/x /a/x.1'],
+    ],
+    [
+      'to look: ps -o stat,etime,args -p 29200 shows it',
+      30,
+      ['to look:', 'ps -o stat,etime,args -p 29200', '  shows it'],
+    ],
+    [
+      "or A=/b conveyor restore '/mnt/my disk' --db '/a b' it is",
+      50,
+      ['or', "  A=/b conveyor restore '/mnt/my disk' --db '/a b'", '  it is'],
     ],
     ['a conveyor is what moves things on', 16, ['a conveyor is', '  what moves', '  things on']],
     ['\u001b[31mred as it is\u001b[39m', 8, ['\u001b[31mred as', '  it is\u001b[39m']],

@@ -1,18 +1,82 @@
-import { widthOf, type View } from '../../cli/render/paint';
+import { foldFor } from '../../cli/output';
+import { renderChecks } from '../../cli/render/checks';
+import { isPlaceAlone, widthOf, type View } from '../../cli/render/paint';
+import { renderProblems } from '../../cli/render/problems';
 import { LISTS, RICH, RICH_CLIENT as client, STATUSES } from '../builders/pictures';
 import { NOW } from '../builders/cliSamples';
+import { conveyorError } from '../../domain/errors';
 import { run } from '../builders/cliWorld';
 
 const viewOf = (width: number): View => ({ width, color: false, now: NOW, timeZone: 'UTC' });
 
+const STOPPED =
+  'see its log and its machine; lsof -i :7233 names its process: where ps -o stat says T it was stopped, and kill -CONT 29049 continues it; workflows continue once it answers, and nothing is lost';
+const MOVED = '/work/night/.conveyor/archive.duckdb and /srv/night/db/temporal.db are there already';
+const MOVE =
+  'move them away: mv /work/night/.conveyor/archive.duckdb /work/night/.conveyor/archive.duckdb.20261128T021013Z && mv /srv/night/db/temporal.db /srv/night/db/temporal.db.20261128T021013Z';
+
+/** What commands print besides pictures and lists. */
+const MESSAGES: Readonly<Record<string, (view: View) => string>> = {
+  'checks of doctor': (view) =>
+    renderChecks(
+      [
+        {
+          name: 'virtual-time test server',
+          state: 'ok',
+          found: '/root/.cache/conveyor/test-server-1.32.0/test-server',
+          how: null,
+        },
+        {
+          name: 'Temporal',
+          state: 'missing',
+          found: 'it accepts connections and did not answer within 10s: it is frozen',
+          how: STOPPED,
+        },
+      ],
+      view,
+    ),
+  'problems of a pipeline file': (view) =>
+    renderProblems(
+      [
+        {
+          file: 'examples/kvstore/pipeline.yaml',
+          problems: [
+            {
+              ...{
+                line: 32,
+                column: 9,
+                severity: 'warning',
+                code: 'no-whole-region',
+                path: 'actions.deploy.with.phases',
+              },
+              ...{ message: 'no phase covers a whole region before the last one covers them all' },
+              hint: 'add a phase such as { name: region, scope: "region:x", amount: 100% }, or accept the risk by naming it',
+            },
+          ],
+        },
+      ] as never,
+      view,
+    ),
+  'an error': ({ width }) =>
+    foldFor(
+      { isTTY: width !== Infinity, columns: width },
+      `error: restore-refused: nothing was restored: ${MOVED}\nhint: ${MOVE}`,
+    ),
+  'a confirmation': ({ width }) =>
+    foldFor(
+      { isTTY: width !== Infinity, columns: width },
+      '✔ kvstore/14: release kvstore/14 brings back what ran before kvstore/13, and the pipeline is held; conveyor unhold kvstore --reason "…" lets deploys start again',
+    ),
+};
+
 const PICTURES = [
   ...Object.entries(STATUSES),
+  ...Object.entries(MESSAGES),
   ...Object.entries(LISTS).map(([name, { draw }]) => [name, draw] as const),
 ].flatMap(([name, draw]) => [80, 120, 200].map((width) => [name, width, draw] as const));
 
 const wordsOf = (text: string): string[] => text.split(/\s+/).filter((word) => word !== '');
 const linksOf = (text: string): string[] => wordsOf(text).filter((word) => word.startsWith('http'));
-const isLink = (line: string): boolean => /^ *https?:\S+$/.test(line);
 /** A command to copy has `--reason "…"`; every other ellipsis stands for something that was cut. */
 const withoutBlanks = (text: string): string => text.replaceAll('"…"', '""');
 
@@ -20,15 +84,26 @@ describe.each(PICTURES)('%s on a terminal of %i columns', (_name, width, draw) =
   const text = draw(viewOf(width));
   const whole = draw(viewOf(Infinity));
 
-  test('has no longer line but a link, which is whole', () => {
+  test('has no longer line but a link, a path or a command, which is whole', () => {
     const long = text.split('\n').filter((line) => widthOf(line) > width);
-    expect(long.filter((line) => !isLink(line))).toEqual([]);
+    expect(long.filter((line) => !isPlaceAlone(line))).toEqual([]);
     expect(linksOf(text)).toEqual(linksOf(whole));
   });
 
   test('cuts no word without an ellipsis', () => {
     const words = new Set(wordsOf(whole));
     expect(wordsOf(text).filter((word) => !words.has(word) && !/^…|…$/.test(word))).toEqual([]);
+  });
+
+  test('looks with colours as it does without', () => {
+    const coloured = draw({ ...viewOf(width), color: true });
+    expect(coloured.replace(/\u001b\[\d+m/g, '')).toBe(text);
+  });
+
+  test('begins each value of a heading, and continues it, in one column', () => {
+    const [heading = ''] = text.split('\n\n');
+    const fields = heading.split('\n').filter((line) => /^[A-Z][a-z]+: {2}/.test(line));
+    expect(new Set(fields.map((line) => /^\w+: +/.exec(line)?.[0].length)).size).toBeLessThan(2);
   });
 
   test('ends no line with spaces', () => {
@@ -54,6 +129,52 @@ test('short cells, such as a day with its time, stay whole as long as longer one
   expect(LISTS['history']!.draw(viewOf(80))).toMatch(/source=13 +12 Nov 09:00:00 +–$/m);
 });
 
+test('messages are folded between words, under the text that it continues', () => {
+  const drawn = Object.values(MESSAGES).flatMap((draw) => draw(viewOf(80)).split('\n'));
+  expect(drawn).toEqual([
+    '✔ virtual-time test server  /root/.cache/conveyor/test-server-1.32.0/test-server',
+    '✖ Temporal                  it accepts connections and did not answer within',
+    '                            10s: it is frozen',
+    '    → see its log and its machine; lsof -i :7233 names its process: where',
+    '      ps -o stat says T it was stopped, and kill -CONT 29049 continues it;',
+    '      workflows continue once it answers, and nothing is lost',
+    '',
+    '1 thing missing or broken.',
+    'examples/kvstore/pipeline.yaml:32:9: warning no-whole-region:',
+    '  actions.deploy.with.phases: no phase covers a whole region before the last one',
+    '  covers them all',
+    '    add a phase such as { name: region, scope: "region:x", amount: 100% }, or',
+    '      accept the risk by naming it',
+    '',
+    '0 errors, 1 warning',
+    'error: restore-refused: nothing was restored:',
+    '       /work/night/.conveyor/archive.duckdb and /srv/night/db/temporal.db are',
+    '       there already',
+    'hint: move them away:',
+    'mv /work/night/.conveyor/archive.duckdb /work/night/.conveyor/archive.duckdb.20261128T021013Z &&',
+    '      mv /srv/night/db/temporal.db /srv/night/db/temporal.db.20261128T021013Z',
+    '✔ kvstore/14: release kvstore/14 brings back what ran before kvstore/13, and the',
+    '  pipeline is held; conveyor unhold kvstore --reason "…" lets deploys start',
+    '  again',
+  ]);
+});
+
+test('an error is folded on a terminal, and has one line each for message and hint in a pipe', async () => {
+  const fails = { status: () => Promise.reject(conveyorError('restore-refused', { why: MOVED, how: MOVE })) };
+  const typed = (isTTY: boolean) => run(['status', 'kvstore'], { client: fails as never, columns: 80, isTTY });
+  expect((await typed(true)).err).toMatch(/^error: restore-refused: nothing was restored:\n {7}\S/);
+  expect((await typed(false)).err.trimEnd().split('\n')).toHaveLength(2);
+});
+
+test('the cause of a finder that fails is whole at every width', () => {
+  const [heading, row = '', ...below] = LISTS['list finders']!.draw(viewOf(80)).split('\n');
+  expect(heading).toMatch(/^FINDER .* SAID$/);
+  expect(row).toMatch(/ …$/);
+  expect(below.join(' ').replace(/ +/g, ' ')).toMatch(
+    /^commits-of-payments since 11m 10s ago: connect ECONNREFUSED: .* as the on-call of storage saw first$/,
+  );
+});
+
 test('an id is cut at its start if a terminal has no room, since its end tells it from others', () => {
   const rows = LISTS['list deploys']!.draw(viewOf(60)).split('\n');
   expect(rows[1]).toMatch(/^…\S*113\/deploy-europe /);
@@ -72,7 +193,7 @@ test('a live picture has the same lines, and draws its links whole', async () =>
   const ended = { status: () => Promise.resolve({ ...RICH.deploy, state: 'ended', outcome: 'reverted' } as never) };
   const { out } = await run(['watch', RICH.deploy.id], { client: ended, columns: 80, isTTY: true });
   const lines = out.replace(/\u001b\[[?0-9;]*[A-Za-z]/g, '').split('\n');
-  expect(lines.filter((line) => widthOf(line) >= 80 && !isLink(line))).toEqual([]);
+  expect(lines.filter((line) => widthOf(line) >= 80 && !isPlaceAlone(line))).toEqual([]);
   expect(lines).toContain(RICH.deploy.webUi);
   expect(withoutBlanks(lines.join('\n')).match(/…/g)).toHaveLength(1);
 });
