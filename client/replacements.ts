@@ -61,7 +61,10 @@ function withReplacement(read: readonly LocksRead[], isOwn: (one: Brought) => bo
     const own = all.find(isOwn);
     if (own === undefined) continue;
     const found = replacedBy(all, own);
-    if (found === null) return { release: good.release, version: good.version };
+    if (found === null) {
+      const { replaced: _, replacedUnknown: _unknown, ...own } = good;
+      return own;
+    }
     const { by, version, on } = found;
     return { ...good, replaced: { by, version, ...(on === undefined ? {} : { on }) } };
   }

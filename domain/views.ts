@@ -471,6 +471,8 @@ export interface GoodView {
   readonly replaced?: { readonly by: string; readonly version: string; readonly on?: string };
   /** The locks that have it could not be read in time. */
   readonly replacedUnknown?: true;
+  /** What a later release brought, until the rollback `by` has ended for this action: so long its units run that version, or both. */
+  readonly undoing?: { readonly release: number; readonly version: string; readonly by: string };
 }
 
 export interface PipelineStatus extends PipelineSummary {

@@ -99,13 +99,18 @@ function groupsSection({ groups = [] }: PipelineStatus, colors: Colors): string[
 function goodSection({ lastGood }: PipelineStatus, colors: Colors): string[] {
   const good = Object.entries(lastGood).map(([action, last]) => [
     `  ${action}`,
-    last.replaced && last.replaced.on === undefined ? last.replaced.version : last.version,
+    last.undoing?.version ?? versionOf(last),
     colors.dim(goodWords(last)),
   ]);
   return good.length === 0 ? [] : [colors.bold('In production'), ...alignRows(good)];
 }
 
-function goodWords({ release, version, replaced, replacedUnknown }: GoodView): string {
+const versionOf = ({ version, replaced }: GoodView): string =>
+  replaced && replaced.on === undefined ? replaced.version : version;
+
+function goodWords(good: GoodView): string {
+  const { release, version, replaced, replacedUnknown, undoing } = good;
+  if (undoing) return `since release ${undoing.release}; ${undoing.by} brings back ${versionOf(good)}`;
   const since = release === 0 ? 'as before the first release' : `since release ${release}`;
   if (replaced === undefined) return replacedUnknown ? `${since}; ${REPLACED_UNKNOWN}` : since;
   const { by, on } = replaced;

@@ -1,6 +1,6 @@
 import { releaseId } from '../ids';
 import type { PipelineState } from './state';
-import type { PipelineStatus, ReleaseSummary, RunsNow, Undone } from '../views';
+import type { GoodView, PipelineStatus, ReleaseSummary, RunsNow, Undone } from '../views';
 
 type Row = Pick<ReleaseSummary, 'id' | 'pipeline' | 'number' | 'state' | 'endedAt' | 'trigger'>;
 
@@ -13,6 +13,21 @@ export function undoneBy(of: Pick<Row, 'pipeline' | 'number'>, releases: readonl
   if (done) return { by: done.id, at: done.endedAt };
   const open = rollbacks.find(({ endedAt }) => endedAt === null);
   return open && { by: open.id, at: null, state: open.state };
+}
+
+/** What an action brought that is no longer good, and the rollback that has yet to take it back; undefined where there is none. */
+export function undoingOf(
+  { spec, active, history }: Pick<PipelineState, 'spec' | 'active' | 'history'>,
+  action: string,
+): GoodView['undoing'] {
+  for (const { number, trigger, booked } of [...active].reverse()) {
+    if (trigger.kind !== 'rollback' || booked?.[action] !== undefined) continue;
+    const undone = history.find((row) => row.number === trigger.of);
+    const brought = undone?.deploys.find((deploy) => deploy.action === action && deploy.outcome === 'succeeded');
+    if (undone && brought)
+      return { release: undone.number, version: brought.version, by: releaseId(spec.pipeline, number) };
+  }
+  return undefined;
 }
 
 /** Releases of any pipelines, each with the rollback of it that is among them. */

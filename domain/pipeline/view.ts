@@ -12,7 +12,7 @@ import { nextOpening } from './openings';
 import { whyQueued } from './queue';
 import { lastOwn, replacementOf } from './replaced';
 import type { ActiveRelease, GoodDeploy, PipelineState } from './state';
-import { withReplaced, withUndone } from './undone';
+import { undoingOf, withReplaced, withUndone } from './undone';
 
 /** `list pipelines -o json`. */
 export function pipelineSummary(state: PipelineState): PipelineSummary {
@@ -48,7 +48,10 @@ export function pipelineStatus(state: PipelineState, nowMs: number): Omit<Pipeli
   const behind = behindOf(state);
   const lastGood = Object.entries(good).flatMap(([action, deploys]) => {
     const last = lastOwn(deploys);
-    return last ? [[action, goodView(last, replacementOf(deploys))] as const] : [];
+    const undoing = undoingOf(state, action);
+    return last
+      ? [[action, { ...goodView(last, replacementOf(deploys)), ...(undoing ? { undoing } : {}) }] as const]
+      : [];
   });
   return {
     ...pipelineSummary(state),
@@ -152,7 +155,9 @@ export function pipelineDetails(state: PipelineState, nowMs: number): string {
     waits = [],
     late = [],
   } = pipelineStatus(state, nowMs);
-  const good = Object.entries(lastGood).map(([action, { release, version, replaced }]) => {
+  const good = Object.entries(lastGood).map(([action, { release, version, replaced, undoing }]) => {
+    if (undoing)
+      return marked`${action}: ${code(undoing.version)}, brought by release ${undoing.release}; ${undoing.by} brings back ${code(replaced && replaced.on === undefined ? replaced.version : version)}`;
     const since = release === 0 ? 'as before the first release' : `since release ${release}`;
     if (replaced === undefined) return marked`${action}: ${code(version)}, ${since}`;
     return replaced.on === undefined

@@ -4,9 +4,10 @@ import { changesBetween } from '../../domain/changes';
 import { renderDeploy } from '../../cli/render/deploy';
 import { historyTable, releaseTable } from '../../cli/render/lists';
 import { truncate, fold, widthOf, wrap, type View } from '../../cli/render/paint';
+import { renderPipeline } from '../../cli/render/pipeline';
 import { renderRelease } from '../../cli/render/release';
 import { forPeople } from '../../cli/render/times';
-import { action, deploy, NOW, phase, release, revertedDeploy } from '../builders/cliSamples';
+import { action, deploy, NOW, phase, pipeline, release, revertedDeploy } from '../builders/cliSamples';
 
 const view: View = { width: 110, color: false, now: NOW, timeZone: 'UTC' };
 
@@ -288,6 +289,13 @@ kvstore/13  ✖ failed  deploy kv:13 ↩ reverted  source=13  14:01:20  48s
     expect(releaseTable([ended], view)).toContain(`✔ succeeded, ${words} `);
     expect(historyTable([{ ...ended, durationMs: 1, deploys: [] }], view)).toContain(`✔ succeeded, ${words} `);
     expect(renderRelease(ended, [], view)).toContain(`Undone:    ${line}\n`);
+  });
+
+  test('a version that is being undone is in production until the rollback is through', () => {
+    const undoing = { release: 13, version: 'kv:24', by: 'kvstore/14' };
+    const lastGood = { deploy: { release: 12, version: 'kv:23', undoing } };
+    const page = renderPipeline(pipeline({ lastGood }), view);
+    expect(page).toMatch(/deploy {2}kv:24 {2}since release 13; kvstore\/14 brings back kv:23/);
   });
 
   test('an empty table says what to do instead of showing a heading', () => {

@@ -3,7 +3,8 @@ import { runningNow, undoneBy, withUndone } from '../../../domain/pipeline/undon
 import type { Inheritance } from '../../../domain/deploy/planRevert';
 import { recordRelease } from '../../../domain/pipeline/recordOutcome';
 import { created, started, type PipelineState } from '../../../domain/pipeline/state';
-import { pipelineDetails } from '../../../domain/pipeline/view';
+import { rolledBack } from '../../../domain/pipeline/rollback';
+import { pipelineDetails, pipelineStatus } from '../../../domain/pipeline/view';
 import type { ReleaseSummary, RunsNow } from '../../../domain/views';
 import { pipeline, release } from '../../builders/cliSamples';
 import { artifact, deployed, NOW, pipelineOf, resultOf, running as withRunning } from '../../builders/pipelineWorld';
@@ -90,4 +91,24 @@ test('each action runs now the newest good deploy of its own or of another pipel
   );
   const deploying = [{ deploying: true }] as unknown as PipelineState['active'];
   expect(runningNow(status, { active: deploying, inherited: {} })).toEqual([]);
+});
+
+test('in production is what is being undone, until the rollback has brought back the version before', () => {
+  const two = shipped(withRunning(pipelineOf(), artifact('kv:2')), 1, artifact('kv:2'));
+  const three = recordRelease(
+    withRunning(two, artifact('kv:3')),
+    resultOf(2, [deployed('deploy', 'succeeded', artifact('kv:3'))], [artifact('kv:3')]),
+    NOW,
+  );
+  const why = { of: 2, actor: 'user:alice', reason: '', notBad: false };
+  const back = started(rolledBack(three, [artifact('kv:2')], why, NOW), 3);
+  const { version } = three.history.at(-1)?.deploys[0] ?? { version: '' };
+  expect(pipelineStatus(back, NOW).lastGood['deploy']).toMatchObject({
+    release: 1,
+    undoing: { release: 2, version, by: 'kvstore/3' },
+  });
+  expect(pipelineDetails(back, NOW)).toContain('brought by release 2; kvstore/3 brings back');
+  expect(pipelineStatus(three, NOW).lastGood['deploy']).not.toHaveProperty('undoing');
+  const through = shipped(back, 3, artifact('kv:2'));
+  expect(pipelineStatus(through, NOW).lastGood['deploy']).not.toHaveProperty('undoing');
 });
