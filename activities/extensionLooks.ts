@@ -1,18 +1,22 @@
-import type { ExaminationOrder, ExtensionLook } from '../domain/examination';
+import type { ClockLook, ExaminationOrder, ExtensionLook } from '../domain/examination';
 import { rootCause } from '../domain/rootCause';
 import { shownUrl, withShownUrls } from '../domain/shownUrl';
 import type { ExtensionRef } from '../platform/extensions';
 import type { Registry } from '../platform/registry';
 import { NoAnswer, sendRequest, type Fetch } from '../sdk/request';
+import type { Clock } from './clock';
 
 interface LookPorts {
   readonly registry: Pick<Registry, 'extensions'>;
   readonly fetch?: Fetch;
+  /** Of this worker. */
+  readonly identity: string;
+  readonly ownClock: Clock;
 }
 
 export type ExtensionLookActivities = ReturnType<typeof createExtensionLookActivities>;
 
-export function createExtensionLookActivities({ registry, fetch }: LookPorts) {
+export function createExtensionLookActivities({ registry, fetch, identity, ownClock }: LookPorts) {
   return {
     /** Whether each extension that this worker knows answers, all at once. No method of a protocol is called, and no token sent. */
     lookAtExtensions: ({ answerMs }: ExaminationOrder): Promise<ExtensionLook[]> =>
@@ -22,6 +26,12 @@ export function createExtensionLookActivities({ registry, fetch }: LookPorts) {
           trouble: await troubleWith(extension, { answerMs, fetch }),
         })),
       ),
+    /** The clock of this machine and not that of Temporal, for which activities take it otherwise; held for a moment, so that other workers take some of several looks. */
+    lookAtClock: async ({ holdMs }: { readonly holdMs: number }): Promise<ClockLook> => {
+      const atMs = await ownClock.now();
+      await ownClock.sleep(holdMs);
+      return { identity, atMs };
+    },
   };
 }
 

@@ -49,10 +49,14 @@ export async function openBuilds(taskQueue: string, options: ConnectionOptions):
 }
 
 /** Null if no worker ever had a build. */
-export async function lookAtBuilds(temporal: Temporal, taskQueue: string): Promise<BuildsView | null> {
+export async function lookAtBuilds(
+  temporal: Temporal,
+  taskQueue: string,
+  nowMs = Date.now(),
+): Promise<BuildsView | null> {
   const [builds, { current, lastPolls }] = await Promise.all([buildsAtWork(temporal), workersAt(temporal, taskQueue)]);
   if (builds.length === 0) return null;
-  const polled = lastPolls.filter(([, atMs]) => isRecent(atMs)).map(([build]) => build);
+  const polled = lastPolls.filter(([, atMs]) => isRecent(atMs, nowMs)).map(([build]) => build);
   const stuck = await Promise.all(
     builds
       .filter((build) => build !== current)

@@ -8,13 +8,15 @@ import type {
   ExaminationView,
   ExtensionLook,
   ListingLook,
+  Poller,
 } from '../domain/examination';
+import { aheadBetween } from '../domain/clocks';
 import { workflowIds } from '../domain/ids';
 import { rootCause } from '../domain/rootCause';
 import { queueBacklogs } from './backlogs';
 import { lookAtBuilds } from './builds';
 import { connectTemporal, isUnanswered, WORKER_TIMEOUT_MS, type ConnectionOptions, type Temporal } from './connection';
-import { pollingSeen, workersAt } from './readiness';
+import { isRecent, pollingSeen, workersAt, type QueueWorkers } from './readiness';
 import { isDeadline, maybeUnstored, whyUnwritten, WRITTEN_WITHIN_MS } from './writes';
 
 const EXTENSION_WITHIN_MS = 3_000;
@@ -43,20 +45,27 @@ export async function examine(temporal: Temporal, taskQueue: string): Promise<Ex
     (handle) => ({ handle }),
     (error: unknown) => ({ error }),
   );
-  const untilMs = Date.now();
+  const begun = 'error' in started ? null : { handle: started.handle, fromMs, untilMs: Date.now() };
+  const clockAheadMs = begun && (await clockAhead(client, begun).catch(() => null));
   const workers = await seen;
-  const { isPolled, ...polling } = workers === null ? UNSEEN : pollingSeen(workers);
+  // Temporal says when workers polled by its own clock.
+  const theirNowMs = Date.now() + (clockAheadMs ?? 0);
+  const { isPolled, ...polling } = workers === null ? UNSEEN : pollingSeen(workers, undefined, theirNowMs);
   const end =
     'error' in started
       ? endUnbegun(started.error, workers !== null)
       : isPolled
         ? await endOfExamination(client, started.handle)
         : await endUnpolled(client, started.handle);
-  const begun = 'error' in started ? null : { handle: started.handle, fromMs, untilMs };
+  const beside = await lookBeside(temporal, taskQueue, begun, Date.now() + (clockAheadMs ?? 0));
   const { namespace } = temporal;
-  const seenOfWorkers = { taskQueue, ...polling, pollers: workers?.pollers ?? [] };
-  return { ...seenOfWorkers, end, namespace, ...(await lookBeside(temporal, taskQueue, begun)) };
+  return { taskQueue, ...polling, pollers: pollersSeen(workers, theirNowMs), end, namespace, clockAheadMs, ...beside };
 }
+
+const pollersSeen = (workers: QueueWorkers | null, nowMs: number): Poller[] =>
+  (workers?.pollers ?? [])
+    .filter(({ atMs }) => isRecent(atMs, nowMs))
+    .map(({ identity, build, lastPollAt }) => ({ identity, build, lastPollAt }));
 
 /** An examination that Temporal began, at a time of its own between two of ours. */
 interface Begun {
@@ -65,21 +74,25 @@ interface Begun {
   readonly untilMs: number;
 }
 
-type Beside = Pick<ExaminationView, 'backlogs' | 'clockAheadMs' | 'attributes' | 'builds' | 'listing'>;
+type Beside = Pick<ExaminationView, 'backlogs' | 'attributes' | 'builds' | 'listing'>;
 
 /** What is asked besides, each by itself: what Temporal does not say hides nothing else. */
-async function lookBeside(temporal: Temporal, taskQueue: string, begun: Begun | null): Promise<Beside> {
+async function lookBeside(
+  temporal: Temporal,
+  taskQueue: string,
+  begun: Begun | null,
+  theirNowMs: number,
+): Promise<Beside> {
   const { client } = temporal;
   const listing = begun === null ? null : lookAtLists(client, begun);
-  const [backlogs, clockAheadMs, attributes, builds] = await client.withDeadline(Date.now() + ASKED_WITHIN_MS, () =>
+  const [backlogs, attributes, builds] = await client.withDeadline(Date.now() + ASKED_WITHIN_MS, () =>
     Promise.all([
       queueBacklogs(temporal, taskQueue).catch(() => []),
-      begun === null ? null : clockAhead(begun).catch(() => null),
       registeredAttributes(temporal).catch(() => null),
-      lookAtBuilds(temporal, taskQueue).catch(() => null),
+      lookAtBuilds(temporal, taskQueue, theirNowMs).catch(() => null),
     ]),
   );
-  return { backlogs, clockAheadMs, attributes, builds, listing: await listing };
+  return { backlogs, attributes, builds, listing: await listing };
 }
 
 /** An index of Elasticsearch is refreshed every second, unless it is set otherwise. */
@@ -109,9 +122,9 @@ async function registeredAttributes({ connection, namespace }: Temporal): Promis
 /** It may be waited for all the same. */
 const UNSEEN = { isPolled: true, lastPollAt: null };
 
-async function clockAhead({ handle, fromMs, untilMs }: Begun): Promise<number> {
-  const atMs = (await handle.describe()).startTime.getTime();
-  return atMs > untilMs ? atMs - untilMs : Math.min(0, atMs - fromMs);
+async function clockAhead(client: Client, { handle, fromMs, untilMs }: Begun): Promise<number> {
+  const { startTime } = await client.withDeadline(Date.now() + ASKED_WITHIN_MS, () => handle.describe());
+  return aheadBetween(startTime.getTime(), fromMs, untilMs);
 }
 
 /** A server that throttles us gives no word either, also of a task queue that it has in memory. */
@@ -122,11 +135,14 @@ function endUnbegun(error: unknown, isQueueDescribed: boolean): ExaminationEnd {
     : { kind: 'unbegun', reason: rootCause(error) };
 }
 
+/** Any worker takes a look: so many reach each of a few workers. */
+const clockLooks = 12;
+
 const startExamination = (client: Client, taskQueue: string): Promise<WorkflowHandle> =>
   client.withDeadline(Date.now() + WRITTEN_WITHIN_MS, () =>
     client.workflow.start('examination', {
       ...{ workflowId: workflowIds.examination(randomUUID()), taskQueue, workflowExecutionTimeout: OVER_MS },
-      args: [{ answerMs: EXTENSION_WITHIN_MS }] satisfies [ExaminationOrder],
+      args: [{ answerMs: EXTENSION_WITHIN_MS, clockLooks }] satisfies [ExaminationOrder],
       staticSummary: 'conveyor doctor asks whether workers and extensions answer',
     }),
   );
@@ -144,12 +160,13 @@ const endExamination = (client: Client, handle: WorkflowHandle, why: string): Pr
 async function endOfExamination(client: Client, handle: WorkflowHandle): Promise<ExaminationEnd> {
   const sinceMs = Date.now();
   try {
-    const { extensions } = await client.withDeadline(
+    const { extensions, clocks } = await client.withDeadline(
       sinceMs + WORKER_TIMEOUT_MS,
       () => handle.result() as Promise<Examination>,
     );
     const tookMs = Date.now() - sinceMs;
-    return { kind: 'answered', tookMs, extensions, unused: await unusedPushTypes(client, extensions) };
+    const unused = await unusedPushTypes(client, extensions);
+    return { kind: 'answered', tookMs, extensions, unused, ...(clocks && { clocks }) };
   } catch (error) {
     if (error instanceof WorkflowFailedError) return { kind: 'refused', reason: rootCause(error) };
     if (!isUnanswered(error)) throw error;

@@ -67,12 +67,12 @@ export async function polling(
 }
 
 /** The same, of workers that were looked at already. */
-export function pollingSeen({ current, lastPolls }: QueueWorkers, wanted?: Build): Polling {
+export function pollingSeen({ current, lastPolls }: QueueWorkers, wanted?: Build, nowMs = Date.now()): Polling {
   const build = wanted === undefined ? current : wanted;
   const named = build === null && lastPolls.every(([one]) => one === null) ? {} : { build };
   const last = lastPolls.find(([one]) => one === build)?.[1];
   if (last === undefined) return { isPolled: false, lastPollAt: null, ...named };
-  return { isPolled: isRecent(last), lastPollAt: formatTime(last), ...named };
+  return { isPolled: isRecent(last, nowMs), lastPollAt: formatTime(last), ...named };
 }
 
 export interface QueueWorkers {
@@ -80,11 +80,12 @@ export interface QueueWorkers {
   readonly current: Build;
   /** When a worker of a build polled last, in ms. */
   readonly lastPolls: readonly (readonly [Build, number])[];
-  /** Those that polled within two minutes. */
-  readonly pollers: readonly Poller[];
+  /** Those that Temporal still lists, which it does for some minutes. */
+  readonly pollers: readonly (Poller & { readonly atMs: number })[];
 }
 
-export const isRecent = (lastPollMs: number): boolean => Date.now() - lastPollMs < POLLED_WITHIN_MS;
+/** @param nowMs by Temporal's clock, where that is known to differ from ours */
+export const isRecent = (lastPollMs: number, nowMs: number): boolean => nowMs - lastPollMs < POLLED_WITHIN_MS;
 
 /** The workers of a task queue, by build. */
 export async function workersAt(
@@ -95,17 +96,16 @@ export async function workersAt(
     ...{ namespace, taskQueue: { name: taskQueue }, taskQueueType: OF_WORKFLOWS },
   });
   const lastPolls = new Map<Build, number>();
-  const recent: Poller[] = [];
+  const listed: QueueWorkers['pollers'][number][] = [];
   for (const { identity, lastAccessTime, deploymentOptions } of pollers ?? []) {
     const isOfBuild = deploymentOptions?.workerVersioningMode === VERSIONED;
     const build = isOfBuild ? (deploymentOptions.buildId ?? null) : null;
     const atMs = lastAccessTime?.seconds ? Number(lastAccessTime.seconds) * 1000 : Date.now();
     lastPolls.set(build, Math.max(atMs, lastPolls.get(build) ?? 0));
-    if (isRecent(atMs))
-      recent.push({ identity: identity || 'a worker without a name', build, lastPollAt: formatTime(atMs) });
+    listed.push({ identity: identity || 'a worker without a name', build, lastPollAt: formatTime(atMs), atMs });
   }
   const current = versioningInfo?.currentDeploymentVersion?.buildId || null;
-  return { current, lastPolls: [...lastPolls], pollers: recent };
+  return { current, lastPolls: [...lastPolls], pollers: listed };
 }
 
 /** Of temporal.api.enums.v1.WorkerVersioningMode. */

@@ -1,5 +1,6 @@
 import type { Build, BuildsView } from './builds';
 import type { CertificateLook } from './certificates';
+import type { WorkerClock } from './clocks';
 import type { QueueBacklog } from './metrics';
 
 /** An examination goes the whole way of work: Temporal writes it down, a worker takes it up, and asks all extensions that it knows. */
@@ -7,6 +8,14 @@ import type { QueueBacklog } from './metrics';
 export interface ExaminationOrder {
   /** How long each extension has to answer. */
   readonly answerMs: number;
+  /** How many looks there are at the clocks of workers; none by an older command line. */
+  readonly clockLooks?: number;
+}
+
+/** What a worker's clock showed. */
+export interface ClockLook {
+  readonly identity: string;
+  readonly atMs: number;
 }
 
 /** What a worker saw of one extension of its configuration. */
@@ -23,6 +32,8 @@ export interface ExtensionLook {
 /** The result of the workflow. */
 export interface Examination {
   readonly extensions: readonly ExtensionLook[];
+  /** Of the workers that took a look; missing where none was asked for, and of workers of an older version. */
+  readonly clocks?: readonly WorkerClock[];
 }
 
 export interface Poller {
@@ -41,6 +52,7 @@ export type ExaminationEnd =
       readonly extensions: readonly ExtensionLook[];
       /** Push types that do not answer, and that no deploy has used as far back as Temporal remembers. */
       readonly unused: readonly string[];
+      readonly clocks?: readonly WorkerClock[];
     }
   /** A worker answered, and refused it: it is of another version, or holds a key that we do not. */
   | { readonly kind: 'refused'; readonly reason: string }

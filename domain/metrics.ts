@@ -32,6 +32,12 @@ export const WORKER_METRICS = {
   sweepTime: { kind: 'seconds', name: 'conveyor_sweep_duration', help: 'Sweeps of finders, until they had an answer.' },
 } as const satisfies Record<string, Metric>;
 
+/** A gauge, which may not be negative. It is of the worker, and no part of what happens. */
+export const CLOCK_SKEW_METRIC = {
+  name: 'conveyor_worker_clock_skew',
+  help: "How far the clock of this worker is from Temporal's, ahead or behind.",
+} as const;
+
 export interface MeasuredValue {
   readonly of: keyof typeof WORKER_METRICS;
   /** A number of events, or ms. */
@@ -139,6 +145,10 @@ export interface Meter {
     unit?: string,
     help?: string,
   ): { record(value: number, labels: Record<string, string>): void };
+}
+
+export interface GaugeMeter {
+  createGauge(name: string, type: 'float', unit?: string, help?: string): { set(value: number): void };
 }
 
 /** A clock that was put back makes no time negative. */

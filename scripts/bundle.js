@@ -8,7 +8,7 @@ const { digest, isCurrent, remember } = require('./inputs');
 
 const ENTRY = path.join(ROOT, 'workflows/index.ts');
 const STACK_TRACES = path.join(ROOT, 'workflows/stackTraces.ts');
-const PROVENANCE = path.join(ROOT, 'workflows/provenance.ts');
+const INTERCEPTORS = ['provenance.ts', 'serverTime.ts'].map((file) => path.join(ROOT, 'workflows', file));
 const BUNDLE = path.join(ROOT, 'dist/workflow-bundle.js');
 const STAMP = path.join(ROOT, 'dist/.workflow-bundle.digest');
 const INPUTS = [
@@ -25,8 +25,8 @@ async function ensureBundle() {
   // Loaded once for all workflows of a worker, instead of once for each; so no module may keep state (eslint.config.js).
   const { code } = await bundleWorkflowCode({
     workflowsPath: ENTRY,
-    workflowInterceptorModules: [PROVENANCE],
-    preloadModules: [STACK_TRACES, PROVENANCE, ENTRY],
+    workflowInterceptorModules: INTERCEPTORS,
+    preloadModules: [STACK_TRACES, ...INTERCEPTORS, ENTRY],
     webpackConfigHook: forThisNode,
     logger: onlyProblems,
   });

@@ -14,6 +14,10 @@ const examinationEnd = z.discriminatedUnion('kind', [
   z.object({
     ...{ kind: z.literal('answered'), tookMs: z.number(), extensions: z.array(extension) },
     unused: z.array(z.string()).describe('push types that do not answer, and that no deploy has used'),
+    clocks: z
+      .array(z.object({ identity: z.string(), aheadMs: z.number() }))
+      .optional()
+      .describe('how far the clocks of the workers that were reached are ahead of that of Temporal'),
   }),
   z.object({ kind: z.literal('refused'), reason: z.string() }),
   z.object({ kind: z.literal('silent'), withinMs, takenBy: z.string().nullable() }),

@@ -12,6 +12,7 @@ import { createActionActivities } from '../activities/actionService';
 import { createApprovalActivities } from '../activities/approvals';
 import { createBugActivities } from '../activities/bugs';
 import { createCalendarActivities } from '../activities/calendar';
+import { wallClock } from '../activities/clock';
 import { createChildActivities } from '../activities/children';
 import { createExtensionLookActivities } from '../activities/extensionLooks';
 import { createFinderActivities } from '../activities/finders';
@@ -38,7 +39,9 @@ import type { PipelineIndex } from '../domain/pipeline/pipelineIndex';
 import { callMeasure, recordMeasures, type Meter } from '../domain/metrics';
 import { SIDE_QUEUES, sideQueue } from '../domain/taskQueues';
 import { bundleForBuild } from '../workflows/versioning';
-import { NOT_TRACED, sinksOf, type Tracing } from './tracing';
+import { workerIdentity, type ServerClock } from './serverClock';
+import { sinksOf } from './sinks';
+import { NOT_TRACED, type Tracing } from './tracing';
 
 /** What a worker is made of; tests give it a virtual clock, an embedded simulator and a short heartbeat. */
 export interface WorkerParts extends CallPorts {
@@ -51,6 +54,8 @@ export interface WorkerParts extends CallPorts {
   readonly taskQueue: string;
   /** Left out where nobody wants traces. */
   readonly tracing?: Tracing;
+  /** Told when Temporal began each task; left out where nobody compares clocks. */
+  readonly taskStarted?: ServerClock['taskStarted'];
   /** How programs of configuration are kept in; by default as well as this machine can. */
   readonly programs?: () => Promise<ProgramWalls>;
   /** The workflow bundle, made once by the build. */
@@ -87,7 +92,7 @@ export async function createWorker(parts: WorkerParts): Promise<ConveyorWorker> 
     ...common,
     taskQueue,
     workflowBundle: bundleOf(codePath, options),
-    sinks: sinksOf(tracing),
+    sinks: sinksOf(tracing, parts.taskStarted),
     stickyQueueScheduleToStartTimeout: '1s',
     maxConcurrentWorkflowTaskExecutions: 120,
     maxConcurrentActivityTaskExecutions: slots.effects,
@@ -121,7 +126,7 @@ function activitiesOf({ client, index, taskQueue, runner, tracing = NOT_TRACED, 
     ...createHolderActivities({ ...ports, canaries, client, taskQueue }),
     ...createChildActivities({ ...ports, client, index }),
     ...createCalendarActivities(ports),
-    ...createExtensionLookActivities(ports),
+    ...createExtensionLookActivities({ ...ports, identity: workerIdentity(), ownClock: wallClock }),
     ...createFinderActivities({ ...ports, client, index }),
     ...createScriptActivities({ ...ports, scripts: ports.registry.scripts, runner, snapshots }),
     ...createWaitForActivities({ client }),

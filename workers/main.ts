@@ -21,6 +21,7 @@ import { startArchiving } from './archiving';
 import { buildOptions, WORKER_BUILD } from './build';
 import { createWorker } from './createWorker';
 import { createLog } from './log';
+import { createServerClock } from './serverClock';
 import { explainListening, METRICS_ADDRESS, telemetryOf } from './telemetry';
 import { openTracing } from './tracing';
 
@@ -40,6 +41,7 @@ async function main(): Promise<void> {
   const client = new Client({ connection: clientConnection, namespace, ...sealing(registry.seal) });
   const runner = createRunner(registry.scripts);
   const tracing = await openTracing(process.env);
+  const serverClock = createServerClock(wallClock, Runtime.instance().metricMeter, log);
   const worker = await createWorker({
     connection,
     client,
@@ -51,7 +53,8 @@ async function main(): Promise<void> {
     registry,
     tracing,
     platform: () => registry,
-    clock: wallClock,
+    clock: serverClock,
+    taskStarted: serverClock.taskStarted,
     options: buildOptions(build),
   });
   // A worker without sweeps still deploys; what finders find then waits for a notification or for the next worker.

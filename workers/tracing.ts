@@ -1,10 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { SpanKind, SpanStatusCode, TraceFlags, type HrTime } from '@opentelemetry/api';
 import type { ReadableSpan, SpanProcessor } from '@opentelemetry/sdk-trace';
-import type { InjectedSinks } from '@temporalio/worker';
 import { parentOfCall, type TraceSpan } from '../domain/trace';
 import type { ObservedCall } from '../sdk/client';
-import type { TraceSinks } from '../workflows/trace';
 
 /** Where a worker sends its traces, by OTLP over HTTP. */
 const TRACES_ADDRESSES = ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT'] as const;
@@ -96,8 +94,3 @@ function hrTime(ms: number): HrTime {
   const micros = Math.round(ms * 1_000);
   return [Math.floor(micros / 1_000_000), (micros % 1_000_000) * 1_000];
 }
-
-/** What workflows hand over. */
-export const sinksOf = ({ ended }: Tracing): InjectedSinks<TraceSinks> => ({
-  traces: { ended: { fn: (_workflow, spans) => ended(spans), callDuringReplay: false } },
-});

@@ -1,10 +1,29 @@
 import { setWorkflowOptions } from '@temporalio/workflow';
+import { aheadBetween, clocksOfWorkers, type WorkerClock } from '../domain/clocks';
 import type { Examination, ExaminationOrder } from '../domain/examination';
-import { extensionExaminers } from './proxies';
+import { clockExaminers, extensionExaminers } from './proxies';
 import { versioned } from './versioning';
 
 /** That it ends shows that Temporal writes, and that workers take up work; its result is how extensions answer them. */
 export async function examination(order: ExaminationOrder): Promise<Examination> {
-  return { extensions: await extensionExaminers.lookAtExtensions(order) };
+  const { clockLooks = 0 } = order;
+  const extensions = extensionExaminers.lookAtExtensions(order);
+  if (clockLooks === 0) return { extensions: await extensions };
+  const clocks = Promise.all(Array.from({ length: clockLooks }, lookAtClock));
+  return { extensions: await extensions, clocks: clocksOfWorkers((await clocks).flat()) };
 }
+
+const HOLD_MS = 300;
+
+/** Workflows have Temporal's time: its own before and after the look is what the worker's has to be between. A look that fails shows nothing. */
+async function lookAtClock(): Promise<WorkerClock[]> {
+  const fromMs = Date.now();
+  try {
+    const { identity, atMs } = await clockExaminers.lookAtClock({ holdMs: HOLD_MS });
+    return [{ identity, aheadMs: aheadBetween(atMs, fromMs, Date.now()) }];
+  } catch {
+    return [];
+  }
+}
+
 setWorkflowOptions(versioned('examination'), examination);

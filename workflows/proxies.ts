@@ -196,6 +196,14 @@ export const extensionExaminers = proxyActivities<ExtensionLookActivities>({
   retry: { maximumAttempts: 1 },
 });
 
+/** Each for any worker, and not at once for the one that runs the workflow. */
+export const clockExaminers = proxyActivities<ExtensionLookActivities>({
+  startToCloseTimeout: '5s',
+  scheduleToCloseTimeout: '5s',
+  allowEagerDispatch: false,
+  retry: { maximumAttempts: 1 },
+});
+
 /** What another release came to. A rerun whose answer does not come runs everything. */
 export const recollections = proxyActivities<RecallActivities>({
   startToCloseTimeout: '30s',

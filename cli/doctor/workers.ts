@@ -3,6 +3,7 @@ import type { ExaminationEnd, ExaminationView, ExtensionLook, Poller } from '../
 import type { QueueBacklog } from '../../domain/metrics';
 import { formatDuration, lastPollWords, listed, plural } from '../../domain/text';
 import type { DoctorCheck } from './check';
+import { clockChecks } from './clocks';
 
 /** How far work comes: whether Temporal writes it down, workers take it up, and extensions answer them. */
 
@@ -12,7 +13,7 @@ export const workerChecks = (view: ExaminationView, machine = 'this machine'): D
   ...endChecks(view),
   ...view.backlogs.filter(({ ageMs }) => ageMs > WAITS_TOO_LONG_MS).map(backlogCheck),
   ...listingChecks(view.listing),
-  ...clockChecks(view.clockAheadMs, machine),
+  ...clockChecks(view, machine),
 ];
 
 function endChecks(view: ExaminationView): DoctorCheck[] {
@@ -153,17 +154,4 @@ function listingChecks(listing: ExaminationView['listing']): DoctorCheck[] {
     default:
       return [];
   }
-}
-
-const CLOCKS_DIFFER_MS = 30_000;
-
-function clockChecks(aheadMs: number | null, machine: string): DoctorCheck[] {
-  if (aheadMs === null || Math.abs(aheadMs) < CLOCKS_DIFFER_MS) return [];
-  const by = `${formatDuration(Math.abs(aheadMs))} ${aheadMs > 0 ? 'ahead of' : 'behind'}`;
-  return [
-    {
-      ...{ name: 'clock', state: 'warning', found: `Temporal's clock is ${by} that of ${machine}` },
-      how: 'find the one that is wrong and set it by NTP: timers and windows go by that of Temporal, tokens and proofs by that of each machine',
-    },
-  ];
 }

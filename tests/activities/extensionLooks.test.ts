@@ -14,6 +14,13 @@ const registry = parseRegistry(
   { TOKEN: 'secret' },
 );
 
+const OWN = { identity: '12@one', ownClock: { now: () => Promise.resolve(7), sleep: () => Promise.resolve() } };
+
+test('a worker names itself with the time of its own clock', async () =>
+  expect(await createExtensionLookActivities({ registry, ...OWN }).lookAtClock({ holdMs: 1 })).toEqual({
+    ...{ identity: '12@one', atMs: 7 },
+  }));
+
 test('a worker says of each extension at once whether it answers, whatever it answers, and shows it no token', async () => {
   const asked: Request[] = [];
   const answers: Record<string, () => Promise<Response>> = {
@@ -24,6 +31,7 @@ test('a worker says of each extension at once whether it answers, whatever it an
   };
   const { lookAtExtensions } = createExtensionLookActivities({
     registry,
+    ...OWN,
     fetch: (request, init) => {
       asked.push(request);
       const over = new Promise<never>((_, reject) =>

@@ -152,3 +152,19 @@ test.each([
   expect(seen(clockAheadMs)).toMatchObject([{ name: 'clock', state: 'warning', found }]);
   expect([seen(null), seen(29_000), seen(-29_000)]).toEqual([[], [], []]);
 });
+
+test('a worker whose clock is seconds off is broken, with by how much and what to set', () => {
+  const answered = { kind: 'answered', tookMs: 300, extensions: [], unused: [] } as const;
+  const seen = (...clocks: { identity: string; aheadMs: number }[]) =>
+    workerChecks(view({ ...answered, clocks })).slice(2);
+  expect(seen({ identity: '12@one', aheadMs: 120_000 }, { identity: '34@two', aheadMs: -4_000 })).toEqual([
+    {
+      ...{ name: 'clock of a worker', state: 'missing', found: "that of 12@one is 2m ahead of Temporal's" },
+      how: expect.stringMatching(/^set the clock of one by NTP/) as string,
+    },
+  ]);
+  expect(seen({ identity: 'blue', aheadMs: -6_000 })).toMatchObject([
+    { found: "that of blue is 6s behind Temporal's" },
+  ]);
+  expect(workerChecks(view(answered))).toHaveLength(2);
+});

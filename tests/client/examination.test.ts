@@ -21,6 +21,8 @@ interface World {
   /** Of deploys that used a push type. */
   readonly deploys?: number;
   readonly describe?: () => Promise<object>;
+  /** How far Temporal's clock is ahead of ours. */
+  readonly aheadMs?: number;
   /** How many lists show of it. */
   readonly lists?: () => Promise<{ count: number }>;
 }
@@ -36,9 +38,10 @@ async function examined({
   deploys = 0,
   describe,
   lists = listed,
+  aheadMs = 0,
 }: World) {
   let isEnded = false;
-  const startTime = new Date();
+  const startTime = new Date(Date.now() + aheadMs);
   const handle = {
     describe: () => Promise.resolve({ startTime }),
     result: result ?? (() => Promise.reject(LATE)),
@@ -99,6 +102,18 @@ test('one is waited for where Temporal does not say who polls', async () => {
 
 test('one that no worker polls for is waited for by nobody', async () => {
   expect(await examined({ pollers: [] })).toMatchObject({ end: { kind: 'unpolled' }, isEnded: true });
+});
+
+test('whether workers poll goes by the clock of Temporal, however wrong that of this machine is', async () => {
+  const polled = (aheadMs: number) => {
+    const seconds = Math.floor((Date.now() + aheadMs) / 1000) - 10;
+    return examined({ aheadMs, pollers: [{ identity: '12@one', lastAccessTime: { seconds } }] });
+  };
+  for (const aheadMs of [-125_000, 125_000]) {
+    const { end, pollers, clockAheadMs } = await polled(aheadMs);
+    expect([end.kind, pollers.map(({ identity }) => identity)]).toEqual(['silent', ['12@one']]);
+    expect(Math.abs((clockAheadMs ?? 0) - aheadMs)).toBeLessThan(1_000);
+  }
 });
 
 test.each([

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { DefaultLogger, Runtime, Worker, type WorkflowBundleOption } from '@temporalio/worker';
 import { DeterminismViolationError } from '@temporalio/workflow';
-import { NOT_TRACED, sinksOf } from '../../workers/tracing';
+import { sinksOf } from '../../workers/sinks';
 import * as workflows from '../../workflows';
 import { bundleForBuild } from '../../workflows/versioning';
 import { files, read, startOf, withoutMachine, type Recorded } from './histories';
@@ -14,7 +14,7 @@ Runtime.install({
 
 const bundle = { codePath: process.env['CONVEYOR_TEST_BUNDLE'] ?? '' };
 
-const sinks = sinksOf(NOT_TRACED);
+const sinks = sinksOf();
 
 async function problems(
   histories: readonly { name: string; history: Recorded }[],

@@ -1,0 +1,14 @@
+import type { InjectedSinks } from '@temporalio/worker';
+import type { ClockSinks } from '../workflows/serverTime';
+import type { TraceSinks } from '../workflows/trace';
+import type { ServerClock } from './serverClock';
+import { NOT_TRACED, type Tracing } from './tracing';
+
+/** What workflows hand over, once: nothing of it while a history is replayed. */
+export const sinksOf = (
+  { ended }: Tracing = NOT_TRACED,
+  taskStarted: ServerClock['taskStarted'] = () => undefined,
+): InjectedSinks<TraceSinks & ClockSinks> => ({
+  traces: { ended: { fn: (_workflow, spans) => ended(spans), callDuringReplay: false } },
+  serverClock: { taskStarted: { fn: (_workflow, startedMs) => taskStarted(startedMs), callDuringReplay: false } },
+});
