@@ -57,7 +57,7 @@ export async function noWorker(temporal: Temporal, asked: Recipient): Promise<Co
 async function notAnswered(temporal: Temporal, { id }: Recipient, polled: QueueLook): Promise<ConveyorError> {
   if (polled === 'silent') return temporalUnreachable(temporal, 'it takes too long to answer');
   const { isPolled = true, queue, lastPollAt = null, build } = polled ?? {};
-  const missing = isPolled ? {} : { queue, ...(build === undefined ? {} : { build }) };
+  const missing = { ...(isPolled ? {} : { queue }), ...(build === undefined ? {} : { build }) };
   return conveyorError('no-worker', { id, lastPollAt, ...missing });
 }
 

@@ -1,3 +1,5 @@
+import { DEPLOYMENT } from './taskQueues';
+
 /** A build of workers; null stands for workers without one. */
 export type Build = string | null;
 
@@ -21,6 +23,10 @@ export const workerCommand = (build?: Build): string =>
     : build === null
       ? 'conveyor worker, without --build'
       : `conveyor worker --build ${build}`;
+
+/** The command that lets workers of that build have new work. */
+export const currentBuildCommand = (build: Build): string =>
+  `temporal worker deployment set-current-version --deployment-name ${DEPLOYMENT} ${build === null ? '--unversioned' : `--build-id ${build}`} --yes`;
 
 /** Workflows whose next step is for a build that they should not wait for. */
 export interface StuckOnBuild {

@@ -255,13 +255,13 @@ export const ERRORS = {
       unpolled === undefined
         ? `${id} exists, but ${noWorkerWords(build)} ${queue === undefined ? 'answers for it' : `polls its task queue ${queue}`}${lastPollWords(lastPollAt)}`
         : `${noWorkerWords(build)} polls the task queue ${unpolled}, where ${id} would begin`,
-    hint: ({ kept, unpolled, build }) =>
+    hint: ({ kept, unpolled, queue, build }) =>
       kept
         ? `start one with ${workerCommand(build)}, which takes the command then; it is kept, so do not give it again`
-        : build !== undefined
-          ? `start one with ${workerCommand(build)}; conveyor doctor says what else gets the work done, and nothing is lost meanwhile`
-          : unpolled === undefined
-            ? 'start one with conveyor worker; if one runs, it is busy, frozen or was just lost: conveyor doctor says which, and nothing is lost meanwhile'
+        : unpolled === undefined && (queue === undefined || build === undefined)
+          ? `start one with ${workerCommand(build)}; if one runs, it is busy, frozen or was just lost: conveyor doctor says which, and nothing is lost meanwhile`
+          : build !== undefined
+            ? `start one with ${workerCommand(build)}; conveyor doctor says what else gets the work done${build === null ? ' (set-current-version, where workers of a build are to get it)' : ''}, and nothing is lost meanwhile`
             : 'start one with conveyor worker, or name the queue of yours with --task-queue; nothing has begun',
     retryable: true,
     exit: 1,

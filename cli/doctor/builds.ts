@@ -1,34 +1,71 @@
-import { noWorkerWords, workerCommand, type Build, type BuildsView, type StuckOnBuild } from '../../domain/builds';
-import { plural } from '../../domain/text';
-import { DEPLOYMENT } from '../../domain/taskQueues';
+import {
+  currentBuildCommand,
+  noWorkerWords,
+  workerCommand,
+  type Build,
+  type BuildsView,
+  type StuckOnBuild,
+} from '../../domain/builds';
+import { formatDuration, lastPollWords, plural } from '../../domain/text';
+import type { ExaminationView } from '../../domain/examination';
 import type { Env } from '../../platform/env';
 import { hostOf, portOf, usualAddresses } from '../stack/addresses';
 import { accepts } from '../../client/accepts';
 import type { Builds } from '../../client/builds';
-import { ANSWERS_WITHIN_MS, type DoctorCheck } from './check';
+import { ANSWERS_WITHIN_MS, WAITS_TOO_LONG_MS, type DoctorCheck } from './check';
 
 const CHECK_NAME = 'builds of workers';
 
-/** Whether each build that has work has workers; nothing if workers have no builds. */
-export function buildChecks(view: BuildsView | null): DoctorCheck[] {
+/** What an examination saw of builds and their workers. */
+type BuildsSeen = Pick<ExaminationView, 'builds' | 'end' | 'pollers' | 'backlogs'>;
+
+/** Whether each build that has work has workers that take it; nothing if workers have no builds. */
+export function buildChecks(seen: BuildsSeen): DoctorCheck[] {
+  const { builds: view, end } = seen;
   if (view === null) return [];
   const { current, polled, taskQueue, stuck } = view;
-  const checks = stuck.map(checkOfStuck);
+  const checks = [...stuck.map(checkOfStuck), ...silentBuilds(seen, view)];
   const others = polled.filter((build) => build !== current);
   if (!polled.includes(current)) checks.unshift(checkOfCurrent(current, others, taskQueue));
+  else if (end.kind === 'silent' && others[0] !== undefined) checks.unshift(checkOfSilent(current, others[0]));
   if (checks.length > 0) return checks;
-  const beside = others.length === 0 ? '' : `; workers of ${others.map(buildName).join(', ')} too`;
+  const beside = others.length === 0 ? '' : besideWords(current, others);
   return [{ name: CHECK_NAME, state: 'ok', found: `new work goes to ${buildName(current)}${beside}`, how: null }];
 }
+
+/** Before the first build is made the current one, it is easily forgotten that its workers get nothing. */
+function besideWords(current: Build, others: readonly Build[]): string {
+  const polling = `; workers of ${others.map(buildName).join(', ')} poll too`;
+  return current !== null ? polling : `${polling}, and get none of it until ${currentBuildCommand(others[0] ?? null)}`;
+}
+
+/** Temporal lists the polls of a worker that is gone for minutes. */
+const checkOfSilent = (current: Build, other: Build): DoctorCheck => ({
+  ...{ name: CHECK_NAME, state: 'missing' },
+  found: `new work goes to ${buildName(current)}, whose workers do not answer; workers of ${buildName(other)} poll, and get none of it`,
+  how: `${workerCommand(current)}; or let ${buildName(other)} have it: ${currentBuildCommand(other)}`,
+});
+
+/** No examination reaches a build that is not current; but no worker that works lets a task of a workflow wait for so long. */
+const silentBuilds = ({ backlogs, pollers }: BuildsSeen, { current, polled }: BuildsView): DoctorCheck[] =>
+  backlogs
+    .filter(({ kind, build, ageMs }) => kind === 'workflow' && ageMs > WAITS_TOO_LONG_MS && build !== (current ?? ''))
+    .filter(({ build }) => polled.includes(build))
+    .map(({ build, ageMs }) => {
+      const workers = pollers.filter((one) => one.build === build);
+      const who = workers.map(({ identity, lastPollAt }) => `${identity}${lastPollWords(lastPollAt)}`).join(', ');
+      return {
+        ...{ name: `build ${build}`, state: 'missing' },
+        found: `its workers take up no work, which has waited for ${formatDuration(ageMs)}: ${who}`,
+        how: `see whether they are gone, stopped (ps -o stat says T) or busy; ${workerCommand(build)} starts another; two minutes after its last poll a worker counts as gone, and doctor says how to do without`,
+      };
+    });
 
 const buildName = (build: Build): string => (build === null ? 'no build' : `build ${build}`);
 
 function checkOfCurrent(current: Build, others: readonly Build[], taskQueue: string): DoctorCheck {
   const [other] = others;
-  const instead =
-    other === undefined
-      ? ''
-      : `, or let ${buildName(other)} have it: temporal worker deployment set-current-version --deployment-name ${DEPLOYMENT} ${other === null ? '--unversioned' : `--build-id ${other}`}`;
+  const instead = other === undefined ? '' : `, or let ${buildName(other)} have it: ${currentBuildCommand(other)}`;
   return {
     ...{ name: CHECK_NAME, state: 'missing' },
     found: `${noWorkerWords(current)} polls the task queue ${taskQueue}, and all new work waits for one`,

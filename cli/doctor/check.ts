@@ -21,5 +21,8 @@ export const notSeen = (name: string, why: string, how: string): DoctorCheck => 
 
 export const SEE_TO_TEMPORAL = 'first see to Temporal: the check above says how';
 
+/** As the alert on backlogs has it (operations/prometheus/alerts.yaml). */
+export const WAITS_TOO_LONG_MS = 30_000;
+
 /** Enough even on a busy machine: machines are often busy when somebody examines them. */
 export const ANSWERS_WITHIN_MS = 10_000;

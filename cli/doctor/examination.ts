@@ -9,6 +9,6 @@ import { workerChecks } from './workers';
 export const examinationChecks = (view: ExaminationView, machine: 'this machine' | 'the server'): DoctorCheck[] => [
   ...(view.attributes === null ? [] : attributeChecks(view.namespace, view.attributes)),
   ...workerChecks(view, machine),
-  ...buildChecks(view.builds),
+  ...buildChecks(view),
   ...certificateChecks(view.certificates ?? [], Date.now(), ` of ${machine}`),
 ];

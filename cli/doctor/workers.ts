@@ -2,7 +2,7 @@ import { noWorkerWords, workerCommand } from '../../domain/builds';
 import type { ExaminationEnd, ExaminationView, ExtensionLook, Poller } from '../../domain/examination';
 import type { QueueBacklog } from '../../domain/metrics';
 import { formatDuration, lastPollWords, listed, plural } from '../../domain/text';
-import type { DoctorCheck } from './check';
+import { WAITS_TOO_LONG_MS, type DoctorCheck } from './check';
 import { clockChecks } from './clocks';
 
 /** How far work comes: whether Temporal writes it down, workers take it up, and extensions answer them. */
@@ -17,7 +17,8 @@ export const workerChecks = (view: ExaminationView, machine = 'this machine'): D
 ];
 
 function endChecks(view: ExaminationView): DoctorCheck[] {
-  const { end, pollers, taskQueue } = view;
+  const { end, taskQueue } = view;
+  const pollers = pollersOfNewWork(view);
   const broken = (found: string, how: string): DoctorCheck[] => [{ name: WORKERS_CHECK, state: 'missing', found, how }];
   const who = `${pollersWords(pollers)} ${pollers.length === 1 ? 'polls' : 'poll'} the task queue ${taskQueue}`;
   switch (end.kind) {
@@ -38,7 +39,7 @@ function endChecks(view: ExaminationView): DoctorCheck[] {
       const taken = end.takenBy === null ? '' : `; ${end.takenBy} was given work and did nothing`;
       return broken(
         `${who}, and none answered within ${formatDuration(end.withinMs)}${taken}`,
-        wakeWords(view, end.takenBy),
+        wakeWords(pollers, end.takenBy),
       );
     }
     case 'stuck':
@@ -78,6 +79,12 @@ const UNBEGUN = (reason: string): DoctorCheck => ({
   how: 'if it throttles this namespace (RESOURCE_EXHAUSTED), look at what asks it so often and at its limits (frontend.namespaceRPS), and run doctor again; else its own log says why',
 });
 
+/** Only these get an examination, whichever others poll. */
+function pollersOfNewWork({ pollers, builds }: ExaminationView): readonly Poller[] {
+  const asked = pollers.filter(({ build }) => builds === null || build === builds.current);
+  return asked.length === 0 ? pollers : asked;
+}
+
 const SHOWN_POLLERS = 4;
 
 function pollersWords(pollers: readonly Poller[]): string {
@@ -90,7 +97,7 @@ function pollersWords(pollers: readonly Poller[]): string {
 }
 
 /** A frozen worker is listed for minutes, since its polls are still open. */
-function wakeWords({ pollers }: ExaminationView, takenBy: string | null): string {
+function wakeWords(pollers: readonly Poller[], takenBy: string | null): string {
   const identity = takenBy ?? pollers[0]?.identity ?? '';
   const [, pid, host] = /^(\d+)@(.+)$/.exec(identity) ?? [];
   const kill =
@@ -129,9 +136,6 @@ const extensionCheck = ({ kind, name, address, trouble }: ExtensionLook): Doctor
   found: `does not answer the workers at ${address}: ${trouble ?? ''}`,
   how: 'start its service, or correct its address in the conveyor.config.yaml of the workers; what needs it waits, and nothing is lost',
 });
-
-/** As the alert on backlogs has it (operations/prometheus/alerts.yaml). */
-const WAITS_TOO_LONG_MS = 30_000;
 
 const backlogCheck = ({ queue, kind, build, tasks, ageMs }: QueueBacklog): DoctorCheck => ({
   ...{ name: `backlog of ${queue}`, state: 'warning' },

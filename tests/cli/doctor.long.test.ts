@@ -10,6 +10,8 @@ import type { DoctorCheck } from '../../cli/doctor/check';
 import { runChecks, withoutOwnTemporal } from '../../cli/doctor/checks';
 import { scriptChecks } from '../../cli/doctor/scripts';
 import type { ConnectOptions } from '../../cli/io';
+import type { BuildsView } from '../../domain/builds';
+import type { ExaminationView } from '../../domain/examination';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'conveyor-doctor-'));
 const tools = path.join(folder, 'bin');
@@ -139,16 +141,25 @@ test('doctor examines the server and the namespace that flags name, before those
   expect(checks[`port ${page}`]?.found).toContain('/namespaces/prod/');
 });
 
+const seen = (
+  builds: BuildsView | null,
+  more: Partial<Pick<ExaminationView, 'end' | 'pollers' | 'backlogs'>> = {},
+) => ({
+  ...{ builds, pollers: [], backlogs: [] },
+  end: { kind: 'answered', tookMs: 1, extensions: [], unused: [] } as const,
+  ...more,
+});
+
 describe('builds of workers', () => {
   const view = { taskQueue: 'conveyor', current: 'b', polled: ['b'], stuck: [] };
 
   test('are in order where the current one has workers and nothing waits for another, and no matter where there are none', () => {
-    expect(buildChecks(null)).toEqual([]);
-    expect(buildChecks({ ...view, polled: ['b', null] })).toEqual([
+    expect(buildChecks(seen(null))).toEqual([]);
+    expect(buildChecks(seen({ ...view, polled: ['b', null] }))).toEqual([
       {
         name: 'builds of workers',
         state: 'ok',
-        found: 'new work goes to build b; workers of no build too',
+        found: 'new work goes to build b; workers of no build poll too',
         how: null,
       },
     ]);
@@ -159,12 +170,12 @@ describe('builds of workers', () => {
       'b',
       [null],
       /^no worker of build b polls the task queue conveyor/,
-      /^conveyor worker --build b, or .* --unversioned$/,
+      /^conveyor worker --build b, or .* --unversioned --yes$/,
     ],
     ['b', [], /^no worker of build b polls/, /^conveyor worker --build b$/],
-    [null, ['a'], /^no worker without a build polls/, /^conveyor worker, without --build, or .* --build-id a$/],
+    [null, ['a'], /^no worker without a build polls/, /^conveyor worker, without --build, or .* --build-id a --yes$/],
   ])('are broken where %p is current and workers of %p run', (current, polled, found, how) =>
-    expect(buildChecks({ ...view, current, polled })).toEqual([
+    expect(buildChecks(seen({ ...view, current, polled }))).toEqual([
       {
         ...{ name: 'builds of workers', state: 'missing' },
         ...{ found: expect.stringMatching(found) as string, how: expect.stringMatching(how) as string },
@@ -177,7 +188,7 @@ describe('builds of workers', () => {
       { build: 'a', isPolled: false, count: 6, some: ['release/web/4'] },
       { build: 'c', isPolled: true, count: 1, some: ['pipeline/web'] },
     ];
-    expect(buildChecks({ ...view, stuck })).toEqual([
+    expect(buildChecks(seen({ ...view, stuck }))).toEqual([
       {
         ...{ name: 'build a', state: 'missing' },
         found: 'no worker runs it, and what began on it waits for one: 6 workflows: release/web/4, …',
@@ -188,6 +199,52 @@ describe('builds of workers', () => {
         found: 'an older worker pinned to it workflows that should follow the current build: 1 workflow: pipeline/web',
       },
     ]);
+  });
+});
+
+describe('builds of workers that Temporal still lists', () => {
+  const builds = { taskQueue: 'conveyor', current: null, polled: [null, '0.3.0'], stuck: [] };
+  const command = 'temporal worker deployment set-current-version --deployment-name conveyor --build-id 0.3.0 --yes';
+
+  test('that get no new work yet say by which command they do', () => {
+    expect(buildChecks(seen(builds))).toMatchObject([
+      {
+        state: 'ok',
+        found: expect.stringContaining(`build 0.3.0 poll too, and get none of it until ${command}`) as string,
+      },
+    ]);
+  });
+
+  test('that alone are alive while new work goes to workers that do not answer are named with that command', () => {
+    const end = { kind: 'silent', withinMs: 15_000, takenBy: null } as const;
+    expect(buildChecks(seen(builds, { end }))).toEqual([
+      {
+        ...{ name: 'builds of workers', state: 'missing' },
+        found:
+          'new work goes to no build, whose workers do not answer; workers of build 0.3.0 poll, and get none of it',
+        how: `conveyor worker, without --build; or let build 0.3.0 have it: ${command}`,
+      },
+    ]);
+  });
+
+  test('of a build on which work waits for half a minute are broken, though another build has new work', () => {
+    const waiting = { queue: 'main', kind: 'workflow', build: '0.3.0', tasks: 1, ageMs: 46_000 } as const;
+    const pollers = [{ identity: '12@one', build: '0.3.0', lastPollAt: '2026-11-27T18:00:00.000Z' }];
+    const of = (backlog: object) =>
+      buildChecks(
+        seen(
+          { ...builds, current: '0.4.0', polled: ['0.3.0', '0.4.0'] },
+          { pollers, backlogs: [{ ...waiting, ...backlog }] },
+        ),
+      ).filter(({ state }) => state === 'missing');
+    expect(of({})).toEqual([
+      {
+        ...{ name: 'build 0.3.0', state: 'missing' },
+        found: 'its workers take up no work, which has waited for 46s: 12@one (last poll: 2026-11-27T18:00:00.000Z)',
+        how: expect.stringContaining('conveyor worker --build 0.3.0 starts another') as string,
+      },
+    ]);
+    expect([of({ ageMs: 29_000 }), of({ kind: 'activity' }), of({ build: '0.4.0' })]).toEqual([[], [], []]);
   });
 });
 

@@ -82,6 +82,14 @@ describe('workers', () => {
   });
 });
 
+test('workers that are asked are those of the build that gets new work, whichever others poll', () => {
+  const builds = { taskQueue: 'conveyor', current: null, polled: [null, '0.3.0'], stuck: [] };
+  const pollers = [{ ...poller('12@one'), build: '0.3.0' }, poller('34@two')];
+  const [check] = workerChecks(view({ kind: 'silent', withinMs: 15_000, takenBy: null }, { builds, pollers }));
+  expect(check?.found).toBe(`34@two (last poll: ${at}) polls the task queue conveyor, and none answered within 15s`);
+  expect(check?.how).toMatch(/kill -9 34 /);
+});
+
 test('a Temporal server that answers and writes nothing is broken, with where to look', () => {
   expect(workerChecks(view({ kind: 'unwritten', reason: 'database or disk is full' }))).toEqual([
     {

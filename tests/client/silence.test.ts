@@ -95,6 +95,18 @@ describe('where workers have builds, the one that is missing is named, with the 
   });
 });
 
+test('of work that is pinned to a build the worker is named that it needs, as soon as none answers', async () => {
+  const pollers = [{ ...VERSIONED.pollers[1]!, deploymentOptions: { buildId: 'one', workerVersioningMode: 2 } }];
+  const error = await noWorker(given({ ...VERSIONED, pollers, info: PINNED_TO_ONE }).temporal, OF);
+  expect(error.message).toMatch(/^kvstore exists, but no worker of build one answers for it/);
+  expect(error.hint).toMatch(/^start one with conveyor worker --build one; if one runs, it is busy, frozen/);
+});
+
+test('where new work goes to no build and none without one polls, set-current-version is named', async () => {
+  const world = { pollers: VERSIONED.pollers.slice(1) };
+  expect((await noWorker(given(world).temporal, OF)).hint).toContain('set-current-version');
+});
+
 const OF = { workflowId: 'pipeline/kvstore', id: 'kvstore' };
 const soon = (): Promise<void> => Promise.resolve();
 const silent = (): Promise<never> => new Promise<never>(() => undefined);
