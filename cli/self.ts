@@ -1,4 +1,5 @@
-import { whoAmI, type Me } from '../client/http/client';
+import { askAt } from '../client/http/client';
+import type { Me } from '../client/operations/questions';
 import { resolveDoor, httpOf, actorOf } from './door';
 import type { ConnectOptions, Io } from './io';
 
@@ -11,6 +12,6 @@ export interface Self extends Me {
 /** @throws ConveyorError `unauthorized`, `server-unreachable`, `usage` */
 export async function findSelf(io: Io, connect: ConnectOptions): Promise<Self> {
   const door = resolveDoor(io.env, connect);
-  if (door.kind === 'server') return { server: door.url, ...(await whoAmI(httpOf(io, door))) };
+  if (door.kind === 'server') return { server: door.url, ...(await askAt(httpOf(io, door)).whoAmI()) };
   return { server: null, principal: actorOf(io, connect), groups: [], door: 'temporal', expiresAt: null };
 }

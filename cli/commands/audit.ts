@@ -1,6 +1,5 @@
 import { Option } from 'commander';
-import { AUDIT, AUDIT_VERIFICATION } from '../../client/http/routes';
-import { askServer } from '../../client/http/send';
+import { askAt } from '../../client/http/client';
 import type { Link } from '../../domain/audit/chain';
 import { AUDIT_OUTCOMES, type AuditRecord } from '../../domain/audit/record';
 import { conveyorError } from '../../domain/errors';
@@ -78,7 +77,7 @@ async function verifyChains(call: CommandCall<AuditOptions>): Promise<number> {
   const expect = parseExpected(options);
   const chains =
     options.file === undefined
-      ? await askServer<readonly ChainVerification[]>(requireServer(call), AUDIT_VERIFICATION)
+      ? await askAt(requireServer(call)).verifyAudit()
       : await verifyFile(options.file, expect);
   emit(io, output, chains, {
     text: (view, shown) => verificationText(shown, view),
@@ -110,9 +109,7 @@ async function fetchAuditRecords(call: CommandCall<AuditOptions>, query: AuditQu
   let before: AuditPage['next'] | undefined;
   while (before !== null && found.length < query.limit) {
     const limit = Math.min(query.limit - found.length, REQUEST_LIMITS.rows.max);
-    const { pipeline, actor, outcome, since } = query;
-    const asked = { pipeline, actor, outcome, since, limit, before: before && `${before.changes},${before.refusals}` };
-    const page: AuditPage = await askServer(server, AUDIT, { query: asked });
+    const page: AuditPage = await askAt(server).audit({ ...query, limit, before });
     found.push(...page.records);
     before = page.next;
   }

@@ -1,7 +1,8 @@
 import type { FactSource } from '../../client/about';
 import type { ConveyorClient } from '../../client/api';
 import { answerTo, type Question } from '../../client/can';
-import { whether, type PermissionAnswer } from '../../client/http/client';
+import { askAt } from '../../client/http/client';
+import type { PermissionAnswer } from '../../client/operations/questions';
 import { resolveDoor, enter, httpOf } from '../door';
 import { EXIT } from '../exit';
 import { emit } from '../output';
@@ -62,7 +63,8 @@ type SourcedDecision = PermissionAnswer & { readonly file: string | null; readon
 /** Commands through a server are subject to its rules, so the server answers the question too. */
 async function decideQuestion({ io, connect }: CommandCall<CanOptions>, question: Question): Promise<SourcedDecision> {
   const door = resolveDoor(io.env, connect);
-  if (door.kind === 'server') return { ...(await whether(httpOf(io, door), question)), file: null, server: door.url };
+  if (door.kind === 'server')
+    return { ...(await askAt(httpOf(io, door)).whether(question)), file: null, server: door.url };
   // Only here: the other commands begin without it.
   const { loadRegistry } = await import('../../platform/registry');
   const facts = loadRegistry(undefined, io.env);

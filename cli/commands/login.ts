@@ -1,4 +1,4 @@
-import { whoAmI } from '../../client/http/client';
+import { askAt } from '../../client/http/client';
 import { serverUrl } from '../../client/http/url';
 import { httpOf } from '../door';
 import { EXIT } from '../exit';
@@ -31,7 +31,7 @@ export const loginCommand: Register = (program, cli) => {
         const server = serverUrl(text, { insecure });
         const grant = await obtainGrant(io, server, options);
         // A login counts only once the server accepts the token.
-        const { principal } = await whoAmI(httpOf(io, { url: server, token: grant.token }));
+        const { principal } = await askAt(httpOf(io, { url: server, token: grant.token })).whoAmI();
         if (io.env.CONVEYOR_SERVER)
           printNote(io, 'note: CONVEYOR_SERVER comes before what login keeps, until it is unset');
         const file = writeCredentials(io.env, { server, ...grant, ...(insecure ? { insecure } : {}) });

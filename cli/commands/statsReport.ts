@@ -1,5 +1,4 @@
-import { STATS } from '../../client/http/routes';
-import { askServer } from '../../client/http/send';
+import { askAt } from '../../client/http/client';
 import { ConveyorError } from '../../domain/errors';
 import type { StatsReport } from '../../domain/stats/report';
 import { STATS_MS, type Grouping } from '../../domain/stats/tallies';
@@ -40,10 +39,7 @@ export async function loadStats(
   const untilMs = io.now();
   const sinceMs = sinceOption('--since', since, untilMs) ?? untilMs - STATS_MS;
   const door = resolveDoor(io.env, connect);
-  if (door.kind === 'server')
-    return askServer<StatsReport>(httpOf(io, door), STATS, {
-      query: { since: new Date(sinceMs).toISOString(), by },
-    });
+  if (door.kind === 'server') return askAt(httpOf(io, door)).stats({ since: new Date(sinceMs).toISOString(), by });
   const { archive } = await configuredArchive(io.env);
   const { readStats } = await import('../../platform/archive/stats');
   return readStats(archive, { sinceMs, untilMs, by });

@@ -1,5 +1,5 @@
 import type { ReadinessPart } from '../../client/api';
-import { createHttpClient, examineBehind, whoAmI, type HttpOptions } from '../../client/http/client';
+import { askAt, createHttpClient, type HttpOptions } from '../../client/http/client';
 import { probeServer } from '../../client/http/readiness';
 import type { Unanswered } from '../../client/http/send';
 import { ConveyorError } from '../../domain/errors';
@@ -41,7 +41,7 @@ export async function checkServer(
   const unwell = seen.parts.find(({ name, ok }) => name === 'server' && !ok);
   if (unwell !== undefined) return [broken(unwell.detail, 'another server, or the next start of this one, takes over')];
   try {
-    const { principal, expiresAt } = await whoAmI(http);
+    const { principal, expiresAt } = await askAt(http).whoAmI();
     return [
       { name: DOOR_CHECK, state: 'ok', found: `${found}, as ${principal}`, how: null },
       ...certificates,
@@ -102,7 +102,7 @@ async function checkBehind(http: HttpOptions, parts: readonly ReadinessPart[]): 
 
 async function checkExamination(http: HttpOptions, parts: readonly ReadinessPart[]): Promise<DoctorCheck[]> {
   try {
-    return examinationChecks(await examineBehind(http), 'the server');
+    return examinationChecks(await askAt(http).examine(), 'the server');
   } catch (error) {
     if (!(error instanceof ConveyorError)) throw error;
     const seen = parts.filter(({ name }) => name !== 'temporal').map(partCheck);

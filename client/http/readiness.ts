@@ -1,6 +1,5 @@
 import type { ReadinessPart } from '../api';
 import { isJsonObject } from '../../domain/json';
-import { ROUTES } from './routes';
 import { attemptRequest, type HttpOptions, type Unanswered } from './send';
 
 /** A server gives Temporal two seconds. */
@@ -17,7 +16,7 @@ export async function probeServer(
   options: HttpOptions,
   withinMs: number,
 ): Promise<{ readonly parts: readonly ReadinessPart[] } | Unanswered> {
-  const tried = await attemptRequest({ ...options, token: null }, ROUTES.readiness, {}, withinMs);
+  const tried = await attemptRequest({ ...options, token: null }, READINESS, withinMs);
   if ('why' in tried) return tried;
   const checks: readonly unknown[] =
     isJsonObject(tried.body) && Array.isArray(tried.body['checks']) ? tried.body['checks'] : [];
@@ -28,5 +27,7 @@ export async function probeServer(
   }));
   return { parts };
 }
+
+const READINESS = { method: 'GET', path: '/readyz' };
 
 const READINESS_NAMES: readonly ReadinessPart['name'][] = ['temporal', 'worker', 'writes'];

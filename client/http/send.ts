@@ -6,8 +6,9 @@ import { isJsonObject } from '../../domain/json';
 import { REQUEST_LIMITS } from '../../domain/limits';
 import { formatBytes } from '../../domain/size';
 import { textUpTo } from '../../sdk/bodyLimit';
+import type { RequestParts, RouteRow } from '../operations/row';
 import { failureIn } from './failure';
-import { methodOf, pathOf, type RouteParams, type RouteQuery, type Route } from './routes';
+import { routeRequest, type RoutedRequest } from './path';
 
 /** One request, as much of `fetch` as a server is asked by. A token is for that server alone, so that no redirect is followed. */
 export interface ServerRequest {
@@ -28,14 +29,6 @@ export interface HttpOptions {
   readonly fetch?: ServerFetch;
   /** Between two tries. */
   readonly sleep?: (ms: number) => Promise<void>;
-}
-
-export interface RequestParts {
-  readonly params?: RouteParams;
-  readonly query?: RouteQuery;
-  readonly body?: object;
-  /** Of what is started: the same key starts it once. Null makes one, so that it can be sent again where no answer came. */
-  readonly key?: string | null;
 }
 
 /** Longer than a server waits for its turn and then for a worker. */
@@ -60,24 +53,25 @@ export interface Unanswered {
  * Asks a server. What only reads, or has a key, is sent again where no server answered: that changes nothing twice.
  * @throws ConveyorError what the server answers, with its code, message, hint and exit code; `server-unreachable`
  */
-export async function askServer<T>(options: HttpOptions, route: Route, asked: RequestParts = {}): Promise<T> {
+export async function askServer(options: HttpOptions, row: RouteRow, asked: RequestParts): Promise<unknown> {
   const ownKey = asked.key === null ? randomUUID() : undefined;
   const key = ownKey ?? asked.key;
   const body = key == null ? asked.body : { ...asked.body, idempotencyKey: key };
-  const isSafe = methodOf(route) === 'GET' || key != null;
+  const request = { ...routeRequest(row, asked), body };
+  const isSafe = request.method === 'GET' || key != null;
   const token = await tokenOf(options);
-  let tried = await attemptRequest({ ...options, token }, route, { ...asked, body }, REQUEST_TIMEOUT_MS);
+  let tried = await attemptRequest({ ...options, token }, request, REQUEST_TIMEOUT_MS);
   let isAgain = false;
   for (const pauseMs of isSafe ? RETRY_DELAYS_MS : []) {
     if ('status' in tried || !tried.isWorthAnother) break;
     await (options.sleep ?? wait)(pauseMs);
-    tried = await attemptRequest({ ...options, token }, route, { ...asked, body }, REQUEST_TIMEOUT_MS);
+    tried = await attemptRequest({ ...options, token }, request, REQUEST_TIMEOUT_MS);
     isAgain = true;
   }
   if ('detail' in tried) throw conveyorError('server-unreachable', { url: options.url, detail: tried.detail });
   const failure = failureIn(tried);
   if (failure) throw failure;
-  return (ownKey !== undefined && isAgain ? asFirst(tried.body) : tried.body) as T;
+  return ownKey !== undefined && isAgain ? asFirst(tried.body) : tried.body;
 }
 
 /** Nobody else has this key: what was started by it before was started by a try of ours, whose answer was lost. */
@@ -91,13 +85,12 @@ const tokenOf = async ({ token }: Pick<HttpOptions, 'token'>): Promise<string | 
 /** One request, which ends within `withinMs`. Never throws. */
 export async function attemptRequest(
   { url, token, fetch: ask = fetch }: Pick<HttpOptions, 'url' | 'fetch'> & { readonly token: string | null },
-  route: Route,
-  { params = {}, query = {}, body }: Omit<RequestParts, 'body'> & { readonly body?: object | undefined },
+  { method, path, body }: RoutedRequest & { readonly body?: object | undefined },
   withinMs: number,
 ): Promise<RequestAttempt> {
   try {
-    const response = await ask(`${url}${pathOf(route, params, query)}`, {
-      method: methodOf(route),
+    const response = await ask(`${url}${path}`, {
+      method,
       headers: {
         accept: 'application/json',
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),

@@ -1,6 +1,7 @@
 import type { ConveyorClient } from '../../client/api';
 import { decideAudit, requireProposer } from '../../client/about';
-import { DECIDED_AS, guardClient } from '../../client/guard';
+import { guardClient } from '../../client/guard';
+import { CLIENT_OPERATIONS } from '../../client/operations';
 import { decideBirth } from '../../domain/access/children';
 import type { Door, OperationName } from '../../domain/access/operations';
 import { decideDeploy, decideScripts, decideUse } from '../../domain/access/usage';
@@ -48,7 +49,7 @@ function clientOf(exists: boolean): ConveyorClient {
   const spec = (pipeline: string) =>
     exists ? Promise.resolve(SPEC) : Promise.reject(conveyorError('unknown-pipeline', { pipeline }));
   return {
-    ...Object.fromEntries(Object.keys(DECIDED_AS).map((name) => [name, done])),
+    ...Object.fromEntries(Object.keys(CLIENT_OPERATIONS).map((name) => [name, done])),
     spec,
     exportPipeline: (pipeline: string) => spec(pipeline).then((known) => ({ spec: known })),
     status: (id: string) => Promise.resolve(id.split('/').length === 3 ? deploy() : release()),

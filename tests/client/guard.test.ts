@@ -1,5 +1,6 @@
 import type { ConveyorClient } from '../../client/api';
-import { DECIDED_AS, guardClient } from '../../client/guard';
+import { guardClient } from '../../client/guard';
+import { CLIENT_OPERATIONS } from '../../client/operations';
 import type { Door } from '../../domain/access/operations';
 import type { PlatformFacts } from '../../domain/access/platform';
 import { ConveyorError, conveyorError } from '../../domain/errors';
@@ -25,7 +26,7 @@ function world(over: Partial<ConveyorClient> = {}) {
         )
       : Promise.reject(conveyorError('unknown-pipeline', { pipeline }));
   const client = {
-    ...Object.fromEntries(Object.keys(DECIDED_AS).map((name) => [name, did(name)])),
+    ...Object.fromEntries(Object.keys(CLIENT_OPERATIONS).map((name) => [name, did(name)])),
     spec,
     exportPipeline: (pipeline: string) => spec(pipeline).then((known) => ({ spec: known })),
     status: (id: string) => Promise.resolve(id.split('/').length === 3 ? deploy() : release()),

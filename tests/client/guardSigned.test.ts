@@ -1,6 +1,7 @@
 import type { ConveyorClient } from '../../client/api';
 import { audited, type Audit } from '../../client/audited';
-import { DECIDED_AS, guardClient } from '../../client/guard';
+import { guardClient } from '../../client/guard';
+import { CLIENT_OPERATIONS } from '../../client/operations';
 import type { Door } from '../../domain/access/operations';
 import type { AuditEntry } from '../../domain/audit/record';
 import { ConveyorError } from '../../domain/errors';
@@ -26,7 +27,7 @@ async function asked(ask: (client: ConveyorClient) => Promise<unknown>, door: Do
     return Promise.resolve({ id: 'kvstore/1', releases: [] });
   };
   const client = {
-    ...Object.fromEntries(Object.keys(DECIDED_AS).map((name) => [name, did(name)])),
+    ...Object.fromEntries(Object.keys(CLIENT_OPERATIONS).map((name) => [name, did(name)])),
     spec: (pipeline: string) => Promise.resolve(specOf(['deploy'], { pipeline, owners: ['group:storage'] })),
   } as unknown as ConveyorClient;
   const audit: Audit = {

@@ -1,4 +1,4 @@
-import { createHttpClient, whoAmI, type HttpOptions } from '../../client/http/client';
+import { askAt, createHttpClient, type HttpOptions } from '../../client/http/client';
 import { serverUrl } from '../../client/http/url';
 import type { PipelineSummary } from '../../domain/views';
 import { appOf, FakePipelines, TOKEN } from '../builders/serverWorld';
@@ -145,11 +145,11 @@ describe('what is sent', () => {
     const ask: typeof fetch = (url, init) => Promise.resolve(app.request(url as string, init));
     const client = createHttpClient({ url: URL, token: null, fetch: ask });
     expect(await client.listPipelines({ limit: 3 })).toEqual([]);
-    await expect(whoAmI({ url: URL, token: null, fetch: ask })).rejects.toMatchObject({
+    await expect(askAt({ url: URL, token: null, fetch: ask }).whoAmI()).rejects.toMatchObject({
       code: 'unauthorized',
       exit: 4,
     });
-    expect(await whoAmI({ url: URL, token: TOKEN, fetch: ask })).toMatchObject({ principal: 'service:ci' });
+    expect(await askAt({ url: URL, token: TOKEN, fetch: ask }).whoAmI()).toMatchObject({ principal: 'service:ci' });
   });
 });
 

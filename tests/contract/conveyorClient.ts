@@ -1,11 +1,13 @@
 import type { ConveyorClient } from '../../client/api';
-import { ROUTES } from '../../client/http/routes';
+import { CLIENT_OPERATIONS } from '../../client/operations';
 import { documentOf } from '../../domain/pipeline/document';
 import { ConveyorError, ERRORS, type ErrorCode } from '../../domain/errors';
 import { deploy, pipeline, release } from '../builders/cliSamples';
 import { artifact, NOW, pipelineOf, specOf } from '../builders/pipelineWorld';
 
-export type Operation = keyof typeof ROUTES;
+/** Readiness is no operation, but goes through a server as well. */
+export type Operation = Exclude<keyof ConveyorClient, 'close'>;
+export const OPERATIONS_TRIED: readonly Operation[] = [...(Object.keys(CLIENT_OPERATIONS) as Operation[]), 'readiness'];
 
 /** Who asks, as the client states it and as the server finds out. */
 export const ACTOR = 'service:ci';
@@ -20,7 +22,7 @@ export class Behind {
   }
 
   readonly client = Object.fromEntries(
-    [...Object.keys(ROUTES), 'close'].map((operation) => [
+    [...OPERATIONS_TRIED, 'close'].map((operation) => [
       operation,
       (...given: readonly unknown[]) => {
         this.calls.push([operation, ...given]);

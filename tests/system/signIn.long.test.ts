@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { freePorts } from '../../cli/stack/ports';
-import type { Me } from '../../client/http/client';
+import type { Me } from '../../client/operations/questions';
 import type { AuditRecord } from '../../domain/audit/record';
 import type { PipelineSource } from '../../domain/spec/pipeline';
 import type { PipelineStatus, ReleaseStatus } from '../../domain/views';

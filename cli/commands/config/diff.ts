@@ -3,7 +3,7 @@ import { emit } from '../../output';
 import { renderDiff } from '../../render/config';
 import { examples, type Register } from '../command';
 import { REPOSITORY, type RepositoryOptions } from './choice';
-import { openRepositoryClient } from './openDesk';
+import { openFolderClient } from './openFolderClient';
 
 export const diff: Register = (group, cli) => {
   group
@@ -18,12 +18,12 @@ export const diff: Register = (group, cli) => {
     .action(
       cli.handle<RepositoryOptions & { readonly base?: string }, [string]>(async (call, folder) => {
         const { io, output, options } = call;
-        const desk = await openRepositoryClient(call, options);
-        const { base, files, deleted, values, problems } = await desk.diff(folder, options.base);
+        const repository = await openFolderClient(call, options);
+        const { base, files, deleted, values, problems } = await repository.diff(folder, options.base);
         emit(
           io,
           output,
-          { repository: desk.name, base, files, deleted, values, problems },
+          { repository: repository.name, base, files, deleted, values, problems },
           {
             text: (view, shown) => renderDiff({ ...shown, values }, view).join('\n'),
             name: values.map(({ path }) => path),

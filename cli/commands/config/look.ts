@@ -6,7 +6,7 @@ import { emit, printNote } from '../../output';
 import { renderChanges, renderLog } from '../../render/config';
 import { countOption, examples, type CommandCall, type Register } from '../command';
 import { REPOSITORY, type RepositoryOptions } from './choice';
-import { openRepositoryClient } from './openDesk';
+import { openFolderClient } from './openFolderClient';
 
 interface ListOptions extends RepositoryOptions {
   readonly limit?: string;
@@ -24,8 +24,8 @@ export const status: Register = (group, cli) => {
     .action(
       cli.handle<ListOptions>(async (call) => {
         const { io, output, options } = call;
-        const desk = await openRepositoryClient(call, options);
-        const found = await desk.changes(countOption('--limit', options.limit, 20));
+        const repository = await openFolderClient(call, options);
+        const found = await repository.changes(countOption('--limit', options.limit, 20));
         const releases = found.some(({ landed }) => landed === null) ? await knownReleases(call) : [];
         const changes = found.map((one) => ({ ...one, ...findWhereabouts(one, releases) }));
         emit(io, output, changes, {
@@ -72,8 +72,8 @@ export const log: Register = (group, cli) => {
     .action(
       cli.handle<ListOptions>(async (call) => {
         const { io, output, options } = call;
-        const desk = await openRepositoryClient(call, options);
-        const commits = await desk.log(countOption('--limit', options.limit, 20));
+        const repository = await openFolderClient(call, options);
+        const commits = await repository.log(countOption('--limit', options.limit, 20));
         emit(io, output, commits, {
           text: (view, shown) => renderLog(shown, view).join('\n'),
           name: commits.map(({ commit }) => commit),

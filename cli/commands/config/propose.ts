@@ -5,7 +5,7 @@ import type { View } from '../../render/paint';
 import { examples, type Register } from '../command';
 import { REPOSITORY, type RepositoryOptions } from './choice';
 import { rememberBasis } from './basis';
-import { openRepositoryClient } from './openDesk';
+import { openFolderClient } from './openFolderClient';
 
 interface ProposeOptions extends RepositoryOptions {
   readonly message: string;
@@ -32,15 +32,15 @@ export const propose: Register = (group, cli) => {
     .action(
       cli.handle<ProposeOptions, [string]>(async (call, folder) => {
         const { io, output, options } = call;
-        const desk = await openRepositoryClient(call, options);
-        const outcome = await desk.propose(folder, options.message, options.base);
+        const repository = await openFolderClient(call, options);
+        const outcome = await repository.propose(folder, options.message, options.base);
         if ('problems' in outcome) {
           const text = (view: View, shown: typeof outcome) => renderConfigProblems(shown.problems, view).join('\n');
           emit(io, output, outcome, { text, name: [] });
           return EXIT.usage;
         }
         const { change, version, base, paths, basis, deleted = [] } = outcome;
-        const proposed = { repository: desk.name, change, version, base, paths, deleted };
+        const proposed = { repository: repository.name, change, version, base, paths, deleted };
         emit(io, output, proposed, {
           text: (view, shown) =>
             [shown.version, ...shown.paths.map((path) => `  ${path}`), ...renderDeleted(shown.deleted, view)].join(
@@ -49,7 +49,7 @@ export const propose: Register = (group, cli) => {
           name: [version],
         });
         const commit = version.slice(`${change}@`.length);
-        const forgotten = rememberBasis(folder, { repository: desk.name, base: basis, commit });
+        const forgotten = rememberBasis(folder, { repository: repository.name, base: basis, commit });
         if (forgotten !== undefined) io.stderr.write(`${forgotten}\n`);
         return EXIT.ok;
       }),

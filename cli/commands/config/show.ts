@@ -8,8 +8,8 @@ import { exitOfSignatures, renderSignatures } from '../../render/signatures';
 import { renderHost } from '../../render/subscribers';
 import { countOption, examples, type CommandCall, type Register } from '../command';
 import { REPOSITORY, TRUST, type TrustOptions } from './choice';
-import type { ConfigRepositoryClient } from './desk';
-import { openRepositoryClient } from './openDesk';
+import type { FolderClient } from './folderClient';
+import { openFolderClient } from './openFolderClient';
 
 interface ShowOptions extends TrustOptions {
   readonly change?: string;
@@ -49,11 +49,11 @@ export const showValue: Register = (group, cli) => {
             text: '--trust checks what the store holds, where no change is before it has landed',
             hint: 'leave one of --trust and --change out',
           });
-        const desk = await openRepositoryClient(call, options);
-        if (options.host !== undefined) return showHost(call, desk, { path, host: options.host });
+        const repository = await openFolderClient(call, options);
+        if (options.host !== undefined) return showHost(call, repository, { path, host: options.host });
         const number = countOption('--change', options.change, 0);
-        const shown = await desk.value(path, number === 0 ? null : number);
-        if (options.trust !== undefined) return showChecked(call, desk, shown);
+        const shown = await repository.value(path, number === 0 ? null : number);
+        if (options.trust !== undefined) return showChecked(call, repository, shown);
         emit(io, output, shown, { text: () => shown.value.trimEnd(), name: [path] });
         return EXIT.ok;
       }),
@@ -63,10 +63,10 @@ export const showValue: Register = (group, cli) => {
 /** The value of the branch goes to stdout as it is, also for programs; what is said of the store beside it goes to stderr. */
 async function showChecked(
   { io, output }: Pick<CommandCall<unknown>, 'io' | 'output'>,
-  desk: ConfigRepositoryClient,
+  repository: FolderClient,
   shown: ShownValue,
 ): Promise<number> {
-  const signatures = await desk.signatures(shown.path);
+  const signatures = await repository.signatures(shown.path);
   const text = (): string => shown.value.trimEnd();
   emit(io, output, { ...shown, signatures }, { text, name: [shown.path] });
   const isNothing = 'state' in signatures && signatures.state === 'absent';
@@ -80,12 +80,12 @@ async function showChecked(
 /** Where the store is silent, git still knows what the branch has. */
 async function showHost(
   { io, output }: Pick<CommandCall<unknown>, 'io' | 'output'>,
-  desk: ConfigRepositoryClient,
+  repository: FolderClient,
   { path, host }: { readonly path: string; readonly host: string },
 ): Promise<number> {
-  const known: KnownHost = await desk.host(path, host);
+  const known: KnownHost = await repository.host(path, host);
   if ('unknown' in known) {
-    const { commit, value } = await desk.value(path, null);
+    const { commit, value } = await repository.value(path, null);
     const branch = { commit, value };
     const view = { path, host, subscription: null, value: null, unknown: known.unknown, signatures: null, branch };
     emit(io, output, view, { text: (how, shown) => renderHost({ ...shown, branch }, how).join('\n'), name: [] });

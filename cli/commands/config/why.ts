@@ -6,9 +6,9 @@ import { renderSubscribers } from '../../render/subscribers';
 import { asWord } from '../../typed';
 import { examples, type CommandCall, type Register } from '../command';
 import { REPOSITORY, TRUST, type TrustOptions } from './choice';
-import type { ValueOrigins } from './desk';
+import type { ValueOrigins } from '../../../client/operations/configuration';
 import { compileFolder, type CompiledFolder } from './folder';
-import { openRepositoryClient } from './openDesk';
+import { openFolderClient } from './openFolderClient';
 
 interface WhyOptions extends TrustOptions {
   readonly dir?: string;
@@ -62,10 +62,10 @@ export const why: Register = (group, cli) => {
 };
 
 async function explainOnBranch(call: CommandCall<WhyOptions>, path: string): Promise<FoundWhys> {
-  const desk = await openRepositoryClient(call, call.options);
-  const { files, contributesTo, subscribers } = await desk.why(path);
+  const repository = await openFolderClient(call, call.options);
+  const { files, contributesTo, subscribers } = await repository.why(path);
   if (files.length + contributesTo.length > 0) return { files, contributesTo, subscribers, problems: [] };
-  throw unknownPath(path, desk.name, 'conveyor config log shows what has landed; --dir DIR asks a folder');
+  throw unknownPath(path, repository.name, 'conveyor config log shows what has landed; --dir DIR asks a folder');
 }
 
 async function explainInFolder(dir: string, path: string): Promise<FoundWhys> {

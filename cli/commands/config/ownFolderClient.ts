@@ -12,15 +12,15 @@ import { readKnownHost, readSignatures, openConfigStore, findAllSubscribers } fr
 import { actorOf } from '../../door';
 import type { CommandCall } from '../command';
 import type { TrustOptions } from './choice';
-import type { ConfigRepositoryClient } from './desk';
 import { findBasis } from './basis';
+import type { FolderClient } from './folderClient';
 import { getRepositorySettings } from './repository';
 
 /** With git, by the configuration of this machine. */
 export async function createLocalClient(
   { io, connect }: Pick<CommandCall<unknown>, 'io' | 'connect'>,
   options: TrustOptions,
-): Promise<ConfigRepositoryClient> {
+): Promise<FolderClient> {
   const { registry, settings } = getRepositorySettings(io, options);
   const { name } = settings;
   const repository = await ConfigRepository.open({ ...settings, programs: OWN_PROGRAMS }, copiesFolder(io.env));

@@ -1,14 +1,15 @@
 import { httpOf, resolveDoor } from '../../door';
 import type { CommandCall } from '../command';
 import type { TrustOptions } from './choice';
-import type { ConfigRepositoryClient } from './desk';
+import type { FolderClient } from './folderClient';
 
 /** By the door that commands take, with what that needs alone. @throws ConveyorError `usage`, `config-invalid`, `unknown-extension` */
-export async function openRepositoryClient(
+export async function openFolderClient(
   call: Pick<CommandCall<unknown>, 'io' | 'connect'>,
   options: TrustOptions,
-): Promise<ConfigRepositoryClient> {
+): Promise<FolderClient> {
   const door = resolveDoor(call.io.env, call.connect);
-  if (door.kind === 'server') return (await import('./serverDesk')).createServerClient(httpOf(call.io, door), options);
-  return (await import('./ownDesk')).createLocalClient(call, options);
+  if (door.kind === 'server')
+    return (await import('./serverFolderClient')).createServerClient(httpOf(call.io, door), options);
+  return (await import('./ownFolderClient')).createLocalClient(call, options);
 }

@@ -1,43 +1,35 @@
-import { CONFIG } from '../../../client/http/routes';
-import { askServer, type HttpOptions } from '../../../client/http/send';
+import { askAt, throughServer } from '../../../client/http/client';
+import type { HttpOptions } from '../../../client/http/send';
+import { CONFIG_OPERATIONS, type ConfigRepositoryClient } from '../../../client/operations/configuration';
 import { folderTree } from '../../../config/compiler/tree';
 import type { SourceList } from '../../../config/repository/looking';
 import { blobId } from '../../../sdk/blobId';
-import type { RequestResult } from '../../../config/repository/requests';
 import { conveyorError } from '../../../domain/errors';
 import { findBasis } from './basis';
 import { chooseRepository, type TrustOptions } from './choice';
-import type { ConfigRepositoryClient } from './desk';
+import type { FolderClient } from './folderClient';
 
 /** Through a server, which has the repository, its store and the rules. */
-export async function createServerClient(server: HttpOptions, options: TrustOptions): Promise<ConfigRepositoryClient> {
+export async function createServerClient(server: HttpOptions, options: TrustOptions): Promise<FolderClient> {
   if (options.trust !== undefined) throw checkedByServer();
-  const all = await askServer<readonly { readonly name: string }[]>(server, CONFIG.repositories);
-  const { name } = chooseRepository(all, options);
-  const params = { repository: name };
-  const ask = (base?: string): Promise<SourceList> => askServer(server, CONFIG.sources, { params, query: { base } });
+  const { name } = chooseRepository(await askAt(server).configRepositories(), options);
+  const repository = throughServer<ConfigRepositoryClient>(CONFIG_OPERATIONS, server, { repository: name });
   const editsOf = async (folder: string, given: string | undefined) => {
-    const basis = await findBasis(folder, { repository: name, given }, ask);
-    const known = basis ?? (await ask());
+    const basis = await findBasis(folder, { repository: name, given }, repository.sources);
+    const known = basis ?? (await repository.sources(null));
     if (basis === undefined && known.commit !== null)
       throw conveyorError('config-base-unknown', { folder, name, git: null });
     const files = basis === null ? filesWithoutBase(folder, known) : listDiffering(folder, known.files);
-    const body = { files, ...(known.commit === null ? {} : { base: known.commit }) };
-    return { body, basis: basis?.commit ?? null };
+    return { wanted: { files, base: known.commit }, basis: basis?.commit ?? null };
   };
   return {
     name,
-    changes: (limit) => askServer(server, CONFIG.changes, { params, query: { limit } }),
-    log: (limit) => askServer(server, CONFIG.log, { params, query: { limit } }),
-    value: (path, change) => askServer(server, CONFIG.value, { params, query: { path, change: change ?? undefined } }),
-    host: (path, host) => askServer(server, CONFIG.subscriber, { params, query: { path, host } }),
+    ...repository,
     signatures: () => Promise.reject(checkedByServer()),
-    why: (path) => askServer(server, CONFIG.why, { params, query: { path } }),
-    diff: async (folder, base) => askServer(server, CONFIG.diff, { params, body: (await editsOf(folder, base)).body }),
+    diff: async (folder, base) => repository.diff((await editsOf(folder, base)).wanted),
     propose: async (folder, message, base) => {
-      const { body, basis } = await editsOf(folder, base);
-      const asked = { params, body: { message, ...body }, key: null };
-      return { ...(await askServer<RequestResult>(server, CONFIG.propose, asked)), basis };
+      const { wanted, basis } = await editsOf(folder, base);
+      return { ...(await repository.propose({ message, ...wanted }, null)), basis };
     },
   };
 }

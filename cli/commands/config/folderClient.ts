@@ -1,0 +1,25 @@
+import type { ConfigRepositoryClient } from '../../../client/operations/configuration';
+import type { Difference } from '../../../config/repository/differing';
+import type { RequestResult } from '../../../config/repository/requests';
+import type { KnownSignatures } from '../../../config/subscriptions';
+
+/** A repository of configuration beside a folder of its sources, as commands use them: on this machine, or through a server. */
+export interface FolderClient extends Pick<ConfigRepositoryClient, 'changes' | 'log' | 'value' | 'host' | 'why'> {
+  readonly name: string;
+  /** The signatures of the store's records. @throws ConveyorError `usage` through a server */
+  signatures(path: string): Promise<KnownSignatures>;
+  /** The changes that `propose` would make. */
+  diff(folder: string, base: string | undefined): Promise<Difference>;
+  /** @param base undefined for the base of the checkout, or the one that the folder remembers @throws ConveyorError `config-base-unknown` */
+  propose(folder: string, message: string, base: string | undefined): Promise<ProposeOutcome>;
+}
+
+/** `basis`: the commit of which the folder has everything. A server reports only the first problem, as an error. */
+export type ProposeOutcome =
+  (RequestResult & { readonly basis: string | null }) | { readonly problems: readonly Problem[] };
+
+interface Problem {
+  readonly code: string;
+  readonly message: string;
+  readonly hint: string;
+}

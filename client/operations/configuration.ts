@@ -1,0 +1,51 @@
+import type { CommitInfo } from '../../config/repository/commits';
+import type { Dependencies } from '../../config/repository/dependencies';
+import type { Difference } from '../../config/repository/differing';
+import type { ShownValue, SourceList } from '../../config/repository/looking';
+import type { ChangeInfo } from '../../config/repository/repository';
+import type { ChangeRequest, WantedFiles, RequestResult } from '../../config/repository/requests';
+import type { KnownSubscribers, KnownHost } from '../../config/subscriptions';
+import { question, type ClientOf } from './row';
+
+/** Where a value comes from or what a file contributes to, and who subscribes to each of these values. */
+export type ValueOrigins = Dependencies & { readonly subscribers: Readonly<Record<string, KnownSubscribers>> };
+
+/** Questions and proposals to a repository of configuration. The server checks itself who may propose: repositories have owners of their own. */
+export const CONFIG_OPERATIONS = {
+  changes: question<[limit: number], readonly ChangeInfo[]>('GET /v1/config/{repository}/changes', (limit) => ({
+    query: { limit },
+  })),
+  log: question<[limit: number], readonly CommitInfo[]>('GET /v1/config/{repository}/log', (limit) => ({
+    query: { limit },
+  })),
+  /** As a change would have it; with null as it is on the branch. */
+  value: question<[path: string, change: number | null], ShownValue>(
+    'GET /v1/config/{repository}/value',
+    (path, change) => ({
+      query: { path, change: change ?? undefined },
+    }),
+  ),
+  host: question<[path: string, host: string], KnownHost>('GET /v1/config/{repository}/subscriber', (path, host) => ({
+    query: { path, host },
+  })),
+  why: question<[path: string], ValueOrigins>('GET /v1/config/{repository}/why', (path) => ({ query: { path } })),
+  /** Null: of the newest commit of the branch. @throws ConveyorError `usage` for a commit that is not on it */
+  sources: question<[base: string | null], SourceList>('GET /v1/config/{repository}/sources', (base) => ({
+    query: { base: base ?? undefined },
+  })),
+  diff: question<[wanted: WantedFiles], Difference>('POST /v1/config/{repository}/diff', (wanted) => ({
+    body: baseIfAny(wanted),
+  })),
+  /** The same key makes the same change; null is a key of its own. */
+  propose: question<[request: ChangeRequest, key: string | null], RequestResult>(
+    'POST /v1/config/{repository}/changes',
+    (request, key) => ({
+      ...{ body: baseIfAny(request), key },
+    }),
+  ),
+};
+
+export type ConfigRepositoryClient = ClientOf<typeof CONFIG_OPERATIONS>;
+
+const baseIfAny = ({ base, ...rest }: { readonly base: string | null }): object =>
+  base === null ? rest : { ...rest, base };

@@ -1,0 +1,35 @@
+import { createHash } from 'node:crypto';
+import { canonicalJson } from '../../domain/audit/chain';
+import { auditChanges, type AuditEntry } from '../../domain/audit/record';
+import type { Artifact } from '../../domain/artifact';
+import type { PipelineSpec } from '../../domain/spec/pipeline';
+import type { PipelineApplied } from '../api';
+
+/** Parts of audit records that several operations share. */
+
+export const appliedEntry = (spec: PipelineSpec, { previous, created }: PipelineApplied): Partial<AuditEntry> => ({
+  result: created ? 'created' : 'changed',
+  before: previous === null ? null : canonicalDigest(previous),
+  after: canonicalDigest(spec),
+  ...(previous === null ? {} : auditChanges(previous, spec)),
+});
+
+/** SHA-256 of the same text for the same value. */
+export const canonicalDigest = (value: unknown): string =>
+  createHash('sha256').update(canonicalJson(value)).digest('hex');
+
+/** Versions that are brought to a pipeline. */
+export const bringingEntry = (actor: string, target: string, artifacts: readonly Artifact[]) => ({
+  ...{ actor, target, came: startedEntry },
+  ...auditChanges({}, Object.fromEntries(artifacts.map(({ name, version }) => [name, version]))),
+});
+
+interface Started {
+  readonly id: string | null;
+  readonly duplicate: boolean;
+}
+
+export function startedEntry({ id, duplicate }: Started): Partial<AuditEntry> {
+  if (id === null) return { result: 'kept; no release yet' };
+  return { result: duplicate ? `${id}, which there was already` : id };
+}

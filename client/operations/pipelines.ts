@@ -1,0 +1,73 @@
+import { conveyorError } from '../../domain/errors';
+import { REQUEST_LIMITS } from '../../domain/limits';
+import { requireAction, requireId } from '../../domain/target';
+import type { ListQuery } from '../api';
+import { appliedEntry } from './entries';
+import type { OperationRows, RequestParts, Route } from './row';
+
+/** Earlier views are for callers who ask for them (client/lastKnown.ts). */
+const NOW = { live: 'true' } as const;
+
+/** Pipelines, and what is read of them, their releases and their deploys. */
+export const PIPELINE_OPERATIONS = {
+  apply: {
+    route: 'PUT /v1/pipelines/{name}',
+    request: (spec) => ({ params: { name: spec.pipeline }, body: spec }),
+    access: 'apply',
+    permit: async (gate, spec, actor) => [spec, actor, await gate.toApply('apply', spec, actor)],
+    audit: (spec, actor) => ({ actor, target: spec.pipeline, came: (done) => appliedEntry(spec, done) }),
+  },
+  importPipeline: {
+    route: 'POST /v1/pipelines/{name}/import',
+    request: (document) => ({ params: { name: document.pipeline }, body: document }),
+    access: 'import',
+    permit: async (gate, document, actor) => [document, actor, await gate.toApply('import', document.spec, actor)],
+    audit: ({ pipeline, spec }, actor) => ({ actor, target: pipeline, came: (done) => appliedEntry(spec, done) }),
+  },
+  exportPipeline: { access: 'read', route: 'GET /v1/pipelines/{name}/export', request: byName },
+  spec: { access: 'read', route: 'GET /v1/pipelines/{name}/spec', request: byName },
+  history: {
+    ...{ access: 'read', route: 'GET /v1/pipelines/{name}/history' },
+    request: (name) => ({ params: { name }, query: NOW }),
+  },
+  status: {
+    route: {
+      pipeline: 'GET /v1/pipelines/{name}',
+      release: 'GET /v1/releases/{pipeline}/{n}',
+      action: 'GET /v1/releases/{pipeline}/{n}/{action}',
+    },
+    request: (id) => ({ id: requireId(id), query: NOW }),
+    access: 'read',
+  },
+  logs: {
+    route: 'GET /v1/releases/{pipeline}/{n}/{action}/logs',
+    request: (id, attempt) => ({ id: requireAction(id), query: { attempt } }),
+    access: 'read',
+  },
+  listPipelines: list('GET /v1/pipelines', 'pipelines'),
+  listReleases: list('GET /v1/releases', 'releases'),
+  listDeploys: list('GET /v1/deploys', 'deploys'),
+  listFinders: { route: 'GET /v1/finders', access: 'read' },
+  freshness: { route: 'GET /v1/freshness', access: 'read' },
+} as const satisfies Partial<OperationRows>;
+
+function byName(name: string): RequestParts {
+  return { params: { name } };
+}
+
+/** All rows or an error: a part never looks like the whole. @throws ConveyorError `usage` */
+function list(route: Route, of: string) {
+  const { max } = REQUEST_LIMITS.rows;
+  return {
+    ...({ access: 'read', route } as const),
+    request: ({ pipeline, state, limit }: ListQuery) => ({ query: { pipeline, state, limit: Math.min(limit, max) } }),
+    answer: (body: unknown, { limit }: ListQuery) => {
+      const rows = body as never[];
+      if (limit <= max || rows.length < max) return rows;
+      throw conveyorError('usage', {
+        text: `there are more than ${max} ${of}, which a server does not list at once`,
+        hint: `name the pipeline, or ask for ${max} at most`,
+      });
+    },
+  };
+}
