@@ -2,11 +2,10 @@ import { Hono, type Context, type MiddlewareHandler } from 'hono';
 import { routePath } from 'hono/route';
 import { conveyorError } from '../domain/errors';
 import { isLocalName } from '../sdk/localOnly';
-import { offersOf } from '../platform/signIn';
+import { framePath, type ApiDeps } from './apiRoute';
 import { runAfterBody } from './arrived';
 import { getBearerToken, authenticate } from './auth';
 import { Bodies } from './bodies';
-import { parseQuery } from './body';
 import { Configuration } from './configuration';
 import { getReadPolicy, type ServerDeps } from './deps';
 import { RunEndings } from './ended';
@@ -15,25 +14,14 @@ import { RequestGate } from './gate';
 import { Metrics } from './metrics';
 import { openApiDocument } from './openapi';
 import { Readiness } from './readiness';
-import { auditRoutes } from './routes/audit';
-import { submissionRoutes } from './routes/bringing';
-import { bugRoutes } from './routes/bugs';
-import { canRoutes } from './routes/can';
-import { configurationRoutes } from './routes/configuration';
-import { examinationRoutes } from './routes/examination';
+import { API_ROUTES } from './routes';
+import { sharedExamination } from './routes/examination';
 import { healthRoutes } from './routes/health';
-import { meRoutes } from './routes/me';
 import { metricsRoutes } from './routes/metrics';
-import { pipelineRoutes } from './routes/pipelines';
-import { releaseRoutes } from './routes/releases';
-import { runRoutes } from './routes/runs';
-import { specRoutes } from './routes/specs';
-import { statsRoutes } from './routes/stats';
-import { listQuery } from './schemas';
 import { recordAnonymousRequests } from './strangers';
 import { Subscribers } from './subscribers';
 import { KeyedQueue } from './turns';
-import { webhookRoutes } from './webhooks/routes';
+import { webhookHandlers } from './webhooks/routes';
 
 /**
  * The front end (docs/reference/api.md): webhooks, the API, health and metrics. Its state is only a cache, so it can be called in-process, killed at
@@ -70,37 +58,19 @@ export function createApp(deps: ServerDeps): Hono {
   app.route('/', healthRoutes(readiness));
   app.route('/metrics', metricsRoutes({ ...deps, readiness }, metrics, lanes));
   app.get('/openapi.json', (c) => c.json(openApiDocument(getReadPolicy(deps))));
-  app.route(
-    '/v1/webhooks',
-    webhookRoutes({
-      ...{
-        ...deps,
-        now: () => deps.now(),
-        log: (line) => deps.log(line),
-        subscribers,
-        turns: new KeyedQueue(),
-        metrics,
-      },
-      ...{ client: deps.deliveries ?? deps.client, lane: lanes.webhooks, bodies: new Bodies(bodyBytes) },
+  const api: ApiDeps = {
+    ...deps,
+    ...{ lanes, turns: new KeyedQueue(), ended: new RunEndings(deps.client.lookNow, (line) => deps.log(line)) },
+    ...{ configuration: new Configuration(deps), configBodies: new Bodies(bodyBytes) },
+    webhooks: webhookHandlers({
+      ...{ ...deps, now: () => deps.now(), log: (line) => deps.log(line), subscribers, metrics },
+      ...{ client: deps.deliveries ?? deps.client, turns: new KeyedQueue() },
+      ...{ lane: lanes.webhooks, bodies: new Bodies(bodyBytes) },
     }),
-  );
-  const api = { ...deps, turns: new KeyedQueue() };
-  app.route('/v1/me', meRoutes(deps));
-  app.route('/v1/can', canRoutes(deps));
-  app.route('/v1/examination', examinationRoutes({ ...deps, lane: lanes.examinations }));
-  app.get('/v1/sign-in', (c) => c.json(offersOf(deps.config.issuers)));
-  app.route('/v1/audit', auditRoutes(deps));
-  app.route('/v1/stats', statsRoutes(deps));
-  const configuration = new Configuration(deps);
-  app.route('/v1/config', configurationRoutes({ ...deps, configuration, bodies: new Bodies(bodyBytes) }));
-  app.get('/v1/finders', async (c) => c.json(await deps.client.listFinders()));
-  app.get('/v1/freshness', async (c) => c.json(await deps.client.freshness()));
-  app.get('/v1/deploys', async (c) => c.json(await deps.client.listDeploys(parseQuery(c, listQuery))));
-  for (const routes of [pipelineRoutes, specRoutes, submissionRoutes]) app.route('/v1/pipelines', routes(api));
-  app.route('/v1/releases', releaseRoutes(api));
-  app.route('/v1/bugs', bugRoutes(api));
-  const ended = new RunEndings(deps.client.lookNow, (line) => deps.log(line));
-  app.route('/v1/runs', runRoutes({ ...deps, ended, lane: lanes.runs }));
+    examination: sharedExamination(deps),
+  };
+  for (const { route, respond } of API_ROUTES)
+    app.on(route.slice(0, route.indexOf(' ')), framePath(route), (c) => respond(c, api));
   app.notFound((c) => answerFailure(c, conveyorError('not-found', { what: `${c.req.method} ${c.req.path}` })));
   app.onError((error, c) => answerFailure(c, error));
   return app;

@@ -5,16 +5,16 @@ import type { FrontClient } from './deps';
 import { RETRY_AFTER } from './failures';
 
 /** `status`, or where no worker answers what is known without one, marked with `live: false`. */
-export const statusResponse = (c: Context, client: FrontClient, id: string): Promise<Response> =>
-  respondOrLastKnown(
+export const statusOrLastKnown = (c: Context, client: FrontClient, id: string): Promise<object> =>
+  askOrLastKnown(
     c,
     () => client.status(id),
     (problem) => lastKnownStatus(client, id, problem),
   );
 
-/** As `statusResponse`; every row is marked. */
-export const historyResponse = (c: Context, client: FrontClient, pipeline: string): Promise<Response> =>
-  respondOrLastKnown(
+/** As `statusOrLastKnown`; every row is marked. */
+export const historyOrLastKnown = (c: Context, client: FrontClient, pipeline: string): Promise<object> =>
+  askOrLastKnown(
     c,
     () => client.history(pipeline),
     async (problem) => {
@@ -24,19 +24,19 @@ export const historyResponse = (c: Context, client: FrontClient, pipeline: strin
   );
 
 /** Answers readers with the last known state when no worker answers. Without such a state, or with `?live=true`, the error is returned. */
-async function respondOrLastKnown(
+async function askOrLastKnown(
   c: Context,
   ask: () => Promise<object>,
   known: (problem: string) => Promise<Stale | readonly Stale[] | undefined>,
-): Promise<Response> {
+): Promise<object> {
   try {
-    return c.json(await ask());
+    return await ask();
   } catch (error) {
     if (!(error instanceof ConveyorError) || error.code !== 'no-worker' || c.req.query('live') === 'true') throw error;
     // Listing needs no worker, so if it fails too, that error is the real one.
     const stale = await known(error.message);
     if (stale === undefined) throw error;
     c.header('retry-after', RETRY_AFTER);
-    return c.json(stale);
+    return stale;
   }
 }

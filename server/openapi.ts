@@ -1,14 +1,16 @@
 import { z } from 'zod';
 import type { ReadPolicy } from '../platform/access';
-import type { HttpOperation } from './operation';
-import { HTTP_OPERATIONS } from './operations';
-import * as schemas from './schemas';
+import type { ApiRoute } from './apiRoute';
+import { API_ROUTES } from './routes';
+import { failureAnswer } from './schemas';
 
 /** The OpenAPI 3.1 description of what this server takes and answers. */
 export function openApiDocument(reads: ReadPolicy): object {
   const paths: Record<string, Record<string, object>> = {};
-  for (const operation of HTTP_OPERATIONS)
-    paths[operation.path] = { ...paths[operation.path], [operation.method]: describeOperation(operation, reads) };
+  for (const row of API_ROUTES) {
+    const [method = '', path = ''] = row.route.split(' ');
+    paths[path] = { ...paths[path], [method.toLowerCase()]: describeRoute(row, reads) };
+  }
   return {
     openapi: '3.1.0',
     info: { title: 'Conveyor', version: '1' },
@@ -22,12 +24,12 @@ export function openApiDocument(reads: ReadPolicy): object {
   };
 }
 
-function describeOperation(operation: HttpOperation, reads: ReadPolicy): object {
-  const { path, summary, status, request, answer, query, headers, also } = operation;
-  const security = operation.security === 'read' && reads === 'authenticated' ? 'token' : operation.security;
+function describeRoute(row: ApiRoute, reads: ReadPolicy): object {
+  const { summary, status, request, answer, query, headers, also } = row;
+  const security = row.security === 'read' && reads === 'authenticated' ? 'token' : row.security;
   const failures = Object.entries(also ?? {}).map(([code, description]) => [
     code,
-    Number(code) < 300 ? { description } : { description, content: json(schemas.failureAnswer) },
+    Number(code) < 300 ? { description } : { description, content: json(failureAnswer) },
   ]);
   const where = status === 201 ? 'What was made' : 'The (first) release';
   const location = { Location: { description: where, schema: { type: 'string' } } };
@@ -35,7 +37,7 @@ function describeOperation(operation: HttpOperation, reads: ReadPolicy): object 
     summary,
     ...(security === 'token' || security === 'key' ? { security: [{ [security]: [] }] } : {}),
     parameters: [
-      ...inPath(path),
+      ...inPath(row),
       ...(query === undefined ? [] : inQuery(query)),
       ...(headers ?? []).map(([name, required, description]) => parameter('header', name, required, { description })),
     ],
@@ -49,19 +51,13 @@ function describeOperation(operation: HttpOperation, reads: ReadPolicy): object 
         ...(answer === undefined ? {} : { content: json(answer) }),
       },
       ...(Object.fromEntries(failures) as object),
-      default: { description: 'An error', content: json(schemas.failureAnswer) },
+      default: { description: 'An error', content: json(failureAnswer) },
     },
   };
 }
 
-const VERBS_BY_PATH: Readonly<Record<string, readonly string[]>> = {
-  pipelines: schemas.pipelineVerb.options,
-  releases: schemas.releaseVerb.options,
-};
-
-function inPath(path: string): object[] {
-  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => {
-    const verbs = VERBS_BY_PATH[path.split('/')[2] ?? ''];
+function inPath({ route, verbs }: ApiRoute): object[] {
+  return [...route.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => {
     const schema = name === 'verb' ? { type: 'string', enum: verbs } : { type: name === 'n' ? 'integer' : 'string' };
     return parameter('path', name, true, { schema });
   });

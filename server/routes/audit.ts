@@ -1,45 +1,46 @@
-import { Hono, type Context } from 'hono';
 import { decideAudit } from '../../client/about';
+import { SERVER_QUESTIONS } from '../../client/operations/questions';
 import { conveyorError } from '../../domain/errors';
 import { withMember } from '../../domain/principals';
-import { authenticate, type Caller, type CallerDeps } from '../auth';
-import { parseQuery } from '../body';
-import type { ServerDeps } from '../deps';
-import { auditQuery } from '../auditSchemas';
-
-type AuditRouteDeps = Pick<ServerDeps, 'audit' | keyof CallerDeps>;
+import { callerRoute, REFUSED, type ApiDeps, type ApiRoute } from '../apiRoute';
+import { auditAnswer, auditQuery, verificationAnswer } from '../auditSchemas';
+import type { Caller } from '../auth';
 
 /** `/v1/audit`: all of it for admins of the platform, and what concerns a pipeline for its owners. */
-export function auditRoutes(deps: AuditRouteDeps): Hono {
-  const app = new Hono();
-  app.get('/', async (c) => {
-    const caller = await authenticate(c, deps);
-    const audit = requireAudit(deps);
-    const { before, ...query } = parseQuery(c, auditQuery);
-    await requireReader(deps, caller, query.pipeline);
-    return c.json(await audit.read({ ...query, before: parseCursor(before) }));
-  });
-  app.get('/verification', async (c: Context) => {
-    const caller = await authenticate(c, deps);
-    const audit = requireAudit(deps);
-    await requireReader(deps, caller, undefined);
-    return c.json(await audit.verify());
-  });
-  return app;
-}
+export const AUDIT_ROUTES: readonly ApiRoute[] = [
+  callerRoute(SERVER_QUESTIONS.audit.route, {
+    summary:
+      'What was changed and what was refused, newest first; for admins of the platform, and by pipeline for its owners',
+    ...{ answer: auditAnswer, query: auditQuery, also: { 404: REFUSED[404] } },
+    run: async ({ deps, caller, query: readQuery }) => {
+      const audit = requireAudit(deps);
+      const { before, ...query } = readQuery();
+      await requireReader(deps, caller, query.pipeline);
+      return audit.read({ ...query, before: parseCursor(before) });
+    },
+  }),
+  callerRoute(SERVER_QUESTIONS.verifyAudit.route, {
+    summary: 'Whether the chains of the audit hold; for admins',
+    ...{ answer: verificationAnswer, also: { 404: REFUSED[404] } },
+    run: async ({ deps, caller }) => {
+      const audit = requireAudit(deps);
+      await requireReader(deps, caller, undefined);
+      return audit.verify();
+    },
+  }),
+];
 
-function requireAudit({ audit }: AuditRouteDeps): NonNullable<AuditRouteDeps['audit']> {
+function requireAudit({ audit }: ApiDeps): NonNullable<ApiDeps['audit']> {
   if (audit !== undefined) return audit;
   throw conveyorError('not-found', { what: 'audit: conveyor.config.yaml of the server has no audit section' });
 }
 
 /** @throws ConveyorError `not-permitted`, `unknown-pipeline` */
 async function requireReader(
-  deps: AuditRouteDeps,
+  { config, client }: ApiDeps,
   { principal: actor, groups: joins }: Caller,
   pipeline: string | undefined,
 ): Promise<void> {
-  const { config, client } = deps;
   const facts = { policy: config.policy, groups: withMember(config.groups, actor, joins) };
   const decision = await decideAudit(client, facts, { who: { principal: actor, door: 'api' }, pipeline });
   if (decision.allowed) return;

@@ -1,38 +1,46 @@
-import { Hono, type Context } from 'hono';
+import type { Context } from 'hono';
+import { CLIENT_OPERATIONS } from '../../client/operations';
 import { conveyorError } from '../../domain/errors';
-import { numberOfBug, type Bug } from '../../domain/bugs/bug';
-import { authenticate } from '../auth';
-import { readJson } from '../body';
-import { closeBugRequest, reportBugRequest, toBugReport } from '../bugSchemas';
-import type { RouteDeps } from './deps';
+import { numberOfBug } from '../../domain/bugs/bug';
+import { callerRoute, lookRoute, REFUSED, type ApiRoute } from '../apiRoute';
+import * as schemas from '../bugSchemas';
+
+const NOT_LISTED = { 403: 'platform.bugs does not list whoever asks' };
 
 /** `/v1/bugs`: what is reported to be bad. */
-export function bugRoutes(deps: RouteDeps): Hono {
-  const { client: reader, turns } = deps;
-  const app = new Hono();
-  app.get('/', async (c) => c.json(await reader.listBugs()));
-  app.get('/:n', async (c) => c.json(requireKnownBug(c, await reader.listBugs())));
-
-  app.post('/', async (c) => {
-    const { principal: actor, client } = await authenticate(c, deps);
-    const report = toBugReport(await readJson(c, reportBugRequest));
-    const bug = await turns.run('bugs', () => client.reportBug(report, actor));
-    c.header('location', `/v1/bugs/${String(numberOfBug(bug.id))}`);
-    return c.json(bug, 201);
-  });
-
-  app.post('/:n/close', async (c) => {
-    const { principal: actor, client } = await authenticate(c, deps);
-    const { to, reason } = await readJson(c, closeBugRequest);
-    return c.json(await turns.run('bugs', () => client.closeBug({ id: getBugId(c), to, reason }, actor)));
-  });
-  return app;
-}
+export const BUG_ROUTES: readonly ApiRoute[] = [
+  lookRoute(CLIENT_OPERATIONS.listBugs.route, {
+    summary: 'What is reported to be bad, newest first',
+    answer: schemas.bugsAnswer,
+    run: ({ client }) => client.listBugs(),
+  }),
+  // Programs want one bug; people see all.
+  lookRoute('GET /v1/bugs/{n}', {
+    summary: 'A bug, and what contains it',
+    answer: schemas.bugAnswer,
+    run: async ({ c, client }) => {
+      const bug = (await client.listBugs()).find(({ id }) => id === getBugId(c));
+      if (bug === undefined) throw conveyorError('unknown-bug', { id: getBugId(c) });
+      return bug;
+    },
+  }),
+  callerRoute(CLIENT_OPERATIONS.reportBug.route, {
+    summary: 'Reports a bug: nothing that contains it deploys any more. The same again is the same bug',
+    ...{ status: 201, request: schemas.reportBugRequest, answer: schemas.bugAnswer, also: NOT_LISTED },
+    run: async ({ deps, client, actor, body }) => {
+      const report = schemas.toBugReport(await body());
+      return deps.turns.run('bugs', () => client.reportBug(report, actor));
+    },
+    location: ({ id }) => `/v1/bugs/${String(numberOfBug(id))}`,
+  }),
+  callerRoute(CLIENT_OPERATIONS.closeBug.route, {
+    summary: 'Says what fixes a bug, or that it was not a bug',
+    ...{ request: schemas.closeBugRequest, answer: schemas.bugAnswer, also: { ...NOT_LISTED, 404: REFUSED[404] } },
+    run: async ({ c, deps, client, actor, body }) => {
+      const { to, reason } = await body();
+      return deps.turns.run('bugs', () => client.closeBug({ id: getBugId(c), to, reason }, actor));
+    },
+  }),
+];
 
 const getBugId = (c: Context): string => `bug/${c.req.param('n') ?? ''}`;
-
-function requireKnownBug(c: Context, bugs: readonly Bug[]): Bug {
-  const bug = bugs.find(({ id }) => id === getBugId(c));
-  if (bug) return bug;
-  throw conveyorError('unknown-bug', { id: getBugId(c) });
-}

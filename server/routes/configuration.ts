@@ -1,98 +1,135 @@
-import { Hono, type Context } from 'hono';
+import type { Context } from 'hono';
 import type { z } from 'zod';
 import { requireProposer } from '../../client/about';
 import { withAuditEntry } from '../../client/audited';
+import { CONFIG_OPERATIONS } from '../../client/operations/configuration';
+import { SERVER_QUESTIONS } from '../../client/operations/questions';
 import type { ChangeRequest, RequestResult } from '../../config/repository/requests';
 import { conveyorError } from '../../domain/errors';
 import { over } from '../../domain/excess';
 import { CONFIG_LIMITS } from '../../domain/limits';
 import { withMember } from '../../domain/principals';
 import { plural } from '../../domain/text';
-import { authenticate, type Caller, type CallerDeps } from '../auth';
-import type { Bodies } from '../bodies';
-import { parseJsonBody, parseQuery, readBytes, rejectInvalidInput } from '../body';
+import { callerRoute, lookRoute, REFUSED, type ApiRoute, type CallerCall } from '../apiRoute';
+import { parseJsonBody, readBytes, rejectInvalidInput } from '../body';
 import * as schemas from '../configSchemas';
-import type { Configuration } from '../configuration';
-import type { ServerDeps } from '../deps';
-import { requestKey } from './pipelines';
+import { requestKey } from '../requests';
 
-type ConfigurationRouteDeps = CallerDeps &
-  Pick<ServerDeps, 'audit'> & { readonly configuration: Configuration; readonly bodies: Bodies };
+const NOT_AN_OWNER = {
+  403: 'Not an owner of the repository',
+  404: REFUSED[404],
+  413: 'Larger than docs/reference/limits.md has it',
+};
 
 /** `/v1/config`: repositories of configuration. Everybody may look; owners propose. Answers are those of `-o json`. */
-export function configurationRoutes(deps: ConfigurationRouteDeps): Hono {
-  const { configuration, config } = deps;
-  const app = new Hono();
-  app.get('/', (c) => c.json(config.configRepositories.map(({ name, branch }) => ({ name, branch }))));
-  app.get('/:repository/changes', async (c) =>
-    c.json(await configuration.changes(repositoryParam(c), parseQuery(c, schemas.rowsQuery).limit)),
-  );
-  app.get('/:repository/changes/:n', async (c) =>
-    c.json(await configuration.change(repositoryParam(c), changeNumber(c))),
-  );
-  app.get('/:repository/log', async (c) =>
-    c.json(await configuration.log(repositoryParam(c), parseQuery(c, schemas.rowsQuery).limit)),
-  );
-  app.get('/:repository/value', async (c) => {
-    const { path, change = null } = parseQuery(c, schemas.valueQuery);
-    return c.json(await configuration.value(repositoryParam(c), path, change));
-  });
-  app.get('/:repository/sources', async (c) =>
-    c.json(await configuration.sources(repositoryParam(c), parseQuery(c, schemas.sourcesQuery).base ?? null)),
-  );
-  app.get('/:repository/why', async (c) =>
-    c.json(await configuration.why(repositoryParam(c), parseQuery(c, schemas.whyQuery).path)),
-  );
-  app.get('/:repository/subscriber', async (c) =>
-    c.json(await configuration.host(repositoryParam(c), parseQuery(c, schemas.hostQuery))),
-  );
-  app.post('/:repository/changes', (c) => proposeChange(c, deps));
-  app.post('/:repository/diff', (c) => compareSources(c, deps));
-  return app;
-}
-
-async function proposeChange(c: Context, deps: ConfigurationRouteDeps): Promise<Response> {
-  const caller = await authenticate(c, deps);
-  const repository = repositoryParam(c);
-  const made = await deps.bodies.run(
-    (reading) => readBytes(c, { ...reading, maxBytes: CONFIG_LIMITS.request.max }),
-    async (bytes) => {
-      const { idempotencyKey, ...given } = parseJsonBody(Buffer.from(bytes).toString('utf8'), schemas.proposalRequest);
-      const key = requestKey(c, idempotencyKey);
-      const request = toChangeRequest(given);
-      return runAudited(deps, caller, { repository, message: request.message }, () =>
-        deps.configuration.propose(repository, request, { author: caller.principal, key }),
-      );
+export const CONFIG_ROUTES: readonly ApiRoute[] = [
+  lookRoute(SERVER_QUESTIONS.configRepositories.route, {
+    summary: 'Repositories of configuration',
+    answer: schemas.repositoriesAnswer,
+    run: ({ deps }) => deps.config.configRepositories.map(({ name, branch }) => ({ name, branch })),
+  }),
+  callerRoute(CONFIG_OPERATIONS.propose.route, {
+    summary: 'Proposes a change of values, or of sources; it reaches nobody until it is released',
+    ...{ status: 201, request: schemas.proposalRequest, answer: schemas.proposalAnswer },
+    headers: [['Idempotency-Key', false, 'The same key gives the same change.']],
+    also: {
+      ...NOT_AN_OWNER,
+      409: 'Nothing would change, somebody else changed a file since the base, or the key was used for something else',
+      422: 'A program, a schema or the owner of a schema refuses it',
+      503: 'The repository does not answer: try again after Retry-After',
     },
-  );
+    run: proposeChange,
+    location: ({ repository, change }) => `/v1/config/${repository}/changes/${change}`,
+  }),
+  callerRoute(CONFIG_OPERATIONS.diff.route, {
+    summary: 'Which values other sources would change, as `conveyor config diff` shows it; changes nothing',
+    ...{ request: schemas.diffRequest, answer: schemas.diffAnswer, also: NOT_AN_OWNER },
+    run: compareSources,
+  }),
+  lookRoute(CONFIG_OPERATIONS.changes.route, {
+    summary: 'Changes, newest first, as `conveyor config status` shows them',
+    ...{ answer: schemas.changesAnswer, query: schemas.rowsQuery },
+    run: ({ c, deps: { configuration }, query }) => configuration.changes(repositoryParam(c), query().limit),
+  }),
+  // Programs that propose want to know whether their one has landed.
+  lookRoute('GET /v1/config/{repository}/changes/{n}', {
+    summary: 'One change, and whether it has landed',
+    answer: schemas.changeAnswer,
+    run: ({ c, deps: { configuration } }) => configuration.change(repositoryParam(c), changeNumber(c)),
+  }),
+  lookRoute(CONFIG_OPERATIONS.log.route, {
+    summary: 'What has landed, newest first, as `conveyor config log` shows it',
+    ...{ answer: schemas.landedAnswer, query: schemas.rowsQuery },
+    run: ({ c, deps: { configuration }, query }) => configuration.log(repositoryParam(c), query().limit),
+  }),
+  lookRoute(CONFIG_OPERATIONS.value.route, {
+    summary: 'A value, as `conveyor config show` shows it',
+    ...{ answer: schemas.valueAnswer, query: schemas.valueQuery },
+    run: ({ c, deps: { configuration }, query }) => {
+      const { path, change = null } = query();
+      return configuration.value(repositoryParam(c), path, change);
+    },
+  }),
+  lookRoute(CONFIG_OPERATIONS.sources.route, {
+    summary: 'The sources of a commit, so that only what differs is proposed',
+    ...{ answer: schemas.sourcesAnswer, query: schemas.sourcesQuery },
+    run: ({ c, deps: { configuration }, query }) => configuration.sources(repositoryParam(c), query().base ?? null),
+  }),
+  lookRoute(CONFIG_OPERATIONS.why.route, {
+    summary:
+      'Where a value comes from or what a file contributes to, and who subscribes, as `conveyor config why` shows it',
+    ...{ answer: schemas.whyAnswer, query: schemas.whyQuery },
+    run: ({ c, deps: { configuration }, query }) => configuration.why(repositoryParam(c), query().path),
+  }),
+  lookRoute(CONFIG_OPERATIONS.host.route, {
+    summary: 'What a host has of a value, as `conveyor config show --host` shows it',
+    ...{ answer: schemas.hostAnswer, query: schemas.hostQuery },
+    run: ({ c, deps: { configuration }, query }) => configuration.host(repositoryParam(c), query()),
+  }),
+];
+
+async function proposeChange(call: CallerCall) {
+  const { c, deps, actor } = call;
+  const repository = repositoryParam(c);
+  const made = await withBody(call, schemas.proposalRequest, async ({ idempotencyKey, ...given }) => {
+    const key = requestKey(c, idempotencyKey);
+    const request = toChangeRequest(given);
+    return runAudited(call, { repository, message: request.message }, () =>
+      deps.configuration.propose(repository, request, { author: actor, key }),
+    );
+  });
   const { change, version, base, paths, deleted, duplicate } = made;
-  c.header('location', `/v1/config/${repository}/changes/${change}`);
-  return c.json({ repository, change, version, base, paths, deleted, duplicate }, 201);
+  return { repository, change, version, base, paths, deleted, duplicate };
 }
 
 /** For those who may propose: it runs their programs. */
-async function compareSources(c: Context, deps: ConfigurationRouteDeps): Promise<Response> {
-  const caller = await authenticate(c, deps);
-  const repository = repositoryParam(c);
-  requireProposer(
-    gatherFacts(deps, caller),
-    { principal: caller.principal, door: 'api' },
-    deps.configuration.settings(repository),
-  );
-  return deps.bodies.run(
-    (reading) => readBytes(c, { ...reading, maxBytes: CONFIG_LIMITS.request.max }),
-    async (bytes) => {
-      const { files, base = null } = parseJsonBody(Buffer.from(bytes).toString('utf8'), schemas.diffRequest);
-      rejectInvalidInput(over(CONFIG_LIMITS.files, Object.keys(files).length));
-      return c.json(await deps.configuration.diff(repository, { files, base }));
-    },
-  );
+async function compareSources(call: CallerCall) {
+  const repository = repositoryParam(call.c);
+  permitProposal(call, repository);
+  return withBody(call, schemas.diffRequest, async ({ files, base = null }) => {
+    rejectInvalidInput(over(CONFIG_LIMITS.files, Object.keys(files).length));
+    return call.deps.configuration.diff(repository, { files, base });
+  });
 }
 
-const gatherFacts = ({ config }: Pick<ConfigurationRouteDeps, 'config'>, { principal, groups }: Caller) => ({
-  policy: config.policy,
-  groups: withMember(config.groups, principal, groups),
-});
+/** Sources are larger than other bodies: all of them together have a limit until they are used. */
+const withBody = <S extends z.ZodType, T>(
+  { c, deps }: CallerCall,
+  schema: S,
+  use: (body: z.output<S>) => Promise<T>,
+): Promise<T> =>
+  deps.configBodies.run(
+    (reading) => readBytes(c, { ...reading, maxBytes: CONFIG_LIMITS.request.max }),
+    async (bytes) => use(parseJsonBody(Buffer.from(bytes).toString('utf8'), schema)),
+  );
+
+/** @throws ConveyorError `not-permitted`, `not-found` @returns the rule that allows it */
+const permitProposal = ({ deps, actor, caller }: CallerCall, repository: string): string =>
+  requireProposer(
+    { policy: deps.config.policy, groups: withMember(deps.config.groups, actor, caller.groups) },
+    { principal: actor, door: 'api' },
+    deps.configuration.settings(repository),
+  );
 
 /** Rejects a request before any work starts. @throws ConveyorError `over-limit` */
 function toChangeRequest({
@@ -112,24 +149,18 @@ function toChangeRequest({
 
 /** Authorizes and audits a change with its result. @throws ConveyorError `not-permitted`, `audit-unwritable`, and errors of `run` */
 function runAudited(
-  deps: ConfigurationRouteDeps,
-  caller: Caller,
+  call: CallerCall,
   { repository, message }: { readonly repository: string; readonly message: string },
   run: () => Promise<RequestResult>,
 ): Promise<RequestResult> {
-  const { audit, configuration } = deps;
-  const { principal: actor } = caller;
+  const { audit } = call.deps;
   let permitted: string | null = null;
   const permittedRun = (): Promise<RequestResult> => {
-    permitted = requireProposer(
-      gatherFacts(deps, caller),
-      { principal: actor, door: 'api' },
-      configuration.settings(repository),
-    );
+    permitted = permitProposal(call, repository);
     return run();
   };
   if (audit === undefined) return permittedRun();
-  const about = { actor, operation: 'propose', target: `config/${repository}`, reason: message } as const;
+  const about = { actor: call.actor, operation: 'propose', target: `config/${repository}`, reason: message } as const;
   return withAuditEntry(audit, () => ({ ...about, door: 'api', permitted }), permittedRun, resultEntry);
 }
 

@@ -1,28 +1,24 @@
-import { Hono } from 'hono';
+import { SERVER_QUESTIONS } from '../../client/operations/questions';
 import { conveyorError } from '../../domain/errors';
-import { authenticate, type CallerDeps } from '../auth';
+import { callerRoute, type ApiRoute } from '../apiRoute';
 import type { ServerDeps } from '../deps';
-import type { RequestGate } from '../gate';
+import { examinationAnswer } from '../examinationSchemas';
 import { SharedRead } from '../shared';
 
 /** Each examination is a workflow: however many people ask on a bad night, there is one every few seconds. */
 const EXAMINED_FRESH_MS = 5_000;
 
-/** `POST /v1/examination`: how far work gets behind this server. For known callers only, since it names processes and extensions. */
-export function examinationRoutes(
-  deps: CallerDeps & Pick<ServerDeps, 'examine' | 'now'> & { readonly lane: RequestGate },
-): Hono {
-  const { examine } = deps;
-  const shared =
-    examine &&
-    new SharedRead(
-      () => examine(),
-      EXAMINED_FRESH_MS,
-      () => deps.now(),
-    );
-  return new Hono().post('/', async (c) => {
-    await authenticate(c, deps);
-    if (shared === undefined) throw conveyorError('not-found', { what: 'examination' });
-    return c.json(await deps.lane.run(() => shared.read(), c.req.raw.signal));
-  });
-}
+/** One examination for all callers; undefined where nothing can be examined. */
+export const sharedExamination = ({ examine, now }: Pick<ServerDeps, 'examine' | 'now'>) =>
+  examine && new SharedRead(examine, EXAMINED_FRESH_MS, now);
+
+/** Callers need a token, since answers name processes and extensions. */
+export const EXAMINATION_ROUTE: ApiRoute = callerRoute(SERVER_QUESTIONS.examine.route, {
+  summary:
+    'How far work comes behind this server, as `conveyor doctor` shows it; for whoever is known. It starts a workflow',
+  ...{ answer: examinationAnswer, also: { 503: 'Try again after Retry-After' } },
+  run: ({ c, deps: { examination, lanes } }) => {
+    if (examination === undefined) throw conveyorError('not-found', { what: 'examination' });
+    return lanes.examinations.run(() => examination.read(), c.req.raw.signal);
+  },
+});

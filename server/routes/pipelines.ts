@@ -1,79 +1,120 @@
-import { Hono, type Context } from 'hono';
-import type { z } from 'zod';
-import type { Artifact } from '../../domain/artifact';
+import type { Context } from 'hono';
+import { CLIENT_OPERATIONS } from '../../client/operations';
 import { conveyorError } from '../../domain/errors';
-import { unfitArtifacts, unfitCommand, unfitKey } from '../../domain/excess';
-import type { CommandInput, Verb } from '../../domain/verbs';
-import { authenticate, type Caller } from '../auth';
-import { parseQuery, readJson, rejectInvalidInput } from '../body';
-import { historyResponse, statusResponse } from '../lastKnown';
-import { commandRequest } from '../commandRequest';
-import { listQuery, pipelineVerb, releaseRequest } from '../schemas';
-import type { RouteDeps } from './deps';
+import { over, unfitCommand } from '../../domain/excess';
+import { SPEC_LIMITS } from '../../domain/limits';
+import type { PipelineDocument } from '../../domain/pipeline/document';
+import { jsonBytes } from '../../domain/size';
+import type { PipelineSpec } from '../../domain/spec/pipeline';
+import { documentSchema, specProblems } from '../../domain/spec/pipelineDocument';
+import { callerRoute, lookRoute, REFUSED, startRoute, type ApiRoute } from '../apiRoute';
+import { rejectInvalidInput } from '../body';
+import * as changes from '../changes';
+import { historyOrLastKnown, statusOrLastKnown } from '../lastKnown';
+import { pipelineParam, parseArtifacts, requestKey } from '../requests';
+import * as schemas from '../schemas';
+import { commandRoute } from './commands';
+
+const TOO_LARGE = { 413: 'Larger than docs/reference/limits.md has it' };
 
 /** `/v1/pipelines`: everybody may look; who changes something says who they are. Answers are those of `-o json`. */
-export function pipelineRoutes(deps: RouteDeps): Hono {
-  const { client: reader, turns } = deps;
-  const app = new Hono();
-  app.get('/', async (c) => c.json(await reader.listPipelines(parseQuery(c, listQuery))));
-  app.get('/:name', (c) => statusResponse(c, reader, pipelineParam(c)));
-  app.get('/:name/history', (c) => historyResponse(c, reader, pipelineParam(c)));
+export const PIPELINE_ROUTES: readonly ApiRoute[] = [
+  lookRoute(CLIENT_OPERATIONS.listPipelines.route, {
+    summary: 'Pipelines, as `conveyor list pipelines` shows them',
+    ...{ answer: schemas.pipelinesAnswer, query: schemas.listQuery },
+    run: ({ client, query }) => client.listPipelines(query()),
+  }),
+  lookRoute(CLIENT_OPERATIONS.status.route.pipeline, {
+    summary: 'The status of a pipeline',
+    ...{ answer: schemas.pipelineAnswer, query: schemas.liveQuery },
+    run: ({ c, client }) => statusOrLastKnown(c, client, pipelineParam(c)),
+  }),
+  callerRoute(CLIENT_OPERATIONS.apply.route, {
+    summary: 'Creates the pipeline, or changes its spec',
+    ...{ request: changes.applyRequest, answer: changes.appliedAnswer },
+    also: { ...REFUSED, ...TOO_LARGE, 422: 'A push type refuses the config of a deploy' },
+    run: async ({ c, deps, client, actor, body }) => {
+      const spec = requireSound(c, (await body()) as unknown as PipelineSpec);
+      return deps.turns.run(spec.pipeline, () => client.apply(spec, actor));
+    },
+  }),
+  lookRoute(CLIENT_OPERATIONS.spec.route, {
+    summary: 'What the pipeline is, as it keeps it',
+    answer: changes.applyRequest,
+    run: ({ c, client }) => client.spec(pipelineParam(c)),
+  }),
+  lookRoute(CLIENT_OPERATIONS.history.route, {
+    summary: 'Its releases, newest first',
+    ...{ answer: schemas.historyAnswer, query: schemas.liveQuery },
+    run: ({ c, client }) => historyOrLastKnown(c, client, pipelineParam(c)),
+  }),
+  lookRoute(CLIENT_OPERATIONS.exportPipeline.route, {
+    summary: 'All that it remembers, also once its workflow has ended',
+    answer: documentSchema,
+    run: ({ c, client }) => client.exportPipeline(pipelineParam(c)),
+  }),
+  callerRoute(CLIENT_OPERATIONS.importPipeline.route, {
+    summary: 'Puts back what export answered',
+    ...{ request: documentSchema, answer: changes.appliedAnswer },
+    also: { ...REFUSED, ...TOO_LARGE },
+    run: async ({ c, deps, client, actor, body }) => {
+      const document = (await body()) as unknown as PipelineDocument;
+      requireName(c, document.pipeline);
+      return deps.turns.run(document.pipeline, () => client.importPipeline(document, actor));
+    },
+  }),
+  startRoute(CLIENT_OPERATIONS.release.route, {
+    summary: 'Starts a release of some artifact versions',
+    ...{ request: schemas.releaseRequest, answer: schemas.startedAnswer },
+    run: async ({ c, deps, client, actor, body }) => {
+      const { artifacts, trigger: kind, idempotencyKey } = await body();
+      const given = parseArtifacts(artifacts);
+      const [pipeline, trigger] = [pipelineParam(c), { kind, actor, key: requestKey(c, idempotencyKey) } as const];
+      return deps.turns.run(pipeline, () => client.release(pipeline, given, trigger));
+    },
+  }),
+  startRoute(CLIENT_OPERATIONS.push.route, {
+    summary: 'In an emergency: deploys these versions now, ahead of the queue',
+    ...{ request: changes.pushRequest, answer: changes.pushedAnswer },
+    run: async ({ c, deps, client, actor, body }) => {
+      const { action, artifacts, reason, skipBake, idempotencyKey } = await body();
+      if (reason === undefined) throw conveyorError('missing-reason', { verb: 'push' });
+      rejectInvalidInput(unfitCommand({ actor, reason }));
+      const [given, key] = [parseArtifacts(artifacts), requestKey(c, idempotencyKey)];
+      const push = { actor, reason, ...(skipBake ? { skipBake } : {}), ...(key === null ? {} : { key }) };
+      const pipeline = pipelineParam(c);
+      return deps.turns.run(pipeline, () => client.push(pipeline, action, given, push));
+    },
+  }),
+  startRoute(CLIENT_OPERATIONS.submit.route, {
+    summary: 'Brings what came into being elsewhere: a release once every input has a value and one is new',
+    ...{ request: changes.submitRequest, answer: changes.submittedAnswer },
+    run: async ({ c, deps, client, actor, body }) => {
+      const { artifacts, idempotencyKey } = await body();
+      const [pipeline, given, key] = [pipelineParam(c), parseArtifacts(artifacts), requestKey(c, idempotencyKey)];
+      return deps.turns.run(pipeline, () => client.submit(pipeline, given, { kind: 'webhook', actor, key }));
+    },
+  }),
+  commandRoute(CLIENT_OPERATIONS.command.route.pipeline, 'a pipeline', schemas.pipelineVerb.options, pipelineParam),
+];
 
-  app.post('/:name/releases', async (c) => {
-    const { principal: actor, client } = await authenticate(c, deps);
-    const { artifacts, trigger: kind, idempotencyKey } = await readJson(c, releaseRequest);
-    const given = parseArtifacts(artifacts);
-    const [pipeline, trigger] = [pipelineParam(c), { kind, actor, key: requestKey(c, idempotencyKey) } as const];
-    const started = await turns.run(pipeline, () => client.release(pipeline, given, trigger));
-    c.header('location', `/v1/releases/${started.id}`);
-    return c.json(started, 202);
-  });
+/** So many problems are worth reading. */
+const MAX_PROBLEMS_SHOWN = 10;
 
-  app.post('/:name/commands/:verb', async (c) => {
-    const verb = parseVerb(c, pipelineVerb.options);
-    const { client, ...caller } = await authenticate(c, deps);
-    const [id, input] = [pipelineParam(c), await readCommand(c, verb, caller)];
-    return c.json(await turns.run(id, () => client.command(id, verb, input)));
-  });
-  return app;
+/** The pipeline of a request, if lint accepts it. @throws ConveyorError `invalid-request`, `over-limit` */
+function requireSound(c: Context, spec: PipelineSpec): PipelineSpec {
+  requireName(c, spec.pipeline);
+  // Before lint, which takes long for what is too large.
+  rejectInvalidInput(
+    over(SPEC_LIMITS.spec, jsonBytes(spec)) ?? over(SPEC_LIMITS.actions, Object.keys(spec.actions).length),
+  );
+  const problems = specProblems(spec) ?? ['body: not a spec as a pipeline keeps it'];
+  if (problems.length === 0) return spec;
+  throw conveyorError('invalid-request', { detail: problems.slice(0, MAX_PROBLEMS_SHOWN).join('; ') });
 }
 
-/** The artifacts of a request, with their kinds filled in. @throws ConveyorError `over-limit`, `invalid-text` */
-export function parseArtifacts(artifacts: z.output<typeof releaseRequest>['artifacts']): readonly Artifact[] {
-  const given = artifacts.map(({ kind, ...rest }): Artifact => ({ ...rest, kind: kind ?? rest.name }));
-  rejectInvalidInput(unfitArtifacts(given));
-  return given;
-}
-
-/** The command of a request, with its actor and reason. @throws ConveyorError `missing-reason`, `invalid-request` */
-export async function readCommand(c: Context, verb: Verb, caller: Pick<Caller, 'principal'>): Promise<CommandInput> {
-  const { reason, ...given } = await readJson(c, commandRequest);
-  if (reason === undefined) throw conveyorError('missing-reason', { verb });
-  const command = { ...given, reason, actor: caller.principal };
-  rejectInvalidInput(unfitCommand(command));
-  return command;
-}
-
-export function parseVerb<V extends Verb>(c: Context, verbs: readonly V[]): V {
-  const given = c.req.param('verb');
-  const verb = verbs.find((one) => one === given);
-  if (verb === undefined) throw conveyorError('not-found', { what: `verb ${given}; there are ${verbs.join(', ')}` });
-  return verb;
-}
-
-/** Without a slash in it: `%2F` would make another id of it. */
-export function pipelineParam(c: Context): string {
-  const name = c.req.param('name') ?? '';
-  if (name.includes('/')) throw conveyorError('invalid-id', { text: name, expected: 'the name of a pipeline' });
-  return name;
-}
-
-/** The idempotency key from the header or the body. @throws ConveyorError where they differ */
-export function requestKey(c: Context, inBody: string | undefined): string | null {
-  const inHeader = c.req.header('idempotency-key');
-  if (inHeader !== undefined && inBody !== undefined && inHeader !== inBody)
-    throw conveyorError('invalid-request', { detail: 'Idempotency-Key and idempotencyKey say different things' });
-  const key = inBody ?? (inHeader === undefined || inHeader === '' ? null : inHeader);
-  rejectInvalidInput(unfitKey(key ?? ''));
-  return key;
+function requireName(c: Context, inBody: string): void {
+  const name = pipelineParam(c);
+  if (inBody !== name)
+    throw conveyorError('invalid-request', { detail: `the address says ${name}, the body ${inBody}` });
 }

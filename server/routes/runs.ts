@@ -1,33 +1,32 @@
-import { Hono } from 'hono';
+import { CLIENT_OPERATIONS } from '../../client/operations';
 import { conveyorError } from '../../domain/errors';
 import { fitsRun } from '../../platform/callbacks';
-import { getBearerToken, authenticate, type CallerDeps } from '../auth';
-import type { RunEndings } from '../ended';
-import type { RequestGate } from '../gate';
+import { callerRoute, type ApiRoute } from '../apiRoute';
+import { getBearerToken } from '../auth';
+import { lookAnswer } from '../changes';
 
-type RunRouteDeps = CallerDeps & {
-  readonly ended: RunEndings;
-  readonly lane: RequestGate;
-};
-
-/**
- * `POST /v1/runs/<run>/ended`: an action service reports that a run has ended. Only the path and the key are read. `…/look` does the same for callers
- * with a token, and answers with the result.
- */
-export function runRoutes(deps: RunRouteDeps): Hono {
-  const { config, ended, lane } = deps;
-  const app = new Hono();
-  app.post('/:run{.+}/ended', async (c) => {
-    const run = c.req.param('run');
-    const { callbacks } = config;
-    if (callbacks === null) throw conveyorError('not-found', { what: 'call to say that a run has ended' });
-    if (!fitsRun(callbacks, run, getBearerToken(c))) throw conveyorError('wrong-key', { run });
-    await lane.run(() => ended.recordRunEnd(run), c.req.raw.signal);
-    return c.body(null, 204);
-  });
-  app.post('/:run{.+}/look', async (c) => {
-    const { client } = await authenticate(c, deps);
-    return c.json({ look: await lane.run(() => client.lookNow(c.req.param('run')), c.req.raw.signal) });
-  });
-  return app;
-}
+/** `/v1/runs/<run>`: an action service reports that a run has ended, or a caller has it looked at. Only the path and the credentials are read. */
+export const RUN_ROUTES: readonly ApiRoute[] = [
+  {
+    route: 'POST /v1/runs/{run}/ended',
+    summary:
+      'An action service says that a run has ended: `callback.url` of its startRun, where the id has its slashes',
+    ...{ status: 204, security: 'key' },
+    also: { 403: 'The key is not that of this run', 404: 'Nobody may say so here', 503: 'Try again after Retry-After' },
+    respond: async (c, { config: { callbacks }, ended, lanes }) => {
+      const run = c.req.param('run') ?? '';
+      if (callbacks === null) throw conveyorError('not-found', { what: 'call to say that a run has ended' });
+      if (!fitsRun(callbacks, run, getBearerToken(c))) throw conveyorError('wrong-key', { run });
+      await lanes.runs.run(() => ended.recordRunEnd(run), c.req.raw.signal);
+      return c.body(null, 204);
+    },
+  },
+  callerRoute(CLIENT_OPERATIONS.lookNow.route, {
+    summary: 'Whoever follows a run looks at once; the id of the run has its slashes',
+    answer: lookAnswer,
+    run: async ({ c, deps, client }) => {
+      const run = c.req.param('run') ?? '';
+      return { look: await deps.lanes.runs.run(() => client.lookNow(run), c.req.raw.signal) };
+    },
+  }),
+];

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { Hono, type Context } from 'hono';
+import type { Context } from 'hono';
 import { auditEntry } from '../../domain/audit/record';
 import { conveyorError, type ConveyorError } from '../../domain/errors';
 import { unfitKey } from '../../domain/excess';
@@ -46,9 +46,11 @@ interface SignedDelivery {
 
 type WebhookDeps = Pick<ServerDeps, 'audit' | 'config' | 'now' | 'log'> & DeliveryDeps & Bounds;
 
-/** `POST /v1/webhooks/github` and `/standard` (docs/reference/pipelines.md#webhooks-and-ci): verified over the raw body before anything of it is parsed. */
-export function webhookRoutes(deps: WebhookDeps): Hono {
-  const app = new Hono();
+/** A handler for each kind of delivery. */
+export type WebhookHandlers = Readonly<Record<WebhookKind, (context: Context) => Promise<Response>>>;
+
+/** Deliveries (docs/reference/pipelines.md#webhooks-and-ci) are verified over the raw body before anything of it is parsed. */
+export function webhookHandlers(deps: WebhookDeps): WebhookHandlers {
   const recent = new RecentAnswers<DeliveryResult | null>(REMEMBERED_DELIVERIES, () => deps.now());
   const { config } = deps;
 
@@ -57,7 +59,7 @@ export function webhookRoutes(deps: WebhookDeps): Hono {
   const inTurn = (context: Context, signed: SignedDelivery): Promise<Response> =>
     deps.lane.run(() => answerDelivery(context, deps, recent, signed), context.req.raw.signal);
 
-  app.post('/github', (context) => {
+  const github = async (context: Context): Promise<Response> => {
     const sources = requireSecrets('github', config.access.webhooks.github);
     const signature = context.req.header('x-hub-signature-256');
     reject('github', whyMalformedGithub(signature));
@@ -74,9 +76,9 @@ export function webhookRoutes(deps: WebhookDeps): Hono {
       };
       return inTurn(context, { source, key, body, read });
     });
-  });
+  };
 
-  app.post('/standard', (context) => {
+  const standard = async (context: Context): Promise<Response> => {
     const sources = requireSecrets('standard', config.access.webhooks.standard);
     const headers = standardHeaders(context);
     reject('standard', whyMalformedStandard(headers, deps.now()));
@@ -85,8 +87,8 @@ export function webhookRoutes(deps: WebhookDeps): Hono {
       const key = deliveryKey('standard', source, headers.id);
       return inTurn(context, { source, key, body, read: () => readStandardEvent(bodyText(body)) });
     });
-  });
-  return app;
+  };
+  return { github, standard };
 }
 
 /**

@@ -46,5 +46,5 @@ test.each([
   ...[
     'a push type, an action service, an artifact finder, a task controller, a data source, a dependency graph or a service of tickets',
   ],
-  ...['an operation of access', 'a command', 'a page of the documents'],
+  ...['an operation of the API', 'an operation of access', 'a command', 'a page of the documents'],
 ])('CONTRIBUTING says how to add %s', (variant) => expect(CONTRIBUTING).toContain(`\n**${variant}.** `));

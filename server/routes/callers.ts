@@ -1,0 +1,51 @@
+import { answerTo } from '../../client/can';
+import { SERVER_QUESTIONS } from '../../client/operations/questions';
+import { over } from '../../domain/excess';
+import { SPEC_LIMITS } from '../../domain/limits';
+import { groupsOfMember, withMember } from '../../domain/principals';
+import { jsonBytes } from '../../domain/size';
+import type { PipelineSpec } from '../../domain/spec/pipeline';
+import { formatTime } from '../../domain/text';
+import { offersOf } from '../../platform/signIn';
+import { callerRoute, lookRoute, REFUSED, type ApiRoute } from '../apiRoute';
+import { rejectInvalidInput } from '../body';
+import { canAnswer, canRequest } from '../changes';
+import { meAnswer, offersAnswer } from '../schemas';
+
+/** Routes about callers: who they are, and what they may do. */
+export const CALLER_ROUTES: readonly ApiRoute[] = [
+  lookRoute(SERVER_QUESTIONS.signInOffers.route, {
+    summary: 'The identity providers with which `conveyor login` signs people in',
+    answer: offersAnswer,
+    run: ({ deps }) => offersOf(deps.config.issuers),
+  }),
+  callerRoute(SERVER_QUESTIONS.whoAmI.route, {
+    summary: 'As whom the server takes whoever asks',
+    answer: meAnswer,
+    run: ({ deps, caller: { principal, groups, door, expiresAtMs } }) => {
+      const all = new Set([...groupsOfMember(deps.config.groups, principal), ...groups.map((name) => `group:${name}`)]);
+      // The tokens of the configuration are good until they are taken out of it.
+      const expiresAt = expiresAtMs === null ? null : formatTime(expiresAtMs);
+      return { principal, groups: [...all], door, expiresAt };
+    },
+  }),
+  // Any known caller may ask about any principal, since a refusal reveals as much. Anonymous callers may not, because answers name members of groups.
+  callerRoute(SERVER_QUESTIONS.whether.route, {
+    summary: 'Whether somebody may do something, and by which rule of the server; for whoever is known',
+    ...{ request: canRequest, answer: canAnswer, also: { 404: REFUSED[404] } },
+    run: async ({ deps, caller: { principal, groups: joins }, body }) => {
+      const { spec, ...question } = await body();
+      if (spec !== undefined) rejectInvalidInput(over(SPEC_LIMITS.spec, jsonBytes(spec)));
+      const { policy, groups, configRepositories: repositories } = deps.config;
+      // The server knows the provider's groups of the caller only.
+      const facts = { policy, groups: question.who === principal ? withMember(groups, principal, joins) : groups };
+      const decision = await answerTo(
+        { client: deps.client, facts, door: 'api', repositories },
+        { ...question, spec: spec as unknown as PipelineSpec | undefined },
+      );
+      const { allowed, why } = decision;
+      const { by, through } = decision.allowed ? decision : { by: null, through: null };
+      return { allowed, by, through, why };
+    },
+  }),
+];
