@@ -15,6 +15,7 @@ export const CONFIG_OPERATIONS = {
   changes: question<[limit: number], readonly ChangeInfo[]>('GET /v1/config/{repository}/changes', (limit) => ({
     query: { limit },
   })),
+  change: question<[number: number], ChangeInfo>('GET /v1/config/{repository}/changes/{n}', (n) => ({ params: { n } })),
   log: question<[limit: number], readonly CommitInfo[]>('GET /v1/config/{repository}/log', (limit) => ({
     query: { limit },
   })),

@@ -51,8 +51,7 @@ export const CONFIG_ROUTES: readonly ApiRoute[] = [
     ...{ answer: schemas.changesAnswer, query: schemas.rowsQuery },
     run: ({ c, deps: { configuration }, query }) => configuration.changes(repositoryParam(c), query().limit),
   }),
-  // Programs that propose want to know whether their one has landed.
-  lookRoute('GET /v1/config/{repository}/changes/{n}', {
+  lookRoute(CONFIG_OPERATIONS.change.route, {
     summary: 'One change, and whether it has landed',
     answer: schemas.changeAnswer,
     run: ({ c, deps: { configuration } }) => configuration.change(repositoryParam(c), changeNumber(c)),

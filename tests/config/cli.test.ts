@@ -93,6 +93,22 @@ describe('from a folder to a change', () => {
     });
   });
 
+  test('status of one change says where it is, however many came after it', async () => {
+    const { it, statusWith } = await world();
+    for (const a of [1, 2]) await it.proposeValues({ a });
+    const client = { listReleases: () => Promise.resolve([]) };
+    const rows = async (...argv: readonly string[]) =>
+      (JSON.parse((await statusWith(client, ...argv, '-o', 'json')).out) as { change: number; where: string }[]).map(
+        ({ change, where }) => `${change} ${where}`,
+      );
+    expect(await rows('--limit', '1')).toEqual(['2 proposed']);
+    expect(await rows('--change', '1')).toEqual(['1 proposed']);
+    expect(await statusWith(client, '--change', '3')).toMatchObject({
+      code: 4,
+      err: expect.stringContaining('config-change-unknown') as string,
+    });
+  });
+
   test('diff shows what changes, propose makes a change, and status, log and show say how it stands', async () => {
     const { it, conveyor } = await world();
     const folder = folderOf(LIMITS);

@@ -19,6 +19,7 @@ test('propose, status, log, show and why work through a server as they do on the
   const proposed = await conveyor('propose', folder, '-m', 'Limit feeds', '-o', 'json');
   expect(JSON.parse(proposed.out)).toMatchObject({ repository: 'flags', change: 1, paths: ['feed/limits', 'old'] });
   expect((await conveyor('status')).out).toMatch(/^1 +proposed +service:ci +.* +Limit feeds$/m);
+  expect((await conveyor('status', '--change', '1')).out).toMatch(/^1 +proposed +service:ci +.* +Limit feeds$/m);
   await new Lander(it.repository).land([1], NOW);
   expect((await conveyor('log')).out).toMatch(/^[0-9a-f]{12} +change 1 +service:ci +.* +Limit feeds$/m);
   expect(JSON.parse((await conveyor('show', 'feed/limits')).out)).toEqual({ hard: 100, soft: 50 });

@@ -32,8 +32,6 @@ test('every operation is tried, and has a route that the server describes', () =
   expect([...described].filter((route) => !used.has(route))).toEqual([
     'POST /v1/webhooks/github',
     'POST /v1/webhooks/standard',
-    // Programs that propose want to know whether their one has landed.
-    'GET /v1/config/{repository}/changes/{n}',
     'POST /v1/runs/{run}/ended',
     // Programs want one bug; people see all.
     'GET /v1/bugs/{n}',

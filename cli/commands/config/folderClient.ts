@@ -3,8 +3,10 @@ import type { Difference } from '../../../config/repository/differing';
 import type { RequestResult } from '../../../config/repository/requests';
 import type { KnownSignatures } from '../../../config/subscriptions';
 
+type Looks = Pick<ConfigRepositoryClient, 'changes' | 'change' | 'log' | 'value' | 'host' | 'why'>;
+
 /** A repository of configuration beside a folder of its sources, as commands use them: on this machine, or through a server. */
-export interface FolderClient extends Pick<ConfigRepositoryClient, 'changes' | 'log' | 'value' | 'host' | 'why'> {
+export interface FolderClient extends Looks {
   readonly name: string;
   /** The signatures of the store's records. @throws ConveyorError `usage` through a server */
   signatures(path: string): Promise<KnownSignatures>;

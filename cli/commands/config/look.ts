@@ -12,6 +12,10 @@ interface ListOptions extends RepositoryOptions {
   readonly limit?: string;
 }
 
+interface StatusOptions extends ListOptions {
+  readonly change?: string;
+}
+
 export const status: Register = (group, cli) => {
   group
     .command('status')
@@ -19,13 +23,18 @@ export const status: Register = (group, cli) => {
       'changes, newest first: who proposed them, and where they are: landed, in a release, given up, or proposed',
     )
     .option('--limit <n>', 'how many', '20')
+    .option('--change <n>', 'only this one, however old it is')
     .option(...REPOSITORY)
-    .addHelpText('after', examples('conveyor config status', 'conveyor config status --limit 100 -o jsonl'))
+    .addHelpText('after', examples('conveyor config status', 'conveyor config status --change 12 -o json'))
     .action(
-      cli.handle<ListOptions>(async (call) => {
+      cli.handle<StatusOptions>(async (call) => {
         const { io, output, options } = call;
         const repository = await openFolderClient(call, options);
-        const found = await repository.changes(countOption('--limit', options.limit, 20));
+        const number = countOption('--change', options.change, 0);
+        const found =
+          number === 0
+            ? await repository.changes(countOption('--limit', options.limit, 20))
+            : [await repository.change(number)];
         const releases = found.some(({ landed }) => landed === null) ? await knownReleases(call) : [];
         const changes = found.map((one) => ({ ...one, ...findWhereabouts(one, releases) }));
         emit(io, output, changes, {

@@ -4,7 +4,7 @@ import { OWN_PROGRAMS } from '../../../config/compiler/walls';
 import { dependenciesAt, listValues } from '../../../config/repository/dependencies';
 import { computeDifference } from '../../../config/repository/differing';
 import type { Draft } from '../../../config/repository/fit';
-import { readShownValue, readVersion } from '../../../config/repository/looking';
+import { lookAtChange, readShownValue, readVersion } from '../../../config/repository/looking';
 import { createDraftFromTree, propose } from '../../../config/repository/propose';
 import { ConfigRepository, copiesFolder } from '../../../config/repository/repository';
 import { conveyorError } from '../../../domain/errors';
@@ -34,6 +34,7 @@ export async function createLocalClient(
   return {
     name,
     changes: (limit) => repository.changes(limit),
+    change: (number) => lookAtChange(repository, number),
     log: (limit) => repository.log(limit),
     value: (path, change) => readShownValue(repository, path, change),
     host: (path, host) => readKnownHost(store(), name, { path, host }, (version) => readVersion(repository, version)),
