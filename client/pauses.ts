@@ -2,36 +2,51 @@ import type { Client } from '@temporalio/client';
 import { continuesByItself } from '../domain/deploy/view';
 import { releaseAhead } from '../domain/pipeline/ahead';
 import { withReason } from '../domain/text';
-import type { DeploySummary, Holder, ReleaseSummary } from '../domain/views';
+import type { DeploySummary, Holder, Pause, ReleaseStatus, ReleaseSummary } from '../domain/views';
 import { runningOf } from './visibility';
 
 /** Beside the point, and not waited for long. */
 const PAUSES_TIMEOUT_MS = 2_000;
 
-type Pausable = Pick<ReleaseSummary, 'id' | 'state' | 'endedAt' | 'pausedDeploy'>;
+type Pausable = Pick<ReleaseSummary, 'id' | 'state' | 'endedAt' | 'pausedDeploy' | 'paused'>;
 
-/** Releases with the first of their deploys that is paused, as visibility has it: no workflow is asked, and a release does not know. */
+/** Releases with their own pause, of which their pipeline does not know, and with the first of their deploys that is paused, as visibility has them. */
 export async function withPauses<T extends Pausable>(client: Client, releases: readonly T[]): Promise<T[]> {
   const running = releases.filter(({ endedAt, state }) => endedAt === null && state !== 'queued').map(({ id }) => id);
-  const paused = await client
-    .withDeadline(Date.now() + PAUSES_TIMEOUT_MS, () => pausedDeploys(client, running))
-    .catch(() => new Map<string, never>());
+  // Lists have the state of the release itself; its pipeline takes it for running.
+  const asRunning = releases.filter(({ state }) => state === 'running').map(({ id }) => id);
+  const within = <V>(find: () => Promise<ReadonlyMap<string, V>>): Promise<ReadonlyMap<string, V>> =>
+    client.withDeadline(Date.now() + PAUSES_TIMEOUT_MS, find).catch(() => new Map<string, V>());
+  const [deploys, own] = await Promise.all([
+    within(() => pausedDeploys(client, running)),
+    within(() => pausedReleases(client, asRunning)),
+  ]);
   return releases.map((release) => {
-    const pausedDeploy = paused.get(release.id);
-    return pausedDeploy === undefined ? { ...release } : { ...release, pausedDeploy };
+    const pausedDeploy = deploys.get(release.id);
+    const paused = own.get(release.id);
+    return {
+      ...release,
+      ...(paused === undefined ? {} : { paused, state: 'paused' as const }),
+      ...(pausedDeploy === undefined ? {} : { pausedDeploy }),
+    };
   });
 }
 
-/** Why something waits for another release; if a deploy of that release is paused, also who paused it and what to type; if no worker works for it, which one is missing. */
+/** Why something waits for another release; if that release or a deploy of it is paused, also who paused it and what to type; if no worker works for it, which one is missing. */
 export function behindPaused(
   why: string,
-  releases: readonly Pick<ReleaseSummary, 'number' | 'pausedDeploy' | 'problem'>[],
+  releases: readonly Pick<ReleaseSummary, 'id' | 'number' | 'paused' | 'pausedDeploy' | 'problem'>[],
 ): string {
   const number = releaseAhead(why);
-  const { pausedDeploy: paused, problem } = releases.find((release) => release.number === number) ?? {};
-  if (problem !== undefined) return `${why}, but ${problem}`;
+  const ahead = releases.find((release) => release.number === number);
+  if (ahead?.problem !== undefined) return `${why}, but ${ahead.problem}`;
+  const paused = ahead && pauseOf(ahead);
   return paused === undefined ? why : `${why}, ${pausedWords(paused)}`;
 }
+
+/** A resume of the release reaches its deploys too. */
+const pauseOf = ({ id, paused, pausedDeploy }: Pick<ReleaseSummary, 'id' | 'paused' | 'pausedDeploy'>) =>
+  paused === undefined ? pausedDeploy : { ...paused, id };
 
 const pausedWords = (paused: PausedDeploy): string => {
   const { id, by, actor, reason } = paused;
@@ -50,7 +65,8 @@ function wayOn(paused: PausedDeploy): string {
 /** As `behindPaused`, for the release that holds a lock. */
 export async function holderPaused(client: Client, { id }: Pick<Holder, 'id'>): Promise<string | undefined> {
   const [release] = await withPauses(client, [{ id, state: 'running', endedAt: null } as Pausable]);
-  return release?.pausedDeploy && `${id} is ${pausedWords(release.pausedDeploy)}`;
+  const paused = release && pauseOf(release);
+  return paused && `${id} is ${pausedWords(paused)}`;
 }
 
 type PausedDeploy = NonNullable<ReleaseSummary['pausedDeploy']>;
@@ -63,4 +79,26 @@ async function pausedDeploys(client: Client, releases: readonly string[]): Promi
     if (paused !== null) found.set(id.slice(0, id.lastIndexOf('/')), { id, ...paused });
   }
   return found;
+}
+
+/** By id. A release that does not say in time who paused it is paused by a person all the same. */
+async function pausedReleases(client: Client, releases: readonly string[]): Promise<ReadonlyMap<string, Pause>> {
+  const paused: ReleaseSummary[] = [];
+  for await (const { memo } of runningOf(client, 'release', releases)) {
+    const summary = memo?.['summary'] as ReleaseSummary | undefined;
+    if (summary?.state === 'paused') paused.push(summary);
+  }
+  return new Map(
+    await Promise.all(paused.map(async (release) => [release.id, await pauseGiven(client, release)] as const)),
+  );
+}
+
+async function pauseGiven(client: Client, { id, startedAt }: ReleaseSummary): Promise<Pause> {
+  const { commands } = await client.workflow
+    .getHandle(`release/${id}`)
+    .query<Pick<ReleaseStatus, 'commands'>>('status')
+    .catch(() => ({ commands: [] }));
+  const given = commands.filter(({ verb, accepted }) => verb === 'pause' && accepted).at(-1);
+  const { actor, at, reason } = given ?? { actor: null, at: startedAt, reason: '' };
+  return { by: 'operator', actor, at, reason };
 }

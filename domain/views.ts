@@ -130,6 +130,8 @@ export interface ReleaseSummary {
   readonly startedAt: string;
   readonly endedAt: string | null;
   readonly artifacts: readonly Artifact[];
+  /** In the status of its pipeline: who paused the release itself, since when and why. */
+  readonly paused?: Pause;
   /** In lists and in the status of its pipeline: a deploy of it that is paused, since when and why. */
   readonly pausedDeploy?: Pause & { readonly id: string };
   /** What it brought is undone, or being undone; missing if the list or its pipeline no longer has the rollback. */

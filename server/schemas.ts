@@ -145,6 +145,10 @@ const releaseFields = {
     .describe(
       'in its pipeline and the history: the release of another pipeline that runs where it had brought its version',
     ),
+  paused: z
+    .looseObject(pauseFields)
+    .optional()
+    .describe('in its pipeline: who paused the release itself, since when and why'),
   pausedDeploy: z
     .looseObject({ id: z.string(), ...pauseFields })
     .optional()

@@ -71,7 +71,9 @@ export function releaseTable(rows: readonly ReleaseSummary[], view: View, wide: 
       ...(wide ? [triggerWords(row), row.trigger.key ?? '–'] : []),
     ];
   });
-  const paused = rows.flatMap(({ pausedDeploy }) => pausedDeploy ?? []);
+  const paused = rows.flatMap(({ id, paused: own, pausedDeploy }) =>
+    [own ? { ...own, id } : [], pausedDeploy ?? []].flat(),
+  );
   const below = [...paused.map((pause) => pauseLine(pause.id, pause, view, colors)), ...problemLines(rows, colors)];
   return listTable(
     { heading, rows: cells, empty: 'no releases; conveyor release PIPELINE starts one', wide, below },

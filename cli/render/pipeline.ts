@@ -1,5 +1,6 @@
 import { namesOf } from '../../domain/deploy/unavailable';
-import type { GoodView, PipelineStatus, ScheduleView } from '../../domain/views';
+import { continuesByItself } from '../../domain/deploy/view';
+import type { GoodView, PipelineStatus, ReleaseSummary, ScheduleView } from '../../domain/views';
 import { fieldLines, joinSections, nextSection } from './deploy';
 import { finderRows } from './finders';
 import { releaseTable } from './lists';
@@ -144,13 +145,21 @@ function badSection({ knownBad }: PipelineStatus, view: View, colors: Colors): s
 const listLine = ({ webUiList }: PipelineStatus, colors: Colors): string[] =>
   webUiList === undefined ? [] : [`  with its releases and deploys  ${colors.underline(webUiList)}`];
 
-function nextPipelineCommands({ id, active, held, frozen = null, behind = [] }: PipelineStatus): string[] {
+function nextPipelineCommands({ id, active, held, frozen = null, behind = [], releases }: PipelineStatus): string[] {
   const newest = active.at(-1);
   const commands = [
     ...(frozen === null ? [] : [`conveyor unfreeze ${id} --reason "…"`]),
     ...(held === null ? [] : [`conveyor unhold ${id} --reason "…"`]),
+    ...releases.flatMap(resumeCommand),
     ...behind.map(({ bring }) => bring),
     ...(newest === undefined ? [] : [`conveyor watch ${id}/${newest}`]),
   ];
   return commands.length > 0 ? commands : [`conveyor release ${id} --artifact NAME=VERSION --wait`];
+}
+
+/** Of a release that waits for a person, or of its deploy. A resume of the release reaches the deploy too. */
+function resumeCommand({ id, paused, pausedDeploy }: ReleaseSummary): string[] {
+  const meant = paused ? { ...paused, id } : pausedDeploy;
+  const waits = meant !== undefined && meant.by !== 'freeze' && !continuesByItself(meant);
+  return waits ? [`conveyor resume ${meant.id} --reason "…"`] : [];
 }

@@ -72,7 +72,7 @@ test('a release behind one that waits for a build says so, with the command', as
   const behind = release({ id: 'kvstore/13', number: 13, actions: [waits] });
   const why = `release 12 deploys, but ${MISSING}`;
   expect((await withWaits(temporal('one', [PLAIN]), behind)).actions[0]?.blockedBy).toBe(why);
-  expect(behindPaused('release 12 deploys', [{ number: 12, problem: MISSING }])).toBe(why);
+  expect(behindPaused('release 12 deploys', [{ id: 'kvstore/12', number: 12, problem: MISSING }])).toBe(why);
 });
 
 test('a command that is kept for a build that is gone names the build in its hint', async () => {

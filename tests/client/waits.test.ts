@@ -3,11 +3,13 @@ import { withWaits } from '../../client/waits';
 import type { Temporal } from '../../client/connection';
 import type { ReleaseStatus } from '../../domain/views';
 import { releaseDetails } from '../../domain/release/details';
-import { action, deploy, NOW, release } from '../builders/cliSamples';
+import { renderPipeline } from '../../cli/render/pipeline';
+import { action, deploy, NOW, pipeline, release } from '../builders/cliSamples';
 
 /** Why a release waits behind one that is paused: by whom, and what to type. */
 
 type Paused = NonNullable<ReturnType<typeof deploy>['paused']>;
+const VIEW = { width: 110, color: false, now: NOW, timeZone: 'UTC' };
 const at = new Date(NOW).toISOString();
 const BY_BOB: Paused = { by: 'operator', actor: 'user:bob', at, reason: 'a graph' };
 
@@ -121,6 +123,27 @@ test('of releases that have ended, or have not begun, no deploy is looked for', 
   ]);
   expect(queries).toEqual([]);
   expect(behindPaused('release 12 deploys', rows)).toBe('release 12 deploys');
+});
+
+test('of a release that is paused itself is said who paused it, why, and how to resume it', async () => {
+  const list = async function* ({ query }: { query: string }) {
+    const summary = { id: 'kvstore/12', state: 'paused', startedAt: at };
+    if (query.includes(`WorkflowType = 'release'`)) yield { workflowId: 'release/kvstore/12', memo: { summary } };
+  };
+  const pause = { at, verb: 'pause', actor: 'user:bob', reason: 'a graph', accepted: true };
+  const { parts } = temporal({}, { 'release/kvstore/12': { commands: [pause] } });
+  const client = { ...parts.client, workflow: { ...parts.client.workflow, list } } as unknown as Temporal['client'];
+  const running = release({ id: 'kvstore/12', number: 12, state: 'running', endedAt: null });
+  const [row, ...none] = await withPauses(client, [running]);
+  expect(none).toEqual([]);
+  expect(row).toMatchObject({ state: 'paused', paused: { actor: 'user:bob', at, reason: 'a graph' } });
+  expect(behindPaused('release 12 deploys', [row!])).toMatch(
+    /^release 12 deploys, paused by user:bob: a graph: conveyor resume kvstore\/12 --reason/,
+  );
+  const page = renderPipeline(pipeline({ active: [12], releases: [row!] }), VIEW);
+  expect(page).toMatch(/kvstore\/12 +‖ paused/);
+  expect(page).toContain('‖ kvstore/12 by user:bob');
+  expect(page).toContain('  conveyor resume kvstore/12 --reason "…"');
 });
 
 test('the Web UI page of a release that waits leads to the one in front', () => {
