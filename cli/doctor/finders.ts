@@ -4,8 +4,8 @@ import type { DoctorCheck } from './check';
 export function finderChecks(finders: readonly FinderView[]): DoctorCheck[] {
   const name = 'finders';
   if (finders.length === 0) return [];
-  const failing = finders.filter(({ state }) => state === 'failing');
-  const unasked = finders.filter(({ state }) => state === 'unasked');
+  const failing = finders.filter((finder) => finder.state === 'failing' && !isWorkerLost(finder));
+  const unasked = finders.filter((finder) => finder.state === 'unasked' || isWorkerLost(finder));
   if (failing.length + unasked.length === 0)
     return [{ name, state: 'ok', found: `${finders.length}, none fails`, how: null }];
   const words = ({ since, reason }: FinderView): string => `${since === null ? '' : `since ${since}: `}${reason ?? ''}`;
@@ -21,3 +21,7 @@ export function finderChecks(finders: readonly FinderView[]): DoctorCheck[] {
     })),
   ];
 }
+
+/** The worker heartbeats while the finder has time to answer: a heartbeat that is missing is that of the worker. */
+const isWorkerLost = ({ state, reason }: FinderView): boolean =>
+  state === 'failing' && /\bheartbeat timeout\b/i.test(reason ?? '');

@@ -6,6 +6,7 @@ import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Env } from '../../platform/env';
 import { installRoot } from '../../platform/registry';
+import { formatDuration } from '../../domain/text';
 import type { DoctorCheck } from './check';
 
 /** What this machine has: programs, packages, a build, room. */
@@ -41,6 +42,7 @@ export function checkBuild(): DoctorCheck {
 export async function checkTemporalBinary(env: Env): Promise<DoctorCheck> {
   const name = 'Temporal server';
   const path = await lastOutputLine('bash', [join(ROOT, 'temporal-dev.sh'), '--print-path'], env);
+  if (path === TOO_SLOW) return tooSlow(name);
   if (path === undefined) {
     const how =
       './temporal-dev.sh --install-only downloads or builds one; or install the Temporal CLI, https://docs.temporal.io/cli';
@@ -49,7 +51,7 @@ export async function checkTemporalBinary(env: Env): Promise<DoctorCheck> {
   return {
     name,
     state: 'ok',
-    found: `${(await lastOutputLine(path, ['--version'], env)) ?? 'of an unknown version'}, ${path}`,
+    found: `${versionWords(await lastOutputLine(path, ['--version'], env))}, ${path}`,
     how: null,
   };
 }
@@ -57,6 +59,7 @@ export async function checkTemporalBinary(env: Env): Promise<DoctorCheck> {
 export async function checkTestServer(env: Env): Promise<DoctorCheck> {
   const name = 'virtual-time test server';
   const path = await lastOutputLine('bash', [join(ROOT, 'scripts/test-server.sh'), '--print-path'], env);
+  if (path === TOO_SLOW) return tooSlow(name);
   if (path !== undefined) return { name, state: 'ok', found: path, how: null };
   const [java, maven] = await Promise.all([
     lastOutputLine('java', ['-version'], env),
@@ -99,12 +102,29 @@ const existing = (path: string): string =>
 
 const PROGRAM_TIMEOUT_MS = 10_000;
 
+/** A look that was not over in time: what it looks for may be there. */
+const TOO_SLOW = Symbol('too slow');
+
+const tooSlow = (name: string): DoctorCheck => ({
+  ...{ name, state: 'warning' },
+  found: `not known: the look was not over within ${formatDuration(PROGRAM_TIMEOUT_MS)}; this machine may be too busy`,
+  how: 'run doctor again once it is less busy (uptime shows its load)',
+});
+
+const versionWords = (line: string | undefined | typeof TOO_SLOW): string =>
+  typeof line === 'string' ? line : 'of an unknown version';
+
 /** The last line that a program prints; undefined when it is not there or fails. */
-function lastOutputLine(command: string, args: readonly string[], env: Env): Promise<string | undefined> {
+export function lastOutputLine(
+  command: string,
+  args: readonly string[],
+  env: Env,
+  timeoutMs = PROGRAM_TIMEOUT_MS,
+): Promise<string | undefined | typeof TOO_SLOW> {
   return new Promise((resolve) => {
-    execFile(command, [...args], { env: { ...env }, timeout: PROGRAM_TIMEOUT_MS }, (error, stdout) =>
+    execFile(command, [...args], { env: { ...env }, timeout: timeoutMs }, (error, stdout) =>
       // A path or a version that is not printed is not known.
-      resolve(error ? undefined : stdout.trim().split('\n').at(-1) || undefined),
+      resolve(error?.killed ? TOO_SLOW : error ? undefined : stdout.trim().split('\n').at(-1) || undefined),
     );
   });
 }

@@ -53,6 +53,7 @@ export async function checkServer(
     const login = `conveyor login ${door.url}`;
     return [
       broken(error.message, error.code === 'unauthorized' ? login : error.hint),
+      ...certificates,
       ...seen.parts.map(partCheck),
       notSeen('extensions', 'the server says more only to whom it knows', login),
     ];

@@ -101,7 +101,7 @@ async function checkPort(
     case 'ours':
       return { name, state: 'ok', found: `${who} answers${where}`, how: null };
     case 'stranger': {
-      const how = `lsof -i :${port} names what listens there: stop it, or use conveyor dev --ports auto`;
+      const how = `lsof -sTCP:LISTEN -i :${port} names what listens there: stop it, or use conveyor dev --ports auto`;
       return {
         name,
         state: 'warning',
@@ -110,7 +110,7 @@ async function checkPort(
       };
     }
     case 'silent': {
-      const how = `lsof -i :${port} names its process, and ps -o stat,args shows whether it is stopped (T) or busy`;
+      const how = `lsof -sTCP:LISTEN -i :${port} names its process, and ps -o stat,args shows whether it is stopped (T) or busy`;
       return { name, state: 'warning', found: `${who}, or what has its port, said nothing within ${within}`, how };
     }
   }

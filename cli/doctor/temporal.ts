@@ -50,13 +50,15 @@ export function temporalCheck(address: string, look: TemporalLook): DoctorCheck 
       return {
         ...{ name, state: 'missing' },
         found: `the server at ${address} accepts connections and did not answer within ${within}: it is frozen, or too busy`,
-        how: `see its log and its machine${isLocal(address) ? `; lsof -i :${port} names its process: where ps -o stat says T it was stopped, and kill -CONT continues it` : ''}; workflows continue once it answers, and nothing is lost`,
+        how: `see its log and its machine${isLocal(address) ? `; lsof -sTCP:LISTEN -i :${port} names its process: where ps -o stat says T it was stopped, and kill -CONT continues it` : ''}; workflows continue once it answers, and nothing is lost`,
       };
     case 'stranger':
       return {
         ...{ name, state: 'missing' },
         found: `the program at ${address} is not Temporal: it answers HTTP, and did not answer as Temporal within ${within}`,
-        how: isLocal(address) ? `lsof -i :${port} names it: stop it, or use conveyor dev --ports auto` : MIND_ADDRESS,
+        how: isLocal(address)
+          ? `lsof -sTCP:LISTEN -i :${port} names it: stop it, or use conveyor dev --ports auto`
+          : MIND_ADDRESS,
       };
   }
 }

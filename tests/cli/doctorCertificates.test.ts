@@ -12,6 +12,7 @@ import {
 } from '../../cli/doctor/certificates';
 import { checkDoor } from '../../cli/doctor/door';
 import { certificatesForStores } from '../../platform/certificates';
+import { appOf, FakePipelines } from '../builders/serverWorld';
 
 const DAY_MS = 86_400_000;
 const folder = mkdtempSync(join(tmpdir(), 'conveyor-certificates-'));
@@ -150,6 +151,19 @@ story('what a server shows is looked at, also once it has ended and nobody would
   const tls = { TEMPORAL_TLS: 'true', TEMPORAL_CONFIG_FILE: file('none.toml') };
   expect(await checkTemporalCertificates(tls, `localhost:${valid}`)).toMatchObject([
     { name: 'certificate of Temporal', state: 'ok' },
+  ]);
+});
+
+story('what a server shows is looked at also where it refuses the token', async () => {
+  const app = appOf(new FakePipelines(), { reads: 'authenticated' });
+  const server = `https://127.0.0.1:${await shows('shown', -1)}`;
+  const checks = await checkDoor(
+    { CONVEYOR_SERVER: server, CONVEYOR_TOKEN: 'guessed' },
+    {},
+    { askServer: async (url, request) => app.request(url, request), sleep: () => Promise.resolve() },
+  );
+  expect(checks.map(({ name, state }) => `${name}: ${state}`).slice(0, 2)).toEqual([
+    ...['door: missing', 'certificate of the server: missing'],
   ]);
 });
 
