@@ -70,8 +70,15 @@ export const takePipeline = (
   nowMs: number,
 ): PipelineState => VERBS[verb].apply(state, input, nowMs);
 
-/** What a taken verb does now. */
-export const effectOfPipeline = (verb: PipelineVerb): string => VERBS[verb].effect;
+/** What a taken verb does now. @param state after it */
+export function effectOfPipeline(verb: PipelineVerb, state: PipelineState): string {
+  const { spec, held, frozen } = state;
+  if (verb === 'unhold' && frozen)
+    return `it is held no more, but frozen: deploys start once conveyor unfreeze ${spec.pipeline} lets them`;
+  if (verb === 'unfreeze' && held)
+    return `it is frozen no more, but held: deploys start once conveyor unhold ${spec.pipeline} lets them`;
+  return VERBS[verb].effect;
+}
 
 /** What runs needs its pipeline to the end. */
 function whyNotRetire({ active }: PipelineState): string | undefined {

@@ -115,7 +115,7 @@ export class PipelineRun {
       take: (verb, input) => {
         this.set((state, now) => takePipeline(state, verb, input, now));
         if (verb === 'freeze' || verb === 'unfreeze') this.reportFrozen();
-        return effectOfPipeline(verb);
+        return effectOfPipeline(verb, this.known());
       },
       record: (command) => this.record(command),
       proofs: () => this.state?.proofs,

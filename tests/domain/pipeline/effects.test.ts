@@ -1,0 +1,16 @@
+import { effectOfPipeline, takePipeline } from '../../../domain/pipeline/control';
+import type { PipelineVerb } from '../../../domain/verbs';
+import { NOW, pipelineOf } from '../../builders/pipelineWorld';
+
+/** What the pipeline answers to the last of these verbs. */
+function answer(...verbs: readonly PipelineVerb[]): string {
+  const state = verbs.reduce((before, verb) => takePipeline(before, verb, { actor: 'user:alice' }, NOW), pipelineOf());
+  return effectOfPipeline(verbs.at(-1)!, state);
+}
+
+test('unhold and unfreeze promise deploys only where nothing else stops them, and name the command that is left', () => {
+  expect(answer('hold', 'unhold')).toBe('deploys start again');
+  expect(answer('freeze', 'unfreeze')).toBe('releases and deploys continue');
+  expect(answer('freeze', 'hold', 'unhold')).toContain('but frozen: deploys start once conveyor unfreeze kvstore');
+  expect(answer('hold', 'freeze', 'unfreeze')).toContain('but held: deploys start once conveyor unhold kvstore');
+});
