@@ -32,9 +32,9 @@ export const WORKER_METRICS = {
   sweepTime: { kind: 'seconds', name: 'conveyor_sweep_duration', help: 'Sweeps of finders, until they had an answer.' },
 } as const satisfies Record<string, Metric>;
 
-/** A gauge, which may not be negative. It is of the worker, and no part of what happens. */
+/** A gauge, which may not be negative, and to whose name the SDK adds no unit. It is of the worker, and no part of what happens. */
 export const CLOCK_SKEW_METRIC = {
-  name: 'conveyor_worker_clock_skew',
+  name: 'conveyor_worker_clock_skew_seconds',
   help: "How far the clock of this worker is from Temporal's, ahead or behind.",
 } as const;
 
