@@ -11,9 +11,9 @@ const viewOf = (width: number): View => ({ width, color: false, now: NOW, timeZo
 
 const STOPPED =
   'see its log and its machine; lsof -i :7233 names its process: where ps -o stat says T it was stopped, and kill -CONT 29049 continues it; workflows continue once it answers, and nothing is lost';
-const MOVED = '/work/night/.conveyor/archive.duckdb and /srv/night/db/temporal.db are there already';
+const MOVED = '/home/night/.conveyor/archive.duckdb and /srv/night/db/temporal.db are there already';
 const MOVE =
-  'move them away: mv /work/night/.conveyor/archive.duckdb /work/night/.conveyor/archive.duckdb.20261128T021013Z && mv /srv/night/db/temporal.db /srv/night/db/temporal.db.20261128T021013Z';
+  'move them away: mv /home/night/.conveyor/archive.duckdb /home/night/.conveyor/archive.duckdb.20261128T021013Z && mv /srv/night/db/temporal.db /srv/night/db/temporal.db.20261128T021013Z';
 
 /** What commands print besides pictures and lists. */
 const MESSAGES: Readonly<Record<string, (view: View) => string>> = {
@@ -148,10 +148,10 @@ test('messages are folded between words, under the text that it continues', () =
     '',
     '0 errors, 1 warning',
     'error: restore-refused: nothing was restored:',
-    '       /work/night/.conveyor/archive.duckdb and /srv/night/db/temporal.db are',
+    '       /home/night/.conveyor/archive.duckdb and /srv/night/db/temporal.db are',
     '       there already',
     'hint: move them away:',
-    'mv /work/night/.conveyor/archive.duckdb /work/night/.conveyor/archive.duckdb.20261128T021013Z &&',
+    'mv /home/night/.conveyor/archive.duckdb /home/night/.conveyor/archive.duckdb.20261128T021013Z &&',
     '      mv /srv/night/db/temporal.db /srv/night/db/temporal.db.20261128T021013Z',
     '✔ kvstore/14: release kvstore/14 brings back what ran before kvstore/13, and the',
     '  pipeline is held; conveyor unhold kvstore --reason "…" lets deploys start',
