@@ -1,11 +1,25 @@
+import type { Artifact } from '../../domain/artifact';
 import { auditChanges } from '../../domain/audit/record';
 import { parseId, releaseId, type Id } from '../../domain/ids';
 import { isByAdmin } from '../../domain/principals';
 import { requireTarget } from '../../domain/target';
+import type { Trigger } from '../../domain/views';
 import type { LookNow } from '../api';
-import type { Permit } from '../permissionGate';
+import type { Permit, PermissionGate } from '../permissionGate';
 import { bringingEntry, startedEntry } from './entries';
 import type { OperationRows } from './row';
+
+type Bringing = readonly [pipeline: string, artifacts: readonly Artifact[], trigger: Trigger];
+
+/** How versions that are brought to a pipeline are let through, and their record. */
+const bringing = (ask: (gate: PermissionGate, pipeline: string, trigger: Trigger) => Promise<Permit>) => ({
+  permit: async (gate: PermissionGate, ...[pipeline, artifacts, trigger]: Bringing): Promise<[...Bringing]> => {
+    const by = await ask(gate, pipeline, trigger);
+    await gate.requireSigned(pipeline, artifacts);
+    return [pipeline, artifacts, under(trigger, by)];
+  },
+  audit: (...[pipeline, artifacts, { actor }]: Bringing) => bringingEntry(actor, pipeline, artifacts),
+});
 
 /** Operations that start releases, commands, and looks at runs. */
 export const RELEASE_OPERATIONS = {
@@ -16,23 +30,13 @@ export const RELEASE_OPERATIONS = {
       body: { artifacts, trigger: kind === 'manual' ? kind : 'api' },
     }),
     access: 'release',
-    permit: async (gate, pipeline, artifacts, trigger) => {
-      const by = await gate.toRelease(pipeline, trigger);
-      await gate.requireSigned(pipeline, artifacts);
-      return [pipeline, artifacts, under(trigger, by)];
-    },
-    audit: (pipeline, artifacts, { actor }) => bringingEntry(actor, pipeline, artifacts),
+    ...bringing((gate, pipeline, trigger) => gate.toRelease(pipeline, trigger)),
   },
   submit: {
     route: 'POST /v1/pipelines/{name}/submissions',
     request: (name, artifacts, { key }) => ({ params: { name }, body: { artifacts }, key }),
     access: 'submit',
-    permit: async (gate, pipeline, artifacts, trigger) => {
-      const by = await gate.toSubmit(pipeline, trigger);
-      await gate.requireSigned(pipeline, artifacts);
-      return [pipeline, artifacts, under(trigger, by)];
-    },
-    audit: (pipeline, artifacts, { actor }) => bringingEntry(actor, pipeline, artifacts),
+    ...bringing((gate, pipeline, trigger) => gate.toSubmit(pipeline, trigger)),
   },
   push: {
     route: 'POST /v1/pipelines/{name}/pushes',
