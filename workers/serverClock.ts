@@ -24,8 +24,7 @@ const SAID_AGAIN_MS = 600_000;
 export function createServerClock(clock: Clock, meter: GaugeMeter, log: ClockLog): ServerClock {
   let differences: readonly number[] = [];
   let [wasWrong, saidAtMs] = [false, 0];
-  const gauge = (): { set(value: number): void } =>
-    meter.createGauge(CLOCK_SKEW_METRIC.name, 'float', 'seconds', CLOCK_SKEW_METRIC.help);
+  const gauge = meter.createGauge(CLOCK_SKEW_METRIC.name, 'float', 'seconds', CLOCK_SKEW_METRIC.help);
   const say = (aheadMs: number, nowMs: number): void => {
     const isWrong = isClockWrong(aheadMs);
     if (isWrong && (!wasWrong || Math.abs(nowMs - saidAtMs) > SAID_AGAIN_MS)) {
@@ -43,7 +42,7 @@ export function createServerClock(clock: Clock, meter: GaugeMeter, log: ClockLog
       const nowMs = Date.now();
       differences = withTask(differences, startedMs, nowMs);
       const aheadMs = aheadByTasks(differences);
-      gauge().set(Math.abs(aheadMs) / 1000);
+      gauge.set(Math.abs(aheadMs) / 1000);
       say(aheadMs, nowMs);
     },
     now: async () => {
