@@ -51,6 +51,8 @@ async function isRunning(world: VirtualWorld, id: string): Promise<boolean> {
   }
 }
 
+const UNDOING: ReadonlySet<string> = new Set(['step-undone', 'undo-failed', 'not-undone']);
+
 /** The second that is promised, and one that a busy machine may take. */
 const WITHIN_MS = 2_000;
 
@@ -75,7 +77,8 @@ export async function judgeReverts(
       return late(`the rollback of release ${of} began`, Date.parse(rollback?.startedAt ?? '') - atMs);
     }
     const deploy = deploys.find(({ release }) => release === of);
-    // One that had updated nothing ends.
+    // One that had updated nothing undoes its steps, which judgeSteps judges, and ends.
+    if (!deploy?.revert && deploy?.timeline.some(({ kind }) => UNDOING.has(kind))) return [];
     const began = [deploy?.revert?.startedAt, deploy?.endedAt].flatMap((at) => (at ? [Date.parse(at)] : []));
     return late(`the revert of release ${of} began`, Math.min(...began) - atMs);
   });
@@ -98,6 +101,13 @@ const succeededOf = ({ deploys }: Seen): readonly Deploy[] => deploys.filter(({ 
 const isBad = ({ state }: Seen, version: string): boolean =>
   state !== null && undefined !== isKnownBad(state, { name: 'executable', kind: 'executable', version, metadata: {} });
 
+/** Neither what is to be undone, nor bad, nor undone itself. */
+function isEarlierGood(seen: Seen, { release, version }: Deploy, of: number): boolean {
+  const undone = seen.deploys.find((deploy) => deploy.release === of);
+  const isUndone = seen.state?.history.some(({ trigger }) => trigger.kind === 'rollback' && trigger.of === release);
+  return release < of && version !== undone?.version && isUndone !== true && !isBad(seen, version);
+}
+
 /** What is said, and whether it is so. */
 const CLAIMS: readonly (readonly [RegExp, Claim])[] = [
   [/ is not an owner of /, (_, { actor }) => actor !== 'user:alice'],
@@ -118,7 +128,7 @@ const CLAIMS: readonly (readonly [RegExp, Claim])[] = [
   ],
   [
     /^nothing that ran before it is known to be good/,
-    (seen, { of }) => succeededOf(seen).every(({ release, version }) => release >= of || isBad(seen, version)),
+    (seen, { of }) => succeededOf(seen).every((deploy) => !isEarlierGood(seen, deploy, of)),
   ],
   [/^its end is being recorded/, ({ state }, { of }) => state?.active.some(({ number }) => number === of) === true],
 ];
