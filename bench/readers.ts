@@ -38,7 +38,7 @@ async function main(): Promise<void> {
     reading.isOver = true;
     await Promise.all(readers);
     print([
-      ['commands while nobody reads: p50, p99', p50p99(quiet)],
+      ['commands without readers: p50, p99', p50p99(quiet)],
       [`… while ${READERS} read`, p50p99(busy)],
       ['ratio of p50, p99', `${ratio(busy, quiet, 0.5)}, ${ratio(busy, quiet, 0.99)}`],
       ['reads answered, sent away a second', `${rate(reading.ok - before.ok)}, ${rate(reading.away - before.away)}`],

@@ -38,5 +38,5 @@ async function renderLastKnown(client: ConveyorClient, id: string, output: Outpu
   const tables = [...shown(pipelines, pipelineTable), ...shown(releases, releaseTable), ...shown(deploys, deployTable)];
   return tables.length === 0
     ? ''
-    : `${['No worker answers. What the Temporal server knows of before:', ...tables].join('\n\n')}\n\n`;
+    : `${['No worker answers. Last known to the Temporal server:', ...tables].join('\n\n')}\n\n`;
 }

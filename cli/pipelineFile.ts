@@ -91,5 +91,5 @@ const NOT_RUN: Problem = {
   code: 'not-run',
   ...FILE_START,
   message: 'it is a program, which --no-exec does not run',
-  hint: 'leave out --no-exec where you trust whoever wrote it, or write the pipeline as YAML',
+  hint: 'leave out --no-exec if you trust the author, or write the pipeline as YAML',
 };

@@ -39,7 +39,8 @@ export async function findRoom(
 
 const UNKNOWN = {
   code: 'uncounted-deploys',
-  message: 'its window lets only so many deploys begin, and nobody answers how many have: the plan is without them',
+  message:
+    'its window limits how many deploys begin, and Conveyor cannot be asked how many have: the plan ignores the limit',
 };
 
 /** A pipeline that does not exist yet has begun none. Null when no worker answers, since a plan must not fail for an estimate. */

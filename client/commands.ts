@@ -164,7 +164,7 @@ function revertTarget(
 
 /** The answer of the first that can do it; if all refuse, the answer of the last. */
 async function firstTaken<T>([next, ...others]: readonly (() => Promise<T>)[]): Promise<T> {
-  if (next === undefined) throw new Error('somebody is asked');
+  if (next === undefined) throw new Error('no pipeline to ask');
   if (others.length === 0) return next();
   try {
     return await next();

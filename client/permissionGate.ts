@@ -80,7 +80,7 @@ export class PermissionGate {
   toRelease(pipeline: string, { kind, actor }: Trigger): Promise<Permit> {
     if (kind === 'manual' || kind === 'api') return this.to('release', { kind: 'pipeline', pipeline }, actor);
     return Promise.reject(
-      notPermittedError(`nobody starts a release of kind ${kind} by hand`, {
+      notPermittedError(`a release of kind ${kind} cannot be started by hand`, {
         actor,
         verb: 'release',
         id: { kind: 'pipeline', pipeline },

@@ -16,7 +16,7 @@ export const auditQuery = z.strictObject({
     .string()
     .regex(/^\d{1,16},\d{1,16}$/)
     .optional()
-    .describe('what `next` of the page before says: its changes, a comma, its refusals'),
+    .describe('`next` of the previous page: changes, a comma, refusals'),
 });
 
 const linkAnswer = z.object({ seq: z.number().int(), hash: z.string() });
@@ -31,7 +31,7 @@ export const auditAnswer = z.object({
         .string()
         .nullable()
         .optional()
-        .describe('the rule that allowed it; missing in what was written before there was any'),
+        .describe('the rule that allowed it; missing in records from before there were rules'),
       ...{ result: z.string().nullable(), before: z.string().nullable(), after: z.string().nullable() },
     }),
   ),
@@ -44,11 +44,11 @@ export const auditAnswer = z.object({
 export const verificationAnswer = z.array(
   z.object({
     ...{ chain: z.enum(['changes', 'refusals']), file: z.string(), records: z.number().int() },
-    last: linkAnswer.nullable().describe('the last record that holds'),
-    hasEnds: z.boolean().describe('whether the note of the ends was there'),
+    last: linkAnswer.nullable().describe('the last valid record'),
+    hasEnds: z.boolean().describe('whether the note of the ends of the chains exists'),
     broken: z
       .object({ seq: z.number().int(), file: z.string(), line: z.number().int(), why: z.string() })
       .nullable()
-      .describe('the first place at which the chain does not hold'),
+      .describe('the first place at which the chain is broken'),
   }),
 );

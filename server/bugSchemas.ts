@@ -21,10 +21,12 @@ export const reportBugRequest = z
       .min(1)
       .max(BUG_LIMITS.target.max)
       .optional()
-      .describe('what has the bug, as the dependency graph names it; required without advisory'),
+      .describe('the target with the bug, as the dependency graph names it; required without advisory'),
     from: revision.optional().describe('the first revision that has it; required without advisory'),
-    to: revision.nullable().default(null).describe('the first that has it no more; null while there is none'),
-    advisory: publishedAdvisory.optional().describe('a record in the OSV format, which says itself what is affected'),
+    to: revision.nullable().default(null).describe('the first fixed revision; null while there is none'),
+    advisory: publishedAdvisory
+      .optional()
+      .describe('a record in the OSV format, which names the affected versions itself'),
     reason,
   })
   .superRefine(({ target, from, advisory }, context) => {
@@ -59,12 +61,12 @@ const hit = z.object({
 export const bugAnswer = z.object({
   ...{ id: z.string(), target: z.string(), from: z.string(), to: z.string().nullable(), reason: z.string() },
   ...{ reportedBy: z.string(), at: z.string() },
-  advisory: advisorySchema.optional().describe('of what an advisory says; target is then its id'),
+  advisory: advisorySchema.optional().describe('the advisory, if the bug is one; target is then its id'),
   closed: z.object({ by: z.string(), at: z.string(), reason: z.string() }).nullable(),
   search: z
     .object({
       at: z.string(),
-      problem: z.string().nullable().describe('why nobody knows what contains it'),
+      problem: z.string().nullable().describe('why the search failed'),
       asked: z.number().int(),
       ...{ affected: z.number().int(), releases: z.array(hit) },
       ...{ exposed: z.number().int(), deployed: z.array(hit) },

@@ -10,7 +10,7 @@ export const applyRequest = specSchema;
 
 export const appliedAnswer = z.object({
   created: z.boolean(),
-  previous: z.looseObject({ pipeline: z.string() }).nullable().describe('the spec that it replaced'),
+  previous: z.looseObject({ pipeline: z.string() }).nullable().describe('the replaced spec'),
   continued: z
     .object({ after: z.number().int(), books: z.boolean() })
     .optional()
@@ -26,19 +26,19 @@ export const appliedAnswer = z.object({
 export const pushRequest = z.strictObject({
   action: z.string().regex(NAME).describe('the deploy that is pushed'),
   artifacts: releaseRequest.shape.artifacts,
-  reason: z.string().trim().min(1).optional().describe('why; it is recorded, and is needed'),
+  reason: z.string().trim().min(1).optional().describe('why; required and recorded'),
   skipBake: z.boolean().optional().describe('judge the phases while they are updated, but do not let them bake'),
   idempotencyKey: rerunRequest.shape.idempotencyKey,
 });
 
 export const pushedAnswer = startedAnswer.extend({
-  approvals: z.number().int().optional().describe('so many other owners have to approve it first'),
+  approvals: z.number().int().optional().describe('the number of other owners who have to approve it first'),
 });
 
 export const submitRequest = releaseRequest.omit({ trigger: true });
 
 export const submittedAnswer = z.object({
-  id: z.string().nullable().describe('null while other inputs have no value, and where a person starts releases'),
+  id: z.string().nullable().describe('null while other inputs have no value, or if a person starts releases'),
   number: z.number().int().nullable(),
   duplicate: z.boolean(),
 });
@@ -46,23 +46,19 @@ export const submittedAnswer = z.object({
 export const lookAnswer = z.object({ look: z.enum(['looks', 'busy', 'nobody', 'unsupported']) });
 
 export const canRequest = z.strictObject({
-  who: z
-    .string()
-    .min(1)
-    .max(256)
-    .describe('a principal such as user:alice; of start-child the pipeline that is the parent'),
+  who: z.string().min(1).max(256).describe('a principal such as user:alice; for start-child, the parent pipeline'),
   verb: z.string().min(1).max(64).describe('an operation, as docs/reference/access-matrix.md lists them'),
   what: z
     .string()
     .max(1_024)
     .default('')
     .describe('an id such as kvstore/12/deploy, or what a pipeline would use, such as mutex/region-x'),
-  spec: keptSpec.optional().describe('of create and apply: what would be applied'),
+  spec: keptSpec.optional().describe('for create and apply: the spec that would be applied'),
 });
 
 export const canAnswer = z.object({
   allowed: z.boolean(),
   by: z.string().nullable().describe('the rule that allows it, by its place in the configuration of the server'),
-  through: z.string().nullable().describe('the group through which'),
+  through: z.string().nullable().describe('the group whose membership allows it'),
   why: z.string(),
 });

@@ -11,7 +11,7 @@ const base = z
   .regex(/^[0-9a-f]{7,64}$/, { error: 'expected the id of a commit' })
   .optional()
   .describe(
-    'the commit that it was made on, on the branch or of a change that landed; the newest of the branch unless given',
+    'the commit that it is based on, of the branch or of a landed change; defaults to the newest of the branch',
   );
 
 export const proposalRequest = z
@@ -20,14 +20,14 @@ export const proposalRequest = z
     values: z
       .record(z.string(), z.unknown())
       .optional()
-      .describe('what each path becomes: any JSON, of YAML its text; null takes it away'),
+      .describe('the new value of each path: any JSON, or the text of a YAML file; null deletes it'),
     files: z
       .record(z.string(), z.string().nullable())
       .optional()
-      .describe('or the texts of sources, such as programs; null takes one away'),
+      .describe('or the texts of sources, such as programs; null deletes one'),
     base,
     idempotencyKey: releaseRequest.shape.idempotencyKey.describe(
-      'the same key gives the same change; the header Idempotency-Key means the same',
+      'repeating a key returns the same change; the header Idempotency-Key does the same',
     ),
   })
   .refine(({ values, files }) => (values === undefined) !== (files === undefined), {
@@ -37,23 +37,23 @@ export const proposalRequest = z
 export const proposalAnswer = z.object({
   repository: z.string(),
   change: z.number().int(),
-  version: z.string().describe('`N@<commit>`: the version of the artifact, which is released as any other'),
-  base: commit.nullable().describe('the commit that it is on top of; null for the first of a branch'),
-  paths: z.array(z.string()).describe('the values that it makes or takes away'),
+  version: z.string().describe('`N@<commit>`: the version of the artifact, which is released like any other'),
+  base: commit.nullable().describe('the parent commit; null for the first of a branch'),
+  paths: z.array(z.string()).describe('the values that it sets or deletes'),
   deleted: z.array(z.string()).optional().describe('the sources that it deletes'),
-  duplicate: z.boolean().describe('it was proposed before, by the same key'),
+  duplicate: z.boolean().describe('true if the same key proposed it before'),
 });
 
 export const diffRequest = z.strictObject({
-  files: z.record(z.string(), z.string().nullable()).describe('the texts of sources; null takes one away'),
+  files: z.record(z.string(), z.string().nullable()).describe('the texts of sources; null deletes one'),
   base,
 });
 
-const text = z.string().nullable().describe('null: there is none');
+const text = z.string().nullable().describe('null if there is none');
 export const diffAnswer = z.object({
-  base: commit.nullable().describe('the commit that it is compared with; null where the branch has none'),
+  base: commit.nullable().describe('the commit to which it is compared; null on an empty branch'),
   files: z.array(z.string()).describe('the sources that differ'),
-  deleted: z.array(z.string()).describe('those of them that are gone then'),
+  deleted: z.array(z.string()).describe('those of them that it deletes'),
   values: z.array(z.object({ path: z.string(), before: text, after: text })),
   problems: z
     .array(z.object({ code: z.string(), message: z.string(), hint: z.string() }))
@@ -65,14 +65,14 @@ export const repositoriesAnswer = z.array(z.object({ name: z.string(), branch: z
 export const changeAnswer = z.object({
   ...{ change: z.number().int(), commit, base: z.string(), author: z.string(), at: z.iso.datetime() },
   message: z.string(),
-  landed: commit.nullable().describe('the commit that landed it; null while none did'),
+  landed: commit.nullable().describe('the commit that landed it; null until then'),
 });
 export const changesAnswer = z.array(changeAnswer);
 
 export const landedAnswer = z.array(
   z.object({
     ...{ commit, parents: z.array(z.string()), author: z.string(), at: z.iso.datetime(), subject: z.string() },
-    ...{ body: z.string(), change: z.number().int().nullable().describe('null: somebody pushed it') },
+    ...{ body: z.string(), change: z.number().int().nullable().describe('null for a commit pushed without a change') },
   }),
 );
 
@@ -82,17 +82,17 @@ export const rowsQuery = z.strictObject({
 
 export const valueQuery = z.strictObject({
   path,
-  change: z.coerce.number().int().min(1).optional().describe('as this change would have it'),
+  change: z.coerce.number().int().min(1).optional().describe('the number of a change whose value to show'),
 });
 export const valueAnswer = z.object({ path: z.string(), commit: commit.nullable(), value: z.string() });
 
 export const sourcesQuery = z.strictObject({ base });
 export const sourcesAnswer = z.object({
   commit: commit.nullable(),
-  files: z.record(z.string(), z.string()).describe('the name that git has for the text of each'),
+  files: z.record(z.string(), z.string()).describe('the git object id of each'),
 });
 
-const anyObject = z.object({ unknown: z.string().describe('why nobody knows') });
+const anyObject = z.object({ unknown: z.string().describe('why it is unknown') });
 const subscription = z.object({
   ...{ host: z.string(), state: z.enum(['committed', 'overridden', 'refused', 'stale']), version: z.string() },
   ...{ revision: z.string().nullable(), commit: z.string().nullable(), since: z.iso.datetime() },
@@ -104,25 +104,28 @@ const signatures = z
     faults: z.array(z.object({ what: z.string(), why: z.string() })).describe('twenty at most'),
     more: z.number().int().describe('how many others'),
   })
-  .describe('whether what the store holds is signed by keys that the server trusts, and what is not to be believed');
+  .describe('whether the content of the store is signed by keys that the server trusts, and which entries are not');
 const subscribers = z.union([
   z.object({
     ...{ total: z.number().int(), committed: z.number().int(), overridden: z.number().int() },
     ...{ refused: z.number().int(), stale: z.number().int() },
     exposed: z
       .array(z.object({ deploy: z.string(), revision: z.string() }))
-      .describe('changes that are not committed, by the deploys that expose them, or have left them so'),
-    named: z.array(subscription).describe('some that refuse what they have, or have something else than they should'),
+      .describe('uncommitted changes, by the deploys that expose them or left them behind'),
+    named: z.array(subscription).describe('some subscriptions that refuse their value, or have a wrong one'),
     signatures,
-    unverified: z.number().int().describe('those that do not report that they take only what trusted keys have signed'),
+    unverified: z
+      .number()
+      .int()
+      .describe('subscriptions that do not report accepting only values signed by trusted keys'),
   }),
   anyObject,
 ]);
 
-export const whyQuery = z.strictObject({ path: path.describe('of a value, or of a source') });
+export const whyQuery = z.strictObject({ path: path.describe('the path of a value or of a source') });
 export const whyAnswer = z.object({
   path: z.string(),
-  files: z.array(z.string()).describe('where a value comes from, the file that makes it first'),
+  files: z.array(z.string()).describe('the files from which a value is made, its own first'),
   contributesTo: z.array(z.string()).describe('the values that a file contributes to'),
   subscribers: z.record(z.string(), subscribers).describe('by the paths of values'),
 });

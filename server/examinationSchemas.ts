@@ -2,12 +2,12 @@ import { z } from 'zod';
 
 /** Schema of the answer to an examination. */
 
-const build = z.string().nullable().describe('of workers; null stands for workers without one');
+const build = z.string().nullable().describe('the build of workers; null for workers without one');
 const withinMs = z.number();
 
 const extension = z.object({
   ...{ kind: z.string(), name: z.string(), address: z.string() },
-  trouble: z.string().nullable().describe('null where it answered the worker'),
+  trouble: z.string().nullable().describe('null if it answered the worker'),
 });
 
 const examinationEnd = z.discriminatedUnion('kind', [
@@ -17,7 +17,7 @@ const examinationEnd = z.discriminatedUnion('kind', [
     clocks: z
       .array(z.object({ identity: z.string(), aheadMs: z.number() }))
       .optional()
-      .describe('how far the clocks of the workers that were reached are ahead of that of Temporal'),
+      .describe('how far the clocks of the reached workers are ahead of that of Temporal'),
   }),
   z.object({ kind: z.literal('refused'), reason: z.string() }),
   z.object({ kind: z.literal('silent'), withinMs, takenBy: z.string().nullable() }),
@@ -35,7 +35,7 @@ export const examinationAnswer = z.object({
   build: build.optional(),
   lastPollAt: z.string().nullable(),
   end: examinationEnd.describe(
-    'how far the work came: answered, refused or silent workers, or a Temporal server that stores nothing, or throttles or refuses us',
+    'the result: workers that answered, refused or were silent, or a Temporal server that stores nothing, or throttles or refuses requests',
   ),
   backlogs: z.array(
     z.object({
@@ -52,7 +52,7 @@ export const examinationAnswer = z.object({
       z.object({ kind: z.literal('silent'), reason: z.string() }),
     ])
     .nullable()
-    .describe('whether lists of Temporal follow what happens; null where nothing was begun'),
+    .describe('whether the lists of Temporal are current; null if no workflow was started'),
   certificates: z
     .array(
       z.object({
@@ -61,7 +61,7 @@ export const examinationAnswer = z.object({
       }),
     )
     .optional()
-    .describe('certificates by which the server comes to Temporal and to stores of configuration'),
+    .describe('certificates with which the server connects to Temporal and to stores of configuration'),
   builds: z
     .object({ taskQueue: z.string(), current: build, polled: z.array(build), stuck: z.array(stuckBuild) })
     .nullable(),

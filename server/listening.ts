@@ -39,7 +39,7 @@ export function isDevLogin(args: readonly string[], place: Place): boolean {
   if (!args.includes('--dev-login')) return false;
   if (isClosed(place)) return true;
   throw conveyorError('usage', {
-    text: `--dev-login believes whoever comes, and ${place.host} is open to other machines`,
+    text: `--dev-login trusts every caller, and ${place.host} is open to other machines`,
     hint: 'leave out --host and CONVEYOR_HOST, or configure signIn: docs/guides/secure.md',
   });
 }

@@ -83,10 +83,10 @@ async function startServer(): Promise<void> {
     place,
     'the server',
   );
-  if (devLogin) note('development login: whoever reaches it says who they are, with conveyor login --as');
+  if (devLogin) note('development login: callers choose their own identity, with conveyor login --as');
   if (!isClosed(place))
     note(
-      `it is open to other machines, at ${place.host}; whoever only reads needs ${getReadPolicy({ config: registry, reads }) === 'open' ? 'no' : 'a'} token`,
+      `it is open to other machines, at ${place.host}; reading needs ${getReadPolicy({ config: registry, reads }) === 'open' ? 'no' : 'a'} token`,
     );
   noteOpenDoors(registry, note);
   live.onChange((next) => noteOpenDoors(next, note));
@@ -128,7 +128,7 @@ const listCertificates = async ({ configRepositories }: Pick<Registry, 'configRe
 
 /** Doors that the configuration leaves shut, or wider open than may be meant. */
 function noteOpenDoors({ access, file }: Pick<Registry, 'access' | 'file'>, note: (line: string) => void): void {
-  for (const name of access.unset) note(`${name} is not set, so nobody can come in with it (${file})`);
+  for (const name of access.unset) note(`${name} is not set, so this token admits no caller (${file})`);
   for (const source of withoutScope(access))
     note(`${source} has no scope, so its secret speaks for every repository (${file})`);
 }

@@ -89,7 +89,7 @@ export class Metrics {
       family(
         'conveyor_webhook_submissions_total',
         'counter',
-        'What webhooks brought to pipelines.',
+        'Webhook deliveries, by their effect on pipelines.',
         this.submissions.rows(),
       ),
       family(

@@ -31,7 +31,7 @@ function describeRoute(row: ApiRoute, reads: ReadPolicy): object {
     code,
     Number(code) < 300 ? { description } : { description, content: json(failureAnswer) },
   ]);
-  const where = status === 201 ? 'What was made' : 'The (first) release';
+  const where = status === 201 ? 'The new resource' : 'The (first) release';
   const location = { Location: { description: where, schema: { type: 'string' } } };
   return {
     summary,
@@ -44,9 +44,7 @@ function describeRoute(row: ApiRoute, reads: ReadPolicy): object {
     ...(request === undefined ? {} : { requestBody: { required: true, content: json(request) } }),
     responses: {
       [status]: {
-        description: { 200: 'The answer', 201: 'Made', 202: 'Accepted', 204: 'Whoever follows the run looks at once' }[
-          status
-        ],
+        description: { 200: 'The answer', 201: 'Created', 202: 'Accepted', 204: 'The run is polled at once' }[status],
         ...(status === 201 || status === 202 ? { headers: location } : {}),
         ...(answer === undefined ? {} : { content: json(answer) }),
       },

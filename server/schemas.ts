@@ -8,10 +8,7 @@ import { sentMetadata } from './sentMetadata';
 /** Schemas of requests and responses; `/openapi.json` is generated from them. */
 
 const key = z.string().min(1);
-const triggerKind = z
-  .enum(['manual', 'api'])
-  .default('api')
-  .describe('how it was asked for: by a person, or by a program');
+const triggerKind = z.enum(['manual', 'api']).default('api').describe('whether a person or a program asked for it');
 
 export const releaseRequest = z.strictObject({
   artifacts: z
@@ -20,14 +17,14 @@ export const releaseRequest = z.strictObject({
         metadata: sentMetadata,
         name: z.string().regex(NAME, { error: 'expected lower-case letters, digits and hyphens' }),
         version: z.string().min(1),
-        kind: z.string().min(1).optional().describe('the name, unless it says otherwise'),
+        kind: z.string().min(1).optional().describe('the kind; defaults to the name'),
       }),
     )
     .default([]),
   trigger: triggerKind,
   idempotencyKey: key
     .optional()
-    .describe('the same key gives the same release; the header Idempotency-Key means the same'),
+    .describe('repeating a key returns the same release; the header Idempotency-Key does the same'),
 });
 
 export const rerunRequest = z.strictObject({
@@ -47,7 +44,7 @@ export const liveQuery = z.strictObject({
   live: z
     .enum(['true', 'false'])
     .default('false')
-    .describe('true: where no worker answers, an error instead of what was known before'),
+    .describe('true: if no worker answers, return an error instead of the last known state'),
 });
 
 export const logsQuery = z.strictObject({ attempt: z.coerce.number().int().min(1).optional() });
@@ -59,22 +56,23 @@ export const releaseVerb = z.enum([...new Set([...RELEASE_VERBS, ...DEPLOY_VERBS
 export const startedAnswer = z.object({
   id: z.string(),
   number: z.number().int(),
-  duplicate: z.boolean().describe('it was started before, by the same key'),
+  duplicate: z.boolean().describe('true if the same key started it before'),
   passedOver: z
     .array(z.string())
     .optional()
-    .describe('inputs that were left out, and whose latest version failed: which is taken'),
+    .describe('for omitted inputs whose latest version failed: the version used instead'),
 });
 
 export const deliveredAnswer = z.object({
   releases: z.array(z.object({ id: z.string(), duplicate: z.boolean() })),
   awaiting: z
     .array(z.object({ pipeline: z.string(), artifacts: z.array(z.string()) }))
-    .describe(
-      'pipelines that remember what was brought but start nothing by it, and the inputs that have no value yet',
-    ),
+    .describe('pipelines that keep the artifact but start no release, and their inputs that have no value yet'),
   refused: z.array(z.object({ pipeline: z.string(), code: z.string(), message: z.string() })),
-  left: z.number().int().describe('pipelines there was no time for; the sweep of their finder brings it to them'),
+  left: z
+    .number()
+    .int()
+    .describe('pipelines that were not reached in time; the next sweep of their finder brings it to them'),
 });
 
 export const receiptAnswer = z.object({ id: z.string(), accepted: z.literal(true), effect: z.string() });
@@ -82,8 +80,8 @@ export const receiptAnswer = z.object({ id: z.string(), accepted: z.literal(true
 export const failureAnswer = z.object({
   error: z.object({
     ...{ code: z.string(), message: z.string(), hint: z.string() },
-    retryable: z.boolean().describe('the same request may be taken another time'),
-    exit: z.number().int().describe('what the command line would exit with'),
+    retryable: z.boolean().describe('whether the same request may succeed later'),
+    exit: z.number().int().describe('the exit code of the command line'),
   }),
 });
 
@@ -91,39 +89,36 @@ const time = z.iso.datetime();
 const trigger = z.looseObject({ kind: z.string(), actor: z.string(), key: z.string().nullable() });
 
 const staleFields = {
-  live: z
-    .literal(false)
-    .optional()
-    .describe('no worker answers: as it was before, as far as the Temporal server knows'),
-  problem: z.string().optional().describe('why it is not of now'),
+  live: z.literal(false).optional().describe('no worker answers: the last state known to the Temporal server'),
+  problem: z.string().optional().describe('why it is not current'),
 };
 
 const lockHolder = z
   .object({ id: z.string().describe('its release'), since: time.nullable() })
   .optional()
-  .describe('who holds the lock that it waits for');
+  .describe('the holder of the lock that it waits for');
 
 const pauseFields = {
   by: z.string(),
   actor: z.string().nullable(),
   at: time,
   reason: z.string(),
-  until: z.literal('resumed').optional().describe('it was refused: only a person ends it'),
+  until: z.literal('resumed').optional().describe('the request was refused: only a person ends this pause'),
 };
 
 const undone = z
   .looseObject({
     by: z.string().describe('the release that undid it'),
-    at: time.nullable().describe('null until it has'),
-    state: z.string().optional().describe('until it has: that of the rollback; while it is queued it waits'),
+    at: time.nullable().describe('null until then'),
+    state: z.string().optional().describe('the state of the rollback until it has ended'),
   })
   .optional()
-  .describe('a rollback has undone it, or is to do so');
+  .describe('the rollback that has undone it, or is going to');
 
 const runsNow = z
   .array(z.looseObject({ action: z.string(), version: z.string(), by: z.string().nullable() }))
   .optional()
-  .describe('once it is undone: what runs now, and the release that brought that');
+  .describe('once it is undone: the version that runs now, and the release that brought it');
 
 const releaseFields = {
   ...staleFields,
@@ -133,7 +128,7 @@ const releaseFields = {
   number: z.number().int(),
   state: z.enum(['queued', 'running', 'paused', 'succeeded', 'failed', 'cancelled']),
   cause: z.string().nullable(),
-  rerunOf: z.number().int().optional().describe('the release of which it runs again what did not succeed'),
+  rerunOf: z.number().int().optional().describe('the release of which it reruns the failed part'),
   trigger,
   startedAt: time,
   endedAt: time.nullable(),
@@ -143,16 +138,16 @@ const releaseFields = {
     .string()
     .optional()
     .describe(
-      'in its pipeline and the history: the release of another pipeline that runs where it had brought its version',
+      'in its pipeline and the history: the release of another pipeline that has replaced its version everywhere',
     ),
   paused: z
     .looseObject(pauseFields)
     .optional()
-    .describe('in its pipeline: who paused the release itself, since when and why'),
+    .describe('in its pipeline: who paused the release itself, when and why'),
   pausedDeploy: z
     .looseObject({ id: z.string(), ...pauseFields })
     .optional()
-    .describe('in lists and in its pipeline: a deploy of it that is paused'),
+    .describe('in lists and in its pipeline: a paused deploy of it'),
 };
 
 export const releaseAnswer = z.looseObject({
@@ -174,11 +169,13 @@ export const releaseAnswer = z.looseObject({
           now: z
             .looseObject({ answers: z.boolean(), at: time.nullable(), said: z.string(), nextAt: time.nullable() })
             .optional()
-            .describe('by a dependency: how that is now, while the reason is of the time of the pause'),
+            .describe(
+              'the present state of the dependency that caused the pause; the reason is from the start of the pause',
+            ),
         })
         .optional()
         .describe('its deploy is paused'),
-      carriedFrom: z.number().int().optional().describe('it was not run: it had succeeded in that release'),
+      carriedFrom: z.number().int().optional().describe('the release in which it succeeded; it was not run again'),
     }),
   ),
 });
@@ -200,7 +197,7 @@ export const findersAnswer = z.array(
 
 export const freshnessAnswer = z.object({
   at: time,
-  weekly: z.number().nullable().describe('the share of pipelines with a deploy whose last is at most a week old'),
+  weekly: z.number().nullable().describe('the share of pipelines whose last deploy is at most a week old'),
   tickets: z
     .looseObject({
       ...{ at: time, problem: z.string().nullable(), open: z.number().int(), late: z.number().int() },
@@ -214,11 +211,14 @@ export const freshnessAnswer = z.object({
         ...{ id: z.string(), kind: z.literal('pipeline'), owners: z.array(z.string()) },
         ...{ state: z.enum(['fresh', 'stale', 'overdue', 'never']), traffic: z.enum(['high', 'low']) },
         ...{ deployedAt: time.nullable(), days: z.number().int().nullable(), dueAt: time.nullable() },
-        because: z.enum(['held', 'frozen']).nullable().describe('what keeps it from deploying; it stops no clock'),
+        because: z
+          .enum(['held', 'frozen'])
+          .nullable()
+          .describe('what keeps it from deploying; its age grows all the same'),
         ticket: z
           .object({ name: z.string().nullable(), state: z.enum(['waits', 'open', 'escalated', 'resting']) })
           .nullable()
-          .describe('resting: somebody closed it; it is opened again as it escalates'),
+          .describe('resting: a person closed it; it is reopened when it escalates'),
       }),
     )
     .describe('worst first'),
@@ -255,13 +255,13 @@ export const deployAnswer = z.looseObject({
   outcome: z.enum(['succeeded', 'reverted', 'failed', 'cancelled', 'revert-failed']).nullable(),
   version: z.string(),
   summary: z.string(),
-  ahead: z.number().int().optional().describe('how many others go first, where its change waits for its turn to land'),
+  ahead: z.number().int().optional().describe('how many changes land before its own'),
   heldBy: lockHolder,
   ...{ undone, runsNow },
   landed: z
     .looseObject({ change: z.number().int(), commit: z.string() })
     .optional()
-    .describe('of configuration, cancelled or failed: its change is on the branch all the same'),
+    .describe('for a cancelled or failed deploy of configuration: its change is on the branch nevertheless'),
   phases: z.array(z.looseObject({ index: z.number().int(), name: z.string(), state: z.string() })),
 });
 
@@ -280,7 +280,7 @@ export const deploysAnswer = z.array(
 
 export const logsAnswer = z.object({
   ...{ id: z.string(), attempt: z.number().int() },
-  ended: z.boolean().describe('nothing more comes of this attempt'),
+  ended: z.boolean().describe('this attempt will not write any more'),
   runs: z.array(
     z.looseObject({
       ...{ run: z.string(), title: z.string(), state: z.enum(['running', 'succeeded', 'failed', 'cancelled']) },
@@ -292,10 +292,10 @@ export const logsAnswer = z.object({
 
 export const meAnswer = z.object({
   principal: z.string(),
-  groups: z.array(z.string()).describe('those of the platform that it is a member of'),
+  groups: z.array(z.string()).describe('the groups of the platform that it belongs to'),
   door: z
     .enum(['token', 'oidc', 'development'])
-    .describe('how it came in: a token of the configuration or of an identity provider, or by saying so'),
+    .describe('how it signed in: with a token of the configuration or of an identity provider, or by naming itself'),
   expiresAt: time.nullable(),
 });
 

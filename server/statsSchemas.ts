@@ -2,7 +2,10 @@ import { z } from 'zod';
 import { GROUPINGS } from '../domain/stats/tallies';
 
 export const statsQuery = z.strictObject({
-  since: z.iso.datetime({ offset: true, local: false }).optional().describe('what ended since; 21 days unless given'),
+  since: z.iso
+    .datetime({ offset: true, local: false })
+    .optional()
+    .describe('the start of the range, by end; defaults to 21 days ago'),
   by: z.enum(GROUPINGS).default('category'),
 });
 

@@ -25,7 +25,7 @@ export const adviseCommand: Register = (program, cli) => {
     .description(
       'what would make a pipeline, by its name or its file, safer or faster, each with its reason and the line of the file; changes nothing',
     )
-    .option('--since <time>', 'what ended since in its category: so long ago, or a time', EXPERIENCE_SINCE)
+    .option('--since <time>', 'a duration ago, or a time, since which deploys of its category ended', EXPERIENCE_SINCE)
     .addHelpText(
       'after',
       examples(

@@ -24,7 +24,7 @@ const EXAMPLES = examples(
 const verifyCommand: Register = (group, cli) => {
   group
     .command('verify <file...>')
-    .description('whether attestations say that an artifact is signed, and with which keys')
+    .description('check whether attestations sign an artifact, and with which keys')
     .requiredOption('-a, --artifact <name=version[,digest=…]>', 'the artifact, as it would be released')
     .option(
       '--key <file>',
@@ -32,7 +32,7 @@ const verifyCommand: Register = (group, cli) => {
       collectOption,
       [],
     )
-    .option('--pipeline <name>', 'hold it against the rules that protect this pipeline, too')
+    .option('--pipeline <name>', 'also check the rules that protect this pipeline')
     .addHelpText('after', EXAMPLES)
     .action(
       cli.handle<ArtifactOptions, [readonly string[]]>(async (call, files) => {
@@ -58,7 +58,7 @@ const verifyCommand: Register = (group, cli) => {
 export const artifactCommand: Register = (program, cli) => {
   const group = program
     .command('artifact')
-    .description('whether an artifact is signed, before it is released')
+    .description('check whether an artifact is signed, before it is released')
     .addHelpText('after', EXAMPLES)
     .helpCommand(false);
   verifyCommand(group, cli);

@@ -33,15 +33,15 @@ interface AuditOptions {
 export const auditCommand: Register = (program, cli) => {
   program
     .command('audit')
-    .description('who changed what, who was refused what, and why; and whether that record was tampered with')
-    .option('--since <time>', 'so long ago, or a time: 2h, 2026-12-27T06:00:00Z')
-    .option('--pipeline <name>', 'what concerns a pipeline')
-    .option('--actor <principal>', 'what one person or program did')
+    .description('who changed what, who was refused, and why; and whether the record was tampered with')
+    .option('--since <time>', 'a duration ago, or a time: 2h, 2026-12-27T06:00:00Z')
+    .option('--pipeline <name>', 'only records of this pipeline')
+    .option('--actor <principal>', 'only actions of this person or program')
     .addOption(
       new Option('--outcome <outcome>', 'only these, however many there are of the others').choices(AUDIT_OUTCOMES),
     )
     .option('--limit <count>', 'how many, newest first (100)')
-    .option('--verify', 'read all of it and find the first place at which it does not hold')
+    .option('--verify', 'verify the whole audit, and show the first broken record')
     .option(
       '--expect <seq:hash>',
       'with --verify --file: a record that you know from elsewhere; refusals:<seq:hash> for one of those',

@@ -103,7 +103,7 @@ function restoredText(restored: RestoredMachine, audit: string | null): string {
     '',
     'Conveyor knows nothing of what happened since then, and would give numbers of releases a second time.',
     'Next, before anything runs as usual: docs/guides/operate.md#after-a-restore',
-    ...(audit === null ? [] : [`What people did since then: conveyor audit --file ${asWord(audit)} --since ${at}`]),
+    ...(audit === null ? [] : [`Changes since then: conveyor audit --file ${asWord(audit)} --since ${at}`]),
   ].join('\n');
 }
 

@@ -20,10 +20,10 @@ interface ReportOptions extends ReasonOption {
 const reportCommand: Register = (group, cli) => {
   addReason(group.command('report'))
     .description('report a bug: releases that contain it end, and nothing that contains it deploys')
-    .option('--target <name>', 'what has the bug, as the dependency graph names it')
+    .option('--target <name>', 'the target with the bug, as the dependency graph names it')
     .option('--from <revision>', 'the first revision that has it')
-    .option('--to <revision>', 'the first that has it no more, where that is known')
-    .option('--advisory <file>', 'instead of these three: an advisory in the OSV format, held against SBOMs')
+    .option('--to <revision>', 'the first fixed revision, if known')
+    .option('--advisory <file>', 'instead of these three: an advisory in the OSV format, compared with SBOMs')
     .addHelpText(
       'after',
       examples(
@@ -65,8 +65,8 @@ function readReport({ target, from, to, advisory: file }: ReportOptions): (reaso
 
 const closeCommand: Register = (group, cli) => {
   addReason(group.command('close <bug>'))
-    .description('say what fixes a bug; without --to that it was none')
-    .option('--to <revision>', 'the first revision that has it no more; older ones are refused as before')
+    .description('close a bug: fixed with --to, a mistake without')
+    .option('--to <revision>', 'the first fixed revision; older ones stay refused')
     .addHelpText(
       'after',
       examples(
@@ -92,7 +92,7 @@ const closeCommand: Register = (group, cli) => {
 const listCommand: Register = (group, cli) => {
   group
     .command('list')
-    .description('what is reported to be bad, newest first')
+    .description('reported bugs, newest first')
     .addHelpText('after', examples('conveyor bugs list', 'conveyor bugs list -o json'))
     .action(
       cli.handle(({ io, output, connect }) =>
@@ -111,7 +111,7 @@ const listCommand: Register = (group, cli) => {
 const showCommand: Register = (group, cli) => {
   group
     .command('show <bug>')
-    .description('which releases contain a bug, by which dependencies, and who runs it')
+    .description('the releases that contain a bug, over which dependencies, and the pipelines that run it')
     .addHelpText('after', examples('conveyor bugs show bug/7', 'conveyor bugs show bug/7 -o json'))
     .action(
       cli.handle<object, [string]>(({ io, output, connect }, id) => {
@@ -130,7 +130,7 @@ const showCommand: Register = (group, cli) => {
 export const bugsCommand: Register = (program, cli) => {
   const group = program
     .command('bugs')
-    .description('report a bug in a library, and see what contains it')
+    .description('report a bug in a library, and find the releases that contain it')
     .addHelpText('after', examples('conveyor bugs report --target //lib:rpc --from 12 --reason "it loses replies"'))
     .helpCommand(false);
   for (const register of [reportCommand, listCommand, showCommand, closeCommand]) register(group, cli);

@@ -17,7 +17,7 @@ interface CanOptions {
 export const canCommand: Register = (program, cli) => {
   program
     .command('can <who> <verb> [what]')
-    .description('whether somebody may do something, by which rule, and if not, who may')
+    .description('shows whether a principal may do something, by which rule, and if not, who may')
     .option('--file <file>', 'a pipeline file: of create and apply, what would be applied')
     .addHelpText(
       'after',

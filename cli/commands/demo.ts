@@ -26,7 +26,7 @@ const DEMOS: Readonly<Record<string, Demo<DemoResult>>> = { service: serviceDemo
 export const demoCommand: Register = (program, cli) => {
   program
     .command('demo [what]')
-    .description('see it work: a stack of its own, a good version, a bad one, and the revert; under a minute')
+    .description('watch Conveyor at work: its own stack, a good version, a bad one, and the revert; under a minute')
     .option('--keep', 'leave everything running at the end')
     .addHelpText(
       'after',

@@ -28,12 +28,12 @@ interface DevOptions extends GlobalOptions {
 export const devCommand: Register = (program, cli) => {
   program
     .command('dev')
-    .description('run the development stack: Temporal, simulator, worker and server, as far as they do not run yet')
-    .option('--config', 'with configuration as well: etcd, a git repository, the service of configuration and a proxy')
-    .option('--ports <auto>', 'auto: free ports for everything, so that stacks can run beside each other')
-    .option('--ready-file <file>', 'write the addresses there, as JSON, once everything answers')
+    .description('run the development stack: Temporal, simulator, worker and server, unless they run already')
+    .option('--config', 'also run configuration: etcd, a git repository, the service of configuration and a proxy')
+    .option('--ports <auto>', 'auto: use free ports, so several stacks can run side by side')
+    .option('--ready-file <file>', 'write the addresses to this file, as JSON, once everything answers')
     .option('--seed <n>', 'seed of the simulated world (default 1)')
-    .option('--speed <x>', `how many times faster than real the simulated world runs (default ${SIMULATED_SPEED})`)
+    .option('--speed <x>', `how many times faster than real time the simulated world runs (default ${SIMULATED_SPEED})`)
     .option('--no-demo-data', 'leave the simulated fleet empty, without the jobs of the examples')
     .addHelpText(
       'after',

@@ -13,9 +13,9 @@ export const doctorCommand: Register = (program, cli) => {
   program
     .command('doctor')
     .description(
-      'what is missing on this machine or broken around it, and what to do; changes nothing without --repair',
+      'find missing or broken parts on this machine and behind it, and how to fix them; changes nothing without --repair',
     )
-    .option('--repair', 'move workflows that wait for a build of workers which is gone to those that run')
+    .option('--repair', 'move workflows that wait for a worker build that is gone to the builds that run')
     .addHelpText('after', examples('conveyor doctor', 'conveyor doctor --repair', 'conveyor doctor -o json'))
     .action(
       cli.handle<{ repair?: true }>(async ({ io, output, connect, options }) => {

@@ -8,7 +8,7 @@ const DEFAULT_LIMIT = 50;
 export const freshnessCommand: Register = (program, cli) => {
   program
     .command('freshness')
-    .description('which pipelines have not been deployed for long, worst first')
+    .description('pipelines that have not been deployed for long, worst first')
     .option('-n, --limit <count>', `at most this many (default ${DEFAULT_LIMIT})`)
     .addHelpText(
       'after',

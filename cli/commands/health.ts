@@ -8,7 +8,7 @@ const SUBCOMMANDS: readonly Register[] = [backtestCommand, statisticsCommand];
 export const healthCommand: Register = (program, cli) => {
   const group = program
     .command('health')
-    .description('how well health checks separate good versions from bad ones')
+    .description('how well health checks tell good versions from bad ones')
     .helpCommand(false);
   for (const register of SUBCOMMANDS) register(group, cli);
 };

@@ -8,7 +8,7 @@ import { examples, type Register } from './command';
 export const historyCommand: Register = (program, cli) => {
   program
     .command('history <pipeline>')
-    .description('the releases of a pipeline: what was deployed, how it ended, how long it took')
+    .description('the releases of a pipeline: versions, outcomes, durations')
     .option('--summary', 'how many ended in each state, and why')
     .addHelpText(
       'after',

@@ -42,8 +42,8 @@ export const listCommand: Register = (program, cli) => {
   program
     .command('list <kind>')
     .description('pipelines, releases or deploys, newest first; or finders: whether they answer')
-    .option('-p, --pipeline <name>', 'only those of one pipeline')
-    .option('-s, --state <state>', 'only those in one state, such as running or baking')
+    .option('-p, --pipeline <name>', 'only of this pipeline')
+    .option('-s, --state <state>', 'only in this state, such as running or baking')
     .option('-n, --limit <count>', `at most this many (default ${DEFAULT_LIMIT})`)
     .addHelpText(
       'after',

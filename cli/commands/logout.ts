@@ -9,7 +9,7 @@ export const logoutCommand: Register = (program, cli) => {
   program
     .command('logout')
     .description(
-      'forget the server and the token of conveyor login; an identity provider gives no new one, and a token of the server stays good until that takes it back',
+      'forget the server and the token of conveyor login; the identity provider issues no new one, but a token of the server stays valid until the server revokes it',
     )
     .addHelpText('after', examples('conveyor logout'))
     .action(
@@ -17,7 +17,7 @@ export const logoutCommand: Register = (program, cli) => {
         const { renewal } = readOwnCredentials(io.env) ?? {};
         const wasIn = removeCredentials(io.env);
         if (io.env.CONVEYOR_SERVER) printNote(io, 'note: CONVEYOR_SERVER still names a server');
-        emit(io, output, { wasIn }, { text: () => (wasIn ? 'logged out' : 'nobody was logged in'), name: [] });
+        emit(io, output, { wasIn }, { text: () => (wasIn ? 'logged out' : 'not logged in'), name: [] });
         if (renewal) await revokeRenewal(renewal).catch((error: Error) => printNote(io, `note: ${error.message}`));
         return EXIT.ok;
       }),

@@ -17,8 +17,10 @@ const FOLLOW_INTERVAL_MS = 1_000;
 export const logsCommand: Register = (program, cli) => {
   program
     .command('logs <release/action>')
-    .description('what a script wrote, or where its service shows more; of a deploy, what it ran around its phases')
-    .option('--attempt <n>', 'of that attempt (default: the newest)')
+    .description(
+      'the output of a script, or the page of its service; for a deploy, the output of the commands around its phases',
+    )
+    .option('--attempt <n>', 'the attempt (default: the newest)')
     .option('-f, --follow', 'continue until it has ended')
     .addHelpText('after', examples('conveyor logs kvstore/12/load-test', 'conveyor logs kvstore/12/load-test --follow'))
     .action(

@@ -12,7 +12,9 @@ import { examples, type Register } from './command';
 const exportCommand: Register = (group, cli) => {
   group
     .command('export <pipeline>')
-    .description('all that a pipeline remembers, as JSON: spec, records, known-bad, numbers; -o FILE writes it there')
+    .description(
+      'print everything that a pipeline remembers, as JSON: spec, records, known-bad, numbers; -o FILE writes a file',
+    )
     .addHelpText(
       'after',
       examples('conveyor pipeline export kvstore -o kvstore.json', 'conveyor pipeline export kvstore > kvstore.json'),
@@ -39,7 +41,7 @@ const exportCommand: Register = (group, cli) => {
 const importCommand: Register = (group, cli) => {
   group
     .command('import <file>')
-    .description('put back what export wrote; refused where the pipeline has come further')
+    .description('restore an export; refused if the pipeline is ahead of it')
     .addHelpText('after', examples('conveyor pipeline import kvstore.json'))
     .action(
       cli.handle<object, [string]>(({ io, output, connect }, file) => {
@@ -66,7 +68,7 @@ const importCommand: Register = (group, cli) => {
 export const pipelineCommand: Register = (program, cli) => {
   const group = program
     .command('pipeline')
-    .description('keep what a pipeline remembers in a file, and put it back')
+    .description('export what a pipeline remembers, and restore it')
     .helpCommand(false);
   for (const register of [exportCommand, importCommand]) register(group, cli);
 };

@@ -36,9 +36,9 @@ export const planCommand: Register = (program, cli) => {
   program
     .command('plan <file>')
     .description('what a deploy would do, phase by phase, and when; changes nothing')
-    .option('--action <name>', 'which deploy action, when there are several')
+    .option('--action <name>', 'the deploy action, if there are several')
     .option('--now <time>', 'plan as if it began then (ISO-8601)')
-    .option('--units <file>', 'the fleet, as fetchDeployUnits answers it; else the push type is asked')
+    .option('--units <file>', 'the fleet, in the format of fetchDeployUnits (default: ask the push type)')
     .option('--update-time <duration>', 'how long the updates of one phase take (default: as in past deploys, else 5m)')
     .addHelpText(
       'after',

@@ -43,8 +43,8 @@ export const processCommands: Register = (program, cli) => {
   program
     .command('worker')
     .description('run a worker; add more to go faster')
-    .option('--metrics <host:port>', 'where it answers /metrics (default: CONVEYOR_METRICS, else nowhere)')
-    .option('--build <id>', 'its build, where workers are versioned (default: CONVEYOR_WORKER_BUILD, else none)')
+    .option('--metrics <host:port>', 'the address of /metrics (default: CONVEYOR_METRICS, else none)')
+    .option('--build <id>', 'its build, for versioned workers (default: CONVEYOR_WORKER_BUILD, else none)')
     .addHelpText(
       'after',
       examples('conveyor worker', 'conveyor worker --metrics 127.0.0.1:9464', 'conveyor worker --build 0.3.0'),
@@ -62,7 +62,7 @@ export const processCommands: Register = (program, cli) => {
     .description('run the HTTP front end')
     .option('--port <n>', 'port (default 4500)')
     .option('--host <address>', HOST_HELP)
-    .option('--dev-login', 'believe whoever says who they are (conveyor login --as); for this machine alone')
+    .option('--dev-login', 'trust the name that each caller gives (conveyor login --as); for this machine only')
     .addHelpText('after', examples('conveyor server', 'conveyor server --port 8080 --host 0.0.0.0'))
     .action(
       cli.handle<ProcessOptions>((call) =>
@@ -81,7 +81,7 @@ export const processCommands: Register = (program, cli) => {
     .description('run the simulated world: Twine regions, fleet, metrics, build service')
     .option('--port <n>', 'port (default: that of CONVEYOR_SIMULATOR_URL, else 4400)')
     .option('--seed <n>', 'seed of every random choice (default 1)')
-    .option('--speed <x>', `how many times faster than real it runs (default ${SIMULATED_SPEED})`)
+    .option('--speed <x>', `how many times faster than real time it runs (default ${SIMULATED_SPEED})`)
     .addHelpText('after', examples('conveyor simulator', 'conveyor simulator --seed 7 --speed 600'))
     .action(
       cli.handle<ProcessOptions>((call) =>
@@ -106,7 +106,7 @@ const registerConfiguration: Register = (program, cli) => {
     .description('run the service of configuration: push type, finder and tailers (docs/guides/configuration.md)')
     .option('--port <n>', 'port (default 4710)')
     .option('--host <address>', HOST_HELP)
-    .option('--state <file>', 'where it remembers what deploys do (default .conveyor/config/service.json)')
+    .option('--state <file>', 'the file in which it keeps the state of deploys (default .conveyor/config/service.json)')
     .addHelpText(
       'after',
       examples('conveyor config-service', 'conveyor config-service --state /var/lib/conveyor/config.json'),
@@ -120,18 +120,18 @@ const registerConfiguration: Register = (program, cli) => {
     .command('config-proxy')
     .description('run the proxy of configuration of this host (docs/guides/config-proxy.md)')
     .requiredOption('--repository <name>', 'the repository that applications of this host read')
-    .requiredOption('--cache <dir>', 'where it keeps the last values; applications may read it')
-    .requiredOption('--etcd <url>', 'the store; of a cluster several with commas')
-    .option('--etcd-user <name>', 'as whom it enters the store (docs/guides/secure.md)')
+    .requiredOption('--cache <dir>', 'the folder for the last values; applications may read it')
+    .requiredOption('--etcd <url>', 'the store; for a cluster several URLs, separated by commas')
+    .option('--etcd-user <name>', 'the user as which it connects to the store (docs/guides/secure.md)')
     .option('--etcd-password-env <variable>', 'the variable with the password of that user')
-    .option('--etcd-ca <file>', 'the authority of the certificate of the store')
-    .option('--etcd-cert <file>', 'the certificate with which it comes to the store')
+    .option('--etcd-ca <file>', 'the authority that signed the certificate of the store')
+    .option('--etcd-cert <file>', 'its client certificate for the store')
     .option('--etcd-key <file>', 'the key of that certificate')
     .option('--host <name>', 'the name of this host in overrides and acknowledgements (default: its own)')
-    .option('--label <key=value>', 'a label of this host, such as region=eu; several times', collect, [])
+    .option('--label <key=value>', 'a label of this host, such as region=eu; repeatable', collect, [])
     .option('--port <n>', 'port (default 4700)')
-    .option('--peers <host:port>', 'where it gives pieces of packages to other hosts (default: it gives none)')
-    .option('--packages-mb <n>', 'how many megabytes packages may take on the disk (default 20480)')
+    .option('--peers <host:port>', 'the address at which it serves pieces of packages to other hosts (default: none)')
+    .option('--packages-mb <n>', 'the disk space for packages, in megabytes (default 20480)')
     .addHelpText('after', examples(`conveyor config-proxy --repository flags --cache ./cache --etcd ${ETCD}`))
     .action(
       cli.handle<ProxyOptions>((call) => {

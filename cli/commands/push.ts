@@ -13,10 +13,10 @@ interface PushOptions extends StartOptions, ReasonOption {
 export const pushCommand: Register = (program, cli) => {
   addReason(startOptions(program.command('push <pipeline> <action>')))
     .description(
-      'in an emergency: deploy these versions now, with nothing before it and ahead of the queue; where the pipeline demands approvals, once other owners gave them',
+      'emergency: deploy these versions now, without earlier actions and ahead of the queue; if the pipeline requires approvals, once other owners have approved',
     )
-    .option('--emergency', 'say that it is one; needed')
-    .option('--skip-bake', 'do not bake either; an unhealthy verdict still stops it')
+    .option('--emergency', 'confirm that this is an emergency; required')
+    .option('--skip-bake', 'skip the bakes as well; an unhealthy verdict still stops it')
     .addHelpText(
       'after',
       examples('conveyor push kvstore deploy -a executable=kv:14 --emergency --reason "kv:13 loses writes" --wait'),

@@ -7,9 +7,7 @@ import { startAndWatch, waitOptions, type WaitOptions } from './start';
 
 export const rerunCommand: Register = (program, cli) => {
   addReason(waitOptions(program.command('rerun <release>')))
-    .description(
-      'run again what failed of a release that has ended, in a new release; actions that had succeeded are carried over',
-    )
+    .description('rerun the failed part of an ended release, as a new release; actions that succeeded are carried over')
     .addHelpText(
       'after',
       examples(

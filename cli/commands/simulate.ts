@@ -29,10 +29,10 @@ interface JobOptions {
 const job: Register = (group, cli) => {
   group
     .command('job <name>')
-    .description('add a job to the fleet; one that is there stays as it is')
-    .option('--region <name>', 'where it runs', 'x')
-    .option('--service <name>', 'what it belongs to (default: its own name)')
-    .option('--tasks <n>', 'how many it has (default 100)')
+    .description('add a job to the fleet; an existing one stays as it is')
+    .option('--region <name>', 'its region', 'x')
+    .option('--service <name>', 'its service (default: its own name)')
+    .option('--tasks <n>', 'its number of tasks (default 100)')
     .option('--runs <version>', 'the version that its tasks run', 'none:0')
     .addHelpText('after', examples('conveyor simulate job web', 'conveyor simulate job web-y --region y --service web'))
     .action(
@@ -49,7 +49,7 @@ const job: Register = (group, cli) => {
 const jobs: Register = (group, cli) => {
   group
     .command('jobs')
-    .description('the jobs of the fleet, and what their tasks run')
+    .description('the jobs of the fleet, and the versions that their tasks run')
     .addHelpText('after', examples('conveyor simulate jobs'))
     .action(cli.handle<object>(({ io, output }) => printJobs(io, output, () => true)));
 };
@@ -97,16 +97,16 @@ interface BadOptions {
 const bad: Register = (group, cli) => {
   group
     .command('bad <version>')
-    .description('from now on tasks of this version misbehave')
-    .option('--error-ratio <share>', 'so many more of its requests fail, 0 to 1')
-    .option('--latency-factor <x>', 'its requests take so many times as long')
-    .option('--cpu-factor <x>', 'it needs so many times the CPU')
-    .option('--memory-leak <mb>', 'it leaks so much memory a minute')
+    .description('make tasks of this version misbehave from now on')
+    .option('--error-ratio <share>', 'the additional share of its requests that fail, 0 to 1')
+    .option('--latency-factor <x>', 'the factor by which its requests are slower')
+    .option('--cpu-factor <x>', 'the factor by which it needs more CPU')
+    .option('--memory-leak <mb>', 'the memory that it leaks, in megabytes a minute')
     .option('--crash', 'its tasks do not come up')
     .option('--fail-build', 'it does not build')
     .option('--fail-tests', 'it fails its tests')
-    .option('--only-region <name>', 'only there')
-    .option('--after <duration>', 'only so long after a task started, in simulated time')
+    .option('--only-region <name>', 'only in this region')
+    .option('--after <duration>', 'only once a task has run this long, in simulated time')
     .addHelpText(
       'after',
       examples('conveyor simulate bad kv:13 --error-ratio 0.2', 'conveyor simulate bad kv:14 --crash'),
@@ -137,7 +137,7 @@ const bad: Register = (group, cli) => {
 const good: Register = (group, cli) => {
   group
     .command('good <version>')
-    .description('from now on tasks of this version behave well')
+    .description('make tasks of this version behave well from now on')
     .addHelpText('after', examples('conveyor simulate good kv:13'))
     .action(
       cli.handle<object, [string]>(async ({ io, output }, version) => {

@@ -64,7 +64,7 @@ export const waitOptions = (command: Command): Command =>
   command
     .option('-w, --wait', 'watch it until it ends')
     .option('--timeout <duration>', 'with --wait: stop watching after this long (exit 5); it continues')
-    .option('--idempotency-key <key>', 'the same key gives the same release, however often it is sent');
+    .option('--idempotency-key <key>', 'repeating a key returns the same release');
 
 /**
  * Starts a release and announces it, or with `--wait` watches it to its end.

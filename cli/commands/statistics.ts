@@ -10,8 +10,11 @@ import { durationOption, examples, type Register } from './command';
 export const statisticsCommand: Register = (parent, cli) => {
   parent
     .command('statistics [pipeline...]')
-    .description('how often health checks stopped what was good, and let pass what was bad')
-    .option('--since <duration>', 'only releases that ended since then, such as 90d; default: all that are remembered')
+    .description('how often health checks stopped good versions and passed bad ones')
+    .option(
+      '--since <duration>',
+      'only releases that ended since then, such as 90d; default: all that Conveyor remembers',
+    )
     .addHelpText(
       'after',
       examples('conveyor health statistics', 'conveyor health statistics kvstore --since 90d -o wide'),

@@ -21,14 +21,14 @@ interface StatsOptions {
 export const statsCommand: Register = (program, cli) => {
   program
     .command('stats')
-    .description('how releases and deploys went: schedules, end states, failures, times, service level')
-    .option('--since <time>', 'what ended since: so long ago, or a time (default: 21d)')
+    .description('statistics of releases and deploys: schedules, end states, failures, times, service level')
+    .option('--since <time>', 'a duration ago, or a time, since which they ended (default: 21d)')
     .addOption(
       new Option('--by <grouping>', 'put pipelines together by their label category, or all of them')
         .choices(GROUPINGS)
         .default('category'),
     )
-    .option('--html <file>', 'write them there as one page with plots, and print its name (-o html prints the page)')
+    .option('--html <file>', 'write one page with plots to this file, and print its name (-o html prints the page)')
     .addHelpText(
       'after',
       examples(

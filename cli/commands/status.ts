@@ -16,8 +16,8 @@ interface StatusOptions {
 export const statusCommand: Register = (program, cli) => {
   program
     .command('status <id>')
-    .description('what a pipeline, release or deploy is doing, what it waits for and until when')
-    .option('-w, --watch', 'continue until it ends, as `conveyor watch`')
+    .description('the state of a pipeline, release or deploy, and the reason and end of each wait')
+    .option('-w, --watch', 'follow it until it ends, like `conveyor watch`')
     .option('--timeout <duration>', 'with --watch: stop watching after this long (exit 5)')
     .addHelpText('after', examples('conveyor status kvstore', 'conveyor status kvstore/12/deploy -o json'))
     .action(

@@ -8,7 +8,7 @@ import { examples, type Register } from './command';
 export const whoamiCommand: Register = (program, cli) => {
   program
     .command('whoami')
-    .description('as whom your commands are taken, by which server, and until when')
+    .description('shows the identity of your commands, the server they go to, and when the token expires')
     .addHelpText('after', examples('conveyor whoami', 'conveyor whoami -o json'))
     .action(
       cli.handle<object>(async ({ io, output, connect }) => {
@@ -20,7 +20,7 @@ export const whoamiCommand: Register = (program, cli) => {
 };
 
 function identityText({ server, principal, groups, door, expiresAt }: Self, view: View): string {
-  if (server === null) return `${principal}, as you say yourself: commands go to Temporal, which asks nobody`;
+  if (server === null) return `${principal}, unverified: commands go to Temporal, which does not check identities`;
   const lines = [
     `${principal} at ${server}, by ${door}`,
     ...(groups.length === 0 ? [] : [`member of ${groups.join(', ')}`]),

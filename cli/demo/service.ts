@@ -35,7 +35,7 @@ async function playService(stage: Stage): Promise<ServiceDemoResult | undefined>
   await describeVersion(simulator, `kv:${BAD}`, { errorRatio: BAD_ERROR_RATIO });
   chapter(
     io,
-    `2  A bad version: one request in ${1 / BAD_ERROR_RATIO} that kv:${BAD} answers is an error. Nobody touches anything`,
+    `2  A bad version: one request in ${1 / BAD_ERROR_RATIO} that kv:${BAD} answers is an error. Nothing is done by hand`,
   );
   const bad = await ship(stage, pipeline, source(BAD));
   if (bad === undefined) return undefined;

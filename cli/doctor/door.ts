@@ -28,7 +28,7 @@ function directly(
   connect: ConnectOptions,
   { reason }: Extract<CommandDoor, { kind: 'temporal' }>,
 ): DoctorCheck {
-  const found = `Temporal itself at ${usualAddresses(env, connect).temporal}, which believes whoever comes`;
+  const found = `Temporal itself at ${usualAddresses(env, connect).temporal}, without authentication`;
   if (reason === null) return { name: DOOR_CHECK, state: 'ok', found, how: null };
   const how = 'go through the server again: leave out --break-glass and unset CONVEYOR_BREAK_GLASS';
   return { name: DOOR_CHECK, state: 'warning', found: `${found}; the glass is broken: ${reason}`, how };

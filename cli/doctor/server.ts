@@ -55,7 +55,7 @@ export async function checkServer(
       broken(error.message, error.code === 'unauthorized' ? login : error.hint),
       ...certificates,
       ...seen.parts.map(partCheck),
-      notSeen('extensions', 'the server says more only to whom it knows', login),
+      notSeen('extensions', 'the server answers this only to signed-in callers', login),
     ];
   }
 }
@@ -126,5 +126,5 @@ async function checkFindersBehind(http: HttpOptions): Promise<DoctorCheck[]> {
 
 const partCheck = ({ name, ok, detail }: ReadinessPart): DoctorCheck => ({
   ...{ name: `${name} of the server`, state: ok ? 'ok' : 'missing', found: detail },
-  how: ok ? null : 'whoever runs the server has to fix that; nothing is lost meanwhile',
+  how: ok ? null : 'the operator of the server has to fix that; nothing is lost meanwhile',
 });

@@ -115,7 +115,7 @@ function readSafely(file: string): string | undefined {
 function whyUnsafe({ mode, uid }: Stats): string | undefined {
   if ((mode & 0o170000) !== 0o100000) return 'it is not a file';
   if (process.getuid === undefined) return undefined;
-  if (uid !== process.getuid()) return 'it belongs to somebody else';
+  if (uid !== process.getuid()) return 'it belongs to another user';
   return (mode & 0o077) === 0 ? undefined : `others may read it (mode ${(mode & 0o777).toString(8)})`;
 }
 

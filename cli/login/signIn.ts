@@ -136,7 +136,7 @@ function signInErrorDetail(error: unknown): string {
   const code = oauthCode(error);
   const { error_description: why } = error as { readonly error_description?: string };
   if (code !== undefined) return why === undefined ? code : `${code}: ${why}`;
-  if (error instanceof Error && error.name === 'TimeoutError') return 'nobody signed in for five minutes';
+  if (error instanceof Error && error.name === 'TimeoutError') return 'no sign-in within five minutes';
   const [message, root] = [error instanceof Error ? error.message : '', rootCause(error)];
   return message === '' || message === root ? root : `${message}: ${root}`;
 }

@@ -36,7 +36,7 @@ export function bugText(bug: Bug, view: View): string {
             ...unreadLines(search.unread),
             ...namedOnlyLines(search.namedOnly),
           ]
-        : [`  ${colors.red('nobody knows what contains it')}: ${search.problem}`];
+        : [`  ${colors.red('cannot tell what contains it')}: ${search.problem}`];
   const lines = [
     `${colors.bold(bug.id)} ${stateOf(bug)}: ${bug.target}, ${revisionsOf(bug)}: ${bug.reason}`,
     `  reported by ${bug.reportedBy} ${ago(bug.at, view)}`,
@@ -50,7 +50,7 @@ export function bugText(bug: Bug, view: View): string {
 const unreadLines = (unread: BugSearch['unread']): string[] =>
   unread === undefined
     ? []
-    : [`  of ${plural(unread.count, 'SBOM')} nobody knows whether it contains it: ${unread.why}`];
+    : [`  unreadable: ${plural(unread.count, 'SBOM')}, each of which may contain it: ${unread.why}`];
 
 const namedOnlyLines = (count: BugSearch['namedOnly']): string[] =>
   count === undefined ? [] : [`  ${namedOnlyWords(count)}`];

@@ -171,7 +171,7 @@ function blockedLine(action: ActionView, view: View): (readonly [string, string]
 const badLine = ({ name, type, knownBad = [] }: ActionView): (readonly [string, string])[] =>
   knownBad.length === 0 || type === 'deploy'
     ? []
-    : [['Known bad', `${knownBad.join(', ')}, made by ${name}: nobody deploys it until a person allows it`]];
+    : [['Known bad', `${knownBad.join(', ')}, made by ${name}: not deployed until a person allows it`]];
 
 const waitWords = ({ why, until }: WaitView, view: View): string =>
   until === null ? why : `${why} (${untilWords(until, view)})`;

@@ -20,7 +20,7 @@ export function renderSubscribers(
     const { total, committed, overridden, refused, stale, named, exposed } = known;
     const signed = renderSignatures(path, known.signatures, view);
     const exposures = exposed.map((one) => `  ${exposure(one)}`);
-    if (total === 0) return [...signed, `nobody subscribes to ${path}`, ...exposures];
+    if (total === 0) return [...signed, `no host subscribes to ${path}`, ...exposures];
     const counts = `${committed} with the committed value, ${overridden} with an override, ${refused} that ${conjugate(refused, 'refuse')}, ${stale} stale`;
     return [
       ...signed,

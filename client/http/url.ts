@@ -21,7 +21,7 @@ export function serverUrl(text: string, { insecure }: { readonly insecure: boole
   if (!insecure && !isPrivate(url.href))
     throw conveyorError('usage', {
       text: `${url.origin} is not encrypted, so others could read the token on its way`,
-      hint: 'use https://, or add --insecure where nobody can listen',
+      hint: 'use https://, or add --insecure on a network that you trust',
     });
   return `${url.origin}${url.pathname}`.replace(/\/+$/, '');
 }

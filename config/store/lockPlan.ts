@@ -80,7 +80,7 @@ export function planLock(wanted: WantedUsers, present: PresentUsers, newPassword
     }),
     ...rotated.flatMap((one) => (isAdded(one) ? [] : rotateSteps(present, one, newPassword()))),
     ...revoked.flatMap((one) => revokeSteps(present, keys, one)),
-    ...(present.isLocked ? [] : [{ text: 'lets in nobody without a user', path: '/v3/auth/enable', body: {} }]),
+    ...(present.isLocked ? [] : [{ text: 'requires a user for every access', path: '/v3/auth/enable', body: {} }]),
   ];
 }
 

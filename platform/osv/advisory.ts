@@ -107,6 +107,7 @@ function whyNotKept(advisory: Advisory & { readonly withdrawn?: string | undefin
   if (advisory.withdrawn !== undefined) return `${advisory.id} was withdrawn at ${advisory.withdrawn}`;
   const { max } = BUG_LIMITS.advisory;
   const bytes = jsonBytes(advisory);
-  if (bytes > max) return `what it affects has ${bytes} bytes; the limit is ${max}: leave out what nobody here uses`;
+  if (bytes > max)
+    return `what it affects has ${bytes} bytes; the limit is ${max}: leave out packages that are not used here`;
   return whyNotAdvisory(advisory, SEMANTIC_ORDER);
 }

@@ -165,7 +165,7 @@ export const ACTION_SERVICE_CHECKS: readonly ConformCheck<ActionServiceSubject>[
     },
   ),
   actionServiceCheck(
-    'a run that nobody knows cannot be followed, and starting needs a key',
+    'an unknown run cannot be followed, and starting needs a key',
     'getRunProgress',
     'answer 404 for a run id that never came, and 400 to startRun without the header Idempotency-Key',
     async (runs) => {

@@ -119,7 +119,7 @@ export const ARTIFACT_FINDER_CHECKS: readonly ConformCheck<ArtifactFinderSubject
     },
   ),
   finderCheck(
-    'whoever is asked for makes no difference to the cursor, so one serves every page',
+    'the cursor does not depend on the subscriptions in the request, so one serves every page',
     'a cursor stands for the moment of the call, never for one subscription',
     async (looks) => {
       await looks.latest(1);

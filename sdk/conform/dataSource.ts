@@ -90,7 +90,7 @@ export const DATA_SOURCE_CHECKS: readonly ConformCheck<DataSourceSubject>[] = [
     },
   ),
   dataSourceCheck(
-    'what nobody measured is not an error: a task that is not there has no points',
+    'missing measurements are not an error: an unknown task has no points',
     'answer 200 with no series, or one without points: an error would make the check errored, and silence is judged elsewhere',
     async (questions) => {
       const series = await questions.query(['conveyor-conform-no-such-task']);

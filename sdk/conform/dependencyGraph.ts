@@ -109,13 +109,13 @@ export const DEPENDENCY_GRAPH_CHECKS: readonly ConformCheck<DependencyGraphSubje
     },
   ),
   graphCheck(
-    'names nothing for a target that nobody has, and nothing that it was not asked about',
+    'names nothing for an unknown target, and nothing that it was not asked about',
     'answer affected: [] for what you do not know; answer only entries of `among`',
     async (questions) => {
       const none = await questions.affected(questions.built(), { target: '//no/such:target' });
-      demandEqual(none, [], 'what contains a target that nobody has');
+      demandEqual(none, [], 'what contains an unknown target');
       const strange = [{ target: '//no/such:target', revision: questions.subject.revisions[2] }];
-      demandEqual(await questions.affected(strange), [], 'what is affected of what nobody knows');
+      demandEqual(await questions.affected(strange), [], 'what is affected among unknown targets');
     },
   ),
   graphCheck(
@@ -124,7 +124,7 @@ export const DEPENDENCY_GRAPH_CHECKS: readonly ConformCheck<DependencyGraphSubje
     async (questions) => {
       const { message } = await demandRefusal(
         questions.affected(questions.built(), { from: 'no-such-revision' }),
-        'a revision that nobody knows',
+        'an unknown revision',
       );
       demand(
         message.includes('no-such-revision'),

@@ -110,7 +110,7 @@ export const TICKET_CHECKS: readonly ConformCheck<TicketSubject>[] = [
   ticketCheck(
     'says of a ticket that is open that it is, also once it has escalated',
     'updateTicket',
-    'answer `state: "open"` until somebody closes the ticket',
+    'answer `state: "open"` until a person closes the ticket',
     async (trial) => {
       await trial.open('one');
       demandEqual(await trial.update('one', { title: 'another text' }), 'open', 'the state');
@@ -131,7 +131,7 @@ export const TICKET_CHECKS: readonly ConformCheck<TicketSubject>[] = [
   ticketCheck(
     'opens a ticket again that was closed, under its name',
     'openTicket',
-    'of a known `key` the ticket is open after openTicket, whoever closed it',
+    'openTicket with a known `key` reopens its ticket, even one that a person closed',
     async (trial) => {
       const first = await trial.open('one');
       await trial.close('one');
@@ -147,7 +147,7 @@ export const TICKET_CHECKS: readonly ConformCheck<TicketSubject>[] = [
       await trial.open('one');
       await trial.close('one');
       demandEqual(await trial.close('one'), {}, 'the answer to the second');
-      demandEqual(await trial.close('never-opened'), {}, 'the answer about a key that nobody opened');
+      demandEqual(await trial.close('never-opened'), {}, 'the answer about a key that was never opened');
     },
   ),
   ticketCheck(

@@ -152,7 +152,7 @@ class WatchingGatekeeper implements Gatekeeper {
     this.counts.refused += 1;
     const [first] = parsed.problems;
     const more = parsed.problems.length > 1 ? ` (and ${parsed.problems.length - 1} more)` : '';
-    const kept = watched.compiled ? 'the one before it stays' : 'nobody passes until there is one';
+    const kept = watched.compiled ? 'the one before it stays' : 'every check fails until there is one';
     const where = first?.path ? `${first.path}: ` : '';
     const why = onOneLine(`${where}${first?.why}${more}`);
     this.log(onOneLine(`the project ${watched.name} is refused, ${kept}: ${why}`));

@@ -139,7 +139,7 @@ export class AuditLog {
     // By its name: what is deleted or moved away takes what is written, too.
     const { size, ino } = await stat(this.files.current);
     if (size !== this.size || ino !== this.ino)
-      throw new Error(`somebody else writes or moved ${this.files.current}: each server has a file of its own`);
+      throw new Error(`another process writes or moved ${this.files.current}: each server needs a file of its own`);
     const bytes = Buffer.from(records.map((record) => `${JSON.stringify(record)}\n`).join(''));
     this.unsure = records;
     await handle.appendFile(bytes);

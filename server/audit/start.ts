@@ -11,7 +11,7 @@ export function startAudit(live: Pick<LiveRegistry, 'current' | 'digest' | 'onCh
   const { audit: settings, file } = live.current();
   const log = (line: string): void => void process.stderr.write(`note: ${line}\n`);
   if (settings === null) {
-    log(`without audit, nobody can see later who changed what through this server (${file})`);
+    log(`without audit, there is no record of who changed what through this server (${file})`);
     return undefined;
   }
   const now = (): number => Date.now();

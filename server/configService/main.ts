@@ -38,7 +38,7 @@ async function startConfigService(): Promise<void> {
   if (repositories.names.length === 0) throw nothingToServe(registry);
   for (const name of repositories.unread) log(`config.repositories.${name} has no etcd, and is not served`);
   for (const name of repositories.unlocked)
-    log(`the store of ${name} is open: whoever reaches it changes what hosts read (docs/guides/secure.md)`);
+    log(`the store of ${name} is open: any process that reaches it can change what hosts read (docs/guides/secure.md)`);
   for (const name of repositories.unsigned)
     log(
       `the values of ${name} are not signed: hosts believe what the store holds, until this service puts back what git has (docs/guides/secure.md)`,

@@ -43,7 +43,12 @@ export class HealthMetrics {
   text(uptimeMs: number, config: ConfigState | undefined): string {
     return [
       family('conveyor_health_checks_total', 'counter', 'Verdicts of single checks.', this.verdicts.rows()),
-      family('conveyor_health_evaluation_duration_seconds', 'histogram', 'Of one request.', this.times.rows()),
+      family(
+        'conveyor_health_evaluation_duration_seconds',
+        'histogram',
+        'Duration of one evaluation.',
+        this.times.rows(),
+      ),
       family('conveyor_health_source_queries_total', 'counter', 'Queries of data sources.', this.queries.rows()),
       family('conveyor_health_source_errors_total', 'counter', 'Those without a whole answer.', this.failures.rows()),
       ...(config === undefined ? [] : configFamilies(config)),

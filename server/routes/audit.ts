@@ -6,11 +6,10 @@ import { callerRoute, REFUSED, type ApiDeps, type ApiRoute } from '../apiRoute';
 import { auditAnswer, auditQuery, verificationAnswer } from '../auditSchemas';
 import type { Caller } from '../auth';
 
-/** `/v1/audit`: all of it for admins of the platform, and what concerns a pipeline for its owners. */
+/** `/v1/audit`: all records for admins of the platform, those of a pipeline for its owners. */
 export const AUDIT_ROUTES: readonly ApiRoute[] = [
   callerRoute(SERVER_QUESTIONS.audit.route, {
-    summary:
-      'What was changed and what was refused, newest first; for admins of the platform, and by pipeline for its owners',
+    summary: 'Changes and refusals, newest first; for admins of the platform, and by pipeline for its owners',
     ...{ answer: auditAnswer, query: auditQuery, also: { 404: REFUSED[404] } },
     run: async ({ deps, caller, query: readQuery }) => {
       const audit = requireAudit(deps);
@@ -20,7 +19,7 @@ export const AUDIT_ROUTES: readonly ApiRoute[] = [
     },
   }),
   callerRoute(SERVER_QUESTIONS.verifyAudit.route, {
-    summary: 'Whether the chains of the audit hold; for admins',
+    summary: 'Verifies the chains of the audit; for admins',
     ...{ answer: verificationAnswer, also: { 404: REFUSED[404] } },
     run: async ({ deps, caller }) => {
       const audit = requireAudit(deps);
@@ -47,7 +46,7 @@ async function requireReader(
   throw conveyorError('not-permitted', { actor, pipeline: pipeline ?? 'the audit', why: decision.why });
 }
 
-/** `12,7`: of each chain what comes before. */
+/** `12,7`: the position before which each chain is read. */
 function parseCursor(text: string | undefined): { readonly changes: number; readonly refusals: number } | undefined {
   if (text === undefined) return undefined;
   const [changes = 0, refusals = 0] = text.split(',').map(Number);

@@ -5,18 +5,18 @@ import { numberOfBug } from '../../domain/bugs/bug';
 import { callerRoute, lookRoute, REFUSED, type ApiRoute } from '../apiRoute';
 import * as schemas from '../bugSchemas';
 
-const NOT_LISTED = { 403: 'platform.bugs does not list whoever asks' };
+const NOT_LISTED = { 403: 'platform.bugs does not list the caller' };
 
-/** `/v1/bugs`: what is reported to be bad. */
+/** `/v1/bugs`: reported bugs. */
 export const BUG_ROUTES: readonly ApiRoute[] = [
   lookRoute(CLIENT_OPERATIONS.listBugs.route, {
-    summary: 'What is reported to be bad, newest first',
+    summary: 'Reported bugs, newest first',
     answer: schemas.bugsAnswer,
     run: ({ client }) => client.listBugs(),
   }),
   // Programs want one bug; people see all.
   lookRoute('GET /v1/bugs/{n}', {
-    summary: 'A bug, and what contains it',
+    summary: 'One bug, and the artifacts that contain it',
     answer: schemas.bugAnswer,
     run: async ({ c, client }) => {
       const bug = (await client.listBugs()).find(({ id }) => id === getBugId(c));
@@ -25,7 +25,8 @@ export const BUG_ROUTES: readonly ApiRoute[] = [
     },
   }),
   callerRoute(CLIENT_OPERATIONS.reportBug.route, {
-    summary: 'Reports a bug: nothing that contains it deploys any more. The same again is the same bug',
+    summary:
+      'Reports a bug; artifacts that contain it are no longer deployed. Repeating a report creates no second bug',
     ...{ status: 201, request: schemas.reportBugRequest, answer: schemas.bugAnswer, also: NOT_LISTED },
     run: async ({ deps, client, actor, body }) => {
       const report = schemas.toBugReport(await body());
@@ -34,7 +35,7 @@ export const BUG_ROUTES: readonly ApiRoute[] = [
     location: ({ id }) => `/v1/bugs/${String(numberOfBug(id))}`,
   }),
   callerRoute(CLIENT_OPERATIONS.closeBug.route, {
-    summary: 'Says what fixes a bug, or that it was not a bug',
+    summary: 'Closes a bug with the revision that fixes it, or as a mistake',
     ...{ request: schemas.closeBugRequest, answer: schemas.bugAnswer, also: { ...NOT_LISTED, 404: REFUSED[404] } },
     run: async ({ c, deps, client, actor, body }) => {
       const { to, reason } = await body();

@@ -20,7 +20,7 @@ export const CALLER_ROUTES: readonly ApiRoute[] = [
     run: ({ deps }) => offersOf(deps.config.issuers),
   }),
   callerRoute(SERVER_QUESTIONS.whoAmI.route, {
-    summary: 'As whom the server takes whoever asks',
+    summary: 'The identity of the caller',
     answer: meAnswer,
     run: ({ deps, caller: { principal, groups, door, expiresAtMs } }) => {
       const all = new Set([...groupsOfMember(deps.config.groups, principal), ...groups.map((name) => `group:${name}`)]);
@@ -31,7 +31,7 @@ export const CALLER_ROUTES: readonly ApiRoute[] = [
   }),
   // Any known caller may ask about any principal, since a refusal reveals as much. Anonymous callers may not, because answers name members of groups.
   callerRoute(SERVER_QUESTIONS.whether.route, {
-    summary: 'Whether somebody may do something, and by which rule of the server; for whoever is known',
+    summary: 'Whether a principal may do something, and by which rule of the server; for signed-in callers',
     ...{ request: canRequest, answer: canAnswer, also: { 404: REFUSED[404] } },
     run: async ({ deps, caller: { principal, groups: joins }, body }) => {
       const { spec, ...question } = await body();

@@ -18,10 +18,10 @@ import { requestKey } from '../requests';
 const NOT_AN_OWNER = {
   403: 'Not an owner of the repository',
   404: REFUSED[404],
-  413: 'Larger than docs/reference/limits.md has it',
+  413: 'Larger than docs/reference/limits.md allows',
 };
 
-/** `/v1/config`: repositories of configuration. Everybody may look; owners propose. Answers are those of `-o json`. */
+/** `/v1/config`: repositories of configuration. Every reader may look; owners propose. Answers are those of `-o json`. */
 export const CONFIG_ROUTES: readonly ApiRoute[] = [
   lookRoute(SERVER_QUESTIONS.configRepositories.route, {
     summary: 'Repositories of configuration',
@@ -29,14 +29,14 @@ export const CONFIG_ROUTES: readonly ApiRoute[] = [
     run: ({ deps }) => deps.config.configRepositories.map(({ name, branch }) => ({ name, branch })),
   }),
   callerRoute(CONFIG_OPERATIONS.propose.route, {
-    summary: 'Proposes a change of values, or of sources; it reaches nobody until it is released',
+    summary: 'Proposes a change of values, or of sources; it reaches no host until it is released',
     ...{ status: 201, request: schemas.proposalRequest, answer: schemas.proposalAnswer },
-    headers: [['Idempotency-Key', false, 'The same key gives the same change.']],
+    headers: [['Idempotency-Key', false, 'Repeating a key returns the same change.']],
     also: {
       ...NOT_AN_OWNER,
-      409: 'Nothing would change, somebody else changed a file since the base, or the key was used for something else',
-      422: 'A program, a schema or the owner of a schema refuses it',
-      503: 'The repository does not answer: try again after Retry-After',
+      409: 'Nothing would change, a file was changed since the base, or the key was used for another request',
+      422: 'A program, a schema or an invariant of the owner of a schema refuses it',
+      503: 'The repository does not answer; retry after Retry-After',
     },
     run: proposeChange,
     location: ({ repository, change }) => `/v1/config/${repository}/changes/${change}`,
@@ -57,7 +57,7 @@ export const CONFIG_ROUTES: readonly ApiRoute[] = [
     run: ({ c, deps: { configuration } }) => configuration.change(repositoryParam(c), changeNumber(c)),
   }),
   lookRoute(CONFIG_OPERATIONS.log.route, {
-    summary: 'What has landed, newest first, as `conveyor config log` shows it',
+    summary: 'Landed changes, newest first, as `conveyor config log` shows it',
     ...{ answer: schemas.landedAnswer, query: schemas.rowsQuery },
     run: ({ c, deps: { configuration }, query }) => configuration.log(repositoryParam(c), query().limit),
   }),
@@ -70,7 +70,7 @@ export const CONFIG_ROUTES: readonly ApiRoute[] = [
     },
   }),
   lookRoute(CONFIG_OPERATIONS.sources.route, {
-    summary: 'The sources of a commit, so that only what differs is proposed',
+    summary: 'The sources of a commit, from which a client finds what differs',
     ...{ answer: schemas.sourcesAnswer, query: schemas.sourcesQuery },
     run: ({ c, deps: { configuration }, query }) => configuration.sources(repositoryParam(c), query().base ?? null),
   }),
@@ -81,7 +81,7 @@ export const CONFIG_ROUTES: readonly ApiRoute[] = [
     run: ({ c, deps: { configuration }, query }) => configuration.why(repositoryParam(c), query().path),
   }),
   lookRoute(CONFIG_OPERATIONS.host.route, {
-    summary: 'What a host has of a value, as `conveyor config show --host` shows it',
+    summary: 'The version of a value on a host, as `conveyor config show --host` shows it',
     ...{ answer: schemas.hostAnswer, query: schemas.hostQuery },
     run: ({ c, deps: { configuration }, query }) => configuration.host(repositoryParam(c), query()),
   }),

@@ -15,8 +15,8 @@ export const sharedExamination = ({ examine, now }: Pick<ServerDeps, 'examine' |
 /** Callers need a token, since answers name processes and extensions. */
 export const EXAMINATION_ROUTE: ApiRoute = callerRoute(SERVER_QUESTIONS.examine.route, {
   summary:
-    'How far work comes behind this server, as `conveyor doctor` shows it; for whoever is known. It starts a workflow',
-  ...{ answer: examinationAnswer, also: { 503: 'Try again after Retry-After' } },
+    'Health of Temporal, the workers and the extensions behind this server, as `conveyor doctor` shows it; for signed-in callers. It starts a workflow',
+  ...{ answer: examinationAnswer, also: { 503: 'Retry after Retry-After' } },
   run: ({ c, deps: { examination, lanes } }) => {
     if (examination === undefined) throw conveyorError('not-found', { what: 'examination' });
     return lanes.examinations.run(() => examination.read(), c.req.raw.signal);

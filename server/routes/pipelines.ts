@@ -15,9 +15,9 @@ import { pipelineParam, parseArtifacts, requestKey } from '../requests';
 import * as schemas from '../schemas';
 import { commandRoute } from './commands';
 
-const TOO_LARGE = { 413: 'Larger than docs/reference/limits.md has it' };
+const TOO_LARGE = { 413: 'Larger than docs/reference/limits.md allows' };
 
-/** `/v1/pipelines`: everybody may look; who changes something says who they are. Answers are those of `-o json`. */
+/** `/v1/pipelines`: readers may look; callers who change something need a token. Answers are those of `-o json`. */
 export const PIPELINE_ROUTES: readonly ApiRoute[] = [
   lookRoute(CLIENT_OPERATIONS.listPipelines.route, {
     summary: 'Pipelines, as `conveyor list pipelines` shows them',
@@ -39,22 +39,22 @@ export const PIPELINE_ROUTES: readonly ApiRoute[] = [
     },
   }),
   lookRoute(CLIENT_OPERATIONS.spec.route, {
-    summary: 'What the pipeline is, as it keeps it',
+    summary: 'The spec of the pipeline, as stored',
     answer: changes.applyRequest,
     run: ({ c, client }) => client.spec(pipelineParam(c)),
   }),
   lookRoute(CLIENT_OPERATIONS.history.route, {
-    summary: 'Its releases, newest first',
+    summary: 'Releases of the pipeline, newest first',
     ...{ answer: schemas.historyAnswer, query: schemas.liveQuery },
     run: ({ c, client }) => historyOrLastKnown(c, client, pipelineParam(c)),
   }),
   lookRoute(CLIENT_OPERATIONS.exportPipeline.route, {
-    summary: 'All that it remembers, also once its workflow has ended',
+    summary: 'Exports everything that the pipeline remembers, even after its workflow has ended',
     answer: documentSchema,
     run: ({ c, client }) => client.exportPipeline(pipelineParam(c)),
   }),
   callerRoute(CLIENT_OPERATIONS.importPipeline.route, {
-    summary: 'Puts back what export answered',
+    summary: 'Restores an export',
     ...{ request: documentSchema, answer: changes.appliedAnswer },
     also: { ...REFUSED, ...TOO_LARGE },
     run: async ({ c, deps, client, actor, body }) => {
@@ -74,7 +74,7 @@ export const PIPELINE_ROUTES: readonly ApiRoute[] = [
     },
   }),
   startRoute(CLIENT_OPERATIONS.push.route, {
-    summary: 'In an emergency: deploys these versions now, ahead of the queue',
+    summary: 'Emergency: deploys these versions now, ahead of the queue',
     ...{ request: changes.pushRequest, answer: changes.pushedAnswer },
     run: async ({ c, deps, client, actor, body }) => {
       const { action, artifacts, reason, skipBake, idempotencyKey } = await body();
@@ -87,7 +87,7 @@ export const PIPELINE_ROUTES: readonly ApiRoute[] = [
     },
   }),
   startRoute(CLIENT_OPERATIONS.submit.route, {
-    summary: 'Brings what came into being elsewhere: a release once every input has a value and one is new',
+    summary: 'Submits artifacts made elsewhere; starts a release once every input has a value and one is new',
     ...{ request: changes.submitRequest, answer: changes.submittedAnswer },
     run: async ({ c, deps, client, actor, body }) => {
       const { artifacts, idempotencyKey } = await body();

@@ -28,13 +28,12 @@ export const RELEASE_ROUTES: readonly ApiRoute[] = [
     run: ({ c, client }) => statusOrLastKnown(c, client, releaseParam(c).text),
   }),
   lookRoute(logs.route, {
-    summary: 'What an action wrote',
+    summary: 'The output of an action',
     ...{ answer: schemas.logsAnswer, query: schemas.logsQuery },
     run: ({ c, client, query }) => client.logs(releaseParam(c).text, query().attempt),
   }),
   startRoute(rerun.route, {
-    summary:
-      'Runs again what failed of a release that has ended, in a new release; actions that had succeeded are carried over',
+    summary: 'Reruns the failed part of an ended release as a new release; actions that succeeded are carried over',
     ...{ request: schemas.rerunRequest, answer: schemas.startedAnswer },
     run: async ({ c, deps, client, actor, body }) => {
       const { reason, trigger: kind, idempotencyKey } = await body();

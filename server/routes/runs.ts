@@ -10,9 +10,13 @@ export const RUN_ROUTES: readonly ApiRoute[] = [
   {
     route: 'POST /v1/runs/{run}/ended',
     summary:
-      'An action service says that a run has ended: `callback.url` of its startRun, where the id has its slashes',
+      'An action service reports that a run has ended: `callback.url` of its startRun; slashes of the id stay as they are',
     ...{ status: 204, security: 'key' },
-    also: { 403: 'The key is not that of this run', 404: 'Nobody may say so here', 503: 'Try again after Retry-After' },
+    also: {
+      403: 'The key belongs to another run',
+      404: 'This server accepts no reports of runs',
+      503: 'Retry after Retry-After',
+    },
     respond: async (c, { config: { callbacks }, ended, lanes }) => {
       const run = c.req.param('run') ?? '';
       if (callbacks === null) throw conveyorError('not-found', { what: 'call to say that a run has ended' });
@@ -22,7 +26,7 @@ export const RUN_ROUTES: readonly ApiRoute[] = [
     },
   },
   callerRoute(CLIENT_OPERATIONS.lookNow.route, {
-    summary: 'Whoever follows a run looks at once; the id of the run has its slashes',
+    summary: 'Polls a run at once; slashes of the id stay as they are',
     answer: lookAnswer,
     run: async ({ c, deps, client }) => {
       const run = c.req.param('run') ?? '';

@@ -6,7 +6,7 @@ import { lookRoute, type ApiRoute } from '../apiRoute';
 import { statsAnswer, statsQuery } from '../statsSchemas';
 
 export const STATS_ROUTE: ApiRoute = lookRoute(SERVER_QUESTIONS.stats.route, {
-  summary: 'How releases and deploys went, as `conveyor stats` shows it',
+  summary: 'Statistics of releases and deploys, as `conveyor stats` shows them',
   ...{ answer: statsAnswer, query: statsQuery },
   run: ({ deps: { archive, now }, query }) => {
     if (archive === undefined)

@@ -3,21 +3,21 @@ import { deliveredAnswer } from '../schemas';
 import { pushSchema, standardSchema } from '../webhooks/events';
 
 const DELIVERED = {
-  204: 'None of our pipelines is concerned',
-  401: 'The signature does not fit',
+  204: 'No pipeline subscribes to it',
+  401: 'The signature is invalid',
   413: 'Larger than 1 MiB',
-  503: 'Try again after Retry-After',
+  503: 'Retry after Retry-After',
 };
 
 /** Deliveries, which are verified over their raw bodies (server/webhooks/routes.ts). */
 export const WEBHOOK_ROUTES: readonly ApiRoute[] = [
   {
     route: 'POST /v1/webhooks/github',
-    summary: 'A delivery of GitHub: a push to a branch starts the releases of pipelines that subscribe to its commits',
+    summary: 'A GitHub delivery: a push to a branch starts releases of the pipelines that subscribe to its commits',
     ...{ status: 202, security: 'signed', request: pushSchema, answer: deliveredAnswer },
     headers: [
       ['X-Hub-Signature-256', true, 'sha256=<hex> of the raw body.'],
-      ['X-GitHub-Event', true, '`push`; anything else is taken for nothing of ours.'],
+      ['X-GitHub-Event', true, '`push`; other events are ignored.'],
     ],
     also: DELIVERED,
     respond: (c, { webhooks }) => webhooks.github(c),

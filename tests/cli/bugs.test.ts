@@ -78,12 +78,12 @@ describe('an advisory', () => {
     expect(err).toContain(says);
   });
 
-  test('is shown with what it affects, and with SBOMs that nobody could read', async () => {
+  test('is shown with the releases that it affects, and with unreadable SBOMs', async () => {
     const unread = { count: 3, why: 'the SBOM kv/12.json cannot be read: it is not JSON' };
     const bug: Bug = { ...BUG, target: 'X-1', from: '0', advisory: ADVISORY, search: { ...SEARCH, unread } };
     const { out } = await run(['bugs', 'show', 'bug/7'], { client: { listBugs: () => Promise.resolve([bug]) } });
     expect(out).toContain('bug/7 open: X-1, rpc from 0 before 1.4.0: it loses replies');
-    expect(out).toContain('of 3 SBOMs nobody knows whether it contains it: the SBOM kv/12.json cannot be read');
+    expect(out).toContain('unreadable: 3 SBOMs, each of which may contain it: the SBOM kv/12.json cannot be read');
   });
 });
 
@@ -106,11 +106,11 @@ test('a bug says what contains it over which dependencies, who owns that, and ho
   expect(out).toContain('and 11 more');
 });
 
-test('while nobody knows what contains a bug it says why', async () => {
+test('shows the reason while a search fails', async () => {
   const why = { ...SEARCH, problem: 'no dependency-graph is configured' };
   const show = (search: Bug['search']) =>
     run(['bugs', 'show', 'bug/7'], { client: { listBugs: () => Promise.resolve([{ ...BUG, search }]) } });
-  expect((await show(why)).out).toContain('nobody knows what contains it: no dependency-graph is configured');
+  expect((await show(why)).out).toContain('cannot tell what contains it: no dependency-graph is configured');
   expect((await show(null)).out).toContain('is being searched for');
 });
 

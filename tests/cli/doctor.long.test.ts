@@ -227,7 +227,7 @@ describe('builds of workers that Temporal still lists', () => {
     ]);
   });
 
-  test('of a build on which work waits for half a minute are broken, though another build has new work', () => {
+  test('workers of a build on which work waits for half a minute are broken, even if another build gets new work', () => {
     const waiting = { queue: 'main', kind: 'workflow', build: '0.3.0', tasks: 1, ageMs: 46_000 } as const;
     const pollers = [{ identity: '12@one', build: '0.3.0', lastPollAt: '2026-11-27T18:00:00.000Z' }];
     const of = (backlog: object) =>
@@ -326,10 +326,10 @@ test('a source of webhooks that may say everything is a warning, once its secret
   });
 });
 
-test('the door is Temporal itself, or the server that was named and whom it knows', async () => {
+test('the door is Temporal itself, or the named server with the identity there', async () => {
   expect((await examine({ TEMPORAL_ADDRESS: '127.0.0.1:1' })).door).toMatchObject({
     state: 'ok',
-    found: 'Temporal itself at 127.0.0.1:1, which believes whoever comes',
+    found: 'Temporal itself at 127.0.0.1:1, without authentication',
   });
   const gone = 'http://127.0.0.1:1';
   expect((await examine({ CONVEYOR_SERVER: gone, CONVEYOR_BREAK_GLASS: 'it is gone' })).door).toMatchObject({

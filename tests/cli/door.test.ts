@@ -38,7 +38,7 @@ function world(over: Partial<World> = {}) {
 
 const direct = { client: { listPipelines: () => Promise.resolve([]) } };
 
-describe('where nobody named a server', () => {
+describe('without a named server', () => {
   test('commands go to Temporal, as they always did', async () => {
     const { type, urls } = world(direct);
     expect(await type('list pipelines --address here:7233')).toMatchObject({
@@ -48,9 +48,9 @@ describe('where nobody named a server', () => {
     expect(urls).toEqual([]);
   });
 
-  test('whoami says that nobody asks', async () => {
+  test('whoami shows that the identity is not verified', async () => {
     expect((await world().type('whoami')).out).toBe(
-      'user:alice, as you say yourself: commands go to Temporal, which asks nobody\n',
+      'user:alice, unverified: commands go to Temporal, which does not check identities\n',
     );
   });
 });
@@ -74,7 +74,7 @@ describe('conveyor login', () => {
     await login();
     expect((await type('logout')).out).toBe('logged out\n');
     expect(existsSync(file)).toBe(false);
-    expect((await type('logout')).out).toBe('nobody was logged in\n');
+    expect((await type('logout')).out).toBe('not logged in\n');
     expect((await type('list pipelines')).connections).toHaveLength(1);
   });
 
@@ -131,7 +131,7 @@ describe('a file of credentials', () => {
   });
 });
 
-describe('which server, and as whom', () => {
+describe('the server and the identity there', () => {
   test('--server comes before CONVEYOR_SERVER, and that before login; a token goes to the server it was kept for alone', async () => {
     const { login, type, urls } = world();
     await login();
@@ -161,14 +161,14 @@ describe('which server, and as whom', () => {
     expect(trigger).toMatchObject({ kind: 'manual', actor: 'service:ci' });
   });
 
-  test('a token that is none stops the command before anybody is asked, and is not repeated', async () => {
+  test('an invalid token stops the command before any request, and is not repeated', async () => {
     const { type, urls } = world({ env: { CONVEYOR_SERVER: URL, CONVEYOR_TOKEN: 'two words' } });
     const { code, err } = await type('list pipelines');
     expect([code, err, urls]).toEqual([2, expect.not.stringContaining('two words'), []]);
   });
 });
 
-test('the owner of a first pipeline is whom the server knows, and a server that is gone keeps nobody from writing one', async () => {
+test('the owner of a first pipeline is the identity on the server, and a server that is gone prevents no writing', async () => {
   const { login, type, file } = world();
   await login();
   const path = join(file, '../a.yaml');

@@ -60,7 +60,7 @@ describe('exit codes', () => {
     expect(ran).toMatchObject({ code: exit, out: '', err: `error: ${code}: ${error.message}\nhint: ${error.hint}\n` });
   });
 
-  test('an exception that nobody foresaw is internal, without a stack trace', async () => {
+  test('an unforeseen exception is internal, without a stack trace', async () => {
     const ran = await run(['status', 'kvstore/99'], {
       client: { status: () => Promise.reject(new TypeError('x is not a function')) },
     });
@@ -68,7 +68,7 @@ describe('exit codes', () => {
     expect(ran.err).toMatch(/^error: internal: .*x is not a function\nhint: .*\n$/);
   });
 
-  test('its stack is shown to whoever sets CONVEYOR_DEBUG', async () => {
+  test('its stack is shown with CONVEYOR_DEBUG', async () => {
     const client = { status: () => Promise.reject(new TypeError('x is not a function')) };
     expect((await run(['status', 'kvstore/99'], { client, env: { CONVEYOR_DEBUG: '1' } })).err).toMatch(
       /TypeError.*\n +at /,
@@ -251,7 +251,7 @@ describe('watching', () => {
     expect(JSON.parse(ran.out)).toEqual(JSON.parse(JSON.stringify(revertedDeploy())));
   });
 
-  test('of a pipeline means its newest release that runs', async () => {
+  test('an id of a pipeline means its newest running release', async () => {
     const asked: string[] = [];
     const status = (id: string): Promise<never> => {
       asked.push(id);
@@ -535,7 +535,7 @@ describe('where no worker answers', () => {
     ['history', 'kvstore', ['kvstore/13 ', 'kvstore/12 ', 'kvstore/13/deploy ', 'kvstore/12/deploy ']],
   ])('%s %s shows what is known without one, and then says so', async (command, id, rows) => {
     const { code, out, err } = await run([command, id], { client });
-    expect(out).toMatch(/^No worker answers. What the Temporal server knows of before:\n/);
+    expect(out).toMatch(/^No worker answers. Last known to the Temporal server:\n/);
     const shown = out.split('\n').flatMap((line) => /^kvstore\S+ /.exec(line)?.[0] ?? []);
     expect(shown).toEqual(rows);
     expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('no-worker') });
@@ -557,7 +557,7 @@ describe('where no worker answers', () => {
     expect({ code, out, err }).toEqual({ code: 1, out: '', err: expect.stringContaining('temporal-unreachable') });
   });
 
-  test('and nobody knows more, the error is all', async () => {
+  test('and without further facts, the error is all', async () => {
     const nothing = { ...client, listReleases: () => Promise.reject(new Error('away too')) };
     expect(await run(['status', 'kvstore/13'], { client: nothing })).toMatchObject({ code: 1, out: '' });
   });

@@ -44,7 +44,7 @@ const refused = async (asked: Promise<unknown>): Promise<string> => {
   return error instanceof ConveyorError ? `${error.code}: ${error.message} | ${error.hint}` : error.message;
 };
 
-test('whoever may is let through, with the rule by which, so that workflows need not know the groups', async () => {
+test('a permitted caller passes, with the rule that permits it, so workflows need not know the groups', async () => {
   const { calls, through } = world();
   const client = through();
   await client.command('kvstore/12', 'cancel', { actor: 'user:bob', reason: 'r' });
@@ -60,7 +60,7 @@ test('whoever may is let through, with the rule by which, so that workflows need
   ]);
 });
 
-test('whoever may not is refused before anything is sent, with why and how to ask', async () => {
+test('a caller without permission is refused before anything is sent, with the reason and how to ask', async () => {
   const { calls, through } = world();
   const client = through();
   expect(await refused(client.command('kvstore/12/deploy', 'pause', { actor: 'user:mallory', reason: 'r' }))).toBe(
@@ -68,7 +68,7 @@ test('whoever may not is refused before anything is sent, with why and how to as
   );
   expect(await refused(client.command('kvstore', 'hold', { reason: 'r' }))).toMatch(/takes somebody who is known/);
   expect(await refused(client.release('kvstore', [], { ...TRIGGER, kind: 'webhook' }))).toMatch(
-    /nobody starts a release of kind webhook/,
+    /a release of kind webhook cannot be started by hand/,
   );
   expect(await refused(client.submit('kvstore', [], { ...TRIGGER, actor: 'user:mallory', kind: 'webhook' }))).toMatch(
     /not an owner/,
@@ -76,7 +76,7 @@ test('whoever may not is refused before anything is sent, with why and how to as
   expect(calls).toEqual([]);
 });
 
-test('whoever applies a pipeline that does not exist creates it; one that has ended keeps its owners', async () => {
+test('applying a pipeline that does not exist creates it; one that has ended keeps its owners', async () => {
   const unknown = (pipeline: string) => Promise.reject(conveyorError('unknown-pipeline', { pipeline }));
   const spec = specOf(['deploy'], { owners: ['user:alice'] });
   const gone = world({
@@ -113,7 +113,7 @@ test('an owner of a service evicts the deploy that holds its units, and does not
   ]);
 });
 
-test('without a section everything is as it was, but that groups never act and nobody brings a rule along', async () => {
+test('without a section nothing changes, except that groups never act and callers bring no rule along', async () => {
   const { calls, through } = world();
   const client = through(facts(null));
   await client.command('kvstore', 'hold', { actor: 'user:mallory', reason: 'r', permitted: 'platform.admins' });
@@ -127,7 +127,7 @@ test('without a section everything is as it was, but that groups never act and n
     expect(await refused(asked)).toMatch(/^not-permitted: group:storage is a group, which never acts/);
 });
 
-test('whoever submits by hand owns the pipeline, with a section and without', async () => {
+test('a person who submits by hand owns the pipeline, with a section and without', async () => {
   const { calls, through } = world();
   const submission = { kind: 'webhook', key: 'k' } as const;
   for (const given of [facts(), facts(null)]) {
@@ -154,7 +154,7 @@ test('rules of what a pipeline uses come from the configuration alone, as for wo
   expect(calls.map(([name]) => name)).toEqual(['apply']);
 });
 
-test('whoever approves as a member of a group that only the identity provider knows brings that group along, and nobody else does', async () => {
+test("an approver who is a member of a provider's group brings only that group along", async () => {
   const policy = { ...facts().policy!, protection: [{ ...facts().policy!.protection[0]!, pipelines: ['kvstore'] }] };
   const { calls, through } = world({ status: () => Promise.resolve(release()) });
   const pick = { approve: true, reason: 'r', vouched: ['group:made-up'] };
@@ -176,7 +176,7 @@ test('the configuration counts as it is at the moment of the request', async () 
   expect(await refused(client.release('kvstore', [], TRIGGER))).toMatch(/user:alice is not an owner/);
 });
 
-test('a delivery needs no owner, and nobody is asked about a pipeline that no rule protects', async () => {
+test('a delivery needs no owner, and no guard asks about a pipeline without protection', async () => {
   const { calls, through } = world({ spec: () => Promise.reject(new Error('it was asked')) });
   const delivery = { kind: 'webhook', actor: 'service:github', key: 'k' } as const;
   await through(facts(), 'webhook').submit('kvstore', [], delivery);

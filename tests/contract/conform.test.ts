@@ -74,12 +74,7 @@ describe('a push type that breaks a rule fails with the rule and its own answer'
     ['ignores pause', 'pause starts no more', 'pauseUpdates', () => ignoring('pauseUpdates')],
     ['ignores cancel', 'cancel ends the update', 'cancelUpdates', () => ignoring('cancelUpdates')],
     ['refuses a repetition', 'a replay of a key', 'executeUpdates', refusingRepetitions],
-    [
-      'knows every update',
-      'an update that nobody knows',
-      'trackUpdates',
-      () => answering('trackUpdates', { units: [] }),
-    ],
+    ['knows every update', 'an unknown update', 'trackUpdates', () => answering('trackUpdates', { units: [] })],
     [
       'counts tasks that a revert does not mean',
       'what a revert has still to take back',

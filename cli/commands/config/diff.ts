@@ -8,7 +8,7 @@ import { openFolderClient } from './openFolderClient';
 export const diff: Register = (group, cli) => {
   group
     .command('diff <dir>')
-    .description('which values a folder would change on the branch; changes nothing')
+    .description('show the values that a folder would change on the branch; changes nothing')
     .option(
       '--base <commit>',
       'what the folder is based on (default: the commit of its checkout, or what the folder remembers)',

@@ -12,7 +12,7 @@ import { why } from './why';
 export const config: Register = (program, cli) => {
   const group = program
     .command('config')
-    .description('configuration as programs: compiles values, proposes changes, and says where values come from')
+    .description('configuration as programs: compile values, propose changes, and trace where values come from')
     .addHelpText(
       'after',
       examples(

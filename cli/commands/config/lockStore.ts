@@ -25,19 +25,19 @@ export const lockStore: Register = (group, cli) => {
   group
     .command('lock-store')
     .description(
-      'writes the users and roles of the store into etcd, and lets in nobody else; hosts cannot write values',
+      'writes the users and roles of the store into etcd, which then admits only these users; hosts cannot write values',
     )
-    .option('--host <name>', 'a host whose proxy gets a user; several times', appendHost, [])
+    .option('--host <name>', 'a host whose proxy gets a user; repeatable', appendHost, [])
     .option(
       '--hosts <file>',
       'all hosts, one name a line; - reads the standard input; names who has a user and is not in it',
     )
-    .option('--per-host', 'these hosts get roles of their own, and can write no acknowledgements of others')
-    .option('--rotate <name>', 'a host whose user gets another password; several times', appendHost, [])
-    .option('--revoke <name>', 'a host whose user is removed; several times', appendHost, [])
-    .option('--out <dir>', 'where each new password of a host is written, as HOST.env')
+    .option('--per-host', 'give each of these hosts a role of its own, so it can write only its own acknowledgements')
+    .option('--rotate <name>', 'a host whose user gets a new password; repeatable', appendHost, [])
+    .option('--revoke <name>', 'a host whose user is removed; repeatable', appendHost, [])
+    .option('--out <dir>', 'the folder for new passwords, one HOST.env for each host')
     .option('--root-password-env <variable>', 'the variable with the password of root', 'CONVEYOR_ETCD_ROOT_PASSWORD')
-    .option('--dry-run', 'only shows what it would do')
+    .option('--dry-run', 'show what it would do, change nothing')
     .option(...REPOSITORY)
     .addHelpText(
       'after',

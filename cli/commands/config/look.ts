@@ -23,7 +23,7 @@ export const status: Register = (group, cli) => {
       'changes, newest first: who proposed them, and where they are: landed, in a release, given up, or proposed',
     )
     .option('--limit <n>', 'how many', '20')
-    .option('--change <n>', 'only this one, however old it is')
+    .option('--change <n>', 'only this change, whatever its age')
     .option(...REPOSITORY)
     .addHelpText('after', examples('conveyor config status', 'conveyor config status --change 12 -o json'))
     .action(
@@ -74,7 +74,7 @@ async function knownReleases({ io, connect }: CommandCall<unknown>): Promise<rea
 export const log: Register = (group, cli) => {
   group
     .command('log')
-    .description('what has landed, newest first')
+    .description('landed changes, newest first')
     .option('--limit <n>', 'how many', '20')
     .option(...REPOSITORY)
     .addHelpText('after', examples('conveyor config log', 'conveyor config log --limit 100 -o json'))

@@ -15,7 +15,9 @@ interface ProposeOptions extends RepositoryOptions {
 export const propose: Register = (group, cli) => {
   group
     .command('propose <dir>')
-    .description('makes a change of a folder: a commit with its values, which nobody reads until it is released')
+    .description(
+      'makes a change from a folder: a commit with its values, which reach no host until the change is released',
+    )
     .requiredOption('-m, --message <text>', 'what changes, and why')
     .option(
       '--base <commit>',

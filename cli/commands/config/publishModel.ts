@@ -20,13 +20,13 @@ interface PublishOptions extends RepositoryOptions {
 export const publishModel: Register = (group, cli) => {
   group
     .command('publish-model <file>')
-    .description('proposes a file as a model, and serves its pieces to the first hosts until it is stopped')
+    .description('propose a file as a model, and serve its pieces to the first hosts until stopped')
     .requiredOption('--name <name>', 'the model: the configuration models/NAME names it')
-    .requiredOption('--listen <host:port>', 'where it is served, as hosts reach it')
+    .requiredOption('--listen <host:port>', 'the address at which hosts fetch it')
     .option('-m, --message <text>', 'what changes, and why (default: which version of which model)')
-    .option('--model-version <n>', 'the number that people see (default: one more than that of the branch)')
-    .option('--upload-mb <n>', 'how many megabytes a second it sends at most (default: as many as it can)')
-    .option('--again', 'only serve: the same file was proposed before')
+    .option('--model-version <n>', 'the version number that people see (default: one more than on the branch)')
+    .option('--upload-mb <n>', 'the upload limit, in megabytes a second (default: none)')
+    .option('--again', 'only serve a file that was proposed before')
     .option(...REPOSITORY)
     .addHelpText(
       'after',

@@ -20,7 +20,7 @@ export const showValue: Register = (group, cli) => {
   group
     .command('show <path>')
     .description('a value as it is on the branch, in a change, or on a host')
-    .option('--change <n>', 'as this change would have it')
+    .option('--change <n>', 'the value in this change')
     .option(
       '--host <name>',
       'what this host has: the committed value or an override, since when, and why it is refused',

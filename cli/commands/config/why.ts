@@ -20,8 +20,10 @@ type FoundWhys = ValueOrigins & Pick<CompiledFolder, 'problems'>;
 export const why: Register = (group, cli) => {
   group
     .command('why <path>')
-    .description('which files a value comes from, or which values a file contributes to, and who subscribes to them')
-    .option('--dir <dir>', 'as a folder has it, rather than the branch; then without subscribers')
+    .description(
+      'the files from which a value is made, or the values to which a file contributes, and their subscribers',
+    )
+    .option('--dir <dir>', 'read this folder instead of the branch; shows no subscribers')
     .option(...TRUST)
     .option(...REPOSITORY)
     .addHelpText(

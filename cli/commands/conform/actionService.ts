@@ -17,11 +17,11 @@ export const conformActionService: Register = (group, cli) => {
     group
       .command('action-service <url>')
       .description('starts and cancels some runs')
-      .requiredOption('--good-version <version>', 'of the input, with which a run succeeds')
-      .option('--input <name>', 'of the input', 'source')
-      .option('--bad-version <version>', 'with which a run fails')
-      .option('--outputs <names>', 'that a run which succeeds may have, in order')
-      .option('--with <json>', 'what an action writes under `with`', '{}')
+      .requiredOption('--good-version <version>', 'the version of the input with which a run succeeds')
+      .option('--input <name>', 'the name of the input', 'source')
+      .option('--bad-version <version>', 'the version of the input with which a run fails')
+      .option('--outputs <names>', 'the outputs of a successful run, in order')
+      .option('--with <json>', 'the `with` of the action', '{}')
       .option('--patience <duration>', 'how long one run may take', '60s'),
   )
     .addHelpText(

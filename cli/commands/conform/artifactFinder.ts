@@ -13,10 +13,10 @@ export const conformArtifactFinder: Register = (group, cli) => {
   withCommon(
     group
       .command('artifact-finder <url>')
-      .description('asks for artifacts; changes nothing but by --make-version')
-      .requiredOption('--with <json>', 'what it looks for: something of which there is a version')
-      .requiredOption('--other <json>', 'the same for something that does not exist')
-      .option('--make-version <program>', 'makes a newer version of the first, and prints what it is called'),
+      .description('asks for artifacts; changes nothing without --make-version')
+      .requiredOption('--with <json>', 'a subscription with at least one version')
+      .requiredOption('--other <json>', 'a subscription without any version')
+      .option('--make-version <program>', 'a program that makes a newer version for the first and prints its name'),
   )
     .addHelpText(
       'after',

@@ -16,10 +16,10 @@ export const conformDataSource: Register = (group, cli) => {
     group
       .command('data-source <url>')
       .description('asks for samples; changes nothing')
-      .requiredOption('--metric <name>', 'of which there are samples')
-      .requiredOption('--unit <name>', 'that the tasks belong to')
-      .requiredOption('--tasks <a,b>', 'the identifiers of two tasks, as they are on the metric')
-      .option('--window <duration>', 'there are samples of both between then and a minute ago', '15m'),
+      .requiredOption('--metric <name>', 'a metric with samples')
+      .requiredOption('--unit <name>', 'the unit of the tasks')
+      .requiredOption('--tasks <a,b>', 'two tasks, as the metric identifies them')
+      .option('--window <duration>', 'how far back samples of both reach, up to a minute ago', '15m'),
   )
     .addHelpText(
       'after',

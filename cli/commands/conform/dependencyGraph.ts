@@ -13,10 +13,10 @@ export const conformDependencyGraph: Register = (group, cli) => {
   withCommon(
     group
       .command('dependency-graph <url>')
-      .description('asks what contains a target; changes nothing')
-      .requiredOption('--target <name>', 'that others depend on')
+      .description('asks for the dependents of a target; changes nothing')
+      .requiredOption('--target <name>', 'a target with dependents')
       .requiredOption('--dependent <name>', 'a target that depends on it')
-      .requiredOption('--revisions <a,b,c>', 'three at which it does, the oldest first'),
+      .requiredOption('--revisions <a,b,c>', 'three revisions at which it does, the oldest first'),
   )
     .addHelpText(
       'after',

@@ -21,7 +21,7 @@ const SUITES: readonly Register[] = [
 export const conformCommand: Register = (program, cli) => {
   const group = program
     .command('conform')
-    .description('whether a service keeps the protocol of its kind; changes the world of that service')
+    .description('check whether a service keeps its protocol; changes the state of that service')
     .helpCommand(false)
     .addHelpText(
       'after',

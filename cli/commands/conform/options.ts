@@ -19,7 +19,7 @@ export const withCommon = (command: Command): Command =>
   command
     .option('--token-env <name>', 'the variable that holds the bearer token of the service')
     .option('--call-timeout <duration>', 'how long one call may take', '10s')
-    .option('--only <text>', 'only checks whose title holds this text')
+    .option('--only <text>', 'only checks whose title contains this text')
     .option('--json', 'the same as -o json');
 
 /** @throws usage */

@@ -24,11 +24,11 @@ export const conformPushType: Register = (group, cli) => {
   withCommon(
     group
       .command('push-type <url>')
-      .description('updates, breaks and reverts two units, which no pipeline may deploy meanwhile')
-      .requiredOption('--units <a,b>', 'the two units that it may touch, of six tasks or more, on one version')
+      .description('updates, breaks and reverts two units; no pipeline may deploy them meanwhile')
+      .requiredOption('--units <a,b>', 'the two units to use: six tasks or more each, on one version')
       .requiredOption('--new-versions <v,w>', 'one or two other versions whose tasks come up')
       .option('--dead-version <version>', 'a version whose tasks do not come up')
-      .option('--config <json>', 'context.config; {"units": [a, b]} when left out')
+      .option('--config <json>', 'context.config (default: {"units": [a, b]})')
       .option(
         '--add-task <program>',
         'adds a task to the unit that it is given as its argument, and waits until it is up',

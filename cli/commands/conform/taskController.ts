@@ -12,8 +12,8 @@ export const conformTaskController: Register = (group, cli) => {
   withCommon(
     group
       .command('task-controller <url>')
-      .description('asks for approvals as a fleet does; nothing is begun')
-      .requiredOption('--job <name>', 'that the controller watches')
+      .description('asks for approvals as a fleet does; starts nothing')
+      .requiredOption('--job <name>', 'the job that the controller watches')
       .requiredOption('--tasks <names>', 'all tasks of the job, two or more, separated by commas'),
   )
     .addHelpText(

@@ -12,7 +12,7 @@ export const conformTickets: Register = (group, cli) => {
     group
       .command('tickets <url>')
       .description('opens some tickets and closes them')
-      .option('--assignee <principal>', 'who gets them', 'group:conform'),
+      .option('--assignee <principal>', 'the assignee of the tickets', 'group:conform'),
   )
     .addHelpText(
       'after',

@@ -57,7 +57,7 @@ async function playConfig(stage: Stage): Promise<ConfigDemoResult | undefined> {
   if (good === undefined) return undefined;
   chapter(
     io,
-    `3  A hard limit of ${BAD.hard}, which passes every rule; but no server can do more than ${MOST}. Nobody touches anything`,
+    `3  A hard limit of ${BAD.hard}, which passes every rule; but no server can do more than ${MOST}. Nothing is done by hand`,
   );
   const bad = await release(stage, world, pipeline, BAD);
   if (bad === undefined) return undefined;

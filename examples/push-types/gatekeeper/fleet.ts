@@ -85,7 +85,10 @@ export class GateFleet {
     if (fence !== undefined && fence < (kept.fence ?? fence))
       throw refusal('fenced', `a deploy with fence ${kept.fence} was here since`);
     if (kept.interrupted.includes(deployOf(updateId)))
-      throw refusal('changed-elsewhere', `somebody else has changed ${project} during this deploy; it stays as it is`);
+      throw refusal(
+        'changed-elsewhere',
+        `${project} was changed by someone else during this deploy; it stays as it is`,
+      );
     if (fence !== undefined) kept.fence = fence;
   }
 
@@ -137,7 +140,7 @@ export class GateFleet {
     const isThere = await this.options.store.write(project, value, kept.written).catch(() => undefined);
     if (isThere === undefined) return; // the store is away: the next step tries again
     if (!isThere && !isDeepStrictEqual((await this.options.store.read(project)).value, value))
-      return this.fail(project, `somebody else has changed ${project} since; it stays as it is`);
+      return this.fail(project, `${project} was changed by someone else since; it stays as it is`);
     kept.written = value;
     for (const { slot } of this.takePending(project)) slot.state = 'live';
   }

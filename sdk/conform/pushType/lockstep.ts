@@ -19,7 +19,7 @@ export const LOCKSTEP_CHECKS = [
     },
   ),
   pushTypeCheck(
-    'whoever shifts traffic says how many tasks of a unit may be unavailable, or nothing',
+    'a push type that shifts traffic states how many tasks of a unit may be unavailable, or leaves it out',
     { method: 'needsPush', advice: 'answer a budget between 1 and the size of the unit, or leave it out' },
     async (world) => {
       const targets = [world.target(world.fresh, { amount: { all: true } })];
@@ -55,7 +55,7 @@ export const LOCKSTEP_CHECKS = [
     'a revert with an amount begins with the tasks that are down',
     {
       method: 'executeUpdates',
-      advice: 'of the tasks that may be taken back, take those first that are down: nobody misses them',
+      advice: 'take the tasks that are down back first: they serve no traffic',
     },
     async (world) => {
       await world.requireTraffic();

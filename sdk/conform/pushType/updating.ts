@@ -234,7 +234,7 @@ export const UPDATE_CHECKS = [
     },
   ),
   pushTypeCheck(
-    'an update that nobody knows cannot be followed',
+    'an unknown update cannot be followed',
     {
       method: 'trackUpdates',
       advice: 'answer 404 for an update id that never came: no units would mean that there is nothing to do',
