@@ -349,21 +349,18 @@ describe('temporal-cluster.sh', () => {
   test.each([
     ['its server', 0, 'the Temporal server'],
     ['PostgreSQL', 200, 'PostgreSQL'],
-  ])(
-    'refuses a port that somebody else has where %s would listen, before it takes that for its own',
-    async (_what, above, who) => {
-      // The highest that it takes is 32500.
-      const port = Math.min(...(await freePorts(5)));
-      const holder = createServer().listen(port, '127.0.0.1');
-      await new Promise((resolve) => holder.once('listening', resolve));
-      const ended = run('--port', String(port - above));
-      expect([ended.status, ended.stderr]).toEqual([
-        1,
-        expect.stringContaining(`error: port-in-use: port ${port} is taken, so ${who} cannot listen on it`),
-      ]);
-      await new Promise((resolve) => holder.close(resolve));
-    },
-  );
+  ])('refuses a port that is taken where %s would listen, before it uses it', async (_what, above, who) => {
+    // The highest that it takes is 32500.
+    const port = Math.min(...(await freePorts(5)));
+    const holder = createServer().listen(port, '127.0.0.1');
+    await new Promise((resolve) => holder.once('listening', resolve));
+    const ended = run('--port', String(port - above));
+    expect([ended.status, ended.stderr]).toEqual([
+      1,
+      expect.stringContaining(`error: port-in-use: port ${port} is taken, so ${who} cannot listen on it`),
+    ]);
+    await new Promise((resolve) => holder.close(resolve));
+  });
 
   test.each(['--ports', '--port', '--port 32501', '--servers 0', '--shards many', '--retention long'])(
     'refuses %s as wrong usage, with the script to ask for help',

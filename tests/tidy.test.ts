@@ -110,7 +110,7 @@ describe('nothing is left lying about', () => {
     expect(deadExports(running, [...running, ...tested], isPublic)).toEqual([]);
   });
 
-  test('an export that nobody imports would be seen', () => {
+  test('an export without an importer would be seen', () => {
     const planted = parse(
       'a.ts',
       'export const dead = 1;\nexport function live() {}\nexport type T = 1;\nexport interface Own {}\nexport const typed: Own = {};',
@@ -136,7 +136,7 @@ describe('a file can be read without those that read it', () => {
   });
 });
 
-describe('what must agree does', () => {
+describe('duplicates agree', () => {
   test('Temporal finds one protobufjs 8, or replaying a JSON history breaks', () => {
     const found = ['common', 'proto', 'worker'].map((name) => {
       const from = createRequire(realpathSync(path.join(ROOT, 'node_modules/@temporalio', name, 'package.json')));

@@ -207,7 +207,7 @@ describe('an import within the walls is accepted', () => {
   });
 });
 
-describe('what would make a run unrepeatable or a type untrue is rejected', () => {
+describe('code that would make a run unrepeatable or a type untrue is rejected', () => {
   test.each(UNTRUE)('%s: %s', (file, code, rule) => {
     expect(complaints(file, code)).toContainEqual(expect.stringMatching(new RegExp(`^${rule}: `)));
   });
@@ -216,7 +216,7 @@ describe('what would make a run unrepeatable or a type untrue is rejected', () =
     expect(complaints(file, code)).toEqual([]);
   });
 
-  test('a promise that nobody waits for is rejected, wherever it is', () => {
+  test('an unawaited promise is rejected, wherever it is', () => {
     expect(complaints(FLOATING.file, FLOATING.code)).toEqual([
       expect.stringMatching(/^@typescript-eslint\/no-floating-promises: /),
     ]);

@@ -89,7 +89,7 @@ test('a worker that shuts down does not stop the runs that it follows', async ()
   expect(cancelRun).not.toHaveBeenCalled();
 });
 
-describe('what a service is given for a run', () => {
+describe('the input of a service for a run', () => {
   const given = async (config: object, env: Record<string, string> = {}) => {
     const calls: { readonly method: string; readonly callback?: unknown; readonly trace: string | undefined }[] = [];
     const traceOf = (header: string | null): string | undefined => header?.split('-')[1];

@@ -70,7 +70,7 @@ test('a bug that is closed while it is searched for ends no release', async () =
   expect(search).toMatchObject({ problem: null, affected: 0 });
 });
 
-test('of a bug that is closed before anybody searched for it no graph is asked', async () => {
+test('no graph is asked about a bug that is closed before any search for it', async () => {
   const asked: string[] = [];
   const { search } = await searchedWhile({ ...BUG, closed: CLOSED }, null, ({ target }) => asked.push(target));
   expect(asked).toEqual([]);

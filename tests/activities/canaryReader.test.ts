@@ -60,7 +60,7 @@ test('a lock that began before canaries were counted is asked', async () => {
   expect(await createCanaryReader(lock.client)(LOCK)).toEqual([canary]);
 });
 
-test('a lock that does not answer is asked again, and whoever waits says for whom', async () => {
+test('a silent lock is asked again, and the wait names it', async () => {
   const lock = new Lock();
   lock.failure = new Error('cancelled');
   await expect(createCanaryReader(lock.client)(LOCK)).rejects.toMatchObject({

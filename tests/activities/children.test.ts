@@ -8,7 +8,7 @@ import { MemoryIndex } from '../workflows/memoryIndex';
 
 const ORDER = { parent: 'inference/1', owners: [], artifacts: [], reportTo: 'children/inference/1/0' };
 
-test('of children that are asked at once, one that does not answer keeps no other waiting', async () => {
+test('when children are asked at once, a silent one delays no other', async () => {
   const slept: number[] = [];
   // As soon as everybody has had the chance to answer, that time is over.
   const sleep: Clock['sleep'] = (ms) => new Promise((resolve) => setImmediate(() => resolve(void slept.push(ms))));

@@ -62,7 +62,7 @@ test('a bug that one of several graphs finds counts, also where another does not
     expect(await bugIn(given(graphs).ports, [ARTIFACT])).toMatch(/^executable@kv:3 contains bug\/1 in \/\/lib:rpc/);
 });
 
-test('a bug that every graph refuses stops no deploy, and whoever searches for it gets the refusal', async () => {
+test('a bug that every graph refuses stops no deploy, and its search reports the refusal', async () => {
   const { ports } = given({ one: refuses, other: refuses });
   expect(await bugIn(ports, [ARTIFACT])).toBeUndefined();
   await expect(affectedBy(ports, BUG, [])).rejects.toMatchObject({ code: 'extension-rejected' });

@@ -35,7 +35,7 @@ test('it joins a rollback that held it, and what an admin brings in an emergency
   await expect(joins({ byAdmin: true })).resolves.toBeUndefined();
 });
 
-describe('what is planned after people have let it go', () => {
+describe('the plan after approvals', () => {
   const plan = (units: readonly string[], by: readonly string[] = [], checks: readonly string[] = []) =>
     allowApproved(
       { platform: () => platformWanting({ checks: ['errors'] }) } as PushPorts,
@@ -57,7 +57,7 @@ describe('what is planned after people have let it go', () => {
     await expect(plan(['web-us'])).resolves.toBeUndefined();
   });
 
-  test('goes to one that joined since if as many people have approved it, of whom the requester is none', async () => {
+  test('goes to a person who joined since, if that many people other than the requester have approved it', async () => {
     await expect(plan(['web-eu'], ['user:sam'], ['errors'])).resolves.toBeUndefined();
     await expect(plan(['web-eu'], ['user:alice'], ['errors'])).rejects.toThrow('this release has 0');
   });

@@ -59,7 +59,7 @@ test.each([
   expect((await keeps([unit('x', 'v:2', true), unit('y', 'v:9', true)], [stopped], runs)).kept).toEqual(['y']);
 });
 
-describe('what the own pipeline left behind goes back', () => {
+describe('a revert takes back the remains of its own pipeline', () => {
   test.each<[string, Unit, Running | null, string[]]>([
     ['from a unit with several versions', unit('x', 'v:9', true), {}, []],
     ['from a unit all of whose tasks run it', unit('x', 'v:9'), { x: { 'v:3': 6 } }, []],

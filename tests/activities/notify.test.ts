@@ -218,7 +218,7 @@ describe('a notification is delivered', () => {
   const given = (at: number) => deliveries[at]?.headers['webhook-signature'];
   const madeFor = (secret: string, place: string) => createHmac('sha256', secret).update(`notify:${place}`).digest();
 
-  test('signed with keys of its receiver, one of every secret, so that one who knows its own can sign for nobody else', async () => {
+  test('signed with keys of its receiver, one per secret, so one receiver cannot sign for another', async () => {
     const config = { secretEnv: ['FIRST', 'SECOND', 'UNSET'] };
     for (const path of ['/ci', '/ci/?team=storage', '/other'])
       await notify(`${base}${path}`, config, { FIRST, SECOND });
@@ -343,7 +343,7 @@ describe('a notification is delivered', () => {
     expect(deliveries).toHaveLength(1);
   });
 
-  test('no answer in time, or nobody there, may get better', async () => {
+  test('a late answer or an unreachable receiver is retried', async () => {
     answer = { status: 0 };
     await expect(notify(base, { timeout: '50ms' })).rejects.toMatchObject({
       type: 'notification-undelivered',

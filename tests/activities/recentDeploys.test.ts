@@ -44,7 +44,7 @@ describe('a row of health remembers', () => {
     expect(rows[0]?.recent).toEqual(Array.from({ length: MAX_RECENT }, (_, index) => 20 - MAX_RECENT + 1 + index));
   });
 
-  test('of thousands of units only the worst, and of those that are alike the ones that did so before', () => {
+  test('among thousands of units only the worst, and among equals the ones that did so before', () => {
     const units = Array.from({ length: 5000 }, (_, index) => `u${index}`);
     const healthy = withRecent(
       units.map((unit) => row(unit, 1)),

@@ -47,7 +47,7 @@ function given(stores: Readonly<Record<string, Readonly<Record<string, Answer | 
 
 const bugIn = async (...asked: Parameters<typeof lookForBugs>) => (await lookForBugs(...asked)).bug;
 
-test('who looks for bugs learns how many components nobody can tell by a package URL, whether or not there is a bug', async () => {
+test('a search reports how many components have no usable package URL, whether or not there is a bug', async () => {
   const components = [
     { name: 'rpc', version: '1.0.0', purl: 'pkg:npm/rpc@1.0.0' },
     { type: 'container', name: 'base' },
@@ -114,14 +114,14 @@ test.each<[string, string, Answer, RegExp]>([
   expect([hits.chains.get(ADVISORY)?.size, [...hits.unreadable.keys()]]).toEqual([0, [sbom]]);
 });
 
-test('of an SBOM of 200 MB no more is read than the limit, but for a piece on its way', () => {
+test('no more of an SBOM of 200 MB is read than the limit and a piece on its way', () => {
   expect(larger.sent).toBeLessThan(2 * (BUG_LIMITS.sbom.max + 4 * huge.length));
 });
 
 test.each<[string, Answer | typeof silent, RegExp]>([
   ['down', status(503), /boms did not answer GET kv\/3.json: it answers 503/],
   ['silent', silent, /no answer within 50 ms/],
-])('while the store is %s nobody knows, and whoever asks tries again', async (_, answer, why) => {
+])('while the store is %s the answer is unknown, and callers try again', async (_, answer, why) => {
   const { ports } = given({ boms: { 'kv/3.json': answer } });
   await expect(bugIn(ports, [artifact('kv/3.json')])).rejects.toMatchObject({
     ...{ code: 'extension-unavailable', retryable: true, message: expect.stringMatching(why) },
@@ -155,7 +155,7 @@ test('an SBOM is read once at a grant, however many advisories are in force', as
   expect(asked).toHaveLength(1);
 });
 
-test('of releases that are granted together a worker reads four SBOMs at a time, each once for all advisories', async () => {
+test('a worker reads four SBOMs at a time, each once for all advisories, when releases are granted together', async () => {
   let [under, most] = [0, 0];
   let reached = (): void => undefined;
   const four = new Promise<void>((resolve) => (reached = resolve));

@@ -106,7 +106,7 @@ describe('the exit code decides', () => {
     expect(await run({ command: script(text) })).toMatchObject({ succeeded, message, outputs: [] });
   });
 
-  test('of a long output the beginning and the end are kept, in as many bytes as there may be', async () => {
+  test('a long output keeps its beginning and its end, up to the limit in bytes', async () => {
     const { log } = await run({
       command: script('for i in $(seq 2000); do echo line $i; done; echo last >&2; exit 3'),
       logBytes: 4096,
@@ -163,7 +163,7 @@ describe('a script knows what it is about and nothing else', () => {
   });
 });
 
-describe('what cannot be run fails at once, for good, and says why', () => {
+describe('a script that cannot be run fails at once, for good, with the reason', () => {
   test.each<[string, () => Promise<unknown>, RegExp]>([
     [
       'a command that does not exist',

@@ -43,13 +43,13 @@ describe('a log', () => {
     );
   });
 
-  test('of a script that writes megabytes in one line stays as small', () => {
+  test('stays small for a script that writes megabytes in one line', () => {
     const log = kept(Array.from({ length: 300 }, () => 'x'.repeat(10_000)));
     expect(textBytes(log.head) + textBytes(log.tail)).toBeLessThanOrEqual(LOG_LIMITS.log.max);
     expect(log.head.length + log.cut + log.tail.length).toBe(3_000_000);
   });
 
-  test('says how much was left out, once, to whoever reads it at once or follows it', () => {
+  test('states once how much was left out, to readers and followers alike', () => {
     const log = { head: 'a\nb', cut: 12_345, tail: 'y\nz\n' };
     expect(newIn(log, 0)).toEqual({ text: 'a\nb\n… 12,345 characters left out …\ny\nz\n', shown: 12_352 });
     expect(newIn(log, 12_350)).toEqual({ text: 'z\n', shown: 12_352 });
@@ -57,7 +57,7 @@ describe('a log', () => {
     expect(newIn(log, 12_338).text).toBe('… 10 characters left out …\ny\nz\n');
   });
 
-  test('is as long for whoever follows it as it is for whoever reads it at its end', () => {
+  test('is as long for a follower as for a reader at its end', () => {
     fc.assert(
       fc.property(fc.array(fc.string({ maxLength: 20 }), { maxLength: 40 }), (pieces) => {
         const log = new LogKeeper();
@@ -78,7 +78,7 @@ describe('a log', () => {
     );
   });
 
-  test('of all scripts that a release may run takes less than a history that Temporal warns of', () => {
+  test('takes less than a history that Temporal warns of, for all scripts that a release may run', () => {
     const runs = Array.from({ length: 64 * 100 }, (_, nth) => logBytes(nth + 1));
     expect(logBytes(1)).toBe(64 * 1024);
     expect(runs.reduce((sum, bytes) => sum + bytes, 0)).toBeLessThan(7 * 1_048_576);

@@ -51,7 +51,7 @@ async function cancelled(send: (push: Activities) => Promise<unknown>, answerMs:
 test.each([
   ['updates', EXECUTE],
   ['shifts of traffic', SHIFT],
-])('of %s that are cancelled what is on its way is answered first, and nothing else is sent', async (_, send) => {
+])('when %s are cancelled, requests under way are answered first, and no others are sent', async (_, send) => {
   expect(await cancelled(send, 100)).toMatchObject({
     asked: 4,
     answered: 4,

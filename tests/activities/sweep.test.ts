@@ -59,7 +59,7 @@ describe('a sweep', () => {
     expect(Object.fromEntries(world.releases)).toEqual({ web: ['input@b'], late: ['input@b'] });
   });
 
-  describe('of changes, none of which stands for another', () => {
+  describe('of changes that do not replace each other', () => {
     const found: string[] = [];
     beforeEach(() => {
       found.splice(0);
@@ -166,7 +166,7 @@ describe('a pipeline that does not take what was found', () => {
     ['because it is known to be bad is left alone', 'known-bad', 'it was reverted', undefined],
     ['because its digest has changed is left alone', 'digest-changed', 'release 1 has another digest', undefined],
     ['because it is gone is left alone', 'gone', 'it is gone', undefined],
-  ] as const)('%s, and stops nobody else', async (_, mood, why, later) => {
+  ] as const)('%s, and stops no other subscription', async (_, mood, why, later) => {
     world.subscribes('web', MAIN);
     world.subscribes('shop', MAIN);
     world.now += 60_000;
@@ -189,7 +189,7 @@ describe('a pipeline that does not take what was found', () => {
     expect(await world.sweeps()).toMatchObject({ released: 130 });
   });
 
-  test('with a with that cannot be served is named, and stops nobody else', async () => {
+  test('with a `with` that cannot be served is named, and stops no other', async () => {
     world.subscribes('web', { repository: 'kvstore' });
     world.subscribes('shop', MAIN);
     await commits('a');
@@ -203,7 +203,7 @@ describe('a pipeline whose owners may not use the finder', () => {
   const rule = (...by: string[]) =>
     facts({ admins: ['user:root'], uses: [{ kind: 'artifact-finder', names: ['commits'], by }] });
 
-  test('gets nothing, is named with the rule, stops nobody else, and gets the latest once it may again', async () => {
+  test('gets nothing, is named with the rule, stops no other, and gets the latest once it is allowed again', async () => {
     world.platform = rule('user:alice', 'user:bob');
     world.subscribes('web', MAIN, ['input'], ['user:alice']);
     world.subscribes('shop', MAIN, ['input'], ['user:alice', 'user:bob']);
@@ -247,11 +247,11 @@ describe('thirty thousand pipelines', () => {
   });
 });
 
-describe('what a sweep makes of an answer', () => {
+describe('the result of a sweep', () => {
   const page = { cursor: null, pipelines: 1, asked: [{ pipeline: 'web', artifact: 'source', with: {} }] };
   const answer = (found: FinderAnswer['found']): FinderAnswer => ({ found, cursor: '1', refused: [] });
 
-  test('leaves out what nobody asked for', () => {
+  test('leaves out rows that were not asked for', () => {
     const found = [
       { pipeline: 'web', artifact: artifact('source', 'a') },
       { pipeline: 'web', artifact: artifact('executable', 'evil') },

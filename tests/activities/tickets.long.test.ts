@@ -42,7 +42,7 @@ test.each([['down'], ['error'], ['garbage'], ['lose-reply'], ['duplicate']])(
   },
 );
 
-test('a ticket of which nobody knows whether it was opened is closed once its pipeline is deployed', async () => {
+test('a ticket that may not have been opened is closed once its pipeline is deployed', async () => {
   world.deployed('kv', 42);
   await faulty('lose-reply');
   expect(await world.day(3)).toMatchObject({ late: 1, open: [{ ticket: null }] });
@@ -177,7 +177,7 @@ test('a pipeline that was retired and comes back gets its ticket back', async ()
   expect(await closedBy()).toEqual([null]);
 });
 
-test('without a service nothing is due; once it is taken away its tickets stay, and the run says why nobody tends them', async () => {
+test('without a service nothing is due; once the service is removed its tickets stay, and the run states the reason', async () => {
   world.deployed('kv', 42);
   const { config } = world;
   world.config = { freshness: {} };

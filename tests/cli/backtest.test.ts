@@ -67,7 +67,7 @@ test('wide lists every deploy, with what the check said of it', async () => {
   expect(out).not.toContain('cpu');
 });
 
-test('of one deploy that counts it is said that it proves little', async () => {
+test('a single deploy that counts is shown to prove little', async () => {
   const labels = write('one.yaml', '- { deploy: kvstore/3/deploy, bad: false }');
   const since = ['--since', `${Math.round((NOW - START) / 60_000) - 50}m`, '--check', 'errors'];
   const { out } = await backtest(...since, '--labels', labels);

@@ -78,7 +78,7 @@ test.each([
   ['user:alice use region-x', 2, /region-x is not what use takes\nhint: name one such as mutex\/region-x/],
   ['user:alice deploy kvstore-x', 2, /name a unit, such as twine\/kvstore-x/],
   ['user:alice cancel other', 4, /there is no pipeline other/],
-] as const)('what cannot be asked is an error and no answer: %s', async (words, code, text) => {
+] as const)('an invalid question is an error and no answer: %s', async (words, code, text) => {
   const ran = await can(...words.split(' '));
   expect([ran.code, ran.out]).toEqual([code, '']);
   expect(ran.err).toMatch(text);

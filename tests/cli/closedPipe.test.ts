@@ -12,7 +12,7 @@ require(${JSON.stringify(join(ROOT, 'node_modules/jiti'))}).createJiti(${file}).
   it.processIo().stdout.write('kvstore/13');
 });`;
 
-test('a command whose output nobody reads any more ends quietly, and not as if all had gone well', async () => {
+test('a command whose reader has gone ends quietly, and not with success', async () => {
   const child = spawn(process.execPath, ['-e', program], { stdio: ['ignore', 'pipe', 'pipe'] });
   child.stdout.destroy();
   const [[code], stderr] = await Promise.all([once(child, 'close'), text(child.stderr)]);

@@ -36,6 +36,6 @@ test.each([
   [0, 'wait'],
   [1, 'waits'],
   [2, 'wait'],
-])('of %i things a verb is %s', (count, verb) => {
+])('%i things take the verb %s', (count, verb) => {
   expect(conjugate(count, 'wait')).toBe(verb);
 });

@@ -143,7 +143,7 @@ story('a client certificate for Temporal that has ended is broken, and not Tempo
   ]);
 });
 
-story('what a server shows is looked at, also once it has ended and nobody would believe it', async () => {
+story("a server's certificate is examined, even if it has expired or is not trusted", async () => {
   const [ended, valid] = [await shows('shown', -1), await shows('shownByTemporal', 3)];
   expect(await checkServerCertificate(`https://127.0.0.1:${ended}`)).toMatchObject([
     { name: 'certificate of the server', state: 'missing' },
@@ -154,7 +154,7 @@ story('what a server shows is looked at, also once it has ended and nobody would
   ]);
 });
 
-story('what a server shows is looked at also where it refuses the token', async () => {
+story("a server's certificate is examined even if the server refuses the token", async () => {
   const app = appOf(new FakePipelines(), { reads: 'authenticated' });
   const server = `https://127.0.0.1:${await shows('shown', -1)}`;
   const checks = await checkDoor(

@@ -71,7 +71,7 @@ describe('workers', () => {
     ]);
   });
 
-  test('of a build that is missing are named by the check of builds alone', () => {
+  test('missing workers of a build are named only by the check of builds', () => {
     expect(workerChecks(view({ kind: 'unpolled' }, { build: 'b' }))).toEqual([]);
   });
 

@@ -24,7 +24,7 @@ const sound = file('sound.yaml', SOUND);
 const broken = file('broken.yaml', SOUND.replace('owners', 'ovners').replace('10m', '10'));
 
 describe('init', () => {
-  test('writes a pipeline that lint accepts, owned by whoever typed it', async () => {
+  test('writes a pipeline that lint accepts, owned by the person who typed it', async () => {
     const path = join(folder, 'new.yaml');
     const ran = await run(['init', 'kvstore', '--file', path], { env: { CONVEYOR_ACTOR: 'user:carol' } });
     expect(ran).toMatchObject({ code: 0, err: '' });
@@ -225,14 +225,14 @@ describe('apply', () => {
 });
 
 describe('plan', () => {
-  test('of a pipeline without deploys is a usage error', async () => {
+  test('refuses a pipeline without deploys as a usage error', async () => {
     expect(await run(['plan', sound])).toMatchObject({
       code: 2,
       err: expect.stringContaining('web has no deploy action'),
     });
   });
 
-  test('of a file with errors points to lint', async () => {
+  test('points to lint for a file with errors', async () => {
     const ran = await run(['plan', broken]);
     expect(ran.code).toBe(2);
     expect(ran.err).toContain(`conveyor lint ${broken}`);

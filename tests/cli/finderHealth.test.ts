@@ -66,7 +66,7 @@ describe('a finder', () => {
     expect(seen([], { schedule: null })).toMatchObject({ state: 'unasked', nextAt: null });
   });
 
-  test('of which nobody wants anything is idle, and one that a person paused says so', () => {
+  test('a finder without subscriptions is idle, and one that a person paused is shown as paused', () => {
     expect(seen([sweep(2)], { last: { ...reported(2), calls: 0 } })).toMatchObject({ state: 'idle', answeredAt: null });
     const schedule = { pausedBecause: 'maintenance', nextAtMs: NOW + 5_000, sweeps: [sweep(2)] };
     expect(seen([], { schedule })).toMatchObject({ state: 'paused', reason: 'maintenance', nextAt: null });

@@ -130,7 +130,7 @@ test('apply says once of many pipelines that configs were not checked, and why',
   expect([code, err.match(/warning: .*/g)]).toEqual([0, [`warning: web, web, web, web, web and 2 more: ${why}`]]);
 });
 
-test('of several files those before one that is refused are named as applied', async () => {
+test('names the files applied before one that is refused', async () => {
   let calls = 0;
   const error = conveyorError('config-rejected', { pipeline: 'web', refused: ['hosts refuses the config of deploy'] });
   const once: World['client'] = {

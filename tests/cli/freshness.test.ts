@@ -53,7 +53,7 @@ const withTickets = (round: Partial<TicketRound> = {}) => {
   };
 };
 
-test('where tickets are kept it shows that of each pipeline, and whether it escalated or somebody closed it', async () => {
+test('with tickets it shows the ticket of each pipeline, and whether it escalated or a person closed it', async () => {
   const shown = async (round: Partial<TicketRound> = {}) =>
     (await run(['freshness'], { client: withTickets(round) })).out.replace(/ {2,}/g, '  ').split('\n');
   const [heading, ancient, old, young] = await shown();

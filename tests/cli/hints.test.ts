@@ -42,7 +42,7 @@ const HINTS: Readonly<Record<string, string>> = {
   'conveyor apply FILE': conveyorError('invalid-file', { file: 'FILE', problems: 1 }).hint,
 };
 
-test('no hint sends anybody in a circle: to what was just typed, or to what sends them back', () => {
+test('no hint leads in a circle: to what was just typed, or to what sends them back', () => {
   const circles = Object.entries(HINTS).flatMap(([command, hint]) =>
     named(hint)
       .filter((next) => next === command || named(HINTS[next] ?? '').includes(command))

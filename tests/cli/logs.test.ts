@@ -61,7 +61,7 @@ describe('conveyor logs', () => {
     expect(code).toBe(130);
   });
 
-  test('writes out what could harm a terminal, whoever stored it', async () => {
+  test('escapes text that could harm a terminal, whatever its origin', async () => {
     const log = { head: 'a\tb\u001b[2J\u202e', cut: 0, tail: '' };
     const { out } = await run(
       ['logs', 'kvstore/13/load-test'],

@@ -115,7 +115,7 @@ describe('the plan of examples/storage', () => {
   });
 });
 
-describe('what the archive knows of the category', () => {
+describe('experience from the archive', () => {
   const tallies = { ...talliesOf('uncategorised'), progress: [{ category: 'uncategorised', tenth: 7, count: 3 }] };
   const report = statsReport(tallies, { sinceMs: 0, untilMs: 1, readUntilMs: 1 });
   const planned = (answer: () => Promise<Response>, ...more: string[]) =>
@@ -141,7 +141,7 @@ describe('what the archive knows of the category', () => {
     expect(experience).toMatchObject({ category: 'uncategorised', late: { count: 3, of: 3 } });
   });
 
-  test('is missing, which is noted, where nobody can be asked; the plan is there all the same', async () => {
+  test('is missing, with a note, if no archive can be asked; the plan is there all the same', async () => {
     const { code, out, err } = await planned(() => Promise.reject(new Error('connect ECONNREFUSED')));
     expect([code, out]).toEqual([0, expect.stringContaining('finishes Tue 24 Nov 16:35')]);
     expect(err).toContain('note: without what the archive knows: ');
@@ -191,7 +191,7 @@ describe('a window that lets only two deploys begin', () => {
     });
   });
 
-  test('is planned for as if it had room where nobody answers, and the plan says so', async () => {
+  test('is planned without the limit of a window if no count is available, and the plan states that', async () => {
     const { code, out } = await planned({ status: () => Promise.reject(new Error('no worker')) });
     expect([code, out]).toEqual([0, expect.stringMatching(/^⚠ uncounted-deploys: /m)]);
     const none = await planned({
@@ -267,7 +267,7 @@ test('a percentage of whole units that means much more than it says is warned of
   );
 });
 
-test('of several windows each is named, and a phase begins in whichever opens first', async () => {
+test('names each of several windows, and begins a phase in the first that opens', async () => {
   const file = join(folder, 'windows.yaml');
   const windows =
     '[{ days: [tue], from: "10:00", to: "12:00", timezone: UTC }, { days: [mon, wed], from: "14:00", to: "15:00", timezone: Europe/Berlin }]';

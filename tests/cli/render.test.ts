@@ -95,7 +95,7 @@ Web UI  http://localhost:8233/w
     expect(tree[9]).toMatch(/^└─ 18 phases after +waiting$/);
   });
 
-  test('of many units it shows the unfinished ones first and counts the others', () => {
+  test('it shows the unfinished ones of many units first and counts the others', () => {
     const units = Array.from({ length: 30 }, (_, index) => ({
       id: `job-${index}`,
       targeted: 4,

@@ -176,7 +176,7 @@ Children  ◌ running  ░░░░░░░░░░  300 releases: 8 succeeded
 describe('the picture of a pipeline', () => {
   const stopped = { actor: 'user:eve', at: '2026-11-20T14:00:10.000Z', reason: 'the network is moved' };
 
-  test('shows its schedule, what waits and until when, who excludes whom, and the latest inputs', () => {
+  test('shows its schedule, waits with their ends, exclusions, and the latest inputs', () => {
     const shown = renderPipeline(
       pipeline({
         schedule: {

@@ -33,14 +33,14 @@ test('a command that continues takes the token that another command has renewed,
   expect(await tokenOf(kept('old', -1))).toBe('new');
 });
 
-test('while the provider is away a token is sent for as long as it is good, and after that somebody has to sign in', async () => {
+test('while the provider is away a token is used until it expires, and after that a new sign-in is needed', async () => {
   keep(kept('ends', 30_000));
   expect(await tokenOf(kept('ends', 30_000))).toBe('ends');
   keep(kept('ended', -1));
   await expect(tokenOf(kept('ended', -1))).rejects.toMatchObject({ code: 'sign-in-failed' });
 });
 
-test('nobody is asked for a token that is good for long', async () => {
+test('no new token is requested while the present one is good for long', async () => {
   keep(kept('good', 3_600_000));
   expect(await tokenOf(kept('good', 3_600_000))).toBe('good');
 });

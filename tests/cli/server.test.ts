@@ -28,7 +28,7 @@ describe('the health of the front end', () => {
     });
   });
 
-  test('/readyz asks no pipeline, so that one which is silent takes nobody away', async () => {
+  test('/readyz asks no pipeline, so a silent pipeline does not make a server unready', async () => {
     const app = appOf(
       undefined,
       listing(() => Promise.reject(new Error('asked'))),

@@ -25,7 +25,7 @@ test.each([
   expect(asTyped(text, THROUGH_NPX)).toBe(printed);
 });
 
-test('where a shell finds conveyor, or nobody went through npm, commands are short', () => {
+test('commands are short if a shell finds conveyor, or npm was not used', () => {
   const text = 'conveyor apply web.yaml';
   expect(asTyped(text, { PATH: folder })).toBe(text);
   writeFileSync(join(folder, 'conveyor'), '');
@@ -37,7 +37,7 @@ test('where a shell finds conveyor, or nobody went through npm, commands are sho
   expect(asTyped(text, { ...THROUGH_NPX, PATH: ofNpm })).toBe(`npx --no-install ${text}`);
 });
 
-test('whoever writes a first pipeline through npx can type what it prints next; programs get the same as ever', async () => {
+test('the commands printed after a first pipeline through npx can be typed as they are; programs get the same as ever', async () => {
   const file = join(folder, 'a.yaml');
   const { out } = await run(['init', 'web', '--file', file], { env: THROUGH_NPX });
   const next = out.split('\n').filter((line) => line.startsWith('  '));

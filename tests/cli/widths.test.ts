@@ -181,7 +181,7 @@ test('an id is cut at its start if a terminal has no room, since its end tells i
 });
 
 describe('a pipe and JSON have everything', () => {
-  test.each([RICH.release.id, RICH.deploy.id])('of the status of %s', async (id) => {
+  test.each([RICH.release.id, RICH.deploy.id])('the status of %s', async (id) => {
     const { out } = await run(['status', id], { client, columns: 80 });
     expect(out).toContain(RICH.deploy.paused?.reason);
     const json = await run(['status', id, '-o', 'json'], { client, columns: 80, isTTY: true });

@@ -83,7 +83,7 @@ test('requests through the API and webhooks are recorded with who, by which door
   ]);
 });
 
-test('whoever says with a secret what it is not for, or submits what is not theirs, is on record by name', async () => {
+test("a secret used beyond its scope, or a submission for another's pipeline, is on record by name", async () => {
   const { app, audit } = world();
   const said = (data: object) => standardDelivery({ type: 'artifact.published', data });
   const artifact = { kind: 'source', version: '1' };
@@ -107,7 +107,7 @@ test('whoever says with a secret what it is not for, or submits what is not thei
   ]);
 });
 
-test('whom the server does not believe is on record, and changes nothing', async () => {
+test('a rejected identity is on record, and changes nothing', async () => {
   const { app, audit } = world();
   await app.request('/v1/pipelines/kvstore/commands/unhold', { ...commanded, headers: as('guessed') });
   await app.request('/v1/webhooks/github', githubDelivery(pushOf(1), { secret: 'another secret' }));

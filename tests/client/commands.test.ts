@@ -30,7 +30,7 @@ async function targetOf(verb: 'resume' | 'revert', status: Partial<ReleaseStatus
 
 const resumed = (status: Partial<ReleaseStatus>) => targetOf('resume', status);
 
-describe('whatever one command has paused, resuming the release makes continue:', () => {
+describe('resuming the release continues all that one command paused:', () => {
   test('the release, when it is paused itself, also while a single deploy of it runs', async () => {
     expect(await resumed({ state: 'paused', actions: [deploying('deploy')] })).toBe('release/kvstore/13');
     expect(await resumed({ state: 'paused', actions: [script] })).toBe('release/kvstore/13');
@@ -111,14 +111,16 @@ describe('a revert that comes as something ends', () => {
     ['a release that its pipeline takes for running', [UNKNOWN, TAKEN], over, [pipeline, whole]],
     ['a release that is gone by then', [UNKNOWN, ENDED, TAKEN], over, [pipeline, whole, pipeline]],
     ['a release that ended long ago', [TAKEN], over, [pipeline]],
-  ])('finds whoever can do it: %s', async (_, answers, of, asked) => expect(await reached(answers, of)).toEqual(asked));
+  ])('finds a target that can do it: %s', async (_, answers, of, asked) =>
+    expect(await reached(answers, of)).toEqual(asked),
+  );
 
-  test('of a deploy that has come through means its release, which ends', async () => {
+  test('for a deploy that has succeeded means its release, which ends', async () => {
     const succeeded = action({ name: 'deploy', type: 'deploy', state: 'succeeded', deploy: 'kvstore/13/deploy' });
     expect(await reached([TAKEN], { actions: [succeeded, script] }, 'kvstore/13/deploy')).toEqual([whole]);
   });
 
-  test('is refused with the last reason where nobody takes it', () =>
+  test('is refused with the last reason if no target takes it', () =>
     expect(reached([UNKNOWN, ENDED, ENDED], over)).rejects.toThrow(
       'its pipeline has ended: conveyor apply brings it back',
     ));

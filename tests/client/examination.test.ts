@@ -100,7 +100,7 @@ test('one is waited for where Temporal does not say who polls', async () => {
   expect(await examined({ describe })).toMatchObject({ end: { kind: 'silent' }, pollers: [], backlogs: [] });
 });
 
-test('one that no worker polls for is waited for by nobody', async () => {
+test('an examination without a polling worker ends at once', async () => {
   expect(await examined({ pollers: [] })).toMatchObject({ end: { kind: 'unpolled' }, isEnded: true });
 });
 

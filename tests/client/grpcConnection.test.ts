@@ -40,7 +40,7 @@ class ScriptedTemporal {
   }
 }
 
-test('a call that nobody waits for any more, and that would be tried again, does not end the process once its connection is closed', async () => {
+test('an abandoned call that would be retried does not end the process once its connection is closed', async () => {
   const server = new ScriptedTemporal([UNAVAILABLE]);
   const connection = await connectGrpc({ address: await server.listen() });
   const left = connection.workflowService.describeNamespace({ namespace: 'default' }).catch((error: unknown) => error);

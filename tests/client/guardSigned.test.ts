@@ -54,7 +54,7 @@ test.each<[string, (client: ConveyorClient, one: ReturnType<typeof artifact>) =>
     (client, one) => client.submit('kvstore', [one], { kind: 'webhook', actor: 'service:github', key: 'k' }),
     'webhook',
   ],
-])('%s of what nobody signed is refused at the door, in words and on record', async (_what, ask, door) => {
+])('%s with an unsigned artifact is refused at the door, in words and on record', async (_what, ask, door) => {
   const { calls, entries, ...refused } = await asked((client) => ask(client, artifact('kv:12')), door);
   expect(refused).toEqual({
     ...{ code: 'unsigned', exit: 4 },

@@ -33,7 +33,7 @@ const manual = { kind: 'manual', actor: 'user:alice', key: null } as const;
 const bodyOf = ({ init }: Sent): { idempotencyKey?: string } => JSON.parse(init.body as string) as object;
 
 describe('where no server answers', () => {
-  test('a request that only looks is sent again, a few times, and then names the address where nobody is', async () => {
+  test('a request that only reads is sent again, a few times, and then the error names the unreachable address', async () => {
     const { client, sent, pauses } = answering(refused);
     await expect(client.spec('kvstore')).rejects.toMatchObject({
       code: 'server-unreachable',
@@ -128,7 +128,7 @@ describe('a server of another version', () => {
   });
 });
 
-describe('what is sent', () => {
+describe('a request', () => {
   test('is for the server and the token alone, and no name makes another path', async () => {
     const { client, sent } = answering(json({}));
     await client.spec('a/../b');
@@ -140,7 +140,7 @@ describe('what is sent', () => {
     expect(sent[0]?.init.headers).toMatchObject({ authorization: `Bearer ${TOKEN}` });
   });
 
-  test('without a token names nobody', async () => {
+  test('names no caller without a token', async () => {
     const app = appOf();
     const ask: typeof fetch = (url, init) => Promise.resolve(app.request(url as string, init));
     const client = createHttpClient({ url: URL, token: null, fetch: ask });

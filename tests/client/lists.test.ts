@@ -71,7 +71,7 @@ describe('a list', () => {
     expect(pipelineTable(rows, view)).toContain(`\n⚠ shop: ${SAID}`);
   });
 
-  test('says of a deploy that is paused by whom, since when and why', () => {
+  test('shows for a paused deploy by whose command, since when and why', () => {
     const reason = 'health checks do not work: twine did not answer';
     const paused = { by: 'dependency', actor: null, at: new Date(NOW - 57_000).toISOString(), reason } as const;
     const rows = [deploy({ state: 'baking', outcome: null, endedAt: null, paused })];
@@ -79,7 +79,7 @@ describe('a list', () => {
     expect(deployTable(rows, view)).toContain(`\n‖ kvstore/13/deploy by dependency 57s ago: ${reason}`);
   });
 
-  test('says of a release which of its deploys is paused, by whom, since when and why, so that it does not look as if it ran on', async () => {
+  test('shows for a release which of its deploys is paused, by which person, since when and why', async () => {
     const paused = { by: 'operator', actor: 'user:bob', at: new Date(NOW - 57_000).toISOString(), reason: 'a graph' };
     const running = release({ id: 'kvstore/13', number: 13, state: 'running', endedAt: null });
     const baking = deploy({
@@ -132,14 +132,14 @@ describe('a list', () => {
     expect(await listDeploys(visible(baking), { limit: 9, state: 'baking' })).toMatchObject([{ state: 'baking' }]);
   });
 
-  test('of those in one state asks for these alone, however many others there are', async () => {
+  test('asks only for those in one state, however many others exist', async () => {
     const held = { id: 'pipeline/shop', summary: pipeline({ id: 'shop', state: 'held' }) };
     const rows = await listPipelines(visible(held), { limit: 9, state: 'held' });
     expect(rows.map(({ id }) => id)).toEqual(['shop']);
     expect(queries).toEqual([expect.stringContaining(`ConveyorState IN ('held')`)]);
   });
 
-  test('of deploys that have ended does not show an attempt after which another one runs', async () => {
+  test('shows no ended attempt of a deploy if a later attempt runs', async () => {
     const first = deploy({ endedAt: new Date(NOW).toISOString() });
     const attempts = [
       { id: 'deploy/kvstore/13/deploy/2', summary: deploy({ outcome: null, endedAt: null }), tag: 'baking' },
@@ -175,7 +175,7 @@ describe('a list', () => {
     expect(shop?.problem).toBe('no worker polls its task queue conveyor');
   });
 
-  test('that nobody answers says that the server is silent, since it needs no worker', async () => {
+  test('a silent server is named as such, since lists need no worker', async () => {
     const silent = {
       ...visible(),
       withWording: () => Promise.reject(conveyorError('no-worker', { id: 'list releases' })),

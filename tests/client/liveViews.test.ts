@@ -32,7 +32,7 @@ test('nothing of a service that says nothing, of another action, or of one that 
   expect(mergeAction(ended, [said(SEEN)])).toEqual(ended);
 });
 
-describe('what a watch is at', () => {
+describe('the state of a watch', () => {
   const handle = (lastFailure: object) =>
     ({
       client: { options: { namespace: 'default', loadedDataConverter: defaultDataConverter } },
@@ -93,7 +93,7 @@ describe('a pause for a dependency, of which the reason is of minutes ago,', () 
     expect(errored).toContain(`${how}errored: Prometheus does not answer${next}`);
   });
 
-  test('is left as it is while nobody knows, and where only a person ends it', () => {
+  test('stays as it is while the state is unknown, and if only a person ends it', () => {
     const refused = { ...paused, until: 'resumed' } as const;
     expect(withNow(paused, [said(undefined)])).toEqual(paused);
     expect(withNow(refused, [watch('inconclusive', 'no data')])).toEqual(refused);

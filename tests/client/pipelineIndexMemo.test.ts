@@ -44,7 +44,7 @@ test('a pipeline that continued in a new history since then counts as new', asyn
   expect(await found({ web: { subscriptions: { atMs: 5, artifacts: ARTIFACTS } } })).toEqual([['web', 1_000, WANTED]]);
 });
 
-test('a pipeline without a memo is asked, and one that does not answer keeps nobody waiting', async () => {
+test('a pipeline without a memo is asked, and a silent one delays no list', async () => {
   const answers = { 'pipeline/web': { spec: { artifacts: ARTIFACTS } }, 'pipeline/empty': null };
   expect(await found({ web: {}, silent: {}, empty: {} }, answers)).toEqual([['web', 1_000, WANTED]]);
 });

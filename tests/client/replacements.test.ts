@@ -96,7 +96,7 @@ test('a pipeline whose deploy has another name since is shown who runs there, th
   });
 });
 
-test('of a pipeline that gets notices no lock is looked for', async () => {
+test('no lock is read for a pipeline that gets notices', async () => {
   const { queries, parts } = temporal([['web', [own, hotfix]]]);
   expect(await withReplacements(parts, state, { lastGood: good })).toEqual(good);
   expect(queries).toEqual([]);
@@ -131,7 +131,7 @@ test('where no lock can be looked for, status says what the pipeline knew, and t
   expect(runningNow({ id: name, lastGood }, { active: [], inherited: {} })).toEqual([]);
 });
 
-test('where there are more locks than are looked at, a lock that is not found is not taken for one that nobody else has used', async () => {
+test('with more locks than are read, a missing lock does not count as unused by others', async () => {
   const others = Array.from({ length: 2_000 }, (_, n) => [`s${n}`, []] as const);
   expect(await replacedIn([...others, ['web', [own, hotfix]]])).toEqual({ ...good.deploy, replacedUnknown: true });
   expect(await replacedIn([['web', [own]], ...others])).toEqual(good.deploy);

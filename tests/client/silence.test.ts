@@ -95,7 +95,7 @@ describe('where workers have builds, the one that is missing is named, with the 
   });
 });
 
-test('of work that is pinned to a build the worker is named that it needs, as soon as none answers', async () => {
+test('work that is pinned to a build names the missing worker as soon as none answers', async () => {
   const pollers = [{ ...VERSIONED.pollers[1]!, deploymentOptions: { buildId: 'one', workerVersioningMode: 2 } }];
   const error = await noWorker(given({ ...VERSIONED, pollers, info: PINNED_TO_ONE }).temporal, OF);
   expect(error.message).toMatch(/^kvstore exists, but no worker of build one answers for it/);
@@ -113,7 +113,7 @@ const silent = (): Promise<never> => new Promise<never>(() => undefined);
 /** Answers after whoever looks has looked. */
 const slow = (): Promise<string> => new Promise((resolve) => setImmediate(() => resolve('here')));
 
-test('a call where nobody polls fails early, names the task queue, and is taken back', async () => {
+test('a call without a poller fails early, names the task queue, and is withdrawn', async () => {
   const { temporal, isGivenUp } = given({ pollers: [] });
   await expect(unlessUnpolled(temporal, OF, silent, soon)).rejects.toMatchObject({
     ...{ code: 'no-worker', message: 'kvstore exists, but no worker polls its task queue canary' },
@@ -135,7 +135,7 @@ test('a worker that has not polled for two minutes is gone, which is said with s
   });
 });
 
-test('of one that does not answer and may be busy the last poll is said', async () => {
+test('names the last poll of a silent worker that may be busy', async () => {
   const { temporal } = given({ pollers: [polled(30_000)] });
   expect((await noWorker(temporal, OF)).message).toMatch(
     /^kvstore exists, but no worker answers for it \(last poll: \d{4}-.*Z\)$/,

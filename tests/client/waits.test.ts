@@ -84,7 +84,7 @@ test.each(['release 12 deploys', 'release 12 deploys and was asked to make way',
   },
 ); // prettier-ignore
 
-test('nothing is said of a pause where there is none, and nobody is asked where no release is waited for', async () => {
+test('a wait without a pause mentions none, and reads no release', async () => {
   expect(await whyOf({ 'kvstore/12/deploy': null }, 'release 12 deploys')).toBe('release 12 deploys');
   const { queries, parts } = temporal({ 'kvstore/12/deploy': BY_BOB });
   const held = await withWaits(parts, waiting('the pipeline is held by user:alice: release 12 deploys badly'));
@@ -111,7 +111,7 @@ test('a status does not wait for Temporal’s lists, and is as the release says 
   expect(why.actions[0]?.blockedBy).toBe('release 12 deploys');
 });
 
-test('of releases that have ended, or have not begun, no deploy is looked for', async () => {
+test('no deploy is read for releases that have ended, or have not begun', async () => {
   const { queries, parts } = temporal({ 'kvstore/12/deploy': BY_BOB });
   const rows = [
     release({ id: 'kvstore/12', number: 12, state: 'succeeded', endedAt: at }),
@@ -125,7 +125,7 @@ test('of releases that have ended, or have not begun, no deploy is looked for', 
   expect(behindPaused('release 12 deploys', rows)).toBe('release 12 deploys');
 });
 
-test('of a release that is paused itself is said who paused it, why, and how to resume it', async () => {
+test('a release that is itself paused shows the actor, the reason and how to resume it', async () => {
   const list = async function* ({ query }: { query: string }) {
     const summary = { id: 'kvstore/12', state: 'paused', startedAt: at };
     if (query.includes(`WorkflowType = 'release'`)) yield { workflowId: 'release/kvstore/12', memo: { summary } };

@@ -42,7 +42,7 @@ test.each([
   expect((await look(NOW_MS, error)).why).toBe(why);
 });
 
-test('of one that describes no known task queue either nobody can tell: it is silent, or throttles us', async () => {
+test('a fault that describes no known task queue stays undecided: it is silent, or throttles us', async () => {
   const late = failure(4, 'DEADLINE_EXCEEDED');
   await expect(look(NOW_MS, late, late)).rejects.toBe(late);
 });
@@ -51,6 +51,6 @@ test.each([
   ['does not let us ask', failure(7, 'PERMISSION_DENIED')],
   ['is busy', failure(8, 'RESOURCE_EXHAUSTED')],
   ['fails in our own code', new ServiceError('no answer of Temporal')],
-])('of one that %s nobody can tell', async (_what, error) => {
+])('a worker that %s stays undecided', async (_what, error) => {
   await expect(look(NOW_MS, error)).rejects.toBe(error);
 });

@@ -62,7 +62,7 @@ describe.each([
     expect([await valueOf('soft'), await valueOf('hard'), await valueOf('new')]).toEqual(['20', '200', '1']);
   });
 
-  test('of which a change did not land proposes what differs from before', async () => {
+  test('proposes the difference from before if its change did not land', async () => {
     const folder = folderOf(FIRST);
     await proposes(folder);
     await lands(1);

@@ -90,7 +90,7 @@ const size: Size = twice(base.size);\nexport default defineConfig(z.number(), si
 });
 
 describe('a validator of the owner of a schema', () => {
-  test('refuses a value whoever wrote it: which value of which file, which rule, and by which imports', async () => {
+  test('refuses a value from any program: which value of which file, which rule, and by which imports', async () => {
     const planted = `import { defineConfig } from 'conveyor/config';
 import { limits } from '../feed/shared';
 export default defineConfig(limits, { soft: 500 });`;

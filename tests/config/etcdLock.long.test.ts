@@ -45,7 +45,7 @@ describeWithEtcd('a store with a lock', () => {
     await service.apply('flags', commitOf(1, { a: '1' }));
   });
 
-  test('nobody without a user reads or writes anything', async () => {
+  test('every read and write needs a user', async () => {
     const stranger = new EtcdStore({ url: etcd.url });
     await expect(stranger.read('flags', 'a')).rejects.toMatchObject({ code: 'store-refused' });
     await expect(stranger.apply('flags', commitOf(2, { a: '666' }))).rejects.toMatchObject({ code: 'store-refused' });
@@ -78,7 +78,7 @@ describeWithEtcd('a store with a lock', () => {
     await proxy.close();
   });
 
-  test('whoever runs it again changes nothing, adds the hosts that are new, and keeps the passwords of the others', async () => {
+  test('running it again changes nothing, adds new hosts, and keeps the passwords of the others', async () => {
     const present = await doorOf(etcd).present('flags');
     expect(planLock(WANTED, present)).toEqual([]);
     const more = planLock({ ...WANTED, hosts: ['h1', 'h2'] }, present);

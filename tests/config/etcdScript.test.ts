@@ -26,7 +26,7 @@ function run(programs: Readonly<Record<string, string>>, env: Readonly<Record<st
   return { status, stdout, stderr };
 }
 
-test('the etcd that somebody names is taken, and one that cannot be run is refused in words', () => {
+test('a named etcd is used, and one that cannot be run is refused in words', () => {
   expect(run({ etcd: '' }, { CONVEYOR_ETCD: '/bin/sh' })).toMatchObject({ status: 0, stdout: '/bin/sh\n' });
   const { status, stderr } = run({}, { CONVEYOR_ETCD: '/nowhere/etcd' });
   expect({ status, stderr }).toMatchObject({

@@ -105,7 +105,7 @@ describeWithEtcd('a watcher of etcd', () => {
     await heard.end();
   });
 
-  describe('of a store that is restored to a backup, at any revision', () => {
+  describe('a store restored from a backup, at any revision', () => {
     let restored: Etcd;
     let backup: EtcdStore;
     let either: EtcdStore;
@@ -234,7 +234,7 @@ describeWithEtcd('an etcd in trouble says so in words, and is worth another try'
     await etcd.close();
   });
 
-  test('when it has lost its quorum, nobody waits for ever', async () => {
+  test('without its quorum, no call waits for ever', async () => {
     const [etcd, other] = await Etcd.startTwo();
     const store = new EtcdStore({ url: etcd.url, timeoutMs: 1000 }, HASTY);
     await store.apply(R, commitOf(1, { a: '1' }));

@@ -140,7 +140,7 @@ describe('no program that a repository names runs on the machine that reads it:'
     expect(it.marks.left()).toEqual([]);
   });
 
-  test('not those of a checkout that somebody unpacked, also where its commit is to be fetched first', async () => {
+  test('hooks of an unpacked checkout do not run, even if its commit has to be fetched first', async () => {
     const it = world();
     const folder = newFolder('checkout');
     execFileSync('git', ['init', '--quiet', '--initial-branch=main', folder]);

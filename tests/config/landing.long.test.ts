@@ -92,7 +92,7 @@ test('a change that does not compile on the branch any more is refused by the ru
   ]);
 });
 
-test('a change of more values than one may have, which nobody proposed, does not land and keeps no other from it', async () => {
+test('an unproposed change with more values than the limit does not land and blocks no other', async () => {
   const it = await bench();
   const files = Array.from({ length: 2001 }, (_, n) => ({ path: `b/n${n}.json`, text: '1' }));
   const [commit = ''] = await makeCommits(
@@ -109,7 +109,7 @@ test('a change of more values than one may have, which nobody proposed, does not
   ]);
 });
 
-test('whoever removes a program removes its value', async () => {
+test('removing a program removes its value', async () => {
   const it = await bench();
   const lander = new Lander(it.repository);
   await lander.land([(await it.proposeFiles({ ...LIMITS, 'a.json': '1' })).change], NOW);
@@ -118,7 +118,7 @@ test('whoever removes a program removes its value', async () => {
   expect(valuesAt(it, 'main')).toEqual({ a: 1 });
 });
 
-test('the same change lands once, however often it is asked for and by whom', async () => {
+test('the same change lands once, however often and from wherever it is requested', async () => {
   const it = await bench();
   const { change } = await it.proposeValues({ a: 1 });
   const [first] = await new Lander(it.repository).land([change], NOW);
@@ -126,7 +126,7 @@ test('the same change lands once, however often it is asked for and by whom', as
   expect(landedOn(it)).toEqual([1]);
 });
 
-test('somebody else may push meanwhile: both are on the branch', async () => {
+test('a concurrent push is no obstacle: both are on the branch', async () => {
   const it = await bench();
   const [a, b] = [await it.proposeValues({ a: 1 }), await it.proposeValues({ b: 2 })];
   const [one, other] = [new Lander(it.repository), new Lander(await it.another())];

@@ -24,7 +24,7 @@ test('attempts that overlap in a process land each change once', async () => {
   expect(it.git('rev-list', '--count', 'main').trim()).toBe('3');
 });
 
-test('a change that nobody proposed is refused, and keeps no other from landing', async () => {
+test('an unproposed change is refused, and blocks no other from landing', async () => {
   const it = await bench();
   await it.proposeValues({ a: 1 });
   expect(await landing(it.origin)('flags', [7, 1])).toEqual([

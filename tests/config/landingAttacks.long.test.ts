@@ -30,7 +30,7 @@ function changeByHand(it: Bench, change: number, { files, parents = [], message 
 
 const file = (it: Bench, path: string, text: string) => ({ mode: '100644', id: blob(it, text), path });
 
-describe('a change that somebody made by hand keeps no other from landing:', () => {
+describe('a change made by hand blocks no other from landing:', () => {
   const landsBeside = async (it: Bench, code: string): Promise<void> => {
     const { change } = await it.proposeValues({ good: 1 }, null);
     expect(await new Lander(it.repository).land([1, change], NOW)).toEqual([
@@ -97,7 +97,7 @@ test('no message makes a change count as landed that has not, nor its own as not
   }
 });
 
-test('a change lands as it was released, and not as somebody has replaced it', async () => {
+test('a change lands as it was released, and not as it was replaced later', async () => {
   const it = await bench();
   const released = changeByHand(it, 1, { files: [file(it, 'a.json', '1')] });
   changeByHand(it, 1, { files: [file(it, 'a.json', '666')] });

@@ -118,7 +118,7 @@ describeWithEtcd('a store without signatures', () => {
   });
 
   test.each(FORGERIES)(
-    'hosts have what git has a round after somebody wrote %s, and every later commit',
+    'hosts have the state of git one round after %s is written by hand, and every later commit',
     async (_, forge) => {
       const { commit = '', sequence = 0 } = (await it.truth()) ?? {};
       await forge(it.etcd, commit, sequence);

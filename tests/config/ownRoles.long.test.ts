@@ -164,7 +164,7 @@ describeWithEtcd('publishers', () => {
     expect(ran).toMatchObject({ code: 0, out: expect.stringMatching(/^1@[0-9a-f]{40}\n {2}models\/feed 1: 7 bytes/) });
   });
 
-  test('could bring nothing to hosts by a role for their path: what they write lands with the head or not at all', async () => {
+  test('could bring nothing to hosts by a role for their path: their writes land with the head or not at all', async () => {
     const path = new Keys('flags').pathRange('models/feed');
     const perm = { permType: 'READWRITE', ...encodeKeyRange(path) };
     const login = { user: 'publisher', password: 'the publisher' };

@@ -50,7 +50,7 @@ describe('a proxy', () => {
     expect(disk.files.size).toBe(1);
   });
 
-  test('of a path that was added later has the state of before, and what came meanwhile', async () => {
+  test('a path that was added later has its earlier state and everything that came meanwhile', async () => {
     await world.commit({ a: '1', b: '1' });
     const proxy = await world.proxy('h1');
     await proxy.ask('a');
@@ -63,7 +63,7 @@ describe('a proxy', () => {
     expect(await proxy.ask('nothing')).toMatchObject({ value: 'now' });
   });
 
-  test('of paths that are asked for one just after the other has every value, at whichever moment', async () => {
+  test('paths that are requested in quick succession have every value, at any moment', async () => {
     for (const path of ['c', 'b', 'a']) await world.commit({ [path]: '1' });
     for (let moments = 0; moments < 20; moments += 1) {
       const proxy = await world.proxy(`h${moments}`);
@@ -76,7 +76,7 @@ describe('a proxy', () => {
     }
   });
 
-  test('of a path that was added has what came while it was read, whatever else changed meanwhile', async () => {
+  test('an added path has all that came while it was read, whatever else changed meanwhile', async () => {
     await world.commit({ a: '1', b: '1' });
     const store = storeWith({
       overrides: async (repository, path) => {
@@ -331,7 +331,7 @@ describe('the cache of a proxy', () => {
     expect(readdirSync(folder).sort()).toEqual(names.sort());
   });
 
-  test('forgets paths that nobody asked for in a week', async () => {
+  test('forgets paths without a request for a week', async () => {
     await world.commit({ a: '1', b: '1' });
     const before = await world.proxy('h1', filesIn(folder));
     await Promise.all([before.ask('a'), before.ask('b')]);

@@ -112,7 +112,7 @@ test('a watcher that has gone is counted no more', async () => {
   expect(await watchers()).toBe(0);
 });
 
-test('of 1,001 watchers the last is refused', async () => {
+test('the last of 1,001 watchers is refused', async () => {
   for (let at = 0; at < 1000; at += 1) expect((await get('/v1/watch?path=a')).status).toBe(200);
   expect((await get('/v1/watch?path=a')).status).toBe(413);
   app.end();

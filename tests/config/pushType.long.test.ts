@@ -58,7 +58,7 @@ test('a value reaches the hosts of the phase before anything is committed, and t
   ]);
 });
 
-test('while it lands nobody but the hosts of the phases has it, whoever joins, also while the landing is held', async () => {
+test('while it lands only the hosts of the phases have it, including hosts that join and a landing that is held', async () => {
   const it = await world();
   const { version } = await it.bench.proposeValues({ [PATH]: 2 });
   await it.push(`${DEPLOY}/0/1`, version, { amount: { count: 2 } });
@@ -124,7 +124,7 @@ test('a revert before the landing takes the value from those who had it, and not
   expect(await it.store.overrides('flags', PATH)).toEqual([]);
 });
 
-test('a revert after the landing reaches everybody at once, and lands as a change of its own', async () => {
+test('a revert after the landing reaches every host at once, and lands as a change of its own', async () => {
   const it = await world();
   const { version, change } = await it.bench.proposeValues({ [PATH]: 2 });
   await it.complete(DEPLOY, version, [EU, US]);
@@ -145,7 +145,7 @@ test('a revert after the landing reaches everybody at once, and lands as a chang
   expect(it.bench.git('log', '-1', '--format=%s', 'main').trim()).toBe(`Bring back what was before change ${change}`);
 });
 
-test('a value that somebody committed by hand comes back after a landing, however long nobody has had it', async () => {
+test('a value committed by hand comes back after a landing, however long no host has had it', async () => {
   const it = await PushWorld.open();
   const byHand = await it.bench.proposeValues({ [PATH]: 1 });
   it.bench.git('update-ref', 'refs/heads/main', byHand.version.split('@')[1] ?? '');
@@ -265,7 +265,7 @@ test('a revert while its change is on the way to the branch waits for the answer
   expect(await it.store.overrides('flags', PATH)).toEqual([]);
 });
 
-test('a value that lands although it was taken back reaches nobody, nor any host that joins, however long the landing that takes it back needs', async () => {
+test('a value that lands although it was taken back reaches no host, not even one that joins, however long the landing that takes it back needs', async () => {
   const { it, lands } = await revertOnTheWay();
   it.beforeLand = () => new Promise(() => undefined);
   const landed = new Promise<void>((resolve) => {
@@ -370,7 +370,7 @@ test('a host that refuses the value stops its update before the others of the ph
   expect(await counts(it)).toEqual({ 1: 17, '-1': 3 });
 });
 
-test('two pipelines with other files land at once; of one file the second waits and says for whom', async () => {
+test('two pipelines with other files land at once; the second deploy of one file waits and names the first', async () => {
   const it = await world();
   await it.commits({ 'ads/limits': 1 });
   await it.hosts.join('ads-1', 'eu', ['ads/limits']);
@@ -413,7 +413,7 @@ test('an older version is deployed again by a new change that brings back what i
   expect([await counts(it), onBranch(it), it.landed.length]).toEqual([{ 1: 20 }, '1', 2]);
 });
 
-test('a deploy in which somebody else commits to its paths stops, and its revert leaves what was committed', async () => {
+test('a deploy stops if its paths are committed to, and its revert leaves that commit alone', async () => {
   const it = await world();
   const { version } = await it.bench.proposeValues({ [PATH]: 2 });
   await it.push(`${DEPLOY}/0/1`, version, { amount: { count: 2 } });
@@ -426,7 +426,7 @@ test('a deploy in which somebody else commits to its paths stops, and its revert
   expect([await counts(it), onBranch(it)]).toEqual([{ 7: 20 }, '7']);
 });
 
-test('a version in whose place somebody else has committed another is deployed again all the same', async () => {
+test('a version that was replaced by another commit can be deployed again', async () => {
   const it = await world();
   const { version } = await it.bench.proposeValues({ [PATH]: 2 });
   await it.complete(DEPLOY, version, [EU, US]);
@@ -440,7 +440,7 @@ test('a version in whose place somebody else has committed another is deployed a
   expect([await counts(it), onBranch(it)]).toEqual([{ 2: 20 }, '2']);
 });
 
-test('a revert to a version that was deployed again goes back to it, and not to what somebody else once put in its place', async () => {
+test('a revert to a version that was deployed again goes back to it, and not to the commit that replaced it before', async () => {
   const it = await world();
   const { version } = await it.bench.proposeValues({ [PATH]: 2 });
   await it.complete(DEPLOY, version, [EU, US]);
@@ -457,7 +457,7 @@ test('a revert to a version that was deployed again goes back to it, and not to 
   expect([await counts(it), onBranch(it)]).toEqual([{ 2: 20 }, '2']);
 });
 
-test('a change of paths that the pipeline does not own is refused, and so is one that nobody proposed', async () => {
+test('a change of paths that the pipeline does not own is refused, and so is an unproposed one', async () => {
   const it = await world();
   const { version } = await it.bench.proposeValues({ [PATH]: 2, 'ads/limits': 2 });
   await expect(it.push(`${DEPLOY}/0/1`, version)).rejects.toThrow(/^not-deployable: .*ads\/limits/);
@@ -563,7 +563,7 @@ test('while others land first, progress shows which change waits, and after how 
   expect(await it.progress(`${DEPLOY}/9/1`)).toMatchObject([{ state: 'done' }, { state: 'done' }]);
 });
 
-test('a version of which nobody knows the change lands nothing, and says so instead of counting as committed', async () => {
+test('a version without a known change lands nothing, and reports that instead of counting as committed', async () => {
   const it = await world();
   const { version } = await it.bench.proposeValues({ [PATH]: 2 });
   await it.push(`${DEPLOY}/0/1`, version, { amount: { count: 2 } });
@@ -581,7 +581,7 @@ test('a version of which nobody knows the change lands nothing, and says so inst
   expect([service?.committed, it.landed, onBranch(it)]).toEqual([it.base, [], '1']);
 });
 
-test('an override that comes back with an old backup of the store, of a deploy that has ended, keeps nobody from its path', async () => {
+test('an override that comes back with an old backup of the store, of a deploy that has ended, blocks no path', async () => {
   const it = await world();
   const { version } = await it.bench.proposeValues({ [PATH]: 2 });
   await it.push(`${DEPLOY}/0/1`, version, { amount: { count: 2 } });
@@ -612,7 +612,7 @@ test('hosts lose what an old backup of the store brings back, of a deploy that h
   expect(await it.store.overrides('flags', PATH)).toEqual([]);
 });
 
-test('overrides that somebody else has changed, taken away or added are again those of the deploy', async () => {
+test('overrides that were changed, taken away or added by hand are again those of the deploy', async () => {
   const it = await world();
   const { version } = await it.bench.proposeValues({ [PATH]: 2 });
   await it.push(`${DEPLOY}/0/1`, version, { amount: { count: 2 } });
@@ -704,13 +704,13 @@ describe('a revert goes back to what git and the hosts have, whatever its pipeli
   });
 });
 
-describe('what could never land is refused before any host sees it', () => {
+describe('a change that could never land is refused before any host sees it', () => {
   const problems = async (it: PushWorld, version: string, paths?: string[]): Promise<string[]> => {
     const answer = await it.ask<{ problems: { message: string }[] }>('validateConfig', { version }, paths);
     return answer.problems.map(({ message }) => message);
   };
 
-  test('a change of a file that somebody else has landed since, by the names of both', async () => {
+  test('a change of a file that has changed since, by the names of both', async () => {
     const it = await world();
     const { version } = await it.bench.proposeValues({ [PATH]: 2 });
     const other = await it.bench.proposeValues({ 'feed/words': 1 });
@@ -725,7 +725,7 @@ describe('what could never land is refused before any host sees it', () => {
     expect([await problems(it, it.base), await problems(it, winner)]).toEqual([[], []]);
   });
 
-  test('a change of paths of two pipelines, and one that nobody has proposed', async () => {
+  test('a change of paths of two pipelines, and an unproposed one', async () => {
     const it = await world();
     const { version } = await it.bench.proposeValues({ [PATH]: 2, 'ads/limits': 1 });
     expect(await problems(it, version)).toEqual([expect.stringContaining('changes ads/limits, which config.paths')]);

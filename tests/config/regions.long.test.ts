@@ -74,7 +74,7 @@ describe('a region that comes', () => {
   });
 });
 
-test('of a region whose hosts died with the new value nothing is known, which is no health', async () => {
+test('a region whose hosts died with the new value is unknown, which is not healthy', async () => {
   const it = await world();
   const { version } = await it.bench.proposeValues({ [PATH]: 2 });
   await it.push(`${DEPLOY}/0/1`, version, { units: [EU, US], amount: { count: 1 } });
@@ -153,7 +153,7 @@ describe('a region that all hosts have left', () => {
     expect([await values(it), onBranch(it)]).toEqual([['1'], '1']);
   });
 
-  test('does not keep a version from landing, and whoever comes back has it', async () => {
+  test('does not keep a version from landing, and returning hosts have it', async () => {
     const it = await world();
     const { version } = await it.bench.proposeValues({ [PATH]: 2 });
     await leaves(it, 'us');

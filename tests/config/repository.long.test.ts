@@ -55,7 +55,7 @@ test.each([
   await expect(proposeValues(values as Record<string, unknown>)).rejects.toMatchObject({ code });
 });
 
-test('who asks what has landed up to a commit learns all of it, whoever asks of another one meanwhile', async () => {
+test('a caller who asks for everything landed up to a commit gets all of it, despite concurrent callers', async () => {
   const it = await bench();
   const lander = new Lander(await it.another());
   const heads: string[] = [];
@@ -76,7 +76,7 @@ test('who asks what has landed up to a commit learns all of it, whoever asks of 
   expect(await other).toEqual([1]);
 });
 
-test('settings and hooks of whoever runs it count for nothing', async () => {
+test('settings and hooks of the user who runs it count for nothing', async () => {
   const { proposeValues, git } = await bench();
   const home = folderOf({
     '.gitconfig': '[user]\n name = Mallory\n[core]\n hooksPath = /nowhere\n[commit]\n gpgSign = true\n',
@@ -129,7 +129,7 @@ describe('a broken repository is refused with the reason', () => {
     });
   });
 
-  test('a change that nobody proposed', async () => {
+  test('an unproposed change', async () => {
     const { repository } = await bench();
     await expect(repository.changesOf([7])).rejects.toMatchObject({ code: 'config-change-unknown' });
   });

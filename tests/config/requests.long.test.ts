@@ -49,7 +49,7 @@ describe('a request with a key', () => {
   });
 });
 
-describe('what a request may not change', () => {
+describe('the limits of a request', () => {
   test.each<[what: string, wanted: WantedChange, why: string]>([
     ['a compiled value', { values: { 'values/feed/limits': 1 } }, 'the folder values holds what is made of sources'],
     ['a compiled file', { files: { 'values/a.json': '1' } }, 'the folder values holds what is made of sources'],
@@ -101,7 +101,7 @@ describe('what a request may not change', () => {
     });
   });
 
-  test('a file that somebody has changed since its base: by the name of the file and of the change that won', async () => {
+  test('a file that was changed since its base: by the name of the file and of the change that won', async () => {
     const it = await bench();
     const lander = new Lander(it.repository);
     await lander.land([(await ask(it, { values: { a: 1 } })).change], NOW);

@@ -110,7 +110,7 @@ export function describeStore(
       expect(await store.read(repository, 'a')).toMatchObject({ value: '1' });
     });
 
-    test('of several who apply the same commits at once each learns the result, and each commit is applied once', async () => {
+    test('when several apply the same commits at once each gets the result, and each commit is applied once', async () => {
       const clients = [store, subject.another(), subject.another()];
       const heard = hear(store, repository, ['a']);
       await heard.begun();

@@ -141,7 +141,7 @@ async function pushed(it: Bench, files: Readonly<Record<string, string>>): Promi
   await it.repository.push(commit, 'refs/heads/main', (await it.repository.head()) ?? '');
 }
 
-test('a commit that somebody pushed reaches the store however many values it has, and those after it', async () => {
+test('a pushed commit reaches the store however many values it has, and so do those after it', async () => {
   const it = await bench();
   await landed(it, { a: 1 });
   await pushed(it, Object.fromEntries(Array.from({ length: 2001 }, (_, n) => [`values/b/n${n}.json`, '1\n'])));
@@ -154,7 +154,7 @@ test('a commit that somebody pushed reaches the store however many values it has
   ]);
 });
 
-test('a value that no host could get, which somebody pushed, is left out by name, and keeps nothing else from the store', async () => {
+test('a pushed value that no host could get is left out by name, and delays nothing else', async () => {
   const it = await bench();
   await landed(it, { a: 1, b: 1 });
   await pushed(it, {

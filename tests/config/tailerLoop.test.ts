@@ -35,7 +35,7 @@ test('it looks until nothing is left, and again after five seconds', async () =>
   expect(looked()).toBe(5);
 });
 
-test('whoever lands something wakes it, also while it looks', async () => {
+test('a landing wakes it, even during a look', async () => {
   const { made, sleeps, end, looked } = await started(0);
   const next = sleeps.next();
   made.wake();

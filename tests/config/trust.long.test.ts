@@ -168,7 +168,7 @@ describeWithEtcd('whether a value of the store is signed', () => {
   });
 });
 
-describe('what cannot be checked is refused', () => {
+describe('a value that cannot be checked is refused', () => {
   test.each([
     ['a folder', ['why', PATH, '--dir', '.', '--trust', KEYS.trusted], '--dir asks a folder'],
     ['a change', ['show', PATH, '--change', '1', '--trust', KEYS.trusted], 'leave one of --trust and --change out'],

@@ -42,7 +42,7 @@ const versions = ({ found }: Answer): readonly string[] => found.map(({ artifact
 
 const FEED = { repository: 'flags', paths: ['feed/'] };
 
-test('every change of the paths is found, oldest first: of two that are proposed in the same second none is passed over', async () => {
+test('every change of the paths is found, oldest first: two changes that are proposed in the same second are both found', async () => {
   const it = await bench();
   const app = finderOf(it);
   const { cursor } = await ask(app, { path: 'nothing' });
@@ -67,7 +67,7 @@ test('more changes than one answer holds are found at the next look, those of th
   expect(refused[0]?.message).toContain('at the next look');
 });
 
-test('a change is found with what a person wants to know of it, whoever else has proposed since', async () => {
+test('a change is found with the facts for people, whatever was proposed since', async () => {
   const it = await bench();
   const app = finderOf(it);
   const { version } = await it.proposeValues({ 'feed/limits': 2, 'feed/words': ['a'] });

@@ -191,7 +191,7 @@ export function describeConveyorClient(
     );
 
     if (checksIds)
-      test.each(NO_IDS)('%s is refused, and nobody is asked', async (_title, ask, says) => {
+      test.each(NO_IDS)('%s is refused without a request', async (_title, ask, says) => {
         const behind = new Behind();
         await expect(ask(open(behind))).rejects.toMatchObject({
           code: 'invalid-id',

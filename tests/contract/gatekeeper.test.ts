@@ -176,7 +176,7 @@ test('the value of another writer is not overwritten, and the deploy fails with 
   expect(store.value).toEqual(closed);
 });
 
-test('a deploy in which somebody else has closed the gate opens it no further, and the next deploy begins from there', async () => {
+test('a deploy whose gate was closed by hand opens it no further, and the next deploy begins from there', async () => {
   const { app, store, settle } = given();
   await push(app, 0, 'v-2', [EMPLOYEES], { amount: { percent: 10 } });
   await settle();

@@ -35,13 +35,13 @@ function isBroken({ where, text }: Citation): boolean {
 }
 
 describe('citations', () => {
-  test('of pages lead to pages and headings that exist', () => {
+  test('links of pages lead to pages and headings that exist', () => {
     const found = cited(/(?<![\w./-])(?:\.{1,2}\/)*[\w-][\w./-]*\.md(?:#[\w-]+)?(?![\w-])/g);
     expect(found.length).toBeGreaterThan(300);
     expect(found.filter(isBroken)).toEqual([]);
   });
 
-  test('of sections name a paper, and docs/papers.md says what the section is about', () => {
+  test('citations of sections name a paper, and docs/papers.md describes the section', () => {
     const papers = sectionsOfPapers();
     const found = files
       .filter((file) => file !== 'docs/papers.md')
@@ -55,7 +55,7 @@ describe('citations', () => {
     expect(unknown.map(({ file, match: [text] }) => `${file}: ${text}`)).toEqual([]);
   });
 
-  test('of nothing are left that only its authors could read', () => {
+  test('no citation is left that only its authors could read', () => {
     expect(cited(/\bDESIGN(\.md)?\b|pipeline-spec\.md|\/work\/shared/g)).toEqual([]);
   });
 

@@ -22,7 +22,7 @@ const blocks = (text: string, language: string): string[] =>
   [...text.matchAll(new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\``, 'gm'))].map(([, body = '']) => body);
 
 describe('links', () => {
-  test.each(PAGES)('of %s lead to files and headings that exist', (page) => {
+  test.each(PAGES)('links of %s lead to files and headings that exist', (page) => {
     const targets = [...read(page).matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = '']) => target);
     const broken = targets.filter((target) => {
       if (/^https?:/.test(target)) return false;
@@ -34,7 +34,7 @@ describe('links', () => {
   });
 });
 
-describe('what is shown', () => {
+describe('commands in pages', () => {
   const commands = PAGES.flatMap((page) => blocks(read(page), 'sh'))
     .flatMap((block) => block.trim().split('\n'))
     .filter((line) => line !== '');
@@ -56,7 +56,7 @@ describe('what is shown', () => {
   });
 
   test.each([...PAGES, 'cli/commands/demo.ts', 'cli/commands/dev.ts', 'cli/commands/init.ts'])(
-    '%s has nobody run a package of a stranger: npx fetches one where this checkout is not',
+    '%s makes no reader run an untrusted package: npx fetches one where this checkout is not',
     (page) => expect(read(page)).not.toMatch(/npx (?!--no-install )[^\n`]*\bconveyor\b/),
   );
 

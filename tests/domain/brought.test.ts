@@ -33,7 +33,7 @@ const unit = (id: string, version: string, mixed = false) => ({
   available: true,
 });
 
-describe('what is known of a service', () => {
+describe('the known state of a service', () => {
   const own = one('web', 1, 'v:2');
   const hotfix = one('fix', 1, 'v:9');
 
@@ -69,7 +69,7 @@ describe('what is known of a service', () => {
     ]);
   });
 
-  test('a unit is kept by whoever has brought its version since, also with an odd task', () => {
+  test('a unit belongs to the latest pipeline to have brought its version, even with an odd task', () => {
     const since = broughtSince(all(own, hotfix), own);
     for (const theirs of [unit('x', 'v:9'), unit('x', 'v:9', true)])
       expect(keeperOf(theirs, since)).toMatchObject({ pipeline: 'fix' });
@@ -79,7 +79,7 @@ describe('what is known of a service', () => {
     expect(kept && keptWords(kept)).toBe('x keeps v:9, which fix/1 has brought there since');
   });
 
-  describe('of which an old record does not have the units, as another pipeline of the same service has brought it,', () => {
+  describe('an old record without units counts once another pipeline of the same service has brought it,', () => {
     const us = one('us', 7, 'web:7', { units: undefined } as never);
     const eu = (version: string, config = 2) => one('eu', 7, version, { units: undefined, config } as never);
 
@@ -95,7 +95,7 @@ describe('what is known of a service', () => {
     });
   });
 
-  describe('of which the units are too many to name', () => {
+  describe('a record with too many units to name', () => {
     const MOST = FLEET_LIMITS.units;
     const ids = (from: number, count: number) => Array.from({ length: count }, (_, nth) => `job-${from + nth}`);
     const on = (who: string, version: string, units: readonly string[], config: number) =>
@@ -107,7 +107,7 @@ describe('what is known of a service', () => {
       ['some of them', 10, 60, { by: 'fix/1', on: '50 of its 60 units' }],
       ['a few, which are known by name', 55, 3, { by: 'fix/1', on: '3 of its 60 units' }],
       ['others', 60, 60, null],
-    ])('whoever names them, it is known which are in common: %s', (_, from, count, by) => {
+    ])('the common units are known, whatever names them: %s', (_, from, count, by) => {
       const mine = on('web', 'v:2', ids(0, 60), 1);
       const list = known(mine, on('fix', 'v:9', ids(from, count).reverse(), 2));
       const replaced = replacedBy(list, mine);
@@ -129,7 +129,7 @@ describe('what is known of a service', () => {
       expect(notices.map(({ pipeline, by }) => [pipeline, by?.on])).toEqual([['p1', '5,000 of its 10,000 units']]);
     });
 
-    test('of more deploys than fit, the oldest count as any units', () => {
+    test('with more deploys than fit, the oldest count as any units', () => {
       const many = Array.from({ length: 6 }, (_, nth) => on(`p${nth}`, `v:${nth}`, ids(nth * MOST, MOST), nth));
       const list = known(...many);
       expect(list.map(({ marks }) => marks !== undefined)).toEqual([false, false, false, true, true, true]);
@@ -162,7 +162,7 @@ describe('what is known of a service', () => {
     },
   );
 
-  describe('of a deploy that stopped on its way', () => {
+  describe('a deploy that stopped on its way', () => {
     const stopped = one('fix', 2, 'v:9', { units: ['x'], config: 2, stopped: true });
 
     test('does not take the place of what the same action brought before, and shows as some tasks', () => {
@@ -223,7 +223,7 @@ describe('what is known of a service', () => {
     }
   });
 
-  test("is nobody's where nothing is known", () => {
+  test('an unknown unit has no owner', () => {
     expect([broughtSince([], own), keeperOf(unit('x', 'v:9'), []), keptUnits(new Map(), [])]).toEqual([
       [],
       undefined,

@@ -32,7 +32,7 @@ describe('the clock of a worker beside the tasks that it takes up', () => {
   test('is not known to be wrong before the first', () => expect(taken()).toBe(0));
 });
 
-test('of several answers of one worker the one counts that shows most', () => {
+test('the answer of a worker with the largest difference counts', () => {
   const one = { identity: '1@a', aheadMs: 0 };
   const two = { identity: '2@b', aheadMs: -9_000 };
   expect(clocksOfWorkers([one, two, { ...two, aheadMs: 0 }, { ...one, aheadMs: 100 }])).toEqual([

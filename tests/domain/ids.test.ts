@@ -94,7 +94,8 @@ describe('a principal', () => {
     ['', false],
   ])('%s may command: %s', (actor, may) => expect(mayCommand(policy, actor)).toBe(may));
 
-  test('nobody owns what has no owner', () => expect(mayCommand({ owners: [], groups: {} }, 'user:alice')).toBe(false));
+  test('an object without an owner has none', () =>
+    expect(mayCommand({ owners: [], groups: {} }, 'user:alice')).toBe(false));
 
   test.each(['alice', 'user:', 'team:storage', 'user:a b', ' user:alice'])('%j is none', (text) =>
     expect(PRINCIPAL.test(text)).toBe(false),
@@ -114,7 +115,7 @@ describe('the wording', () => {
     [3_605_000, '1h'],
     [86_400_000 * 8, '8d'],
     [93_599_600, '1d 2h'],
-  ])('of %d ms is %s', (ms, text) => expect(formatDuration(ms)).toBe(text));
+  ])('%d ms is written %s', (ms, text) => expect(formatDuration(ms)).toBe(text));
 
   test('counts, gives reasons and shows the time', () => {
     expect([plural(0, 'task'), plural(1, 'task'), plural(2, 'task')]).toEqual(['0 tasks', '1 task', '2 tasks']);

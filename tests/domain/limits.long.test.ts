@@ -262,7 +262,7 @@ describe('rollbacks', () => {
   });
 });
 
-describe('what deploys left behind', () => {
+describe('remains of deploys', () => {
   const units = (count: number) =>
     range(count).map((n) => ({
       ...{ id: `unit-${n}`, version: 'kv:1', mixed: false, available: true, size: 3, labels: { region: long(60) } },
@@ -272,13 +272,13 @@ describe('what deploys left behind', () => {
     ...{ left: ['kv:2'], before, settled },
   });
 
-  test('of one deploy is kept whole, as large as a snapshot may be without pages', () => {
+  test('the snapshot of one deploy is kept whole, as large as it may be without pages', () => {
     const whole = { ...empty, inherited: { deploy: largeResult('cancelled', 0).leaves ?? left({ units: [] }) } };
     expect(jsonBytes(whole.inherited)).toBeGreaterThan(16 * 1024);
     expect(fitted(whole)).toEqual(whole);
   });
 
-  test('of several goes whole, the oldest first, counts what went, and keeps what is in pages', () => {
+  test('the oldest of several snapshots goes whole and first, those that went are counted, and snapshots in pages stay', () => {
     const paged = left({ at: 'snapshots/1', pages: 7 });
     const inherited = {
       a: left({ units: units(120) }),
@@ -303,7 +303,7 @@ describe('what deploys left behind', () => {
   });
 });
 
-describe('what is known to be bad', () => {
+describe('known-bad artifacts', () => {
   const until = (count: number, length = 10) =>
     range(count).reduce(
       (state, n) =>

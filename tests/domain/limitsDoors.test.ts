@@ -29,7 +29,7 @@ describe('at the doors of the server', () => {
     ['an Idempotency-Key of 1 MB', PATH, post({ artifacts: [] }, { 'idempotency-key': 'k'.repeat(1_000_000) })],
     ['a key of 201 bytes in the body', PATH, post({ artifacts: [], idempotencyKey: 'k'.repeat(201) })],
     ['a reason of 100 kB', '/v1/pipelines/kvstore/commands/freeze', post({ reason: 'r'.repeat(100_000) })],
-  ])('%s is refused with 413, and brought to nobody', async (_, path, request) => {
+  ])('%s is refused with 413, and starts nothing', async (_, path, request) => {
     const pipelines = new FakePipelines();
     const response = await appOf(pipelines).request(path, request);
     expect([response.status, await response.json()]).toEqual([
@@ -44,7 +44,7 @@ describe('at the doors of the server', () => {
     expect([pipelines.submissions, pipelines.calls]).toEqual([[], []]);
   });
 
-  test('a webhook and the API refuse what is too large with 413, and bring it to nobody', async () => {
+  test('a webhook and the API refuse a body that is too large with 413, and start nothing', async () => {
     const pipelines = new FakePipelines();
     const app = appOf(pipelines);
     expect((await app.request('/v1/webhooks/standard', delivery(2_100))).status).toBe(413);
@@ -53,7 +53,7 @@ describe('at the doors of the server', () => {
   });
 });
 
-describe('the workflow of a pipeline, which anybody can talk to', () => {
+describe('the workflow of a pipeline, which is open to every process with access to Temporal', () => {
   const state = pipelineOf();
   test.each([
     ['metadata', [fat(20_000)]],

@@ -22,4 +22,4 @@ test.each([
   ['http://[::1]:8080', true],
   ['http://login.example.com', false],
   ['http://localhost.evil.example', false],
-])('what goes to %s is read by nobody else, or it may be', (url, isIt) => expect(isPrivate(url)).toBe(isIt));
+])('a request to %s stays on the machine, or it may not', (url, isIt) => expect(isPrivate(url)).toBe(isIt));

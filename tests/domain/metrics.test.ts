@@ -23,7 +23,7 @@ test('a deploy that health reverted counts by its outcome, as one revert, and by
   ).toEqual(['deploys reverted,good-failure 1', 'reverts health 1', 'spanTime revert 5000', 'spanTime update 30000']);
 });
 
-test('whoever reverts is a person, by whatever name', () => {
+test('the actor of a revert counts as a person, under any name', () => {
   const reverted = { by: 'user:alice', bad: false };
   const measures = deployMeasures({ outcome: 'reverted', classification: 'good-failure', reverted, spans: NO_TIME });
   expect(shown(measures)).toContain('reverts person 1');

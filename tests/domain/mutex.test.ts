@@ -26,7 +26,7 @@ describe('a mutex', () => {
 
   test('makes another owner wait', () => expect(names(request(held, ask('b')))).toEqual([]));
 
-  test('goes to whoever asked first when it is let go', () =>
+  test('goes to the first in line when it is released', () =>
     expect(names(releaseMutex(contended, 'a'))).toEqual(['b']));
 
   test('goes to what is urgent before all that wait, and to no two at once', () => {
@@ -51,7 +51,7 @@ describe('a mutex', () => {
 
   test('counts a request that waits once', () => expect(request(contended, ask('b')).mutex).toEqual(contended));
 
-  test('knows since when its holder has held it, whoever asks or leaves meanwhile', () => {
+  test('knows since when its holder has held it, whatever others do meanwhile', () => {
     const at = (before: Mutex, { mutex }: Grants, nowMs: number): Mutex => withHeldSince(mutex, before, nowMs);
     const taken = at(FREE_MUTEX, request(FREE_MUTEX, ask('a')), 100);
     const asked = at(taken, request(taken, ask('b')), 200);
@@ -79,10 +79,9 @@ describe('a mutex', () => {
   test('forgets who gives up waiting', () =>
     expect(names(releaseMutex(releaseMutex(contended, 'b').mutex, 'a'))).toEqual(['c']));
 
-  test('is not let go by somebody who does not hold it', () =>
-    expect(releaseMutex(contended, 'stranger').mutex).toEqual(contended));
+  test('is released only by its holder', () => expect(releaseMutex(contended, 'stranger').mutex).toEqual(contended));
 
-  test('is idle once nobody holds it or waits', () => {
+  test('is idle without a holder or a line', () => {
     expect(isIdle(contended)).toBe(false);
     expect(isIdle(['a', 'b', 'c'].reduce((mutex, requester) => releaseMutex(mutex, requester).mutex, contended))).toBe(
       true,
@@ -94,7 +93,7 @@ describe('a guest', () => {
   const guest = (requester: string, units = ['x'], updates = ['u1']) => ({ owner: 'c', requester, updates, units });
   const held = welcome(request(FREE_MUTEX, ask('a')).mutex, guest('c1'));
 
-  test('waits for nobody, and nobody waits for it', () => {
+  test('waits for none, and none waits for it', () => {
     expect(names(request(welcome(FREE_MUTEX, guest('c1')), ask('a')))).toEqual(['a']);
     expect(held.holder).toEqual({ owner: 'a', requesters: ['a'] });
   });
@@ -117,7 +116,7 @@ describe('a guest', () => {
 const anEvent = fc.record({ kind: fc.constantFrom('request', 'release'), owner: fc.nat(3), part: fc.nat(1) });
 const requesterOf = ({ owner, part }: { owner: number; part: number }) => `${owner}/${part}`;
 
-test('never two owners at once, in the order of asking, and everybody is granted once those before let go', () => {
+test('never has two owners at once, keeps the order of requests, and grants every request once those before are released', () => {
   fc.assert(
     fc.property(fc.array(anEvent, { maxLength: 60 }), (events) => {
       let mutex: Mutex = FREE_MUTEX;

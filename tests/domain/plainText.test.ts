@@ -75,7 +75,7 @@ describe.each(wrong)('%s', (_, given, says) => {
     );
   });
 
-  test('is refused by the API and in a delivery with 400, and brought to nobody', async () => {
+  test('is refused by the API and in a delivery with 400, and starts nothing', async () => {
     const pipelines = new FakePipelines();
     const api = await appOf(pipelines).request('/v1/pipelines/kvstore/releases', {
       method: 'POST',
@@ -110,7 +110,7 @@ test.each(UNFIT)('%s in a key or a reason is refused', async (_, text) => {
   expect(response.status).toBe(400);
 });
 
-describe('what was stored before', () => {
+describe('text stored by older versions', () => {
   const history = () => Promise.resolve([{ id: 'kv/1', state: 'gone\u001b[2J\u202e', artifacts: [] }] as never);
 
   test('moves no cursor when it is printed, while our own colours stay', () => {

@@ -15,7 +15,7 @@ test('a request is taken once, and as nothing else', () => {
   expect(whyNotBelieved([], 'cancel', proof('a'))).toBe('this was asked for as pause, not as cancel');
 });
 
-test('where nobody makes proofs none is missed', () =>
+test('without a maker of proofs none is missed', () =>
   expect(whyNotBelieved(full, 'pause', undefined)).toBeUndefined());
 
 test('a request older than all that is remembered may have been taken, and is refused', () => {

@@ -54,7 +54,7 @@ describe('files that one process may write', () => {
     expect(() => claim(file, options)).toThrow(/in use by process/);
   });
 
-  test('are free at once when whoever had them was killed', async () => {
+  test('are free at once when their holder was killed', async () => {
     const file = newFile();
     const { child, said } = await claimer(file);
     expect(said).toBe('has it');
@@ -62,7 +62,7 @@ describe('files that one process may write', () => {
     claim(file, options).release();
   });
 
-  test('are free when the id of whoever had them is that of another process now', () => {
+  test('are free when the process id of their holder is now that of another process', () => {
     const file = newFile();
     claimOf(file, { started: '1' });
     claim(file, options).release();
@@ -92,7 +92,7 @@ describe('files that one process may write', () => {
     expect(readdirSync(folder).filter((name) => join(folder, name).startsWith(`${file}.`))).toEqual([]);
   });
 
-  test('are given up by a process that finds somebody else in its place', async () => {
+  test('are given up by a process that finds another in its place', async () => {
     const file = newFile();
     claim(file, { ...options, beatMs: 5 });
     const text = readFileSync(file, 'utf8');
@@ -102,7 +102,7 @@ describe('files that one process may write', () => {
     expect(readFileSync(file, 'utf8')).toContain('web-9');
   });
 
-  test('are claimed anew when somebody empties the folder', async () => {
+  test('are claimed anew when the folder is emptied', async () => {
     const file = newFile();
     const mine = claim(file, { ...options, beatMs: 5 });
     rmSync(file);

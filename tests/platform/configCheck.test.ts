@@ -51,7 +51,7 @@ test.each<[string, Fetch, RegExp]>([
     () => Promise.resolve(Response.json({}, { status: 403 })),
     /^twine rejected validateConfig \(403\)/,
   ],
-])('a config whose push type %s is noted as not checked, and refused by nobody', async (_, fetch, why) => {
+])('a config whose push type %s is noted as not checked, and not refused', async (_, fetch, why) => {
   const findings = await found(fetch, 50);
   expect(findings).toEqual([{ action: 'deploy', pushType: 'twine', unchecked: expect.stringMatching(why) as string }]);
   const { refused, notes } = judgeConfigs(findings, spec, null);
@@ -107,7 +107,7 @@ test('a push type that is not configured here is noted in the same way', async (
   ]);
 });
 
-test('a config that the pipeline had before keeps nobody from changing the rest, and is noted; a new one is refused', () => {
+test('a config that the pipeline had before does not prevent other changes, and is noted; a new one is refused', () => {
   const finding = [{ action: 'deploy', pushType: 'twine', problems: [PROBLEM] }];
   expect(judgeConfigs(finding, spec, { ...spec, description: 'older' })).toEqual({
     refused: [],

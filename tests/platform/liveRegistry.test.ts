@@ -59,7 +59,7 @@ test('a file that is gone for a moment takes nothing away either', () => {
   expect(live.getState().problem).toMatch(/ENOENT/);
 });
 
-test('whoever keeps a view finds in each of its parts what counts now', () => {
+test('a view always holds the settings in force', () => {
   const at = (port: number) => `extensions: [{ name: twine, kind: push-type, url: "http://localhost:${port}" }]`;
   const { live, write } = configured(at(1));
   const view = live.view();

@@ -82,7 +82,7 @@ describe('a cache of configuration', () => {
   });
 });
 
-describe('what a killed worker has left of a script', () => {
+describe('files of a script that a killed worker left', () => {
   test('is removed, and nothing to which a link of that name leads', () => {
     const run = `release/kv/1/script/${process.pid}`;
     const { folder } = openWorkplace(run, { CONVEYOR_FILE: 'x' }, { account: null, namespaces: null });

@@ -28,7 +28,7 @@ const read = async (by: Seal, payload: Payload, context?: SerializationContext):
 
 const WORD = { actor: 'user:alice' };
 
-test('a message of a holder of the key arrives, and stays readable for everybody', async () => {
+test('a message of a holder of the key arrives, and stays readable for all', async () => {
   const sealed = await seal(OLD, WORD, to('deploy/a'));
   expect(await read(OLD, sealed, to('deploy/a'))).toEqual(WORD);
   expect(defaultPayloadConverter.fromPayload(sealed)).toEqual(WORD);
@@ -39,7 +39,7 @@ test.each<[string, SerializationContext, SerializationContext]>([
   ['another namespace', to('deploy/a'), to('deploy/a', 'staging')],
   ['the result of another activity', activity('1'), activity('2')],
   ['an activity instead of its workflow', to('deploy/a'), activity('1')],
-])('what is meant for one is nothing to %s', async (_, meant, given) =>
+])('a message for one recipient means nothing to %s', async (_, meant, given) =>
   expect(await read(OLD, await seal(OLD, WORD, meant), given)).toBeUndefined(),
 );
 
@@ -105,7 +105,7 @@ describe('the keys of the configuration', () => {
     expect(() => parse(keys)).not.toThrow(secret);
   });
 
-  test('must be there where somebody has to be believed; others may look', () => {
+  test('must exist if the rules rely on identities; others may look', () => {
     expect(parse(undefined)).toMatchObject({ keys: [] });
     expect(() => requireKeys(parse(undefined), 'conveyor.config.yaml')).toThrow(/KEYS, which is not set/);
     expect(requireKeys(parseRegistry({}, {}).seal, 'conveyor.config.yaml')).toBeNull();

@@ -50,13 +50,13 @@ describe('room for scripts', () => {
     expect(read(own, 'conveyor-worker', 'cgroup.procs')).toBe(String(process.pid));
   });
 
-  test('is not in a group with others in it, of whom nobody is moved', () => {
+  test('is not in a group with other processes, and moves none of them', () => {
     const own = put(join(home, 'session-4.scope'), { ...inner, 'cgroup.procs': `${process.pid}\n1234\n` });
     expect(() => makeRoom(own)).toThrow(/others are in the cgroup/);
     expect(readdirSync(own).sort()).toEqual(Object.keys(inner).sort());
   });
 
-  test('is beside a worker that was started below its group, whoever did it', () => {
+  test('is beside a worker that was started below its group, by any process', () => {
     const service = put(join(home, 'conveyor.service'), { ...inner, 'cgroup.procs': '' });
     const own = put(join(service, 'conveyor-worker'), inner);
     expect(makeRoom(own).folder).toBe(service);
@@ -90,7 +90,7 @@ describe('the group of a script', () => {
     });
   });
 
-  test('has none that the machine does not keep, and no limit of processors unless somebody sets one', () => {
+  test('lacks limits that the machine does not keep, and one of processors unless it is set', () => {
     const { folder } = openGroup({ folder: home, controllers: ['cpu'] }, 'run', LIMITS);
     expect(readdirSync(folder)).toEqual(['cpu.weight']);
   });

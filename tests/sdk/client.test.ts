@@ -172,7 +172,7 @@ test.each([
   [501, '', 'extension-lacks-method'],
   [404, { error: { code: 'unknown-unit', message: 'no', retryable: false } }, 'extension-rejected'],
   [503, '', 'extension-unavailable'],
-])('of a method that need not be there, %i with %j is %s', async (status, body, code) => {
+])('for an optional method, %i with %j is %s', async (status, body, code) => {
   const service = { name: 'hosts', url: 'http://hosts/', timeoutMs: 1000 };
   const call = { service, protocol, method: 'warm', request: {}, context, key: 'k' } as const;
   expect(await problem(callExtension({ ...call, fetch: answering(status, body) }))).toMatchObject({ code });

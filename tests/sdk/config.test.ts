@@ -152,7 +152,7 @@ test('the proxy can go and come at any time: the value stays, and nothing is mis
   expect(troubles.filter(({ kind }) => kind === 'proxy-away')).toHaveLength(1);
 });
 
-test('a value that is not what its version says is not used, whoever passed it on, and is reported', async () => {
+test('a value that contradicts its version is not used, whatever its source, and is reported', async () => {
   await world.commit({ 'shop/limits': '{"perUser":1}' });
   await up();
   const liar = (async (input: string | URL | Request, init?: RequestInit) => {

@@ -60,7 +60,7 @@ describe('the progress of an update', () => {
   });
 });
 
-describe('what is outdated', () => {
+describe('outdated tasks', () => {
   const targets = [{ unit: 'x', version: 'kv:2', artifacts: [] }];
   const check = (units: object[]) => wrongIn(pushTypeProtocol, 'needsPush', { targets }, { units });
 

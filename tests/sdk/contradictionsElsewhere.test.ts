@@ -8,7 +8,7 @@ import { wrongIn } from '../builders/wrongIn';
 const SHA256 = `sha256:${'0aF9'.repeat(16)}`;
 const made = (name: string, version: string, more: object = {}) => ({ name, version, kind: 'source', ...more });
 
-describe('what an artifact finder found', () => {
+describe('artifacts of a finder', () => {
   const asked = ['web', 'shop'].map((pipeline) => ({ pipeline, artifact: 'input', with: {} }));
   const row = (version: string, more: object = {}, pipeline = 'web') => ({
     pipeline,
@@ -72,7 +72,7 @@ describe('what an artifact finder found', () => {
   });
 });
 
-describe('what an action service answers', () => {
+describe('answers of an action service', () => {
   const start = (runId: string) => wrongIn(actionServiceProtocol, 'startRun', { runId: 'web/1/test/1' }, { runId });
   const run = (answer: object) => wrongIn(actionServiceProtocol, 'getRunProgress', { runId: 'r' }, answer);
   const outputs = (...all: object[]) => ({ state: 'succeeded', outputs: all });
@@ -131,11 +131,11 @@ describe('the samples of a data source', () => {
   });
 });
 
-describe('what a task controller approves', () => {
+describe('approvals of a task controller', () => {
   const check = (ack: string[]) =>
     wrongIn(taskControllerProtocol, 'process', { request: [{ id: 'a' }, { id: 'b' }] }, { ack });
 
-  test('is not believed twice, or where nobody waits for it', async () => {
+  test('is not counted twice, or without a waiting operation', async () => {
     expect(await check(['a', 'a'])).toContain('ack.1: a appears twice');
     expect(await check(['c'])).toContain('ack.0: c was not asked for');
     expect((await check(['c'.repeat(9_000)])).length).toBeLessThan(700);
@@ -144,7 +144,7 @@ describe('what a task controller approves', () => {
   });
 });
 
-describe('what a dependency graph names', () => {
+describe('names of a dependency graph', () => {
   const among = ['3', '4'].map((revision) => ({ target: '//kv:server', revision }));
   const row = { target: '//kv:server', revision: '3', depth: 1, path: ['//kv:server', '//lib:rpc'] };
   const check = (...affected: object[]) =>

@@ -56,7 +56,7 @@ describe('the load-adaptive controller of examples/', () => {
     expect(Math.abs((await ask(2, 8)).ack.length - 12)).toBeLessThanOrEqual(1);
   });
 
-  test('approves nothing while nobody knows the load', async () => {
+  test('approves nothing while the load is unknown', async () => {
     const fleet = givenFleet();
     const metrics = { name: 'metrics', url: 'http://simulator/data-source', timeoutMs: 5000 };
     const options = { metrics, tasksOf: () => 100, limit: 0.5, stepMs: 60_000, now: fleet.now };

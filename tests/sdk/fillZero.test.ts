@@ -51,7 +51,7 @@ test.each<[string, Up]>([
   expect(await judged(up)).toMatchObject({ verdict: 'inconclusive' });
 });
 
-test('a task that reports is judged by what it reports, and nobody is asked whether it is scraped', async () => {
+test('a reporting task is judged by its report, without asking whether it is scraped', async () => {
   const { verdict, asked } = await judged({}, { errors: { 'x/0': 9, 'x/1': 9 } });
   expect([verdict, asked]).toEqual(['unhealthy', ['errors_total']]);
 });

@@ -25,7 +25,7 @@ function givenGates(values: Record<string, unknown>, options: Partial<Gatekeeper
 }
 const AT = 'gates/checkout';
 
-test('a project that has no value lets nobody pass, and opens as soon as one comes', () => {
+test('a project without a value is closed, and opens as soon as one comes', () => {
   const { gates, change, listeners } = givenGates({});
   expect(gates.check('checkout', user)).toBe(false);
   expect(gates.counts).toMatchObject({ checks: 1, unknown: 1 });

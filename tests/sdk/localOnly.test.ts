@@ -67,7 +67,7 @@ test.each([
   ['text of a program', 200, { host: 'localhost:4600', 'content-type': 'text/plain' }],
   ['a page of another site', 403, { host: 'localhost:4600', origin: 'http://evil.example' }],
   ['a name that stands for this machine', 403, { host: 'evil.example:4600' }],
-])('of a server that only answers questions, %s comes in or not: %d', async (_, status, headers) => {
+])('a request with %s to a server that only answers questions is admitted or not: %d', async (_, status, headers) => {
   const answer = localNamesOnly(() => new Response('done'));
   expect((await answer({ headers: new Headers(headers as Record<string, string>) } as Request)).status).toBe(status);
 });

@@ -65,14 +65,14 @@ test('a deploy is asked about at the push type that it had then', () => {
   expect(deployOf(phases, { pushType: 'hosts' })?.pushType).toBe('hosts');
 });
 
-test('of a bake that lasted for weeks, as where it was paused, a thousand evaluations are asked for', async () => {
+test('a bake of weeks, such as a paused one, is asked for in a thousand evaluations', async () => {
   const { fetch } = pushType();
   const ticks = await pastTicks(given(40 * 24 * 60), [CHECK], SERVICE, { fetch });
   expect(ticks).toHaveLength(1_000);
   expect(ticks.at(-1)?.at).toBe(START + 40 * 24 * 60 * MINUTE);
 });
 
-test('a recording whose times are wrong does not keep anybody busy', async () => {
+test('a recording with wrong times is skipped quickly', async () => {
   const side = { tasks: 0, series: [] };
   const recording = { ...{ fresh: side, control: side, before: side }, updatedAt: START / 1000, until: START };
   const labels = [{ name: 'in seconds', bad: true, recording: { ...recording, baseline: { start: 0, end: 0 } } }];

@@ -29,7 +29,7 @@ async function source(reply: Reply, options: Partial<PrometheusOptions> = {}) {
 }
 const nothing = answering(matrix({}));
 
-describe('what is asked', () => {
+describe('the query', () => {
   test('a name is asked for the samples of the window, as they were scraped', async () => {
     const { server, ask } = await source(nothing, { token: 'secret' });
     await ask({ selector: { unit: 'x', tasks: ['x/1@7', 'x/2@9'] } });
@@ -124,7 +124,7 @@ describe('what is asked', () => {
   });
 });
 
-describe('what is made of the answer', () => {
+describe('the use of the answer', () => {
   test('points in ms, under the label task, whatever that label is called there', async () => {
     const result = [{ metric: { pod: 'a', zone: 'z' }, values: [[980.5, '0.25']] }];
     const answer = { status: 'success', data: { resultType: 'matrix', result }, infos: ['might not be a counter'] };
@@ -184,7 +184,7 @@ describe('what is made of the answer', () => {
   });
 });
 
-describe('what can go wrong is said in one sentence', () => {
+describe('each possible fault is one sentence', () => {
   const vector = { status: 'success', data: { resultType: 'vector', result: [] } };
   const result = (...series: object[]) => ({ status: 'success', data: { resultType: 'matrix', result: series } });
   test.each<[string, Reply, string]>([

@@ -87,7 +87,7 @@ describe('over a real connection', () => {
     close();
   });
 
-  test('a token goes to nobody else: no redirection is followed unless one says so', async () => {
+  test('a token is sent only to its service: no redirection is followed unless one says so', async () => {
     const { close, url } = await served((_, answer) => answer.writeHead(302, { location: '/elsewhere' }).end());
     expect((await sendRequest(url, {}, { timeoutMs: 1000, maxBytes: 0 })).status).toBe(302);
     close();

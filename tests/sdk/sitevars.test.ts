@@ -78,7 +78,7 @@ test.each([
   ['what is too deep', deep],
   ['a function', () => 1],
   ['undefined', undefined],
-])('what JSON does not have is refused, and never becomes something else: %s', async (_what, value) => {
+])('a value that JSON lacks is refused, and never converted: %s', async (_what, value) => {
   const port = inMemory({});
   const proposed = sitevars({ port }).propose('fresh', value, { message, anyway: true });
   await expect(proposed).rejects.toMatchObject({

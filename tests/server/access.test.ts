@@ -118,7 +118,7 @@ describe('who may come in through the HTTP front end', () => {
     expect(withoutScope(access({ webhooks }, {}))).toEqual([]);
   });
 
-  test('whoever only looks needs a token where the file says so', () => {
+  test('readers need a token if the file says so', () => {
     expect([access({}).reads, access({ reads: 'open' }).reads]).toEqual([null, 'open']);
     expect(access({ reads: 'authenticated' }).reads).toBe('authenticated');
   });

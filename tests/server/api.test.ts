@@ -101,7 +101,7 @@ describe('a release that is asked for over HTTP', () => {
     expect(pipelines.calls).toEqual([]);
   });
 
-  test('is for nobody where no token is configured', async () => {
+  test('is closed if no token is configured', async () => {
     const app = appOf(undefined, { access: { ...ACCESS, tokens: [] } });
     expect(
       (await app.request('/v1/pipelines/kvstore/releases', post({ artifacts }, { authorization: 'Bearer ' }))).status,
@@ -155,7 +155,7 @@ describe('a pipeline over HTTP', () => {
     ['that is not a spec inside', put({ ...spec, actions: { deploy: { type: 'deploy' } } }), 400, /not a spec/],
     ['that is too large', put({ ...spec, description: 'x'.repeat(70_000) }), 413, /the pipeline as a whole/],
     ['with 4,000 actions', put({ ...spec, actions: manyActions() }), 413, /over-limit/],
-  ])('%s is refused, and brought to nobody', async (_what, init, status, says) => {
+  ])('%s is refused, and starts nothing', async (_what, init, status, says) => {
     const pipelines = new FakePipelines();
     const response = await appOf(pipelines).request('/v1/pipelines/kvstore', init);
     expect([response.status, await response.text()]).toEqual([status, expect.stringMatching(says)]);
@@ -214,7 +214,7 @@ describe('a pipeline over HTTP', () => {
   });
 });
 
-test('whoever has a token may have a run looked at, by the id with its slashes', async () => {
+test('any caller with a token may have a run polled, by the id with its slashes', async () => {
   const pipelines = new FakePipelines();
   const response = await appOf(pipelines).request('/v1/runs/release/kvstore/7/test/1/look', post(''));
   expect([response.status, await response.json()]).toEqual([200, { look: 'looks' }]);
@@ -294,7 +294,7 @@ describe('looking', () => {
   });
 
   test.each(['/livez', '/readyz', '/metrics', '/openapi.json'])(
-    '%s is for whoever runs the server, and needs no token ever',
+    '%s is for the operator of the server, and never needs a token',
     async (path) => expect((await appOf(undefined, { reads: 'authenticated' }).request(path)).status).toBe(200),
   );
 
@@ -312,7 +312,7 @@ describe('looking', () => {
     expect(pipelines.calls).toEqual([call]);
   });
 
-  test('a token learns as whom it is taken, and in which groups', async () => {
+  test('a caller learns the identity and the groups of its token', async () => {
     const groups = { storage: ['service:ci', 'user:alice'], others: ['user:bob'] };
     expect(await (await appOf(undefined, { groups }).request('/v1/me', { headers: BEARER })).json()).toEqual({
       principal: 'service:ci',
@@ -386,7 +386,7 @@ describe('looking while no worker answers', () => {
   });
 });
 
-describe('what goes wrong has the status that says whose turn it is', () => {
+describe('each failure has the status that shows which side has to act', () => {
   test.each([
     ['unknown-pipeline', conveyorError('unknown-pipeline', { pipeline: 'kvstore' }), 404],
     ['unknown-release', conveyorError('unknown-release', { id: 'kvstore/7' }), 404],

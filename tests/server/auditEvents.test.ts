@@ -116,7 +116,7 @@ test('each record goes to the receiver as a signed CloudEvent, once, and refusal
 });
 
 test.each([500, 400, new TypeError('fetch failed')])(
-  'what the receiver does not take (%s) waits in the files, in order, and is sent until it is taken',
+  'records that the receiver refuses (%s) wait in the files, in order, and are sent until accepted',
   async (answer) => {
     const { state, said, audit, asked, taken, sender, hold } = world();
     const sending = sender();

@@ -60,7 +60,7 @@ const held = (n: number, over: Partial<AuditEntry> = {}): AuditEntry =>
   });
 
 describe('the log of the audit', () => {
-  test('writes records in the order in which they came, for nobody else to read', async () => {
+  test('writes records in the order in which they came, readable only by its own user', async () => {
     const log = logOf();
     await Promise.all(Array.from({ length: 600 }, (_, n) => log.append(held(n))));
     await log.close();
@@ -214,7 +214,7 @@ describe('a disk that takes nothing', () => {
     mkdirSync(folder);
   };
 
-  test('is reported to whoever would change something, and what was done meanwhile is written once it can be', async () => {
+  test('is reported to callers who change something, and operations done meanwhile are written later', async () => {
     const audit = auditOf();
     await audit.ready();
     away();
@@ -243,7 +243,7 @@ describe('a disk that takes nothing', () => {
     await audit.close();
   });
 
-  test('leaves no gap that nobody sees when it comes back empty', async () => {
+  test('leaves a visible gap when it comes back empty', async () => {
     const log = logOf();
     await log.append(held(1));
     away();
@@ -271,7 +271,7 @@ describe('a disk that takes nothing', () => {
 });
 
 describe('refusals', () => {
-  test('of a stranger, however many, push out nothing that an owner did, and leave room for those of people who are known', async () => {
+  test('refusals of strangers, however many, displace no record of an owner, and leave room for those of known people', async () => {
     const audit = auditOf();
     await audit.record(held(1));
     const stranger = auditEntry({ actor: null, door: 'api', operation: 'come-in', target: '', outcome: 'refused' });

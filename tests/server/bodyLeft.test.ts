@@ -8,7 +8,7 @@ import { answerFailure } from '../../server/failures';
 let server: ServerType;
 afterEach(() => void server.close());
 
-test('whoever sends too much gets the answer, and their next request is not lost with the connection', async () => {
+test('a caller who sends too much gets the answer, and their next request is not lost with the connection', async () => {
   const app = new Hono()
     .post('/', async (c) => c.json((await readBytes(c)).length))
     .get('/', (c) => c.json('here'))

@@ -57,7 +57,7 @@ test.each([
   ['without a reason', { ...REPORT, reason: ' ' }, /reason/],
   ['with a target that is too long', { ...REPORT, target: 'x'.repeat(257) }, /target/],
   ['with a field that nobody knows', { ...REPORT, actor: 'user:eve' }, /actor/],
-])('a report %s is refused, and brought to nobody', async (_, body, names) => {
+])('a report %s is refused, and starts nothing', async (_, body, names) => {
   const pipelines = new FakePipelines();
   const response = await appOf(pipelines).request('/v1/bugs', post(body));
   expect(response.status).toBe(400);
@@ -65,7 +65,7 @@ test.each([
   expect(pipelines.calls).toEqual([]);
 });
 
-test('whoever is not known reports nothing', async () => {
+test('an anonymous caller reports nothing', async () => {
   const pipelines = new FakePipelines();
   expect((await appOf(pipelines).request('/v1/bugs', post(REPORT, 'x'))).status).toBe(401);
   expect(pipelines.calls).toEqual([]);

@@ -77,12 +77,12 @@ test('past the server it asks by the file of the machine, as the command itself 
   expect(connections).toHaveLength(1);
 });
 
-test('whoever is not known asks nothing, also where looking is open: answers say who is in which group', async () => {
+test('an anonymous caller asks nothing, even if reading is open: answers say who is in which group', async () => {
   const { code, err } = await asking('can user:mallory cancel kvstore', { token: null });
   expect([code, err]).toEqual([4, expect.stringContaining('unauthorized')]);
 });
 
-test('the groups in which a provider has somebody count for whoever asks about themselves', async () => {
+test('groups from a provider count for a caller who asks about themselves', async () => {
   const words = 'can user:wendy create --file';
   expect((await asking(`${words} ${file}`)).code).toBe(4);
   const own = await asking('can user:wendy use mutex/region-x', { token: ALICE });

@@ -91,7 +91,7 @@ const pushed = (version: string, update = 'executeUpdates') =>
     },
   ] as const;
 
-test('a release is found, deployed and lands, and the store has it without anybody looking now and then', async () => {
+test('a release is found, deployed and lands, and the store has it without polling', async () => {
   const { it, store, hosts, sleeps, options } = await world();
   const { end, ask, look } = started(options);
   await allAsleep(sleeps);
@@ -132,7 +132,7 @@ test('models are deployed through the same service, and nothing else under their
   await end();
 });
 
-test('another process continues what the one before it has begun, although nobody asks', async () => {
+test('another process continues the work of the one before it, without a request', async () => {
   const file = join(folder, 'kept.json');
   const never: Land = () => new Promise(() => undefined);
   const { it, store, sleeps, options } = await world({ memory: new ConfigMemory(file), land: never });
@@ -186,7 +186,7 @@ test('it is ready once the store has the branch, and says which repository is aw
   await end();
 });
 
-test('with a token nobody deploys or looks for changes without it', async () => {
+test('with a token, deploys and finders need it', async () => {
   const { options } = await world({ token: 'secret' });
   const { end, ask } = started(options);
   const finder = '/artifact-finders/config-changes/getArtifacts';

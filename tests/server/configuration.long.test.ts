@@ -47,7 +47,7 @@ describe('a program proposes values over HTTP', () => {
   });
 });
 
-describe('what is refused at the door starts nothing', () => {
+describe('a request that is refused at the door starts nothing', () => {
   const MANY = Object.fromEntries(Array.from({ length: 2_001 }, (_, n) => [`v/${n}`, 1]));
   test.each<[what: string, body: object, status: number, says: RegExp]>([
     ['without values', { message: 'm' }, 400, /either values or files/],
@@ -120,7 +120,7 @@ describe('who may propose', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  test('so is a comparison, since it runs the programs of whoever asks', async () => {
+  test('a comparison is refused too, since it runs programs of the caller', async () => {
     const { app } = await configServer({ groups, policy }, { owners: ['group:feeds'] });
     const body = JSON.stringify({ files: { 'a.config.ts': 'while (true);' } });
     const response = await app.request('/v1/config/flags/diff', { method: 'POST', headers: BEARER, body });
@@ -179,7 +179,7 @@ describe('a repository that does not work', () => {
     expect([status, JSON.stringify(body)]).toEqual([500, expect.stringContaining(`refs/changes/1 is ${blob}`)]);
   });
 
-  test('that is silent keeps nobody else waiting, and has a few processes of git at a time', async () => {
+  test('a silent repository delays no other, and has a few processes of git at a time', async () => {
     const sockets: Socket[] = [];
     const silent = createServer((socket) => void sockets.push(socket));
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));

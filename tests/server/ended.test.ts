@@ -25,7 +25,7 @@ describe('news that a run of an action service has ended', () => {
     return { looks, send };
   };
 
-  test('with the key of the run lets whoever follows it look at once', async () => {
+  test('with the key of the run has the run polled at once', async () => {
     const { looks, send } = front();
     expect((await send(RUN, KEY)).status).toBe(204);
     expect(looks).toEqual([RUN]);

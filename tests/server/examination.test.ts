@@ -37,7 +37,7 @@ test('many who ask at once share one examination, and soon after its answer', as
   expect(ends).toHaveLength(2);
 });
 
-test('an examination that takes long keeps nobody from commands, and more than a few in line are sent away', async () => {
+test('a slow examination delays no command, and more than a few in line are refused', async () => {
   const { ends, ask } = world();
   const waiting = Array.from({ length: 32 }, () => ask());
   await turn();
@@ -46,7 +46,7 @@ test('an examination that takes long keeps nobody from commands, and more than a
   expect(new Set((await Promise.all(waiting)).map(({ status }) => status))).toEqual(new Set([200]));
 });
 
-test('whoever is not known learns nothing of processes and extensions', async () => {
+test('an anonymous caller learns nothing of processes and extensions', async () => {
   const { ends, ask } = world();
   expect((await ask('guessed')).status).toBe(401);
   expect(ends).toEqual([]);

@@ -59,7 +59,7 @@ const identities = (...more: object[]) => {
   );
 };
 
-test('a provider that is taken out of the configuration signs nobody in any more, and one that is added does at once', async () => {
+test('a provider that is removed from the configuration signs no one in any more, and a new one does at once', async () => {
   let issuers = issuersOf();
   const live = new Identities(
     () => issuers,
@@ -98,7 +98,7 @@ test('a job of a forge is the service for which its repository and branch are li
   await expect(both.identify(await job('acme/shop', 'refs/pull/7'))).rejects.toThrow('its ref is not refs/heads/*');
 });
 
-test('a person whose token has expired reads how to sign in again, and nobody else does', async () => {
+test('a person whose token has expired reads how to sign in again, and others do not', async () => {
   const hintOf = async (claims: JWTPayload): Promise<string> =>
     identities()
       .identify(await token(claims))
@@ -110,7 +110,7 @@ test('a person whose token has expired reads how to sign in again, and nobody el
   expect(await hintOf({ nbf: NOW + 61 })).toMatch(/conveyor\.config\.yaml/);
 });
 
-describe('nobody is known by a token', () => {
+describe('a token identifies no caller', () => {
   test.each<[string, () => Promise<string>, string]>([
     ['that has expired', () => token({ exp: NOW - 61 }), 'the token has expired'],
     ['that is not good yet', () => token({ nbf: NOW + 61 }), 'nbf'],
@@ -148,7 +148,7 @@ describe('nobody is known by a token', () => {
   });
 
   test.each([false, 'false', 'true', 0, 1, null, undefined])(
-    'of an address of which email_verified is %p: it has to be true',
+    'an address whose email_verified is %p: it has to be true',
     async (email_verified) =>
       expect(identities({ principal: 'user:{email}' }).identify(await token({ email_verified }))).rejects.toThrow(
         'not verified',
@@ -165,7 +165,7 @@ test('clocks may differ by a minute', async () => {
   });
 });
 
-test('a provider that is away keeps nobody out whose key is known; of one that was never reached, the answer says so', async () => {
+test('a provider that is away locks out no caller whose key is known; the answer names one that was never reached', async () => {
   const known = identities();
   await known.identify(await token());
   away = true;

@@ -5,7 +5,7 @@ import { appOf } from '../builders/serverWorld';
 const place = (args: string[], env: NodeJS.ProcessEnv = {}): Place =>
   readPlace(args, env, 'http://localhost:4500', 'http://localhost:4500');
 
-test('a server is for its machine alone, unless somebody opens it', () => {
+test('a server serves only its own machine, unless it is opened', () => {
   expect(place([])).toEqual({ port: 4500, host: '127.0.0.1' });
   expect(place([], { CONVEYOR_HOST: '0.0.0.0' })).toEqual({ port: 4500, host: '0.0.0.0' });
   expect(place(['--host', '10.0.0.7', '--port', '80'], { CONVEYOR_HOST: '::' })).toEqual({
@@ -35,7 +35,7 @@ describe('a development login', () => {
     expect(() => isDevLogin(['--dev-login'], { port: 1, host: '0.0.0.0' })).toThrow('open to other machines');
   });
 
-  test('believes whoever says who they are, says so in every answer, and believes no group', async () => {
+  test("trusts every caller's name, warns in every answer, and trusts no group", async () => {
     const me = (app: ReturnType<typeof appOf>, token: string) =>
       app.request('/v1/me', { headers: { authorization: `Bearer ${token}` } });
     const dev = appOf(undefined, { devLogin: true });

@@ -57,13 +57,13 @@ test('a Temporal server that answers and stores nothing makes a server unready o
   expect(await metric('writes')).toBe('1');
 });
 
-test('of a Temporal server that does not answer nobody knows what it stores', async () => {
+test('a silent Temporal server leaves unknown whether it stores anything', async () => {
   const { ready, looks } = world({ temporal: false });
   expect(await ready()).toEqual({ status: 503, temporal: 'so it is', worker: 'so it is' });
   expect(looks.stored).toEqual([]);
 });
 
-test('a Temporal server that lets nobody look is ready, and nothing is said of what it stores', async () => {
+test('a Temporal server that forbids reading is ready, without a statement on storing', async () => {
   const { ready, stored, later } = world();
   await ready();
   await stored('database or disk is full');

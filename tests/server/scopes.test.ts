@@ -31,31 +31,34 @@ describe('a signed delivery', () => {
       yield { pipeline, subscribedAtMs: 0, subscriptions: [{ artifact: 'executable', with: {} }] };
   };
 
-  test.each(['manual', 'pipeline-output'])('releases nobody in the name of the finder %s', async (finder) => {
-    const { app, pipelines, lines } = attacked({}, manual);
-    const response = await app.request(STANDARD, standardDelivery(said({ finder, with: {}, artifact })));
-    expect(response.status).toBe(403);
-    expect(await response.json()).toMatchObject({
-      error: {
-        code: 'not-in-scope',
-        message: `the webhook source standard may not publish for the finder ${finder}`,
-      },
-    });
-    expect(pipelines.submissions).toEqual([]);
-    expect(lines).toEqual([`refused: the webhook source standard may not publish for the finder ${finder}`]);
-    expect(await (await app.request('/metrics')).text()).toContain(
-      'conveyor_webhook_out_of_scope_total{source="standard"} 1\n',
-    );
-  });
+  test.each(['manual', 'pipeline-output'])(
+    'a source without the finder %s in its scope releases nothing in its name',
+    async (finder) => {
+      const { app, pipelines, lines } = attacked({}, manual);
+      const response = await app.request(STANDARD, standardDelivery(said({ finder, with: {}, artifact })));
+      expect(response.status).toBe(403);
+      expect(await response.json()).toMatchObject({
+        error: {
+          code: 'not-in-scope',
+          message: `the webhook source standard may not publish for the finder ${finder}`,
+        },
+      });
+      expect(pipelines.submissions).toEqual([]);
+      expect(lines).toEqual([`refused: the webhook source standard may not publish for the finder ${finder}`]);
+      expect(await (await app.request('/metrics')).text()).toContain(
+        'conveyor_webhook_out_of_scope_total{source="standard"} 1\n',
+      );
+    },
+  );
 
-  test('about nothing in particular concerns nobody, whatever nothing they subscribe to', async () => {
+  test('an event about nothing in particular matches no subscription, however vague', async () => {
     const { app, pipelines } = attacked({}, manual);
     const response = await app.request(STANDARD, standardDelivery(said({ finder: 'weather', with: {}, artifact })));
     expect([response.status, pipelines.submissions]).toEqual([204, []]);
   });
 });
 
-describe('of several sources', () => {
+describe('a delivery for several sources', () => {
   const standard = [
     sourceOf({ name: 'builds', secrets: ['of builds'], scope: { ...none, finders: ['latest-build'] } }),
     sourceOf({ name: 'models', secrets: ['of models'], scope: { ...none, pipelines: ['kv-*'] } }),
@@ -96,7 +99,7 @@ describe('a push', () => {
     return { status, to: pipelines.submissions.map(({ pipeline }) => pipeline) };
   };
 
-  test('of a repository of the same name concerns nobody', async () => {
+  test('a repository of the same name matches no subscription', async () => {
     expect(await releases(ACCESS.webhooks.github.slice(), 'attacker/app')).toEqual({ status: 204, to: [] });
     expect(await releases(github, 'attacker/app')).toEqual({ status: 403, to: [] });
   });

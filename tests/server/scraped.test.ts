@@ -14,7 +14,7 @@ function looks() {
   };
 }
 
-test('an answer is shown to everybody who asks soon after, and asked for again later', async () => {
+test('an answer is shared by readers soon after, and read again later', async () => {
   const { ends, scraped, later } = looks();
   const both = Promise.all([scraped.read(), scraped.read()]);
   ends[0]?.('first');

@@ -44,7 +44,7 @@ test.each([
   ['github', githubDelivery('', { headers: { 'x-hub-signature-256': 'sha1=0' } }), '64 hexadecimal digits'],
   ['standard', standardDelivery('', { headers: { 'webhook-signature': undefined } }), 'webhook-signature is missing'],
   ['standard', standardDelivery('', { atMs: 0 }), 'away from the server'],
-])('of a delivery of %s that cannot be believed no body is waited for (%#)', async (source, init, says) => {
+])('a delivery of %s with an invalid signature is refused before its body is read (%#)', async (source, init, says) => {
   const response = await appOf().request(`/v1/webhooks/${source}`, stalled(0, init));
   expect([response.status, await response.text()]).toEqual([401, expect.stringContaining(says)]);
 });

@@ -33,7 +33,7 @@ test('statistics are of the last three weeks by category, unless something else 
   ]);
 });
 
-test.each(['since=soon', 'by=owner', 'untill=now'])('what is none of its questions is a 400: %s', async (query) => {
+test.each(['since=soon', 'by=owner', 'untill=now'])('an unknown question is a 400: %s', async (query) => {
   const { asked, app } = given();
   expect((await app.request(`/v1/stats?${query}`)).status).toBe(400);
   expect(asked).toEqual([]);
@@ -51,7 +51,7 @@ test('an archive that cannot be used now is a 503, and worth another try', async
   expect((await app.request('/v1/stats')).status).toBe(503);
 });
 
-test('whoever is not known sees nothing where reads are not open', async () => {
+test('an anonymous caller sees nothing if reads are not open', async () => {
   expect((await appOf(undefined, { reads: 'authenticated' }).request('/v1/stats')).status).toBe(401);
 });
 

@@ -94,7 +94,7 @@ describe('a push that GitHub delivers', () => {
     expect(pipelines.submissions).toHaveLength(1);
   });
 
-  test('of a commit that another delivery brought is the same release', async () => {
+  test('a commit that another delivery brought is the same release', async () => {
     const pipelines = new FakePipelines();
     const app = appOf(pipelines);
     for (const delivery of ['d-1', 'd-2']) await app.request(GITHUB, githubDelivery(pushOf(1), { delivery }));
@@ -200,7 +200,7 @@ describe('a Standard Webhooks delivery', () => {
       { pipeline: 'web', subscribedAtMs: 0, subscriptions: [{ artifact: 'executable', with: { target: '//web' } }] },
     ]);
 
-  test('reaches whoever subscribes to what was published', async () => {
+  test('reaches the subscribers of a publication', async () => {
     const pipelines = subscribed();
     const response = await appOf(pipelines).request(STANDARD, standardDelivery(toSubscribers, { id: 'msg-1' }));
     expect([response.status, response.headers.get('location')]).toEqual([202, '/v1/releases/kv/1']);
@@ -282,7 +282,7 @@ describe('a Standard Webhooks delivery', () => {
     expect((await app.request(STANDARD, standardDelivery(payload))).status).toBe(204);
   });
 
-  test('is refused when it is addressed to a pipeline of somebody else', async () => {
+  test("is refused when it is addressed to another's pipeline", async () => {
     const pipelines = new FakePipelines();
     const client = { ...pipelines.client, spec: () => Promise.resolve({ owners: ['user:alice'] } as never) };
     const payload = published({ pipeline: 'kvstore', artifacts: [{ name: 'source', version: '12' }] });

@@ -104,7 +104,7 @@ function moody() {
   return { app, inFlight };
 }
 
-test('whatever fails and whatever is asked, our updates never break the budget nor any other invariant', async () => {
+test('for any failures and requests, our updates never break the budget nor any other invariant', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.record({

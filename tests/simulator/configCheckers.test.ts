@@ -116,7 +116,7 @@ describe('a defect of the tree is found', () => {
 const SEEDS = Array.from({ length: 25 }, (_, index) => index + 1);
 
 test.each(SEEDS)(
-  'whatever fails at whichever level, no checker objects, and all have the newest commit: seed %d',
+  'for failures at any level, no checker objects, and all have the newest commit: seed %d',
   async (seed) => {
     const world = new ConfigFleetWorld(seed);
     const dice = Dice.stream(seed, 'config-checkers');

@@ -52,7 +52,7 @@ test.each([
   expect([answer.status, answer.body.error?.message]).toEqual([status, expect.stringContaining(words)]);
 });
 
-test('a change that somebody else has overtaken is refused by the name of what won', async () => {
+test('a change that was overtaken is refused by the name of the winner', async () => {
   await world.propose({ 'feed/limits': 2 });
   await world.commit({ 'feed/limits': 3 });
   const { status, body } = await world.answer('POST', '/config/commits', { change: 1 });
@@ -94,7 +94,7 @@ test('a fault that is over cannot be fixed, nor one that never was', async () =>
     expect((await world.answer('DELETE', `/config/faults/${gone}`)).status).toBe(404);
 });
 
-test('of 1,000 behaviours and as many faults the next is refused', async () => {
+test('the next after 1,000 behaviours and as many faults is refused', async () => {
   for (let nth = 0; nth < 1_000; nth += 1) {
     expect((await world.answer('POST', '/config/behaviours', { ...VALUE, when: { equals: nth } })).status).toBe(200);
     expect((await world.answer('POST', '/config/faults', { kind: 'leader' })).status).toBe(201);

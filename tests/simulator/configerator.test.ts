@@ -43,7 +43,7 @@ describe('a commit', () => {
     expect(counts.at(-1)).toBe(40);
   });
 
-  test('of a change takes 14.5 s from the landing to the last host, in virtual seconds of any speed', async () => {
+  test('a change takes 14.5 s from the landing to the last host, in virtual seconds of any speed', async () => {
     world = new ConfigFleetWorld(1, 10);
     await given();
     const version = await world.propose({ [PATH]: { soft: 20 } });
@@ -61,7 +61,7 @@ describe('a commit', () => {
     expect((await world.counts()).committed).toBe(40);
   });
 
-  test('of a path that nobody has read yet is there for who subscribes later, and a deleted path is gone', async () => {
+  test('a path that no host has read yet is there for later subscribers, and a deleted path is gone', async () => {
     await given();
     await world.commit({ 'feed/words': ['a'] });
     await world.pass(20 * SECOND);
@@ -73,7 +73,7 @@ describe('a commit', () => {
   });
 });
 
-describe('what is exposed', () => {
+describe('exposed values', () => {
   const ID = 'deploy/feed/1/deploy/1/0/1';
 
   test('reaches the hosts of the phase and no other, and is gone from them after a revert', async () => {
@@ -137,10 +137,10 @@ describe('what is exposed', () => {
   });
 });
 
-describe('whatever is lost, commits come in order, each, and the hosts continue', () => {
+describe('despite any losses, commits come in order, each, and the hosts continue', () => {
   const toSettle = 40 * SECOND;
 
-  test('without a leader nobody writes and everybody reads; who is elected has all that was committed', async () => {
+  test('without a leader all reads work and all writes fail; who is elected has all that was committed', async () => {
     await given();
     await world.commit({ [PATH]: { soft: 20 } });
     await world.pass(5_600);

@@ -66,7 +66,7 @@ test('garbage: the answer is not the protocol, and is not worth trying again', a
   await expect(push(fleet)).rejects.toMatchObject({ code: 'extension-protocol', retryable: false });
 });
 
-test('down: nobody answers and nothing happens, for as long as asked from the first call on', async () => {
+test('down: no call is answered and nothing happens, for as long as asked from the first call on', async () => {
   const { fleet } = await given({ mode: 'down', forMs: 3_600_000 });
   fleet.pass(3_600_000);
   await expect(push(fleet)).rejects.toMatchObject({

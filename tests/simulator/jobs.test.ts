@@ -13,7 +13,7 @@ test.each([
   ['from the first task on', {}, 0],
   // No start takes so long.
   ['some minutes after a start', { afterMs: 300_000 }, 6],
-])('of a version that crashes on start %s so many tasks come up', async (_, when, live) => {
+])('with a version that crashes on start %s so many tasks come up', async (_, when, live) => {
   const fleet = givenFleet();
   await fleet.job('kv-x', { tasks: 6, nSmall: 1, budget: 1 });
   await fleet.behaves('kv:2', { crashOnStart: true, ...when });
@@ -59,7 +59,7 @@ describe('hotswap', () => {
     expect(await fleet.look('kv-x')).toMatchObject({ running: 6, versions: { 'kv:1': 6 } });
   });
 
-  test('of a task whose machine fails meanwhile ends with the new version, when the machine is back', async () => {
+  test('the update of a task whose machine fails meanwhile ends with the new version, when the machine is back', async () => {
     const fleet = givenFleet();
     await fleet.job('kv-x', ALL_AT_ONCE);
     await fleet.twine('executeUpdates', update(UPDATE, 'kv-x', 'kv:2'));

@@ -23,7 +23,7 @@ test('few libraries are in very much and most in little', () => {
   expect(Math.min(...sizes)).toBeLessThan(10);
 });
 
-test('dependencies are those of the moment when somebody asks', async () => {
+test('dependencies are those at the time of the question', async () => {
   const fleet = givenFleet();
   const ask = async () => {
     const { affected } = await callExtension({

@@ -178,7 +178,7 @@ describe('a restart', () => {
     expect(await fleet.look('kv-x')).toMatchObject({ running: 5, down: 1 });
   });
 
-  test.each([[[6]], [[-1]], [[0.5]], [['all']]])('of slots %j is refused', async (slots) => {
+  test.each([[[6]], [[-1]], [[0.5]], [['all']]])('a list of slots %j is refused', async (slots) => {
     const fleet = givenFleet();
     await fleet.job('kv-x');
     const { status, body } = await fleet.answer('POST', '/jobs/kv-x/restart', { slots });

@@ -65,7 +65,7 @@ test('a controller approves any subset in any order, and learns what is over bef
   ).toEqual(['kv-x/0', 'kv-x/2']);
 });
 
-test('approvals never go past the budget or N_small; what did not begin is asked for again', async () => {
+test('approvals never go past the budget or N_small; an operation that did not begin is requested again', async () => {
   const { fleet, seen, track } = await givenControlled(({ request }) => request, { tasks: 8, nSmall: 2, budget: 3 });
   await fleet.control('POST', '/faults', { kind: 'machine', id: 'x-m7', downMs: 50_000 });
   await fleet.control('POST', '/faults', { kind: 'machine', id: 'x-m6', downMs: 50_000 });
@@ -115,7 +115,7 @@ test('a slow answer within the deadline counts from the moment at which it arriv
   expect(await fleet.look('kv-x')).toMatchObject({ updating: 3 });
 });
 
-test('tasks that are down already need nobody’s leave, so a revert begins although the controller is dead', async () => {
+test('tasks that are down already need no approval, so a revert begins although the controller is dead', async () => {
   const { fleet } = await givenControlled(({ request }) => request);
   await fleet.behaves('kv:2', { crashOnStart: true });
   await fleet.twine('executeUpdates', update(UPDATE, 'kv-x', 'kv:2'));
@@ -220,7 +220,7 @@ test('while a region’s scheduler is down its tasks run on and nothing new begi
   expect(await fleet.look('kv-x')).toMatchObject({ running: 6, versions: { 'kv:2': 6 } });
 });
 
-test('a region stops only so many tasks a minute, whoever wants it', async () => {
+test('a region stops only so many tasks a minute, whatever the cause', async () => {
   const fleet = givenFleet();
   await fleet.control('POST', '/reset', { pace: { perMinute: 60, burst: 10 } });
   await fleet.job('kv-x', { tasks: 200, nSmall: 200, budget: 200 });

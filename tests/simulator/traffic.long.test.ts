@@ -97,7 +97,7 @@ describe('the checkers see that requests go where no live task can carry them:',
     expect((await violations())[0]?.text).toBe('20% of kvstore-a goes to kv:2, whose tasks (1) carry 12.5%');
   });
 
-  test('a first deploy serves from new tasks before anybody has said so', async () => {
+  test('a first deploy serves from new tasks before any shift of traffic', async () => {
     await push('0', to(2));
     await shift(20);
     expect((await violations())[0]?.text).toBe(`${DEPLOY} updated kvstore-a before it said where the requests go`);
@@ -206,7 +206,7 @@ class Strides {
 
 const aJobOf = (tasks: number, nSmall: number) => ({ tasks, nSmall, budget: '10%' as const, hotswap: false });
 
-test('whatever units and budgets there are, whenever it is reverted, and whatever fails beside it, no checker objects', async () => {
+test('for any units, budgets, reverts and failures, no checker objects', async () => {
   const aJob = fc.record({
     tasks: fc.integer({ min: 2, max: 24 }),
     nSmall: fc.integer({ min: 1, max: 6 }),

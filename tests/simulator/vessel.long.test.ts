@@ -8,7 +8,7 @@ const OPTIONS: SwarmOptions = {
   ...{ regions: 3, racksPerRegion: 4, spreadMs: 1000, untilMs: 300_000 },
 };
 
-test('everybody has a package from the others, long before a server alone could have sent it', () => {
+test('every host has a package from the others, long before a server alone could have sent it', () => {
   const report = simulateSwarm(OPTIONS);
   expect(report).toMatchObject({ honest: 200, whole: 200, violations: [] });
   expect(report.last).toBeLessThan((200 * 24 * 1000) / 16 / 10);
@@ -30,7 +30,7 @@ test.each([
     'all of it happens, and the source dies once it has given everything',
     { liars: 0.05, vanishing: 0.05, slow: 0.1, sourceGoneAtMs: 15_000 },
   ],
-])('every host that is honest and there has all of it, and nobody what does not fit: %s', (_, faults) => {
+])('every honest host that is up has all of it, and no host a wrong piece: %s', (_, faults) => {
   const { honest, whole, violations } = simulateSwarm({ ...OPTIONS, faults });
   expect({ whole, violations }).toEqual({ whole: honest, violations: [] });
 });

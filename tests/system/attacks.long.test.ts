@@ -25,7 +25,7 @@ async function nothingHappened(): Promise<void> {
 
 const refusedWith = (status: number, code: string) => ({ status, body: { error: { code } } });
 
-test('nobody deploys a service that is somebody else’s through a pipeline of their own', async () => {
+test('a pipeline cannot deploy a service of another owner', async () => {
   const notify = [{ on: ['failed' as const], url: `${world.inside}/hook` }];
   const pipeline = { owners: ['user:mallory'], notify };
   const thief = new Service(world.stack, 'evil-mirror', { jobsOf: shop, pipeline });
@@ -43,7 +43,7 @@ test('nobody deploys a service that is somebody else’s through a pipeline of t
   expect(world.heard).toEqual([]);
 });
 
-describe('nobody has a pipeline that', () => {
+describe('no one has a pipeline that', () => {
   const script: Action = { type: 'custom-script', with: { command: ['printenv'] } };
   const deploy: Action = { type: 'deploy', inputs: ['executable'], with: { pushType: 'twine', config: {} } };
   const locked: Action = { type: 'integr-test', mutex: ['prod'] };
@@ -51,7 +51,7 @@ describe('nobody has a pipeline that', () => {
   test.each<[what: string, source: PipelineSource, status: number]>([
     ['has the name of others', { ...evil('x'), pipeline: 'shop-mine' }, 403],
     [
-      'borrows what an owner may whom it names',
+      'borrows the permissions of an owner that it names',
       evil('both', { owners: ['user:mallory', 'user:alice'], actions: { deploy } }),
       403,
     ],
@@ -72,7 +72,7 @@ describe('nobody has a pipeline that', () => {
   });
 });
 
-test('nobody commands, releases or brings something to a pipeline that is not theirs', async () => {
+test('only owners command, release or submit to a pipeline', async () => {
   const path = `/v1/pipelines/${shop.name}`;
   const artifacts = [{ name: 'executable', version: shop.version(2) }];
   const asked = {
@@ -90,7 +90,7 @@ test('nobody commands, releases or brings something to a pipeline that is not th
   await nothingHappened();
 });
 
-test('nobody becomes somebody else by what stands on their own machine', async () => {
+test("a file on the caller's machine gives no other identity", async () => {
   const own = { groups: { sre: ['user:mallory'] }, platform: { admins: ['user:mallory'] } };
   const laptop = { CONVEYOR_CONFIG: world.stack.file('own.yaml', own), CONVEYOR_ACTOR: 'user:alice' };
   const freeze = ['freeze', shop.name, '--reason', 'from my laptop'];
@@ -105,7 +105,7 @@ test('nobody becomes somebody else by what stands on their own machine', async (
   await nothingHappened();
 });
 
-test('nobody approves their own emergency, takes the approvals away, or comes as a group', async () => {
+test('a requester cannot approve their own emergency, take the approvals away, or come as a group', async () => {
   const { emergency: _approvals, ...without } = shop.source;
   expect(await world.applies('alice', without)).toMatchObject(refusedWith(403, 'not-permitted'));
   await world.onRecord('user:alice', { operation: 'apply', target: shop.name });
@@ -129,7 +129,7 @@ test('nobody approves their own emergency, takes the approvals away, or comes as
   expect(await shop.runs()).toEqual({ 1: 12 });
 });
 
-test('nobody releases a child that did not agree, by its label, its owner, or being there first', async () => {
+test('a child is released only if it agreed, whatever its label, its owner, or its age', async () => {
   const train = evil('train', { children: { pipelines: [shop.name], artifacts: ['executable'] } });
   expect((await world.applies('mallory', train)).status).toBe(200);
   const before = await releasesOf(world.stack, shop.name);
@@ -141,13 +141,13 @@ test('nobody releases a child that did not agree, by its label, its owner, or be
   await world.onRecord('user:mallory', { operation: 'release', target: train.pipeline, outcome: 'accepted' });
 });
 
-describe('nobody with the secret of a webhook', () => {
+describe('a secret of a webhook alone never', () => {
   const record = { door: 'webhook', operation: 'submit', result: 'not-in-scope' } as const;
 
   test.each([
     ['releases what people release by hand', { finder: 'manual', with: {} }],
-    ['says what other pipelines made', { finder: 'pipeline-output' }],
-    ['says what is another’s to say', { finder: 'commits' }],
+    ['submits artifacts of other pipelines', { finder: 'pipeline-output' }],
+    ['submits in the name of another source', { finder: 'commits' }],
   ])('%s', async (_what, said) => {
     const before = await releasesOf(world.stack, shop.name);
     const artifact = { kind: 'executable', version: shop.version(2) };
@@ -175,7 +175,7 @@ describe('nobody with the secret of a webhook', () => {
   });
 });
 
-test('nobody who reaches Temporal, and no more, deploys with what they copied, or pushes out what an owner did', async () => {
+test('access to Temporal alone neither deploys with copied messages nor displaces records of an owner', async () => {
   const { temporal: stranger, taskQueue } = world.stack;
   const good = await world.shop({ deploy: { phases: [], completion: { bake: '0s' }, healthChecks: [] } });
   await world.command('alice', 'hold', good.name, { reason: 'hands off' });
@@ -210,7 +210,7 @@ test('nobody who reaches Temporal, and no more, deploys with what they copied, o
   expect(await good.runs()).toEqual({ 2: 12 });
 });
 
-test('nobody makes a worker or the server unpack or read without end', async () => {
+test('no sender makes a worker or the server unpack or read without end', async () => {
   const greedy = evil('greedy', { actions: { it: { type: 'custom', with: { service: 'profile' } } } });
   expect((await world.applies('mallory', greedy)).status).toBe(200);
   expect((await world.releases('mallory', greedy.pipeline, '1')).status).toBe(202);
@@ -224,7 +224,7 @@ test('nobody makes a worker or the server unpack or read without end', async () 
   expect(await world.pipeline(shop.name)).toMatchObject({ frozen: null });
 });
 
-test('nobody steers a terminal or a page of others by what they call things', async () => {
+test('names cannot steer a terminal or a page of others', async () => {
   const hostile = '\u001b[2J\u001b]0;owned\u0007\n# FORGED';
   const reason = { reason: hostile };
   expect(await world.command('mallory', 'freeze', shop.name, reason)).toMatchObject(refusedWith(400, 'invalid-text'));

@@ -120,7 +120,7 @@ test('rules count as the file has them while the server runs, each on record, an
   ]);
 });
 
-test('one byte that somebody changes is found, with the record and its line', async () => {
+test('one changed byte is found, with the record and its line', async () => {
   const text = readFileSync(audit, 'utf8');
   const lines = text.split('\n');
   const line = lines.findIndex((one) => one.includes('"posted"')) + 1;

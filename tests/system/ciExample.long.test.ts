@@ -169,7 +169,7 @@ describe('conveyor-release.sh publish', () => {
     expect(await shop.runs()).toEqual({ 2: 12 });
   });
 
-  test('is content when nobody is concerned, and is not believed with another secret', async () => {
+  test('succeeds if no pipeline subscribes, and is refused with another secret', async () => {
     const args = ['publish', 'latest-build', '-w', 'target=//nobody', '-a', 'executable=1'];
     expect(await script(args)).toMatchObject({ code: 0, stdout: '', stderr: 'no pipeline is concerned\n' });
     expect(await script(args, { CONVEYOR_WEBHOOK_SECRET: 'guess' })).toMatchObject({

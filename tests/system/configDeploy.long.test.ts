@@ -84,7 +84,7 @@ describeWithEtcd('a change of configuration, on forty hosts, then fifty', () => 
     await world.stack.client.command('feed', 'unhold', { actor: 'user:alice', reason: 'I am done' });
   });
 
-  test('lands beside one of other files, from two deploys at once; of the same file the second is refused by name before a host sees it', async () => {
+  test('lands beside one of other files, from two deploys at once; the second change of the same file is refused by name before a host sees it', async () => {
     for (const name of ['feed', 'ads']) await world.pipeline(name, { finder: 'manual' });
     const [one, two, other] = [
       await world.proposes({ [FEED]: 30 }),

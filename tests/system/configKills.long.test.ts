@@ -15,7 +15,7 @@ describeWithEtcd('proxies, tailer, worker and etcd are killed at any moment whil
   afterAll(() => world?.close());
 
   test(
-    'and no commit is lost or comes twice, nobody gets what is not committed or goes back, and everybody ends at the last one',
+    'and no commit is lost or comes twice, no host gets an uncommitted value or goes back, and every host ends at the last one',
     async () => {
       process.stderr.write(`seed ${SEED}, ${KILLS} kills\n`);
       const paths = ['kills/one', 'kills/two'];

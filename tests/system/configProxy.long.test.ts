@@ -48,7 +48,7 @@ describeWithEtcd('configuration on two hosts, as processes', () => {
       throw new Error(JSON.stringify(said));
     });
 
-  test('a value goes to whom it is meant for, survives every kill in between, and nothing is lost or goes back', async () => {
+  test('a value reaches the hosts that it is meant for, survives every kill in between, and nothing is lost or goes back', async () => {
     await commit('{"perUser":1}');
     const proxies = [await proxy(0), await proxy(1)];
     const clients = [client(0), client(1)] as const;

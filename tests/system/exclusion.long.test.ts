@@ -97,7 +97,7 @@ test('releases of one pipeline deploy one after the other, and a newer one repla
   await shop.isIn(3, 'baking');
 });
 
-test('a release that waits behind a paused one says so, by whom and what to type', async () => {
+test('a release that waits behind a paused one names the actor and the command to type', async () => {
   const shop = await given(stack, PATIENT);
   await shop.ships(2);
   await shop.isIn(1, 'baking');

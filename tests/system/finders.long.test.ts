@@ -84,7 +84,7 @@ async function nextSweeps(finder: string, count: number): Promise<SweepReport[]>
 const finderView = async (finder: string): Promise<FinderView | undefined> =>
   (await stack.client.listFinders()).find(({ id }) => id === finder);
 
-describe('what a finder finds', () => {
+describe('artifacts of a finder', () => {
   test('becomes a release, and one only, however often it is looked for', async () => {
     const repository = `repo-${randomBytes(4).toString('hex')}`;
     const name = await given('commits', { repository, branch: 'main' });
@@ -115,7 +115,7 @@ describe('what a finder finds', () => {
     expect(await brought(second)).toHaveLength(1);
   });
 
-  test('and could not be submitted is said in the Web UI, and stops nobody else', async () => {
+  test('and could not be submitted is shown in the Web UI, and delays no other', async () => {
     const repository = `repo-${randomBytes(4).toString('hex')}`;
     const waiting = await given('pipeline-output', { pipeline: 'nobody', artifact: 'executable' });
     const name = await given('commits', { repository, branch: 'main' });
@@ -204,7 +204,7 @@ describe('the Schedules', () => {
     expect(since).toBeLessThanOrEqual(Date.now() + 1_000);
   });
 
-  test('that a person pauses ask nobody any more, and continue where they were', async () => {
+  test('finders that a person pauses are not asked any more, and continue where they were', async () => {
     const handle = stack.temporal.schedule.getHandle(sweepId('config-changes'));
     const [before] = await nextSweeps('config-changes', 1);
     const running = await sweeping('config-changes');
@@ -250,7 +250,7 @@ describe('the Schedules', () => {
     await nextSweeps('model-versions', 1);
   });
 
-  test('of a task queue that nobody serves are not waited for', async () => {
+  test('finders of a task queue without workers are not waited for', async () => {
     await ensureSweeps(stack.temporal, ['model-versions'], { ...plan, intervalMs: 1_000 });
     const stuck = await eventually('a workflow waits for a worker', async () => {
       const running = await sweeping('model-versions');

@@ -80,7 +80,7 @@ const submit = async (shop: Service, n: number): Promise<number> => {
   return answer.body.number;
 };
 
-test(`no release is lost and none is doubled, whoever is killed while releases flow (seed ${SEED})`, async () => {
+test(`no release is lost and none is doubled, whatever is killed while releases flow (seed ${SEED})`, async () => {
   process.stdout.write(`seed ${SEED}\n`);
   const shops = await Promise.all((['waiting', 'never', 'running'] as const).map(shopWith));
   const submissions = new Submissions(SEED, submit);

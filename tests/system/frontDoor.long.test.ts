@@ -39,7 +39,7 @@ const seen = async <T>(line: string): Promise<T> => JSON.parse(await works(`${li
 
 const artifact = (n: number): string => `--artifact executable=${name.replace(/-b$/, '')}:${n}`;
 
-test('whoever logged in applies, releases, looks and reverts through the server, without Temporal', async () => {
+test('a signed-in user applies, releases, reads and reverts through the server, without Temporal', async () => {
   const piped = `printf %s "$GIVEN" | node bin/conveyor.js login ${front.url} --token-stdin`;
   const login = await stack.processes.start('bash', ['-c', piped], { ...stack.env, ...somebody, GIVEN: TOKEN }).ended;
   expect([login.code, login.stdout]).toEqual([0, expect.stringContaining(`service:ci at ${front.url}`)]);
@@ -101,7 +101,7 @@ test('lists know a pipeline, a release and a deploy by their state, also one tha
   }
 });
 
-test('Temporal itself is for whoever breaks the glass, which is said', async () => {
+test('commands go to Temporal itself only with break glass, and say so', async () => {
   const address = ['--address', stack.temporalAddress];
   const refused = await stack.conveyor(['status', name, ...address], somebody);
   expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('--break-glass')]);
@@ -123,7 +123,7 @@ test('doctor says through which door commands go, and a token that is wrong or a
   expect([gone.code, gone.stderr]).toEqual([1, expect.stringContaining('server-unreachable')]);
 });
 
-test('whoever logs out goes to Temporal again', async () => {
+test('commands go to Temporal again after logout', async () => {
   await works('logout');
   const { code, stderr } = await types(`status ${name}`);
   expect([code, stderr]).toEqual([1, expect.stringContaining('temporal-unreachable')]);

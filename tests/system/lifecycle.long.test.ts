@@ -74,7 +74,7 @@ describe('a pipeline', () => {
     expect(ignored[0]).toMatchObject({ actor: 'service:temporal', accepted: false });
   });
 
-  test('that is retired says who has deployed its service since, although nobody notified it', async () => {
+  test('a retired pipeline shows which release has replaced it since, although it was not notified', async () => {
     const shop = await given(stack, QUICK);
     await shop.ships(2);
     await shop.ended(1);
@@ -113,7 +113,7 @@ describe('a pipeline', () => {
     expect(await stack.client.history(shop.name)).toMatchObject([{ number: 2 }, { number: 1, state: 'succeeded' }]);
   });
 
-  test('that ended while no worker answers is taken for lost by nobody', async () => {
+  test('a workflow that ended while no worker answers is not taken for lost', async () => {
     const shop = await given(stack, QUICK);
     await shop.ships(2);
     await shop.ended(1);
@@ -207,7 +207,7 @@ describe('a pipeline', () => {
 });
 
 describe('a release that is terminated', () => {
-  test('has ended for whoever looks, with the reason, and at once for its pipeline', async () => {
+  test('a terminated release has ended for every reader, with the reason, and at once for its pipeline', async () => {
     const shop = await given(stack, PATIENT);
     await shop.ships(2);
     await shop.isIn(1, 'baking');

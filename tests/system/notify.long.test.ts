@@ -33,7 +33,7 @@ const noticesOf = (release: string): string[] =>
     return notice.release === release ? [notice.on] : [];
   });
 
-describe('whoever a pipeline names in notify gets a notice', () => {
+describe('every receiver in notify gets a notice', () => {
   test('that a bad version was reverted and that its release failed, once each', async () => {
     const shop = await given(stack, {
       pipeline: { notify: [{ on: ['reverted', 'failed', 'succeeded'], url: hook() }] },

@@ -96,7 +96,7 @@ describe('the demo', () => {
     expect(jobs.map(({ versions }) => versions['kv:13'] ?? 0)).toEqual([0, 0]);
   });
 
-  test('of configuration has a good limit land, and takes a bad one back from the hosts that refuse it', async () => {
+  test('the demo of configuration lands a good limit, and takes a bad one back from the hosts that refuse it', async () => {
     const { releases, deploys, hosts } = JSON.parse(await played('demo', 'config')) as {
       releases: { state: string }[];
       deploys: DeployStatus[];

@@ -26,7 +26,7 @@ const HEALTHY = {
   reason: expect.any(String),
 };
 
-test('the end of a release that somebody terminates is on record at once: its pipeline looks only once an hour, and is sent the news', async () => {
+test('the end of a terminated release is on record at once: its pipeline looks only once an hour, and is sent the news', async () => {
   const shop = await given(stack, PATIENT);
   await shop.ships(2);
   await shop.isIn(1, 'baking');
@@ -115,7 +115,7 @@ describe('a bad version', () => {
   });
 });
 
-describe('what was deployed', () => {
+describe('the deployed versions', () => {
   test('shows how a health check would have done, by command line and by service, and counts in the statistics', async () => {
     const shop = await given(stack);
     await shop.behaves(3, { errorRatio: 0.5 });

@@ -39,7 +39,7 @@ test('as docs/guides/secure.md sets it up, a release goes through server and wor
   expect(await shop.runs()).toEqual({ 2: 12 });
 });
 
-test('without a certificate nobody gets to Temporal', async () => {
+test('without a certificate no client reaches Temporal', async () => {
   const open = (tls: object) => Connection.connect({ address: guard.address, tls, connectTimeout: 2_000 });
   await expect(open({})).rejects.toThrow();
   const env = Object.fromEntries(Object.entries(stack.env).filter(([name]) => !Object.hasOwn(CLIENT, name)));

@@ -24,7 +24,7 @@ afterAll(async () => {
   rmSync(home, { recursive: true, force: true });
 });
 
-test('a Temporal server that is killed and started again loses nothing, and whoever watches sees the end', async () => {
+test('a Temporal server that is killed and started again loses nothing, and a watch sees the end', async () => {
   const shop = await given(stack!, { restartMs: 400, nSmall: 1 });
   const watching = stack!.start(['watch', await shop.ships(2)]);
   await shop.isIn(1, 'baking');

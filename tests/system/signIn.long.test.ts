@@ -41,7 +41,7 @@ beforeAll(async () => {
 });
 afterAll(() => stack.close());
 
-test('a browser signs somebody in, whose groups of the provider then decide what they may do', async () => {
+test('a user signs in with a browser, and groups of the provider then decide permissions', async () => {
   await people.signsIn('alice');
   expect(await stack.json<Me>(['whoami'], people.env('alice'))).toMatchObject({
     ...{ principal: 'user:alice', groups: ['group:storage'], door: 'oidc' },
@@ -58,7 +58,7 @@ test('a browser signs somebody in, whose groups of the provider then decide what
   expect(frozen).toMatchObject({ actor: 'user:alice', reason: 'holidays' });
 });
 
-test('somebody new signs in, creates a pipeline and releases it, a second person approves, and the audit has both names', async () => {
+test('a new user signs in, creates a pipeline and releases it, a second person approves, and the audit has both names', async () => {
   await Promise.all(['alice', 'bob', 'carol'].map((name) => people.signsIn(name)));
   const [name, file] = ['shop-first', join(stack.home, 'first.yaml')];
   await people.works('alice', 'init', name, '--file', file);
@@ -124,7 +124,7 @@ test('where there is no browser, a code that is typed elsewhere does', async () 
   expect(await running.ended).toMatchObject({ code: 0, stdout: expect.stringContaining('user:alice') as string });
 });
 
-test('a token that ends is renewed by itself, until somebody logs out', async () => {
+test('an expiring token is renewed by itself, until logout', async () => {
   await people.signsIn('alice');
   const file = join(stack.home, 'alice', 'conveyor', 'credentials.json');
   const kept = (): { renewal: { refreshToken: string } } => JSON.parse(readFileSync(file, 'utf8')) as never;
@@ -150,7 +150,7 @@ test('commands that run at once renew one after another, since a provider takes 
   await people.works('alice', 'whoami');
 });
 
-test('without a token nobody looks, and whoever only wants to sign in is shown where', async () => {
+test('reading needs a token, and a sign-in without one shows where', async () => {
   expect((await fetch(`${front.url}/v1/pipelines`)).status).toBe(401);
   expect(await (await fetch(`${front.url}/v1/sign-in`)).json()).toEqual([
     { issuer, client: 'conveyor-cli', scopes: ['openid', 'offline_access'] },

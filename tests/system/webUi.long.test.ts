@@ -66,7 +66,7 @@ describe('while a deploy bakes', () => {
     await finds(`ConveyorPipeline='${shop.name}' AND ConveyorOwners='${OWNER}'`, [ids.pipeline, ids.release]);
   });
 
-  test('the list that commands lead to has all of it, and nothing that nobody looks for', async () => {
+  test('the list that commands lead to has all of it, and nothing superfluous', async () => {
     const queryOf = (page: string): string => new URL(page).searchParams.get('query') ?? '';
     await finds(queryOf(listPage('http://localhost:8233', 'default', shop.name)), Object.values(ids));
     const all = await stack.temporalCli([

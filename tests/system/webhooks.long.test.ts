@@ -62,7 +62,7 @@ describe('a push that GitHub delivers', () => {
     expect(await releasesOf(stack, shop.name)).toHaveLength(1);
   });
 
-  test('to many repositories nobody follows, 5,000 at once, costs bounded memory and keeps nobody from a command', async () => {
+  test('deliveries for many repositories without subscribers, 5,000 at once, cost bounded memory and delay no command', async () => {
     const shop = await follower();
     await push(front, shop.name, revision(3));
     const before = await memory();

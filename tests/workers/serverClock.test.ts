@@ -44,7 +44,7 @@ test('a worker says when its clock is right again', async () => {
   expect(await offForActivities()).toBeLessThan(1_000);
 });
 
-test('a clock that differs by less than anybody minds is believed', async () => {
+test('a clock that differs only a little is trusted', async () => {
   const { said, takesTask, offForActivities } = worker(2_000);
   takesTask();
   expect(said).toEqual([]);

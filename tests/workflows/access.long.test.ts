@@ -257,7 +257,7 @@ test('an action that is refused a group leaves those that it had to others, thou
   for (const n of [1, 2]) await world.command(`release/kvstore/${n}`, 'cancel');
 });
 
-test('a child is started by a parent that it names, if the rules or whoever started the parent may; others are refused', async () => {
+test('a child is started by a parent that it names, if the rules or the starter of the parent may; others are refused', async () => {
   const pipeline = (name: string, owner: string, parent?: string): PipelineSource => ({
     ...{
       pipeline: name,

@@ -25,7 +25,7 @@ const runs = (pipeline: string) => world.slow.runs.filter((run) => run.pipeline 
 const cancel = (pipeline: string) => world.command(`release/${pipeline}/1`, 'cancel');
 const tested = async (pipeline: string) => actionOf(await world.releaseStatus(pipeline, 1), 'test');
 
-test('a service that is silent for an hour is asked until it has stopped what nobody wants any more', async () => {
+test('a service that is silent for an hour is asked until it has stopped the unwanted run', async () => {
   await testing('left');
   await testing('late', { timeout: '10m', retry: { attempts: 2, backoff: '1s' } });
   world.slow.down = true;
@@ -58,7 +58,7 @@ test('a service that never answers keeps a release from ending for as long as th
   expect(timeline).toContainEqual(expect.objectContaining({ kind: 'not-stopped', text }));
 });
 
-test('a service that refuses even to stop a run keeps nobody waiting, and people see it', async () => {
+test('a service that refuses even to stop a run delays nothing, and people see it', async () => {
   await testing('refused');
   world.slow.refuses = true;
   const { state, timeline } = await world.ended('refused', 1, { withinMs: 30 * MINUTE });

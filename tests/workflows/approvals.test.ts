@@ -43,7 +43,7 @@ test('an emergency stops nothing until another owner has approved it, then goes 
   expect(timeline.map(({ text }) => text)).toContain('approved by user:bob: seen it');
 });
 
-test('of two approvals one person gives one', async () => {
+test('a person gives only one of two approvals', async () => {
   await apply(2);
   await world.push('kvstore', 'kv:2', { skipBake: true });
   await isWaiting(1);
@@ -72,7 +72,7 @@ test('a rejection ends it at once, too few approvals in time end it then, and no
   expect(await versions()).toEqual([{ 'kv:1': 6 }, { 'kv:1': 6 }]);
 });
 
-test('it is cancelled as any release, and refused where there is nobody else to approve', async () => {
+test('it is cancelled like any release, and refused if no other person could approve', async () => {
   await apply(1);
   await world.push('kvstore', 'kv:2');
   await isWaiting(1);

@@ -40,7 +40,7 @@ async function arrive(arrivals: Arrivals): Promise<void> {
 
 describe.each(seedsFrom(11, 12))('seed %d', (seed) => {
   test.each<Supersede>(['waiting', 'never', 'running'])(
-    'supersede: %s. One release holds the group and one deploys, in order, nobody is forgotten, and the newest gets through',
+    'supersede: %s. One release holds the group and one deploys, in order, none is forgotten, and the newest gets through',
     async (supersede) => {
       await world.apply(pipeline(supersede), { progressIntervalMs: POLL, trackIntervalMs: MINUTE });
       await arrive(new Arrivals(seed));

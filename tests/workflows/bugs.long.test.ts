@@ -136,7 +136,7 @@ test('a rollback to a version with the bug goes through, and what runs it is lis
   for (const { versions } of await world.jobs()) expect(versions).toEqual({ 'kv:3': 6 });
 });
 
-test('while the graph does not answer nothing with a bug in force deploys, and whoever waits can cancel', async () => {
+test('while the graph does not answer nothing with a bug in force deploys, and waiting releases can be cancelled', async () => {
   await world.apply(flow({ deploy: deployAction('5m') }), CALM);
   await report({ target: '//lib:other' });
   await world.until('it was searched for', isSearched);
@@ -199,7 +199,7 @@ test('a refusal of the graph is shown and stops nothing, and the same report is 
   await expect(report({ from: '' })).rejects.toMatchObject({ cause: { message: 'the revision from is missing' } });
 });
 
-test('a bug in a target that nobody has is in nothing, and stops nothing', async () => {
+test('a bug in an unknown target is in nothing, and stops nothing', async () => {
   await world.apply(flow({ deploy: deployAction('5m') }), CALM);
   await release(3);
   await world.ended('kvstore', 1);

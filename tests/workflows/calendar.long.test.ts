@@ -59,7 +59,7 @@ async function overTheWeekend(): Promise<number> {
   return begun;
 }
 
-test('of two releases that are ready at the weekend the newer deploys on Monday at ten, the older is superseded', async () => {
+test('when two releases are ready at the weekend the newer deploys on Monday at ten, the older is superseded', async () => {
   await world.apply(monday(), CALM);
   await overTheWeekend();
 });

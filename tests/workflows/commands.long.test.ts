@@ -236,7 +236,7 @@ describe('a person reverts', () => {
     ]);
   });
 
-  test('after the first release had succeeded: what the fleet ran before comes back', async () => {
+  test('after the first release had succeeded: the previous version comes back', async () => {
     await begin();
     await world.ended('kvstore', 1);
     expect(await versions()).toEqual({ 'kv:2': 12 });
@@ -278,7 +278,7 @@ test('a revert that is under way can be paused and resumed, and not cancelled', 
   expect(await world.deployStatus('kvstore', 1)).toMatchObject({ outcome: 'reverted' });
 });
 
-test('somebody who is not an owner can look but not act, and signals that change nothing are on record', async () => {
+test('a person who is not an owner can look but not act, and signals that change nothing are on record', async () => {
   await begin();
   await baking();
   await expect(world.command(DEPLOY, 'pause', { actor: 'user:mallory' })).rejects.toMatchObject({
@@ -297,7 +297,7 @@ test('somebody who is not an owner can look but not act, and signals that change
   await world.ended('kvstore', 1);
 });
 
-test('a rule of the platform lets in whoever is not an owner, and is on record with them; a group never comes in', async () => {
+test('a rule of the platform admits principals that are not owners, and is on record with them; a group never comes in', async () => {
   await begin();
   await baking();
   const group = { actor: 'group:storage', permitted: 'platform.admins' };
@@ -311,7 +311,7 @@ test('a rule of the platform lets in whoever is not an owner, and is on record w
   ]);
 });
 
-test('of several people who press pause at the same moment one gets the answer that it worked', async () => {
+test('when several people press pause at the same moment one gets the answer that it worked', async () => {
   await begin();
   await baking();
   const pressed = await Promise.allSettled(

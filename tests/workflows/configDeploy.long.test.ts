@@ -49,7 +49,7 @@ test('a bad one is found on the eight that have it, and is gone from them before
   expect(story.overrides()).toBe(0);
 });
 
-test('one that is bad only once everybody has it is taken back after its landing, by a commit that brings back the old value', async () => {
+test('a value that turns bad only once every host has it is taken back after its landing, by a commit that brings back the old value', async () => {
   await story.behaves({ field: 'soft', above: 500 }, { errorRatio: 0.3, atShare: 0.9 });
   await story.ships({ soft: 900 });
   await world.reaches(
@@ -88,7 +88,7 @@ test('while a leader is elected and an observer is lost the deploy continues whe
   expect((await story.counts()).committed).toBe(60);
 });
 
-test('a commit of somebody else to the path meanwhile stops the deploy, and stays', async () => {
+test('a foreign commit to the path meanwhile stops the deploy, and stays', async () => {
   await story.ships({ soft: 20 });
   await world.reaches('feed', 1, isBaking, SELDOM);
   await story.commits({ 'feed/limits': { soft: 11 } });

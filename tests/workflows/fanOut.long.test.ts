@@ -138,7 +138,7 @@ describe('with some that go first', () => {
     expect(await world.ended('inference', 1)).toMatchObject({ state: 'succeeded' });
   });
 
-  test('nobody starts when there are fewer of them than wanted', async () => {
+  test('no child starts when there are fewer of them than wanted', async () => {
     await given({ first: { ...first, atLeast: 3 } }, models);
     await world.release('inference', '2');
     expect(await childrenEnded()).toMatchObject({ state: 'failed', notStarted: 6 });

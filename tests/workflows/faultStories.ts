@@ -25,7 +25,7 @@ export function describeFaults(title: string, mode: Mode): void {
     if (!mode.lasts)
       test('a bad version is reverted, and no task is restarted more often than that takes', () =>
         teller.tell(reverts));
-    test('of the runs of an action service one succeeds, none is left over, and one that is cancelled stops', () =>
+    test('one run of an action service succeeds, none is left over, and one that is cancelled stops', () =>
       teller.tell(runsActions));
     test('an artifact that a finder found makes one release', () => teller.tell(sweeps));
     if (mode.trouble !== null)

@@ -102,7 +102,7 @@ test('who waits for a group sees which release holds it and since when, until it
   expect(await seen()).not.toHaveProperty('lock');
 });
 
-test('a lock that is gone keeps nobody from seeing what waits for it', async () => {
+test('a lock that is gone does not hide its queue', async () => {
   await world.apply(tester('kvstore', { type: 'manual-pick', mutex: ['rig'] }), CALM);
   await world.apply(tester('search', slowAction(5, { mutex: ['rig'] })), CALM);
   await world.release('kvstore', 'kv:2');
@@ -116,7 +116,7 @@ test('a lock that is gone keeps nobody from seeing what waits for it', async () 
   });
 });
 
-test('a holder that was terminated blocks nobody', async () => {
+test('a terminated holder blocks no release', async () => {
   await world.apply(tester('kvstore', { type: 'manual-pick', mutex: ['rig'] }), {
     ...CALM,
     reconcileIntervalMs: 10 * MINUTE,
@@ -173,7 +173,7 @@ test('a rollback does not wait for a test that holds a group', async () => {
   for (const { versions } of await world.jobs()) expect(versions).toEqual({ 'kv:2': 6 });
 });
 
-test('an emergency is next at the lock of its service, whoever waits for that already', async () => {
+test('an emergency is next at the lock of its service, ahead of all that wait', async () => {
   const deploy = { deploy: deployAction('30m') };
   for (const pipeline of ['kvstore', 'search', 'hotfix']) await world.apply(flow(deploy, { pipeline }), CALM);
   await world.release('kvstore', 'kv:2');

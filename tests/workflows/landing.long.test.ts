@@ -31,7 +31,7 @@ async function strip(repository = 'flags') {
   };
 }
 
-test('whoever asks for a change to land gets its commit, or the file and the change that won', async () => {
+test('a request to land a change gets its commit, or the file and the change that won', async () => {
   for (const [index, path] of ['a', 'b', 'a'].entries()) await it.proposeValues({ [path]: index }, null);
   const { land, handle } = await strip();
   const [first, second, third] = [await land(1), await land(2), await land(3)];

@@ -66,7 +66,7 @@ describe('a Temporal cancel request', () => {
   });
 });
 
-describe('nobody who bakes costs anything but its looks, and nobody who is gone keeps others waiting', () => {
+describe('baking releases cost only their looks, and ended ones delay no other', () => {
   test('while a deploy bakes for half a day its lock has no event, and its pipeline a look every hour', async () => {
     await world.apply(kvstore({ ...PATIENT, completion: { bake: '24h' } }), SOON);
     await world.release('kvstore', 'kv:2');
@@ -89,7 +89,7 @@ describe('nobody who bakes costs anything but its looks, and nobody who is gone 
     expect(events?.filter(({ markerRecordedEventAttributes: marker }) => marker)).toEqual([]);
   });
 
-  test('whoever comes to wait for a holder that was terminated has the service at once', async () => {
+  test('the next in line of a terminated holder has the service at once', async () => {
     const seldom = { ...CALM, reconcileIntervalMs: 10 * HOUR };
     await world.apply(kvstore(PATIENT), seldom);
     await world.apply({ ...kvstore(PATIENT), pipeline: 'hotfix' }, seldom);
@@ -101,7 +101,7 @@ describe('nobody who bakes costs anything but its looks, and nobody who is gone 
   });
 });
 
-test('a request for a lock that names nobody, sent by hand, keeps nobody waiting', async () => {
+test('a request for a lock without a name, sent by hand, delays no other', async () => {
   await oneBakesAndOneWaits(async () => {
     for (const nobody of [{}, { owner: 'hotfix/1' }, 'hotfix/1', ['hotfix/1']])
       for (const signal of ['request-lock', 'join-lock']) await workflow(LOCK).signal(signal, nobody);
@@ -110,7 +110,7 @@ test('a request for a lock that names nobody, sent by hand, keeps nobody waiting
 });
 
 describe('a lock that was terminated', () => {
-  test('is asked again by whoever waits, and the new one does not give away what somebody holds', async () => {
+  test('is asked again by waiting releases, and the new one does not give away a held lock', async () => {
     await oneBakesAndOneWaits();
     const { fence } = await workflow(LOCK).query<Mutex>('mutex');
     await workflow(LOCK).terminate('a test');

@@ -15,14 +15,14 @@ afterEach(() => world.close());
 const pollOften = <T>(over: AbortSignal, poll: () => Promise<T>): Promise<T>[] =>
   Array.from({ length: 20 }, () => world.client.withAbortSignal(AbortSignal.any([over]), poll));
 
-test('a task that a story waits for in vain is not lost as long as a worker has it or nobody has to do anything', async () => {
+test('a task that a story waits for in vain is not lost as long as a worker has it or none is due', async () => {
   await world.apply(kvstore());
   await world.release('kvstore', 'kv:2');
   await world.reaches('kvstore', 1, ({ state }) => state === 'baking');
   expect(await world.lostTasks()).toEqual([]);
 });
 
-test('an activity that the server gave to nobody is found, and named', async () => {
+test('an activity that the server gave to no worker is found, and named', async () => {
   const thief = new AbortController();
   const request = { namespace: 'default', taskQueue: { name: world.taskQueue }, identity: 'thief' };
   const poll = () => world.client.workflowService.pollActivityTaskQueue(request);

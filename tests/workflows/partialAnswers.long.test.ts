@@ -115,7 +115,7 @@ test('a canary goes back also on units that are not listed any more', async () =
   expect(await versions()).toEqual({ 'kvstore-x': { 'kv:1': 6 }, 'kvstore-y': { 'kv:1': 6 } });
 });
 
-test('an unhealthy canary goes back also while nobody says which units there are', async () => {
+test('an unhealthy canary goes back even while its units cannot be listed', async () => {
   await world.job('kvstore-x', 'x', 6);
   await world.describeVersion('kv:2', { errorRatio: 0.5 });
   const deploy = await deploying(world, { action: 'canary', canary: CANARY }, oneJob);
@@ -134,30 +134,27 @@ const oneJob = { config: { jobs: ['kvstore-x'] }, healthInterval: '1m' } as cons
 test.each([
   ['healthy', {}, 'succeeded'],
   ['unhealthy', { errorRatio: 0.5 }, 'reverted'],
-])(
-  'a canary that is %s goes back, and ends once somebody says again which units there are',
-  async (_, behaviour, outcome) => {
-    await world.job('kvstore-x', 'x', 6);
-    await world.describeVersion('kv:2', behaviour);
-    const deploy = await deploying(world, { action: 'canary', canary: CANARY }, oneJob);
-    await deploy.reaches(({ state }) => state === 'baking', { stepMs: 10_000 });
-    const answers = answering(world, ({ method }) => (method === 'fetchDeployUnits' ? refusal() : undefined));
-    await deploy.reaches(({ paused }) => paused?.until === 'resumed');
-    if (outcome === 'reverted') expect(await versions()).toEqual({ 'kvstore-x': { 'kv:1': 6 } });
-    const { historyLength } = await deploy.handle.describe();
-    await world.sleep(HOUR);
-    expect((await deploy.handle.describe()).historyLength).toBe(historyLength);
-    answers();
-    await deploy.command('resume');
-    expect(await deploy.ended()).toMatchObject({ outcome });
-    expect(await versions()).toEqual({ 'kvstore-x': { 'kv:1': 6 } });
-  },
-);
+])('a canary that is %s goes back, and ends once its units can be listed again', async (_, behaviour, outcome) => {
+  await world.job('kvstore-x', 'x', 6);
+  await world.describeVersion('kv:2', behaviour);
+  const deploy = await deploying(world, { action: 'canary', canary: CANARY }, oneJob);
+  await deploy.reaches(({ state }) => state === 'baking', { stepMs: 10_000 });
+  const answers = answering(world, ({ method }) => (method === 'fetchDeployUnits' ? refusal() : undefined));
+  await deploy.reaches(({ paused }) => paused?.until === 'resumed');
+  if (outcome === 'reverted') expect(await versions()).toEqual({ 'kvstore-x': { 'kv:1': 6 } });
+  const { historyLength } = await deploy.handle.describe();
+  await world.sleep(HOUR);
+  expect((await deploy.handle.describe()).historyLength).toBe(historyLength);
+  answers();
+  await deploy.command('resume');
+  expect(await deploy.ended()).toMatchObject({ outcome });
+  expect(await versions()).toEqual({ 'kvstore-x': { 'kv:1': 6 } });
+});
 
 test.each([
-  ['does not answer', away],
-  ['refuses', refusal],
-])('a canary that turns unhealthy while somebody %s to say which units there are goes back', async (_, answer) => {
+  ['is not answered', away],
+  ['is refused', refusal],
+])('a canary that turns unhealthy while the listing of units %s goes back', async (_, answer) => {
   await world.job('kvstore-x', 'x', 6);
   await world.describeVersion('kv:2', { errorRatio: 0.5, afterMs: 45 * MINUTE });
   const deploy = await deploying(world, { action: 'canary', canary: CANARY }, oneJob);

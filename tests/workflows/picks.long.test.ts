@@ -46,7 +46,7 @@ test('a rejection fails the release, and nothing is deployed', async () => {
   for (const { versions } of await world.jobs()) expect(versions).toEqual({ 'kv:1': 6 });
 });
 
-test('a pick that nobody makes in time fails', async () => {
+test('a pick that is not made in time fails', async () => {
   await world.apply(picked({ timeout: '7d' }), CALM);
   await world.release('kvstore', 'kv:2');
   await atPick(1);
@@ -57,7 +57,7 @@ test('a pick that nobody makes in time fails', async () => {
   expect(await endsOf(world, [1])).toEqual(['failed']);
 });
 
-test('only those whom the pick names may make it', async () => {
+test('only the principals that the pick names may make it', async () => {
   await world.apply(picked({ principals: ['user:carol'] }), CALM);
   await world.release('kvstore', 'kv:2');
   await atPick(1);
@@ -84,7 +84,7 @@ test('releases at a pick wait beside each other; approving one cancels the older
   expect(await endsOf(world, [3])).toEqual(['succeeded']);
 });
 
-test('with supersede: never approving one cancels nobody, and they deploy in order', async () => {
+test('with supersede: with `never` approving one cancels no other, and they deploy in order', async () => {
   await world.apply(picked({}, { releases: { supersede: 'never' } }), CALM);
   for (const n of [2, 3]) await world.release('kvstore', `kv:${n}`);
   for (const n of [1, 2]) await atPick(n);

@@ -157,7 +157,7 @@ test('one rejection ends it, and the newer of two that wait cancels the older, w
   expect(await versions()).toEqual(AFTER);
 });
 
-test('a deploy that goes back waits for nobody', async () => {
+test('a deploy that goes back waits for no protection', async () => {
   await world.apply(prod({}, { releases: { onRevert: 'continue' } }), CALM);
   await world.release('kvstore', 'kv:2');
   await world.ended('kvstore', 1);

@@ -16,7 +16,7 @@ const states = async (numbers: number[]) =>
     ),
   );
 
-test('of two releases that are ready one deploys at a time, and a third supersedes the one that waits', async () => {
+test('when two releases are ready one deploys at a time, and a third supersedes the one that waits', async () => {
   await world.apply(kvstore());
   await world.release('kvstore', 'kv:2');
   await world.reaches('kvstore', 1, ({ state }) => state === 'baking');
@@ -191,7 +191,7 @@ test('the same key submitted twice is one release', async () => {
   await world.ended('kvstore', 1);
 });
 
-describe('what a release says to its pipeline', () => {
+describe('reports of a release to its pipeline', () => {
   /** The signals that the pipeline was sent, and how many events it has beside those of its tasks, which a query may add to. */
   async function heard(): Promise<{ signals: string[]; events: number }> {
     const history = await world.pipeline('kvstore').fetchHistory();

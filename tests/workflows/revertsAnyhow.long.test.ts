@@ -64,7 +64,7 @@ test('a revert does not wait for the rest of a completion that a pause is to sto
   await goesBack(deploy, { withinMs: MINUTE });
 });
 
-test('tasks that come up dead revert the deploy though nobody cancels their update', async () => {
+test('tasks that come up dead revert the deploy although their update is not cancelled', async () => {
   await store();
   await world.describeVersion('kv:2', { crashOnStart: true });
   cancelsNothing();

@@ -74,7 +74,7 @@ test('a unit that refuses it keeps no other from going back', async () => {
   expect(await versions()).toEqual(EVERYWHERE);
 });
 
-test('a unit that is deleted while it is tried keeps nobody waiting, and is named', async () => {
+test('a unit that is deleted while it is tried delays nothing, and is named', async () => {
   const takes = answering(world, ({ method }) => (method === 'executeUpdates' ? refusal() : undefined));
   const deploy = await rollback();
   await deploy.reaches(({ paused }) => paused !== null);

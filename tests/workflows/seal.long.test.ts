@@ -137,7 +137,7 @@ describe('where histories are short', () => {
   });
 });
 
-describe('whoever reaches Temporal, and holds no key, changes nothing', () => {
+describe('a client with access to Temporal and without a key changes nothing', () => {
   test.each([
     [DEPLOY, 'cancel', ALICE],
     [DEPLOY, 'skip-bake', ALICE],
@@ -175,7 +175,7 @@ describe('whoever reaches Temporal, and holds no key, changes nothing', () => {
   });
 });
 
-describe('what was sealed for one thing is good for nothing else', () => {
+describe('a message sealed for one purpose is good for no other', () => {
   test('not for another workflow, not as another verb, not a second time', async () => {
     await asked('pause');
     const payloads = await lastInput(DEPLOY);

@@ -56,7 +56,7 @@ const SIGNALS: Readonly<Record<string, readonly (readonly [signal: string, input
   ],
 };
 
-test('signals that say nothing sensible change nothing, and keep nobody from commanding', async () => {
+test('meaningless signals change nothing, and block no command', async () => {
   await world.apply(kvstore());
   await world.release('kvstore', 'kv:2');
   await world.reaches('kvstore', 1, ({ state }) => state === 'baking');

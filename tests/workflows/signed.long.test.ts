@@ -58,20 +58,23 @@ describe('with a rule that wants signatures', () => {
       artifact('kv:2', envelope(statement('executable@kv:3'), [ci])),
       /it is about executable@kv:3, and not about executable@kv:2/,
     ],
-  ])('what %s touches nothing and takes no lock, and status says why and what to do', async (_how, one, words) => {
-    await release(one);
-    expect(await world.ended('kvstore', 1)).toMatchObject({ state: 'failed' });
-    const { actions } = await world.releaseStatus('kvstore', 1);
-    expect(actions).toMatchObject([{ state: 'failed', message: expect.stringMatching(words) }]);
-    const { outcome, classification, summary } = await world.deployStatus('kvstore', 1);
-    expect({ outcome, classification }).toEqual({ outcome: 'failed', classification: 'good-failure' });
-    expect(summary).toMatch(
-      /platform\.protection\.0 protects kvstore: executable@kv:2 is not signed.*release it with --attestation executable=FILE/,
-    );
-    expect(await versions()).toEqual(all('kv:1'));
-    await expect(world.client.workflow.getHandle('lock/twine/kvstore').describe()).rejects.toThrow(/not found/i);
-    expect((await world.pipelineStatus('kvstore')).knownBad).toEqual([]);
-  });
+  ])(
+    'an artifact that %s touches nothing and takes no lock, and status shows the reason and the remedy',
+    async (_how, one, words) => {
+      await release(one);
+      expect(await world.ended('kvstore', 1)).toMatchObject({ state: 'failed' });
+      const { actions } = await world.releaseStatus('kvstore', 1);
+      expect(actions).toMatchObject([{ state: 'failed', message: expect.stringMatching(words) }]);
+      const { outcome, classification, summary } = await world.deployStatus('kvstore', 1);
+      expect({ outcome, classification }).toEqual({ outcome: 'failed', classification: 'good-failure' });
+      expect(summary).toMatch(
+        /platform\.protection\.0 protects kvstore: executable@kv:2 is not signed.*release it with --attestation executable=FILE/,
+      );
+      expect(await versions()).toEqual(all('kv:1'));
+      await expect(world.client.workflow.getHandle('lock/twine/kvstore').describe()).rejects.toThrow(/not found/i);
+      expect((await world.pipelineStatus('kvstore')).knownBad).toEqual([]);
+    },
+  );
 
   test.each(['deploy', 'canary'] as const)(
     'a %s of a pipeline of any name is held to it on units that a rule names',
@@ -160,7 +163,7 @@ test('a canary is held against it, too', async () => {
   expect(await versions()).toEqual(all('kv:1'));
 });
 
-test('nothing stops a revert: neither of a deploy under way, nor of one that has ended, to what nobody signed', async () => {
+test('nothing stops a revert: neither of a deploy under way, nor of one that has ended, to an unsigned artifact', async () => {
   await world.apply(kvstore({}, { releases: { onRevert: 'continue' } }), CALM);
   await world.release('kvstore', 'kv:2');
   await world.ended('kvstore', 1);

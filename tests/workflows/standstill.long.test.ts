@@ -60,7 +60,7 @@ test('an update that could not be sent is not begun behind the back of a person 
   expect(await world.deployStatus('kvstore', 1)).toMatchObject({ outcome: 'succeeded' });
 });
 
-test('a phase that is skipped while the push type is silent leaves no pause that nobody ends', async () => {
+test('a phase that is skipped while the push type is silent leaves no endless pause', async () => {
   const fix = await fault('needsPush');
   await begin({ phases: [1, 3].map((amount) => ({ scope: '*', amount, bake: '10m' })) });
   await world.reaches('kvstore', 1, ({ paused }) => paused?.by === 'dependency');
@@ -88,7 +88,7 @@ describe('once enough tasks of a phase are updated', () => {
     expect(await versions()).toEqual({ 'kv:2': 40 });
   });
 
-  test('of the completion phase, the rest is updated while it bakes, and not while it is paused or cancelled', async () => {
+  test('the rest of the completion phase is updated while it bakes, and not while it is paused or cancelled', async () => {
     await slowly({
       phases: [{ scope: '*', amount: 2, bake: '10m' }],
       completion: { success: '10%', bake: '24h' },

@@ -193,7 +193,7 @@ test.each([
     'garbage',
     ['0/pre/0/1', '0/pre/0/2'],
   ],
-] as const)('a step of which nobody knew whether it continues, and that %s', async (_, mode, expected) => {
+] as const)('a step with an unknown outcome that %s', async (_, mode, expected) => {
   await jobs();
   const deploy = await push({ pre: [{ ...slow(20), onFailure: 'revert' }] });
   await deploy.reaches(({ state }) => state === 'preprocessing');

@@ -96,7 +96,7 @@ async function given(): Promise<void> {
   expect(await ships('kv:2')).toMatchObject({ state: 'succeeded' });
 }
 
-test('a workflow of any type that a stranger starts ends at once, takes no word, and is in nobody’s way', async () => {
+test('a workflow of any type that a stranger starts ends at once, takes no messages, and blocks no other', async () => {
   expect(MESSAGES.signals).toEqual(expect.arrayContaining(['request-lock', 'admission', 'cancel']));
   expect(MESSAGES.updates).toEqual(expect.arrayContaining(['land', 'report-bug', 'cancel-queued', 'revert']));
   await given();

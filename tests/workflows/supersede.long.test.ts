@@ -36,7 +36,7 @@ test('supersede: running. A deploy in its last phase ends as it would have', asy
   expect(await endsOf(world, [1, 2])).toEqual(['succeeded', 'succeeded']);
 });
 
-test('supersede: running. What takes over reverts to what ran before the deploy that made way', async () => {
+test('supersede: running. The successor reverts to the version before the deploy that made way', async () => {
   await world.describeVersion('kv:3', { errorRatio: 0.2 });
   await world.apply(kvstore({}, running), CALM);
   await world.release('kvstore', 'kv:2');

@@ -160,14 +160,14 @@ test('a person who reverts what already reverts by itself changes nothing, least
   expect(await deploy.ended()).toMatchObject({ outcome: 'reverted', reverted: { by: 'health', bad: true } });
 });
 
-describe('of two people who press at the same moment', () => {
+describe('when two people press at the same moment', () => {
   const answers = async (deploy: LoneDeploy, verbs: readonly ('pause' | 'resume' | 'cancel' | 'revert')[]) =>
     (await Promise.allSettled(verbs.map((verb, nth) => deploy.command(verb, { reason: `press ${nth}` })))).map(
       ({ status }) => status === 'fulfilled',
     );
   const taken = (all: readonly boolean[]) => all.filter((one) => one).length;
 
-  test('cancel and revert: it reverts, unless the cancel ended it before anybody read the revert, which is refused then', async () => {
+  test('cancel and revert: it reverts, unless the cancel ended it before the revert was read, which is refused then', async () => {
     const deploy = await deploying(world);
     await baking(deploy);
     const [cancel, revert] = await answers(deploy, ['cancel', 'revert']);

@@ -52,7 +52,7 @@ test('no more deploys begin in an opening than may; the next one says why and co
   expect(begun).toBeGreaterThanOrEqual(opensMs);
 });
 
-test('of several that get their turn one after the other the surplus gives it back and waits; skip-window lets it begin', async () => {
+test('when several get their turn one after the other the surplus gives it back and waits; skip-window lets it begin', async () => {
   await applied(1, { supersede: 'never' });
   await world.release('kvstore', 'kv:2');
   await world.release('kvstore', 'kv:3');

@@ -61,7 +61,7 @@ test('no update starts before the window opens, to the minute, and every phase b
   expect(result.spans.pausedMs).toBe(0);
 });
 
-test('of several windows it continues in whichever opens first', async () => {
+test('it continues in the first of several windows to open', async () => {
   await untilWall('mon', '17:45');
   const evening = { ...OFFICE, days: [...OFFICE.days], from: '20:00', to: '21:00', onClose: 'pause' as const };
   const deploy = await begin(

@@ -147,7 +147,7 @@ describe('a backup', () => {
       expect(out).toMatch(new RegExp(`${what}: \\S+ is not there`));
   });
 
-  test('of a database behind a link has its last writes too, which lie beside the file itself', async () => {
+  test('includes the last writes of a database behind a link, which lie beside the file itself', async () => {
     mkdirSync(at('disk'));
     for (const end of ['', '-wal']) renameSync(`${database()}${end}`, at('disk', `kept.db${end}`));
     symlinkSync(at('disk', 'kept.db'), database());
@@ -181,7 +181,7 @@ describe('a backup', () => {
     expect([code, existsSync(at('copy', 'backup.json'))]).toEqual([1, false]);
   });
 
-  test('of a database that another Temporal server has is none: something answers, and nothing has it open', async () => {
+  test('refuses the database of another Temporal server: something answers, and nothing has it open', async () => {
     const server = createServer().listen(Number(env['TEMPORAL_ADDRESS']?.split(':')[1]), '127.0.0.1');
     await once(server, 'listening');
     const { code, err } = await types('backup');
@@ -190,7 +190,7 @@ describe('a backup', () => {
     expect(code).toBe(1);
   });
 
-  test('of an audit ends with its last whole record, and warns of one that does not hold', async () => {
+  test('ends an audit with its last whole record, and warns of a broken one', async () => {
     configure({ audit: AUDIT });
     await records(2);
     appendFileSync(at('audit.jsonl'), '{"seq":3,"at":"2026-');

@@ -16,7 +16,7 @@ test.each<[string, (file: string) => void]>([
   ['removed', (file) => rmSync(file)],
   ['changed by a bit', (file) => writeFileSync(file, flipped(readFileSync(file)))],
   ['replaced', (file) => (rmSync(file), writeFileSync(file, Buffer.alloc(6 * PIECE)))],
-])('a file of a package that was %s is whole again, although nobody reads it', async (_, damage) => {
+])('a file of a package that was %s is repaired, although no process reads it', async (_, damage) => {
   const { pack, data } = await world.published(6 * PIECE);
   await world.commit(pack);
   const host = await world.host('h1', { recheckMs: 10 });
@@ -27,7 +27,7 @@ test.each<[string, (file: string) => void]>([
   await eventually('it is whole again', async () => readFileSync(file!).equals(data));
 });
 
-test('a file that nobody has changed is not read again', async () => {
+test('an unchanged file is not read again', async () => {
   const { pack } = await world.published(6 * PIECE);
   await world.commit(pack);
   let reads = 0;

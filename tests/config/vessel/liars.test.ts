@@ -47,7 +47,7 @@ test('a package whose pieces are not what its digest says is never whole, and re
   });
 });
 
-test('whoever publishes one path replaces no file of another, whatever digest they name', async () => {
+test('the publisher of one path replaces no file of another, whatever digest they name', async () => {
   const { pack, data, host } = await deceived();
   await eventually('the lie was looked through', async () => host.vessel.status(EVIL).state === 'none');
   await world.whole(host, pack);

@@ -85,7 +85,7 @@ describe('a peer that does wrong costs time and nothing else', () => {
     await world.whole(host, pack);
   });
 
-  test('one that lies is asked no more, and what it sent is given to nobody', async () => {
+  test('a lying peer is dropped, and its pieces are passed on to no other', async () => {
     const { pack } = await world.published(12 * PIECE);
     await world.commit(pack);
     let asked = 0;
@@ -112,7 +112,7 @@ describe('a peer that does wrong costs time and nothing else', () => {
   });
 });
 
-test('a file that was changed after it was published reaches nobody, and the host shows what it waits for', async () => {
+test('a file that was changed after it was published reaches no host, and the host shows the file that it waits for', async () => {
   const { pack, file } = await world.published(3 * PIECE);
   writeFileSync(file, Buffer.alloc(3 * PIECE));
   await world.commit(pack);
@@ -142,7 +142,7 @@ test('a disk that is full costs time: the host says so, and continues when there
   expect(world.notes.filter((line) => line.includes('ENOSPC'))).toHaveLength(1);
 });
 
-test('a piece that the disk has lost or changed is fetched again, and never given to anybody', async () => {
+test('a piece that the disk has lost or changed is fetched again, and never passed on', async () => {
   const { pack, data } = await world.published(6 * PIECE);
   await world.commit(pack);
   const host = await world.host('h1');
@@ -189,7 +189,7 @@ test('a host that starts again continues with the pieces on its disk', async () 
   stop();
 });
 
-test('the configuration says which version: what it names later takes the place of what was under way, also when that was published later', async () => {
+test('the configuration says which version: a later publication replaces one under way', async () => {
   const [old, young] = [await world.published(5 * PIECE, 1), await world.published(5 * PIECE, 2)];
   await world.commit(old.pack);
   const host = await world.host('h1');

@@ -27,7 +27,7 @@ describe('a release that a rule protects', () => {
     expect(approvalStatus(facts(), ask(by(...actors))).met).toBe(met);
   });
 
-  test('is approved by nobody who is in the group no more', () => {
+  test('a former member of the group approves nothing', () => {
     const left = { ...facts(), groups: { ...facts().groups, sre: ['user:sam'] } };
     expect(approvalStatus(left, ask(by('user:sam', 'user:sue')))).toMatchObject({
       ...{ met: false, uncounted: ['user:sue'], rules: [{ needed: 2, by: ['user:sam'], others: [] }] },
@@ -43,7 +43,7 @@ describe('a release that a rule protects', () => {
     },
   );
 
-  test('counts whoever the identity provider said is in a group of the rule, which no worker can ask it', () => {
+  test('counts members that the identity provider puts into a group of the rule, without asking it from a worker', () => {
     const vouched = (group: string) => ({ approvals: [{ actor: 'user:pat', vouched: [group] }] });
     const counted = (group: string) => approvalStatus(facts(), ask(vouched(group))).rules[0]?.by;
     expect([counted('group:sre'), counted('group:web'), counted('group:platform')]).toEqual([
@@ -127,7 +127,7 @@ describe('a release that a rule protects', () => {
     expect(approvalStatus(rules(prod({ requires: { windows: true } })), ask())).toEqual(free);
   });
 
-  test('of an emergency takes as many of its people as the rule wants of emergencies', () => {
+  test('takes as many approvals of an emergency as the rule requires for emergencies', () => {
     const kind = 'emergency';
     const fewer = rules(prod({ approvals: { count: 2, by: ['group:sre'] }, emergency: { approvals: 1 } }));
     expect(approvalStatus(fewer, ask({ kind, ...by('user:sue') })).met).toBe(true);
@@ -144,7 +144,7 @@ describe('a release that a rule protects', () => {
   });
 });
 
-describe('what a rule demands of a deploy', () => {
+describe('requirements of a rule for a deploy', () => {
   const demanding = rules(prod({ requires: { checks: ['errors'], soak: '1h', windows: true } }));
   const HOUR = 3_600_000;
   const full = { name: 'deploy', type: 'deploy', checks: ['errors'], soakMs: HOUR, hasWindow: true } as const;
@@ -179,7 +179,7 @@ const viewOf = (...actors: string[]): ApprovalView => {
   return { needed: 2, by: actors, notBy: 'user:alice', rules: of, uncounted };
 };
 
-test('whoever looks reads how many are missing, who may, who has, who must not, and whose approval does not count', () => {
+test('shows how many approvals are missing, from which group, those given, those excluded, and those that do not count', () => {
   expect(approvalWords(viewOf())).toBe(
     'waiting for 2 approvals by group:sre (user:sam, user:sue) for platform.protection.0, not by user:alice',
   );
@@ -188,7 +188,7 @@ test('whoever looks reads how many are missing, who may, who has, who must not, 
   );
 });
 
-test('nobody approves what they asked for, nor twice', () => {
+test('a requester cannot approve their own request, nor approve twice', () => {
   const pick = (actor: string) => whyNotApprove(viewOf('user:sam'), { actor, approve: true });
   expect(pick('user:alice')).toBe('user:alice asked for it: others have to approve');
   expect(pick('user:sam')).toBe('user:sam has approved it already');

@@ -161,7 +161,7 @@ describe('roles', () => {
     );
   });
 
-  test('a pick is for whom it names', () => {
+  test('a pick belongs to the principals that it names', () => {
     const pick = { principals: ['group:web'], askedBy: ['user:alice'], approves: true };
     expect(why(asked('user:wendy', 'pick', { pick }))).toBe('yes: whom the pick names through group:web');
     expect(why(asked('user:alice', 'pick', { pick }))).toBe(
@@ -171,7 +171,7 @@ describe('roles', () => {
   });
 });
 
-describe('what pipelines use', () => {
+describe('resources of pipelines', () => {
   test('units are deployed by pipelines of which every owner owns the service', () => {
     const held = (...units: string[]) => ({ pushType: 'twine', units });
     const deploy = (owners: string[] | undefined, ...units: string[]) =>
@@ -224,7 +224,7 @@ describe('what pipelines use', () => {
     );
   });
 
-  test('a parent starts a child that names it, if the platform or whoever started it may', () => {
+  test('a parent starts a child that names it, if the platform or the starter of the parent may', () => {
     const birth = {
       child: 'kvstore',
       owners: STORAGE,
@@ -292,7 +292,7 @@ describe('protection that owners cannot remove', () => {
     expect(asked('user:alice', verb).allowed).toBe(true);
   });
 
-  test('approvals come from the stated groups, and never from whoever asked', () => {
+  test('approvals come from the stated groups, and never from the requester', () => {
     const pick = { principals: [], askedBy: ['user:alice'], approves: true };
     const approved = (who: string, more: object = {}) =>
       why(asked(who, 'pick', { ...prod(), owners: ['user:alice', 'user:bob'], pick: { ...pick, ...more } }));
@@ -325,7 +325,7 @@ describe('protection that owners cannot remove', () => {
     expect(why(asked('user:alice', 'push', { pipeline: 'prod-kv', spec }, joined))).toMatch(/^yes/);
   });
 
-  test('an emergency may be for nobody, or take more people than there are', () => {
+  test('an emergency may be forbidden, or take more people than there are', () => {
     const rule = { pipelines: ['prod-*'], emergency: false };
     const none = facts({ admins: ['user:root'], protection: [rule] });
     expect(why(asked('user:alice', 'push', prod(), none))).toBe(

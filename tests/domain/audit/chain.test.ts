@@ -139,7 +139,7 @@ describe('a record', () => {
 });
 
 describe('refusals', () => {
-  test('of one source are written one by one up to its share, and counted beyond it', () => {
+  test('refusals of one source are written one by one up to its share, and counted beyond it', () => {
     const flood = new Flood();
     const admitted = Array.from({ length: 5_000 }, (_, n) => flood.admits('203.0.113.7', n));
     expect(admitted.filter(Boolean)).toHaveLength(AUDIT_LIMITS.refusalsOfSource.max);
@@ -151,7 +151,7 @@ describe('refusals', () => {
     expect(flood.admits('203.0.113.7', 60_000)).toBe(true);
   });
 
-  test('of however many sources are no more a minute than fit, and each of them is counted', () => {
+  test('refusals of any number of sources stay within the limit a minute, and each is counted', () => {
     const flood = new Flood();
     const admitted = Array.from({ length: 20_000 }, (_, n) => flood.admits(`source ${n}`, 0)).filter(Boolean).length;
     expect(admitted).toBe(AUDIT_LIMITS.refusals.max);

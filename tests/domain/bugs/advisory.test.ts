@@ -16,7 +16,7 @@ const TWICE = semver({ introduced: '1.0.0' }, { fixed: '1.0.2' }, { introduced: 
 const LAST = of([{ type: 'ECOSYSTEM', events: [{ introduced: '0' }, { last_affected: '2.1.214' }] }]);
 const BEFORE = semver({ introduced: '0' }, { fixed: '2.1.214' });
 
-describe('of the examples of the OSV specification', () => {
+describe('the examples of the OSV specification', () => {
   test.each<[string, AffectedPackage, string[], string[]]>([
     ['a vulnerability without a fix is in every version', EVERY, ['0.0.0-a', '0.0.1', '99.0.0'], []],
     ['a fixed one is in all before the fix', FIXED, ['0.0.0', '1.0.1', '1.0.2-rc.1'], ['1.0.2', '1.0.3', '2.0.0']],

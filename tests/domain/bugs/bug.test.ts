@@ -29,7 +29,7 @@ const withReports = (count: number, more: Partial<BugReport> = {}, start: BugRec
     start,
   );
 
-test('bugs are numbered in order, and whoever reports the same again means the same bug', () => {
+test('bugs are numbered in order, and a repeated report means the same bug', () => {
   const first = reported(NO_BUGS, REPORT, BOB, 0);
   const again = reported(first.records, { ...REPORT, reason: 'in other words' }, 'user:eve', 1);
   expect(again).toEqual(first);
@@ -50,7 +50,7 @@ test.each([
   expect(whyNotReport(NO_BUGS, { ...REPORT, ...more }, BOB)).toBe(why);
 });
 
-test.each(['', 'bob', 'group:storage'])('nobody reports a bug as %j', (actor) => {
+test.each(['', 'bob', 'group:storage'])('a report of a bug as %j is refused', (actor) => {
   expect(whyNotReport(NO_BUGS, REPORT, actor)).toMatch(/is neither a person nor a program/);
 });
 
@@ -74,7 +74,7 @@ test('a bug whose fix is known stays in force when it is closed, and one that wa
   expect(bugWords(none.bugs[0]!)).toBe('bug/1 in //lib:rpc (from r1, fixed in 9): it loses replies');
 });
 
-test('of those that were none the newest are kept; nothing in force is ever dropped', () => {
+test('the newest of the mistaken ones are kept; nothing in force is ever dropped', () => {
   const kept = BUG_LIMITS.kept.max;
   let records = withReports(3);
   for (let n = 0; n < kept + 5; n += 1) {

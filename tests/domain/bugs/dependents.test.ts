@@ -13,7 +13,7 @@ function slowly(graph: ReadonlyMap<string, readonly string[]>, target: string, d
   return within;
 }
 
-test('all dependents within the depth are found and nobody else, whatever circles there are', () => {
+test('all dependents within the depth are found, and no others, whatever circles there are', () => {
   fc.assert(
     fc.property(graphs, fc.integer({ min: 0, max: 20 }), (graph, depth) => {
       const reached = reachedFrom(dependentsOf(graph), '//t:0', depth);

@@ -21,7 +21,7 @@ test.each(['', 'esbuild', 'pkg:npm', 'pkg:npm/', 'npm/esbuild@1', 'pkg:npm/%zz@1
   },
 );
 
-test('whatever somebody writes as a package URL, reading it ends', () => {
+test('reading a package URL always ends, whatever the text', () => {
   fc.assert(fc.property(fc.string(), (text) => packageIn(`pkg:npm/${text}`)?.keys[0] !== ''));
 });
 
@@ -71,6 +71,6 @@ test.each([
   expect(packageIn(other)?.keys).not.toContain(key);
 });
 
-test('names of Debian are lower case whoever writes them', () => {
+test('names of Debian are always lower case', () => {
   expect(packageIn('pkg:deb/Debian/Curl@7')?.keys).toEqual(packageIn('pkg:deb/debian/curl@7')?.keys);
 });

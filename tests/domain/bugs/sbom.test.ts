@@ -31,7 +31,7 @@ test('CycloneDX says by which chain a package got in, and a version that is fixe
   expect(chainIn(cycloneDx(component('rpc', '1.4.0')))).toBeUndefined();
 });
 
-test('SPDX says the same, whichever way it writes who depends on whom', () => {
+test('SPDX gives the same result in each of its ways to write dependencies', () => {
   const pack = (name: string, versionInfo: string) => ({
     ...{ SPDXID: `SPDXRef-${name}`, name, versionInfo },
     externalRefs: [
@@ -140,7 +140,7 @@ test.each([
   expect('sbom' in read && countNamedOnly(read.sbom)).toBe(count);
 });
 
-test('of several components under one reference each is looked at', () => {
+test('each of several components under one reference is compared', () => {
   const twice = (first: string, second: string) =>
     [first, second].map((version) => ({ ...component('rpc', version), 'bom-ref': 'rpc-ref' }));
   for (const components of [twice('1.0.0', '1.4.0'), twice('1.4.0', '1.0.0')])

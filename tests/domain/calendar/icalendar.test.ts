@@ -20,7 +20,7 @@ const faults = (text: string, timezone?: string): string[] =>
   readCalendar(text, AT, timezone).faults.map(({ message }) => message);
 
 describe('an event of a calendar is a dated blackout', () => {
-  test('of whole days, both ends among them', () => {
+  test('an event of whole days includes both ends', () => {
     const christmas = event('SUMMARY:Christmas', 'DTSTART;VALUE=DATE:20261224', 'DTEND;VALUE=DATE:20261227');
     const day = event('SUMMARY:Epiphany', 'DTSTART;VALUE=DATE:20270106');
     expect(read(calendar(christmas, day))).toEqual([
@@ -116,7 +116,7 @@ describe('an event of a calendar is a dated blackout', () => {
   });
 });
 
-describe('what cannot be understood is said of the event that it is about', () => {
+describe('an unreadable event is reported by name', () => {
   test.each<[string[], string]>([
     [['DTSTART:20261224T120000Z'], 'it has no end'],
     [['DTSTART:20261224T120000Z', 'DTEND:20261224T110000Z'], 'it ends when it begins, or before'],
@@ -170,7 +170,7 @@ describe('a pipeline file names a calendar that lies beside it', () => {
   };
   const year = new Date(NOW).getUTCFullYear();
 
-  test('of which apply makes dated blackouts, and nothing else', async () => {
+  test('an event that apply turns into dated blackouts, and nothing else', async () => {
     holidays(calendar(day(`${year}0501`, 'RRULE:FREQ=YEARLY')));
     let applied: PipelineSpec | undefined;
     const client = {
@@ -247,7 +247,7 @@ describe('a pipeline file names a calendar that lies beside it', () => {
     expect(await lint('folder')).toEqual(['4 calendar-unreadable: folder: it is not a file']);
   });
 
-  test('which nobody reads where the pipeline does not come from a file', () => {
+  test('a calendar is not read if the pipeline does not come from a file', () => {
     const { spec, problems } = parsePipeline(
       'pipeline: web\nowners: [user:alice]\nblackouts: [{ ics: /etc/holidays.ics }]\nactions: { a: { type: build } }\n',
     );

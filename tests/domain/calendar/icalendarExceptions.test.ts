@@ -74,7 +74,7 @@ describe('no day of a freeze is lost', () => {
     ['UTC, where it is the day before', ['RRULE:FREQ=DAILY;UNTIL=20261230T230000Z'], ['2026-12-30', '2026-12-31']],
     ['UTC, where it is the same day', ['RRULE:FREQ=DAILY;UNTIL=20261231T000000Z'], ['2026-12-30', '2026-12-31']],
     ['a day', ['RRULE:FREQ=DAILY;UNTIL=20261231'], ['2026-12-30', '2026-12-31']],
-  ])('of whole days until an instant in %s', (_, rule, expected) => {
+  ])('an event of whole days until an instant in %s', (_, rule, expected) => {
     expect(days(['DTSTART;VALUE=DATE:20261230', ...rule])).toEqual({ ...clear, days: expected });
   });
 
@@ -142,7 +142,7 @@ describe('a whole day that is left out by a time is', () => {
   });
 });
 
-describe('what has no effect is said, and leaves more blackout', () => {
+describe('an exception without effect is reported, and leaves more blackout', () => {
   test.each<[string, string[][], string]>([
     [
       'a day left out that is no day of it',
@@ -176,7 +176,7 @@ describe('what has no effect is said, and leaves more blackout', () => {
   });
 });
 
-describe('what would leave less blackout is refused by name', () => {
+describe('an exception that would leave less blackout is refused by name', () => {
   test.each<[string[][], string]>([
     [[[...WEEKLY.slice(0, 1), 'RRULE:RSCALE=HEBREW;FREQ=YEARLY']], 'its rule has RSCALE, which is not understood'],
     [[[...WEEKLY.slice(0, 1), 'RRULE:FREQ=YEARLY;BYWEEKNO=20']], 'its rule has BYWEEKNO without BYDAY'],

@@ -21,7 +21,7 @@ function said(times: ReturnType<typeof openings>, now: string): string {
   return `${state.open ? 'open' : 'closed'} until ${until}`;
 }
 
-describe('of several windows, any that is open will do', () => {
+describe('any open window of several will do', () => {
   test.each<[string, string[], string, string]>([
     ['one alone is as ever', ['mon 09:00-12:00'], '2026-11-23T08:30', 'open until 2026-11-23T11:00'],
     ['before the first', ['mon 09:00-12:00', 'mon 14:00-17:00'], '2026-11-23T07:00', 'closed until 2026-11-23T08:00'],

@@ -125,7 +125,7 @@ const cases = fc.record({
 const textOf = ([minutes, hours, days]: typeof lists extends fc.Arbitrary<infer T> ? T : never): string =>
   `${minutes.join()} ${hours?.join() ?? '*'} * * ${days?.join() ?? '*'}`;
 
-test('whatever the calendar and the zone, it fires when a walk through the minutes first reaches one of its times', () => {
+test('for any calendar and zone, it fires when a walk through the minutes first reaches one of its times', () => {
   fc.assert(
     fc.property(cases, ({ place, lists: given, at }) => {
       const { startMs, latest } = minutesAround(place);

@@ -147,7 +147,7 @@ const time = fc
   .map(([hour, minute]) => `${String(hour).padStart(2, '0')}:${String(minute).padStart(2, '0')}`);
 const nearMidnight = fc.constantFrom('00:00', '00:30', '01:00', '01:30', '02:00', '02:15', '02:30', '03:00');
 
-test('whatever the window and the zone, it is open when a walk through the minutes says so, and changes when that does', () => {
+test('for any window and zone, it is open when a walk through the minutes says so, and changes when that does', () => {
   fc.assert(
     fc.property(
       fc.constantFrom(...PLACES),

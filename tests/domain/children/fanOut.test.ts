@@ -173,7 +173,7 @@ describe('a shard', () => {
   const children = spec();
   const running = begin(withChildren(SELECTING, { first: [], rest: names(7) }, children, 0), children);
 
-  test('that was terminated ends the fan-out, with what nobody knows counted as failed', () => {
+  test('a terminated shard ends the fan-out, with its unknown children counted as failed', () => {
     const told = shardReported(running, 0, { ...NONE, waiting: 3, running: 2, succeeded: 2 }, false);
     const view = childrenView(shardLost(told, 0, 'release/inference/3/children/0'));
     expect(view).toMatchObject({ state: 'failed', succeeded: 2, failed: 5, running: 0, waiting: 0 });
@@ -194,7 +194,7 @@ describe('a shard', () => {
     expect(shardView({ ...NONE, waiting: 1, succeeded: 2 })).toMatchObject({ state: 'running', total: 3 }));
 });
 
-test('whatever the shards say, the numbers add up, no more run at once than may, and it ends', () => {
+test('for any reports of shards, the numbers add up, no more run at once than allowed, and it ends', () => {
   fc.assert(
     fc.property(
       fc.nat(1_200),
@@ -228,7 +228,7 @@ test('whatever the shards say, the numbers add up, no more run at once than may,
   );
 });
 
-describe('what a release hands on', () => {
+describe('inputs that a release passes on', () => {
   const artifact = (version: string, name = 'executable'): Artifact => ({
     name,
     kind: 'executable',
@@ -260,7 +260,7 @@ describe('what a release hands on', () => {
     expect(handedOn(given, { actions }).map(({ version }) => version)).toEqual(['2', 'c1']);
   });
 
-  test('is missed where it has not made it, and then nobody is started', () => {
+  test('is missed if the release has not made it, and then no child starts', () => {
     expect(missingFor(input)).toEqual(['executable']);
     expect(missingFor({ ...input, artifacts: [artifact('1')] })).toEqual([]);
     expect(childrenView(nothingToDo(SELECTING, 'it made none'))).toMatchObject({

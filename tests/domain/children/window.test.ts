@@ -133,7 +133,7 @@ describe('a shard', () => {
     expect(due(childEnded(full, end('model-1'), of), of, 9_999)).toHaveLength(1);
   });
 
-  test('starts nobody before their moment, and knows when the next one comes', () => {
+  test('starts no child before its moment, and knows when the next one comes', () => {
     const of = plan({ jitterMs: 60_000 });
     const fresh = newWindow(of);
     const moment = wakeAtMs(fresh, of) ?? 0;
@@ -177,7 +177,7 @@ describe('a shard', () => {
     expect([failed, failures.length]).toEqual([30, 20]);
   });
 
-  test('that goes first starts nobody more once one has not succeeded; those that run continue', () => {
+  test('one that goes first starts no more children once one has not succeeded; those that run continue', () => {
     const of = plan({ stopOnFailure: true });
     const after = childEnded(startAll(newWindow(of), of, 1_000), end('model-1', 'cancelled'), of);
     expect(shardReport(after)).toMatchObject({ waiting: 0, running: 2, cancelled: 1, notStarted: 7 });
@@ -197,7 +197,7 @@ const anEvent = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('stop' as const) }) },
 );
 
-test('whatever happens, nobody is started twice or before their moment, the share is kept, and everybody is accounted for', () => {
+test('in any order of events, no child starts twice or before its moment, the share is kept, and every child is accounted for', () => {
   fc.assert(
     fc.property(
       fc.nat(40),

@@ -33,7 +33,7 @@ test('a change that waits moves ahead of the queue once it is to take something 
   expect(queued(moved, { change: 3 })).toBe(moved);
 });
 
-test('a full line refuses the next, but nobody who waits in it', () => {
+test('a full line refuses the next change, but none that waits in it', () => {
   const { max } = CONFIG_LIMITS.landing;
   const full = inLine(...Array.from({ length: max }, (_, index) => index + 1));
   expect(whyNotLand(full, { change: max + 1 })).toBe('500 changes wait to land, and no more may');

@@ -22,7 +22,7 @@ test('a larger share has every host of a smaller one, and as many as it says', (
   );
 });
 
-test('none is in a share of 0, and everybody in one of 1', () => {
+test('no host is in a share of 0, and every host in one of 1', () => {
   expect(HOSTS.some((host) => means(aim({ below: 0 }), host))).toBe(false);
   expect(HOSTS.some((host) => means(aim({}), host))).toBe(false);
   expect(HOSTS.every((host) => means(aim({ below: 1 }), host))).toBe(true);

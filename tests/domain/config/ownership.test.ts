@@ -25,7 +25,7 @@ test.each<[string, readonly string[], string]>([
   expect(() => refuseUnreleasable(paths, [FEED, ADS])).toThrow(words);
 });
 
-test('of the subscriptions of a pipeline those of the repository count, by a path or a list of them', () => {
+test('only subscriptions of a pipeline to the repository count, by a path or a list of them', () => {
   const subscriptions = [
     { with: { repository: 'flags', paths: ['feed/', 'a'] } },
     { with: { path: 'b' } },

@@ -11,12 +11,12 @@ test.each([
   ['one that cannot be believed', [sealed, forged], true, 'untrusted'],
   ['one that cannot be believed, also without a key', [bare, forged], false, 'untrusted'],
   ['nothing', [], true, 'absent'],
-] as const)('of records of a path, %s', (_, records, isChecked, state) => {
+] as const)('among records of a path, %s', (_, records, isChecked, state) => {
   const faults = state === 'untrusted' ? [{ what: 'the override x', why: 'it is not signed' }] : [];
   expect(judgeSignatures(records, isChecked)).toEqual({ state, faults, more: 0 });
 });
 
-test('of any number of forged records twenty are named, and the others counted', () => {
+test('twenty of any number of forged records are named, and the others counted', () => {
   const { state, faults, more } = judgeSignatures(Array(1000).fill(forged), true);
   expect([state, faults.length, more]).toEqual(['untrusted', 20, 980]);
 });

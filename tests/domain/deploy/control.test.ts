@@ -205,7 +205,7 @@ describe('unfreezing', () => {
     }));
 });
 
-describe('what a verb leaves behind', () => {
+describe('the state after a verb', () => {
   const input = { actor: 'user:alice', reason: 'r' };
   const asked = { ...input, at: '2026-11-23T17:00:00.000Z' };
   test.each<[string, DeployVerb, CommandInput, Partial<Control>]>([
@@ -226,7 +226,7 @@ describe('what a verb leaves behind', () => {
     expect(whyNot(bare, 'skip-health-check', {})).toBe('it has no health checks');
   });
 
-  test('a second revert changes nothing, whoever asks', () => {
+  test('a second revert changes nothing, whatever its actor', () => {
     const once = take(NO_COMMANDS, 'revert', input, NOW);
     expect(take(once, 'revert', { actor: 'user:bob', notBad: true }, NOW + 1)).toEqual(once);
   });
@@ -294,7 +294,7 @@ const aPlace = fc.record({
   phase: fc.constantFrom(null, { kind: 'partial', name: 'first' } as const, { kind: 'completion', name: 'c' } as const),
 });
 
-test('whatever is asked: a revert is always taken and never taken back, nobody else is, and nothing grows without limit', () => {
+test('for any commands: a revert is always accepted and never withdrawn, other verbs are refused meanwhile, and nothing grows without limit', () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(aCommand, aPlace), { maxLength: 60 }), (commands) => {
       let control = NO_COMMANDS;
@@ -335,7 +335,7 @@ const commanded = (
 });
 const byOf = (record: DeployRecord) => record.control.paused?.by ?? null;
 
-describe('what the rules see of a deploy', () => {
+describe('the view of a deploy for rules', () => {
   const phaseOf = (record: DeployRecord) => situationOf(record, SPEC).phase;
 
   test('no phase before the first', () => expect(phaseOf(planned())).toBeNull());

@@ -111,7 +111,7 @@ test('too many ask for what their checks ask for, and say which they are', () =>
   expect(foldGroups(NO_HISTORY, input([U, H, H]), rules, single(3)).action).toBe('none');
 });
 
-test('whatever the evaluations, a group is paused from its first unhealthy verdict to the next healthy one', () => {
+test('for any evaluations, a group is paused from its first unhealthy verdict to the next healthy one', () => {
   const verdict = fc.constantFrom<Verdict | null>(H, U, I, E, null);
   fc.assert(
     fc.property(fc.array(fc.array(verdict, { minLength: 4, maxLength: 4 }), { maxLength: 8 }), (rounds) => {
@@ -131,7 +131,7 @@ test('whatever the evaluations, a group is paused from its first unhealthy verdi
   );
 });
 
-describe('what the timeline says of a group that continues', () => {
+describe('the timeline of a group that continues', () => {
   const paused = [{ name: 'a', units: ['a'], reason: 'errors is 0.2, above 0.05' }];
   const asked = { verb: 'skip-health-check', actor: 'user:alice', reason: 'a known glitch' } as const;
   const held = () => withPausedGroups(newDeploy(0), 1, paused);

@@ -206,7 +206,7 @@ function backward(units: Model[]): void {
   for (const { on, dead } of units) expect([on, dead]).toEqual([0, 0]);
 }
 
-describe('whatever units, budgets and phases there are, and whatever does not come up,', () => {
+describe('for any units, budgets, phases and failures,', () => {
   test('no version ever gets more of the traffic than its live tasks carry, forward and in a revert at any moment', () => {
     fc.assert(
       fc.property(

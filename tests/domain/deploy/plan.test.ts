@@ -57,7 +57,7 @@ describe('an amount', () => {
     expect(formatAmount(parseAmount(text)!)).toBe(text),
   );
 
-  test('of whole units says so', () => expect(formatAmount({ units: { percent: 5 } })).toBe('5% of units'));
+  test('describes whole units as such', () => expect(formatAmount({ units: { percent: 5 } })).toBe('5% of units'));
 });
 
 describe('a scope', () => {

@@ -73,7 +73,7 @@ describe('a phase of 25 minutes of updates and ten of bake', () => {
   });
 });
 
-describe('whatever the phases and the window', () => {
+describe('for any phases and window', () => {
   const aWindow = fc.record({
     days: fc.subarray(['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const, { minLength: 1 }),
     from: fc.constantFrom('00:00', '02:30', '09:00', '17:15'),

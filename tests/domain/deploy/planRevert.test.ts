@@ -109,7 +109,7 @@ const PHASE = {
 const onePhase = (scope: string): PhasePlan => ({ ...PHASE, scope, amount: { count: 1 } });
 const planOf = (...phases: PhasePlan[]): DeployPlan => ({ version: 'kv:2', artifacts: [], phases });
 
-describe('what a deploy that was stopped leaves to the next', () => {
+describe('the units that a stopped deploy leaves to the next', () => {
   const left = (units: readonly Unit[]) => inheritanceOf('kv:2', { units }, undefined);
   const next = (units: readonly Unit[], before: readonly Unit[], settled?: string[]) =>
     asBefore(units, { ...left(before), ...(settled ? { settled } : {}) }, before).map(({ version, mixed }) =>

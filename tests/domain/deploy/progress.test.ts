@@ -320,7 +320,7 @@ describe('how a deploy ends', () => {
     check(succeeded({ version: 'kv:2' }, { missing, skipped }), 'success', reason),
   );
 
-  test('a revert says by whom and whether the version is bad; no other end does', () => {
+  test('a revert states its actor and whether the version is bad; no other end does', () => {
     const reverted = resultOf(
       { kind: 'reverted', by: 'user:alice', reason: '', bad: false, paused: null },
       OF,

@@ -66,7 +66,7 @@ const aStep = fc.record({
   turn: fc.constantFrom('stage', 'pause', 'dependency', 'resume', 'unpause', 'note' as const),
 });
 
-test('whatever happens in whatever order, the spans add up to the time that passed', () => {
+test('in any order of events, the spans add up to the time that passed', () => {
   fc.assert(
     fc.property(fc.array(aStep, { maxLength: 40 }), (steps) => {
       let record = newDeploy(NOW);
@@ -151,7 +151,7 @@ describe('the effect that people see', () => {
   });
 });
 
-describe('what keeps a deploy from continuing', () => {
+describe('the obstacles of a deploy', () => {
   const waits = (record: DeployRecord) => {
     const input = { pipeline: 'kvstore', release: 2, action: 'deploy', attempt: 1, version: 'kv:2' };
     const { blockedBy, until } = deployStatus(record, { ...input, spec: { pushType: 'twine' } }, NOW);
@@ -172,7 +172,7 @@ describe('what keeps a deploy from continuing', () => {
   });
 });
 
-describe('what to type next', () => {
+describe('the next commands to type', () => {
   const verbsOf = (record: DeployRecord) => nextCommands(record, 'kvstore/2/deploy').map((line) => line.split(' ')[1]);
   test.each<[string, DeployRecord, string[]]>([
     ['updating', inPhase('updating'), ['watch', 'pause', 'revert']],

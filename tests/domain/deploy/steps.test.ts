@@ -65,7 +65,7 @@ describe('the steps of a plan', () => {
   });
 });
 
-describe('what is to be undone', () => {
+describe('the steps to undo', () => {
   const made = plan();
   const begun = () =>
     made.phases
@@ -87,7 +87,7 @@ describe('what is to be undone', () => {
       ),
     ).toEqual(begun()));
 
-  test('of one phase is that of no other', () => expect(at(dueUndos(begun(), 0))).toEqual([[0, 0]]));
+  test('the key of one phase is that of no other', () => expect(at(dueUndos(begun(), 0))).toEqual([[0, 0]]));
 
   test('is no longer what was undone, or could not be', () => {
     const [last, first] = dueUndos(begun());

@@ -36,7 +36,7 @@ const withoutPast: Change = (record) => ({
   sent: [{ phase: 0, leftOut: null }],
 });
 
-describe('what ends the phases', () => {
+describe('the ends of phases', () => {
   test.each<[string, readonly Change[], string | null]>([
     ['nothing', [isInPhase], null],
     ['a cancel', [says('cancel')], 'cancel'],
@@ -87,7 +87,7 @@ describe('an unhealthy verdict', () => {
     ['does not where nothing is known to go back to', tried('revert', {}, withoutPast), /not reverted, since .* x ran/],
   ])('%s', (_, reason, expected) => expect(reason).toMatch(expected));
 
-  test('of a canary reverts all the same, to what its units run then', () =>
+  test('stopping a canary still reverts, to the versions that its units run then', () =>
     expect(tried('revert', { canary }, withoutPast)).toMatchObject({ kind: 'revert' }));
 });
 

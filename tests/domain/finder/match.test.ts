@@ -8,7 +8,7 @@ const PUSH: FinderEvent = {
   artifact: { kind: 'source', version: 'c0ffee', metadata: {} },
 };
 
-describe('what an event is about concerns a subscription', () => {
+describe('an event matches a subscription', () => {
   test.each<[wanted: Record<string, unknown>, about: FinderEvent['about'], is: boolean]>([
     [{ repository: 'kvstore', branch: 'main' }, PUSH.about, true],
     [{ repository: 'acme/kvstore', branch: 'main' }, PUSH.about, true],

@@ -138,7 +138,7 @@ describe('pages', () => {
   });
 });
 
-describe('what a sweep leaves to the next', () => {
+describe('the state that a sweep leaves to the next', () => {
   const next = { cursor: '9', again: ['web'] };
   const crowd = Array.from({ length: 1_001 }, (_, index) => `p-${index}`);
   test.each<[string, SweepMemory | null, { cursor: string | null; again: string[] }, SweepMemory]>([

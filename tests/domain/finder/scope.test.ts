@@ -15,7 +15,7 @@ const none: WebhookScope = { finders: [], pipelines: [] };
 const builds: WebhookScope = { ...none, finders: ['latest-build', 'our-*'], with: { target: ['//kv:*', '//web'] } };
 const acme: WebhookScope = { ...none, finders: ['commits'], repositories: ['acme/kvstore', 'acme/web-*'] };
 
-describe('what a source of webhooks may say', () => {
+describe('the scope of a source of webhooks', () => {
   test.each<[said: FinderEvent, scope: WebhookScope | null, refused: RegExp | null]>([
     [event('manual', {}), null, /for the finder manual/],
     [event('pipeline-output', { pipeline: 'base', artifact: 'image' }), null, /for the finder pipeline-output/],
@@ -47,7 +47,7 @@ describe('what a source of webhooks may say', () => {
     expect(outOfScope(null, said)).toBeUndefined();
   });
 
-  test('names who may, where nobody publishes', () => {
+  test('names the sources that may, if none has published', () => {
     expect(outOfScope(null, event('manual', {}))?.instead).toContain('conveyor release');
   });
 });

@@ -42,7 +42,7 @@ test('a hold or a freeze stops no clock, and is named', () => {
   expect(one('kv', 43, { state: 'frozen' })).toMatchObject({ state: 'stale', because: 'frozen' });
 });
 
-test('the worst comes first, by how far it is over its own time; what was never deployed comes last, and what has ended not at all', () => {
+test('the worst comes first, by how far it is over its own time; pipelines without any deploy come last, and ended ones not at all', () => {
   const { pipelines } = report(
     pipeline('new', null),
     pipeline('weekly', 3),
@@ -60,7 +60,7 @@ test('the share of a week counts what was ever deployed', () => {
   expect(report(pipeline('d', null)).weekly).toBeNull();
 });
 
-test('a clock that is behind makes nobody stale, and nothing is overdue before it is stale', () => {
+test('a clock that is behind makes no pipeline stale, and nothing is overdue before it is stale', () => {
   expect(one('kv', -1)).toMatchObject({ state: 'fresh', days: 0 });
   const hasty = { ...DEFAULT_FRESHNESS, escalateAfterMs: 10 * DAY_MS };
   expect(freshnessReport([pipeline('kv', 11)], hasty, NOW).pipelines[0]?.state).toBe('overdue');

@@ -40,7 +40,7 @@ test.each([
   ['ended', pipeline(100, { ended: true })],
 ])('one that is %s gets no ticket', (_, found) => expect(due(found).open).toEqual([]));
 
-test('a ticket says since when, what to do, and by whom and why its pipeline is stopped, and goes to the owners', () => {
+test('a ticket states since when, the remedy, and who stopped its pipeline and why, and goes to the owners', () => {
   const stopped = { actor: 'user:bob', at: '2026-11-01T08:00:00.000Z', reason: 'the audit' };
   const text = textOf(step(NEW, pipeline(45, { state: 'frozen', stopped })));
   expect(text).toMatchObject({ title: 'kv was last deployed on 2026-10-10', assignees: ['group:storage'] });
@@ -103,7 +103,7 @@ test('a freeze, its end and another owner change the text; a ticket that a perso
   expect(reopens(updated, 'closed')).toBe(false);
 });
 
-test('nobody keeps a pipeline from its manager by closing the ticket: it is opened again as it escalates', () => {
+test('closing the ticket does not hide a pipeline from its manager: it is opened again as it escalates', () => {
   const closed: OpenTicket = { ...opened(), closedByHand: true };
   const escalation = step(closed, pipeline(45), 18);
   expect(escalation).toMatchObject({ kind: 'update', escalates: true });
@@ -113,7 +113,7 @@ test('nobody keeps a pipeline from its manager by closing the ticket: it is open
   expect(afterStep(escalation, { ticket: 'OPS-1' })).not.toHaveProperty('closedByHand');
 });
 
-test('of more than there is room for the worst have one, the others wait and are counted, and a run carries less than a payload may be', () => {
+test('beyond the limit the worst have a ticket, the others wait and are counted, and a run stays within the size of a payload', () => {
   const name = (n: number) => `p${n}`.padEnd(63, 'x');
   const many = Array.from({ length: 30_000 }, (_, n) => pipeline(50 + n / 1_000, { id: name(n) }));
   const { open, unticketed } = due(...many);
@@ -131,7 +131,7 @@ test('of more than there is room for the worst have one, the others wait and are
 test.each([
   [TICKET_LIMITS.open.max, TICKET_LIMITS.open.max, 0],
   [TICKET_LIMITS.open.max + 1, TICKET_LIMITS.open.max, 1],
-])('of %d pipelines that are too old %d have a ticket and %d wait, also the next day', (old, open, waiting) => {
+])('out of %d pipelines that are too old %d have a ticket and %d wait, also the next day', (old, open, waiting) => {
   const many = Array.from({ length: old }, (_, n) => pipeline(50, { id: `p${n}` }));
   const first = due(...many);
   expect([first.open.length, first.unticketed]).toEqual([open, waiting]);

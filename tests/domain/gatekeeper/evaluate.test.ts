@@ -60,7 +60,7 @@ describe('a restraint', () => {
     expect(holds({ restraint: 'laser', above: 2 }, { id: 'u2' }, { laser })).toBe(false);
   });
 
-  test('of a version orders versions as semver does', () => {
+  test('a rule on a version orders versions as semver does', () => {
     const ordered = [
       '1.0.0-1',
       '1.0.0-2',
@@ -80,7 +80,7 @@ describe('a restraint', () => {
 });
 
 describe('a project', () => {
-  test('is decided by the first rule that matches, and by nobody else', () => {
+  test('is decided by the first rule that matches, and by no other', () => {
     const project: Project = {
       rules: [
         { if: [{ restraint: 'country', in: ['AT'] }], pass: 0 },
@@ -103,7 +103,7 @@ describe('a project', () => {
     expect(Math.abs(both / users.length - 0.05 * 0.05)).toBeLessThan(0.002);
   });
 
-  test('never takes anybody out when any of its rules is widened', () => {
+  test('loses no user when any of its rules is widened', () => {
     fc.assert(
       fc.property(ANY_PROJECT, ANY_USER, fc.nat(), fc.nat(PARTS), (project, user, which, parts) => {
         const widened = project.rules.map((rule, at) =>
@@ -114,7 +114,7 @@ describe('a project', () => {
     );
   });
 
-  test('is closed to whom a rule may concern that cannot be decided, whatever a later rule says', () => {
+  test('is closed to users for whom an applicable rule cannot be decided, whatever a later rule says', () => {
     const undecided: Restraint = { restraint: 'laser', above: 1 };
     const open = { if: [], pass: 1 };
     const gone = { laser: () => null };
@@ -164,7 +164,7 @@ describe('the order in which restraints are tried', () => {
     );
   });
 
-  test('follows what is learned: what nearly always holds goes last, and the dear after the cheap', () => {
+  test('follows what is learned: conditions that nearly always hold go last, and expensive ones after cheap ones', () => {
     const [employee, laser] = [untried({ restraint: 'employee' }), untried({ restraint: 'laser', above: 1 })];
     expect(cheapestOrder([laser, employee])).toEqual([1, 0]);
     for (let n = 0; n < 5000; n += 1) {

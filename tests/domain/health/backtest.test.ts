@@ -97,7 +97,7 @@ test('for is held as a deploy holds it', () => {
   expect(results(errors, trials)).toEqual({ blip: 'passed', bad: 'found' });
 });
 
-test('each bake is judged from its beginning, as a deploy does: what held for long enough only over two is not found', () => {
+test('each bake is judged from its beginning, as a deploy does: a limit that held for long enough only over two is not found', () => {
   const errors = check({ for: { evaluations: 2 } });
   const [first, second] = ticks(errors, [0.2, 0.2]) as [Tick, Tick];
   const bakes = [first, { ...second, updatedAt: first.at }];
@@ -231,7 +231,7 @@ describe('names a limit that would have erred less', () => {
       (limit) => ({ increase: { percent: limit } }),
     ],
   ];
-  test.each(kinds)('of %s, and it really errs as little as it says, whatever was seen', (_, fields, written) => {
+  test.each(kinds)('proposes limits for %s, and errs as little as it claims, for any past', (_, fields, written) => {
     const values = fc.array(fc.double({ min: -1, max: 1, noNaN: true }), { minLength: 1, maxLength: 3 });
     const reference = fc.oneof(fc.constant(0), fc.double({ min: -1, max: 1, noNaN: true }));
     const samples = fc.array(fc.record({ isBad: fc.boolean(), values, reference }), { minLength: 1, maxLength: 5 });

@@ -29,7 +29,7 @@ const A_TASK_OF = (value: number): number[] => [value, value, value];
 const THREE = (value: number): Side => side([A_TASK_OF(value), A_TASK_OF(value), A_TASK_OF(value)]);
 const EARLIER = (value: number): Side => side([A_TASK_OF(value), A_TASK_OF(value), A_TASK_OF(value)], 3, baseline.end);
 
-describe('a verdict is a sentence that somebody understands at three in the morning', () => {
+describe('a verdict is a sentence that a tired person understands at three in the morning', () => {
   const up10 = { compare: 'control', threshold: { increase: '10%' } };
   test.each([
     [
@@ -202,7 +202,7 @@ describe('transforms and reduce', () => {
     ['rate', ['rate']],
     ['percentile', [{ percentile: { q: 99, over: 3 * MINUTE } }]],
     ['average', [{ average: 3 * MINUTE }]],
-  ])('%s: what is not a number neither passes nor hides what is bad', (_title, transform) => {
+  ])('%s: a value that is no number neither passes nor hides a bad one', (_title, transform) => {
     const fields = { transform, threshold: { above: 0.05 } };
     for (const nothing of [NaN, Infinity, -Infinity]) {
       expect(evaluate(fields, side([[nothing, nothing, nothing]])).verdict).toBe('inconclusive');
@@ -220,7 +220,7 @@ describe('transforms and reduce', () => {
     expect(evaluateCheck({ check: old, fresh, control: none, before: none, window, baseline }).observed).toBe(2);
   });
 
-  test('fill zero does not make health of a metric that nobody reports', () => {
+  test('fill zero does not make health of a metric without reports', () => {
     expect(evaluate({ transform: [{ fill: 'zero' }] }, side([], 3)).verdict).toBe('inconclusive');
   });
 });
@@ -246,7 +246,7 @@ describe('who has to report', () => {
     expect(silentOf(tasks, silent, 0, fields)).toBe(verdict);
   });
 
-  test('those that report may be found unhealthy whoever is silent', () => {
+  test('reporting tasks may be found unhealthy whichever tasks are silent', () => {
     expect(silentOf(100, 90, 1)).toBe('unhealthy');
   });
 
@@ -270,7 +270,7 @@ describe('who has to report', () => {
     });
   });
 
-  test('a version that nobody runs is nothing to compare with', () => {
+  test('a version without running tasks is nothing to compare with', () => {
     const fields = { compare: { version: 'kv:9' }, threshold: { increase: '10%' } };
     expect(evaluate(fields, THREE(1), none, EARLIER(1)).verdict).toBe('inconclusive');
     expect(evaluate(fields, THREE(1), THREE(1)).reason).toContain('of the 3 tasks on kv:9');

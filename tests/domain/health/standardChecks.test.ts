@@ -89,7 +89,7 @@ test('fields of a check beside uses replace those of the ready one', () => {
   expect(orders).toMatchObject({ name: 'orders', metric: 'app.orders', compare: 'before', onUnhealthy: 'pause' });
 });
 
-test('behind the file nobody sees that a check was a ready one', () => {
+test('behind the file a ready check looks like any other', () => {
   const whole = { name: 'cpu', metric: 'system.cpu', transform: [{ average: '3m' }], minSamples: 3 };
   const compared = { compare: 'control' as const, threshold: { increase: '20%' } };
   expect(checksOf({ uses: 'standard/cpu' })).toEqual(checksOf({ ...whole, ...compared }));

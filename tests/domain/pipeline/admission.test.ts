@@ -32,7 +32,7 @@ const held = (state: PipelineState) => heldBy(state, 'user:alice', 'conference',
 /** After release 1 was granted, and still deploys. */
 const busy = (supersede?: Supersede): PipelineState => admit(withReady(pipeline(5, supersede), ready(1)), NOW).state;
 
-describe('of the deploys that are ready', () => {
+describe('among deploys that are ready', () => {
   test.each<[string, PipelineState, string[]]>([
     ['one alone is granted', withReady(pipeline(1), ready(1)), ['1 deploy granted']],
     [
@@ -123,7 +123,7 @@ describe('of the deploys that are ready', () => {
     expect(withdraw(withReady(busy(), ready(2)), ready(2)).ready).toEqual([]);
   });
 
-  test('a release that ended holds nothing any more, even if nobody said that its deploy did', () => {
+  test('a release that ended holds nothing any more, even if its deploy never reported its end', () => {
     const after = recordRelease(withReady(busy(), ready(1, { action: 'other' }), ready(2)), resultOf(1, []), NOW);
     expect(after.ready).toEqual([ready(2)]);
     expect(told(after)).toEqual(['2 deploy granted']);
@@ -154,7 +154,7 @@ const aTurn = fc.oneof(
 const RELEASES = [1, 2, 3, 4, 5, 6];
 
 test.each<Supersede>(['waiting', 'never'])(
-  'supersede: %s. One release deploys at a time, none after a newer one of the same action, none known-bad, none held, and nobody waits for ever',
+  'supersede: %s. One release deploys at a time, none after a newer one of the same action, none known-bad, none held, and none waits for ever',
   (supersede) => {
     fc.assert(
       fc.property(fc.array(aTurn, { maxLength: 60 }), fc.subarray(RELEASES), (turns, rollbacks) => {

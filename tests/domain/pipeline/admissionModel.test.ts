@@ -143,7 +143,7 @@ describe.each<Supersede>(['waiting', 'never', 'running'])(
       return model;
     };
 
-    test('one holds each group, one deploys, nobody is answered twice or starves, tests are never refused', () => {
+    test('one holds each group, one deploys, none is answered twice or starves, tests are never refused', () => {
       fc.assert(
         fc.property(fc.array(turn, { maxLength: 80 }), (turns) => {
           const { state, answered, granted } = played(turns);

@@ -182,7 +182,7 @@ describe('who deploys when (docs/design/pipeline.md#concurrency)', () => {
   ])('%s', (_, state, expected) => expect(toldOf(state)).toEqual(expected));
 });
 
-describe('nobody who is older starves at a group', () => {
+describe('no older release starves at a group', () => {
   const waits = withAsked(admittedOf(pipelineWith(3), exclusive(2, ['prod'])), exclusive(1, ['prod', 'load']));
   test('one who waits for several is not overtaken at the free one', () => {
     const state = withAsked(waits, exclusive(3, ['load']));
@@ -300,10 +300,10 @@ describe('who has to make way', () => {
     ],
   ])('%s', (_, state, expected) => expect(overtaken(state)).toEqual(expected));
 
-  test('a rollback preempts whoever deploys, although the pipeline is frozen', () =>
+  test('a rollback preempts every running deploy, even if the pipeline is frozen', () =>
     expect(overtaken(frozen(rolledBack(deploying())))).toEqual(['1 preempted by 3']));
 
-  test('whoever waits for one that makes way sees that at once', () =>
+  test('a release that waits for one that makes way shows that at once', () =>
     expect(waitingOf(withAsked(deploying(running), deployOf(2)))).toEqual([
       '2 deploy: release 1 deploys and was asked to make way',
     ]));
@@ -326,7 +326,7 @@ describe('who has to make way', () => {
     );
   });
 
-  test('nothing is inherited any more by whoever waits for a deploy that has come through, or brought all back', () => {
+  test('a release that waits for a deploy which has succeeded, or reverted completely, inherits nothing', () => {
     const mixed = withdraw(pipelineWith(3), { release: 1, action: 'deploy', leaves: LEFT });
     const waiting = withAsked(admittedOf(mixed, deployOf(2)), deployOf(3));
     const inheritedAfter = (...outcome: Parameters<typeof deployed>) => {

@@ -18,7 +18,7 @@ const after = (state: PipelineState, deploy: DeployEnded): PipelineState =>
 const told = (state: PipelineState): string[] =>
   admit(state, NOW).decisions.map(({ release, admission }) => `${release} ${admission.kind}`);
 
-describe('what a deploy came to counts before the next one is let in, also while its release continues', () => {
+describe('the end of a deploy counts before the next one is admitted, even while its release continues', () => {
   test.each<[string, PipelineState, string[]]>([
     ['another version may deploy after a revert', waiting('kv:3'), ['2 granted']],
     ['the version that was reverted may not', waiting('kv:2'), ['2 bad-package']],

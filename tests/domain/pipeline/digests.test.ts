@@ -121,7 +121,7 @@ describe('a known-bad version that a release has with another digest', () => {
   });
 });
 
-describe('of two that name a version before it was deployed', () => {
+describe('two artifacts that name a version before it was deployed', () => {
   const told = remembering(EMPTY, [kv(12, A)]);
   const refused = released('failed', kv(12, A));
   const waits = running(EMPTY, kv(12, A));

@@ -32,8 +32,8 @@ const read = (value: unknown) => {
   return parsed;
 };
 
-describe('what was exported', () => {
-  test('comes back: spec, records, known-bad, keys and numbers; what people did stands in the file alone', () => {
+describe('an export', () => {
+  test('comes back: spec, records, known-bad, keys and numbers; decisions of people are kept only in the file', () => {
     const back = imported(null, read(document), fresh.groups, fresh.settings, BY);
     const again = documentOf(back, NOW);
     expect(again).toMatchObject({

@@ -75,16 +75,19 @@ describe('a follow-on', () => {
     expect(toldOf(withAsked({ ...following(), held: { actor: 'a', at: '', reason: '' } }, mine()))).toEqual([]);
   });
 
-  test.each(['waiting', 'running', 'never'] as const)('supersedes nobody, and waits for its turn (%s)', (supersede) => {
-    const state = following({ releases: { supersede } });
-    const older = { ...state, active: [...begunBy(state, manual()).active], nextNumber: 5 };
-    const deploying = admittedOf(older, deployOf(4));
-    expect(admit(withAsked(deploying, mine()), NOW)).toMatchObject({ decisions: [], overtaken: [] });
-    // Nor does it keep others from their turn while it waits for its units.
-    expect(toldOf(withAsked(older, deployOf(4)))).toEqual(['4 deploy granted']);
-    const done = recordRelease(deploying, resultOf(4, [deployed('deploy', 'cancelled', artifact('kv:4'))]), NOW);
-    expect(toldOf(withAsked(done, mine()))).toEqual(['3 deploy granted']);
-  });
+  test.each(['waiting', 'running', 'never'] as const)(
+    'supersedes no release, and waits for its turn (%s)',
+    (supersede) => {
+      const state = following({ releases: { supersede } });
+      const older = { ...state, active: [...begunBy(state, manual()).active], nextNumber: 5 };
+      const deploying = admittedOf(older, deployOf(4));
+      expect(admit(withAsked(deploying, mine()), NOW)).toMatchObject({ decisions: [], overtaken: [] });
+      // Nor does it keep others from their turn while it waits for its units.
+      expect(toldOf(withAsked(older, deployOf(4)))).toEqual(['4 deploy granted']);
+      const done = recordRelease(deploying, resultOf(4, [deployed('deploy', 'cancelled', artifact('kv:4'))]), NOW);
+      expect(toldOf(withAsked(done, mine()))).toEqual(['3 deploy granted']);
+    },
+  );
 
   test('goes back to what was good before its version', () => {
     const { decisions: told } = admit(withAsked(following(), mine()), NOW);
@@ -161,7 +164,7 @@ describe('a follow-on', () => {
   });
 });
 
-describe('what a follow-on did not bring is shown in the status of its pipeline', () => {
+describe('the rest that a follow-on did not bring is shown in the status of its pipeline', () => {
   const failed = (version = 'kv:2'): DeployEnded => {
     const deploy = deployed('deploy', 'cancelled', artifact(version));
     return { ...deploy, result: { ...deploy.result, outcome: 'failed', classification: 'bad-failure' } };

@@ -23,7 +23,7 @@ const opens = (state: PipelineState, release: number, atMs: number | null) =>
 const turnOf = (state: PipelineState, release: number) =>
   state.ready.find((ready) => ready.release === release)?.opensAtMs;
 
-describe('what the calendar gates', () => {
+describe('actions that the calendar gates', () => {
   const asked = withAsked(weekly(1), deployOf(1));
   test('a deploy waits while its opening is looked up, from when it was ready', () => {
     expect(unscheduled(asked)).toEqual([{ release: 1, action: 'deploy', afterMs: NOW }]);
@@ -90,7 +90,7 @@ describe('a time that was missed', () => {
     const state = admit({ ...missed, ready: [...missed.ready, newer] }, NOW).state;
     expect(unscheduled(rescheduled(state))).toEqual([{ release: 2, action: 'deploy', afterMs: NOW }]);
   });
-  test('is made up once: what is ready afterwards waits for the next', () => {
+  test('is made up once: an artifact that is ready afterwards waits for the next opening', () => {
     const state = withAsked(admit(unheld(missed), NOW).state, deployOf(2));
     expect(toldOf(state)).toEqual([]);
     expect(unscheduled(state)).toEqual([{ release: 2, action: 'deploy', afterMs: NOW }]);

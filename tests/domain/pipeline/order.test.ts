@@ -61,7 +61,7 @@ describe('late news', () => {
     submitted(state, [artifact], trigger, NOW);
   const [a, b, c] = [commit('a', { before: 'z' }), commit('b', { before: 'a' }), commit('c', { before: 'b' })];
 
-  test('of the push before starts nothing, and is on record', () => {
+  test('the commit of the push before starts nothing, and is on record', () => {
     const { state } = after(pipeline, webhook('2'), b);
     const late = after(state, webhook('1'), a);
     expect(late).toMatchObject({ number: null, duplicate: false });
@@ -71,7 +71,7 @@ describe('late news', () => {
     ]);
   });
 
-  test('of all pushes in any order leaves the newest', () => {
+  test('pushes in any order leave the newest', () => {
     for (const pushes of [
       [c, b, a],
       [b, c, a],
@@ -105,7 +105,7 @@ describe('late news', () => {
     expect(after(back.state, webhook('4'), b)).toMatchObject({ number: 4, duplicate: false });
   });
 
-  describe('of a push that somebody kept, and delivers again under another id,', () => {
+  describe('a kept push that is delivered again under another id', () => {
     const pushed = (minute: number) => ({ pushedAt: `2026-11-20T12:${minute}:00Z` });
     const forth = { ...b, metadata: { ...b.metadata, ...pushed(11) } };
     const back = { ...a, metadata: { before: 'b', ...pushed(12) } };

@@ -64,7 +64,7 @@ describe('gates: releases', () => {
   });
   test('with gates: deploys the calendar gates no start', () =>
     expect(startsOf(line(1, { schedule: calendar }))).toEqual([1]));
-  test('of those that wait for the same opening the newest is left, at the time of the oldest', () => {
+  test('only the newest waits for an opening, with the time of the oldest', () => {
     const state = thinned(opening(gated(3), [NOW + HOUR, NOW + HOUR, NOW + 99 * HOUR]), NOW);
     expect(state.active).toMatchObject([{ number: 3, opensAtMs: NOW + HOUR }]);
     expect(state.history).toMatchObject([
@@ -90,7 +90,7 @@ describe('a line that has grown too long', () => {
     expect(state.active).toHaveLength(MAX_QUEUED + 1);
     expect(numbers(state.history)).toEqual([2, 3]);
   });
-  test('of as many as may be is left alone', () => {
+  test('a queue of the permitted size is left alone', () => {
     const full = line(MAX_QUEUED);
     expect(thinned(full, NOW)).toBe(full);
   });

@@ -38,7 +38,7 @@ const alice = { actor: 'user:alice', reason: '' };
 
 const two = ships(ships(pipelineOf(), 'kv:1'), 'kv:2');
 
-describe('what another pipeline has replaced', () => {
+describe('versions that another pipeline has replaced', () => {
   test('is not reverted: the refusal says what runs now, and how to bring something else all the same', () => {
     expect(refuseRollBack(hotfixed(two, 2), 2, alice)).toEqual({
       code: 'invalid-state',

@@ -143,7 +143,7 @@ test('after any history a revert goes back, or is refused with a reason that is 
   );
 });
 
-test('of what runs now it is refused only where nothing earlier is known to be good, or another pipeline brought it', () => {
+test('a revert of the running version is refused only if nothing earlier is known to be good, or another pipeline brought it', () => {
   fc.assert(
     fc.property(fc.array(fc.constantFrom(...EVENTS), { maxLength: 14 }), (events) => {
       const world = events.reduce<World>((before, event, nth) => after(before, event, nth + 1), BEGIN);

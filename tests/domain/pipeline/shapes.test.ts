@@ -23,7 +23,7 @@ test.each<[string, unknown, boolean]>([
 });
 
 test.each(['the pipeline', 'an action'])(
-  'a calendar that a program names in the blackouts of %s is read by nobody',
+  'a calendar that a program names in the blackouts of %s is not read',
   (whose) => {
     const blackouts = [{ ics: '/etc/holidays.ics' }] as never[];
     const spec = specOf();

@@ -108,7 +108,7 @@ describe('a version soaks where it was deployed', () => {
     expect(told(null, 30)).toBe('waiting: soaking: there is no pipeline kvstore yet');
   });
 
-  test('of another digest it is another version', () => {
+  test('another digest is another version', () => {
     const wanted = [{ name: 'executable', version: 'kv:2', digest: 'sha256:1' }];
     expect(told(one(), 30, { wanted })).toContain('soaked');
     const [good] = one().good['staging'] ?? [];

@@ -226,7 +226,7 @@ describe('a rollback goes back to', () => {
     expect(versionsOf(rollbackOf(good(failed, 'kv:5'), 3))).toBe('release 5 is what runs now; revert that one');
   });
 
-  test.each(['cancelled', 'failed'] as const)('what was good last, when a deploy %s half way', (outcome) => {
+  test.each(['cancelled', 'failed'] as const)('the last good version when a deploy %s half way', (outcome) => {
     const half = released(three, deployed('deploy', outcome, artifact('kv:4')));
     expect(versionsOf(rollbackOf(half, 4))).toEqual(['executable@kv:3']);
     expect(badOf(rollBack(half, 4))).toEqual(['executable@kv:4']);
@@ -321,7 +321,7 @@ describe('a request is refused', () => {
     expect(refuseApply(state, theirs, {}, 'user:alice')).toBeUndefined();
   });
 
-  test('whom a rule of the platform permits need not be an owner, and a group never acts', () => {
+  test('a principal that a rule of the platform permits need not be an owner, and a group never acts', () => {
     const root = { actor: 'user:root', permitted: 'platform.admins' };
     const two = good(good(pipelineOf(), 'kv:1'), 'kv:2');
     const storage = { actor: 'group:storage', key: null };

@@ -32,7 +32,7 @@ const versions = (state: PipelineState) =>
     ?.artifacts.map(({ version }) => version)
     .sort();
 
-describe('what a finder or a webhook brings', () => {
+describe('artifacts of a finder or a webhook', () => {
   const whole = after(both(), [finder(), source(1)], [finder(), config(1)]);
   test.each<[string, PipelineState, Trigger, Artifact[], string]>([
     ['is remembered while another input has no value', both(), finder(), [source(1)], 'null'],
@@ -134,7 +134,7 @@ describe('an input that a release does not name', () => {
   ])('is the latest where %s', (_, state, expected) => expect(taken(state)).toEqual(expected));
 });
 
-describe('what a person releases', () => {
+describe('a release by a person', () => {
   const known = after(both(), [finder(), source(1)], [finder(), config(1)]);
   test('is released again, as often as they like', () =>
     expect(

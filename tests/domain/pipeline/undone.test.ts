@@ -52,7 +52,7 @@ test.each<[string, ReleaseSummary[], unknown]>([
   expect(undoneBy(one(4), releases)).toEqual(undone);
 });
 
-test('of many releases only those are marked that were undone', () => {
+test('among many releases only the undone ones are marked', () => {
   expect(withUndone([one(3), one(4), rollback(5, 4)]).map(({ number, undone }) => [number, undone?.by])).toEqual([
     [3, undefined],
     [4, 'web/5'],

@@ -89,7 +89,7 @@ describe('an emergency that was approved', () => {
   });
 });
 
-test('whoever looks at one sees who may approve, until when, and what to type', () => {
+test('shows the possible approvers, the deadline, and the command to type', () => {
   const until = '2026-11-23T18:00:00.000Z';
   const status = { ...releaseStatus(withAction(waiting, 'deploy', { until }), input), webUi: '' };
   const view = { width: 160, color: false, timezone: 'UTC', now: NOW } as unknown as Parameters<

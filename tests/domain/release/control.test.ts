@@ -248,7 +248,7 @@ test('the groups that come with an approval are texts no longer than an actor, w
   expect(approvals['approve']).toMatchObject([{ vouched: ['group:sre'] }]);
 });
 
-test('a revert keeps the rule by which somebody who is not an owner may give it, for the rollback that may follow', () => {
+test('a revert keeps the rule that permitted it, for the rollback that may follow', () => {
   const { ending } = takeRelease(RELEASE_FREE, 'revert', { actor: 'user:root', permitted: 'platform.admins' });
   expect(ending).toEqual({ actor: 'user:root', reason: '', revert: true, notBad: false, permitted: 'platform.admins' });
   const { ending: owner } = takeRelease(RELEASE_FREE, 'revert', { actor: 'user:alice', notBad: true });

@@ -35,7 +35,7 @@ const next = (
     decision.kind === 'start' ? `start ${decision.action}` : `skip ${decision.action}: ${decision.reason}`,
   );
 
-describe('what can happen next', () => {
+describe('possible next actions', () => {
   const chain = { build: {}, test: { needs: ['build'] } };
   const diamond = (last: Action) => ({ a: {}, b: {}, last: { needs: ['a', 'b'], ...last } });
   const cleanup = (runIf: 'failure' | 'always') => ({ deploy: {}, cleanup: { needs: ['deploy'], runIf } });

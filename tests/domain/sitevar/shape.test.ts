@@ -6,7 +6,7 @@ import { describeShape, shapeOf } from '../../../domain/sitevar/shape';
 const JSON_VALUE = fc.jsonValue({ maxDepth: 4 });
 const TIME = '2026-11-24T08:00:00Z';
 
-describe('what a sitevar was so far', () => {
+describe('the shape of past values of a sitevar', () => {
   test.each<[readonly unknown[], string]>([
     [[true, false], 'true or false'],
     [[1, 2.5], 'a number'],
@@ -77,7 +77,7 @@ describe('a value that deviates', () => {
     );
   });
 
-  test('is not looked at deeper than anybody reads, and 20 places are shown at most', () => {
+  test('is inspected only to a readable depth, and shows 20 places at most', () => {
     const nested = (depth: number, end: unknown): unknown => (depth === 0 ? end : { in: nested(depth - 1, end) });
     const deep = SITEVAR_LIMITS.depth.max + 5;
     expect(deviations(shapeOf([nested(deep, 1)])!, nested(deep, 'x'))).toEqual([]);

@@ -160,7 +160,7 @@ describe('a matrix', () => {
     ]);
   });
 
-  test('of more actions than a pipeline may have is refused as if they were written out', () => {
+  test('a template with more actions than a pipeline may have is refused as if they were written out', () => {
     const test = { type: 'build', matrix: { a: Array.from({ length: 40 }, (_, n) => n) }, with: { n: '${a}' } };
     expect(errors({ one: test, two: test })).toEqual(['over-limit actions']);
     const wide = { ...test, matrix: { a: Array(SPEC_LIMITS.axisValues.max + 1).fill(1) } };
@@ -169,13 +169,13 @@ describe('a matrix', () => {
     expect(errors({ deep })).toEqual(['over-limit actions.deep.matrix']);
   });
 
-  test('of which the artifacts have names of their own is fine', () => {
+  test('a template whose artifacts have names of their own is fine', () => {
     const build = { type: 'build', matrix: { r: ['eu', 'us'] }, outputs: ['image-${r}'] };
     expect(errors({ build, pack: { type: 'pkg', inputs: ['image-eu', 'image-us'] } })).toEqual([]);
   });
 });
 
-test('a mistake is reported once and where it is written, whoever uses it', () => {
+test('a mistake is reported once and at its origin, however often it is used', () => {
   const file = stringify({
     ...BASE,
     templates: {
@@ -276,7 +276,7 @@ describe('for all files', () => {
     );
   });
 
-  test('whatever is there instead of templates and actions, it never throws', () => {
+  test('it never throws, whatever stands in place of templates and actions', () => {
     fc.assert(
       fc.property(fc.anything(), fc.anything(), fc.anything(), (templates, actions, inside) => {
         expandActions(templates);

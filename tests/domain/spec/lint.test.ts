@@ -183,7 +183,7 @@ describe('a check', () => {
     expect(found).toEqual(expected);
   });
 
-  test('of a canary is looked at as well', () => {
+  test('checks of a canary are examined as well', () => {
     const canary = (fields: object): string[] =>
       codes({
         artifacts: { exe: { finder: 'manual' } },
@@ -207,7 +207,7 @@ describe('a check', () => {
   });
 });
 
-describe('what runs is not refused', () => {
+describe('a pipeline that works is not refused', () => {
   test.each<[string, object]>([
     [
       'conditions, joins, retries, timeouts',
@@ -243,7 +243,7 @@ describe('an artifact for children', () => {
       children: { pipelines: ['other'], artifacts: ['exe'] },
     });
 
-  test('comes from who makes it last, so somebody has to', () => {
+  test('an artifact comes from its last producer, so there has to be one', () => {
     expect(handed(['build'])).toEqual([]);
     expect(handed([])).toEqual(['ambiguous-artifact']);
     expect(handed([], { fix: build({ needs: ['build', 'rebuild'], outputs: ['exe'] }) })).toEqual([
@@ -459,7 +459,7 @@ describe('a calendar', () => {
   });
 });
 
-describe('what would be ignored is refused', () => {
+describe('a field that would be ignored is refused', () => {
   const schedule = { calendar: '0 10 * * 1-4', timezone: 'Europe/Berlin' };
   const made = (action: object) => ({
     actions: { make: { outputs: ['exe'], ...action }, ship: build({ inputs: ['exe'] }) },

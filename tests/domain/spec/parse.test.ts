@@ -13,14 +13,14 @@ const examples = readdirSync(EXAMPLES, { recursive: true, encoding: 'utf8' }).fi
 const read = (file: string): string => readFileSync(join(EXAMPLES, file), 'utf8');
 const errorsOf = (text: string) => parsePipeline(text).problems.filter(({ severity }) => severity === 'error');
 
-describe('what people copy works', () => {
+describe('examples that people copy work', () => {
   test('there are examples', () => expect(examples).toContain('kvstore/pipeline.yaml'));
 
   test.each(examples)('examples/%s lints without errors', (file) => {
     expect(errorsOf(read(file))).toEqual([]);
   });
 
-  test('a file of conveyor init lints without a word, and belongs to whoever asked', () => {
+  test('a file of conveyor init lints without a word, and belongs to its author', () => {
     const { spec, problems } = parsePipeline(firstPipeline('web', 'user:alice'));
     expect(problems).toEqual([]);
     expect(spec).toMatchObject({ pipeline: 'web', owners: ['user:alice'] });
@@ -89,7 +89,7 @@ describe('YAML', () => {
     expect(performance.now() - before).toBeLessThan(20_000);
   });
 
-  test('of many mistakes as many are shown as a person reads, and how many more there are', () => {
+  test('a readable number of many mistakes is shown, and the count of the rest', () => {
     const keys = Array.from({ length: 20_000 }, (_, n) => `key${n}: 1`);
     const { spec, problems } = parsePipeline(`${keys.join('\n')}\n`);
     expect(spec).toBeNull();
@@ -178,7 +178,7 @@ describe('for all files', () => {
           ...places((value as Record<string, unknown>)[key]),
         ]);
 
-  test('whatever is broken in a good file, there is an answer that points into it', () => {
+  test('for any damage to a good file, the answer points into it', () => {
     fc.assert(
       fc.property(edits, (changes) => {
         const value: unknown = parseYaml(read('frontend/pipeline.yaml'));

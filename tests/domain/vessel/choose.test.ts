@@ -86,7 +86,7 @@ const anyPeer = fc.record({
   restsUntil: fc.constantFrom(0, NOW + 1),
 });
 
-test('whoever there is, a host asks for what it lacks, of one that has it, is awake and has room; and asks while there is such a one', () => {
+test('among any peers, a host asks one that has the missing piece, is awake and has room; and asks while there is such a one', () => {
   fc.assert(
     fc.property(fc.array(anyPeer, { maxLength: 6 }), fc.uniqueArray(fc.nat(7)), fc.nat(), (list, mine, seed) => {
       const peers = list.map(({ distance, there, ...rest }, at) => peer(`p${at}`, distance, there, rest));
@@ -106,7 +106,7 @@ test('whoever there is, a host asks for what it lacks, of one that has it, is aw
   );
 });
 
-test('as long as somebody honest has each piece and wakes up, a host gets all of them, whoever else lies', () => {
+test('as long as an honest peer has each piece and wakes up, a host gets all of them, whatever others lie', () => {
   fc.assert(
     fc.property(fc.array(fc.uniqueArray(fc.nat(7)), { maxLength: 5 }), fc.nat(), (others, seed) => {
       const mine = noBits(8);

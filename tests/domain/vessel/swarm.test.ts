@@ -15,7 +15,7 @@ test('a source serves a piece twice, and again once five seconds have gone by', 
   expect(countBits(offeredBits(new Map<number, ServedPieces>([[2, twice]]), 9, 10), 9)).toBe(8);
 });
 
-test('whatever a peer did before, who lies rests for at least ten minutes, and what it sends meanwhile does not end that', () => {
+test('for any past of a peer, a liar rests for at least ten minutes, and its messages meanwhile do not end that', () => {
   const outcome = fc.constantFrom<AskOutcome>('good', 'lied', 'failed', 'busy');
   fc.assert(
     fc.property(fc.array(outcome), fc.array(outcome), (before, after) => {
@@ -53,7 +53,7 @@ test.each([
   expect(distanceOf(own, other)).toBe(distance);
 });
 
-test('a host asks thirty at most: most of them near, some of each distance, and everybody others', () => {
+test('a host asks thirty at most: most of them near, some of each distance, and different ones for each host', () => {
   const all = Array.from({ length: 300 }, (_, at) => ({
     id: `h${at}`,
     labels: { rack: `r${at % 10}`, region: at % 2 ? 'x' : 'y' },

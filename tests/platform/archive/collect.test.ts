@@ -109,7 +109,7 @@ describe('bringing an archive up to date', () => {
     expect(releases(memory)).toEqual([1]);
   });
 
-  test('is not kept from the others by one that nobody can read: of that it has what is left, or a place for it', async () => {
+  test('is not kept from the others by an unreadable one: that one has its remaining fields, or a placeholder', async () => {
     const memory = new MemoryArchive();
     const ended: Ended[] = [
       { number: 1, closedMs: NOW_MS - HOUR_MS, failures: 9 },

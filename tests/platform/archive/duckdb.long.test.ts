@@ -83,7 +83,7 @@ describe('an archive in a file', () => {
     });
   });
 
-  test('that takes too long is interrupted, and whoever waits for it gives up; the next time it is as it was', async () => {
+  test('a read that takes too long is interrupted, and its caller gives up; the next time it is as it was', async () => {
     await openEmbedded(file).write(archived(1), mark(5), null);
     const many = Array.from({ length: 3_000 }, (_, nth) => archived(nth + 2)).flat();
     await expect(openEmbedded(file, 1).write(many, mark(6), mark(5))).rejects.toMatchObject({

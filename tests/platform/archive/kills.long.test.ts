@@ -33,7 +33,7 @@ async function wasKilled(place: string, afterLines: number): Promise<boolean> {
 
 function survivesKills(place: () => string): void {
   test(
-    `has every row once after whoever writes was killed ${KILLS} times`,
+    `has every row once after its writer was killed ${KILLS} times`,
     async () => {
       for (let kill = 0; kill < KILLS; kill += 1) expect(await wasKilled(place(), 1 + (kill % 13))).toBe(true);
       expect(await wasKilled(place(), Infinity)).toBe(false);

@@ -19,7 +19,7 @@ function refusalOf(value: unknown): string {
   throw new Error('it was taken');
 }
 
-test('of a record is kept what says which versions are affected, and that is a record again', () => {
+test('keeps the parts of a record that state affected versions, as a valid record', () => {
   const kept = parse(RECORD);
   expect(kept).toEqual({ id: 'X-1', affected: [{ ...AFFECTED, versions: [] }] });
   expect(parse(kept)).toEqual(kept);
@@ -48,7 +48,7 @@ test.each<[string, unknown, RegExp]>([
   expect(refusalOf(value)).toMatch(why);
 });
 
-test('of a record that names several packages those are taken that SBOMs can be held against, and the others named', () => {
+test('takes the packages of a record that SBOMs can be compared with, and names the others', () => {
   const ruby = {
     package: { ecosystem: 'RubyGems', name: 'tool' },
     ranges: [{ type: 'ECOSYSTEM', events: [{ introduced: '0' }, { fixed: '2' }] }],

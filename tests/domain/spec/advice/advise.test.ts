@@ -69,7 +69,7 @@ test('nor where people start every release', () => {
   expect(told(pipeline({}, { window: undefined }, {}, { schedule: { mode: 'manual' } }))).toEqual([]);
 });
 
-test('of several deploys the first is to have hours, once', () => {
+test('advises hours for the first of several deploys, once', () => {
   const { deploy } = pipeline({}, { window: undefined }).actions;
   const spec = { ...pipeline(), actions: { first: deploy, second: deploy } } as ReturnType<typeof pipeline>;
   expect(told(spec)).toEqual(['mornings actions.first.window']);
@@ -102,7 +102,7 @@ test.each<[string, Partial<Tallies>, string[]]>([
   ['a third failed late', failedAt([1, 8], [7, 4]), ['bake-earlier actions.deploy.with.phases[0].bake']],
   ['most failed early', failedAt([1, 9], [7, 4]), []],
   ['few failed', failedAt([9, 9]), []],
-])('of its category, where %s', (_, tallies, expected) => {
+])('advice by the category, where %s', (_, tallies, expected) => {
   expect(told(pipeline(), stats(tallies))).toEqual(expected);
   expect(told(pipeline({}, {}, {}, { labels: { category: 'ml' } }), stats(tallies))).toEqual([]);
 });
