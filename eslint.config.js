@@ -1,4 +1,4 @@
-// What the compiler cannot see: the walls between the layers, clocks where there must be none, promises nobody waits for.
+// Rules that the compiler cannot check: the walls between the layers, clocks that are not allowed, unawaited promises.
 'use strict';
 
 const tseslint = require('typescript-eslint');
@@ -68,7 +68,7 @@ module.exports = [
       'no-restricted-globals': banned(TIMERS),
     },
   },
-  // The one place that reads the real clock, for everybody else to be given.
+  // The only place that reads the real clock, for injection everywhere else.
   {
     files: ['activities/clock.ts'],
     rules: { 'no-restricted-syntax': syntax(NO_ENUM, NO_DEFAULT), 'no-restricted-globals': 'off' },

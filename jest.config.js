@@ -38,7 +38,7 @@ module.exports = {
   maxWorkers: 3,
   // Ends what hangs; says nothing of speed, since machines of CI are shared. A test of speed has a limit of its own.
   testTimeout: 480_000,
-  // What test files leave behind in a process makes it slow.
+  // Test files leave things behind that make a process slow.
   workerIdleMemoryLimit: '1GB',
   testSequencer: '<rootDir>/tests/setup/alternatingSequencer.js',
   projects: [

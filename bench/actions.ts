@@ -8,7 +8,7 @@ import type { PipelineSource } from '../domain/spec/pipeline';
 import type { serveActionService } from '../sdk';
 import { OWNER } from './services';
 
-/** What the benchmarks of actions share: pipelines of custom actions, and the service that runs them. */
+/** Shared by the benchmarks of actions: pipelines of custom actions, and the service that runs them. */
 
 /** So many actions, one after the other, each a run of the action service. */
 export function chainOf(pipeline: string, actions: number): PipelineSource {

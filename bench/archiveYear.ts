@@ -18,10 +18,10 @@ interface Category {
   readonly ends: Weights<'succeeded' | 'failed' | 'superseded' | 'bad-package' | 'operator'>;
   readonly failsIn: Weights;
   readonly actions: readonly string[];
-  /** Of deploys that succeeded: people let a check pass; somebody rolled back later. */
+  /** Among deploys that succeeded: people let a check pass; later rolled back by a person. */
   readonly letPass: number;
   readonly undone: number;
-  /** Of failed deploys, those by something else than the version. */
+  /** Failed deploys with a cause other than the version. */
   readonly broken: number;
   readonly checks: Weights;
   readonly patterns: Weights<Pattern>;
@@ -197,7 +197,7 @@ function categoryAt(share: number): readonly [string, Category] {
   return entries.find(([, { pipelines }]) => (sum += pipelines) > share) ?? entries[0] ?? ['', {} as Category];
 }
 
-/** What a pipeline has once and for all. */
+/** The fixed parts of a pipeline. */
 const cadenceAt = ({ cadences }: Category, at: number): Cadence => choose(cadences, ((at * 7919) % 1000) / 1000);
 const patternAt = ({ patterns }: Category, pipeline: string): Pattern =>
   choose(patterns, ((Number(pipeline.split('-')[1]) * 104_729) % 1000) / 1000);

@@ -51,7 +51,7 @@ async function allBake(bench: Bench): Promise<number> {
   return Date.now() - from;
 }
 
-/** By its process, over two minutes in which nobody does anything. */
+/** By process, over two idle minutes. */
 async function idleCost({ ready: { pids }, temporal }: Bench) {
   const last = temporal.workflow.getHandle(deployOf(NAMES.at(-1) ?? ''));
   const [worker = 0, server = 0] = [pids['worker'], pids['temporal']];

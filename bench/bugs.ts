@@ -72,7 +72,7 @@ function libraryWith(targets: ReadonlyMap<string, readonly string[]>, wanted: nu
   return best.name;
 }
 
-/** What a walk that stops earlier misses. */
+/** The dependents that a shorter walk misses. */
 function byDepth(targets: ReadonlyMap<string, readonly string[]>, library: string): string[] {
   const dependents = dependentsIn(targets);
   const all = reachedFrom(dependents, library, 1_000);
@@ -83,7 +83,7 @@ function byDepth(targets: ReadonlyMap<string, readonly string[]>, library: strin
   });
 }
 
-/** Of bugs in every 500th library: how many programs each is in. */
+/** With bugs in every 500th library: how many programs each is in. */
 function spread(targets: ReadonlyMap<string, readonly string[]>, programs: readonly string[]): string[] {
   const dependents = dependentsIn(targets);
   const counts = Array.from({ length: 120 }, (_, n) => {

@@ -31,7 +31,7 @@ const COMMANDS: readonly Command[] = [
 
 async function main(): Promise<void> {
   const token = randomBytes(32).toString('hex');
-  // Of whoever builds, in the configuration of this checkout.
+  // The owners in the configuration of this checkout, including the user who builds.
   process.env['CONVEYOR_CI_TOKEN'] = token;
   await onStack(240, DEFAULT_SETTINGS, async ({ client, ready }) => {
     await client.apply(pipelineSchema.parse(STORE), OWNER);

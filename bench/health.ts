@@ -83,7 +83,7 @@ function prometheusAnswer({ series }: Side): string {
   return JSON.stringify({ status: 'success', data: { resultType: 'matrix', result } });
 }
 
-/** CPU time, the least of three runs: whoever shares the machine counts little. */
+/** CPU time, the least of three runs: other users of the machine count little. */
 function fastest(work: () => unknown): number {
   const times = [1, 2, 3].map(() => {
     const begun = process.cpuUsage();

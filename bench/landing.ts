@@ -12,7 +12,7 @@ import { print } from './stack';
 /**
  * `npx jiti bench/landing.ts [changes] [seconds] [seconds of the naive way] [writers]`: so many changes that touch other files, all proposed on
  * one commit, land in the batches of the landing strip, for so many seconds at most. Then the way without a strip, on a repository like it:
- * writers with a shared clone, a work tree for each, fetch, rebase and push, and do it again when somebody else was first.
+ * writers with a shared clone, a work tree for each, fetch, rebase and push, and repeat when another writer was first.
  */
 const CHANGES = Number(process.argv[2] ?? 10_000);
 const SECONDS = Number(process.argv[3] ?? 200);
@@ -47,7 +47,7 @@ interface Ran {
 
 const rate = ({ landed, seconds }: Ran): string => `${(landed / seconds).toFixed(1)} (in ${seconds.toFixed(0)} s)`;
 
-/** A repository with one value in each of 100 folders, which everybody begins with. */
+/** A repository with one value in each of 100 folders, from which every writer begins. */
 async function origin(folder: string): Promise<{ readonly git: Git; readonly first: string }> {
   execFileSync('git', ['init', '--quiet', '--bare', '--initial-branch=main', folder]);
   const git = new Git(folder, 'bench');
@@ -57,7 +57,7 @@ async function origin(folder: string): Promise<{ readonly git: Git; readonly fir
   return { git, first };
 }
 
-/** What is proposed does not count: those who do so do it on their own, before anybody waits. */
+/** Proposals do not count: authors make them independently, before any waiting. */
 async function land(folder: string): Promise<Ran & { readonly refused: number }> {
   const { git, first } = await origin(folder);
   const commits = Array.from({ length: CHANGES }, (_, n) => {
@@ -104,7 +104,7 @@ async function race(folder: string): Promise<Ran & { readonly late: number }> {
       await run(tree, 'commit', '--quiet', '-m', `Set ${n}`);
       while (!(await run(tree, 'push', '--quiet', 'origin', `${name}:main`)) && seconds() < NAIVE_SECONDS) {
         counts.late += 1;
-        // Of a shared clone one fetch at a time gets the lock.
+        // Only one fetch at a time gets the lock of a shared clone.
         await run(tree, 'fetch', '--quiet', 'origin');
         await run(tree, 'rebase', '--quiet', 'origin/main');
       }

@@ -139,7 +139,7 @@ async function bursts(bench: Bench, url: string): Promise<(readonly [string, str
   ];
 }
 
-/** Of one that succeeds in its first phase and its completion. */
+/** For a deploy that succeeds in its first phase and its completion. */
 async function deployEvents(bench: Bench): Promise<readonly [string, string]> {
   await addService(bench, 'store', { first: '8s', completion: '8s' });
   await release(bench, 'store', 1);

@@ -21,12 +21,12 @@ const CATEGORIES = ['regular', 'large', 'ml', 'other'] as const;
 const AT_ONCE = 40;
 const IDLE_MS = 120_000;
 const READS = 200;
-/** Temporal answers 50 lists a second of a namespace; beyond that whoever asks waits. */
+/** Temporal answers 50 lists a second of a namespace; beyond that callers wait. */
 const BETWEEN_READS_MS = 50;
 /** In the paper 30,000 pipelines have some 48,000 releases a day. */
 const RELEASES_A_SECOND = 0.55;
 const TARGETS = 100_000;
-/** Of 100,000 targets some 12,000 depend on it. */
+/** Some 12,000 of 100,000 targets depend on it. */
 const LIBRARY = '//lib/1952:lib';
 
 type PrintRow = readonly [string, string];
@@ -46,7 +46,7 @@ async function main(): Promise<void> {
 
 const stream = openStream(1, 'population');
 
-/** Of all pipelines together, by the shares of the categories. */
+/** Over all pipelines, by the shares of the categories. */
 function scheduleOf(): NonNullable<PipelineSource['schedule']> {
   const dice = draw(stream);
   if (dice < 0.1) return { mode: 'calendar', calendar: '0 9 * * 1-5', timezone: 'UTC' };
@@ -80,7 +80,7 @@ const WAITS: Partial<PipelineSource> = {
   actions: { ship: { type: 'manual-pick', inputs: ['executable'] } },
 };
 
-/** By the processes, over two minutes in which nobody does anything. */
+/** By process, over two idle minutes. */
 async function idleCost({ ready: { pids } }: Bench): Promise<PrintRow[]> {
   await delay(30_000);
   const parts = ['worker', 'temporal', 'server'];

@@ -64,7 +64,7 @@ async function spawnProxy(etcd: string, home: string, port: number): Promise<Chi
   return child;
 }
 
-/** What of it is in memory, as the kernel counts. */
+/** Its resident memory, as the kernel counts. */
 const residentMb = ({ pid }: ChildProcess): number => {
   const [, kb = '0'] = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
   return Math.round(Number(kb) / 1024);

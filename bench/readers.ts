@@ -8,9 +8,9 @@ import { createClient } from '../client';
 import { each, p50p99, print, quantile, run, startStack } from './stack';
 
 /**
- * `npx jiti bench/readers.ts [readers] [commands]`: how long commands over HTTP take on a development stack of its own while nobody reads,
- * and while so many readers without a token ask for the list and the status of a pipeline, each again as soon as it was answered, or after
- * the time that `Retry-After` says.
+ * `npx jiti bench/readers.ts [readers] [commands]`: how long commands over HTTP take on a development stack of its own without
+ * readers, and while that many readers without a token ask for the list and the status of a pipeline, each again as soon as it
+ * was answered, or after the time in `Retry-After`.
  */
 const READERS = Number(process.argv[2] ?? 1_000);
 const COMMANDS = Number(process.argv[3] ?? 200);

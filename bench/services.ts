@@ -6,7 +6,7 @@ import type { Settings } from '../domain/settings';
 import { pipelineSchema, type PipelineSource } from '../domain/spec/pipeline';
 import { startStack, type Ready } from './stack';
 
-/** What the benchmarks with many services share: each service has a job of three tasks and a pipeline that deploys it. */
+/** Shared by the benchmarks with many services: each service has a job of three tasks and a pipeline that deploys it. */
 export interface Bench {
   readonly ready: Ready;
   readonly temporal: Client;
@@ -65,7 +65,7 @@ export async function addService({ ready, client }: Bench, name: string, bakes: 
   await client.apply(pipelineSchema.parse(source(name, bakes)), OWNER);
 }
 
-/** Of a worker or a server that was killed, or has too much to do. */
+/** Faults of a worker or a server that was killed, or is overloaded. */
 const PASSING = new Set(['no-worker', 'temporal-unreachable']);
 
 /** @returns the number of the release, which deploys `NAME:NTH`. */

@@ -14,7 +14,7 @@ import { each, run } from './stack';
  * the others; one version in ten is bad and reverted; one release in ten gets a command: it is paused and resumed, cancelled or
  * reverted. Six times, when nothing is under way, it prints what must not grow. It fails if open workflows, the state of a pipeline
  * whose lists are full, or the memory of the worker grew in the last third, if a history is too long at the end, if ends and releases do
- * not add up, or if a bad version succeeded. Whoever runs it may kill what is started again by itself.
+ * not add up, or if a bad version succeeded. Processes that restart by themselves may be killed during the run.
  */
 const PIPELINES = Number(process.argv[2] ?? 200);
 const MINUTES = Number(process.argv[3] ?? 30);
@@ -24,7 +24,7 @@ const CALM = NAMES.filter((name) => !BUSY.includes(name));
 const BUSY_SHARE = (15 * BUSY.length) / (15 * BUSY.length + CALM.length);
 const ROWS = 6;
 const AT_ONCE = 40;
-/** Of releases, by what they are sent. */
+/** Releases, by how they are sent. */
 const COMMANDS: readonly (readonly [share: number, verbs: readonly Verb[]])[] = [
   [0.04, ['pause', 'resume']],
   [0.03, ['cancel']],
@@ -32,7 +32,7 @@ const COMMANDS: readonly (readonly [share: number, verbs: readonly Verb[]])[] = 
 ];
 /** So that a release takes seconds. */
 const IMPATIENT = { ...DEFAULT_SETTINGS, trackIntervalMs: 1_000, progressIntervalMs: 1_000 };
-/** Of what is not exact. */
+/** Tolerances of inexact numbers. */
 const GROWTH_ALLOWED = 0.1;
 const MAX_EVENTS = 10_000;
 
@@ -44,7 +44,7 @@ interface Measured {
   /** How many workflows run, and the longest of their histories. */
   readonly open: number;
   readonly events: number;
-  /** Of the largest pipeline that is not busy, and of the largest busy one; bytes. */
+  /** For the largest idle pipeline, and for the largest busy one; bytes. */
   readonly state: number;
   readonly busyState: number;
   /** The fewest that a busy pipeline has had. */
@@ -105,7 +105,7 @@ async function releaseNext(bench: Bench, name: string): Promise<string> {
   return isBad && state === 'succeeded' ? 'succeeded, and is bad' : state;
 }
 
-/** What a person types now and then. One that comes too late is refused, which is right. */
+/** Commands that a person types now and then. One that comes too late is refused, which is right. */
 async function interfere({ client }: Bench, id: string): Promise<void> {
   let chance = Math.random();
   const [, verbs = []] = COMMANDS.find(([share]) => (chance -= share) < 0) ?? [];
@@ -164,13 +164,13 @@ async function atRest(temporal: Client): Promise<void> {
   while ((await answered(() => temporal.workflow.count(running))).count > 0) await delay(1_000);
 }
 
-/** Of all processes whose command line is like that, in MB: one that was killed has another number. */
+/** Memory of all processes with such a command line, in MB: one that was killed has another number. */
 function memoryOf(pattern: string): number {
   const { stdout } = spawnSync('pgrep', ['-f', pattern], { encoding: 'utf8' });
   return stdout.split('\n').reduce((sum, pid) => sum + (pid === '' ? 0 : residentMb(Number(pid))), 0);
 }
 
-/** What grew in the last third of the time. Temporal keeps what ended, for its retention. */
+/** The growth in the last third of the time. Temporal keeps what ended, for its retention. */
 function growth(rows: readonly Measured[]): string[] {
   const [before, after] = [rows.at(Math.floor((rows.length * 2) / 3) - 1), rows.at(-1)];
   if (before === undefined || after === undefined) return [];

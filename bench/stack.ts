@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** What the benchmarks that need a real stack share. */
+/** Shared by the benchmarks that need a real stack. */
 
 /** From the file that `conveyor dev --ready-file` writes. */
 export interface Ready {
@@ -17,8 +17,8 @@ export interface Ready {
 
 /**
  * A development stack of its own, as users start it, with a world that runs so many times as fast; SIGTERM ends it. With
- * CONVEYOR_BENCH_TEMPORAL it is on the Temporal that is there, at the usual ports: by a name of its own, so that no benchmark is run on the
- * Temporal that somebody works with.
+ * CONVEYOR_BENCH_TEMPORAL it is on the Temporal that is there, at the usual ports: by a name of its own, so no benchmark runs on
+ * a Temporal in use.
  */
 export async function startStack(speed: number): Promise<{ stack: ChildProcess; ready: Ready }> {
   const file = join(mkdtempSync(join(tmpdir(), 'conveyor-bench-')), 'ready.json');
@@ -29,7 +29,7 @@ export async function startStack(speed: number): Promise<{ stack: ChildProcess; 
     stdio: ['ignore', 'ignore', 'inherit'],
     env: temporal === undefined ? process.env : { ...process.env, TEMPORAL_ADDRESS: temporal },
   });
-  // A benchmark that is killed leaves nobody behind who works on.
+  // A benchmark that is killed leaves no process running.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
   process.once('exit', () => stack.kill('SIGTERM'));
   const readyOrOver = (): boolean => existsSync(file) || stack.exitCode !== null;

@@ -5,8 +5,8 @@ import { print, seconds } from './stack';
 
 /**
  * `npx jiti bench/swarm.ts [hosts] [megabytes] [upload] [upload of the source] [seed]`: a package on its way to so many simulated hosts in four regions, 25 in a
- * rack, each of which decides as real ones do; megabytes a second that everybody sends at most. First without faults, then with them. Beside it a server alone with the same upload
- * that is never idle, and sends every piece to everybody: no server alone is faster.
+ * rack, each of which decides as real ones do; the upload limit of every host, in megabytes a second. First without faults, then with them. Beside
+ * it a server alone with the same upload that is never idle, and sends every piece to every host: no server alone is faster.
  */
 const [HOSTS = 10_000, MEGABYTES = 256, UPLOAD = 64, SOURCE_UPLOAD = 128, SEED = 1] = process.argv.slice(2).map(Number);
 

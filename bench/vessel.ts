@@ -18,8 +18,9 @@ import { print } from './stack';
 
 /**
  * `npx jiti bench/vessel.ts [hosts] [megabytes] [upload]`: from the moment that a model is named until the last of so many hosts has all of it,
- * each with a door and a disk of its own, in four processes. Everybody, also the source, sends so many megabytes a second at most. First as
- * packages go, then from a server alone: one that gives every piece to everybody, to hosts that know nobody else. The store is in memory.
+ * each with a door and a disk of its own, in four processes. The upload limit of every host and of the source, in megabytes a
+ * second. First as
+ * packages go, then from a server alone: one that gives every piece to hosts that know no other peer. The store is in memory.
  */
 const HOSTS = Number(process.argv[2] ?? 20);
 const MEGABYTES = Number(process.argv[3] ?? 64);
@@ -100,7 +101,7 @@ async function measured(home: string, file: string, isSwarm: boolean) {
   }
 }
 
-/** Gives every piece to everybody, as often as they ask. */
+/** Gives every piece to every host, as often as it asks. */
 function serverOf(file: string, pack: Package, counts: number[]): PieceProvider {
   const all = noBits(pack.pieces.length).fill(255);
   return {

@@ -6,8 +6,8 @@ import { createShapeError, readData } from './dataFile';
 import type { NewJob } from './simulator';
 
 /**
- * The units of a file in JSON or YAML: either an answer to `fetchDeployUnits`, or the jobs of a simulated fleet as in `fleet.yaml`. Of jobs only
- * those in `config.jobs` of the deploy count.
+ * The units of a file in JSON or YAML: either an answer to `fetchDeployUnits`, or the jobs of a simulated fleet as in `fleet.yaml`. Only
+ * jobs in `config.jobs` of the deploy count.
  * @throws file-unreadable
  */
 export function readUnits(file: string, config: Readonly<Record<string, unknown>>): readonly Unit[] {

@@ -11,21 +11,22 @@ import type { PipelineSpec } from '../domain/spec/pipeline';
 import type { DeployStatus, ReleaseStatus } from '../domain/views';
 import type { ConveyorClient } from './api';
 
-/** What a decision takes to know of a pipeline, release or deploy is asked of these. */
+/** Sources of the facts about a pipeline, release or deploy that a decision needs. */
 export type FactSource = Pick<ConveyorClient, 'spec' | 'status' | 'exportPipeline' | 'listPipelines'>;
 
 export interface VerbQuestion {
   readonly who: Who;
   readonly verb: OperationName;
   readonly id: Id;
-  /** Of a pick: approves rather than rejects. */
+  /** For a pick: approves rather than rejects. */
   readonly approves?: boolean;
-  /** Of an emergency. */
+  /** For an emergency. */
   readonly skipBake?: boolean;
 }
 
 /**
- * Whether somebody may give a verb to a pipeline, release, action or deploy. Whatever it holds is looked up only where that decides.
+ * Decides whether a principal may give a verb to a pipeline, release, action or deploy. Resources that it holds are looked up
+ * only if they decide.
  * @throws ConveyorError `unknown-pipeline`
  */
 export async function decideVerb(
@@ -62,7 +63,7 @@ async function decideHeld(client: FactSource, facts: PlatformFacts, request: Req
 }
 
 /**
- * Whether somebody may create a pipeline or change the one that there is.
+ * Decides whether a principal may create a pipeline or change an existing one.
  * @param verb of one that exists
  */
 export async function decideApply(
@@ -77,7 +78,7 @@ export async function decideApply(
 }
 
 /**
- * Whether somebody may read what is on record of a pipeline, or all of it. Admins may of what is no more, too.
+ * Decides whether a principal may read the records of a pipeline, or all of them. Admins may of what is no more, too.
  * @throws ConveyorError `unknown-pipeline`
  */
 export async function decideAudit(
@@ -97,7 +98,7 @@ export interface OwnedRepository {
   readonly owners?: readonly Principal[];
 }
 
-/** Whether somebody may propose changes of a repository. */
+/** Decides whether a principal may propose changes of a repository. */
 export const decideProposal = (
   facts: PlatformFacts,
   { who, repository: { name, owners } }: { readonly who: Who; readonly repository: OwnedRepository },
@@ -113,7 +114,7 @@ export function requireProposer(facts: PlatformFacts, who: Who, repository: Owne
   throw conveyorError('not-permitted', { actor, pipeline: name, why: decision.why, can: `${actor} propose ${name}` });
 }
 
-/** Also of one whose workflow has ended, which nobody else may take over. */
+/** Includes a pipeline whose workflow has ended, which no other principal may take over. */
 async function ownersNow(client: FactSource, pipeline: string): Promise<PipelineSpec['owners'] | null> {
   const orNull = (error: unknown): null => {
     if (error instanceof ConveyorError && error.code === 'unknown-pipeline') return null;
@@ -174,6 +175,6 @@ const unitsOfDeploy = ({ pushType, phases }: DeployStatus): Units => ({
   units: [...new Set(phases.flatMap(({ units }) => units.map(({ id }) => id)))],
 });
 
-/** Whether somebody may report bugs, or close them. */
+/** Decides whether a principal may report bugs, or close them. */
 export const decideBug = (facts: PlatformFacts, who: Who, verb: 'report-bug' | 'close-bug'): AccessDecision =>
   decideAccess(facts, { who, verb, what: { pipeline: '', owners: null } });

@@ -164,7 +164,7 @@ const STARTING_MS = 5_000;
 const WORKER_POLL_MS = 500;
 
 /**
- * A pipeline that begins where nobody polls would wait there for ever, also for those who name the right task queue later.
+ * A pipeline that begins on a task queue without workers would wait there for ever, even for callers who name the right task queue later.
  * @throws no-worker
  */
 async function requireWorker(temporal: Temporal, pipeline: string, taskQueue: string): Promise<void> {
@@ -196,6 +196,6 @@ function pipelineRefusal(
 
 const unknownPipeline = (pipeline: string) => () => conveyorError('unknown-pipeline', { pipeline });
 
-/** Of a pipeline that had ended, the answer says what it continues with. */
+/** For a pipeline that had ended, the answer names the state with which it continues. */
 const continuedBy = (left: Left | undefined): Pick<PipelineApplied, 'continued'> =>
   left === undefined ? {} : { continued: { after: left.found.nextNumber - 1, books: left.state !== null } };

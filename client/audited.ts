@@ -15,7 +15,7 @@ export interface Audit {
   record(entry: AuditEntry): Promise<void>;
 }
 
-/** What makes things safer is done whether or not it can be written down: it waits for no disk, and is on record afterwards. */
+/** Operations that make things safer run even if they cannot be recorded: it waits for no disk, and is on record afterwards. */
 export const URGENT: readonly (Verb | OperationName)[] = ['revert', 'cancel', 'pause', 'freeze', 'hold', 'report-bug'];
 
 /**

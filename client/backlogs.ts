@@ -7,13 +7,13 @@ import { GRPC } from './grpcStatus';
 /** Task queues have workflows and activities; those of workflows are on the main one alone. */
 const TASK_QUEUE_TYPES = { workflow: 1, activity: 2 } as const;
 
-/** What Temporal knows of one queue: where nothing waits it says nothing. */
+/** The state of one queue in Temporal: where nothing waits it says nothing. */
 interface QueueStats {
   readonly approximateBacklogCount?: unknown;
   readonly approximateBacklogAge?: { readonly seconds?: unknown; readonly nanos?: number | null } | null;
 }
 
-/** Of a queue, without how much waits there. */
+/** A queue, without its backlog. */
 type OneQueue = Pick<QueueBacklog, 'queue' | 'kind'> & { readonly name: string };
 
 type QueueCounter = Pick<Temporal, 'client' | 'namespace'>;
@@ -63,7 +63,7 @@ async function backlogsOfBuild(
   });
 }
 
-/** What no build has. Temporal knows the age of the oldest of all alone. */
+/** Work without a build. Temporal knows the age of the oldest of all alone. */
 async function backlogWithoutBuild(
   { client, namespace }: QueueCounter,
   queue: OneQueue,

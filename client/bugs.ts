@@ -26,7 +26,7 @@ export async function reportBug(
 ): Promise<Bug> {
   const taskQueue = taskQueueOf(options);
   const send = async (): Promise<Bug> => {
-    // A report that nobody answers would wait there for ever.
+    // A report without an answering worker would wait there for ever.
     if (!(await isPolled(workflows.temporal, taskQueue)))
       throw conveyorError('no-worker', { id: WHAT, unpolled: taskQueue });
     return updateBugs(workflows, options, 'report-bug', { ...report, actor });

@@ -13,7 +13,7 @@ const BEHAVIOUR = defineSearchAttributeKey('TemporalWorkflowVersioningBehavior',
 
 type VersioningInfo = api.api.workflow.v1.IWorkflowExecutionVersioningInfo;
 
-/** Of temporal.api.enums.v1.VersioningBehavior, and of WorkflowExecutionOptions' PinnedOverrideBehavior. */
+/** Values of temporal.api.enums.v1.VersioningBehavior, and of WorkflowExecutionOptions' PinnedOverrideBehavior. */
 const PINNED = 1;
 
 /** The only build that gets the next step of a workflow; undefined if that is the current one. */

@@ -17,17 +17,17 @@ import {
   type OwnedRepository,
 } from './about';
 
-/** Whether somebody may do something: `conveyor can WHO VERB WHAT`, as typed. */
+/** A question whether a principal may do something: `conveyor can WHO VERB WHAT`, as typed. */
 export interface Question {
   readonly who: string;
   readonly verb: string;
   /** `''` where nothing is named. */
   readonly what: string;
-  /** Of create and apply: what would be applied. */
+  /** For create and apply: what would be applied. */
   readonly spec?: PipelineSpec | undefined;
 }
 
-/** How the decision comes about, and the door by which whoever is asked about would come. */
+/** The facts of the decision, and the door by which the principal in question would come. */
 interface Means {
   readonly client: FactSource;
   readonly facts: PlatformFacts;
@@ -56,7 +56,7 @@ export function answerTo(means: Means, question: Question): Promise<AccessDecisi
   return ofVerb(means, { ...question, verb });
 }
 
-/** What pipelines of an owner may use: `twine/kvstore-x`, `mutex/region-x`. */
+/** Resources that an owner's pipelines may use: `twine/kvstore-x`, `mutex/region-x`. */
 function ofUse(facts: PlatformFacts, { who, verb, what }: Question): AccessDecision {
   const owners = [who];
   if (verb === 'run-scripts') return decideScripts(facts, owners);

@@ -57,7 +57,7 @@ async function sendToAction(
 const isOfRelease = ({ actions }: ReleaseStatus, id: OfRelease): boolean =>
   id.kind === 'action' && actions.some(({ name, deploy }) => name === id.action && deploy === null);
 
-/** How the release stands; the command is left for later when nobody says. */
+/** How the release stands; the command is left for later if no worker answers. */
 const releaseOrLeave = (workflows: Workflows, id: OfRelease, verb: Verb, input: CommandInput): Promise<ReleaseStatus> =>
   workflows
     .release(id.pipeline, id.number)
@@ -132,7 +132,7 @@ async function sendRevert(
   return isOwn ? withHold(workflows, id, receipt) : receipt;
 }
 
-/** A person's revert holds the pipeline, whether it calls the version bad or not: even the fix waits until somebody says `unhold`. */
+/** A person's revert holds the pipeline, whether it calls the version bad or not: even the fix waits for `unhold`. */
 async function withHold(workflows: Workflows, id: OfRelease, receipt: Receipt): Promise<Receipt> {
   const { pipeline } = id;
   const known = async () => (await workflows.pipelineState(pipeline)).spec;

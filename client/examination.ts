@@ -21,7 +21,7 @@ import { isDeadline, maybeUnstored, whyUnwritten, WRITTEN_WITHIN_MS } from './wr
 
 const EXTENSION_WITHIN_MS = 3_000;
 const ASKED_WITHIN_MS = 3_000;
-/** Nobody looks at one that took longer; Temporal ends it also where no worker ever takes it up. */
+/** A later answer has no reader; Temporal ends it also where no worker ever takes it up. */
 const OVER_MS = 60_000;
 
 /** Over a connection of its own. @throws ConveyorError `temporal-unreachable` */
@@ -76,7 +76,7 @@ interface Begun {
 
 type Beside = Pick<ExaminationView, 'backlogs' | 'attributes' | 'builds' | 'listing'>;
 
-/** What is asked besides, each by itself: what Temporal does not say hides nothing else. */
+/** Further questions, each by itself: what Temporal does not say hides nothing else. */
 async function lookBeside(
   temporal: Temporal,
   taskQueue: string,
@@ -176,7 +176,7 @@ async function endOfExamination(client: Client, handle: WorkflowHandle): Promise
   }
 }
 
-/** Of those that do not answer: a configuration may list some that nobody ever started. Where Temporal does not say, all count as used. */
+/** Among those that do not answer: a configuration may list some that were never started. Where Temporal does not say, all count as used. */
 async function unusedPushTypes(client: Client, extensions: readonly ExtensionLook[]): Promise<string[]> {
   const silent = extensions.filter(({ kind, trouble }) => kind === 'push-type' && trouble !== null);
   const unused = async ({ name }: ExtensionLook): Promise<string[]> => {

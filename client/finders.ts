@@ -8,7 +8,7 @@ import type { FinderView } from '../domain/views';
 import type { Temporal } from './connection';
 import { serverView, type ServerView } from './live';
 
-/** Whoever looks at a pipeline does not wait longer for how its finders stand. */
+/** The view of a pipeline waits no longer than this for the state of its finders. */
 const BESIDE_MS = 2_000;
 
 /** The health of these finders, of what their Schedules and last sweeps left at the server: neither finder nor worker is asked. */
@@ -97,7 +97,7 @@ function underWayIn({ pending: [sweep], untakenSinceMs }: ServerView): Newest {
   return { underWay, last: report };
 }
 
-/** What the newest workflow that has ended well reported, where the newest of all has not been answered yet. */
+/** The report of the newest workflow that has ended well, if the newest of all has not been answered yet. */
 async function lastReport(client: Temporal['client'], sweeps: readonly Sweep[]): Promise<SweepReport | null> {
   const ended = sweeps.findLast(({ status }) => status === 'completed');
   if (ended === undefined) return null;

@@ -7,7 +7,7 @@ import { PermissionGate, type Decided } from './permissionGate';
 
 /**
  * A client that asks, before each operation, whether its actor may, by the configuration as it is at that moment. The door has to know
- * that the actor is who they say. What is let through says by which rule, so that workflows need not know the groups.
+ * that the actor is who they say. A permitted request carries its rule, so workflows need not know the groups.
  * Every operation also throws `not-permitted`, with the rule that would allow it, and what brings artifacts `unsigned`.
  */
 export function guardClient(

@@ -16,7 +16,7 @@ export interface LandingPlace {
 
 /**
  * Has a change land, on the landing strip of its repository, which is there from then on; resolves once it has, or is not to. Asked twice
- * it lands once. Whatever it throws is worth another try: no worker polls, Temporal is gone, or too many wait.
+ * it lands once. Any error that it throws is worth another try: no worker polls, Temporal is gone, or too many wait.
  */
 export async function landChange(
   temporal: Temporal,
@@ -27,7 +27,7 @@ export async function landChange(
   const id = workflowIds.landing(repository);
   const noWorker = () => conveyorError('no-worker', { id, unpolled: taskQueue });
   try {
-    // Requests that nobody answers would pile up, and a workflow takes few at once.
+    // Requests without a worker would pile up, and a workflow takes few at once.
     if (!(await isPolled(temporal, taskQueue))) throw noWorker();
     return await client.workflow.executeUpdateWithStart<typeof landing, Landing, [LandRequest]>('land', {
       startWorkflowOperation: new WithStartWorkflowOperation<typeof landing>('landing', {

@@ -1,8 +1,8 @@
 import type { Landing, LandRequest } from '../domain/config/landing';
 
 /**
- * A workflow takes ten updates at once and refuses more as if the server were overloaded. Two of them are for what takes something back, which
- * waits for nobody.
+ * A workflow takes ten updates at once and refuses more as if the server were overloaded. Two of them are for changes that take
+ * something back, which never wait.
  */
 const AT_ONCE = { usual: 8, ahead: 10 };
 
@@ -14,11 +14,11 @@ interface StripLine {
   readonly waiting: (LandRequest & { readonly begin: () => void })[];
 }
 
-/** Whoever wants to land: a few at a time ask the strip of a repository, the others wait here, in the order in which they came. */
+/** A requester of a landing: a few at a time ask the strip of a repository, the others wait here, in the order in which they came. */
 export class LandingQueue {
   private readonly lines = new Map<string, StripLine>();
 
-  /** @param ask asks the strip; what it throws is handed on, and holds up nobody else */
+  /** @param ask asks the strip; its error is passed on, and delays no other */
   constructor(private readonly ask: AskStrip) {}
 
   async land(request: StripRequest): Promise<Landing> {

@@ -2,7 +2,7 @@ import { parseId } from '../domain/ids';
 import type { DeploySummary, HistoryRow, PipelineSummary, ReleaseSummary } from '../domain/views';
 import type { ConveyorClient } from './api';
 
-/** What workflows left in Temporal's visibility when they were last at work, which needs no worker to be read. */
+/** The state that workflows last left in Temporal's visibility, which can be read without a worker. */
 interface LastKnown {
   readonly pipelines: readonly PipelineSummary[];
   readonly releases: readonly ReleaseSummary[];

@@ -17,8 +17,8 @@ import { hasClosed, index, type Listed } from './visibility';
 import type { Workflows } from './workflows';
 
 /**
- * Lists come newest first, from visibility alone: what workflows leave there in their memo and search attributes. Nobody is asked, so
- * that one which does not answer keeps nobody waiting; it is there as it was, with its `problem`. What happened in the last second may be
+ * Lists come newest first, from visibility alone: what workflows leave there in their memo and search attributes. No workflow is
+ * asked, so one that does not answer delays no list; it is there as it was, with its `problem`. Events of the last second may be
  * missing.
  */
 export const listPipelines = (workflows: Workflows, query: ListQuery): Promise<PipelineSummary[]> =>

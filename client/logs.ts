@@ -8,8 +8,8 @@ import { serverView, type Pending } from './live';
 import type { Workflows } from './workflows';
 
 /**
- * What the scripts of an action wrote, and where its services show more: of one attempt, the newest unless it says which. Of a deploy
- * those around its phases. The log of a run that has ended is in the history of its workflow, that of one under way in its heartbeats.
+ * The output of an action's scripts, and the pages of its services: of one attempt, the newest unless it says which. For a
+ * deploy, the output around its phases. The log of a run that has ended is in the history of its workflow, that of one under way in its heartbeats.
  */
 export async function actionLogs(workflows: Workflows, text: string, wanted?: number): Promise<ActionLogs> {
   const { pipeline, number, action } = requireAction(text);
@@ -83,7 +83,7 @@ const NO_OUTPUT = { message: null, url: null, log: null } as const;
 
 type RunEnd = Partial<Omit<RunLog, 'run' | 'title'>> & Pick<RunLog, 'state'>;
 
-/** What a run said last. */
+/** The last message of a run. */
 type RunOutput = Partial<Pick<RunLog, 'message' | 'url' | 'log'>>;
 
 function going(run: string, pending: readonly Pending[]): RunEnd {

@@ -7,7 +7,7 @@ import { serverView, type Pending } from './live';
 import type { Workflows } from './workflows';
 
 /**
- * Has whoever follows a run of an action service look at once: between two looks its activity waits in the server, which ends that
+ * Has the run of an action service polled at once: between two looks its activity waits in the server, which ends that
  * wait without an event in any history. Looks that fail keep their own pace, so that this never hides that they do.
  * @throws `temporal-unreachable`
  */

@@ -4,7 +4,7 @@ import type { Temporal } from './connection';
 
 const RUNNING = DEPLOY_STATES.filter((state) => state !== 'ended');
 
-/** What runs, by its state, from Temporal's lists: a dozen counts, however many there are. A deploy that is paused counts as that alone. */
+/** Running workflows by state, from Temporal's lists: a dozen counts, however many there are. A deploy that is paused counts as that alone. */
 export function openCounts({ client }: Pick<Temporal, 'client'>): Promise<OpenCount[]> {
   const count = async (kind: OpenCount['kind'], state: string, condition: string): Promise<OpenCount> => {
     const query = `WorkflowType = '${kind}' AND ExecutionStatus = 'Running'${condition}`;

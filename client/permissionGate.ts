@@ -40,7 +40,7 @@ export class PermissionGate {
   ): Promise<Permit> {
     const facts = this.platform();
     const asked = { actor, verb, id };
-    // What is brought to a pipeline is often brought by finders, so that its workflow asks for no owner.
+    // Artifacts are often submitted by finders, so the workflow of a pipeline asks for no owner.
     if (facts.policy === null && verb !== 'submit') return withoutSection(asked);
     const who = { principal: actor, door: this.door };
     const permit = permitFrom(await decideVerb(this.client, facts, { who, verb, id, ...more }), asked);
@@ -50,7 +50,7 @@ export class PermissionGate {
   }
 
   /**
-   * What would be refused hours later, at its deploy, is refused now; the workers have the last word.
+   * A deploy that would be refused hours later is refused now; the workers have the last word.
    * @throws ConveyorError `unsigned`
    */
   async requireSigned(pipeline: string, artifacts: readonly Artifact[]): Promise<void> {

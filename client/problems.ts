@@ -39,7 +39,7 @@ async function findProblems(temporal: Temporal, releases: readonly string[]): Pr
   );
 }
 
-/** What is wrong with workflows that have not ended; nothing where the server does not say. Each task queue is looked at once. */
+/** Faults of workflows that have not ended; nothing where the server does not say. Each task queue is looked at once. */
 export async function problemsOf(
   temporal: Temporal,
   infos: readonly WorkflowExecutionInfo[],

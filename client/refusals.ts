@@ -1,7 +1,7 @@
 import type { ApplicationFailure } from '@temporalio/common';
 import { conveyorError, type ConveyorError } from '../domain/errors';
 
-/** What people call an update whose name they never type. */
+/** Readable names of updates, whose own names people never type. */
 const UPDATE_WORDS: Readonly<Record<string, string>> = {
   'roll-back': 'revert',
   'start-release': 'release',

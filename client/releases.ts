@@ -66,7 +66,7 @@ async function givenTo(workflows: Workflows, pipeline: string, number: number): 
   }
 }
 
-/** What is too large, or no plain text, is not even sent: Temporal would not take it, in words of its own. */
+/** Text that is too large, or not plain, is not even sent: Temporal would not take it, in words of its own. */
 async function executeUpdate<T>(
   workflows: Workflows,
   pipeline: string,

@@ -49,7 +49,7 @@ const isRenamed = (lastGood: LastGood, history: PipelineState['history']): boole
     return row !== undefined && !row.deploys.some((deploy) => deploy.action === action);
   });
 
-/** What runs on each service, and whether all services were looked at. */
+/** The running version of each service, and whether all services were read. */
 interface LocksRead {
   readonly services: readonly (readonly Brought[])[];
   readonly isWhole: boolean;
@@ -72,14 +72,14 @@ function withReplacement(read: readonly LocksRead[], isOwn: (one: Brought) => bo
   return isKnown ? good : { ...good, replacedUnknown: true };
 }
 
-/** What runs on each service of a push type, as the newest run of its lock has it. */
+/** The running version of each service of a push type, from the newest run of its lock. */
 async function broughtTo(client: Client, pushType: string): Promise<LocksRead> {
   const prefix = queryWords([`lock/${pushType}/`]);
   const services = new Map<string, readonly Brought[]>();
   let seen = 0;
   for await (const { workflowId, memo } of client.workflow.list({
     query: `WorkflowType = 'lock' AND WorkflowId STARTS_WITH ${prefix}`,
-    // What the lock of a service knows takes up to 256 kB.
+    // The knowledge of a service's lock takes up to 256 kB.
     pageSize: 100,
   })) {
     if (seen === MOST_LOCKS) return { services: [...services.values()], isWhole: false };

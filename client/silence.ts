@@ -19,7 +19,7 @@ interface Recipient {
 type Sleep = (ms: number, signal: AbortSignal) => Promise<void>;
 
 /**
- * Asks a workflow, and gives up once it is clear that nobody will answer: no worker polls its task queue, or the server is silent too or stores nothing. A
+ * Asks a workflow, and gives up once it is clear that no answer will come: no worker polls its task queue, or the server is silent too or stores nothing. A
  * worker that is busy, or was lost a moment ago, is waited for.
  * @throws no-worker, temporal-unreachable, and what the call throws
  */
@@ -47,8 +47,8 @@ export async function unlessUnpolled<T>(
 }
 
 /**
- * Why a workflow did not answer: the server itself is silent, nobody polls its task queue, or who does is busy or was just lost; and when
- * somebody polled last.
+ * Why a workflow did not answer: the server itself is silent, no worker polls its task queue, or the workers are busy or were
+ * just lost; and the time of the last poll.
  */
 export async function noWorker(temporal: Temporal, asked: Recipient): Promise<ConveyorError> {
   return notAnswered(temporal, asked, await pollingOf(temporal, asked));

@@ -3,13 +3,13 @@ import type { PipelineState } from '../domain/pipeline/state';
 import type { ReleaseStatus, WaitView } from '../domain/views';
 import type { Temporal } from './connection';
 
-/** Whoever looks at a pipeline does not wait longer for what its releases know. */
+/** The view of a pipeline waits no longer than this for its releases. */
 const SOAK_QUERY_TIMEOUT_MS = 2_000;
 /** The oldest that run; of more than these people read nothing at once. */
 const MAX_QUERIED = 20;
 
 /**
- * What soaks in the releases of a pipeline, which they know themselves, as long as its file says that anything does. The pipeline is
+ * The soaks in the releases of a pipeline, which only they know, if its file has any. The pipeline is
  * answered for without a release that is silent.
  */
 export async function soakWaits(

@@ -1,8 +1,8 @@
 import { queryWords, type Listed } from './visibility';
 
 /**
- * The condition under which visibility finds what is in a state, and hardly more: whoever asks holds the rows against the state once more
- * (client/lists.ts). A state that nobody knows finds nothing.
+ * The condition under which visibility finds what is in a state, and hardly more: callers compare the rows with the state once
+ * more (client/lists.ts). An unknown state finds nothing.
  */
 export function stateCondition(kind: Listed, state: string): string {
   const { tags, or = [] } = OF_STATES[kind](state);

@@ -3,11 +3,11 @@ import type { TicketRound } from '../domain/freshness/round';
 import { FRESHNESS_ID } from '../domain/ids';
 import type { Temporal } from './connection';
 
-/** Whoever looks at pipelines does not wait longer for their tickets. */
+/** The list of pipelines waits no longer than this for their tickets. */
 const TICKETS_MS = 5_000;
 
 /**
- * What the last daily run that completed came to, as it is at the server; neither a worker nor the service of tickets is asked. Null where
+ * The result of the last completed daily run, from the server; neither a worker nor the service of tickets is asked. Null where
  * there was none.
  */
 export function lastTicketRound({ client }: Temporal): Promise<TicketRound | null> {

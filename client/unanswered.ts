@@ -32,7 +32,7 @@ export async function leaveCommand(
     .getHandle(target)
     .signal(verb, proven(seal, verb, input))
     .catch(() => {
-      // It has ended, so that nobody will take anything.
+      // It has ended, so no worker will take anything.
       throw error;
     });
   throw conveyorError('no-worker', { id: target.slice(target.indexOf('/') + 1), kept: true, ...known });

@@ -10,7 +10,7 @@ import { serverView, withNow } from './live';
 import { behindPaused, holderPaused, withPauses } from './pauses';
 import { withProblems } from './problems';
 
-/** What somebody waits for, as others know it: a deploy that runs, and a lock. Both are beside the point, and not waited for long. */
+/** The object of a wait, as other workflows know it: a deploy that runs, and a lock. Both are beside the point, and not waited for long. */
 const HOLDER_QUERY_TIMEOUT_MS = 2_000;
 
 /** With what its running deploys wait for, which they know themselves, and who holds each lock that it waits for, asked once. */

@@ -27,14 +27,14 @@ import { withDeployRollback, withRollback } from './undone';
 import { withHolder, withWaits } from './waits';
 import { listPage, workflowPage } from './webUi';
 
-/** What a release's own workflow says of it: whether there may be children, but not how they stand. */
+/** A release's own report: whether there may be children, but not how they stand. */
 type ReleaseReport = Omit<ReleaseStatus, 'webUi' | 'children'> & { readonly isParent?: boolean };
 
 /** How what goes wrong is said. */
 interface Wording {
   readonly notFound: () => ConveyorError;
   readonly refused?: (code: string, failure: ApplicationFailure) => ConveyorError;
-  /** Whom the call asks: it is not waited for where no worker polls for it. */
+  /** The addressee of the call: it is not waited for where no worker polls for it. */
   readonly workflowId?: string;
 }
 
@@ -64,7 +64,7 @@ export class Workflows {
 
   async pipeline(name: string): Promise<PipelineStatus> {
     const state = await this.pipelineState(name);
-    // They are beside the point for most who look, so that they keep nobody from the rest.
+    // Most readers do not need them, so they must not delay the rest.
     const { waits = [], ...status } = pipelineStatus(state, Date.now());
     const [found, soaking, described, lastGood] = await Promise.all([
       findersHealth(this.temporal, finderNames(state.spec)).catch(() => undefined),
@@ -113,7 +113,7 @@ export class Workflows {
     return withRollback(this.temporal, await withWaits(this.temporal, await this.release(pipeline, number)));
   }
 
-  /** What a release has come to. @throws unknown-release, also of one that was never started; not-rerunnable */
+  /** The outcome of a release. @throws unknown-release, also of one that was never started; not-rerunnable */
   recollection(pipeline: string, number: number): Promise<Recollection> {
     const id = releaseId(pipeline, number);
     const workflowId = workflowIds.release(pipeline, number);
@@ -143,7 +143,7 @@ export class Workflows {
     return withDeployRollback(this.temporal, { pipeline, number }, action, landed);
   }
 
-  /** Of a parent that has succeeded; null while it has started none. */
+  /** For a parent that has succeeded; null while it has started none. */
   private async children(pipeline: string, number: number): Promise<ChildrenView | null> {
     const none = conveyorError('unknown-release', { id: `${releaseId(pipeline, number)}/children` });
     try {
@@ -196,7 +196,7 @@ export class Workflows {
     return this.withWording(id, () => this.handle(workflowId).query<T>(name), { notFound, workflowId });
   }
 
-  /** What a workflow that has not said that it ended is at, as the server knows it. */
+  /** The state, known to the server, of a workflow that has not reported its end. */
   private async atServer(
     workflowId: string,
   ): Promise<Partial<Pick<ServerView, 'pending'>> & { outside?: EndedOutside }> {
@@ -216,7 +216,7 @@ export class Workflows {
       if (active.some((release) => release.number === number && !release.gone))
         await this.handle(workflowIds.pipeline(pipeline)).signal('look', { release: number });
     } catch {
-      // Whoever asked for the release wants to see that, whatever its pipeline is at.
+      // The requester of the release wants to see it, whatever the state of its pipeline.
     }
   }
 

@@ -10,15 +10,15 @@ export const WRITTEN_WITHIN_MS = 8_000;
 
 /**
  * Temporal writes the row of a task queue when it takes it up, and lets go of one that was quiet for five minutes
- * (matching.maxTaskQueueIdleTime): a queue that has rested for ten makes it write. Within its time a name is in memory for everybody who asks, so
- * that a server of Conveyor more, or one that is asked more often, makes it write nothing more.
+ * (matching.maxTaskQueueIdleTime): a queue that has rested for ten makes it write. Within its time a name is in memory for all
+ * callers, so another server of Conveyor, or more frequent questions, cause no more writes.
  */
 const NAME_FOR_MS = 15_000;
 const QUEUE_NAMES = 40;
 
 /**
  * Why a Temporal server that answers stores nothing; undefined where it stores. Starts no workflow, so that no list shows anything of it.
- * @throws an error after which nobody can tell, such as a refusal
+ * @throws an error that leaves the state unknown, such as a refusal
  */
 export async function whyNothingIsStored(
   { client, namespace }: Pick<Temporal, 'client' | 'namespace'>,
@@ -46,7 +46,7 @@ export async function whyNothingIsStored(
  */
 const KNOWN_WITHIN_MS = 2_000;
 
-/** What a server answers that could not write. That it refuses or throttles says nothing of that. */
+/** The answer of a server that could not write. That it refuses or throttles says nothing of that. */
 const UNSTORED: readonly number[] = [GRPC.DEADLINE_EXCEEDED, GRPC.UNAVAILABLE, GRPC.INTERNAL, GRPC.UNKNOWN];
 
 /** After no word at all it is known only where a task queue that is in memory was described. */
@@ -54,7 +54,7 @@ export const maybeUnstored = (error: unknown): boolean => UNSTORED.includes(grpc
 
 export const isDeadline = (error: unknown): boolean => grpcCode(error) === GRPC.DEADLINE_EXCEEDED;
 
-/** Of an error as gRPC has it, or as the client wraps it. */
+/** The code of an error from gRPC, or one that the client wraps. */
 const grpcCode = (error: unknown): number | undefined =>
   [error, error instanceof Error ? error.cause : undefined].find(isGrpcServiceError)?.code;
 

@@ -3,7 +3,7 @@ import { numberOfBug } from './bugs/bug';
 import { parseId, type Id } from './ids';
 import { isPipelineVerb, type Verb } from './verbs';
 
-/** Whom an id means that a person typed. @throws ConveyorError `invalid-id` */
+/** The addressee of an id that a person typed. @throws ConveyorError `invalid-id` */
 export function requireId(text: string): Id {
   const id = parseId(text);
   if (id === undefined)

@@ -5,7 +5,7 @@ import { areTexts, isJsonObject, isText, parseNestedJson, type JsonObject } from
 import type { Answer, Held } from '../domain/config/held';
 import { hasBlobId } from './blobId';
 
-/** What a proxy keeps of a path on its disk, which applications read when the proxy itself is gone. */
+/** The state of a path that a proxy keeps on its disk, for applications to read when the proxy itself is gone. */
 export interface CachedPath {
   readonly path: string;
   readonly answer: Answer;
@@ -40,7 +40,7 @@ export function parseCached(text: string): CachedPath | undefined {
   }
 }
 
-/** Anybody can write a digest, and another version of Conveyor may have written something else. */
+/** Any process can write a digest, and another version of Conveyor may have written something else. */
 function isCached(value: unknown): value is CachedPath {
   if (!isJsonObject(value)) return false;
   const { path, answer, held, confirmedAt, askedAt } = value;
@@ -65,7 +65,7 @@ function isAim({ id, revision, hosts = [], below = 0, labels = {} }: JsonObject)
 const isValue = ({ value, version }: JsonObject): boolean =>
   isText(version) && (value === null || (isText(value) && hasBlobId(value, version)));
 
-/** What the proxy of this host last had of a path; undefined when it has none that can be read. */
+/** The proxy's last state of a path on this host; undefined when it has none that can be read. */
 export async function readCached(folder: string, path: string): Promise<CachedPath | undefined> {
   const text = await readFile(join(folder, cacheFile(path)), 'utf8').catch(() => undefined);
   const cached = text === undefined ? undefined : parseCached(text);

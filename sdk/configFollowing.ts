@@ -6,7 +6,7 @@ import { readLines } from './lines';
 import { appName, badAnswer, MOST_REASON, proxyUrl, reportTo } from './ownProxy';
 import { pause } from './pause';
 
-/** What a proxy says now and then. */
+/** A periodic message of a proxy. */
 interface Aged {
   readonly age: number | null;
 }
@@ -49,7 +49,7 @@ export class Following<T> {
     this.url = proxyUrl(options.url);
     this.app = appName(options.app);
     this.first = new Promise((resolve, reject) => (this.settleFirst = { resolve, reject }));
-    // Whoever does not wait for it does not want an error when it never comes.
+    // A caller that does not wait for it wants no error when it never comes.
     this.first.catch(() => undefined);
   }
 

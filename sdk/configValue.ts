@@ -1,4 +1,4 @@
-/** What gives a value its type, as schemas of zod do: returns it, or throws for what is none. */
+/** A schema that gives a value its type, such as one of zod: returns it, or throws for what is none. */
 export interface ConfigSchema<T> {
   parse(value: unknown): T;
 }
@@ -14,7 +14,7 @@ export interface ConfigValue<T> {
   readonly override: string | null;
 }
 
-/** What keeps an application on the value that it has. */
+/** The reason for which an application keeps its present value. */
 export type ConfigTrouble =
   /** The proxy does not answer. */
   | { readonly kind: 'proxy-away'; readonly error: Error }
@@ -24,13 +24,13 @@ export type ConfigTrouble =
   | { readonly kind: 'removed' };
 
 export interface WatchConfigOptions {
-  /** Of the proxy of this host. Default `CONVEYOR_CONFIG_PROXY`, else `http://127.0.0.1:4700`. */
+  /** The proxy of this host. Default `CONVEYOR_CONFIG_PROXY`, else `http://127.0.0.1:4700`. */
   readonly url?: string;
   /** The folder of its cache, which is read while the proxy does not answer. Default `CONVEYOR_CONFIG_CACHE`, else none. */
   readonly cache?: string;
   /** How a value is read before the schema sees it. Default `json`. */
   readonly format?: 'json' | 'text';
-  /** As whom a value is refused. Default the name of the program. */
+  /** The name under which a value is refused. Default the name of the program. */
   readonly app?: string;
   /** Called when something new is in the way, once for as long as it is. */
   readonly onTrouble?: (trouble: ConfigTrouble) => void;
@@ -43,7 +43,7 @@ export interface WatchConfigOptions {
 }
 
 export interface WatchedConfig<T> {
-  /** What the application uses; undefined until there is a first good value. */
+  /** The value in use by the application; undefined until there is a first good value. */
   current(): ConfigValue<T> | undefined;
   /**
    * The name under which the application measures, by the value that it uses: health checks ask for it (docs/guides/configuration.md#8-health).

@@ -13,14 +13,14 @@ export interface ConfigDefinitions {
   readonly configs: Readonly<Record<string, ConfigDefinition>>;
 }
 
-/** What has to hold for every value of a schema, as a file `*.validate.ts` exports it. */
+/** A rule for every value of a schema, as a file `*.validate.ts` exports it. */
 export interface Invariant {
   readonly kind: 'invariant';
   readonly schema: z.ZodType;
   readonly holds: (value: unknown, about: { readonly path: string }) => unknown;
 }
 
-/** The value of a program, its default export. What the schema makes of it is distributed, as JSON. */
+/** The value of a program, its default export. The output of the schema is distributed, as JSON. */
 export function defineConfig<S extends z.ZodType>(schema: S, value: z.input<S>): ConfigDefinition {
   return { kind: 'config', schema, value };
 }
@@ -31,7 +31,7 @@ export function defineConfigs(configs: Readonly<Record<string, ConfigDefinition>
 }
 
 /**
- * What has to hold for every value of a schema, whoever wrote it; its name is that of the export. It lies in `NAME.validate.ts` beside
+ * A rule for every value of a schema, whatever its author; its name is that of the export. It lies in `NAME.validate.ts` beside
  * the `NAME.schema.ts` that exports the schema.
  * @param holds true, or a sentence that says why not
  */

@@ -1,4 +1,4 @@
-/** What an extension author imports. */
+/** The exports for extension authors. */
 export { callExtension, viaApp, type ExtensionCall, type ServiceEndpoint } from './client';
 export type { Fetch } from './request';
 export {

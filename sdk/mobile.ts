@@ -3,15 +3,15 @@ import { isOf, type FieldType, type FieldValue, type MobileSchema } from '../dom
 import { MOBILE_LIMITS } from '../domain/limits';
 import { sendRequest, type Fetch } from './request';
 
-/** What a client asks for: hashes of what it has, and the schemas themselves once a server does not know them. */
+/** The request of a client: hashes of what it has, and the schemas themselves once a server does not know them. */
 export interface PullRequest {
-  /** Whom gates are asked about: fields of `GateUser`. */
+  /** The user of gate checks: fields of `GateUser`. */
   readonly user: { readonly id: string } & Readonly<Record<string, unknown>>;
   readonly configs: readonly { readonly config: string; readonly schema: string; readonly values: string }[];
   readonly schemas?: Readonly<Record<string, MobileSchema>>;
 }
 
-/** Only what changed. Of a config whose schema the server does not know: its hash, for the client to send it. */
+/** Only what changed. For a config whose schema the server does not know: its hash, for the client to send it. */
 export interface PullAnswer {
   readonly configs: readonly { readonly config: string; readonly values: Readonly<Record<string, FieldValue>> }[];
   readonly unknownSchemas: readonly string[];
@@ -27,12 +27,12 @@ export const mobileHash = (fields: Readonly<Record<string, unknown>>): string =>
 export type MobileContext = Readonly<Record<string, { readonly type: FieldType; readonly default: FieldValue }>>;
 
 export interface MobileOptions {
-  /** Of the service, such as `https://config.example.com/v1/mobile/pull`. */
+  /** The URL of the service, such as `https://config.example.com/v1/mobile/pull`. */
   readonly url: string;
   readonly fetch: Fetch;
   readonly user: PullRequest['user'];
   readonly contexts: Readonly<Record<string, MobileContext>>;
-  /** What is kept between two starts of the app. */
+  /** The state kept between two starts of the app. */
   readonly cache: { load(): string | undefined; save(text: string): void };
   /** `after` calls once, until the function that it returns is called. */
   readonly clock: { now(): number; after(ms: number, run: () => void): () => void };
@@ -53,7 +53,7 @@ export interface MobileConfig {
 }
 
 const HOUR_MS = 3_600_000;
-/** What failed is tried again after this part of the interval. */
+/** A failed pull is tried again after this part of the interval. */
 const RETRY = 1 / 12;
 const TIMEOUT_MS = 10_000;
 
@@ -94,7 +94,7 @@ class PullingConfig implements MobileConfig {
   }
 
   pull(): Promise<'pulled' | 'failed'> {
-    // What a push announces may have come too late for the pull that runs.
+    // A push may announce a change that came too late for the pull under way.
     if (this.running) this.again = true;
     this.running ??= this.pullUntilDone().finally(() => {
       this.running = undefined;

@@ -10,7 +10,7 @@ export type { Model, ModelPiece, ModelTrouble, ModelUse, WatchedModel, WatchMode
  * of what the application has there. So the application never holds two models. Once all of it is merged and is what was published,
  * `onReady` is called and the model is live; until then this host is not live on that version. A model that `check`, `merge` or `onReady`
  * throws for is refused, and the one before is merged back. While the
- * proxy does not answer, what it has on its disk is read there. Whatever is dead or late is waited for.
+ * proxy does not answer, what it has on its disk is read there. Dead or late hosts are waited for.
  *
  *     const weights = Buffer.alloc(BYTES);
  *     const feed = watchModel('models/feed', { merge: ({ offset, bytes }) => weights.set(bytes, offset) });

@@ -24,7 +24,7 @@ const REPEAT_MS = 5000;
 /** Brings an application to the model that is wanted last; `watchModel` says how. */
 export class ModelLoading {
   readonly first: Promise<Model>;
-  /** What is to be live; what is there of it, and what was live last. */
+  /** The model that should be live; what is there of it, and what was live last. */
   private wanted: Named | undefined;
   private finished: Named | undefined;
   private last: Named | undefined;
@@ -185,7 +185,7 @@ export class ModelLoading {
   }
 }
 
-/** What the application throws is why it refuses. */
+/** The application's error is the reason of the refusal. */
 async function refusing(work: () => void | Promise<void> | undefined): Promise<void> {
   try {
     await work();

@@ -31,7 +31,7 @@ export interface ModelUse {
   readonly onReady?: (model: Model) => void | Promise<void>;
 }
 
-/** What keeps an application on the model that it has. */
+/** The reason for which an application keeps its present model. */
 export type ModelTrouble =
   /** The proxy of this host does not answer; it is tried again. */
   | { readonly kind: 'proxy-away'; readonly error: Error }
@@ -41,11 +41,11 @@ export type ModelTrouble =
   | { readonly kind: 'removed' };
 
 export interface WatchModelOptions {
-  /** Of the proxy of this host. Default `CONVEYOR_CONFIG_PROXY`, else `http://127.0.0.1:4700`. */
+  /** The proxy of this host. Default `CONVEYOR_CONFIG_PROXY`, else `http://127.0.0.1:4700`. */
   readonly url?: string;
   /** The folder of the cache of the proxy, for when the application starts while the proxy is down. Default `CONVEYOR_CONFIG_CACHE`. */
   readonly cache?: string;
-  /** As whom a model is loaded or refused. Default the name of the program. */
+  /** The name under which a model is loaded or refused. Default the name of the program. */
   readonly app?: string;
   /** Called when something new is in the way, once for as long as it is. */
   readonly onTrouble?: (trouble: ModelTrouble) => void;

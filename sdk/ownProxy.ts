@@ -8,17 +8,17 @@ const DEFAULT_URL = 'http://127.0.0.1:4700';
 export const proxyUrl = (url?: string): string =>
   (url ?? (process.env['CONVEYOR_CONFIG_PROXY'] || DEFAULT_URL)).replace(/\/+$/, '');
 
-/** As whom this program speaks to its proxy. */
+/** The name under which this program speaks to its proxy. */
 export const appName = (app?: string): string =>
   ((app ?? basename(process.argv[1] ?? '')) || 'node').slice(0, MOST_APP);
 
-/** A report that does not reach the proxy now reaches it later: nobody waits for it. */
+/** A report that does not reach the proxy now reaches it later: no caller waits for it. */
 export function reportTo(fetchIt: typeof fetch, address: string, body: object): void {
   const init = { method: 'POST', body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
   sendRequest(address, init, { fetch: fetchIt, timeoutMs: REPORT_MS, maxBytes: 0 }).catch(() => undefined);
 }
 
-/** What an answer says that is of no use; it is read as far as people read. */
+/** The reason for which an answer is of no use; it is read as far as people read. */
 export const badAnswer = async (response: Response): Promise<string> =>
   `HTTP status ${response.status}: ${(await textUpTo(response, MOST_WORDS)) ?? 'a long text'}`;
 

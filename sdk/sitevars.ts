@@ -25,11 +25,11 @@ export interface SitevarOptions {
 }
 
 export interface SitevarReview {
-  /** What it was so far, in words: `a text (timestamp)`. Undefined for a name that is new. */
+  /** The past shape, in words: `a text (timestamp)`. Undefined for a name that is new. */
   readonly was?: string;
   /** Where it is not as it always was. A person may want that. */
   readonly warnings: readonly Deviation[];
-  /** What the checker has against it. Nobody gets past these. */
+  /** The objections of the checker. These cannot be overridden. */
   readonly refused: readonly string[];
 }
 

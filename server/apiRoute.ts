@@ -47,7 +47,7 @@ export interface ApiDeps extends ServerDeps {
 interface Call<Query extends z.ZodObject> {
   readonly c: Context;
   readonly deps: ApiDeps;
-  /** As which the server asks: as itself where anybody may look, else as the caller. */
+  /** As which the server asks: as itself if reading is open to all, else as the caller. */
   readonly client: FrontClient;
   /** @throws ConveyorError `invalid-request` */
   readonly query: () => z.output<Query>;
@@ -81,7 +81,7 @@ type CallerRoute<Body extends z.ZodType, Query extends z.ZodObject, Answer exten
 
 export const REFUSED = { 403: 'Not an owner', 404: 'There is no such thing', 409: 'Not in this state' };
 
-/** A route for everybody who may look. */
+/** A route for all readers. */
 export const lookRoute = <Query extends z.ZodObject>(route: Route, { run, ...row }: LookRoute<Query>): ApiRoute => ({
   ...{ route, status: 200, security: 'read', also: { 404: REFUSED[404] }, ...row },
   respond: async (c, deps) => c.json(await run({ c, deps, client: deps.client, query: queryReader(c, row) })),

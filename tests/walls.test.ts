@@ -11,7 +11,7 @@ interface Snippet {
   readonly isTyped?: true;
 }
 
-/** What the linter says about each of them: `rule: message`, one for each complaint. */
+/** The findings of the linter on each of them: `rule: message`, one for each complaint. */
 function lint(snippets: readonly Snippet[]): string[][] {
   const { stdout, stderr } = spawnSync(process.execPath, ['tests/setup/lintSnippets.js'], {
     ...{ cwd: ROOT, input: JSON.stringify(snippets), encoding: 'utf8', maxBuffer: 1e8 },

@@ -9,9 +9,9 @@ export interface Minute {
   /** Tasks on the version of the release that is under way, and tasks away, as shares of all. */
   readonly updated: number;
   readonly away: number;
-  /** Of the tasks that run, 0 to 1, on average. */
+  /** The average over running tasks, 0 to 1. */
   readonly cpu: number;
-  /** What it would be if all ran: the load of that hour. */
+  /** The load if all tasks ran: the load of that hour. */
   readonly load: number;
 }
 

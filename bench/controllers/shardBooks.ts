@@ -1,6 +1,6 @@
 import type { Placement } from '../../sdk';
 
-/** What a task does, as the books need it. */
+/** The state of a task, as the books need it. */
 export interface TaskLook {
   readonly name: string;
   readonly state: 'running' | 'updating' | 'down';

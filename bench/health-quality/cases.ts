@@ -16,7 +16,7 @@ export const FAULTS = ['step', 'ramp', 'leak', 'burst'] as const;
 type Fault = (typeof FAULTS)[number];
 export const SIZES = ['gross', 'clear', 'subtle'] as const;
 type FaultSize = (typeof SIZES)[number];
-/** What happens to every task whatever version it runs, or to a single one by chance. */
+/** Effects on every task whatever version it runs, or on a single one by chance. */
 export const WEATHERS = ['calm', 'diurnal', 'load-spike', 'hot-task', 'missing-data'] as const;
 type Weather = (typeof WEATHERS)[number];
 
@@ -66,7 +66,7 @@ interface World {
   readonly spikeAt: number;
 }
 
-/** What a fault adds to a level of 1, so long after it began; negative: it has not begun. */
+/** The addition of a fault to a level of 1, so long after it began; negative: it has not begun. */
 function added(fault: Fault | null, size: FaultSize | null, sinceMs: number): number {
   if (fault === null || size === null || sinceMs < 0) return 0;
   const minutes = sinceMs / MINUTE;
@@ -92,7 +92,7 @@ function tasks(world: World, count: number, from: number, until: number, fault: 
   return { tasks: count, series };
 }
 
-/** What the load makes of the metric: it hits both sides alike. */
+/** The effect of the load on the metric: it hits both sides alike. */
 function level({ weather, spikeAt }: World, at: number): number {
   if (weather === 'diurnal') return 1 + 0.4 * Math.sin((2 * Math.PI * at) / (24 * 60 * MINUTE));
   if (weather === 'load-spike' && at >= spikeAt && at < spikeAt + 6 * MINUTE) return 2.2;

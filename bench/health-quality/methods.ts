@@ -19,7 +19,7 @@ export const METHODS = {
 };
 export type Method = keyof typeof METHODS;
 
-/** What a method makes of a case, evaluated every minute. An alarm before the fault began is a false one. */
+/** The result of a method for a case, evaluated every minute. An alarm before the fault began is a false one. */
 export function judge(method: Method, { recording, fault, faultAt }: Case): KnownOutcome {
   const alarms = METHODS[method].flatMap((one) => {
     const last = replayCheck(one, recording, MINUTE).at(-1);

@@ -2,7 +2,7 @@ import { proxyActivities } from '@temporalio/workflow';
 import type { runTwoCalls } from './worker';
 
 /**
- * What a release of so many actions is with Temporal alone: one workflow, and one activity for each action. On a queue of their own, as
+ * A release of that many actions with Temporal alone: one workflow, and one activity for each action. On a queue of their own, as
  * ours are so that looks take no slot of effects, activities are not begun with the task that asks for them.
  */
 export async function bareRelease(url: string, actions: number, taskQueue?: string): Promise<void> {

@@ -18,7 +18,7 @@ export async function runTwoCalls(url: string, action: string): Promise<void> {
   await call('getRunProgress');
 }
 
-/** `worker.ts ADDRESS`: a worker of its own process, with the slots of ours; sends `ready`, and ends with whoever started it. */
+/** `worker.ts ADDRESS`: a worker of its own process, with the slots of ours; sends `ready`, and ends with its parent process. */
 async function main(address: string): Promise<void> {
   const connection = await NativeConnection.connect({ address });
   const common = {

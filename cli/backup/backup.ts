@@ -30,7 +30,7 @@ interface BackupOptions {
   readonly versions: BackupManifest['versions'];
 }
 
-/** Of one part: the names of the copies, and what a person should know. */
+/** One part: the names of the copies, and what a person should know. */
 interface Copied {
   readonly names: readonly string[];
   readonly pausedMs?: number;
@@ -79,7 +79,7 @@ export async function makeBackup(
 function requireEmpty(folder: string): void {
   let names: readonly string[];
   try {
-    // Somebody else's folder keeps its mode.
+    // A folder of another user keeps its mode.
     names = existsSync(folder) ? readdirSync(folder) : [];
     if (names.length === 0) closeFolder(folder);
   } catch (error) {
@@ -152,7 +152,7 @@ function describeProgress(part: BackupPart, files: readonly CopiedFile[], { paus
   return `${PART_NAMES[part]}: ${size}${pausedMs ? `, copied while Temporal stood still for ${pausedMs} ms` : ''}`;
 }
 
-/** Of the folder only what this backup has put there. */
+/** Only the files that this backup has put into the folder. */
 async function removeParts(folder: string): Promise<void> {
   for (const part of BACKUP_PARTS)
     await rm(join(folder, part), { recursive: true, force: true }).catch(() => undefined);

@@ -8,7 +8,7 @@ import { LONGEST_PAUSE_S, whileStopped, type Paused } from './freeze';
 import { findProcessesWith } from './processes';
 import { findShortage } from './room';
 
-/** What belongs to a database of SQLite. What it holds is in the first two, in the third if it was not made by temporal-dev.sh. */
+/** The files of a SQLite database. Its data is in the first two, in the third if it was not made by temporal-dev.sh. */
 const DATABASE_ENDS = ['', '-wal', '-journal'];
 export const databaseFiles = (database: string): readonly string[] =>
   [...DATABASE_ENDS, '-shm'].map((end) => `${database}${end}`);

@@ -30,7 +30,7 @@ export async function digestFile(file: string): Promise<Digested> {
   return { bytes, sha256: hash.digest('hex') };
 }
 
-/** Of those that are there. */
+/** Counts existing files. */
 export async function sizeOfFiles(files: readonly string[]): Promise<number> {
   const stats = await Promise.all(files.map((file) => stat(file).catch(() => undefined)));
   return stats.reduce((sum, one) => sum + (one?.size ?? 0), 0);

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { callProgram } from './run';
 
-/** A copy that takes longer is given up: Temporal answers nobody meanwhile. */
+/** A copy that takes longer is given up: Temporal answers no request meanwhile. */
 export const LONGEST_PAUSE_S = 60;
 /** A thread stops once it is back from the system call that it is in. */
 const STOP_PATIENCE_MS = 5_000;
@@ -84,7 +84,7 @@ async function areStopped(pids: readonly number[]): Promise<boolean> {
   return states.flat().every((state) => /^[Tt]/.test(state));
 }
 
-/** Of each thread on Linux, else of the process. */
+/** The state of each thread on Linux, else of the process. */
 async function threadStates(pid: number): Promise<readonly string[]> {
   if (process.platform !== 'linux')
     return [(await callProgram('ps', ['-o', 'state=', '-p', String(pid)])).stdout.trim()];

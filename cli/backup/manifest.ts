@@ -5,7 +5,7 @@ import { conveyorError } from '../../domain/errors';
 import { SEMANTIC_ORDER } from '../../platform/osv/versions';
 import { writePrivate } from '../../platform/privateFile';
 
-/** What a backup holds (docs/adr/0066-a-backup-of-one-machine.md). It is written last: a folder without it holds no backup. */
+/** The contents of a backup (docs/adr/0066-a-backup-of-one-machine.md). It is written last: a folder without it holds no backup. */
 const MANIFEST = 'backup.json';
 const BACKUP_FORMAT = 1;
 

@@ -12,7 +12,7 @@ export interface BackupPlaces {
   readonly database: string;
   readonly archive: string | null;
   readonly audit: string | null;
-  /** What the service of configuration remembers. */
+  /** The state of the service of configuration. */
   readonly state: string;
   /** Repositories of configuration on this machine. */
   readonly repositories: readonly ConfigRepositorySettings[];

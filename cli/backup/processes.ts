@@ -11,7 +11,7 @@ export interface SeenProcess {
   readonly name: string;
 }
 
-/** Processes that have a file open, without this one. @throws what the system says where nobody can be asked */
+/** Processes that have a file open, without this one. @throws the error of the system if no process can be listed */
 export async function findProcessesWith(file: string): Promise<readonly number[]> {
   const real = realpathSync(file);
   const found =
@@ -35,7 +35,7 @@ const PROGRAMS: Readonly<Record<string, string>> = {
   'configService/main.js': 'config-service',
 };
 
-/** Of `conveyor worker`, or of the compiled program that `conveyor dev` starts. */
+/** The command line of `conveyor worker`, or of the compiled program that `conveyor dev` starts. */
 function nameProgram(words: readonly string[]): string | undefined {
   const [script = '', ...given] = words.slice(1).filter((word) => !word.startsWith('-'));
   const compiled = Object.entries(PROGRAMS).find(

@@ -7,7 +7,7 @@ import type { Env } from '../../platform/env';
 import { closeFolder } from '../../platform/ownFolder';
 import { removeCopy } from '../stack/configuration';
 
-/** Of a command on all of a repository. */
+/** A command on a whole repository. */
 const GIT_PATIENCE_MS = 3_600_000;
 
 const bundleName = ({ name }: ConfigRepositorySettings): string => `${name}.bundle`;
@@ -34,7 +34,7 @@ function gitFolder({ git }: ConfigRepositorySettings): string {
   return existsSync(inside) ? inside : git;
 }
 
-/** Makes a repository anew from its bundle. What this machine has of the one before is forgotten. */
+/** Makes a repository anew from its bundle. The copy of the previous repository on this machine is forgotten. */
 export async function restoreRepository(repository: ConfigRepositorySettings, bundle: string, env: Env): Promise<void> {
   const part = `${repository.git}.part`;
   await rm(part, { recursive: true, force: true });

@@ -41,9 +41,9 @@ interface RestoreOptions {
 
 export interface RestoredMachine extends Pick<BackupManifest, 'at' | 'host' | 'leftOut'> {
   readonly folder: string;
-  /** What was put where. */
+  /** The restored parts and their places. */
   readonly restored: readonly { readonly part: BackupPart; readonly place: string; readonly before?: string }[];
-  /** What stayed as it is here, in words. */
+  /** The parts that stayed as they are here, in words. */
   readonly kept: readonly string[];
 }
 

@@ -84,7 +84,7 @@ function noteWords(applied: readonly ApplyResult[]): readonly string[] {
 
 type Done = Awaited<ReturnType<ConveyorClient['apply']>>;
 
-/** What `apply` would find, without doing it. */
+/** The findings of `apply`, without applying. */
 async function previewApply(client: ConveyorClient, spec: PipelineSpec): Promise<Done> {
   try {
     return { created: false, previous: await client.spec(spec.pipeline) };

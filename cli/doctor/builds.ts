@@ -16,7 +16,7 @@ import { ANSWERS_WITHIN_MS, WAITS_TOO_LONG_MS, type DoctorCheck } from './check'
 
 const CHECK_NAME = 'builds of workers';
 
-/** What an examination saw of builds and their workers. */
+/** The builds and workers in an examination. */
 type BuildsSeen = Pick<ExaminationView, 'builds' | 'end' | 'pollers' | 'backlogs'>;
 
 /** Whether each build that has work has workers that take it; nothing if workers have no builds. */

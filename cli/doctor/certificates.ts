@@ -98,7 +98,7 @@ function checkOf(look: CertificateLook, nowMs: number, on: string): DoctorCheck[
 
 const RENEW = 'put a new one there, then restart what uses it: processes read certificates when they start';
 
-/** What the other side of a TLS connection shows, whether or not it would be believed; nothing if it shows none in time. */
+/** The certificate of the other side of a TLS connection, whether or not it is trusted; nothing if it shows none in time. */
 function peerCertificate(
   use: string,
   options: ConnectionOptions & { readonly host: string; readonly port: number },

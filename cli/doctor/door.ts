@@ -7,7 +7,7 @@ import { DOOR_CHECK, type DoctorCheck } from './check';
 import { checkServer } from './server';
 import { checkBehindTemporal } from './temporal';
 
-/** Whether commands go through a server, as whom, and what is in the way; and how what is behind it stands. */
+/** Whether commands go through a server, under which identity, and what prevents it; and how what is behind it stands. */
 export async function checkDoor(
   env: Env,
   connect: ConnectOptions,

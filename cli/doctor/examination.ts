@@ -5,7 +5,7 @@ import { certificateChecks } from './certificates';
 import type { DoctorCheck } from './check';
 import { workerChecks } from './workers';
 
-/** All that an examination shows, by whoever made it: `machine` has the clock that Temporal's was compared with. */
+/** All checks of an examination, by its origin: `machine` has the clock that Temporal's was compared with. */
 export const examinationChecks = (view: ExaminationView, machine: 'this machine' | 'the server'): DoctorCheck[] => [
   ...(view.attributes === null ? [] : attributeChecks(view.namespace, view.attributes)),
   ...workerChecks(view, machine),

@@ -9,7 +9,7 @@ import { installRoot } from '../../platform/registry';
 import { formatDuration } from '../../domain/text';
 import type { DoctorCheck } from './check';
 
-/** What this machine has: programs, packages, a build, room. */
+/** The equipment of this machine: programs, packages, a build, room. */
 
 const ROOT = installRoot();
 // The set-up scripts are plain JavaScript, because they run before anything is compiled; their verdict is ours.

@@ -7,7 +7,7 @@ import { loadRegistry, type Registry } from '../../platform/registry';
 import type { Isolation } from '../../runner/probe';
 import type { DoctorCheck } from './check';
 
-/** What keeps programs of configuration in on this machine, if there is a repository of configuration. */
+/** The isolation of configuration programs on this machine, if there is a repository of configuration. */
 export async function checkPrograms(env: Env): Promise<DoctorCheck[]> {
   const registry = configured(env);
   if (registry === undefined || registry.configRepositories.length === 0) return [];

@@ -6,7 +6,7 @@ import { loadRegistry } from '../../platform/registry';
 import type { Scripts } from '../../platform/scripts';
 import type { DoctorCheck } from './check';
 
-/** What keeps scripts in on this machine, as far as scripts are allowed at all. */
+/** The isolation of scripts on this machine, if scripts are allowed at all. */
 export async function checkScripts(env: Env): Promise<DoctorCheck[]> {
   const scripts = configuredScripts(env);
   if (scripts === undefined) return [];
@@ -31,7 +31,7 @@ export function scriptChecks(
   }));
 }
 
-/** What is wrong with a configuration, its own check says. */
+/** Mistakes in a configuration are reported by a check of their own. */
 function configuredScripts(env: Env): Scripts | undefined {
   try {
     return loadRegistry(undefined, env).scripts;

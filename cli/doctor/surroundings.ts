@@ -10,7 +10,7 @@ import { accepts } from '../../client/accepts';
 import { ANSWERS_WITHIN_MS, type DoctorCheck } from './check';
 import { lookAtTemporal } from './temporal';
 
-/** What is around: configuration, and what runs or could run at our addresses. */
+/** The surroundings: configuration, and what runs or could run at our addresses. */
 
 export function checkConfig(env: Env): DoctorCheck[] {
   const name = 'configuration';
@@ -69,7 +69,7 @@ export function checkPorts(env: Env): Promise<DoctorCheck[]> {
 
 const WEB_UI = 'the Web UI';
 
-/** What holds a port: the program that belongs there, another, or one that says nothing and may be either. */
+/** The holder of a port: the program that belongs there, another, or one that says nothing and may be either. */
 type PortHolder = 'ours' | 'stranger' | 'silent';
 
 async function temporalHolder(address: string): Promise<PortHolder> {

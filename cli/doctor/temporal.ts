@@ -12,7 +12,7 @@ import { examinationChecks } from './examination';
 import { finderChecks } from './finders';
 import { WORKERS_CHECK } from './workers';
 
-/** What is asked of Temporal; and of all that stands behind it, where that answers. */
+/** The questions to Temporal; and of all that stands behind it, where that answers. */
 
 /** `mute` accepts connections and says nothing, `stranger` is another program. */
 type TemporalLook =

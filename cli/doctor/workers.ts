@@ -143,7 +143,7 @@ const backlogCheck = ({ queue, kind, build, tasks, ageMs }: QueueBacklog): Docto
   how: 'add workers, or slots in their conveyor.config.yaml; if it grows, see the checks of workers and builds',
 });
 
-/** What lists show was so before; all else goes by what workflows say themselves. */
+/** Lists may show a state of the past; all else goes by what workflows say themselves. */
 function listingChecks(listing: ExaminationView['listing']): DoctorCheck[] {
   const name = 'lists';
   const how =

@@ -39,7 +39,7 @@ export function auditTable(records: readonly AuditRecord[], view: View, wide: bo
   return listTable({ heading, rows: cells, empty: 'nothing is on record', wide }, view);
 }
 
-/** What was written before records said so has none. */
+/** Records of older versions have none. */
 const permittedBy = ({ permitted }: Partial<AuditRecord>): string => permitted ?? '–';
 
 function changesOf({ changes, omitted }: AuditRecord): string {

@@ -71,7 +71,7 @@ function actionLines(
 
 const ofWords = (count: number, of: number): string => shareWords(share(count, of), 'of');
 
-/** Of checks for which another limit would have erred less; between few deploys there is one by chance. */
+/** Checks for which another limit would have erred less; between few deploys there is one by chance. */
 function betterLines({ checks }: ActionBacktest): string[] {
   return checks.flatMap(({ check, quality, better }) => {
     if (better === null) return [];

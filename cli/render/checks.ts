@@ -10,7 +10,7 @@ const DOCTOR_SYMBOLS: Readonly<Record<DoctorCheck['state'], StatusSymbol>> = {
   warning: { glyph: '⚠', tone: 'warn' },
 };
 
-/** What is there and what is not; under each that is not, how to get it. */
+/** The results, present and missing; under each that is not, how to get it. */
 export function renderChecks(checks: readonly DoctorCheck[], view: View): string {
   const colors = paint(view.color);
   const aligned = alignRows(

@@ -3,7 +3,7 @@ import { foldAll, paint, truncate, widthOf, type View } from './paint';
 type Cells = readonly (readonly string[])[];
 
 const GAP = 2;
-/** What a column keeps while a terminal has room for all of them. */
+/** The cells that a column keeps while a terminal has room for all of them. */
 const LEAST_WIDTH = 10;
 /** Columns that are not cut as long as others can be: days with their times, most states. */
 const SPARED_WIDTH = 20;

@@ -80,7 +80,7 @@ export function renderDiff({ files, deleted, values, problems }: Diff, view: Vie
   ];
 }
 
-/** Lines that nobody should overlook; all other edits look alike. */
+/** Lines that must not be overlooked; all other edits look alike. */
 export function renderDeleted(files: readonly string[], view: View): readonly string[] {
   if (files.length === 0) return [];
   const colors = paint(view.color);

@@ -12,7 +12,7 @@ const CONFORM_SYMBOLS: Readonly<Record<CheckOutcome['state'], StatusSymbol>> = {
   'not-run': { glyph: '·', tone: 'quiet' },
 };
 
-/** What an author may add, by what a check lacks; what a service leaves out is not a flag. */
+/** Options that an author may add, by the need of a check; what a service leaves out is not a flag. */
 const FLAGS: Readonly<Record<string, string | undefined>> = {
   grow: '--add-task',
   deadVersion: '--dead-version',
@@ -25,7 +25,7 @@ const FLAGS: Readonly<Record<string, string | undefined>> = {
 /** Calls of a failure that people see; `-o json` has all. */
 const SHOWN_CALLS = 6;
 
-/** What was tried, and under each failure what an author needs to fix it. */
+/** The checks that ran, and under each failure the facts with which an author can fix it. */
 export function conformText(report: ConformReport, view: View): string {
   const lines = report.checks.flatMap((outcome) => outcomeLines(outcome, view));
   return [...lines, '', ...verdict(report, view)].join('\n');

@@ -166,7 +166,7 @@ function hiddenVerdicts(rows: readonly HealthRow[]): string {
   return [...new Set(rows.map((row) => row.verdict))].join(' or ');
 }
 
-/** What went back where, how far it is; nothing when nothing was reverted. The reason only if it does not stand `above`. */
+/** The units that went back, and the progress of each; nothing when nothing was reverted. The reason only if it does not stand `above`. */
 export function revertSection(deploy: DeployStatus, view: View, colors: Colors, above: string = ''): string[] {
   const { revert } = deploy;
   if (revert === null) return [];

@@ -63,7 +63,7 @@ const TICKET_STATES: Readonly<Record<TicketView['state'], readonly string[]>> = 
   resting: ['closed by hand'],
 };
 
-/** What is wrong with tickets; nothing where all is well. */
+/** Faults of tickets; nothing where all is well. */
 function ticketLines(tickets: TicketsReport | null, view: View): readonly string[] {
   if (tickets === null) return [];
   const { at, problem, late, refused, said, unticketed } = tickets;

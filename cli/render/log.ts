@@ -13,16 +13,16 @@ import {
   VERDICT_SYMBOLS,
 } from './words';
 
-/** What is watched at one moment: a release with its deploys, or one deploy. */
+/** The watched state at one moment: a release with its deploys, or one deploy. */
 export interface WatchSnapshot {
   readonly release: ReleaseStatus | null;
-  /** What its pipeline says that the release waits for, while it has not started. */
+  /** The reason for which a release that has not started waits, from its pipeline. */
   readonly waits: readonly WaitView[];
   readonly deploys: readonly DeployStatus[];
 }
 
 /**
- * What changed between two looks, as lines that are only ever appended: for logs of CI, where nothing can be redrawn.
+ * Changes between two looks, as lines that are only ever appended: for logs of CI, where nothing can be redrawn.
  * Nothing changed gives no lines. Without an earlier look, everything so far is printed.
  */
 export function logLines(before: WatchSnapshot | null, after: WatchSnapshot): string[] {

@@ -3,7 +3,7 @@ import stringWidth from 'string-width';
 import { writtenOut } from '../../domain/plainText';
 import { glued, isUnbroken, unglued } from './unbroken';
 
-/** What a renderer needs to know besides the data. */
+/** The context of a renderer besides the data. */
 export interface View {
   /** Columns; longer lines are folded. */
   readonly width: number;
@@ -20,11 +20,11 @@ export type Colors = ReturnType<typeof pc.createColors>;
 export const paint = (color: boolean): Colors => pc.createColors(color);
 
 const LAYOUT = '\n\t';
-/** What `paint` writes: bold, dim, underlined, and colours; nothing that hides or moves. */
+/** The output of `paint`: bold, dim, underlined, and colours; nothing that hides or moves. */
 const OURS = /\u001b\[(?:0|1|2|4|22|24|3[0-79]|9[0-7])m/g;
 
 /**
- * A text for a terminal. What was stored may hold anything: all that moves a cursor, hides or turns text is written out. Our own
+ * A text for a terminal. Stored text may hold anything: all that moves a cursor, hides or turns text is written out. Our own
  * colours stay where there are any.
  */
 export function safe(text: string, color: boolean): string {

@@ -72,7 +72,7 @@ interface FoldedPhases {
   readonly after: readonly PhaseView[];
 }
 
-/** Of many phases those around the one that runs; the others are one line. */
+/** Among many phases those around the running one; the others are one line. */
 function aroundTheCurrent(phases: readonly PhaseView[]): FoldedPhases {
   if (phases.length <= MANY_PHASES) return { before: [], shown: phases, after: [] };
   const active = phases.findIndex((phase) => phase.state === 'running' || phase.state === 'failed');
@@ -90,7 +90,7 @@ function foldedWord(phases: readonly PhaseView[], colors: Colors): string {
 function phaseCells(phase: PhaseView, deploy: DeployStatus, branch: string, view: View): string[] {
   const colors = paint(view.color);
   const { word, sign } = phaseWord(phase);
-  // What was taken back is not on the version any more, whatever was updated once.
+  // Reverted units are not on the version any more, whatever was updated once.
   const counts = totalsOf(phase.state === 'reverted' ? { units: [] } : phase);
   const quiet = phase.state === 'waiting';
   const name = `${branch}${phase.index + 1} ${quiet ? colors.dim(phase.name) : phase.name}`;

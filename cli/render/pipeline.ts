@@ -66,7 +66,7 @@ function scheduleWords({ mode, gates, next, timezone }: ScheduleView, view: View
   return `calendar${zone}, for ${gates}${when}`;
 }
 
-/** What does not continue, why and until when. */
+/** The stopped parts, with the reason and the end. */
 function waitsSection({ id, waits = [] }: PipelineStatus, view: View, colors: Colors): string[] {
   if (waits.length === 0) return [];
   const shown = waits.slice(0, view.compact ? 5 : 20);
@@ -84,7 +84,7 @@ function findersSection({ finders = [] }: PipelineStatus, view: View, colors: Co
   return finders.length === 0 ? [] : [colors.bold('Finders'), ...finderRows(finders, view, colors)];
 }
 
-/** Groups that somebody holds or waits for. */
+/** Groups with a holder or a line. */
 function groupsSection({ groups = [] }: PipelineStatus, colors: Colors): string[] {
   const busy = groups.filter(({ holder, waiting }) => holder !== null || waiting.length > 0);
   if (busy.length === 0) return [];
@@ -123,7 +123,7 @@ function goodWords(good: GoodView): string {
 const REPLACED_UNKNOWN =
   'whether another pipeline has replaced it is not known: Temporal did not list all locks in time';
 
-/** Nobody brings these by itself, so the commands are the next to type. */
+/** These are brought by hand only, so the commands are the next to type. */
 function behindSection({ behind = [] }: PipelineStatus, colors: Colors): string[] {
   if (behind.length === 0) return [];
   const cells = behind.map(({ units, more = 0, version, release }) => [
@@ -157,7 +157,7 @@ function nextPipelineCommands({ id, active, held, frozen = null, behind = [], re
   return commands.length > 0 ? commands : [`conveyor release ${id} --artifact NAME=VERSION --wait`];
 }
 
-/** Of a release that waits for a person, or of its deploy. A resume of the release reaches the deploy too. */
+/** A release that waits for a person, or its deploy. A resume of the release reaches the deploy too. */
 function resumeCommand({ id, paused, pausedDeploy }: ReleaseSummary): string[] {
   const meant = paused ? { ...paused, id } : pausedDeploy;
   const waits = meant !== undefined && meant.by !== 'freeze' && !continuesByItself(meant);

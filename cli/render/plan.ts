@@ -16,7 +16,7 @@ export interface PlanReport extends PlanView {
   readonly experience?: Experience;
 }
 
-/** What each phase of a deploy would reach, and when: in the zone of its first window, where it has one. */
+/** The extent of each phase of a deploy, with its times: in the zone of its first window, where it has one. */
 export function renderPlan(plan: PlanReport, reader: View): string {
   const timeZone = plan.windows?.[0]?.timezone;
   const view = timeZone === undefined ? reader : { ...reader, timeZone };

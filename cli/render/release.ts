@@ -50,7 +50,7 @@ export function renderRelease(
   return joinSections(sections, view);
 }
 
-/** What to type next: what its running deploys suggest, else what fits the release itself. */
+/** The next command to type: what its running deploys suggest, else what fits the release itself. */
 function nextReleaseCommands(release: ReleaseStatus, deploys: readonly DeployStatus[]): readonly string[] {
   const reason = '--reason "…"';
   const ended = ['succeeded', 'failed', 'cancelled'].includes(release.state);
@@ -84,7 +84,7 @@ function nextReleaseCommands(release: ReleaseStatus, deploys: readonly DeploySta
   return [...allowing(release), `conveyor watch ${release.id}`, cancel];
 }
 
-/** Of a script that failed, which says most about why. */
+/** The end of the output of a failed script, which explains most. */
 const logsOf = ({ id, actions }: ReleaseStatus): string[] =>
   actions
     .filter(({ type, state }) => type === 'custom-script' && state === 'failed')
@@ -99,7 +99,7 @@ function again(release: ReleaseStatus, deploys: readonly DeployStatus[]): string
   return offersRerun(release, reverted) ? [`conveyor rerun ${release.id} --reason "…"`] : [];
 }
 
-/** What nobody deploys unless a person says that it is good after all. */
+/** Artifacts that are not deployed until a person allows them. */
 const allowing = ({ pipeline, actions }: ReleaseStatus): string[] =>
   [...new Set(actions.flatMap(({ knownBad = [] }) => knownBad))].map(
     (artifact) => `conveyor allow-artifact ${pipeline} ${artifact.replace(/#.*$/, '')} --reason "…"`,

@@ -12,7 +12,7 @@ import { stackedBars } from './charts/stacked';
 import type { StatsTableId } from './statsTables';
 import { percent, shareWords } from './words';
 
-/** What a card shows above its table. */
+/** The headline of a card, above its table. */
 export interface Figure {
   readonly svg: string;
   readonly legend?: readonly { readonly color: string; readonly word: string }[];

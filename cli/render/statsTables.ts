@@ -13,7 +13,7 @@ export interface StatsTable {
   readonly rows: readonly (readonly string[])[];
 }
 
-/** What the tables lack; empty where they lack nothing. An older server does not say. */
+/** Gaps in the tables; empty where they lack nothing. An older server does not say. */
 export const unreadWords = ({ unread }: Partial<Pick<StatsReport, 'unread'>>): string =>
   unread ? `without ${plural(unread, 'end')} of releases and deploys that could not be read` : '';
 

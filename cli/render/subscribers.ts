@@ -9,7 +9,7 @@ import { conjugate } from './words';
 
 type Counted = Exclude<KnownSubscribers, { readonly unknown: string }>;
 
-/** Of each value who subscribes to it, and those that do not have what they should. */
+/** The subscribers of each value, and those with a wrong one. */
 export function renderSubscribers(
   subscribers: Readonly<Record<string, KnownSubscribers>>,
   view: View,
@@ -51,7 +51,7 @@ interface Host {
   readonly branch: { readonly commit: string | null; readonly value: string } | null;
 }
 
-/** What a host has; where nobody knows, what the branch has. */
+/** The value of a host; if unknown, that of the branch. */
 export function renderHost(
   { path, host, subscription, value, unknown, signatures, branch }: Host,
   view: View,

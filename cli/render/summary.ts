@@ -15,7 +15,7 @@ export interface HistorySummary {
   readonly since: string | null;
   readonly ends: readonly {
     readonly state: ReleaseState;
-    /** Of a failure `reverted` when a deploy was; null when there is no more to say. */
+    /** For a failure `reverted` when a deploy was; null when there is no more to say. */
     readonly cause: string | null;
     readonly count: number;
     readonly percent: number;

@@ -20,7 +20,7 @@ export function until(iso: string, view: View): string {
   return left > 0 ? `in ${formatDuration(Math.ceil(left / 1000) * 1000)}` : 'any moment';
 }
 
-/** `until 23 Nov 10:00:00 (18:00 UTC), in 2d 19h`: for the reader, for whoever they talk to, and for nobody who has to count. */
+/** `until 23 Nov 10:00:00 (18:00 UTC), in 2d 19h`: readable for the reader and for the people they talk to, without counting. */
 export function untilWords(iso: string, view: View): string {
   const utc: View = { ...view, timeZone: 'UTC' };
   // Schedules mean whole minutes, and lines are short.

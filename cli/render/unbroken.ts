@@ -1,4 +1,4 @@
-/** What no line is broken inside of, since half of it opens and does nothing: links, paths, and commands to type. */
+/** Patterns that no line break may split, since half of one opens nothing: links, paths, and commands to type. */
 
 /** A link, or a path. */
 const PLACE = /https?:\/\/|^['"(]*[\w.~-]*\/\S/;
@@ -27,5 +27,5 @@ const GLUE = '\ue000';
 export const glued = (text: string): string => text.replace(COMMAND, (command) => command.replaceAll(' ', GLUE));
 export const unglued = (text: string): string => text.replaceAll(GLUE, ' ');
 
-/** Of a word without colours, of a text that was glued. */
+/** The parts of a word without colours, from a text that was glued. */
 export const isUnbroken = (word: string): boolean => PLACE.test(word) || word.includes(GLUE);

@@ -149,7 +149,7 @@ function undoneWords({ pipeline, undone, replacedBy }: ReleaseSummary): string {
   return `, ${undone.state === 'queued' ? 'to be' : 'being'} undone by ${by}${halted === undefined ? '' : `, ${halted}`}`;
 }
 
-/** Of a rollback that does not go back now; undefined of one that does, as far as is known. */
+/** For a rollback that does not go back now; undefined of one that does, as far as is known. */
 const haltedWords = ({ state }: Undone): string | undefined =>
   state === 'queued' ? 'which waits' : state === 'paused' ? 'which is paused' : undefined;
 

@@ -29,7 +29,7 @@ export interface StackOptions {
 export interface StackPart {
   readonly name: PartName;
   readonly address: string;
-  /** Whether it runs already, whoever started it. A worker cannot be checked. */
+  /** Whether it runs already, started by any process. A worker cannot be checked. */
   isThere(): Promise<boolean>;
   /** Whether its port is free or is its own. */
   readonly port: number | null;

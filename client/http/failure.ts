@@ -22,6 +22,6 @@ export function failureIn({
   );
 }
 
-/** What servers before 0.3 leave out. */
+/** Fields that servers before 0.3 leave out. */
 const exitOf = (status: number): number =>
   [401, 403, 404].includes(status) ? 4 : [400, 413, 422].includes(status) ? 2 : 1;

@@ -24,7 +24,7 @@ export type ServerFetch = (url: string, request: ServerRequest) => Promise<Pick<
 export interface HttpOptions {
   /** As `serverUrl` gives it (url.ts). */
   readonly url: string;
-  /** The bearer token, or what gives the present one; null where whoever looks needs none. */
+  /** The bearer token, or what gives the present one; null if readers need none. */
   readonly token: string | null | (() => Promise<string>);
   readonly fetch?: ServerFetch;
   /** Between two tries. */
@@ -35,10 +35,10 @@ export interface HttpOptions {
 const REQUEST_TIMEOUT_MS = 60_000;
 const RETRY_DELAYS_MS = [250, 1_000];
 const MOST_SERVER_ANSWER = REQUEST_LIMITS.answer.max;
-/** What a proxy answers whose server is gone for a moment. */
+/** The answer of a proxy whose server is gone for a moment. */
 const GATEWAY: readonly number[] = [502, 503, 504];
 
-/** What came of one try: an answer in the form of Conveyor, or none. */
+/** The result of one try: an answer in the form of Conveyor, or none. */
 export type RequestAttempt = { readonly status: number; readonly body: unknown } | Unanswered;
 
 /** `away`: no connection; `silent`: no answer in time; `proxy`: a proxy has no answer from its server; `stranger`: another program answered. */
@@ -50,7 +50,7 @@ export interface Unanswered {
 }
 
 /**
- * Asks a server. What only reads, or has a key, is sent again where no server answered: that changes nothing twice.
+ * Asks a server. Requests that only read, or have a key, are sent again if no server answered: that changes nothing twice.
  * @throws ConveyorError what the server answers, with its code, message, hint and exit code; `server-unreachable`
  */
 export async function askServer(options: HttpOptions, row: RouteRow, asked: RequestParts): Promise<unknown> {
@@ -74,7 +74,7 @@ export async function askServer(options: HttpOptions, row: RouteRow, asked: Requ
   return ownKey !== undefined && isAgain ? asFirst(tried.body) : tried.body;
 }
 
-/** Nobody else has this key: what was started by it before was started by a try of ours, whose answer was lost. */
+/** The key is unique: what was started by it before was started by a try of ours, whose answer was lost. */
 const asFirst = (body: unknown): unknown =>
   isJsonObject(body) && 'duplicate' in body ? { ...body, duplicate: false } : body;
 
@@ -111,12 +111,12 @@ export async function attemptRequest(
     if (error instanceof Error && error.name === 'TimeoutError')
       return { why: 'silent', detail: `no answer within ${withinMs / 1_000} s`, isWorthAnother: false };
     const detail = rootCause(error);
-    // What cannot be a header is repeated by whoever refuses it.
+    // A value that cannot be a header would be repeated in the refusal.
     return { why: 'away', detail: token === null ? detail : detail.replaceAll(token, '…'), isWorthAnother: true };
   }
 }
 
-/** What is not JSON, or an error in another form, was not said by a Conveyor server. */
+/** A body that is not JSON, or an error in another form, did not come from a Conveyor server. */
 function serverAnswerIn(status: number, text: string): RequestAttempt {
   const isWorthAnother = GATEWAY.includes(status);
   const detail = `it answered ${status}, and not as a Conveyor server does`;

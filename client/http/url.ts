@@ -9,7 +9,7 @@ export function serverUrl(text: string, { insecure }: { readonly insecure: boole
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '')
     throw conveyorError('usage', {
-      // What is in it may be secret.
+      // It may contain secrets.
       text: 'that is not a server address',
       hint: 'write it as https://conveyor.example.com; here http://localhost:4500 will do',
     });

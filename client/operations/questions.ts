@@ -25,7 +25,7 @@ export interface PermissionAnswer {
 
 /** Questions that only a server answers: about itself, its callers and its records. */
 export const SERVER_QUESTIONS = {
-  /** As whom the server takes its caller. @throws ConveyorError `unauthorized` */
+  /** The identity of the caller on the server. @throws ConveyorError `unauthorized` */
   whoAmI: question<[], Me>('GET /v1/me'),
   /** Where people may sign in; a caller needs no token. */
   signInOffers: question<[], readonly SignInOffer[]>('GET /v1/sign-in'),

@@ -35,7 +35,7 @@ export function canonicalJson(value: unknown): string {
   return `{${fields.map(([key, each]) => `${JSON.stringify(key)}:${canonicalJson(each)}`).join(',')}}`;
 }
 
-/** What a chain has to hold, as its server noted beside it. */
+/** The expected end of a chain, as its server noted it beside the file. */
 export interface Ends {
   /** The record before the first that is kept; older ones went with their files. */
   readonly first: Link;

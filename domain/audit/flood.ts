@@ -1,16 +1,16 @@
 import { AUDIT_LIMITS } from '../limits';
 import { MINUTE_MS } from '../milliseconds';
 
-/** What was not written one by one. */
+/** Records that were only counted. */
 export interface FloodSummary {
   readonly count: number;
-  /** How many there were of whom, most of them first; of more than so many sources only these. */
+  /** The counts by name, highest first; of more than so many sources only these. */
   readonly sources: readonly (readonly [source: string, count: number])[];
 }
 
 /**
- * Lets so many refusals a minute be written one by one, of each source and of all together, and counts the rest. Whatever comes, the log
- * grows by so many records a minute, and memory by so many names.
+ * Lets so many refusals a minute be written one by one, of each source and of all together, and counts the rest. The log grows
+ * by at most so many records a minute, and memory by so many names.
  */
 export class Flood {
   private minute = -1;
@@ -35,7 +35,7 @@ export class Flood {
     return false;
   }
 
-  /** What was counted, once; undefined while the minute lasts, and when there was nothing. */
+  /** The counted records, once; undefined while the minute lasts, and when there was nothing. */
   summary(nowMs: number, isLast = false): FloodSummary | undefined {
     if (this.count === 0 || (!isLast && Math.floor(nowMs / MINUTE_MS) === this.minute)) return undefined;
     const sources = [...this.over].sort(([, a], [, b]) => b - a).slice(0, MAX_SOURCES);

@@ -3,14 +3,14 @@ import type { Door, OperationName } from '../access/operations';
 import { AUDIT_LIMITS } from '../limits';
 import { cutText } from '../size';
 
-/** What the audit knows besides the operations that somebody may ask for: what the server did, or whom it did not know. */
+/** Events in the audit besides operations of callers: actions of the server, or requests of unknown callers. */
 export type AuditEvent = 'come-in' | 'refusals' | 'configure' | 'audit';
 
 export const AUDIT_OUTCOMES = ['accepted', 'refused', 'unknown'] as const;
 
 /** A change, or the refusal of one. */
 export interface AuditEntry {
-  /** As the door knows them; null where nobody said who they are, or was not believed. */
+  /** As the door knows them; null if the caller was anonymous or not trusted. */
   readonly actor: string | null;
   readonly door: Door | 'server';
   readonly operation: OperationName | AuditEvent;
@@ -19,11 +19,11 @@ export interface AuditEntry {
   readonly reason: string | null;
   /** The rule that allowed it, as a place in the configuration, or words; null where the platform decided nothing, or refused. */
   readonly permitted: string | null;
-  /** Unknown: whoever should have done it did not answer, and may have done it. */
+  /** Unknown: the workflow that should have done it did not answer, and may have done it. */
   readonly outcome: (typeof AUDIT_OUTCOMES)[number];
-  /** What came of it: a release, or one sentence; of a refusal its code and message. */
+  /** The result: a release, or one sentence; of a refusal its code and message. */
   readonly result: string | null;
-  /** SHA-256 in hexadecimal of a spec or a configuration; null where there was none, or nobody looked. */
+  /** SHA-256 in hexadecimal of a spec or a configuration; null if there was none, or none was read. */
   readonly before: string | null;
   readonly after: string | null;
   readonly changes: readonly AuditChange[];
@@ -59,7 +59,7 @@ export const auditEntry = (
   ...given,
 });
 
-/** What differs, as far as a record has room for it. */
+/** The difference, as far as a record has room for it. */
 export function auditChanges(before: unknown, after: unknown): Pick<AuditEntry, 'changes' | 'omitted'> {
   const all = changesBetween(before ?? {}, after ?? {});
   const { changes, value, path: name } = AUDIT_LIMITS;
@@ -71,7 +71,7 @@ export function auditChanges(before: unknown, after: unknown): Pick<AuditEntry, 
   return { changes: shown, omitted: all.length - shown.length };
 }
 
-/** Texts come from whoever asks, so that each has its length; none of them is written further than that. */
+/** Texts come from callers, so each has its length; none of them is written further than that. */
 export const boundedEntry = (entry: AuditEntry): AuditEntry => ({
   ...entry,
   actor: cutOr(entry.actor, AUDIT_LIMITS.actor.max),

@@ -5,7 +5,7 @@ import { cutText } from '../size';
 import { expandSeries, type EventSeries, type SeriesDays, type SeriesScope } from './icalendarSeries';
 import { CalendarFault, type Component, type Zones } from './icalendarTimes';
 
-/** What a file in iCalendar (RFC 5545) says, as dated blackouts. */
+/** The events of a file in iCalendar (RFC 5545), as dated blackouts. */
 export interface CalendarRead {
   readonly blackouts: readonly BlackoutSpec[];
   readonly faults: readonly { readonly message: string; readonly hint: string }[];
@@ -17,7 +17,7 @@ export interface CalendarRead {
 
 /** Events are read from the beginning of this year to the end of the year after next, so that a file means the same all year. */
 const YEARS_AHEAD = 2;
-/** Of all events together, the past ones too: a daily one for fifty years has fewer. */
+/** All events together, including past ones: a daily one for fifty years has fewer. */
 const MOST_OCCURRENCES = 20_000;
 
 /**

@@ -24,7 +24,7 @@ export interface EventSeries {
   readonly exceptions: readonly Component[];
 }
 
-/** What a reader of events needs to know about the file, and the range that matters. */
+/** The file and the range that a reader of events needs. */
 export interface SeriesScope {
   readonly zones: Zones;
   /** ms since 1970. */

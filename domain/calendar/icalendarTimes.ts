@@ -7,7 +7,7 @@ import { firstInstantFrom, isTimezone, wallAt } from './zone';
 
 export type Component = InstanceType<typeof ICAL.Component>;
 
-/** What is wrong with a calendar, or with an event of it. */
+/** A fault of a calendar, or of an event of it. */
 export class CalendarFault extends Error {
   constructor(
     message: string,
@@ -18,7 +18,7 @@ export class CalendarFault extends Error {
 }
 
 export interface Zones {
-  /** Of whole days, and of times without one. */
+  /** For whole days, and for times without one. */
   readonly default: string | undefined;
   /** Those that the file describes, by name. */
   readonly known: ReadonlyMap<string | undefined, Component>;

@@ -8,7 +8,7 @@ export interface Signatures {
   readonly state: SignatureState;
   /** Some of what cannot be believed, and why. */
   readonly faults: readonly { readonly what: string; readonly why: string }[];
-  /** How many of these are not among `faults`: whoever writes to the store may leave any number. */
+  /** How many of these are not among `faults`: a process that writes to the store may leave any number. */
   readonly more: number;
 }
 

@@ -1,10 +1,10 @@
 import { pickOverride, type Aim } from './overrides';
 import type { Has } from './subscriber';
 
-/** What a host has of a path, held against what it is meant to have. `stale`: something else than that. */
+/** The state of a path on a host, compared with the state it should have. `stale`: something else than that. */
 export type SubscriptionState = 'committed' | 'overridden' | 'refused' | 'stale';
 
-/** What a host says that it has of a path. */
+/** A host's report on a path. */
 export type Acknowledgement = Has & {
   readonly host: string;
   readonly labels?: Readonly<Record<string, string>>;
@@ -17,7 +17,7 @@ export interface Subscription {
   readonly state: SubscriptionState;
   /** Empty where the path is gone. */
   readonly version: string;
-  /** Of the override that it has: `N@commit`. */
+  /** For its override: `N@commit`. */
   readonly revision: string | null;
   readonly commit: string | null;
   /** ISO-8601, UTC. */
@@ -53,7 +53,7 @@ export function exposuresOf(overrides: readonly Pick<Aim, 'id' | 'revision'>[]):
 /** An override is called by its update, `deploy/feed/2/deploy/1/0/1#eu`. */
 const deployIn = (id: string): string => /^deploy\/([^/]+\/\d+\/[^/]+)\/\d+\//.exec(id)?.[1] ?? id;
 
-/** What a store holds of a path; null: it is gone. */
+/** The content of a store for a path; null: it is gone. */
 export interface Stored {
   readonly committed: { readonly version: string } | null;
   readonly overrides: readonly (Aim & { readonly version: string })[];

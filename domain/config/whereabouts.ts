@@ -18,7 +18,7 @@ export type Whereabouts =
   | { readonly where: 'landed' | 'proposed' }
   | {
       readonly where: 'waiting' | 'releasing' | 'paused' | 'given-up';
-      /** Of the newest release that has it, or had it. */
+      /** The newest release that has it, or had it. */
       readonly release: string;
       /** How that ended, and why. */
       readonly why?: string;

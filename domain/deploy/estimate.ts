@@ -3,11 +3,11 @@ import type { WindowState } from '../calendar/window';
 /** When updates of a deploy may start, and what becomes of those under way at closing. */
 export interface UpdateWindow {
   readonly onClose: 'pause' | 'finish-phase' | 'finish';
-  /** How it stands at a moment, in ms since 1970: calendars are somebody else's business. */
+  /** How it stands at a moment, in ms since 1970: calendars are handled elsewhere. */
   readonly stateAt: (atMs: number) => WindowState;
 }
 
-/** What a phase takes if nothing goes wrong. In ms; a phase that finds nothing to update takes no time at all. */
+/** The duration of a phase if nothing goes wrong. In ms; a phase that finds nothing to update takes no time at all. */
 export interface PhaseLength {
   readonly updateMs: number;
   readonly bakeMs: number;

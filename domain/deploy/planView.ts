@@ -13,22 +13,22 @@ import { cumulativeShares, patternOf, reachedBy } from './pattern';
 import { planDeploy, plannedTasks, unitsOf, type DeployPlan, type PhasePlan } from './plan';
 import { PlanError } from './planLimits';
 
-/** What an estimate rests on. In ms. */
+/** The basis of an estimate. In ms. */
 export interface PlanTimes {
   /** When it begins, or as soon as it may after that. */
   readonly now: number;
   /** How long the updates of one phase take. */
   readonly updateTimeMs: number;
-  /** Nobody said so, and no deploy of the past did. */
+  /** It was neither stated nor found in a past deploy. */
   readonly assumed?: boolean;
-  /** What else people should know about when it begins. */
+  /** Further facts about its beginning. */
   readonly warnings?: PlanView['warnings'];
   /** Whether an action is open at a moment. */
   readonly openingAt: (times: OpenTimes, atMs: number) => WindowState;
 }
 
 /**
- * What `conveyor plan` prints: the phases with the tasks that they reach, and when each would end if nothing goes wrong.
+ * The output of `conveyor plan`: the phases with the tasks that they reach, and when each would end if nothing goes wrong.
  * @throws PlanError as `planDeploy`, and when the action is not a deploy.
  */
 export function planView(spec: PipelineSpec, action: string, units: readonly Unit[], times: PlanTimes): PlanView {

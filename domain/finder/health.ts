@@ -3,21 +3,21 @@ import { formatTime } from '../text';
 import type { FinderView } from '../views';
 import type { SweepReport } from './lasting';
 
-/** What Temporal knows of a finder without asking it, or a worker. Times are ms since the epoch. */
+/** The state of a finder that Temporal knows without asking it, or a worker. Times are ms since the epoch. */
 export interface FinderFacts {
   readonly finder: string;
   /** Null where no worker has made one. */
   readonly schedule: SweepSchedule | null;
   /** The newest workflow, if it is under way. */
   readonly underWay: UnderWay | null;
-  /** What the last sweep that was answered reported; null where that is not known. */
+  /** The report of the last sweep that was answered; null where that is not known. */
   readonly last: Pick<SweepReport, 'beganMs' | 'calls' | 'said'> | null;
   /** Why the newest workflow failed, if it did. */
   readonly failure: string | null;
 }
 
 export interface SweepSchedule {
-  /** What the person who paused it wrote; null where nobody has. */
+  /** The reason given with the pause; null if it is not paused. */
   readonly pausedBecause: string | null;
   readonly nextAtMs: number | null;
   /** The last workflows that it started, oldest first; each sweeps for an hour. */
@@ -29,7 +29,7 @@ export interface UnderWay {
   readonly dueMs: number | null;
   /** Whether a worker has taken that one up. */
   readonly isTaken: boolean;
-  /** What its last attempt failed with. */
+  /** The error of its last attempt. */
   readonly failure: string | null;
   /** Null while the finder is being asked. */
   readonly nextTryMs: number | null;
@@ -79,7 +79,7 @@ export function finderView(facts: FinderFacts, nowMs: number): FinderView {
 export const finderNames = ({ artifacts }: Pick<PipelineSpec, 'artifacts'>): string[] =>
   [...new Set(Object.values(artifacts).map(({ finder }) => finder))].filter((name) => name !== 'manual').sort();
 
-/** What concerns one pipeline: a sweep says of each refusal whose it was. */
+/** Finders of one pipeline: a sweep says of each refusal whose it was. */
 export const refusalsFor = (pipeline: string, view: FinderView): FinderView => ({
   ...view,
   refused: view.refused.flatMap((said) =>

@@ -2,13 +2,13 @@ import { bucketKey, bucketOf, partsOf, sampleKey } from './hash';
 import type { GateUser, Project, Restraint, GateRule } from './project';
 import { compareVersions, parseVersion, withoutBuildNumber } from './version';
 
-/** What a gate needs besides the project and the user. */
+/** Inputs of a gate besides the project and the user. */
 export interface GateContext {
   /** The name of the project, by which users are drawn. */
   readonly project: string;
   /** ms since the epoch. */
   readonly now: () => number;
-  /** The value under a key, undefined where there is none; null: nobody knows, since the store is gone. */
+  /** The value under a key, undefined where there is none; null: unknown, since the store is gone. */
   readonly laser: (key: string) => number | undefined | null;
 }
 

@@ -9,10 +9,10 @@ const TWO_TO_32 = 2 ** 32;
  */
 export const bucketOf = (text: string): number => Math.floor((murmur3(text) * PARTS) / TWO_TO_32);
 
-/** What the sampling of a project is drawn by. */
+/** The key for sampling a project. */
 export const sampleKey = (project: string, user: string): string => `${project}/${user}`;
 
-/** What a `bucket` is drawn by: never as any project draws, whose names have no colon. */
+/** The key for a `bucket`: never as any project draws, whose names have no colon. */
 export const bucketKey = (salt: string, user: string): string => `${salt}:${user}`;
 
 /** A share as parts. */

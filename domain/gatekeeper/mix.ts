@@ -4,15 +4,15 @@ import type { ProjectProblem, Project, GateRule } from './project';
 export interface Mixture {
   /** All rules, in the order in which they are tried. */
   readonly rules: readonly string[];
-  /** Of each rule the version of each slice. */
+  /** The version of each slice, for each rule. */
   readonly slices: Readonly<Record<string, readonly string[]>>;
   readonly versions: Readonly<Record<string, Project>>;
 }
 
 /**
  * The project in which every slice is on its version. A rule whose slices differ in nothing but `pass` is still one rule, as long as who passes
- * are the first ones drawn; else each part of its slices becomes a rule, and whom none of them is about falls under the next
- * one, as if the rule were not there.
+ * are the first ones drawn; else each part of its slices becomes a rule, and users outside all of them fall to the next rule, as
+ * if this one were not there.
  */
 export function mixOf({ rules, slices, versions }: Mixture): Project {
   const [first, ...others] = new Set(rules.flatMap((name) => slices[name] ?? []));

@@ -1,11 +1,11 @@
 import type { Restraint } from './project';
 
-/** What is known of a restraint from trying it. */
+/** Statistics of a restraint from its tries. */
 export interface TriedRestraint {
   /** How often it was tried, and how often it held. */
   seen: number;
   held: number;
-  /** What all tries cost together, in whatever unit they are measured. */
+  /** The total cost of all tries, in any unit. */
   cost: number;
 }
 

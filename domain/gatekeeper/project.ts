@@ -1,6 +1,6 @@
-/** Whom a gate is asked about. Of what is missing nothing is assumed: a restraint on it does not hold. */
+/** The user of a gate check. Missing fields imply nothing: a restraint on it does not hold. */
 export interface GateUser {
-  /** Empty if nobody is signed in: then no `bucket` holds, and a `pass` below 1 lets nobody through. */
+  /** Empty if no user is signed in: then no `bucket` holds, and a `pass` below 1 admits no user. */
   readonly id: string;
   readonly employee?: boolean | undefined;
   /** As the application names it, such as `AT`; compared letter by letter, like all that follows. */
@@ -30,12 +30,12 @@ export type Restraint = { readonly not?: boolean } & (
   | { readonly restraint: 'bucket'; readonly salt: string; readonly from: number; readonly to: number }
   /** A part of the users as `pass` of this project draws them: deploys widen it. */
   | { readonly restraint: 'slice'; readonly from: number; readonly to: number }
-  /** What a key-value store has under `<project>-<user>` is more than this. */
+  /** A key-value store has more than this under `<project>-<user>`. */
   | { readonly restraint: 'laser'; readonly above: number }
 );
 
 export interface GateRule {
-  /** What people and push types call it. */
+  /** Its name for people and push types. */
   readonly name?: string;
   /** All of them hold. None: everybody. */
   readonly if: readonly Restraint[];
@@ -43,7 +43,7 @@ export interface GateRule {
   readonly pass: number;
 }
 
-/** The first rule whose restraints all hold decides; without one nobody passes. */
+/** The first rule whose restraints all hold decides; without one no user passes. */
 export interface Project {
   readonly rules: readonly GateRule[];
 }

@@ -8,12 +8,12 @@ import type { GateUser, Project } from './project';
  */
 export const SLICES = 100;
 
-/** The project without what a deploy under way adds: of whom its rules are. */
+/** The project without what a deploy under way adds: the users of its rules. */
 export const withoutSlices = ({ rules }: Project): Project => ({
   rules: rules.map((rule) => ({ ...rule, if: rule.if.filter(({ restraint }) => restraint !== 'slice') })),
 });
 
-/** `checkout.employees/7`: the rule that a user falls under, and the slice; undefined where no rule is about them, or nobody knows. */
+/** `checkout.employees/7`: the rule that a user falls under, and the slice; undefined if no rule applies to them, or it is unknown. */
 export function taskOf(whole: CompiledProject, user: GateUser, slices: number = SLICES): string | undefined {
   for (const [at, compiled] of whole.rules.entries()) {
     const holds = ruleHolds(compiled, user);

@@ -19,7 +19,7 @@ export interface Trial {
   readonly ticks: readonly Tick[];
 }
 
-/** What a check made of one deploy. */
+/** The result of a check for one deploy. */
 export interface BacktestedDeploy {
   readonly id: string;
   readonly result: Result;
@@ -28,7 +28,7 @@ export interface BacktestedDeploy {
   readonly foundAt: number | null;
   /** The same since the fault, or where its beginning is not known since the first update. */
   readonly foundAfterMs: number | null;
-  /** What it said then, or last. */
+  /** Its verdict then, or its last one. */
   readonly reason: string;
   /** Every evaluation, for a plot. */
   readonly evaluations: readonly Replayed[];
@@ -43,7 +43,7 @@ export interface Backtest {
   readonly better: (Tuned & { readonly text: string }) | null;
 }
 
-/** A check tried on one deploy, with what is counted of it: nothing where nobody knows, or could. */
+/** A check tried on one deploy, with what is counted of it: nothing if it is unknown. */
 export interface Attempt {
   readonly tried: BacktestedDeploy;
   readonly outcome: KnownOutcome | null;

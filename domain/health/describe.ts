@@ -6,14 +6,14 @@ import { lookbackOf } from './lookback';
 import { boundsOf } from './threshold';
 import type { Transform } from '../spec/healthFields';
 
-/** What surrounds a check in its deploy. */
+/** The surroundings of a check in its deploy. */
 interface Surroundings {
   readonly healthInterval: number;
   readonly onUnhealthy: 'revert' | 'pause';
 }
 
 /**
- * What a check asks and what follows, with everything that was left to a default or to a ready check: `p90 of rpc.latency
+ * The rule of a check and its consequences, with everything that was left to a default or to a ready check: `p90 of rpc.latency
  * (p99 of 5m) more than 15% above the tasks not yet updated, over 5m, of 5 samples or more: revert`.
  */
 export function describeCheck(check: HealthCheck, { healthInterval, onUnhealthy }: Surroundings): string {

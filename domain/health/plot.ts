@@ -89,7 +89,7 @@ function scalesOf(evaluations: readonly Replayed[]) {
 
 const roundPixels = (pixels: number): number => Math.round(pixels * 10) / 10;
 
-/** An unhealthy point is larger as well: colours are not for everybody. */
+/** An unhealthy point is larger as well: some readers cannot tell colours apart. */
 const dot = (x: number, y: number, verdict: Verdict, reason: string): string =>
   `<circle cx="${x}" cy="${y}" r="${verdict === 'unhealthy' ? 5 : 3}" fill="${COLORS[verdict]}"><title>${escapeXml(reason)}</title></circle>`;
 

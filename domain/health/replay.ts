@@ -5,7 +5,7 @@ import { baselineFor, lookbackOf } from './lookback';
 import type { Side, TimeRange } from './series';
 import type { CheckEvidence, Verdict } from './verdict';
 
-/** What was measured around one deploy, or one phase of it: enough to judge it again with another check. */
+/** Measurements around one deploy, or one phase of it: enough to judge it again with another check. */
 export interface Recording {
   readonly fresh: Side;
   readonly control: Side;
@@ -17,7 +17,7 @@ export interface Recording {
   readonly baseline: TimeRange;
 }
 
-/** What `runHealthChecks` answered, or would have, at one moment of a bake. */
+/** The actual or hypothetical answer of `runHealthChecks` at one moment of a bake. */
 export interface Tick {
   readonly at: number;
   /** When the last update before it was done. */
@@ -36,8 +36,8 @@ export interface Replayed {
 }
 
 /**
- * What a check would have said of a recording, every `intervalMs` from the update to the end of the bake, up to the first
- * unhealthy verdict that counts: a deploy reverts then. The evaluation and the fold are those of a deploy.
+ * The verdicts of a check on a recording, every `intervalMs` from the update to the end of the bake, up to the first unhealthy
+ * verdict that counts: a deploy reverts then. The evaluation and the fold are those of a deploy.
  */
 export function replayCheck(check: HealthCheck, recording: Recording, intervalMs: number): Replayed[] {
   const replayed: Replayed[] = [];
@@ -75,8 +75,8 @@ const responseOf = ({ scope }: HealthCheck, evidence: CheckEvidence): Tick['resp
     : { units: [{ id: 'recorded', checks: [evidence] }], deploy: { checks: [] } };
 
 /**
- * Folds evaluations of this check alone (`ownTicks`) as a deploy does, each bake from the beginning, as if it reverted. What came
- * after a revert is reported as well.
+ * Folds evaluations of this check alone (`ownTicks`) as a deploy does, each bake from the beginning, as if it reverted. Verdicts
+ * after a revert are reported as well.
  */
 export function* replayTicks(check: HealthCheck, ticks: Iterable<Tick>): Generator<Replayed> {
   const checks = [{ ...check, onUnhealthy: 'revert' as const }];
@@ -103,7 +103,7 @@ export const ownTicks = ({ name }: HealthCheck, ticks: readonly Tick[]): Tick[] 
     return { ...tick, response };
   });
 
-/** Of all units and of the whole deploy. */
+/** Over all units and the whole deploy. */
 export const evidenceIn = ({ units, deploy }: Tick['response']): readonly CheckEvidence[] => [
   ...units.flatMap(({ checks }) => checks),
   ...deploy.checks,

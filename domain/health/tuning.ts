@@ -117,7 +117,7 @@ function* judgedAgain(check: HealthCheck, ticks: readonly Tick[], least: number)
 
 /**
  * How far an evaluation went in the direction that the threshold minds, in the unit of the limit: beyond the limit is unhealthy.
- * Undefined where it held nothing against the threshold. Of several bounds the first, since none of them is tuned.
+ * Undefined where it held nothing against the threshold. The first of several bounds, since none of them is tuned.
  */
 function distanceToLimit(
   check: HealthCheck,

@@ -16,10 +16,10 @@ export type Source =
   /** By default true or false. */
   | { readonly gate: string; readonly on?: FieldValue; readonly off?: FieldValue };
 
-/** Of each config the source of each field: one value of the configuration, changed without any client. */
+/** The source of each field of each config: one value of the configuration, changed without any client. */
 export type Translation = Readonly<Record<string, Readonly<Record<string, Source>>>>;
 
-/** What sources are asked. Either may throw, or know nothing (undefined). */
+/** The questions to sources. Either may throw, or know nothing (undefined). */
 export interface Backends {
   readonly config: (path: string) => unknown;
   /** For the user who asks. */
@@ -28,11 +28,11 @@ export interface Backends {
 
 export interface Translated {
   readonly values: Readonly<Record<string, FieldValue>>;
-  /** Fields of which nothing is known now: whoever asks keeps what they have. */
+  /** Fields of which nothing is known now: the client keeps its values. */
   readonly kept: Readonly<Record<string, string>>;
 }
 
-/** The fields that a schema has, and no others. Whatever is broken, it costs only the fields that depend on it. */
+/** The fields that a schema has, and no others. A fault costs only the fields that depend on it. */
 export function translate(
   schema: MobileSchema,
   sources: Translation[string] | undefined,

@@ -1,13 +1,13 @@
 import { SITEVAR_LIMITS } from '../limits';
 
-/** What all values of a sitevar had in common so far. */
+/** The common shape of all past values of a sitevar. */
 export interface Shape {
   readonly kinds: readonly Kind[];
-  /** Of its texts, where there are any. */
+  /** For its texts, if any. */
   readonly text?: TextKind;
-  /** Of the entries of its lists, where there were any. */
+  /** For the entries of its lists, if any. */
   readonly items?: Shape;
-  /** Of its objects. */
+  /** For its objects. */
   readonly fields?: Readonly<Record<string, Field>>;
 }
 
@@ -21,7 +21,7 @@ export interface Field {
   readonly always: boolean;
 }
 
-/** The shape of what a sitevar was so far; undefined where it was nothing yet. Of a long history the newest count. */
+/** The shape of what a sitevar was so far; undefined where it was nothing yet. Only the newest values of a long history count. */
 export function shapeOf(history: readonly unknown[]): Shape | undefined {
   const newest = history.slice(-SITEVAR_LIMITS.history.max);
   return newest.length === 0 ? undefined : merged(newest, 0);

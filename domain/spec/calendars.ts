@@ -84,7 +84,7 @@ interface CalendarReference {
   readonly timezone?: string;
 }
 
-/** What is not quite one is left to the schema. */
+/** Malformed ones are left to the schema. */
 const isReference = (entry: unknown): entry is CalendarReference =>
   isJsonObject(entry) &&
   isShortText(entry['ics']) &&

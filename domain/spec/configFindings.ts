@@ -4,7 +4,7 @@ import { listed } from '../text';
 import { deploysWithConfig } from './deployActions';
 import type { PipelineSpec } from './pipeline';
 
-/** What a push type answers about the config of a deploy or canary; or why it was not checked. */
+/** The answer of a push type about the config of a deploy or canary; or why it was not checked. */
 export type ConfigFinding = { readonly action: string; readonly pushType: string } & (
   { readonly problems: readonly { readonly path: string; readonly message: string }[] } | { readonly unchecked: string }
 );

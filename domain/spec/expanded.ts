@@ -5,7 +5,7 @@ export interface Alias {
   readonly offset: number;
 }
 
-/** What a document becomes when anchors and merge keys expand, found without expanding it. */
+/** The size of a document once anchors and merge keys expand, found without expanding it. */
 export interface Expanded {
   /** Keys and values, each as often as an alias repeats it. */
   readonly values: number;

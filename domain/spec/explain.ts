@@ -13,7 +13,7 @@ export function knownKeys(issue: z.core.$ZodRawIssue): string | undefined {
   return Object.keys(def?.shape ?? {}).join(' ');
 }
 
-/** What a person should read instead of the issues of a schema. `root` is the value that was parsed. */
+/** The message for people instead of the issues of a schema. `root` is the value that was parsed. */
 export function explainIssues(issues: readonly Issue[], root: unknown, base: Path = []): Finding[] {
   const findings = issues.flatMap((issue) => explainIssue(issue, root, [...base, ...keysOf(issue.path)]));
   return findings.filter(
@@ -83,7 +83,7 @@ function notAnOption(issue: Issue, path: Path, value: unknown): Finding {
   return wrong(path, value, meant === undefined ? issue.message : `did you mean ${meant}?`);
 }
 
-/** The problems of the branch that was most likely meant; of the union as a whole when that is anybody's guess. */
+/** The problems of the branch that was most likely meant; of the union as a whole if the member is unclear. */
 function explainUnion(issue: Issue & { code: 'invalid_union' }, root: unknown, path: Path, value: unknown): Finding[] {
   if (value === undefined) return [missingKey(path, issue.message)];
   const fitting = issue.errors.filter((branch) => !branch.some(isAnotherKind));
@@ -123,7 +123,7 @@ const TYPE_WORDS: Readonly<Record<string, string>> = {
   record: 'a mapping',
 };
 
-/** What would be right: what the schema says, or for the messages that zod makes up, the same in plain words. */
+/** The correct form: what the schema says, or for the messages that zod makes up, the same in plain words. */
 function expectedValue(issue: Issue): string {
   if (issue.code === 'invalid_type' && issue.message.startsWith('Invalid input'))
     return `expected ${TYPE_WORDS[issue.expected] ?? issue.expected}`;

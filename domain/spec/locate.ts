@@ -25,7 +25,7 @@ export function locate(document: Document, lines: LineCounter, finding: Pick<Fin
     const isLast = depth === finding.path.length - 1;
     const step = stepInto(resolveAlias(document, node), key);
     if (step === undefined) {
-      // What is not written belongs to the key of what it is missing from.
+      // A missing key is located at the key that lacks it.
       return positionOf(lines, depth === 0 ? offset : (keyOffset(document, finding.path.slice(0, depth)) ?? offset));
     }
     offset =

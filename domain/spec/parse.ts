@@ -24,7 +24,7 @@ export interface ParsedPipeline {
   readonly problems: readonly Problem[];
 }
 
-/** What is found in a pipeline that the schema takes. */
+/** Findings in a pipeline that the schema accepts. */
 export type PipelineRules = (spec: PipelineSpec) => readonly Finding[];
 
 /**
@@ -124,7 +124,7 @@ function checkExpanded(value: unknown, { isWhole }: Expansion, rules: PipelineRu
   return { spec: null, findings: [...findings, ...(isWhole ? lintTheRest(value, findings) : [])] };
 }
 
-/** Where each is written. What is written once is said once, however many actions are made of it. */
+/** Where each is written. A mistake written once is reported once, however many actions are made of it. */
 function placedFindings(findings: readonly Finding[], originOf: Expansion['originOf']): Finding[] {
   const seen = new Set<string>();
   return findings.flatMap((finding) => {

@@ -6,7 +6,7 @@ import type { PipelineSpec } from './pipeline';
 import { formatPath } from './problem';
 import { name } from './scalars';
 
-/** What a file must hold to be imported. What is within rows of the history is for people, and is taken as it is. */
+/** The required content of an imported file. Rows of the history are for people, and are taken as they are. */
 const artifact = z.looseObject({
   ...{ name: z.string().min(1), kind: z.string(), version: z.string().min(1) },
   metadata: z.record(z.string(), z.unknown()).default({}),
@@ -88,8 +88,8 @@ export function parsePipelineDocument(value: unknown): PipelineDocument | z.ZodE
 }
 
 /**
- * What lint says against the spec of a document. It is taken all the same: rules that came after the export must not
- * keep a lost pipeline from coming back, but somebody may have edited the file.
+ * The findings of lint against the spec of a document. It is taken all the same: rules that came after the export must not keep
+ * a lost pipeline from coming back, but the file may have been edited.
  */
 export const importedProblems = ({ spec }: Pick<PipelineDocument, 'spec'>): string[] =>
   specProblems(spec) ?? ['the spec is not one that conveyor pipeline export wrote; conveyor apply replaces it'];

@@ -14,7 +14,7 @@ interface Rest {
 
 /**
  * The errors that lint finds in what is left without the values that are wrong, so that a misspelt key does not hide a cycle.
- * A missing value is filled in. Warnings would speak of defaults that nobody chose. Nothing when too much is missing.
+ * A missing value is filled in. Warnings would be about unchosen defaults. Nothing when too much is missing.
  */
 export function lintTheRest(value: unknown, findings: readonly Finding[]): Finding[] {
   const rest: Rest = { value: copy(value), gone: [] };
@@ -87,7 +87,7 @@ function filledIn(rest: Rest): PipelineSpec | null {
   return pipelineSchema.safeParse(value).data ?? null;
 }
 
-/** What is now incomplete goes too, but no more than necessary: a check without a metric, not its action. */
+/** Parts that are now incomplete go too, but no more than necessary: a check without a metric, not its action. */
 function withoutIncomplete(rest: Rest): ReturnType<typeof pipelineSchema.safeParse> {
   for (let rounds = 0; ; rounds += 1) {
     const parsed = pipelineSchema.safeParse(rest.value);
@@ -105,7 +105,7 @@ const OF_AN_ACTION = 3;
 const incompleteAt = (root: unknown, path: Path): Path =>
   valueAt(root, path) === undefined ? path.slice(0, -1) : path;
 
-/** Nobody calls a pipeline so. */
+/** A name that no pipeline has. */
 const NAMELESS = 'the-pipeline-that-has-no-name-yet';
 const STAND_INS: Readonly<Record<string, unknown>> = { pipeline: NAMELESS, owners: ['user:nobody'] };
 

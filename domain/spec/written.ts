@@ -13,7 +13,7 @@ const paramName = z.string().regex(/^[a-z][A-Za-z0-9-]{0,62}$/, {
 type Field = Exclude<KeysOf<z.input<typeof action>>, 'type'>;
 type KeysOf<T> = T extends unknown ? keyof T : never;
 
-/** Of all types of action. Parameters are put into these before anybody reads them. */
+/** For all types of action. Parameters are filled in before these are read. */
 const uncheckedFields = Object.fromEntries(
   action.options
     .flatMap(({ shape }) => Object.keys(shape))

@@ -9,11 +9,11 @@ export interface Experience {
   readonly since: string;
   /** How long those took that succeeded, ms; null of none. */
   readonly times: { readonly count: number; readonly p50Ms: number; readonly p99Ms: number } | null;
-  /** Of deploys, those that people let continue in spite of a check. */
+  /** Deploys that people let continue in spite of a check. */
   readonly stoppedGood: Share;
-  /** Of releases that succeeded, those that people took back later. */
+  /** Successful releases that people took back later. */
   readonly missedBad: Share;
-  /** Of deploys that failed, those that had updated half of their tasks by then. */
+  /** Failed deploys that had updated half of their tasks by then. */
   readonly late: { readonly count: number; readonly of: number };
 }
 

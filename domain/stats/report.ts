@@ -22,7 +22,7 @@ export interface ServiceLevel {
   readonly goodFailures: Share;
   /** Conveyor or what it depends on was to blame. */
   readonly badFailures: Share;
-  /** Of deploys for which Conveyor was not to blame: those that succeeded or were rightly stopped. */
+  /** Deploys for which Conveyor was not to blame: those that succeeded or were rightly stopped. */
   readonly worked: Share;
   /** Whether it holds what `OBJECTIVES` promise; null of no deploys. */
   readonly isMet: boolean | null;
@@ -32,7 +32,7 @@ export interface ServiceLevel {
 export interface BugImpact {
   /** Each bug that cancelled any, the fewest first. */
   readonly bugs: Tallies['bugs'];
-  /** Of all releases. */
+  /** Over all releases. */
   readonly cancelled: Share;
 }
 
@@ -79,15 +79,15 @@ export interface StatsReport {
   readonly actionTypes: readonly Breakdown[];
   /** Figure 12: deploy actions. */
   readonly deployPatterns: readonly Breakdown[];
-  /** Of deploys that succeeded, ms. */
+  /** For deploys that succeeded, ms. */
   readonly deployTimes: Tallies['times'];
   readonly serviceLevel: readonly ServiceLevel[];
-  /** What counts against the service level, by what it failed by. */
+  /** Failures that count against the service level, by cause. */
   readonly badFailures: readonly Breakdown[];
   readonly dora: readonly Dora[];
 }
 
-/** What the service level promises (the Push article and Conveyor §5.3): the share that works, and the share that may fail by Conveyor's own fault. */
+/** The promises of the service level (the Push article and Conveyor §5.3): the share that works, and the share that may fail by Conveyor's own fault. */
 export const OBJECTIVES = { worked: 0.999, badFailures: 0.005 } as const;
 
 /** The tables and figures of Conveyor §6, of what ended between two times, ms since the epoch. */
@@ -125,7 +125,7 @@ interface Span {
   readonly readUntilMs: number | null;
 }
 
-/** Of a time, the days of which an archive knows: from the first that it has until it was read; a day at least, as one deploy is not a rate. */
+/** For a time, the days in an archive: from the first that it has until it was read; a day at least, as one deploy is not a rate. */
 function daysCovered({ firstMs }: Pick<Tallies, 'firstMs'>, { sinceMs, untilMs, readUntilMs }: Span): number {
   const coveredMs = Math.min(untilMs, readUntilMs ?? untilMs) - Math.max(sinceMs, firstMs ?? sinceMs);
   return Math.max(coveredMs, Math.min(DAY_MS, untilMs - sinceMs)) / DAY_MS;
@@ -141,7 +141,7 @@ const byCategory = <T extends { readonly category: string }>(rows: readonly T[])
 
 const sumOf = (rows: readonly Counted[]): number => rows.reduce((sum, { count }) => sum + count, 0);
 
-/** Of each category the counts by a word; the words that are known always come, and first. */
+/** The counts by a word, for each category: the words that are known always come, and first. */
 function breakdowns<T extends Counted>(
   rows: readonly T[],
   wordOf: (row: T) => string,
@@ -189,7 +189,7 @@ function checkErrors({ histories }: Tallies): StatsReport['checkErrors'] {
   }));
 }
 
-/** A deploy that somebody cancelled counts where they did so because of Conveyor, or of what it depends on. */
+/** A cancelled deploy counts if it was cancelled because of Conveyor, or of a dependency. */
 function serviceLevel(category: string, { deploys }: Tallies): ServiceLevel {
   const own = deploys.filter(
     ({ category: of, state, classification }) =>

@@ -1,18 +1,18 @@
 import { conveyorError } from '../errors';
 import { VESSEL_LIMITS } from '../limits';
 
-/** What the configuration says of a package: its data comes from other hosts, piece by piece (docs/design/config.md#packages). */
+/** The description of a package in the configuration: its data comes from other hosts, piece by piece (docs/design/config.md#packages). */
 export interface Package {
   /** Counts up, for people; what a host is to have is what the configuration says last. */
   readonly version: number;
   /** SHA-256 of all of it, in hexadecimal. */
   readonly digest: string;
   readonly bytes: number;
-  /** Of each piece but the last, which has the rest. */
+  /** The size of each piece but the last, which has the rest. */
   readonly pieceBytes: number;
   /** SHA-256 of each. */
   readonly pieces: readonly string[];
-  /** Where whoever published it serves it. */
+  /** The address at which its publisher serves it. */
   readonly source: string;
 }
 

@@ -4,11 +4,11 @@ export interface Shelved {
   readonly bytes: number;
   /** The configuration names it, or an application lives on it. */
   readonly isNeeded: boolean;
-  /** When somebody last wanted it, in milliseconds since 1970. */
+  /** The time of its last use, in milliseconds since 1970. */
   readonly wantedAt: number;
 }
 
-/** What has to go so that so many bytes more fit: nothing that is needed, the oldest first. Undefined: they do not fit. */
+/** The packages to delete so that so many bytes more fit: nothing that is needed, the oldest first. Undefined: they do not fit. */
 export function toRemove(shelved: readonly Shelved[], bytes: number, most: number): readonly string[] | undefined {
   let over = shelved.reduce((sum, one) => sum + one.bytes, bytes) - most;
   const gone: string[] = [];

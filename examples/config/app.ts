@@ -15,7 +15,7 @@ const REPORT_MS = 500;
 const metrics = process.env['CONVEYOR_SIMULATOR_URL'] || 'http://localhost:4400';
 const proxy = process.env['CONVEYOR_CONFIG_PROXY'] || 'http://127.0.0.1:4700';
 
-/** Of this host; or of several, as arguments, to play a server on each of them. */
+/** Values of this host; or of several, as arguments, to play a server on each of them. */
 const [first = proxy, ...others] = process.argv.slice(2);
 for (const url of [first, ...others]) {
   const followed = watchConfig(
@@ -28,7 +28,7 @@ for (const url of [first, ...others]) {
     },
     { url },
   );
-  // Metrics that nobody takes keep no server from serving.
+  // Uncollected metrics do not keep a server from serving.
   setInterval(() => void reportErrors(followed).catch(() => undefined), REPORT_MS);
 }
 process.stdout.write('following feed/limits\n');

@@ -37,7 +37,7 @@ async function loadNow({ metrics, stepMs, now, fetch }: LoadOptions, job: string
     context: { pipeline: job, release: 0, deployId: '', actor: 'service:load-adaptive', config: {} },
     ...(fetch === undefined ? {} : { fetch }),
   });
-  // Nobody reports: then nobody knows whether there is room. The cluster manager asks again.
+  // Nobody reports: then it is unknown whether there is room. The cluster manager asks again.
   if (series.length === 0) throw new Error(`no CPU of ${job} in the last ${stepMs} ms`);
   return loadOf(series);
 }

@@ -3,7 +3,7 @@ import { conversation, serveTaskController, shardAware, type Placement } from '.
 
 /**
  * The controller of a sharded store: no shard loses a second replica. `placement` says which shards each task hosts now;
- * whoever places the shards knows. One process for all jobs of the service, since they share shards.
+ * the program that places the shards knows. One process for all jobs of the service, since they share shards.
  */
 export function shardController(placement: () => Placement | Promise<Placement>): Hono {
   const answer = conversation('ride-out'); // a short maintenance costs less than copying a replica elsewhere

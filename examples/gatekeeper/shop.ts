@@ -2,7 +2,7 @@ import { readFileSync, unwatchFile, watchFile } from 'node:fs';
 import { join } from 'node:path';
 import { createGatekeeper, type Gatekeeper, type GatekeeperOptions, type GateUser } from '../../sdk';
 
-/** A page whose new version is behind a gate; the old one stays until the gate is open to everybody. */
+/** A page whose new version is behind a gate; the old one stays until the gate is open to every user. */
 export const checkoutPage = (gates: Gatekeeper, user: GateUser): string =>
   gates.check('checkout', user) ? 'one page' : 'four steps';
 

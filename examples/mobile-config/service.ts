@@ -18,7 +18,7 @@ import {
 export interface MobileServiceOptions {
   /** Calls back with the translation now and whenever it changes, as `watchConfig` does. */
   readonly subscribe: (onValue: (value: unknown) => void) => void;
-  /** What a user's fields are read from. */
+  /** The sources of a user's fields. */
   readonly backends: (user: GateUser) => Backends;
   /** Sends a push message to the apps; it may be lost, and the next pull brings the same. */
   readonly push: () => Promise<void>;
@@ -35,7 +35,7 @@ const pullSchema = z.object({
 });
 type Pull = z.output<typeof pullSchema>;
 
-/** What apps pull: only what changed, in the fields that their version has. It keeps nothing that apps would not send again. */
+/** The answers to pulls of apps: only what changed, in the fields that their version has. It keeps nothing that apps would not send again. */
 export function mobileService(options: MobileServiceOptions): Hono {
   let translation: Translation = {};
   const schemas = new Map<string, MobileSchema>();
@@ -60,7 +60,7 @@ export function mobileService(options: MobileServiceOptions): Hono {
   return app;
 }
 
-/** Clients say what a hash stands for, which is believed as far as it is so; those that nobody uses are forgotten first, and said again. */
+/** Clients say what a hash stands for, which is believed as far as it is so; unused ones are forgotten first, and sent again. */
 function learnSchemas(known: Map<string, MobileSchema>, { configs, schemas }: Pull): void {
   const asked = new Set(configs.map(({ schema }) => schema));
   for (const [of, schema] of Object.entries(schemas)) {

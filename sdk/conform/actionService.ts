@@ -5,7 +5,7 @@ import type { Conversation, Reachable } from './conversation';
 
 /** An action service under test, in a world that the suite lets move on. */
 export interface ActionServiceSubject extends Reachable {
-  /** What a run is given: an action of a pipeline would write it. */
+  /** The input of a run: an action of a pipeline would write it. */
   readonly with: Readonly<Record<string, unknown>>;
   /** The input of a run; a version with which it succeeds. */
   readonly input: { readonly name: string; readonly version: string };
@@ -26,7 +26,7 @@ type Ask = <M extends keyof ActionServiceMethods & string>(
   key?: string,
 ) => Promise<ResponseOf<ActionServiceMethods[M]>>;
 
-/** What the cases of the suite work with. */
+/** The tools of the cases of the suite. */
 class RunWorld {
   readonly run: string;
   readonly stranger: string;
@@ -74,7 +74,7 @@ const actionServiceCheck = (
   run: (subject, talk) => story(new RunWorld(subject, talk)),
 });
 
-/** What every action service owes; each check wants a subject of its own. */
+/** The obligations of every action service. each check wants a subject of its own. */
 export const ACTION_SERVICE_CHECKS: readonly ConformCheck<ActionServiceSubject>[] = [
   actionServiceCheck(
     'a run continues after startRun answered, and ends',

@@ -4,7 +4,7 @@ import type { Conversation, Reachable } from './conversation';
 
 /** An artifact finder under test. */
 export interface ArtifactFinderSubject extends Reachable {
-  /** What the thing under test is looked for by, and something else of the kind that does not exist. */
+  /** The `with` of an existing artifact, and of one that does not exist. */
   readonly with: Readonly<Record<string, unknown>>;
   readonly other: Readonly<Record<string, unknown>>;
   /** Makes a version of the thing, newer than all before; what the finder will call it. */
@@ -16,7 +16,7 @@ type FoundArtifact = {
   readonly artifact: { readonly name: string; readonly version: string };
 };
 
-/** What the cases of the suite work with. */
+/** The tools of the cases of the suite. */
 class Looks {
   constructor(
     readonly subject: ArtifactFinderSubject,
@@ -67,7 +67,7 @@ const finderCheck = (
   run: (subject, talk) => story(new Looks(subject, talk)),
 });
 
-/** What every artifact finder owes. */
+/** The obligations of every artifact finder. */
 export const ARTIFACT_FINDER_CHECKS: readonly ConformCheck<ArtifactFinderSubject>[] = [
   finderCheck(
     'finds nothing where there is nothing yet, and has a cursor all the same',

@@ -7,23 +7,23 @@ export interface ConformCheck<S extends Reachable> {
   readonly title: string;
   /** The method that it is about: a section of docs/reference/protocols.md. */
   readonly method: string;
-  /** What an author does whose service breaks it. */
+  /** The remedy for an author whose service breaks it. */
   readonly advice: string;
   readonly run: (subject: S, talk: Conversation) => Promise<void>;
 }
 
-/** What a check came to, with all that was said. */
+/** The outcome of a check, with its conversation. */
 export interface CheckOutcome {
   readonly title: string;
   readonly method: string;
   /** Where the protocol says so. */
   readonly section: string;
   readonly state: 'passed' | 'failed' | 'skipped' | 'not-run';
-  /** Of a failure what was expected and what came; else why it was not tried. */
+  /** For a failure, the expected and the actual answer; else why it was not tried. */
   readonly reason?: string;
-  /** Of a failure. */
+  /** For a failure. */
   readonly advice?: string;
-  /** Of one that was skipped: what the service does not offer, or was not given to the suite. */
+  /** For a skipped check: what the service does not offer, or was not given to the suite. */
   readonly lacks?: string;
   /** The calls of a failure, oldest first. */
   readonly calls?: readonly Exchange[];
@@ -45,7 +45,7 @@ export class Skipped extends Error {
   }
 }
 
-/** Tries one check. Whatever the service does, it ends in an outcome. */
+/** Tries one check. It ends in an outcome, whatever the service does. */
 export async function tryCheck<S extends Reachable>(
   check: ConformCheck<S>,
   makeSubject: () => Promise<S>,

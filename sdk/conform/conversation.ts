@@ -11,7 +11,7 @@ export interface Reachable {
   readonly timeoutMs?: number;
 }
 
-/** One call and its answer, for whoever has to find out what went wrong. */
+/** One call and its answer, for finding the fault. */
 export interface Exchange {
   readonly method: string;
   readonly key: string | null;

@@ -13,7 +13,7 @@ export interface DataSourceSubject extends Reachable {
   readonly window: { readonly start: number; readonly end: number };
 }
 
-/** What the cases of the suite work with. */
+/** The tools of the cases of the suite. */
 class Questions {
   constructor(
     readonly subject: DataSourceSubject,
@@ -50,7 +50,7 @@ const dataSourceCheck = (
 
 const taskLabelOf = ({ labels }: Series): string => labels['task'] ?? '';
 
-/** What every data source owes. */
+/** The obligations of every data source. */
 export const DATA_SOURCE_CHECKS: readonly ConformCheck<DataSourceSubject>[] = [
   dataSourceCheck(
     'answers one series for each task that it was asked about, with its identifier as the label task',

@@ -12,7 +12,7 @@ export interface DependencyGraphSubject extends Reachable {
   readonly revisions: readonly [string, string, string];
 }
 
-/** What the cases of the suite ask. */
+/** The questions of the cases of the suite. */
 class Questions {
   constructor(
     readonly subject: DependencyGraphSubject,
@@ -51,7 +51,7 @@ const graphCheck = (
   run: (subject, talk) => story(new Questions(subject, talk)),
 });
 
-/** What every dependency graph owes. */
+/** The obligations of every dependency graph. */
 export const DEPENDENCY_GRAPH_CHECKS: readonly ConformCheck<DependencyGraphSubject>[] = [
   graphCheck(
     'names what was built at the first revision with the bug and later, and nothing from before',

@@ -20,7 +20,7 @@ type Evaluation = RequestInput<(typeof healthServiceProtocol)['evaluate']>;
 const NOBODY_MEASURES = 'conveyor.conform.nobody_measures_this';
 const PASSED: ReadonlySet<string> = new Set(['healthy', 'unhealthy']);
 
-/** What the cases of the suite work with. */
+/** The tools of the cases of the suite. */
 class Evaluations {
   constructor(
     private readonly subject: HealthServiceSubject,
@@ -52,7 +52,7 @@ const healthServiceCheck = (
   run: (subject, talk) => story(new Evaluations(subject, talk)),
 });
 
-/** What every Health Check Service owes. */
+/** The obligations of every Health Check Service. */
 export const HEALTH_SERVICE_CHECKS: readonly ConformCheck<HealthServiceSubject>[] = [
   healthServiceCheck(
     'a check of units is answered once for each unit, by samples that tasks of it have given',

@@ -1,4 +1,4 @@
-/** What an extension author tries a service with: all that its kind owes, by name. */
+/** The suites with which an extension author tests a service: all that its kind owes, by name. */
 export { conform, type ConformReport, type Live, type RunOptions } from './run';
 export { tryCheck, type ConformCheck, type CheckOutcome } from './check';
 export type { Exchange, Reachable } from './conversation';

@@ -16,7 +16,7 @@ export interface ConformReport {
 export interface Live<S extends Reachable> {
   readonly kind: string;
   readonly checks: readonly ConformCheck<S>[];
-  /** What all checks begin with. Rejects when the service is gone, or is not as the flags say. */
+  /** The beginning of all checks. Rejects when the service is gone, or is not as the flags say. */
   readonly prepare: (nth: number) => Promise<S>;
   /** The method that `prepare` relies on. */
   readonly prepares: string;

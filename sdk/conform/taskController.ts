@@ -31,7 +31,7 @@ const throughIn = async (manager: Manager): Promise<void> => {
 
 const OPERATION_KINDS = ['restart', 'move', 'stop'] as const;
 
-/** What every task controller owes (Twine §2.5). */
+/** The obligations of every task controller (Twine §2.5). */
 export const TASK_CONTROLLER_CHECKS: readonly ConformCheck<TaskControllerSubject>[] = [
   taskControllerCheck(
     'approves only what waits, each operation once',

@@ -10,7 +10,7 @@ export interface TicketSubject extends Reachable {
   readonly assignee: string;
 }
 
-/** What the cases of the suite ask, each time under an idempotency key of its own unless one is given. */
+/** The questions of the cases of the suite, each time under an idempotency key of its own unless one is given. */
 class TrialTickets {
   private count = 0;
 
@@ -71,12 +71,12 @@ const ticketCheck = (
   run: async (subject, talk) => {
     const trial = new TrialTickets(subject, talk);
     await story(trial);
-    // Nobody wants the tickets of a suite.
+    // Tickets of a suite need no person.
     for (const name of ['one', 'two']) await trial.close(name);
   },
 });
 
-/** What every service of tickets owes. */
+/** The obligations of every service of tickets. */
 export const TICKET_CHECKS: readonly ConformCheck<TicketSubject>[] = [
   ticketCheck(
     'gives each key a ticket of its own',

@@ -22,14 +22,14 @@ export interface GatekeeperOptions {
   readonly now?: () => number;
   /** Default `console.warn`. */
   readonly log?: (message: string) => void;
-  /** What a restraint costs is measured by it: any unit. Default ns of the process. */
+  /** It measures the cost of a restraint: any unit. Default ns of the process. */
   readonly meter?: () => number;
 }
 
-/** What there is to watch. */
+/** Measurements for monitoring. */
 export interface GateCounts {
   checks: number;
-  /** Of projects that have no value (yet). */
+  /** Projects without a value. */
   unknown: number;
   /** Closed since a restraint could not be decided. */
   undecided: number;
@@ -41,8 +41,8 @@ export interface GateCounts {
 
 export interface Gatekeeper {
   /**
-   * Whether the user passes. Never throws: false for a project that has no value, and for a user of whom something is not text where a text is
-   * expected. The first check of a project begins to watch it.
+   * Whether the user passes. Never throws: false for a project without a value, and for a user with a field that is not text
+   * where text is expected. The first check of a project begins to watch it.
    */
   check(project: string, user: GateUser): boolean;
   /** As `check`, with the name (or place) of the rule that decided. Not counted. */
@@ -142,7 +142,7 @@ class WatchingGatekeeper implements Gatekeeper {
     return watched;
   }
 
-  /** What is no project changes nothing; says why it is none. */
+  /** A value that is no project changes nothing; says why it is none. */
   private take(watched: WatchedProject, value: unknown): string | undefined {
     const parsed = value === undefined ? { project: undefined } : parseProject(value);
     if ('project' in parsed) {

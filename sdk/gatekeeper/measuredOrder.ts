@@ -16,7 +16,7 @@ export class MeasuredOrder {
   /** @param meter in any unit */
   constructor(private readonly meter: () => number) {}
 
-  /** Of a new value of the project, of which nothing is known yet. */
+  /** For a new value of the project, which has no statistics yet. */
   begin(compiled: CompiledProject | undefined): void {
     this.compiled = compiled;
     this.tried = (compiled?.rules ?? []).map(({ rule }) => rule.if.map(untried));

@@ -11,9 +11,9 @@ const RECORDING_INTERVAL_MS = 60_000;
 export interface BacktestRequest {
   readonly checks: readonly HealthCheck[];
   readonly deploys: readonly PastDeploy[];
-  /** What people know better than the fate of a deploy, and recordings of their own. */
+  /** Facts that people know better than the fate of a deploy shows, and recordings of their own. */
   readonly labels: readonly Label[];
-  /** What the push type of a deploy says of the checks (`pastTicks`). */
+  /** The answer of a push type about the checks of a deploy (`pastTicks`). */
   readonly ask: (deploy: PastDeploy, checks: readonly HealthCheck[]) => Promise<readonly Tick[]>;
   /** Called after each deploy with how many are done. */
   readonly onProgress?: (done: number) => void;
@@ -48,10 +48,10 @@ export async function backtestChecks({
   });
 }
 
-/** Of one deploy alone: its unit, or its push type, is no longer there. */
+/** For one deploy alone: its unit, or its push type, is no longer there. */
 const DEPLOY_REFUSALS: ReadonlySet<string> = new Set(['extension-rejected', 'unknown-extension']);
 
-/** What was answered, or the refusal of it. */
+/** The answer, or its refusal. */
 async function ticksOrRefusal(
   refusals: ConveyorError[],
   ask: () => Promise<readonly Tick[]>,

@@ -21,7 +21,7 @@ export interface AskOptions {
 const WAITS_MS = [500, 2_000];
 
 /**
- * What the push type of a past deploy says of these checks at every evaluation of its bakes: the tasks that were updated then, and
+ * The verdicts of a past deploy's push type on these checks at every evaluation of its bakes: the tasks that were updated then, and
  * the data of then. Throws what `callExtension` throws, where it may work later after some tries. A push type that does not remember
  * answers with no evidence or with checks that are inconclusive, and these count for nothing.
  */

@@ -1,4 +1,4 @@
-/** What every push type needs that keeps its fleet by tasks: which of them an update means, its commands, and a memory that outlives crashes. */
+/** Shared by push types that keep their fleet by tasks: which of them an update means, its commands, and a memory that outlives crashes. */
 export { deployOf, pendingSlots, progressOf, reservedSlots, slotsOf, unfinished, unitOf } from './choose';
 export {
   Memory,

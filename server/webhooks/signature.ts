@@ -83,6 +83,6 @@ function secretKeys(secret: string): Uint8Array[] {
     ...(isBase64 ? [Buffer.from(encoded, 'base64')] : []),
     ...(encoded === secret ? [Buffer.from(secret)] : []),
   ];
-  // A key of no bytes would let everybody sign.
+  // A key of no bytes would let every sender sign.
   return keys.filter(({ length }) => length > 0);
 }

@@ -10,7 +10,7 @@ const ORDER = { parent: 'inference/1', owners: [], artifacts: [], reportTo: 'chi
 
 test('when children are asked at once, a silent one delays no other', async () => {
   const slept: number[] = [];
-  // As soon as everybody has had the chance to answer, that time is over.
+  // As soon as every child has had the chance to answer, that time is over.
   const sleep: Clock['sleep'] = (ms) => new Promise((resolve) => setImmediate(() => resolve(void slept.push(ms))));
   const answers = { 'model-1': Promise.resolve({ number: 7 }), 'model-2': new Promise<never>(() => undefined) };
   const client = {

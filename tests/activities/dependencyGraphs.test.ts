@@ -28,7 +28,7 @@ const breaks: Answer = () => {
   throw new ExtensionError('busy', 'later', { retryable: true });
 };
 
-/** Graphs by name, and what is asked of them; nobody reported a bug unless it is there. */
+/** Graphs by name, and what is asked of them; no bug is reported unless it is there. */
 function given(graphs: Readonly<Record<string, Answer>>, bugs: readonly Bug[] | null = [BUG]) {
   const asked: number[] = [];
   const names = Object.keys(graphs);

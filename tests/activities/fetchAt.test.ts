@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fetchAt } from '../../activities/fetchAt';
 
-/** A receiver on this machine, which keeps what came, and what `fetchAt` answers of it for a name that nobody can look up. */
+/** A receiver on this machine, which keeps the requests, and the result of `fetchAt` for a name that cannot be looked up. */
 async function sent(status: number): Promise<{ got: [IncomingMessage, string][]; answer: Promise<Response> }> {
   const got: [IncomingMessage, string][] = [];
   const server = createServer((request, response) => {

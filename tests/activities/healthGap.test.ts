@@ -18,7 +18,7 @@ const WATCH: HealthWatch = {
   fold: null,
 };
 
-/** What evaluations at these minutes come to, each by another attempt or, after `anew`, by another watch of the deploy. */
+/** The results of evaluations at these minutes, each by another attempt or, after `anew`, by another watch of the deploy. */
 async function verdicts(held: object, verdict: 'healthy' | 'unhealthy', minutes: readonly number[], anew = false) {
   const check = healthCheckSchema.parse({ name: 'errors', metric: 'm', threshold: { above: 0.5 }, ...held });
   const numbers = { observed: 1, reference: null, threshold: 0.5, samples: 3, tasks: 1, reason: 'it is 1' };

@@ -209,7 +209,7 @@ describe('a notification is delivered', () => {
   });
 
   const SECOND = 'plain words, and enough of them';
-  /** What the receiver at a path would expect of these keys. */
+  /** The signatures that the receiver at a path would expect of these keys. */
   const signatures = (at: number, keys: readonly (Buffer | string)[]) => {
     const { headers, body } = deliveries[at]!;
     const signed = `${String(headers['webhook-id'])}.${String(headers['webhook-timestamp'])}.${body}`;

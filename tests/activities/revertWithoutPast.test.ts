@@ -2,7 +2,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import type { DeployCall, Invoke, PushPorts } from '../../activities/pushCalls';
 import { createRevertActivities, type RevertRequest, type RevertSent } from '../../activities/reverts';
 
-/** The first three were reached. What it ran before is known of a alone. */
+/** The first three were reached. Only the previous version of a is known. */
 const units = ['a', 'b', 'c', 'd'].map((id) => ({
   ...{ id, labels: {}, size: 1, version: id === 'a' ? 'kv:1' : null, mixed: false, available: true },
 }));

@@ -24,7 +24,7 @@ const artifact = (sbom?: string): Artifact => ({
 type Answer = () => Response | Promise<Response>;
 const says = (text: string) => () => new Response(text);
 const status = (code: number) => () => new Response('', { status: code });
-/** Ends when whoever asked gives up, and not before. */
+/** Ends when its caller gives up, and not before. */
 const silent = 'silent';
 
 /** Stores by name, each with what it answers at each path; 404 everywhere else. */
@@ -81,7 +81,7 @@ test('the first store that has an SBOM counts', async () => {
 });
 
 const huge = new TextEncoder().encode(' '.repeat(1_048_576));
-/** 200 MB, of which nobody reads more than the limit. */
+/** 200 MB, which are read only up to the limit. */
 const larger: { sent: number; answer: Answer } = {
   sent: 0,
   answer: () =>

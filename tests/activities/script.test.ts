@@ -18,7 +18,7 @@ import { inlineSnapshots } from './inlineSnapshots';
 let folder: string;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'script-test-'));
-  // Where the worker is root its scripts are nobody's.
+  // The scripts of a root worker run as the user nobody.
   chmodSync(folder, 0o777);
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
@@ -37,7 +37,7 @@ function script(text: string, name = 'run.sh'): string[] {
   return [`./${name}`];
 }
 
-/** A folder that may be written to, so that scripts can say whom they started. */
+/** A folder open to writes, so scripts can record the processes that they started. */
 function scriptsWith(config: object): Scripts {
   const given = {
     enabled: true,
@@ -49,7 +49,7 @@ function scriptsWith(config: object): Scripts {
   return parseRegistry({ scripts: { ...given, stopGrace: '300ms', ...config } }, WORKER_ENV).scripts;
 }
 
-/** Tried once: it is the same for all of them. What this machine lacks is the business of scriptIsolation.test.ts. */
+/** Tried once: it is the same for all of them. Guarantees that this machine lacks are tested in scriptIsolation.test.ts. */
 let isolation: Promise<Isolation> | undefined;
 const isolationHere = () => (isolation ??= probe(scriptsWith({})).then((found) => ({ ...found, missing: [] })));
 
@@ -79,7 +79,7 @@ async function numberIn(file: string): Promise<number> {
   return Number(readFileSync(path, 'utf8'));
 }
 
-/** Ended processes that nobody reaps count as gone. */
+/** Ended processes that are not reaped count as gone. */
 function isAlive(pid: number): boolean {
   const file = `/proc/${pid}/stat`;
   return existsSync(file) && !/\) Z /.test(readFileSync(file, 'utf8'));
@@ -136,7 +136,7 @@ describe('a script knows what it is about and nothing else', () => {
     const { env, units } = JSON.parse(log.head) as { env: Record<string, string>; units: string };
     expect(env).toEqual({
       PATH: WORKER_ENV.PATH,
-      // As everybody may read it.
+      // With the permissions of any user.
       TOKEN: '***',
       CONVEYOR_RUN: 'r',
       CONVEYOR_PIPELINE: 'kvstore',
@@ -250,7 +250,7 @@ describe('nothing that a script started outlives it', () => {
     await numberIn('said');
     expect(familyAlive()).not.toEqual([]);
     env.cancel();
-    // What it wrote is not lost.
+    // Its output is not lost.
     const details = [{ log: { head: 'running\n' } }];
     await expect(running).rejects.toMatchObject({ name: 'CancelledFailure', details });
     await expectFamilyGone();
@@ -281,7 +281,7 @@ test('while it runs, its log and what it said last are heartbeaten for people to
   said('two', 'one\ntwo\n');
 });
 
-// What a worker that was killed left behind is found by its environment, in /proc.
+// Processes of a killed worker are found by their environment, in /proc.
 (existsSync('/proc/self/environ') ? describe : describe.skip)('when the worker before was killed', () => {
   const leftover = (command: readonly string[], runId: string): number => {
     const [file = '', ...args] = command;

@@ -57,7 +57,7 @@ test('a worker that dies in a run loses no ticket, also where the pipeline is de
   world.deployed('kv', 42);
   world.deployed('web', 42);
   const round = await world.due();
-  await world.tend(round); // whose result nobody got
+  await world.tend(round); // whose result was lost
   world.deployed('kv', 0);
   expect(await world.tend(round)).toMatchObject({ closed: 1, opened: 1, open: [{ pipeline: 'web', ticket: 'OPS-2' }] });
   expect(await tickets()).toHaveLength(2);

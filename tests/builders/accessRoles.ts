@@ -59,7 +59,7 @@ function clientOf(exists: boolean): ConveyorClient {
 const PIPELINE_ONLY = new Set<string>(PIPELINE_VERBS);
 export const VERBS = new Set<string>([...DEPLOY_VERBS, ...RELEASE_VERBS, ...PIPELINE_VERBS]);
 
-/** Asks as whoever comes in by a door would: the guard, with every operation of a client. */
+/** Asks as the principal of a door would: the guard, with every operation of a client. */
 function asked(verb: OperationName, actor: string | null, door: Door): Promise<unknown> {
   const client = guardClient(clientOf(verb !== 'create'), () => FACTS, door);
   const trigger = { kind: 'manual', actor: actor as string, key: null } as const;
@@ -104,11 +104,11 @@ async function mayAudit(actor: string | null, door: Door): Promise<void> {
   if (!decision.allowed) throw conveyorError('not-permitted', { actor: '', pipeline: 'kvstore', why: decision.why });
 }
 
-/** Repositories are no workflows: whoever proposes is asked so by the server and by the command line. */
+/** Repositories are no workflows: the server and the command line ask this of a proposer. */
 const mayPropose = async (principal: string | null, door: Door): Promise<string> =>
   requireProposer(FACTS, { principal, door }, { name: 'flags', owners: OWNERS });
 
-/** Whether somebody of a role may do something by a door, as the guard says. */
+/** Whether a principal of a role may do something by a door, as the guard decides. */
 export async function mayDo(verb: OperationName, role: Role, door: Door): Promise<boolean> {
   const actor = ROLES[role];
   // The server takes no delivery without a source, whose name it then has.

@@ -13,7 +13,7 @@ interface Way extends Pick<Trigger, 'kind' | 'imported' | 'permitted'> {
   readonly type?: 'canary';
   /** It is listed only after the deploy was planned. */
   readonly joins?: true;
-  /** Of a rollback: what is known to have had the version that it restores. */
+  /** For a rollback: what is known to have had the version that it restores. */
   readonly held?: readonly string[];
 }
 
@@ -51,7 +51,7 @@ const platformOf = (rules: readonly object[]) =>
     {},
   );
 
-/** What a way lacks, and the rule that wants it. */
+/** The requirement that a way lacks, and the rule behind it. */
 const WANTED = {
   'without the right to the unit': [],
   'without a signature': [{ signed: { by: ['ci'] } }],

@@ -36,7 +36,7 @@ export const CONFIG = {
 export const facts = (platform: object | null = CONFIG.platform): PlatformFacts =>
   parseRegistry({ ...CONFIG, ...(platform === null ? { platform: undefined } : { platform }) }, {});
 
-/** What somebody is answered on the command line who asks something of the pipeline of storage. */
+/** The answer on the command line to a caller who asks something of the pipeline of storage. */
 export const asked = (
   who: string | null,
   verb: OperationName,

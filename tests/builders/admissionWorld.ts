@@ -54,7 +54,7 @@ export const withAsked = (state: PipelineState, ...ready: ReadyAction[]): Pipeli
 export const admittedOf = (state: PipelineState, ...ready: ReadyAction[]): PipelineState =>
   admit(withAsked(state, ...ready), NOW).state;
 
-/** What is said to whom, as `1 deploy granted`. */
+/** The messages and their receivers, as `1 deploy granted`. */
 export const toldOf = (state: PipelineState, nowMs = NOW): string[] =>
   admit(state, nowMs).decisions.map(({ release, action, admission }) => `${release} ${action} ${wordsOf(admission)}`);
 

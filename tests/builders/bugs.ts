@@ -23,7 +23,7 @@ export const RPC_ADVISORY: Advisory = {
   ],
 };
 
-/** As it is reported, before anybody has searched for it. */
+/** As it is reported, before any search for it. */
 export const newBug = (about: Partial<Bug> = {}): Bug => ({
   ...{ id: 'bug/1', target: '//lib:rpc', from: '3', to: null, reason: 'it loses replies' },
   ...{ reportedBy: 'user:bob', at: '2026-11-20T12:00:00.000Z', closed: null, search: null },

@@ -16,13 +16,13 @@ export interface World {
   readonly client?: Partial<ConveyorClient>;
   readonly env?: Readonly<Record<string, string>>;
   readonly isTTY?: boolean;
-  /** Of the terminal; 110 unless a test says another. */
+  /** The width of the terminal; 110 unless a test says another. */
   readonly columns?: number;
-  /** What comes in on stdin. */
+  /** The input on stdin. */
   readonly input?: string;
-  /** Who answers over HTTP; without it nobody does. */
+  /** Who answers over HTTP; without it there is no terminal. */
   readonly fetch?: typeof fetch;
-  /** What a person answers to a prompt; without it there is no person. */
+  /** The answer of a person to a prompt; without it there is no person. */
   readonly answer?: string;
   /** When Ctrl-C is pressed, in ms since the start. */
   readonly interruptAtMs?: number;

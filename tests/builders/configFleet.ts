@@ -20,7 +20,7 @@ export class ConfigFleetWorld {
   async pass(ms: number): Promise<void> {
     this.now += ms;
     await this.control('GET', '/violations');
-    // What waited for a moment in between continues.
+    // Work that waited for a moment in between continues.
     await new Promise((resolve) => setImmediate(resolve));
   }
 
@@ -41,7 +41,7 @@ export class ConfigFleetWorld {
     return result as T;
   }
 
-  /** Hosts `NAME-0`, `NAME-1` … of a region that nobody deploys to. */
+  /** Hosts `NAME-0`, `NAME-1` … of a region without deploys. */
   hosts(name: string, region: string, hosts: number, paths = ['feed/limits']): Promise<unknown> {
     return this.control('POST', '/config/subscribers', { name, region, hosts, paths });
   }
@@ -88,7 +88,7 @@ export class ConfigFleetWorld {
     return this.push('executeUpdates', { updateId, wholeUnit: false, urgency: 'normal', targets });
   }
 
-  /** Lets time pass while somebody asks how far an update is. */
+  /** Lets time pass during polls of an update. */
   async follow(updateId: string, ms: number, stepMs = 1_000) {
     for (let passed = 0; passed < ms; passed += stepMs) {
       await this.push('trackUpdates', { updateId });

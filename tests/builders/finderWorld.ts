@@ -25,7 +25,7 @@ const QUIET = new DefaultLogger('ERROR');
 /** The Temporal Schedule of the finder; null where there is none, and `silent` where Temporal does not answer. */
 type FakeSchedule = 'silent' | null | { paused: boolean; taskQueue: string; order: SweepOrder; next: number[] };
 
-/** What a pipeline says to a submission instead of taking it. */
+/** The refusal of a submission by a pipeline. */
 type Mood = 'gone' | 'held' | 'known-bad' | 'digest-changed' | 'silent';
 
 /**
@@ -49,7 +49,7 @@ export class FinderWorld {
   memory: SweepMemory | null = null;
   now = 1_000_000_000;
   schedule: FakeSchedule = 'silent';
-  /** Who may use what; without it everybody may. */
+  /** Who may use what; without it every pipeline may. */
   platform: PlatformFacts | undefined;
 
   constructor(

@@ -15,7 +15,7 @@ export const range = (count: number): readonly number[] => Array.from({ length: 
 /** A name of 63 characters. */
 export const nameOf = (kind: string, n: number): string => `${kind}-${n}-`.padEnd(62, 'x') + 'z';
 
-/** What identifies an artifact is as long as it may be; metadata fill it up to so many bytes. */
+/** Identities of artifacts are as long as they may be; metadata fill it up to so many bytes. */
 export function largeArtifact(name: string, n: number, bytes: number = ARTIFACT_LIMITS.whole.max): Artifact {
   const { kind, version, digest, uri } = ARTIFACT_LIMITS;
   const bare = {

@@ -10,7 +10,7 @@ export const SECRET = 'the secret';
 export const TOKEN = 'the-token';
 export const NOW_MS = Date.parse('2026-11-20T12:00:00Z');
 
-/** What a fake pipeline was brought. */
+/** The submissions to a fake pipeline. */
 export interface Submitted {
   readonly pipeline: string;
   readonly artifacts: readonly Artifact[];

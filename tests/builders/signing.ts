@@ -1,7 +1,7 @@
 import { generateKeyPairSync, sign, type KeyObject } from 'node:crypto';
 import type { Artifact } from '../../domain/artifact';
 
-/** Somebody who signs, as cosign or a build system would. */
+/** A signer, such as cosign or a build system. */
 export interface Signer {
   readonly pem: string;
   readonly privateKey: KeyObject;
@@ -23,7 +23,7 @@ export const statement = (name: string, digest?: Readonly<Record<string, string>
   predicate: { verificationResult: 'PASSED' },
 });
 
-/** What DSSE has signed: type and payload, each with its length. */
+/** The signed bytes of DSSE: type and payload, each with its length. */
 const pae = (type: string, payload: Buffer): Buffer =>
   Buffer.concat([Buffer.from(`DSSEv1 ${Buffer.byteLength(type)} ${type} ${payload.length} `), payload]);
 

@@ -4,7 +4,7 @@ import { createSimulator, type SimulatorOptions } from '../../simulator/app';
 import type { BehaviourSpec } from '../../simulator/metrics/behaviour';
 import type { JobView } from '../../simulator/twine/jobs';
 
-/** What a call answered, with the parts that tests look at. */
+/** The answer of a call, with the parts that tests look at. */
 export interface Answer {
   readonly status: number;
   readonly body: {

@@ -31,7 +31,7 @@ export class TicketWorld {
     });
   }
 
-  /** The run of this day, and then it is the next. What nobody answered is asked for so many times more. */
+  /** The run of this day, and then it is the next. An unanswered request is repeated this many times. */
   async day(again = 0): Promise<TicketRound> {
     let round = await this.due();
     for (let nth = 0; nth <= again; nth += 1) round = await this.tend(round);

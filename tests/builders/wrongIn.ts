@@ -2,7 +2,7 @@ import { ConveyorError } from '../../domain/errors';
 import { callExtension } from '../../sdk/client';
 import type { Protocol } from '../../sdk/protocol/common';
 
-/** What the client makes of an answer: the sentence of its error, or nothing. */
+/** The client's reading of an answer: the sentence of its error, or nothing. */
 export async function wrongIn(protocol: Protocol, method: string, request: object, answer: object): Promise<string> {
   const asked = callExtension({
     service: { name: 'twine', url: 'http://twine', timeoutMs: 1_000 },

@@ -34,7 +34,7 @@ function shell(name: string, args: readonly string[]): string {
 }
 
 const has = (name: string): boolean => spawnSync(name, ['-c', 'exit 0']).status === 0;
-/** Said aloud, so that nobody takes a shell that is not there for one that works. */
+/** Printed, so a missing shell is not taken for a working one. */
 const where = (name: string): jest.It => {
   if (has(name)) return test;
   process.stderr.write(`completion of ${name} is not tested: this machine has no ${name}\n`);
@@ -49,7 +49,7 @@ const LINES: readonly (readonly [line: string, offered: readonly string[]])[] = 
 ];
 
 describe('bash', () => {
-  /** What bash would offer with the cursor at the end of the line. */
+  /** The offers of bash with the cursor at the end of the line. */
   const offered = (line: string): string[] => {
     const script = `source <(conveyor completion bash)
 complete -p conveyor >/dev/null || exit 9

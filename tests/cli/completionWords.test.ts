@@ -30,7 +30,7 @@ const client: Partial<ConveyorClient> = {
     } as never),
 };
 
-/** What is offered at the end of a line; the last word is the one being typed. */
+/** The offers at the end of a line; the last word is the one being typed. */
 async function offered(line: string, offline = false): Promise<string[]> {
   const unreachable = () =>
     Promise.reject(conveyorError('temporal-unreachable', { address: 'x:1', detail: 'refused' }));

@@ -24,7 +24,7 @@ interface Behind {
   readonly draining?: boolean;
 }
 
-/** What doctor finds through a server: name, state and words of each check. */
+/** The findings of doctor through a server: name, state and words of each check. */
 async function seen({ parts, examine, token = TOKEN, draining = false }: Behind) {
   const pipelines = new FakePipelines();
   const readiness = () => Promise.resolve(parts ?? [part('temporal', true), part('worker', true)]);

@@ -26,7 +26,7 @@ const overtaken = () => {
 
 const over = { stage: 'ended', control: {} } as never;
 
-/** What each command says to type next, where it does not do what was asked, or where all is over. */
+/** The next commands that each command suggests if it fails, or if all is over. */
 const HINTS: Readonly<Record<string, string>> = {
   'conveyor status kvstore/13': renderRelease(ended(), [deploy({ state: 'ended', outcome: 'failed' })], view),
   'conveyor status kvstore/13/deploy': renderDeploy(

@@ -26,7 +26,7 @@ const PIECES = [
 ];
 const LINE_OF_THEIRS = '\nFORGED';
 
-/** What a terminal must never see next to a mark, but for lines that we fold; and without our own colours, anywhere. */
+/** Characters that a terminal must never see next to a mark, except for lines that we fold; and without our own colours, anywhere. */
 const AFTER_A_MARK = /¤[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/;
 const OURS = /\u001b\[(?:0|1|2|4|22|24|3[0-79]|9[0-7])m/g;
 const LIVE = /\u001b\[(?:\?25[lh]|2K|0J|\d+A\r)/g;
@@ -85,7 +85,7 @@ const logs: ActionLogs = {
   ],
 };
 
-/** What a command asks for, by one operation of the client. */
+/** The answer to a command, by one operation of the client. */
 const answers = <V>(name: keyof ConveyorClient, value: V) => ({
   value: value as unknown,
   client: (changed: unknown): Partial<ConveyorClient> => ({ [name]: () => Promise.resolve(changed) }),

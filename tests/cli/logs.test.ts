@@ -12,7 +12,7 @@ const script = (over: Partial<RunLog> = {}): RunLog => ({
   ...over,
 });
 
-/** What `logs` answers, one look after the other, and what it was asked. */
+/** The answers of `logs`, one look after the other, and its questions. */
 function world(
   ...looks: readonly (Partial<ActionLogs> & Pick<ActionLogs, 'runs'>)[]
 ): World & { readonly asked: unknown[] } {

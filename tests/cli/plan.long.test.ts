@@ -12,7 +12,7 @@ import { talliesOf } from '../builders/statsTallies';
 const folder = mkdtempSync(join(tmpdir(), 'conveyor-plan-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Nobody listens there, and nothing has ended. */
+/** No process listens there, and nothing has ended. */
 const ALONE = { CONVEYOR_SIMULATOR_URL: 'http://127.0.0.1:9', CONVEYOR_ARCHIVE_FILE: join(folder, 'none.duckdb') };
 const STORAGE = examplePath('storage/pipeline.yaml');
 const MONDAY = ['--now', '2026-11-23T09:00-08:00'];

@@ -8,7 +8,7 @@ import type { ActionView, HistoryRow, ReleaseStatus } from '../../domain/views';
 import { action, children, NOW, pipeline, release } from '../builders/cliSamples';
 import { run } from '../builders/cliWorld';
 
-/** What the whole pipeline model adds to the pictures: waits, picks, retries, children, schedules, groups, end states. */
+/** The parts that the whole pipeline model adds to the pictures: waits, picks, retries, children, schedules, groups, end states. */
 const view: View = { width: 110, color: false, now: NOW, timeZone: 'UTC' };
 const picture = (text: string): string => text.replace(/^\n|\n *$/g, '');
 

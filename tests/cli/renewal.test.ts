@@ -7,7 +7,7 @@ import { writeCredentials, type Credentials } from '../../cli/login/credentials'
 
 const NOW = 1_800_000_000_000;
 const server = 'http://localhost:4500';
-// Nobody listens there: whoever asks this provider is refused at once.
+// No process listens there: a request to this provider is refused at once.
 const renewal = { issuer: 'http://127.0.0.1:1', client: 'conveyor-cli', refreshToken: 'once' };
 const kept = (token: string, endsInMs: number): Credentials => ({
   server,
@@ -20,7 +20,7 @@ let home: string;
 beforeEach(() => (home = mkdtempSync(join(tmpdir(), 'conveyor-renewal-'))));
 afterEach(() => rmSync(home, { recursive: true }));
 
-/** What a command sends that read the file when it began. */
+/** The token of a command that read the file when it began. */
 function tokenOf(credentials: Credentials): Promise<string> {
   const io = { env: { XDG_CONFIG_HOME: home }, now: () => NOW, askServer: serverFetch, sleep: () => Promise.resolve() };
   const { token } = httpOf(io, { url: server, token: credentials.token, kept: credentials });

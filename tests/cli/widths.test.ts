@@ -15,7 +15,7 @@ const MOVED = '/home/night/.conveyor/archive.duckdb and /srv/night/db/temporal.d
 const MOVE =
   'move them away: mv /home/night/.conveyor/archive.duckdb /home/night/.conveyor/archive.duckdb.20261128T021013Z && mv /srv/night/db/temporal.db /srv/night/db/temporal.db.20261128T021013Z';
 
-/** What commands print besides pictures and lists. */
+/** Output of commands besides pictures and lists. */
 const MESSAGES: Readonly<Record<string, (view: View) => string>> = {
   'checks of doctor': (view) =>
     renderChecks(

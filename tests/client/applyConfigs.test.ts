@@ -5,7 +5,7 @@ import type { Workflows } from '../../client/workflows';
 import type { PipelineState } from '../../domain/pipeline/state';
 import { pipelineOf, specOf } from '../builders/pipelineWorld';
 
-/** What push types answer about configs decides whether a pipeline is applied. */
+/** Answers of push types about configs decide whether a pipeline is applied. */
 
 const spec = specOf(['deploy']);
 const acting = { actor: 'user:alice' };

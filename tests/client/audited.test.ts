@@ -72,7 +72,7 @@ const CALLS: Readonly<Record<keyof ConveyorClient, (client: ConveyorClient) => P
 };
 
 const NAMES = Object.keys(CALLS) as (keyof ConveyorClient)[];
-// Whoever follows a run looks a little earlier than they would: that changes nothing.
+// A run is only polled a little earlier than usual: that changes nothing.
 const RECORDED = (Object.keys(CLIENT_OPERATIONS) as (keyof typeof CLIENT_OPERATIONS)[]).filter(
   (name) => !['read', 'look-now'].includes(String(CLIENT_OPERATIONS[name].access)),
 );

@@ -3,7 +3,7 @@ import { closeBug, listBugs, reportBug } from '../../client/bugs';
 import type { Workflows } from '../../client/workflows';
 import type { Bug, BugRecords } from '../../domain/bugs/bug';
 
-/** What is known of bugs outlives the workflow that keeps it, and runs that strangers start under its id. */
+/** Known bugs outlive the workflow that keeps them, and runs that strangers start under its id. */
 
 const bug = { id: 'bug/1', target: '//lib:rpc', from: '12', to: null, reason: 'bad' } as unknown as Bug;
 const RECORDS: BugRecords = { next: 2, bugs: [bug], due: [] };

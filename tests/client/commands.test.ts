@@ -84,7 +84,7 @@ test.each([
 describe('a revert that comes as something ends', () => {
   const ENDED = conveyorError('invalid-state', { verb: 'revert', id: 'kvstore/13', why: 'it has ended' });
   const UNKNOWN = conveyorError('invalid-state', { verb: 'revert', id: 'kvstore/13', why: NOT_BOOKED });
-  /** Whom it reached, where each answers so, one after the other. */
+  /** The targets that it reached, if each answers so, one after the other. */
   const reached = async (
     answers: readonly (Error | object)[],
     of: Parameters<typeof release>[0],

@@ -18,7 +18,7 @@ interface World {
   readonly start?: () => Promise<unknown>;
   readonly result?: () => Promise<Examination>;
   readonly events?: readonly object[];
-  /** Of deploys that used a push type. */
+  /** Deploys that used a push type. */
   readonly deploys?: number;
   readonly describe?: () => Promise<object>;
   /** How far Temporal's clock is ahead of ours. */

@@ -6,7 +6,7 @@ import { actionLogs } from '../../client/logs';
 import { sealing, type Seal } from '../../client/seal';
 import type { Workflows } from '../../client/workflows';
 
-/** Whoever reaches Temporal can send heartbeats and ends in the name of an activity: people see only what is sealed for it. */
+/** A process with access to Temporal can send heartbeats and ends in the name of an activity: people see only what is sealed for it. */
 
 const SEAL: Seal = { keys: [{ id: 'k1', secret: Buffer.from('a secret of this test') }], unsealed: 'refuse' };
 const RELEASE = 'release/kvstore/1';

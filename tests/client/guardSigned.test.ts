@@ -18,7 +18,7 @@ const FACTS = facts({
 const TRIGGER = { kind: 'manual', actor: 'user:alice', key: null } as const;
 const PUSH = { actor: 'user:alice', reason: 'outage' };
 
-/** What came of it at a door, what reached the client, and what is on record. */
+/** The result at a door, the calls that reached the client, and the audit. */
 async function asked(ask: (client: ConveyorClient) => Promise<unknown>, door: Door = 'api') {
   const calls: string[] = [];
   const entries: AuditEntry[] = [];

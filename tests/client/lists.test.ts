@@ -5,11 +5,11 @@ import type { Workflows } from '../../client/workflows';
 import { conveyorError } from '../../domain/errors';
 import { deploy, NOW, pipeline, release } from '../builders/cliSamples';
 
-/** What visibility was asked. */
+/** The queries to visibility. */
 const queries: string[] = [];
 beforeEach(() => void (queries.length = 0));
 
-/** What visibility has of workflows, the newest first; asking any of them fails the test. */
+/** The workflows in visibility, the newest first; asking any of them fails the test. */
 function visible(
   ...rows: readonly { id: string; summary: object; problems?: string[]; status?: string; tag?: string }[]
 ): Workflows {

@@ -9,7 +9,7 @@ import type { Workflows } from '../../client/workflows';
 import { conveyorError } from '../../domain/errors';
 import { action, NOW, release } from '../builders/cliSamples';
 
-/** What waits for a worker of a build that is gone names the build and the command, although other workers poll. */
+/** Work that waits for a worker of a build that is gone names the build and the command, although other workers poll. */
 
 const PLAIN = { identity: 'plain' };
 const pinnedTo = (build: string) =>
@@ -21,7 +21,7 @@ const pinnedTo = (build: string) =>
     { key: defineSearchAttributeKey('TemporalWorkflowVersioningBehavior', 'KEYWORD'), value: 'Pinned' },
   ]);
 
-/** Visibility with release 12, which runs, and whom the server knows to poll. */
+/** Visibility with release 12, which runs, and the pollers known to the server. */
 function temporal(build: string | undefined, pollers: readonly object[]): Temporal {
   const running = release({ id: 'kvstore/12', number: 12 });
   const list = async function* ({ query }: { query: string }) {

@@ -9,7 +9,7 @@ const [started, completed, failed] = [
   { workflowTaskCompletedEventAttributes: {} },
   { workflowTaskFailedEventAttributes: {} },
 ];
-/** What the server says when no worker polls. */
+/** The error of the server if no worker polls. */
 const NOBODY = Object.assign(new Error('no poller'), { code: 9, details: 'no poller', metadata: {} });
 
 /** A server with a terminated pipeline of this history, of which no worker says how it stands. */

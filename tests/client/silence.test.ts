@@ -10,7 +10,7 @@ interface World {
   readonly isAway?: boolean;
   /** So many looks at the server fail as those at one that was killed. */
   readonly dead?: number;
-  /** A task queue that nobody has used yet is not taken up. */
+  /** An unused task queue is not taken up. */
   readonly storesNothing?: boolean;
 }
 
@@ -61,7 +61,7 @@ function given({ pollers, versioningInfo, info, isAway = false, dead = 0, stores
   };
 }
 
-/** Of a build `two`, which is current, and an older worker without one. */
+/** A build `two`, which is current, and an older worker without one. */
 const VERSIONED = {
   pollers: [
     { identity: 'plain' },
@@ -110,7 +110,7 @@ test('where new work goes to no build and none without one polls, set-current-ve
 const OF = { workflowId: 'pipeline/kvstore', id: 'kvstore' };
 const soon = (): Promise<void> => Promise.resolve();
 const silent = (): Promise<never> => new Promise<never>(() => undefined);
-/** Answers after whoever looks has looked. */
+/** Answers after the reader has looked. */
 const slow = (): Promise<string> => new Promise((resolve) => setImmediate(() => resolve('here')));
 
 test('a call without a poller fails early, names the task queue, and is withdrawn', async () => {

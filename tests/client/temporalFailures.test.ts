@@ -11,7 +11,7 @@ import { createRelease, submitArtifacts } from '../../client/releases';
 import { Workflows } from '../../client/workflows';
 import { appOf, FakePipelines, githubDelivery, pushOf, TOKEN } from '../builders/serverWorld';
 
-/** What Temporal's client throws for a gRPC status. */
+/** The error of Temporal's client for a gRPC status. */
 const grpc = (code: number): Error =>
   new ServiceError('the call failed', {
     cause: Object.assign(new Error(`${code} SAID_THE_SERVER: not now`), { code, details: 'not now', metadata: {} }),

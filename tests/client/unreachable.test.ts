@@ -13,7 +13,7 @@ const connectionThat = (check: () => Promise<unknown>) =>
 
 const AWAY = connectionThat(() => Promise.reject(grpc(4)));
 
-/** What is said of a server at a port where something accepts connections. */
+/** The message about a server at a port where something accepts connections. */
 async function atPort(isOpen: boolean, connection?: Temporal['connection']) {
   const server = createServer((socket) => socket.on('error', () => undefined));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

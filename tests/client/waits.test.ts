@@ -6,7 +6,7 @@ import { releaseDetails } from '../../domain/release/details';
 import { renderPipeline } from '../../cli/render/pipeline';
 import { action, deploy, NOW, pipeline, release } from '../builders/cliSamples';
 
-/** Why a release waits behind one that is paused: by whom, and what to type. */
+/** Why a release waits behind one that is paused: its actor, and the command to type. */
 
 type Paused = NonNullable<ReturnType<typeof deploy>['paused']>;
 const VIEW = { width: 110, color: false, now: NOW, timeZone: 'UTC' };

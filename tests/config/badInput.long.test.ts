@@ -6,7 +6,7 @@ import { configServer, type ConfigServer } from '../server/configWorld';
 import { NOW } from './repositories';
 import { folderOf, LIMITS, type Files } from './sources';
 
-/** Somebody proposes the same on the machine of the repository and over HTTP. */
+/** A caller proposes the same on the machine of the repository and over HTTP. */
 async function proposedTwice(files: Files, before: Files = {}): Promise<{ cli: string; code: number; http: string }> {
   const server = await configServer();
   if (Object.keys(before).length > 0)

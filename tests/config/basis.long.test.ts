@@ -8,7 +8,7 @@ import { configServer } from '../server/configWorld';
 import { bench, NOW, type Bench } from './repositories';
 import { folderOf } from './sources';
 
-/** What a folder without a checkout is based on: nothing that others have landed is undone because it was not there yet. */
+/** The base of a folder without a checkout: nothing that others have landed is undone because it was not there yet. */
 
 interface Door {
   readonly it: Bench;

@@ -11,7 +11,7 @@ import { bench, NOW, type Bench } from './repositories';
 
 /**
  * An hour of twenty authors and a hundred pipelines over one repository. Git, the finder, the strip and the tailer are real; pipelines are lists, and
- * a minute is a turn. Whoever proposes, sweeps, lands or tails may die before an answer or after the work, and is asked again.
+ * a minute is a turn. Any process that proposes, sweeps, lands or tails may die before an answer or after the work, and is asked again.
  */
 
 const ASKED = process.env['CONVEYOR_CAMPAIGN_SEED'];
@@ -19,7 +19,7 @@ const SEED = Number(ASKED ?? 1);
 const [AUTHORS, PIPELINES] = [20, 100];
 /** As part of the tests only some: each turn starts many processes of git. */
 const MINUTES = ASKED === undefined ? 12 : 60;
-/** Of a minute: that an author proposes; that what is asked dies with its answer. */
+/** Events of a minute: that an author proposes; that what is asked dies with its answer. */
 const [PROPOSES, DIES] = [0.03, 0.25];
 const R = 'flags';
 
@@ -34,7 +34,7 @@ class Campaign {
   private strip = EMPTY_STRIP;
   private cursor: string | undefined;
   private keys = 0;
-  /** What each author last took from the branch. */
+  /** The commit that each author last took from the branch. */
   private readonly bases = new Map<string, string | null>();
 
   constructor(
@@ -54,11 +54,11 @@ class Campaign {
     await this.tail(dies());
   }
 
-  /** Whoever gets no answer asks once more, with the same key. */
+  /** A caller without an answer asks once more, with the same key. */
   private async propose(author: string, dies: () => boolean): Promise<void> {
     if (this.dice.chance(0.6)) this.bases.set(author, await this.it.repository.head());
     const base = this.bases.get(author) ?? null;
-    // Some paths are everybody's.
+    // Some paths are shared by all.
     const path = `p${this.dice.chance(0.4) ? this.dice.int(0, 4) : this.dice.int(0, PIPELINES - 1)}/v${this.dice.int(0, 1)}`;
     const key = `key ${(this.keys += 1)}`;
     const request = { values: { [path]: this.keys }, message: `Change ${path}`, base };

@@ -19,7 +19,7 @@ const settings = (config: object = {}): Registry =>
 
 /** To go through all that can be reached takes a later Node more time and memory than programs have. */
 const LONG = { timeoutMs: 60_000, memoryMb: 512 };
-/** What a program of configuration has. */
+/** The environment of a program of configuration. */
 const DATA_MB = 2 * PROCESS_LIMITS.memoryMb + 512;
 
 async function compiled(files: Files, walls: ProgramWalls = OWN_PROGRAMS) {
@@ -89,7 +89,7 @@ Object.keys = Object.entries = () => []; Object.is = () => false; (JSON as any).
   });
 });
 
-/** What the process of a program could do if it were a program of the machine. Each attempt names itself where it succeeds. */
+/** The abilities of the process of a program if it were a program of the machine. Each attempt names itself where it succeeds. */
 const ATTEMPTS = `
 const fs = require('node:fs'), { spawn, spawnSync } = require('node:child_process');
 const did = [];

@@ -51,7 +51,7 @@ export class Etcd {
     return etcd;
   }
 
-  /** One that speaks TLS, and asks whoever comes for a certificate. */
+  /** One that speaks TLS, and asks clients for a certificate. */
   static async startTls(): Promise<Etcd> {
     const [port = 0, peer = 0] = await freePorts(2);
     const { files, certificates } = makeCertificates();
@@ -118,7 +118,7 @@ export class Etcd {
     await this.ask('/v3/kv/compaction', { revision: header.revision, physical: true });
   }
 
-  /** As somebody does by hand. */
+  /** As a person does by hand. */
   async put(key: string, value: string): Promise<void> {
     const base64 = (text: string): string => Buffer.from(text).toString('base64');
     await this.ask('/v3/kv/put', { key: base64(key), value: base64(value) });

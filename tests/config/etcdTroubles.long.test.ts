@@ -47,7 +47,7 @@ describeWithEtcd('a watcher of etcd', () => {
     const sequences = all.map((word) => Number(word.split('@')[1]));
     expect(sequences).toEqual([...sequences].sort((a, b) => a - b));
     expect(new Set(sequences).size).toBe(sequences.length);
-    // Whatever was skipped had a newer value of its path in place.
+    // Every skipped commit had a newer value of its path in place.
     const last = new Map(all.map((word) => [word.split('=')[0], Number(word.split('@')[1])]));
     expect([...last.values()].sort((a, b) => a - b)).toEqual(Array.from({ length: 20 }, (_, at) => 41 + at));
   });

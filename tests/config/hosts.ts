@@ -10,7 +10,7 @@ export class Hosts {
   }[] = [];
   /** Why a host refuses a value. */
   refuses: (value: string | null, host: string) => string | undefined = () => undefined;
-  /** What a host still does before it lives on a value. */
+  /** The delay of a host before it uses a value. */
   loads: (value: string | null, host: string) => string | undefined = () => undefined;
   readonly gone = new Set<string>();
 
@@ -29,7 +29,7 @@ export class Hosts {
     await this.look();
   }
 
-  /** Everybody gets what the store says, and acknowledges it. */
+  /** Every host gets the value in the store, and acknowledges it. */
   async look(): Promise<void> {
     for (const { host, labels, paths } of this.all) {
       if (this.gone.has(host)) continue;
@@ -63,7 +63,7 @@ export class Hosts {
     }
   }
 
-  /** What each has of a path. */
+  /** The value of a path on each host. */
   async values(path: string): Promise<Record<string, string | null>> {
     const found: Record<string, string | null> = {};
     for (const { host, labels, paths } of this.all) {

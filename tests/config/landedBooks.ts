@@ -6,19 +6,19 @@ export interface Acknowledged {
   readonly value: number;
 }
 
-/** What was promised, and what became of it. */
+/** The promises, and their results. */
 export interface LandedBooks {
   readonly acknowledged: readonly Acknowledged[];
-  /** Of the branch, oldest first. */
+  /** Commits of the branch, oldest first. */
   readonly branch: readonly { readonly change: number | null; readonly commit: string }[];
   readonly store: { readonly sequence: number; readonly commit: string } | undefined;
-  /** What applications got, each in its order; `of` names a commit, or the change of an override. */
+  /** The values that applications got, each in its order; `of` names a commit, or the change of an override. */
   readonly got: readonly { readonly host: string; readonly value: number; readonly of: string }[];
   /** By host the path that it reads. */
   readonly paths: ReadonlyMap<string, string>;
 }
 
-/** What is wrong: lost or repeated commits, a store that differs from the branch, and what applications should not have got. */
+/** The faults: lost or repeated commits, a store that differs from the branch, and what applications should not have got. */
 export const judgeBooks = (books: LandedBooks): string[] => [...judgeBranch(books), ...judgeHosts(books)];
 
 function judgeBranch({ acknowledged, branch, store }: LandedBooks): string[] {
@@ -35,7 +35,8 @@ function judgeBranch({ acknowledged, branch, store }: LandedBooks): string[] {
   return wrong;
 }
 
-/** What applications got was committed, to their path and with this value, came in the order of commits, and ended at the newest. */
+/** Values that applications got were committed, to their path and with this value, came in the order of commits, and ended at
+ * the newest. */
 function judgeHosts({ acknowledged, branch, got, paths }: LandedBooks): string[] {
   const known = new Map(acknowledged.map((one) => [one.commit, one]));
   const places = new Map(branch.map(({ commit }, at) => [commit, at]));

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { Lander } from '../../config/repository/land';
 import { bench, NOW, type Bench } from './repositories';
 
-/** A commit that somebody makes by hand, as `git` makes it. */
+/** A commit made by hand, as `git` makes it. */
 interface ByHand {
   readonly files: readonly { readonly mode: string; readonly id: string; readonly path: string }[];
   readonly parents?: readonly string[];

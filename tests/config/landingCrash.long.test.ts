@@ -8,7 +8,7 @@ import { folderOf } from './sources';
 const ROOT = resolve(__dirname, '../..');
 const REAL = spawnSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).stdout.trim();
 
-/** A folder with a git that kills whoever called it, as nobody can catch, right after its nth call has done its work. */
+/** A folder with a git that kills its caller, uncatchably, right after its nth call has done its work. */
 function deadlyGit(nth: number): { readonly path: string; readonly calls: () => number } {
   const folder = folderOf({ calls: '' });
   const calls = join(folder, 'calls');

@@ -14,7 +14,7 @@ function world() {
     state,
     hosts: () => service.hosts[UNIT] ?? [],
     slots: () => state.units[UNIT]?.slots ?? [],
-    /** These are there now, and nobody else. */
+    /** Only these are there now. */
     here: (...names: readonly string[]): void => {
       const subscribers: Subscribers = new Map(
         names.map((host) => [host, { host, labels: { region: 'eu' }, has: [] }]),
@@ -26,7 +26,7 @@ function world() {
       const units = { [UNIT]: { version: '2@b', slots, state: 'active' as const } };
       state.updates[id] = { updatedBy: [], exclude: [], units };
     },
-    /** Whom an update means. */
+    /** The hosts of an update. */
     meant: (id: string) => state.updates[id]?.units[UNIT]?.slots.map((index) => service.hosts[UNIT]?.[index]),
   };
 }

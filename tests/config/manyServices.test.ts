@@ -5,7 +5,7 @@ import { PushWorld } from './pushWorld';
 const { max } = CONFIG_LIMITS.services;
 const PATH = 'feed/limits';
 
-/** A service of configuration with so many services that nobody uses, and their names. */
+/** A service of configuration with that many unused services, and their names. */
 async function full() {
   const it = await PushWorld.open();
   await it.commits({ [PATH]: 1 });

@@ -41,7 +41,7 @@ afterAll(async () => {
 
 type World = Awaited<ReturnType<typeof world>>;
 
-/** A branch with two commits of `a` and one of `b`, its store in etcd, and whoever mends it. */
+/** A branch with two commits of `a` and one of `b`, its store in etcd, and the process that mends it. */
 async function world({ key, trusted = [] }: SigningKeys = {}) {
   const etcd = await Etcd.start();
   etcds.push(etcd);

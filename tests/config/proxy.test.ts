@@ -281,7 +281,7 @@ interface Written {
   readonly held: { readonly committed: { value: string; sequence: number } | null; readonly overrides: object[] };
 }
 
-/** Changed by somebody who writes the digest of it as well. */
+/** Changed together with its digest. */
 const resealed = (change: (cached: Written) => unknown) => (text: string) => {
   const cached = parseCached(text)!;
   change(cached as unknown as Written);
@@ -306,7 +306,7 @@ describe('the cache of a proxy', () => {
   let folder: string;
   beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'conveyor-cache-'))));
   afterEach(async () => {
-    // What is still written has to have its folder.
+    // Its folder has to exist while it is written.
     await world.close();
     rmSync(folder, { recursive: true, force: true });
   });

@@ -155,7 +155,7 @@ test('a value committed by hand comes back after a landing, however long no host
   const { version } = await it.bench.proposeValues({ [PATH]: 2 });
   await it.complete(DEPLOY, version, [EU]);
   await it.settle();
-  // Whatever is asked makes it forget what it no longer needs.
+  // Every request makes it forget what it no longer needs.
   await it.ask('fetchDeployUnits', {});
   await it.revert(DEPLOY, unit?.version ?? '', [`${DEPLOY}/9/1`], [EU]);
   await it.settle();
@@ -238,7 +238,7 @@ test.each<[string, (it: PushWorld & { readonly base: string }, version: string) 
   expect([await counts(it), await it.store.overrides('flags', PATH)]).toEqual([{ [value]: 20 }, []]);
 });
 
-/** A change that everybody is to be on is on its way to the branch, and then taken back. */
+/** A change for all hosts is on its way to the branch, and then taken back. */
 async function revertOnTheWay(memory: string | null = null) {
   const it = await world(memory);
   const { version } = await it.bench.proposeValues({ [PATH]: 2 });

@@ -91,7 +91,7 @@ export class PushWorld {
     await tail(this.bench.repository, this.store, 100);
   }
 
-  /** A change that lands without a pipeline, as somebody pushes it. */
+  /** A pushed change that lands without a pipeline. */
   async commits(values: Readonly<Record<string, unknown>>): Promise<string> {
     const { change, version } = await this.bench.proposeValues(values);
     await this.land({ repository: R, change });

@@ -18,7 +18,7 @@ async function world() {
   for (const region of ['eu', 'us'])
     for (let n = 0; n < 2; n += 1) await made.hosts.join(`${region}-${n}`, region, [PATH]);
   await made.ask('fetchDeployUnits', {});
-  /** Whoever is there says so again. */
+  /** Hosts that are up announce themselves again. */
   const later = async (ms: number): Promise<void> => {
     clock.ms += ms;
     await made.hosts.look();

@@ -18,12 +18,12 @@ export class Sleeps {
       else signal.addEventListener('abort', () => this.waiting.includes(one) && one.end(), { once: true });
     });
 
-  /** Resolves once somebody sleeps from now on. */
+  /** Resolves at the next sleep from now on. */
   next(): Promise<void> {
     return new Promise((resolve) => this.arrivals.push(resolve));
   }
 
-  /** Ends the sleep of the only one who sleeps; resolves once somebody sleeps again. */
+  /** Ends the sleep of the only one who sleeps; resolves at the next sleep. */
   async pass(): Promise<void> {
     const next = this.next();
     this.waiting[0]?.end();

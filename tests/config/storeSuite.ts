@@ -3,7 +3,7 @@ import type { ConfigStore, Override, StoredCommit, StoreEvent } from '../../conf
 import { revisionOf } from '../../config/store/position';
 import { eventually } from '../system/waiting';
 
-/** What a suite needs of an implementation. */
+/** An implementation, as a suite needs it. */
 export interface Subject {
   readonly store: ConfigStore;
   /** Another client of the same store, as another process has it. */
@@ -68,7 +68,7 @@ function wordsOf(event: StoreEvent): string {
   return `${event.path} overridden: ${event.overrides.map(({ id, value }) => `${id}=${value}`).join(', ')}`;
 }
 
-/** What every store owes; each test has a repository of its own. */
+/** The obligations of every store; each test has a repository of its own. */
 export function describeStore(
   name: string,
   describeIt: (name: string, tests: () => void) => void,

@@ -9,7 +9,7 @@ import { tail } from '../../config/tailer/tail';
 import type { ConfigStore, StoredCommit } from '../../config/store/port';
 import { bench, NOW, type Bench } from './repositories';
 
-/** What a store was given, which fails as a process that is killed does before its nth commit. */
+/** The commits given to a store, which fails as a process that is killed does before its nth commit. */
 function storeOf() {
   const commits: StoredCommit[] = [];
   let diesBefore = Infinity;
@@ -129,7 +129,7 @@ test.each(DAMAGES)(
   },
 );
 
-/** As somebody with git pushes it, past the landing strip. */
+/** A commit pushed with git, past the landing strip. */
 async function pushed(it: Bench, files: Readonly<Record<string, string>>): Promise<void> {
   const made = Object.entries(files).map(([path, text]) => ({ path, text }));
   const [commit = ''] = await makeCommits(

@@ -27,7 +27,7 @@ test('every operation is tried, and has a route that the server describes', () =
   expect([...new Set(CASES.map(({ operation }) => operation))].sort()).toEqual([...OPERATIONS_TRIED].sort());
   const described = new Set<string>(API_ROUTES.map(({ route }) => route));
   expect(routes.filter((route) => !described.has(route))).toEqual([]);
-  // What the server takes besides is for those who are no clients.
+  // Other routes of the server are not for clients.
   const used = new Set(routes);
   expect([...described].filter((route) => !used.has(route))).toEqual([
     'POST /v1/webhooks/github',

@@ -12,7 +12,7 @@ export const OPERATIONS_TRIED: readonly Operation[] = [...(Object.keys(CLIENT_OP
 /** Who asks, as the client states it and as the server finds out. */
 export const ACTOR = 'service:ci';
 
-/** What stands behind the client that is tried: it answers as it is set, and keeps the calls. */
+/** The backend of the client under test: it answers as it is set, and keeps the calls. */
 export class Behind {
   readonly calls: (readonly unknown[])[] = [];
   private readonly answers = new Map<string, () => Promise<unknown>>();
@@ -36,7 +36,7 @@ interface Case {
   readonly operation: Operation;
   readonly title?: string;
   readonly ask: (client: ConveyorClient) => Promise<unknown>;
-  /** What stands behind is asked this. */
+  /** The questions to the backend. */
   readonly asked: readonly unknown[];
   readonly answer: unknown;
 }
@@ -121,7 +121,7 @@ export const CASES: readonly Case[] = [
   ),
 ];
 
-/** What is no id is refused before anybody is asked, in the same words. */
+/** A malformed id is refused without a request, in the same words. */
 const NO_IDS: readonly (readonly [title: string, ask: (client: ConveyorClient) => Promise<unknown>, says: RegExp])[] = [
   [
     'the status of what is not an id',
@@ -157,7 +157,7 @@ const errorWith = (code: string, retryable: boolean, exit: number): ConveyorErro
   new ConveyorError(code as ErrorCode, `${code} happened to “kvstore”`, `fix ${code}`, retryable, exit);
 
 /**
- * What every implementation of `ConveyorClient` does with what stands behind it.
+ * The use of the backend by every implementation of `ConveyorClient`.
  * @param checksIds whether it finds out by itself what is not an id
  */
 export function describeConveyorClient(

@@ -4,7 +4,7 @@ import { anchorsOf } from '../setup/headings';
 import { repositoryFiles } from '../setup/repositoryFiles';
 import { ROOT } from '../setup/sources';
 
-/** Whatever the code, the tests and the documents cite is in this repository, or a paper that docs/papers.md lists. */
+/** Everything that the code, the tests and the documents cite is in this repository, or a paper that docs/papers.md lists. */
 const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
 const TEXTS = new Set(['.ts', '.js', '.mjs', '.md', '.yaml', '.json', '.sh', '.py']);
 const NOT_OURS =

@@ -8,7 +8,7 @@ const DOCS = readFileSync(join(__dirname, '../../docs/errors.md'), 'utf8');
 
 type Params = { readonly [C in ErrorCode]: Parameters<(typeof ERRORS)[C]['message']>[0] };
 
-/** What the examples in docs/errors.md were made with. */
+/** The parameters of the examples in docs/errors.md. */
 const SAMPLES: Params = {
   usage: { text: 'unknown command relase', hint: 'did you mean release?' },
   'invalid-id': { text: 'kvstore/twelve', expected: 'the id of a pipeline, release or deploy' },

@@ -20,7 +20,7 @@ const required = (text: string): string[] => keysIn(text).filter((key) => !key.e
 const known = (text: string): string[] => keysIn(text).map((key) => key.replace('?', ''));
 const JOB = /^A \*\*job\*\* is `(\{[^}]*\})`/m.exec(PAGE)?.[1] ?? '';
 
-/** What the page says of an answer, in full. */
+/** The full description of an answer on the page. */
 function shapeOf({ answer, body }: (typeof ROWS)[number]): string {
   if (/\bjobs?$/.test(answer)) return JOB;
   return answer === 'the same' ? body : answer;
@@ -53,7 +53,7 @@ const REQUESTS: Readonly<Record<string, object>> = {
   'POST /control/reset': { seed: 2, pace: { perMinute: 100, burst: 10 } },
 };
 
-/** What a route is asked, where that is a query. */
+/** The parameters of a route, if it has a query. */
 const QUERIES: Readonly<Record<string, string>> = {
   '/metrics': '?job=web-x&metric=system.cpu',
   '/config/subscribers': '?path=feed/limits',

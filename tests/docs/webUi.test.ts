@@ -14,7 +14,7 @@ test('docs/guides/operate.md leads to the list of what people look for, at the a
   expect(page).toContain(`<${listPage('http://localhost:8233', 'default')}>`);
 });
 
-/** What a person sees who has only the Temporal Web UI (docs/images). */
+/** The view of a person who has only the Temporal Web UI (docs/images). */
 describe('the page of a deploy in the Temporal Web UI', () => {
   test('says what is deployed, which phase bakes until when, and what to type next', () => {
     const text = deployDetails(deploy());

@@ -52,7 +52,7 @@ const from = (n: number, kind: Trigger['kind'] = 'webhook'): Trigger => ({ ...tr
 const step = (state: PipelineState, change: (state: PipelineState) => PipelineState): PipelineState =>
   fitted(change(state), state);
 
-/** Whatever the doors let in, until they let nothing in any more. */
+/** Everything that the doors admit, until they admit nothing more. */
 function filled(supersede: 'never' | 'waiting', urgents = 8): PipelineState {
   let state = newPipeline({ ...spec, releases: { ...spec.releases, supersede } }, platform, DEFAULT_SETTINGS);
   state = { ...state, keys: range(1_000).map((n) => [long(REQUEST_LIMITS.key.max, `key-${n}-`), n] as const) };
@@ -112,7 +112,7 @@ function filled(supersede: 'never' | 'waiting', urgents = 8): PipelineState {
   return fitted(range(60).reduce(commanded, state));
 }
 
-/** They get the signal that nobody needs them, and end. */
+/** They get the signal that they are not needed, and end. */
 const withoutOldFollowOns = (state: PipelineState): PipelineState =>
   thinned(
     state.active

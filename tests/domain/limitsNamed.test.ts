@@ -35,7 +35,7 @@ interface Schema {
   readonly [key: string]: unknown;
 }
 
-/** Where in a schema a list or a text may be as long as anybody likes. */
+/** Places in a schema where a list or a text has no limit. */
 function unbounded(schema: unknown, path: string): string[] {
   if (typeof schema !== 'object' || schema === null) return [];
   if (Array.isArray(schema)) return schema.flatMap((one, index) => unbounded(one, `${path}/${index}`));
@@ -74,7 +74,7 @@ type Lists<T, P extends string> = unknown extends T
         : { [K in keyof T & string]: Lists<NonNullable<T[K]>, P extends '' ? K : `${P}.${K}`> }[keyof T & string]
       : never;
 
-/** What bounds each list of a pipeline's state. A list that is new makes this fail to compile, until it has a limit. */
+/** The bound of each list of a pipeline's state. A list that is new makes this fail to compile, until it has a limit. */
 const BOUND_BY: Readonly<Record<Lists<Omit<Required<PipelineState>, 'spec' | 'settings'>, ''>, Limit>> = {
   groups: REQUEST_LIMITS.groups,
   'groups{}': REQUEST_LIMITS.groups,

@@ -16,14 +16,14 @@ interface Node {
 const parse = (text: string): Promise<Node> =>
   Promise.resolve((parsers.remark as { parse(text: string, options: object): unknown }).parse(text, {}) as Node);
 
-/** What of a page is more than text, in order: how it is built. */
+/** The parts of a page besides text, in order: how it is built. */
 function built(node: Node): string[] {
   const inner = (node.children ?? []).flatMap(built);
   return node.type === 'text' || node.type === 'sentence' ? inner : [node.type, ...inner];
 }
 const shownBy = (node: Node): string => node.value ?? (node.children ?? []).map(shownBy).join('');
 
-/** What makes headings, lists, links, images, HTML, code, tables and emphasis in CommonMark or on GitHub. */
+/** The characters of headings, lists, links, images, HTML, code, tables and emphasis in CommonMark or on GitHub. */
 const PIECES = [
   ...['# ', '\n# ', '\n\n# ', '## ', '- ', '\n- ', '1. ', '1) ', '+ ', '* ', '> ', '\n---\n', '\n===\n', '***', '    '],
   ...[

@@ -1,7 +1,7 @@
 import { rootCause } from '../../domain/rootCause';
 
 const refused = new Error('connect ECONNREFUSED 127.0.0.1:4500');
-/** What Node throws where a name stands for several addresses, none of which answers. */
+/** The error of Node for a name with several addresses, none of which answers. */
 const nowhere = Object.assign(new AggregateError([refused, refused], ''), { code: 'ECONNREFUSED' });
 const itself = new Error('round and round');
 itself.cause = itself;

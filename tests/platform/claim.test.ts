@@ -33,7 +33,7 @@ async function killed(child: ChildProcessWithoutNullStreams): Promise<void> {
   if (child.exitCode === null && child.kill('SIGKILL')) await ended;
 }
 
-/** A claim of somebody else, as a file. */
+/** A claim of another process, as a file. */
 const claimOf = (file: string, over: object): void => {
   const mine = claim(file, options);
   const text = readFileSync(file, 'utf8');

@@ -21,7 +21,7 @@ export const files = (): string[] => readdirSync(HISTORIES).filter((file) => fil
 
 export const read = (file: string): Recorded => JSON.parse(readFileSync(join(HISTORIES, file), 'utf8')) as Recorded;
 
-/** What the workflow was started as. */
+/** The type under which the workflow was started. */
 export function startOf({ events }: Recorded): { workflowId: string; type: string } {
   const started = events[0]?.workflowExecutionStartedEventAttributes;
   if (started === undefined) throw new Error('a history begins with its start');

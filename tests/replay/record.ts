@@ -284,7 +284,7 @@ async function recordAllContinued(stack: Stack, folder: string): Promise<void> {
 
 type Play = (stack: Stack, folder: string) => Promise<void>;
 
-/** What can be recorded by itself. */
+/** Scenarios that can be recorded by themselves. */
 const PARTS: Readonly<Record<string, Play>> = {
   'fan-out': recordFanOut('family'),
   together: recordTogether,
@@ -308,7 +308,7 @@ const PARTS: Readonly<Record<string, Play>> = {
   examination: (stack) => recordExamination(stack, save),
 };
 
-/** Of these, where histories are short. */
+/** Among these, those with short histories. */
 const CONTINUED: Readonly<Record<string, Play>> = {
   'fan-out': recordFanOut('continued-family'),
   continued: recordAllContinued,

@@ -107,7 +107,7 @@ async function recordStoppedRun(stack: Stack, save: Save): Promise<void> {
   const shop = await given(stack, { name: 'shop-stopped', pipeline: stoppable('shop-stopped') });
   const trouble = (method: string, more: object) =>
     stack.control('POST', '/control/faults', { kind: 'http', service: 'integr-test', method, mode: 'error', ...more });
-  // What nobody can ask about continues for ever.
+  // A step that cannot be asked about continues for ever.
   await trouble('getRunProgress', {});
   await trouble('cancelRun', { count: 2 });
   await shop.ships(2);

@@ -26,7 +26,7 @@ export async function recordLanding(stack: Stack, save: Save, folder: string): P
   await save(stack, 'landing-strip', id);
 }
 
-/** Where histories are short the strip continues under a new one, and whoever asks at that moment asks again. */
+/** With short histories the strip continues under a new one, and a request at that moment is repeated. */
 export async function recordLandingContinued(stack: Stack, save: Save, folder: string): Promise<void> {
   const { propose, land, id, handle } = await strip(stack, folder);
   const { runId } = await handle.describe();

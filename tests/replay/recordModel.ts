@@ -45,7 +45,7 @@ const skipBake = async (shop: Service, release: number): Promise<void> => {
   await say(shop, 'skip-bake', `${shop.name}/${release}/deploy`);
 };
 
-/** Of two that wait for a person the newer is picked. */
+/** The newer of two that wait for a person is picked. */
 async function recordPick(stack: Stack, save: Save): Promise<void> {
   const shop = await shopWith(stack, 'shop-picked', {}, { approve: { type: 'manual-pick' } });
   for (const n of [2, 3]) {

@@ -10,7 +10,7 @@ export interface Commit {
   readonly atMs: number;
   readonly version: string;
   readonly fate: Fate;
-  /** What sees it, if it is bad or harmless. */
+  /** The check that sees it, if it is bad or harmless. */
   readonly seenBy: keyof typeof BAD_BY;
   readonly isLate: boolean;
   /** How long its actions take, by their names; ms. */
@@ -19,7 +19,7 @@ export interface Commit {
   readonly fails: readonly string[];
 }
 
-/** What comes to a pipeline in so many weeks, in the order of time. */
+/** The commits of a pipeline in so many weeks, in the order of time. */
 export function commitsOf(
   dice: Dice,
   of: { readonly category: Category; readonly name: string },

@@ -3,11 +3,11 @@ import type { DeployWith, Job } from '../chaos/scenario';
 import { MINUTE } from '../workflows/world';
 import type { SPAN_NAMES } from './paper';
 
-/** What the parts of a whole deploy take together, ms. */
+/** The duration of all parts of a deploy together, ms. */
 export type Lengths = Readonly<Record<(typeof SPAN_NAMES)[number], number>>;
 
 interface Shape {
-  /** Of each job; one or two of them, in regions of their own. */
+  /** For each job; one or two of them, in regions of their own. */
   readonly jobs: readonly ['x'] | readonly ['x', 'y'];
   readonly tasks: number;
   /** Before the completion, which takes the rest. */
@@ -72,7 +72,7 @@ export function deployWith(
   };
 }
 
-/** What a canary looks at, and where. */
+/** The checks of a canary, and their place. */
 export const canaryWith = (pipeline: string) => ({
   ...{ pushType: 'twine', config: { jobs: [`${pipeline}-x`] }, amount: 1, bake: '10m' },
   ...{ healthChecks: CHECKS, healthInterval: '5m' },

@@ -20,12 +20,12 @@ export const FATES: PerCategory<Readonly<Record<Exclude<Fate, 'fine'>, number>>>
   other: { 'breaks build': 1.5, 'breaks tests': 1.5, bad: 1.1, ...ofChecks('other') },
 };
 
-/** What a bad version does, by what sees it. */
+/** The effect of a bad version, by the check that sees it. */
 export const BAD_BY: Readonly<Record<Exclude<CheckKind, 'crashes'>, number>> = {
   ...{ cpu: 20, memory: 15, rpc: 25, 'app-specific': 40 },
 };
 
-/** Of bad versions: they show only when four fifths of a job run them. */
+/** Shares of bad versions: they show only when four fifths of a job run them. */
 export const SHOWS_LATE = 40;
 
 /** Figure 12 names the frequent ones; these shares are ours. */
@@ -41,12 +41,12 @@ export const ACTIONS: PerCategory<readonly [number, number]> = {
   ...{ regular: [2, 5], large: [10, 14], ml: [2, 2], other: [3, 5] },
 };
 
-/** Of pipelines that have room for one. */
+/** Among pipelines that have room for one. */
 export const HAS_CANARY: PerCategory<number> = { regular: 30, large: 90, ml: 0, other: 10 };
 
 /** Commits come in bursts, on workdays from eight to eighteen. */
 export const COMMITS = {
-  /** Of an hour on average, between two bursts. */
+  /** The average number of hours between two bursts. */
   burstsEveryHours: 20,
   /** Commits of a burst, from and to, and minutes between two of them. */
   perBurst: [1, 7],

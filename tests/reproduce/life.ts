@@ -73,7 +73,7 @@ const CLOSING_DAYS = 10;
 class Life {
   /** By release number. */
   private readonly commits = new Map<number, Commit>();
-  /** Releases that somebody will find to be bad only when all is done. */
+  /** Releases that a person will find to be bad only when all is done. */
   private readonly unseen = new Set<number>();
   /** Until when, after the beginning, the fleet may still be as an unhealthy version left it. */
   private unhealthyUntilMs = 0;
@@ -104,7 +104,7 @@ class Life {
     if (fate === 'unseen') this.unseen.add(number);
   }
 
-  /** Whether anybody has a reason to look in this hour. */
+  /** Whether a person has a reason to look in this hour. */
   isWatched(hourMs: number): boolean {
     const isPickTime = this.inhabitant.cadence === 'manual-pick' && isAtPickTime(hourMs);
     return isPickTime || this.unseen.size > 0 || hourMs < this.unhealthyUntilMs;
@@ -146,7 +146,7 @@ class Life {
     const commit = this.commits.get(number);
     if (paused.by === 'health' && commit?.fate === 'bad') return void (await world.command(id, 'revert'));
     if (commit?.fate === 'harmless' && !this.cleared.has(commit.version)) {
-      // Whatever it was is over; the next look finds it healthy.
+      // The cause is over; the next look finds it healthy.
       this.cleared.add(commit.version);
       return void (await world.describeVersion(commit.version, {}));
     }
@@ -170,7 +170,7 @@ const UNHEALTHY_DAYS = 3;
 const isAtPickTime = (hourMs: number): boolean =>
   (hourMs % DAY_MS) / HOUR === PEOPLE.picksAtHour && (hourMs / DAY_MS) % 7 < 5;
 
-/** What cannot be done now is no failure of the story; anything else is a defect. */
+/** Commands that are impossible now are no failure of the story; anything else is a defect. */
 function refused(error: unknown): undefined {
   if (error instanceof WorkflowUpdateFailedError || error instanceof WorkflowNotFoundError) return undefined;
   throw error;

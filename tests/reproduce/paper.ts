@@ -48,10 +48,10 @@ export const SPANS: PerCategory<Readonly<Record<(typeof SPAN_NAMES)[number], num
 /** Figure 10, as the text gives it: actions of a pipeline on average. */
 export const MEAN_ACTIONS: PerCategory<number> = { regular: 3.5, large: 12.2, ml: 2, other: 4 };
 
-/** Of deploy actions. */
+/** For deploy actions. */
 export const DEPLOY_FAILURES: PerCategory<number> = { regular: 5.4, large: 6.2, ml: 14.3, other: 1.1 };
 
-/** Of deploy actions, s. */
+/** For deploy actions, s. */
 export const DEPLOY_TIMES: PerCategory<{ readonly p50: number; readonly p99: number }> = {
   regular: { p50: 2_300, p99: 86_000 },
   large: { p50: 2_000, p99: 186_000 },

@@ -140,7 +140,7 @@ export function planned({ source, jobs }: Inhabitant): Pattern {
 }
 
 /**
- * What a version does that a check sees: a bad one from the beginning, or once most tasks of a job run it; a harmless one while half of
+ * The effect of a version that a check sees: a bad one from the beginning, or once most tasks of a job run it; a harmless one while half of
  * them do, which no canary is.
  */
 export function behaviourOf({ fate, seenBy, isLate }: Commit): BehaviourSpec {

@@ -33,7 +33,7 @@ export interface Line {
 export interface Section {
   readonly title: string;
   readonly says: string;
-  /** Of all numbers, such as `%`. */
+  /** The unit of all numbers, such as `%`. */
   readonly unit: string;
   /** How many of what are counted. */
   readonly of: { readonly what: string; readonly counts: Partial<PerCategory<number>> };
@@ -203,7 +203,7 @@ const each = <T>(make: (category: Category) => T): PerCategory<T> => ({
   ...{ regular: make('regular'), large: make('large'), ml: make('ml'), other: make('other') },
 });
 
-/** Of the categories that there are rows of. */
+/** The categories with rows. */
 function ours<T extends { readonly category: string }>(
   rows: readonly T[],
   valueOf: (row: T) => number,

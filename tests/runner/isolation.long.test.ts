@@ -40,12 +40,12 @@ function runIn(isolation: Isolation, text: string, more: object = {}, env = acti
   return env.run(runScript, { ...run, timeoutMs: null, heartbeatTimeoutMs: 90 }) as Promise<ScriptEnd>;
 }
 
-/** What fails on purpose stays out of the log. */
+/** Expected failures stay out of the log. */
 const activity = () => new MockActivityEnvironment({}, { logger: new DefaultLogger('ERROR') });
 
 const nonce = (): string => randomBytes(8).toString('hex');
 
-/** How many processes of this machine have this among their arguments; those that nobody reaps count as gone. */
+/** How many processes of this machine have this among their arguments; those that are not reaped count as gone. */
 const running = (mark: string): number =>
   execFileSync('ps', ['-axo', 'stat=,args='], { encoding: 'utf8' })
     .split('\n')
@@ -137,7 +137,7 @@ describe.each(MACHINES)(
     describe('a process in a session of its own and without environment does not outlive its script', () => {
       const leaving = (mark: string) =>
         `echo $(env -i PATH="$PATH" setsid bash -c 'echo left; exec >/dev/null 2>&1; sleep 600; :' ${mark} &)`;
-      /** What the machine at hand cannot end is not left to it. */
+      /** Processes that this machine cannot end are not left to it. */
       const killed = (mark: string): void => {
         for (const pid of execFileSync('ps', ['-axo', 'pid=,args='], { encoding: 'utf8' }).split('\n'))
           if (pid.includes(`bash -c echo left`) && pid.endsWith(mark)) endGroup(Number.parseInt(pid, 10));

@@ -92,7 +92,7 @@ test('an application gets the typed value, then each that differs', async () => 
   await world.store.removeOverrides(R, 'deploy/x/1');
   await eventually('it is committed', async () => watched.current()?.commit === 'c3');
   await has([1, 2, 3]);
-  // Nobody was called, and the name for health is the new one all the same.
+  // No listener was called, and the name for health is the new one all the same.
   expect(watched.task()).toBe('h1@c3');
   expect(watched.age()).toBeLessThan(60);
   expect(troubles).toEqual([]);

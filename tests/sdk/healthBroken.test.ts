@@ -45,7 +45,7 @@ interface Options {
   readonly timeoutMs?: number;
 }
 
-/** What a deploy makes of one evaluation through a server that answers so. */
+/** The verdict of a deploy on one evaluation through a server with such answers. */
 async function deployOver(reply: Reply, { tasks = 10, clockAheadMs = 0, timeoutMs = 10_000 }: Options = {}) {
   const server = await fakePrometheus(reply);
   servers.push(server);

@@ -41,7 +41,7 @@ const files = (): string[] =>
 const node = (...args: string[]): string =>
   execFileSync(process.execPath, args, { cwd: app, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
 
-/** What a person has who follows the README: the package, what it depends on, and a server. */
+/** The project of a person who follows the README: the package, what it depends on, and a server. */
 function install(tarball: string): void {
   mkdirSync(installed, { recursive: true });
   execFileSync('tar', ['-xzf', tarball, '-C', installed, '--strip-components=1']);
@@ -59,7 +59,7 @@ function install(tarball: string): void {
   cpSync(join(ROOT, 'tests/fixtures/sdk/pushType.mjs'), join(app, 'pushType.mjs'));
 }
 
-/** A file of examples/ as somebody has it who copied its folder into a project of their own. */
+/** A file of examples/ copied with its folder into a user's project. */
 const asOutside = (text: string): string =>
   text.replace(/(?<= from ')((?:\.\.\/)+sdk(?=[/'])|\.\/[\w/.]+)/g, (path) =>
     path.startsWith('./') ? `${path}.js` : '@conveyor/sdk',
@@ -115,7 +115,7 @@ describe('the package of the sdk', () => {
     );
     const needed = reached(entries.map((entry) => relative('.', entry)));
     const modules = files().filter((file) => file.startsWith('lib/') && file.endsWith('.d.ts'));
-    // What schemas are held against, which the compiler leaves out of declarations.
+    // Standards for schemas, which the compiler leaves out of declarations.
     const checkedAgainst = ['lib/domain/fleet/unit'];
     const unneeded = modules.map((file) => file.replace('.d.ts', '')).filter((file) => !needed.has(file));
     expect(unneeded.sort()).toEqual(checkedAgainst);
@@ -217,7 +217,7 @@ describe('with the package alone', () => {
   });
 });
 
-/** What the compiler says, and nothing when all is well; what it compiled lies beside its source. */
+/** The errors of the compiler, and nothing when all is well; what it compiled lies beside its source. */
 function typeErrors(): string {
   try {
     return node(join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', '.', '--pretty', 'false');

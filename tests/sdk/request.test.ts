@@ -6,7 +6,7 @@ import { collectGarbage } from '../builders/garbage';
 
 const URL_OF_NOBODY = 'http://hosts/look';
 
-/** An answer whose body never ends, and whether somebody cancelled it. */
+/** An answer whose body never ends, and whether it was cancelled. */
 function endless(status = 200) {
   const cancel = jest.fn();
   const pull = (to: ReadableStreamDefaultController<Uint8Array>): void => to.enqueue(new Uint8Array(1000).fill(32));

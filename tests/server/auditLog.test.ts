@@ -202,8 +202,8 @@ describe('the log of the audit', () => {
 
 describe('a disk that takes nothing', () => {
   /**
-   * As a disk that is gone: what is below this path can be neither read nor written. In one step, since the note of a record's number is
-   * written after whoever appended it has the answer.
+   * As a disk that is gone: what is below this path can be neither read nor written. In one step, since the note of a record's
+   * number is written after its writer has the answer.
    */
   const away = (): void => {
     renameSync(folder, gone());

@@ -17,7 +17,7 @@ test('a caller who sends too much gets the answer, and their next request is not
   await once(server, 'listening');
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   for (let n = 0; n < 10; n += 1) {
-    // Of unknown length, so that the server finds out in the middle.
+    // With unknown length, so the server finds out in the middle.
     const body = new Blob(['x'.repeat(4_000_000)]).stream();
     const answer = await fetch(url, { method: 'POST', body, duplex: 'half' } as RequestInit);
     expect([answer.status, answer.headers.get('connection')]).toEqual([413, 'close']);

@@ -12,7 +12,7 @@ import { ACCESS, appOf, FakePipelines, TOKEN } from '../builders/serverWorld';
 const folder = mkdtempSync(join(tmpdir(), 'conveyor-can-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 const config = join(folder, 'conveyor.config.yaml');
-// Whoever asks has made themselves an admin, on their own machine.
+// The caller has made themselves an admin, on their own machine.
 writeFileSync(config, stringify({ platform: { admins: ['user:eve'] } }));
 const file = join(folder, 'pipeline.yaml');
 writeFileSync(

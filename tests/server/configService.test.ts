@@ -19,7 +19,7 @@ const PATH = 'feed/limits';
 const UNIT = 'flags/feed:eu';
 const DEPLOY = 'deploy/feed/1/deploy/1';
 
-/** The service over a real repository, a store in memory and three hosts; nobody sleeps unless `Sleeps` says so. */
+/** The service over a real repository, a store in memory and three hosts; no part sleeps unless `Sleeps` says so. */
 async function world(given: Partial<ConfigServiceOptions> = {}) {
   const it = await bench();
   const lander = new Lander(it.repository);
@@ -77,7 +77,7 @@ function started(options: ConfigServiceOptions) {
   return { end, ask, look };
 }
 
-/** Resolves once everybody who runs sleeps: a tailer, whoever steps and whoever sweeps. */
+/** Resolves once every part that runs sleeps: the tailer, the stepper and the sweeper. */
 async function allAsleep(sleeps: Sleeps): Promise<void> {
   while (sleeps.waiting.length < 3) await sleeps.next();
 }

@@ -14,7 +14,7 @@ const store = viaApp(
   }),
 );
 
-/** A service whose configuration somebody changes while it runs. */
+/** A service whose configuration changes while it runs. */
 function world() {
   let sources: readonly SourceRef[] = [];
   const config = { problem: null as string | null, readAtMs: 1_700_000_000_000 };

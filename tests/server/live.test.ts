@@ -12,7 +12,7 @@ import {
 
 const BEARER = { headers: { authorization: `Bearer ${TOKEN}` } };
 
-/** A server whose configuration somebody changes while it runs. */
+/** A server whose configuration changes while it runs. */
 function world(over: Parameters<typeof appOf>[1] = {}) {
   let now = parseRegistry({}, {});
   const config = new Proxy(now, { get: (_, part) => now[part as keyof typeof now] });

@@ -24,7 +24,7 @@ function attacked(sources: { github?: WebhookSource[]; standard?: WebhookSource[
 }
 
 describe('a signed delivery', () => {
-  /** Whoever lists the subscribers of `manual` finds every manual pipeline, and none says anything in its `with`. */
+  /** A list of subscribers of `manual` has every manual pipeline, and none has anything in its `with`. */
   const manual = new FakePipelines();
   manual.index.subscriptions = async function* () {
     for (const pipeline of ['one', 'two', 'three', 'four'])

@@ -1,6 +1,6 @@
 import { appOf, FakePipelines, githubDelivery, pushOf, standardDelivery } from '../builders/serverWorld';
 
-/** Deliveries that reach no pipeline: their sender gets 204 or a refusal, and whoever runs the server sees how many there are. */
+/** Deliveries that reach no pipeline: their sender gets 204 or a refusal, and the operator of the server sees how many there are. */
 
 const GITHUB = '/v1/webhooks/github';
 const STANDARD = '/v1/webhooks/standard';

@@ -16,7 +16,7 @@ module.exports = async () => {
   process.env.CONVEYOR_TEST_TEMPORAL = await startOnFreePort();
 };
 
-/** It takes other ports besides, and somebody may have taken one meanwhile: then others do. */
+/** It takes other ports besides, and one of them may be taken meanwhile: then others do. */
 async function startOnFreePort(tries = 3) {
   const port = process.env.CONVEYOR_TEST_CLUSTER ? clusterPort() : await freePort();
   try {
@@ -37,7 +37,7 @@ const scriptOf = (port) =>
 /** The store of a cluster takes no port above 32,767. */
 const clusterPort = () => 12_000 + 300 * Math.floor(Math.random() * 60);
 
-/** PostgreSQL is nobody where these tests are root, and has to pass through. */
+/** PostgreSQL runs as the user nobody if these tests are root, and has to pass through. */
 function clusterFolder() {
   const folder = mkdtempSync('/var/tmp/conveyor-cluster-');
   chmodSync(folder, 0o755);

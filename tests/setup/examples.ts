@@ -5,7 +5,7 @@ import { KVSTORE_JOBS } from '../../cli/demo/world';
 import { expandActions } from '../../domain/spec/expand/expand';
 import type { PipelineSource } from '../../domain/spec/pipeline';
 
-/** What is in examples/, found by looking, so that no example can be forgotten. */
+/** The contents of examples/, found by looking, so no example can be forgotten. */
 
 const FOLDER = join(__dirname, '../../examples');
 

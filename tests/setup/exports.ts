@@ -24,7 +24,7 @@ export function deadExports(
 export const importsOf = (source: Source, files: ReadonlySet<string>): string[] =>
   takenBy(source, files).map(({ file }) => file);
 
-/** What a file takes from others, as `file: name`; `*` where it takes the whole. */
+/** The imports of a file, as `file: name`; `*` where it takes the whole. */
 const usesIn = (source: Source, files: ReadonlySet<string>): string[] =>
   takenBy(source, files).flatMap(({ file, node }) => namesTaken(node).map((name) => `${file}: ${name}`));
 
@@ -71,7 +71,7 @@ function resolve(from: string, target: string, files: ReadonlySet<string>): stri
 
 function exportsOf({ tree }: Source): { name: string; isType: boolean }[] {
   return tree.statements.flatMap((statement) => {
-    if (ts.isExportDeclaration(statement)) return []; // a re-export: whoever declares it is asked
+    if (ts.isExportDeclaration(statement)) return []; // a re-export: the declaring file is asked
     const exported =
       ts.canHaveModifiers(statement) && ts.getModifiers(statement)?.some((m) => m.kind === ts.SyntaxKind.ExportKeyword);
     if (!exported) return [];

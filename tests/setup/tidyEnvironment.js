@@ -30,7 +30,7 @@ vm.compileFunction = (code, params, options) => {
   return load;
 };
 
-/** Of the test file that runs. */
+/** The test file that runs. */
 const storages = new Set();
 
 const { AsyncLocalStorage } = asyncHooks;
@@ -44,7 +44,8 @@ class KnownStorage extends AsyncLocalStorage {
 Object.defineProperty(asyncHooks, 'AsyncLocalStorage', { value: KnownStorage });
 
 /**
- * What jest keeps on the global object of a test file. What stays there also is for all later files of the process: a `jest.setTimeout`,
+ * Properties that jest keeps on the global object of a test file. Properties that stay there remain for all later files of the
+ * process: a `jest.setTimeout`,
  * a retry, and each handler of events, which then reports every later test once more.
  */
 const OF_JEST = new Set([
@@ -57,7 +58,7 @@ const OF_JEST = new Set([
   'LOG_ERRORS_BEFORE_RETRY',
 ]);
 
-/** Of the process, which the test files share. */
+/** Properties of the process, which the test files share. */
 const allListeners = () =>
   process.eventNames().flatMap((name) => process.rawListeners(name).map((listener) => ({ name, listener })));
 

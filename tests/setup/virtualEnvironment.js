@@ -6,7 +6,7 @@ const { WAITED, addRepeat, mayRepeat } = require('../../scripts/repeats');
 
 const PATIENCE_MS = 20_000;
 
-/** Of a failure that jest keeps with the place where the test was written. */
+/** For a failure that jest keeps with the place where the test was written. */
 const messageOf = (failure) => {
   const error = Array.isArray(failure) ? failure[0] : failure;
   return String(error?.message ?? error);
@@ -15,7 +15,7 @@ const messageOf = (failure) => {
 /**
  * The time-skipping test server loses a task now and then (tests/workflows/activityEnds.ts), and a story then waits for ever.
  * Such a test runs a second time and says so, if the server, asked at that moment, can be shown to have lost one
- * (tests/workflows/lostTasks.ts). Whatever else a story waits for in vain is a stall of the product.
+ * (tests/workflows/lostTasks.ts). Any other endless wait of a story is a stall of the product.
  */
 class VirtualEnvironment extends TidyEnvironment {
   failures = new Map();
@@ -45,7 +45,7 @@ class VirtualEnvironment extends TidyEnvironment {
     );
   }
 
-  /** Of every world that is open: tests/workflows/lostTasks.ts. A server that never frees a lock of its own answers nothing about it. */
+  /** In every open world: tests/workflows/lostTasks.ts. A server that never frees a lock of its own answers nothing about it. */
   async lostTasks() {
     const worlds = this.global[Symbol.for('conveyor.worlds')] ?? [];
     const ask = (world) =>

@@ -159,7 +159,7 @@ async function happens(world: ConfigFleetWorld, dice: Dice, step: number, faults
   );
   const what = dice.int(0, 5);
   if (what <= 1) {
-    // Where a share means nobody nothing is broken.
+    // A share that covers no host breaks nothing.
     const { body } = await world.answer('POST', '/config/faults', fault);
     if ('id' in body) faults.push(String(body.id));
   } else if (what <= 3) await world.commit({ [dice.of('feed/a', 'feed/b')]: step });
@@ -180,7 +180,7 @@ async function overridden(world: ConfigFleetWorld, dice: Dice, step: number): Pr
     revision: `${step}@c`,
   };
   const below = dice.of(0.2, 0.6, 1);
-  // Without a leader nobody can.
+  // Without a leader no process can.
   const unless = (error: unknown): void => expect(error).toMatchObject({ code: 'store-unavailable' });
   if (dice.chance(0.5)) await store.removeOverrides('flags', id).catch(unless);
   else await store.putOverrides('flags', [{ ...override, below }]).catch(unless);

@@ -2,7 +2,7 @@ import { Simulation } from '../../simulator/simulation';
 import { SimulatedStore } from '../../simulator/configerator/store';
 import { ConfigFleetWorld } from '../builders/configFleet';
 
-/** What the control API of configuration refuses, by the name of the field. */
+/** Refusals of the control API of configuration, by the name of the field. */
 
 let world: ConfigFleetWorld;
 beforeEach(async () => {

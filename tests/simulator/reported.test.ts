@@ -10,7 +10,7 @@ const METRIC = 'rpc.error_ratio';
 const reports = (fleet: TestFleet, ...points: readonly (readonly [string, number])[]): Promise<unknown> =>
   fleet.control('POST', '/metrics', { points: points.map(([task, value]) => ({ task, metric: METRIC, value })) });
 
-/** What a health check is answered of hosts of the configuration. */
+/** The answer to a health check about hosts of the configuration. */
 async function measured(fleet: TestFleet, ...tasks: readonly string[]): Promise<readonly Series[]> {
   const selector = { unit: 'flags/feed:eu', tasks: [...tasks] };
   const window = { start: fleet.now() - 600_000, end: fleet.now(), step: 60_000 };

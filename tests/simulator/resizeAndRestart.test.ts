@@ -5,7 +5,7 @@ import { taskControlChecker } from '../../simulator/checkers/taskControl';
 import type { FleetEvent } from '../../simulator/events';
 import { expectNoViolations, givenFleet, update, type TestFleet } from '../builders/simulatorFleet';
 
-/** What leaves a job or starts anew because somebody wants it, and what a controller is sent about it. */
+/** Tasks that leave a job or restart on request, and the messages to a controller about them. */
 
 afterEach(expectNoViolations);
 
@@ -100,7 +100,7 @@ describe('a job with a controller that is to be smaller', () => {
     const [unit] = (await fleet.twine('trackUpdates', { updateId: UPDATE })).body.units;
     expect(unit).toMatchObject({ state: 'done', targeted: 6, live: 3, gone: 3, unreachable: 0 });
     expect(await fleet.look('kv-x')).toMatchObject({ size: 3, running: 3, versions: { 'kv:2': 3 } });
-    // Whatever was approved was reported as over, also of tasks that left before it began.
+    // Every approved operation was reported as over, including those of tasks that left before it began.
     const approved = new Set(seen.flatMap(({ request }) => request.map(({ id }) => id)));
     for (const id of new Set(overIn(seen))) expect(approved).toContain(id);
     expect(overIn(seen)).toEqual(expect.arrayContaining(['resize/1/3', 'resize/1/4', 'resize/1/5']));

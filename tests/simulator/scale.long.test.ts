@@ -36,7 +36,7 @@ test('an update of 500,000 tasks in ten regions comes through with every checker
     const { heapUsed, arrayBuffers } = process.memoryUsage();
     return heapUsed + arrayBuffers;
   };
-  // What other tests left behind would be collected meanwhile, and be counted as if this one had freed it.
+  // Garbage of other tests would be collected meanwhile, and be counted as if this one had freed it.
   collectGarbage();
   const before = used();
   const { simulation, jobs } = givenWorld(TASKS);

@@ -5,7 +5,7 @@ import { givenFleet, update, type TestFleet } from '../builders/simulatorFleet';
 const DEPLOY = 'deploy/kvstore/2/deploy/1';
 const SHARDS = ['kvstore-a', 'kvstore-b'];
 const MINUTE = 60_000;
-/** Of ten tasks two may be down, so that eight carry everything. */
+/** Two of ten tasks may be down, so eight carry everything. */
 const JOB = { tasks: 10, nSmall: 2, budget: 2 };
 
 let fleet: TestFleet;
@@ -185,7 +185,7 @@ class Strides {
     return needs.map((need) => ({ ...need, on: need.size - need.outdated }));
   }
 
-  /** Until it is done, or somebody ends it. */
+  /** Until it is done, or ended by a command. */
   private async perform(stride: Stride, request: Request, isOver: () => boolean) {
     const context = { pipeline: 'kvstore', release: 2, deployId: DEPLOY, actor: 'user:alice', config: {} };
     const { percent, shifts: units } = stride;

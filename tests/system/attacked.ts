@@ -12,7 +12,7 @@ import { given, type Given, type Service } from './service';
 import { Stack } from './stack';
 import { eventually } from './waiting';
 
-/** Everybody has a token: alice has shops, bob is on call, carol is an admin of the platform, and mallory means harm. */
+/** Every user has a token: alice has shops, bob is on call, carol is an admin of the platform, and mallory means harm. */
 const PEOPLE = ['alice', 'bob', 'carol', 'mallory'] as const;
 type Person = (typeof PEOPLE)[number];
 const tokenOf = (name: Person): string => `token-of-${name}-in-the-system-tests`;
@@ -52,14 +52,14 @@ const CONFIG = {
   },
 };
 
-/** What an answer of the API may hold. */
+/** The possible content of an answer of the API. */
 export interface Answer {
   readonly error?: { readonly code: string };
 }
 
-/** A stack as docs/guides/secure.md sets it up, with somebody to attack it, and servers of theirs. */
+/** A stack as docs/guides/secure.md sets it up, with an attacker, and servers of theirs. */
 export class Attacked {
-  /** What came to a listener on the machine of the worker, which is no business of pipelines. */
+  /** Requests to a listener on the machine of the worker, which is out of bounds for pipelines. */
   readonly heard: string[] = [];
 
   private constructor(
@@ -98,12 +98,12 @@ export class Attacked {
     return given(this.stack, { ...more, pipeline });
   }
 
-  /** A request of somebody to the server. */
+  /** A request of a user to the server. */
   as<T = Answer>(name: Person, method: 'GET' | 'POST' | 'PUT', path: string, body?: object) {
     return ask<T>(this.front, method, path, body, tokenOf(name));
   }
 
-  /** Somebody at a command line of their own, who reaches the server alone. */
+  /** A user at a command line of their own, who reaches the server alone. */
   types(name: Person, args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ended> {
     const own = { CONVEYOR_SERVER: this.front.url, CONVEYOR_TOKEN: tokenOf(name), CONVEYOR_ACTOR: '' };
     return this.stack.conveyor(args, { ...own, TEMPORAL_ADDRESS: '127.0.0.1:1', ...env });
@@ -115,7 +115,7 @@ export class Attacked {
     return this.as(name, 'POST', `/v1/${path}/commands/${verb}`, more);
   }
 
-  /** What the command line would send of a file, if it did not look at it. */
+  /** The request of the command line for a file, if it did not check it. */
   applies(name: Person, source: PipelineSource) {
     return this.as(name, 'PUT', `/v1/pipelines/${source.pipeline}`, pipelineSchema.parse(source));
   }
@@ -141,7 +141,7 @@ export class Attacked {
     return this.release(id, 'has ended', ({ endedAt }) => endedAt !== null);
   }
 
-  /** Waits for a record of somebody, null for whom nobody knows, whose `result` begins so. A refusal at the API unless it is said. */
+  /** Waits for a record of a user, null for an unknown one, whose `result` begins so. A refusal at the API unless it is said. */
   async onRecord(actor: string | null, { result, ...wanted }: Partial<AuditRecord>): Promise<void> {
     const fields = Object.entries({ actor, door: 'api', outcome: 'refused', ...wanted });
     const query = actor === null ? '' : `&actor=${actor}`;
@@ -167,7 +167,7 @@ const listening = (server: Server): Promise<string> =>
     server.listen(0, '127.0.0.1', () => resolve(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)),
   );
 
-/** Zeros, compressed, for as long as somebody listens. */
+/** Zeros, compressed, for as long as a client reads. */
 function explode(response: ServerResponse): void {
   response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' });
   const member = gzipSync(Buffer.alloc(16_000_000));

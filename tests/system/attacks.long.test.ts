@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** What is so whatever anybody tried. */
+/** The state after any attack. */
 async function nothingHappened(): Promise<void> {
   expect(await shop.runs()).toEqual({ 1: 12 });
   expect(await world.pipeline(shop.name)).toMatchObject({ frozen: null, held: null, releases: [] });
@@ -90,7 +90,7 @@ test('only owners command, release or submit to a pipeline', async () => {
   await nothingHappened();
 });
 
-test("a file on the caller's machine gives no other identity", async () => {
+test('a file on their own machine gives a caller no other identity', async () => {
   const own = { groups: { sre: ['user:mallory'] }, platform: { admins: ['user:mallory'] } };
   const laptop = { CONVEYOR_CONFIG: world.stack.file('own.yaml', own), CONVEYOR_ACTOR: 'user:alice' };
   const freeze = ['freeze', shop.name, '--reason', 'from my laptop'];

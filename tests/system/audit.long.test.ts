@@ -23,7 +23,7 @@ beforeAll(async () => {
   name = (await given(stack, { pipeline: { owners: ['user:alice', 'service:ci'] } })).name;
   audit = join(stack.home, 'audit.jsonl');
   const config = parse(readFileSync(stack.env['CONVEYOR_CONFIG'] ?? '', 'utf8')) as { tokens: object[] };
-  // Of the server alone: what its worker may do is another story.
+  // Only for the server: what its worker may do is another story.
   configured = (admins) =>
     stack.file('server.config.yaml', {
       ...config,

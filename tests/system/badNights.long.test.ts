@@ -40,7 +40,7 @@ afterAll(async () => {
 
 interface Night {
   readonly code: number | null;
-  /** What is broken now, by its name. */
+  /** The broken part, by its name. */
   readonly broken: Readonly<Record<string, DoctorCheck>>;
   readonly all: Readonly<Record<string, DoctorCheck>>;
 }
@@ -54,10 +54,10 @@ async function doctor(more: Env = {}): Promise<Night> {
   return { code, broken: byName(checks.filter(({ state }) => state === 'missing')), all: byName(checks) };
 }
 
-/** What a person finds who has only a server. */
+/** The view of a person who has only a server. */
 const throughServer = () => doctor({ CONVEYOR_SERVER: front.url, CONVEYOR_TOKEN: TOKEN });
 
-/** What `/readyz` answers: its status, what is not there, and what the metric says of that. */
+/** The answer of `/readyz`: its status, what is not there, and what the metric says of that. */
 async function readyz() {
   const answer = await fetch(`${front.url}/readyz`);
   const { checks } = (await answer.json()) as { checks: { name: string; status: string; detail: string }[] };

@@ -4,7 +4,7 @@ import { given, type Service } from './service';
 import { OWNER, Stack } from './stack';
 import { eventually } from './waiting';
 
-/** What whoever reaches Temporal may leave behind there, beside a pipeline that works. */
+/** Workflows that a process with access to Temporal may leave there, beside a pipeline that works. */
 let stack: Stack;
 let shop: Service;
 let front: Front;

@@ -12,7 +12,7 @@ import { given } from './service';
 import { OWNER, Stack } from './stack';
 import { eventually } from './waiting';
 
-/** What a run is called here: its action, or the step. */
+/** The id of a run here: its action, or the step. */
 type Name = string;
 
 /** An action service whose runs end when the test says so, and everything that happened there, in order. */
@@ -75,7 +75,7 @@ let stack: Stack;
 beforeAll(async () => {
   const [port = 0] = await freePorts(1);
   stack = await Stack.open({
-    // Nobody is asked again before the test is over, unless it says something.
+    // No service is asked again before the test is over, unless it says something.
     settings: { progressInterval: '1h' },
     urls: { profile: await service.listen() },
     env: { CONVEYOR_SERVER_URL: `http://127.0.0.1:${port}`, CONVEYOR_CALLBACK_SECRET: 'a secret of the system tests' },
@@ -134,7 +134,7 @@ describe('a service that says when its runs end', () => {
     service.end('d/1');
     expect(await Promise.all([service.says('d/1'), service.says('d/1')])).toEqual([true, true]);
     await service.asked('e/1', 1);
-    // Late, for a run that nobody follows any more.
+    // Late, for a run that is not followed any more.
     expect(await service.says('d/1')).toBe(true);
     service.end('e/1');
     await service.says('e/1');

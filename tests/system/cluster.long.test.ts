@@ -21,7 +21,7 @@ const PARTS = { 'the server that is asked': 'server-0', 'another server': 'serve
   let stack: Stack;
 
   beforeAll(async () => {
-    // PostgreSQL is nobody where these tests are root, and has to pass through.
+    // PostgreSQL runs as the user nobody if these tests are root, and has to pass through.
     chmodSync(data, 0o755);
     // Its store takes no port above 32,767.
     const port = 30_000 + 10 * Math.floor(Math.random() * 10);

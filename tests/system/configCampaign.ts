@@ -16,7 +16,7 @@ interface Victim {
   landedAtStart: number;
 }
 
-/** Somebody waits as long as it takes: several of those who are needed may be dead at once. */
+/** A caller waits as long as it takes: several of those who are needed may be dead at once. */
 const PATIENCE_MS = 300_000;
 /** The longest time until who died is started again. */
 const DEAD_MS = 400;
@@ -25,7 +25,7 @@ const NEVER_LANDS = 4;
 
 /**
  * Changes land one after the other on several paths, as fast as they can, while proxies, tailer, worker and etcd are killed (−9) at moments
- * that the seed names and started again. It keeps books of what was promised to whom.
+ * that the seed names and started again. It keeps books of all promises.
  */
 export class ConfigCampaign {
   readonly acknowledged: Acknowledged[] = [];

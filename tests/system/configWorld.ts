@@ -34,7 +34,7 @@ export interface HostSpec {
   readonly url?: string;
 }
 
-/** What an application got: as `host value change-or-commit`. */
+/** The values that an application got: as `host value change-or-commit`. */
 export interface Got {
   readonly host: string;
   readonly value: number;
@@ -174,7 +174,7 @@ export class ConfigWorld {
     this.applications.push(running);
   }
 
-  /** What applications got so far, in the order of each of them. */
+  /** The values that applications got so far, in the order of each of them. */
   got(): Got[] {
     return this.applications.flatMap((running) =>
       [...running.stdout().matchAll(/^(\S+) has (\d+) of (\S+)$/gm)].map(([, host = '', value, of = '']) => {
@@ -183,17 +183,17 @@ export class ConfigWorld {
     );
   }
 
-  /** What each application has now. */
+  /** The present value of each application. */
   has(path: string): Promise<readonly Acknowledged[]> {
     return new EtcdStore({ url: this.etcd.url }).subscribers(R, path);
   }
 
-  /** What is exposed of a path, by whom. */
+  /** The exposed values of a path, by deploy. */
   async exposed(path: string) {
     return exposuresOf(await new EtcdStore({ url: this.etcd.url }).overrides(R, path));
   }
 
-  /** Resolves once so many hosts have a committed value, and nobody has anything else. */
+  /** Resolves once so many hosts have a committed value, and no host has another. */
   allHave(count: number, path: string, value: number): Promise<void> {
     return eventually(`${count} hosts have ${value} of ${path}, committed`, async () => {
       const store = new EtcdStore({ url: this.etcd.url });
@@ -265,7 +265,7 @@ export class ConfigWorld {
   }
 }
 
-/** Applications report a ratio of errors as whom they are; it answers what they reported. */
+/** Applications report a ratio of errors under their own names; it answers what they reported. */
 async function openSource(): Promise<{ readonly url: string; close(): void }> {
   const points = new Map<string, [number, number][]>();
   const app = new Hono();

@@ -62,7 +62,7 @@ async function readyOf(dev: Running): Promise<Ready> {
   return ready;
 }
 
-/** What other users of the machine could read, write or have put there, as far as no closed folder around it keeps them out. */
+/** Files that other users of the machine could read, write or have put there, unless a closed folder around them keeps them out. */
 function openTo(folder: string): readonly string[] {
   return readdirSync(folder).flatMap((name) => {
     const file = join(folder, name);

@@ -21,7 +21,7 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
 });
 afterEach(async () => {
-  // Whatever went wrong for a person, the deploy continues.
+  // The deploy continues, whatever error a person sees.
   expect(await shop.deploy(1)).toMatchObject({ state: 'baking', paused: null, commands: [] });
 });
 afterAll(async () => {

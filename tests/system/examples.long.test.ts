@@ -79,7 +79,7 @@ async function picked(pipeline: string, action: string): Promise<void> {
 const statesOf = ({ actions }: ReleaseStatus): Record<string, string> =>
   Object.fromEntries(actions.map(({ name, state }) => [name, state]));
 
-/** What each job of an example runs. */
+/** The version that each job of an example runs. */
 async function runs(file: string): Promise<Record<string, Readonly<Record<string, number>>>> {
   const jobs = await stack.control<JobView[]>('GET', '/control/jobs');
   const names = exampleFleet(file).map(({ name }) => name);

@@ -8,14 +8,14 @@ import type { Env } from './process';
 const CERTIFICATES = join(__dirname, '../fixtures/certificates');
 const file = (name: string): string => join(CERTIFICATES, name);
 
-/** What a program needs to come through the guard, by the environment. */
+/** The environment with which a program comes through the guard. */
 export const CLIENT: Env = {
   TEMPORAL_TLS_CLIENT_CERT_PATH: file('client.pem'),
   TEMPORAL_TLS_CLIENT_KEY_PATH: file('client.key'),
   TEMPORAL_TLS_SERVER_CA_CERT_PATH: file('authority.pem'),
 };
 
-/** Lets in whoever has a certificate, before a Temporal server that cannot ask for one itself: that of development has no TLS. */
+/** Admits clients with a certificate, before a Temporal server that cannot ask for one itself: that of development has no TLS. */
 export class Guard {
   private constructor(
     private readonly server: Server,

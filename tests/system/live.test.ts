@@ -6,7 +6,7 @@ import { Stack } from './stack';
 import { eventually } from './waiting';
 
 let stack: Stack;
-// Nobody is there.
+// No process listens there.
 beforeAll(async () => void (stack = await Stack.open({ urls: { twine: 'http://127.0.0.1:1/push-types/twine' } })));
 afterAll(() => stack.close());
 

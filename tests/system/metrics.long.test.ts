@@ -12,7 +12,7 @@ import { given } from './service';
 import { Stack } from './stack';
 import { eventually } from './waiting';
 
-/** What operators see of a worker and a server: real processes, scraped as Prometheus does. */
+/** The metrics of a worker and a server that operators see: real processes, scraped as Prometheus does. */
 let stack: Stack;
 let front: Front;
 let workerUrl: string;
@@ -38,7 +38,7 @@ interface Span {
 const collected: Span[] = [];
 let collector: ReturnType<typeof serve> | undefined;
 
-/** What an OpenTelemetry collector does with OTLP over HTTP, as JSON. */
+/** The part of an OpenTelemetry collector that takes OTLP over HTTP, as JSON. */
 function startCollector(): Promise<string> {
   const app = new Hono();
   app.post('/v1/traces', async (c) => {

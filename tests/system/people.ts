@@ -10,7 +10,7 @@ export class People {
     private readonly front: Front,
   ) {}
 
-  /** Somebody with a home of their own. */
+  /** A user with a home of their own. */
   env(name: string): Env {
     return { TEMPORAL_ADDRESS: '127.0.0.1:1', CONVEYOR_ACTOR: '', XDG_CONFIG_HOME: join(this.stack.home, name) };
   }
@@ -31,7 +31,7 @@ export class People {
     return this.stack.conveyor(args, this.env(name));
   }
 
-  /** What a command that works prints. */
+  /** The output of a command that works. */
   async works(name: string, ...args: string[]): Promise<string> {
     const { code, stdout, stderr } = await this.types(name, ...args);
     expect([args.join(' '), code, stderr]).toEqual([args.join(' '), 0, expect.any(String)]);

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { cleanEnv, Processes, type Ended, type Env } from './process';
 
-/* What is printed to be typed next, typed. */
+/* Printed suggestions, typed. */
 
 const processes = new Processes();
 const home = mkdtempSync(join(tmpdir(), 'conveyor-printed-'));
@@ -14,7 +14,7 @@ const env: Env = {
   CONVEYOR_ACTOR: 'user:alice',
   TEMPORAL_CLI: process.env['CONVEYOR_TEST_TEMPORAL_CLI'] ?? '',
 };
-/** What the stack says that other terminals need. */
+/** The variables that other terminals need, as the stack prints them. */
 let stack: Env = {};
 
 afterAll(async () => {

@@ -26,7 +26,7 @@ export interface Running {
   complained(pattern: RegExp): Promise<RegExpExecArray>;
 }
 
-/** What the tests' processes get of ours: nothing that a person may have set for Temporal or Conveyor. */
+/** The environment that processes of the tests get from ours: nothing that a person may have set for Temporal or Conveyor. */
 export const cleanEnv = (home: string): Env => ({ PATH: process.env['PATH'] ?? '', HOME: home, NO_COLOR: '1' });
 
 /** Starts processes and leaves none behind: `reap` kills what still runs, each by its own id. */

@@ -46,7 +46,7 @@ const env = (): Env => ({
   CONVEYOR_TASK_QUEUE: taskQueue,
 });
 
-/** Whatever runs with our environment, whoever started it. */
+/** Every process with our environment, whatever started it. */
 function ours(): number[] {
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
   return pids.map(Number).filter((pid) => environmentOf(pid).includes(`CONVEYOR_TASK_QUEUE=${taskQueue}`));

@@ -17,7 +17,7 @@ export const typedLines = (): string[] => {
   return [...readme.matchAll(/^```sh\n([^]*?)^```/gm)].flatMap(([, block = '']) => block.trim().split('\n'));
 };
 
-/** What one process of the service says that it is. */
+/** The identity that one process of the service reports. */
 export interface SeenCopy {
   readonly task: string;
   readonly version: string;

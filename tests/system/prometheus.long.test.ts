@@ -118,7 +118,7 @@ describe('the push type of real processes, when it is killed', () => {
     await processes.reap();
   });
 
-  // All processes, also those that nobody remembers, are found in /proc.
+  // All processes, including forgotten ones, are found in /proc.
   const withProc = existsSync('/proc/self/environ') ? test : test.skip;
   withProc('finds its processes again, finishes what it had begun, and runs nothing twice', async () => {
     const before = await example.copies();

@@ -74,7 +74,7 @@ describe('the demo', () => {
     const env = {
       ...cleanEnv(stack.home),
       CONVEYOR_ACTOR: OWNER,
-      // Of a stack that is gone: the demo is for its own.
+      // For a stack that is gone: the demo is for its own.
       CONVEYOR_SIMULATOR_URL: 'http://127.0.0.1:9',
       TEMPORAL_CLI: process.env['CONVEYOR_TEST_TEMPORAL_CLI'] ?? '',
     };

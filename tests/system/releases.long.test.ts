@@ -9,7 +9,7 @@ import { Stack } from './stack';
 
 let stack: Stack;
 beforeAll(async () => {
-  // What a terminated release leaves behind is over before that.
+  // The remains of a terminated release are over before that.
   stack = await Stack.open({ settings: { waitInterval: '1s' } });
 });
 afterAll(() => stack.close());

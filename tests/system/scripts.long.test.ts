@@ -29,7 +29,7 @@ const ended = (name: string): Promise<ReleaseStatus> =>
     return status.endedAt !== null && status;
   });
 
-/** What a script itself wrote: before it stands what this machine does not keep it from. */
+/** The output of the script itself: before it stands what this machine does not keep it from. */
 const own = (text = ''): string => text.replace(/^conveyor: nothing keeps it from .*\n/, '');
 
 /** A pipeline of one script, which starts a child, says so, and waits until it may continue. */
@@ -76,7 +76,7 @@ describe('a script on a worker', () => {
     expect(alive(name)).toEqual([]);
   });
 
-  // What a killed worker left behind is found in /proc.
+  // Processes of a killed worker are found in /proc.
   const withProc = existsSync('/proc/self/environ') ? test : test.skip;
   withProc(
     'runs again under the same run id when its worker is killed, and never beside what that left behind',

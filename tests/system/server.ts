@@ -6,13 +6,13 @@ interface Place {
   readonly home: string;
   readonly port: number;
   readonly data: string | 'memory';
-  /** Of the server's dynamic configuration, beside those of every server. */
+  /** Keys of the server's dynamic configuration, beside those of every server. */
   readonly settings?: readonly string[];
 }
 
 /**
- * A Temporal server of a test's own, as `temporal-dev.sh` starts it; resolves once it is ready. It chooses more ports, and crashes
- * when somebody took one meanwhile: then it is started again, as `conveyor dev` does.
+ * A Temporal server of a test's own, as `temporal-dev.sh` starts it; resolves once it is ready. It chooses more ports, and
+ * crashes when one is taken meanwhile: then it is started again, as `conveyor dev` does.
  */
 export async function startTemporal(processes: Processes, place: Place, starts: number = 3): Promise<Running> {
   const { home, port, data, settings = [] } = place;

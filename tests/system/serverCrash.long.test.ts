@@ -28,7 +28,7 @@ test('a Temporal server that is killed and started again loses nothing, and a wa
   const shop = await given(stack!, { restartMs: 400, nSmall: 1 });
   const watching = stack!.start(['watch', await shop.ships(2)]);
   await shop.isIn(1, 'baking');
-  // It has to have seen the release: whoever finds no server at first gets an error at once.
+  // It has to have seen the release: a client that finds no server at first gets an error at once.
   await watching.said(/baking|bake/);
   server!.kill('SIGKILL');
   await server!.ended;

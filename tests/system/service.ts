@@ -14,7 +14,7 @@ export interface Given {
   readonly nSmall?: number;
   readonly deploy?: Partial<DeployWith>;
   readonly pipeline?: Partial<PipelineSource>;
-  /** By default one that nobody else has. */
+  /** By default one that no other test has. */
   readonly name?: string;
   /** Deploy the jobs of another service instead of own ones. */
   readonly jobsOf?: Service;
@@ -23,7 +23,7 @@ export interface Given {
 /** How often the health is looked at of what bakes for an hour, since no verdict ends that: each look takes time from the test. */
 export const SELDOM = '10s';
 
-/** One task, and then nothing for an hour: what happens, somebody did. */
+/** One task, and then nothing for an hour: a person caused each event. */
 export const PATIENT: Given = {
   deploy: {
     phases: [{ name: 'first', scope: '*', amount: 1, bake: '1h' }],
@@ -131,7 +131,7 @@ export class Service {
   }
 
   /**
-   * What changed the world on behalf of this service, with its name left out, in order. Fetching ahead is left out: it changes no
+   * Changes of the world on behalf of this service, with its name left out, in order. Fetching ahead is left out: it changes no
    * task, and may come late or not at all.
    */
   async effects(): Promise<string[]> {

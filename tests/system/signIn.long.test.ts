@@ -96,7 +96,7 @@ test('a new user signs in, creates a pipeline and releases it, a second person a
   expect(await people.works('carol', 'audit', '--actor', 'user:bob')).toMatch(/user:bob +✔ pick +shop-first/);
 });
 
-/** As whoever is new edits it: the group owns it, a person approves, and what the error said it lacks; in seconds rather than minutes. */
+/** As a new user edits it: the group owns it, a person approves, and what the error said it lacks; in seconds rather than minutes. */
 function approvedFirst(text: string): PipelineSource {
   const { actions, ...source } = parse(text) as PipelineSource;
   const { deploy } = actions;
@@ -135,7 +135,7 @@ test('an expiring token is renewed by itself, until logout', async () => {
   expect(kept().renewal.refreshToken).not.toBe(first.renewal.refreshToken);
   const last = readFileSync(file);
   expect(await people.types('alice', 'logout')).toMatchObject({ code: 0, stderr: '' });
-  // Whoever kept a copy renews nothing with it.
+  // A kept copy renews nothing.
   writeFileSync(file, last, { mode: 0o600 });
   expect(await people.types('alice', 'whoami')).toMatchObject({
     code: 4,

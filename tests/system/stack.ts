@@ -20,7 +20,7 @@ export interface StackOptions {
   readonly config?: object;
   /** Where extensions of the configuration are instead, by name. */
   readonly urls?: Readonly<Record<string, string>>;
-  /** Of its processes, beside what they need to find each other. */
+  /** Variables of its processes, beside those with which they find each other. */
   readonly env?: Env;
 }
 
@@ -57,7 +57,7 @@ export class Stack {
   static async open({ temporal, env = {}, ...configured }: StackOptions = {}): Promise<Stack> {
     const address = temporal ?? process.env['CONVEYOR_TEST_TEMPORAL'] ?? '';
     const home = mkdtempSync(join(tmpdir(), 'conveyor-system-'));
-    // Scripts of a worker that is root are nobody's.
+    // Scripts of a root worker run as the user nobody.
     chmodSync(home, 0o755);
     mkdirSync(join(home, SHARED));
     chmodSync(join(home, SHARED), 0o777);
@@ -123,7 +123,7 @@ export class Stack {
     await this.startWorker();
   }
 
-  /** kill −9; nobody takes over. */
+  /** kill −9; no other takes over. */
   async killWorker(): Promise<void> {
     const { worker } = this;
     if (worker === undefined) throw new Error('no worker runs');
@@ -185,7 +185,7 @@ export class Stack {
   }
 }
 
-/** What scripts write there stays. */
+/** Files that scripts write there stay. */
 export const SHARED = 'shared';
 
 const configIn = (home: string): string => join(home, 'conveyor.config.yaml');

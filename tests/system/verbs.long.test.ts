@@ -25,7 +25,7 @@ const PATIENT: Given = {
 
 interface Command {
   readonly shop: Service;
-  /** Of the release whose deploy is meant; a verb for the pipeline has none. */
+  /** The release of the deploy in question; a verb for the pipeline has none. */
   readonly release?: number;
   readonly verb: Verb;
   readonly reason: string;

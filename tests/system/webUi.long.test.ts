@@ -4,7 +4,7 @@ import { given, type Given, type Service } from './service';
 import { OWNER, Stack } from './stack';
 import { eventually } from './waiting';
 
-/** What a person sees who has only the Temporal Web UI: asked of the server as the page asks. */
+/** The view of a person who has only the Temporal Web UI: asked of the server as the page asks. */
 
 let stack: Stack;
 beforeAll(async () => {

@@ -68,7 +68,7 @@ describe('a push that GitHub delivers', () => {
     const before = await memory();
     const burst = all(5_000, 1_000, async (n) => {
       const deliver = () => push(front, n % 100 === 0 ? shop.name : `nobody-${n}`, revision(n % 100 === 0 ? 3 : n));
-      // A connection that idled may be closed just as it is used again; whoever delivers then delivers again.
+      // A connection that idled may be closed just as it is used again; its sender then delivers again.
       const response = await deliver().catch(deliver);
       await response.text();
       return response.status;
@@ -143,7 +143,7 @@ describe('a server that dies in the middle of a burst', () => {
       const deliver = async (n: number): Promise<string | null> => {
         const response = await push(server, shop.name, revision(1_000 + n), `delivery-${n}`).catch(() => null);
         if (response === null) return null;
-        // Of 503 there is nothing to be found afterwards, or there is: the delivery comes again.
+        // A 503 leaves nothing to be found afterwards, or it does: the delivery comes again.
         return response.status === 202 ? response.headers.get('location') : null;
       };
       let answered = 0;
@@ -174,7 +174,7 @@ describe('a server that dies in the middle of a burst', () => {
   );
 });
 
-/** What the server process holds, by its own account; bytes. */
+/** The memory of the server process, by its own account; bytes. */
 async function memory(): Promise<number> {
   const text = await (await fetch(`${front.url}/metrics`)).text();
   return Number(/^process_resident_memory_bytes (\d+)$/m.exec(text)?.[1]);

@@ -17,7 +17,7 @@ const versions = async () => (await world.jobs()).map((job) => job.versions);
 const BEFORE = [{ 'kv:1': 6 }, { 'kv:1': 6 }];
 const AFTER = [{ 'kv:2': 6 }, { 'kv:2': 6 }];
 
-/** From now on nobody but root may do anything, unless it says so. */
+/** From now on only root may do anything, unless it says so. */
 function rule(more: Partial<PlatformPolicy> = {}): void {
   const none = { pipelines: [], services: [], uses: [], scripts: [], bugs: [], protection: [] };
   world.rules.facts = { policy: { admins: ['user:root'], ...none, ...more }, groups: { storage: ['user:sam'] } };
@@ -209,7 +209,7 @@ test.each([
   expect(actions).toMatchObject([{ name: 'it', state: 'failed', message: expect.stringMatching(words) }]);
 });
 
-/** Of alice, who may use action services, deploy, and hold no group across pipelines but these. */
+/** A pipeline of alice, who may use action services, deploy, and hold no group across pipelines but these. */
 const ruleOfGroups = (names: string[]) =>
   rule({
     services: [{ ...SERVICE, owners: ['user:alice', 'user:bob'] }],

@@ -4,7 +4,7 @@ import { CALM, untilAction } from './flows';
 import { kvstore } from './pipelines';
 import { executable, MINUTE, VirtualWorld } from './world';
 
-/** Whatever began a deploy, workers ask the same of it: the table is tests/domain/access/cells.test.ts. */
+/** Workers ask the same of every deploy, whatever began it: the table is tests/domain/access/cells.test.ts. */
 
 let world: VirtualWorld;
 beforeEach(async () => {

@@ -19,7 +19,7 @@ export class ActivityEnds {
   private readonly last = new Map<string, Promise<Info>>();
   /** By run of a workflow, which activities are with the worker, and how often that has changed. */
   private readonly companies = new Map<string, Company>();
-  /** What came to the worker, by run and activity. */
+  /** The results that reached the worker, by run and activity. */
   private readonly received = new Set<string>();
 
   constructor(private readonly client: Client) {}
@@ -28,7 +28,7 @@ export class ActivityEnds {
     this.worker = worker;
   }
 
-  /** Called by whoever sleeps. */
+  /** Called by sleepers. */
   slept(): void {
     const context = activityContext();
     if (context) this.sleepers.add(context);
@@ -50,7 +50,7 @@ export class ActivityEnds {
           if (this.sleepers.has(context) || info.attempt > 1 || !comesAlone) await this.awaitTurn(context);
           return value;
         } catch (error) {
-          // What is to be tried again has not ended.
+          // An attempt that will be retried has not ended.
           if (!isWaiting(error)) await this.awaitTurn(context);
           await this.heedCancel(context);
           throw error;

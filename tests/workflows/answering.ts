@@ -5,19 +5,19 @@ export interface Asked {
   readonly method: string | undefined;
   readonly updateId?: string;
   readonly urgency?: string;
-  /** Of a question about health. */
+  /** For a question about health. */
   readonly now?: number;
   readonly units?: readonly string[];
-  /** Of a request that names units one by one. */
+  /** For a request that names units one by one. */
   readonly targets?: readonly { readonly unit: string }[];
   readonly common?: { readonly updatedBy?: readonly string[] };
   readonly context?: { readonly deployId: string };
 }
 
-/** What it answers in place of what it would; nothing: as it would. */
+/** The replacement of its answer; nothing: as it would. */
 type Change = (asked: Asked, real: () => Promise<RealAnswer>) => object | undefined | Promise<object | undefined>;
 
-/** What tests change of its own answers. */
+/** Changes of its own answers by tests. */
 export interface RealAnswer {
   readonly next?: unknown;
   readonly units: readonly Readonly<Record<string, unknown> & { id: string; live: number; targeted: number }>[];

@@ -23,7 +23,7 @@ const FORMAT = new Intl.DateTimeFormat('en-GB', {
     minute: '2-digit',
   } as const),
 });
-/** What a clock on a wall of the zone shows, as `Mon 10:00`. */
+/** The time on a clock in the zone, as `Mon 10:00`. */
 const local = (ms: number): string => {
   const parts = Object.fromEntries(FORMAT.formatToParts(ms).map(({ type, value }) => [type, value]));
   return `${parts['weekday']} ${parts['hour']}:${parts['minute']}`;

@@ -23,7 +23,7 @@ const isBaking = (deploy: LoneDeploy) => deploy.reaches(({ phases }) => Boolean(
 const isKept = (deploy: LoneDeploy) =>
   deploy.reaches(({ summary }) => summary.startsWith('keeping'), { stepMs: 5 * MINUTE });
 
-/** What the push type is asked from now on, and which updates it is to leave alone. */
+/** The questions to the push type from now on, and the updates that it must leave alone. */
 function listening() {
   const asked: { method: string; by: string; exclude: string[] }[] = [];
   const { app } = world.simulator;

@@ -33,7 +33,7 @@ export const feed = (deploy: Partial<DeployWith> = {}): PipelineSource => ({
 export class ConfigStory {
   constructor(readonly world: VirtualWorld) {}
 
-  /** A committed value, forty hosts of `eu` that nobody deploys to, and a job of twenty tasks in `us`. */
+  /** A committed value, forty hosts of `eu` without deploys, and a job of twenty tasks in `us`. */
   async begins(value: unknown = { soft: 10 }): Promise<void> {
     const { change } = await this.proposes(value);
     await this.world.control('POST', '/control/config/commits', { change });
@@ -82,7 +82,7 @@ export class ConfigStory {
     return { commits: commits.length, value: JSON.parse(last?.value ?? 'null') as unknown };
   }
 
-  /** What hosts have that no commit has: there must be nothing of it once a deploy has ended. */
+  /** Values on hosts that no commit has: there must be nothing of it once a deploy has ended. */
   overrides(): number {
     const { paths } = this.world.simulator.simulation.state.configerator;
     return paths.reduce((sum, { overrides }) => sum + (overrides.at(-1)?.overrides.length ?? 0), 0);

@@ -51,7 +51,7 @@ describe('a bad version', () => {
     const deploy = await world.deployStatus('kvstore', 1);
     expect(deploy).toMatchObject({ outcome: 'reverted', classification: 'good-failure', revert: { by: 'health' } });
     expect(deploy.health[0]).toMatchObject({ unit: 'kvstore-x', check: 'errors', verdict: 'unhealthy' });
-    // What it observed before the deploy, and then of the bad version.
+    // Its observation before the deploy, and then of the bad version.
     const [before = 1, ...bad] = deploy.health[0]?.recent ?? [];
     expect([before < 0.01, bad.length > 0, bad.every((value) => value > 0.1)]).toEqual([true, true, true]);
     expect(deploy.phases[1]?.state).toBe('waiting');

@@ -52,7 +52,7 @@ export class LoneDeploy {
   /** Lets time pass until it has ended. */
   async ended(limits = {}): Promise<DeployResult> {
     await this.reaches(({ state }) => state === 'ended', { stepMs: 5 * MINUTE, ...limits });
-    // What it gave up has to end before it closes, and for that time must pass.
+    // Abandoned work has to end before it closes, and for that time must pass.
     const isClosed = async () => (await this.handle.describe()).status.name !== 'RUNNING';
     await this.world.until('the deploy closed', isClosed, { stepMs: MINUTE });
     return this.result();

@@ -4,7 +4,7 @@ import { answering } from './answering';
 import { kvstore } from './pipelines';
 import { VirtualWorld } from './world';
 
-/** What Conveyor promises of a digest, since only the target of a deploy can hold bytes against it. */
+/** The promises on digests, since only the target of a deploy can compare bytes with one. */
 
 let world: VirtualWorld;
 beforeEach(async () => {

@@ -49,7 +49,7 @@ async function childrenEnded(): Promise<ChildrenView> {
   return view();
 }
 
-/** What a child's pipeline knows: its releases. */
+/** The state of a child's pipeline: its releases. */
 const releasesOf = async (child: string): Promise<readonly { number: number; state: string }[]> =>
   (await world.pipelineStatus(child)).releases.map(({ number, state }) => ({ number, state }));
 

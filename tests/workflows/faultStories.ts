@@ -6,15 +6,15 @@ import { CALM, flow } from './flows';
 import { HOUR, MINUTE } from './world';
 
 export interface Mode {
-  /** What happens to each method. */
+  /** The faults of each method. */
   readonly trouble: Trouble | null;
   /** Rubbish is no outage: what was refused waits for a person, who lets it continue, or starts it again. */
   readonly minded?: true;
-  /** It lasts: tasks start slowly, so that a phase is still under way when it is over, and everybody looks less often. */
+  /** It lasts: tasks start slowly, so a phase is still under way when it is over, and looks are rarer. */
   readonly lasts?: true;
 }
 
-/** What a user may rely on, whatever goes wrong: the same end, and nothing done twice. */
+/** Promises to users, under any fault: the same end, and nothing done twice. */
 export function describeFaults(title: string, mode: Mode): void {
   describe(title, () => {
     const teller = new Teller(mode);
@@ -102,7 +102,7 @@ class Push {
     }
   }
 
-  /** Lets time pass. Somebody resumes what was refused, also while tasks are in flight. */
+  /** Lets time pass. A person resumes a refused deploy, even while tasks are in flight. */
   until(what: string, holds: () => Promise<boolean> | boolean): Promise<void> {
     const { world } = this.faults;
     const mindedly = async () => {

@@ -17,7 +17,7 @@ export const PROTOCOLS = {
 } as const;
 export type Service = keyof typeof PROTOCOLS;
 
-/** What goes wrong with a method; `count` calls of it, or for so long. */
+/** The fault of a method; `count` calls of it, or for so long. */
 export type Trouble = Pick<HttpFault, 'mode'> & { readonly count?: number; readonly forMs?: number; delayMs?: number };
 
 /** A world in which answers of services can be broken, method by method, and in which it is known which ones really were. */
@@ -52,7 +52,7 @@ export class FaultWorld {
     return [...this.faults].flatMap(([name, posted]) => (posted.some(({ wasHit }) => wasHit()) ? [] : [name]));
   }
 
-  /** What changed the world. */
+  /** Changes of the world. */
   effects(service: Service, method: string): LedgerEntry[] {
     const { ledger } = this.world.simulator.simulation.state;
     return ledger.filter((entry) => entry.service === service && entry.method === method && entry.effect);

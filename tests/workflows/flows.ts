@@ -65,7 +65,7 @@ export async function untilAction(
 
 export const isAtPick = ({ pickBy }: { readonly pickBy: readonly string[] | null }): boolean => pickBy !== null;
 
-/** What somebody held, for how long; ms since the epoch. */
+/** The held groups, with their holders and durations; ms since the epoch. */
 export interface Span {
   readonly release: string;
   readonly fromMs: number;

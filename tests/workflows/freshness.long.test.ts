@@ -65,7 +65,7 @@ test('in twenty weeks each pipeline gets a ticket once it is too old, its manage
     if (week === 12) await deploys('forgotten');
     opened.push((await tickets()).filter(({ closedBy }) => closedBy === null).length);
   }
-  // Nobody by day 30; the busy one at 30; the others at 42; one is retired at 56, one deployed at 84 and stale again at 126.
+  // No owner by day 30; the busy one at 30; the others at 42; one is retired at 56, one deployed at 84 and stale again at 126.
   expect(opened).toEqual([0, 0, 0, 0, 1, 1, 4, 4, 3, 3, 3, 3, 2, 2, 2, 2, 2, 2, 3, 3]);
 
   expect(await ticketsOf('weekly')).toEqual([]);
@@ -103,7 +103,7 @@ test('while the service of tickets is gone for days nothing is lost and nothing 
   expect(await lastRound()).toMatchObject({ late: 0, open: [{ ticket: 'OPS-1' }] });
 });
 
-/** What the last run that completed left to the next. */
+/** The state that the last completed run left to the next. */
 async function lastRound(): Promise<TicketRound> {
   const { workflowService } = world.client;
   const execution = { workflowId: 'freshness' };

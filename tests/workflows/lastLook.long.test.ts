@@ -5,7 +5,7 @@ import type { Verb } from '../../domain/verbs';
 import { actionOf, CALM, deployAction, endsOf, flow, untilAction, type Actions } from './flows';
 import { executable, HOUR, VirtualWorld } from './world';
 
-/** What comes between the last look at bugs and approvals and the start is not lost, however long that look takes. */
+/** Events between the last look at bugs and approvals and the start are not lost, however long that look takes. */
 
 let world: VirtualWorld;
 beforeEach(async () => {
@@ -69,7 +69,7 @@ function duringLastLook(meanwhile: () => Promise<unknown>): void {
   };
 }
 
-/** As `world.command`, of somebody who does not wait until nothing moves. */
+/** As `world.command`, without waiting until nothing moves. */
 const commandNow = (workflowId: string, verb: Verb) =>
   world.client.workflow
     .getHandle(workflowId)

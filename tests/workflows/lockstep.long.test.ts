@@ -31,7 +31,7 @@ const inStep = (more: object = {}, input: Partial<DeployInput> = {}) =>
     ...more,
   });
 
-/** What changed the world, in order: updates and shifts of traffic. */
+/** Changes of the world, in order: updates and shifts of traffic. */
 async function effects(): Promise<string[]> {
   const ledger = await world.control<{ method: string; key: string; effect: boolean }[]>('GET', '/control/ledger');
   const shifts = [...(world.simulator.simulation.fleet.traffic?.get('kvstore-a') ?? [])];
@@ -72,7 +72,7 @@ test('traffic follows the tasks, stride by stride, and is as large as their shar
   expect((await deploy.ended()).outcome).toBe('succeeded');
   expect(await effects()).toEqual([
     ...['0% to kv:2', 'update 0/1', '20% to kv:2'],
-    // Of ten tasks two may be down at a time, so that eight carry everything.
+    // Two of ten tasks may be down at a time, so eight carry everything.
     ...['25% to kv:2', 'update 1/1', '40% to kv:2', 'update 1/2', '50% to kv:2'],
     ...['62.5% to kv:2', 'update 2/1', '87.5% to kv:2', 'update 2/2', '100% to kv:2', 'update 2/3'],
   ]);

@@ -16,7 +16,7 @@ export interface Pending {
   readonly dueForMs?: number | undefined;
 }
 
-/** What a worker has seen and could do. */
+/** The tasks that a worker has seen and could do. */
 export interface Seen {
   readonly taskQueue: string;
   readonly isFree: boolean;
@@ -39,7 +39,7 @@ export function isLost({ runId, activityId, taskQueue, state, dueForMs = 0 }: Pe
   return (state === SCHEDULED || state === STARTED) && !seen.received(runId, activityId);
 }
 
-/** What the server has lost, as people would say it; looks twice, as what is due now is taken up soon. */
+/** The tasks that the server has lost, in readable words; looks twice, as what is due now is taken up soon. */
 export async function lostTasks(
   client: Client,
   worker: Pick<ConveyorWorker, 'getStatus'>,
@@ -113,7 +113,7 @@ async function pendingActivities(
   });
 }
 
-/** Of an attempt that began, since then; of one that waits, since the delay which the last one asked for was over. */
+/** For an attempt that began, since then; of one that waits, since the delay which the last one asked for was over. */
 function dueForMs({ lastStartedTime, lastAttemptCompleteTime, lastFailure }: Known, nowMs: number): number | undefined {
   if (!lastStartedTime) return undefined;
   const [startedMs, completedMs] = [inMs(lastStartedTime), inMs(lastAttemptCompleteTime)];
@@ -158,7 +158,7 @@ const TASK_TIMEOUT_MS = 20_000;
 const [SCHEDULED, STARTED, CANCEL_REQUESTED] = [1, 2, 3];
 /** Longer than anything is late in virtual time. */
 const LONG_DUE_MS = 600_000;
-/** Of the task queue that has least: how many a worker runs at once (platform/registry.ts). */
+/** For the task queue that has least: how many a worker runs at once (platform/registry.ts). */
 const SLOTS = 20;
 /** Longer than a worker takes to take up what is due. */
 const SURE_MS = 3_000;

@@ -17,7 +17,7 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
-/** What a deploy of one job got about the only check of the tasks that so many updates brought. */
+/** The result of a one-job deploy for the only check of the tasks that so many updates brought. */
 interface Heard {
   readonly job: string;
   readonly updates: number;
@@ -157,7 +157,7 @@ test('an updated task that does not come back is missed: the phase waits for a p
   expect((await deploy.ended()).outcome).toBe('succeeded');
 });
 
-/** What an alarm of the whole job says, as peers have it: all its tasks on average, against what they were before the deploy. */
+/** The words of an alarm of the whole job, as peers have it: all its tasks on average, against what they were before the deploy. */
 async function wholeJob(job: string, window: TimeRange, deployedAt: number): Promise<CheckEvidence> {
   const baseline = { start: deployedAt - 3 * MINUTE, end: deployedAt };
   const [during, before] = await Promise.all(

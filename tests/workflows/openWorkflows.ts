@@ -8,8 +8,8 @@ export async function openExecutions(client: Client) {
 }
 
 /**
- * Every workflow under way, the end of its history (event types), and what the server knows to be under way: for whoever has to find out
- * why a story stands still.
+ * Every workflow under way, the end of its history (event types), and what the server knows to be under way: to find out why a
+ * story stands still.
  */
 export async function openWorkflows(client: Client): Promise<string[]> {
   const open = await openExecutions(client);

@@ -2,7 +2,7 @@ import { answering, away, refusal } from './answering';
 import { deploying } from './deploys';
 import { HOUR, MINUTE, VirtualWorld } from './world';
 
-/** What an answer of the push type leaves out says nothing, least of all that there is nothing to do. */
+/** A gap in an answer of the push type means nothing, least of all that there is nothing to do. */
 
 let world: VirtualWorld;
 beforeEach(async () => {

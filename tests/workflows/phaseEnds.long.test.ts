@@ -13,7 +13,7 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
-/** Two of the tasks cannot be reached, and nobody moves them. */
+/** Two of the tasks cannot be reached, and are not moved. */
 const loseTwo = () => world.control<{ id: string }>('POST', '/control/faults', { kind: 'msb', id: 'x-msb7' });
 const restore = ({ id }: { id: string }) => world.control('DELETE', `/control/faults/${id}`);
 

@@ -6,7 +6,7 @@ import { actionOf, CALM, flow, slowAction, untilAction } from './flows';
 import { kvstore } from './pipelines';
 import { MINUTE, VirtualWorld } from './world';
 
-/** What was acknowledged, and what was let in, holds by the time it matters. */
+/** Acknowledged commands and admitted releases hold by the time it matters. */
 
 let world: VirtualWorld;
 beforeEach(async () => {

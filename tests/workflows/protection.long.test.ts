@@ -11,7 +11,7 @@ afterEach(() => world.close());
 
 const SERVICE = { pushType: 'twine', units: ['*'], owners: ['user:alice', 'user:bob'] };
 const SRE = ['user:sam', 'user:sue', 'user:kim'];
-/** What a rule that wants two approvals demands of the pipeline itself. */
+/** The demands of a rule with two approvals on the pipeline itself. */
 const SAFE = { emergency: { approvals: 2 } };
 const prod = (deploy: Parameters<typeof kvstore>[0] = {}, more: Parameters<typeof kvstore>[1] = {}) =>
   kvstore(deploy, { ...SAFE, ...more });

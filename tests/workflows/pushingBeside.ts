@@ -1,7 +1,7 @@
 import { viaApp } from '../../sdk/client';
 import type { VirtualWorld } from './world';
 
-/** What another deploy, of all jobs, asks of the push type, as Conveyor would. */
+/** The requests of another deploy, of all jobs, to the push type, as Conveyor would send them. */
 export async function pushingBeside(
   world: VirtualWorld,
   method: string,

@@ -31,7 +31,7 @@ let world: VirtualWorld;
 afterEach(() => world.close());
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Of all categories, as they come. */
+/** Over all categories, as they come. */
 const peopleOf = (group: number): Inhabitant[] => PEOPLE.filter((_, nth) => nth % GROUPS.length === group);
 
 test(
@@ -102,7 +102,7 @@ function runOf(lived: ReadonlyMap<number, Lived>, beganMs: number): Run {
   };
 }
 
-/** Of the shares of each category that has any. */
+/** The shares of each category that has any. */
 const sums = (lines: Section['lines']): number[] =>
   CATEGORIES.flatMap((category) => {
     const shares = lines.flatMap(({ ours }) => ours[category] ?? []);

@@ -30,7 +30,7 @@ function begun(): Promise<LoneDeploy> {
 
 const at = (time: string | null | undefined): number => Date.parse(time ?? '');
 
-/** What the phases took until the revert began, for their updates and their bakes. */
+/** The durations of the phases until the revert began, for their updates and their bakes. */
 const spentMs = ({ phases, revert }: DeployStatus): number =>
   phases
     .filter(({ startedAt }) => startedAt !== null)

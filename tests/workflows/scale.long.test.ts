@@ -9,7 +9,7 @@ const PHASES = [
 ];
 
 /**
- * What the workflow of a deploy of two phases and a completion to that many tasks did from when it asked for its units: event types, but for
+ * The work of the workflow of a deploy of two phases and a completion to that many tasks, from when it asked for its units: event types, but for
  * the tasks of the workflow itself, in which several may arrive at once. Before that, the lock may answer before or after it received the
  * question, with a timer more or less.
  */

@@ -2,7 +2,7 @@ import { deploying } from './deploys';
 import { kvstore } from './pipelines';
 import { VirtualWorld } from './world';
 
-/** Whoever reaches Temporal can send any workflow any signal, from the Web UI or with its command line. */
+/** A process with access to Temporal can send any workflow any signal, from the Web UI or with its command line. */
 let world: VirtualWorld;
 beforeEach(async () => {
   world = await VirtualWorld.ofKvstore();

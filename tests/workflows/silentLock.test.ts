@@ -12,7 +12,7 @@ afterEach(() => void jest.restoreAllMocks());
 
 const LOCK = 'lock/twine/kvstore';
 
-/** From now on the lock does not answer anybody who asks. */
+/** From now on the lock does not answer. */
 function silence(): void {
   const { workflow } = world.client;
   const real = workflow.getHandle.bind(workflow);
@@ -35,7 +35,7 @@ test('a revert does not wait for a lock that does not say which canaries there a
   for (const job of await world.jobs()) expect(job.versions).toEqual({ 'kv:1': 6 });
 });
 
-test('a canary goes back although its lock cannot be told', async () => {
+test('a canary goes back although its lock does not answer', async () => {
   const canary = { amount: { count: 2 }, bakeMs: 4 * HOUR, keepUntil: false };
   const deploy = await deploying(world, { action: 'canary', canary }, { healthChecks: [] });
   await deploy.reaches(({ state }) => state === 'baking');

@@ -6,7 +6,7 @@ import * as calendars from '../../domain/calendar/spread';
 import { actionOf, deployAction, flow, isAtPick, slowAction, untilAction, CALM } from './flows';
 import { MINUTE, VirtualWorld } from './world';
 
-/** Whoever looks after others keeps nobody waiting while there is no answer. */
+/** A look at other workflows delays none while there is no answer. */
 
 let world: VirtualWorld;
 beforeEach(async () => {
@@ -18,7 +18,7 @@ afterEach(async () => {
   await world.close();
 });
 
-/** From now on whoever looks whether it runs waits until it may `answer`. */
+/** From now on a look whether it runs waits until it may `answer`. */
 function silence(workflowId: string) {
   const { workflow } = world.client;
   const real = workflow.getHandle.bind(workflow);

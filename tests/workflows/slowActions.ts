@@ -27,8 +27,8 @@ interface Running extends SlowRun {
 /**
  * An action service whose runs take as long as their inputs say, in ms of virtual time: an artifact with the metadata
  * `{ build: '600000' }` lets the action `build` take ten minutes; one with `{ fails: 'build,test' }` lets those fail. `with.takesMs`
- * is for what has no inputs, and `with.fails` lets that many first attempts fail. While it is `down` it does not answer, and while it
- * `refuses` nobody may ask it anything; HTTP faults of the simulated world apply to it as well. It makes the outputs that the action
+ * is for what has no inputs, and `with.fails` lets that many first attempts fail. While it is `down` it does not answer, and
+ * while it `refuses` it rejects every question; HTTP faults of the simulated world apply to it as well. It makes the outputs that the action
  * declares, in the version of its first input.
  */
 export class SlowActions {

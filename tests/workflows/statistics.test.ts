@@ -42,7 +42,7 @@ async function comesThrough(release: number): Promise<void> {
 
 test('the statistics record and count what people let pass, roll back and patch', async () => {
   await world.apply(PIPELINE, CALM);
-  // Of two skipped checks one was unhealthy.
+  // One of two skipped checks was unhealthy.
   await world.describeVersion('kv:2', { errorRatio: 0.2 });
   await world.release('kvstore', 'kv:2');
   const first = await pausedByHealth(1);

@@ -70,7 +70,7 @@ function begun(onClose: OnClose): Promise<LoneDeploy> {
   });
 }
 
-/** What `conveyor plan --update-time 25m` says at a moment. */
+/** The output of `conveyor plan --update-time 25m` at a moment. */
 function planned(onClose: OnClose, now: number): PlanView {
   const { deploy, window } = deploySpec();
   const actions = { deploy: { ...deploy, window: { ...window, onClose } } };

@@ -8,7 +8,7 @@ import { CALM } from './flows';
 import { kvstore } from './pipelines';
 import { SEAL, VirtualWorld } from './world';
 
-/** Somebody who reaches Temporal and holds no key starts workflows of every type, under the ids of real ones that have ended. */
+/** A process that reaches Temporal and holds no key starts workflows of every type, under the ids of real ones that have ended. */
 let world: VirtualWorld;
 let stranger: Client;
 beforeEach(async () => {
@@ -36,7 +36,7 @@ const IDS: Readonly<Record<keyof typeof workflows, string>> = {
 type Input = temporal.api.common.v1.IPayloads;
 
 const QUICK = { phases: [], healthChecks: [], completion: { bake: '0s' } };
-/** What would bring the next version everywhere, command, report, or land, if it were believed. */
+/** Messages that would bring the next version everywhere, command, report, or land, if they were trusted. */
 const FORGED = {
   ...{ actor: 'user:alice', reason: 'because', release: 1, number: 1, of: 1, action: 'deploy', pipeline: 'kvstore' },
   ...{

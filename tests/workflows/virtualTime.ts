@@ -14,7 +14,7 @@ import { ActivityEnds, activityContext } from './activityEnds';
  * - an activity that is cancelled before a worker took it, or whose workflow was terminated, keeps its lock for ever.
  */
 export class VirtualTime {
-  /** Sleeps that the server has not ended yet, also those that nobody waits for. */
+  /** Sleeps that the server has not ended yet, including abandoned ones. */
   private readonly sleeps = new Set<Sleep>();
   /** Activities that sleep. */
   private sleepers = 0;
@@ -50,7 +50,7 @@ export class VirtualTime {
     return this.ends.isRunning(runId, activityId);
   }
 
-  /** Who might still do something, for whoever has to find out why a story stands still. */
+  /** The parts that might still act, to find out why a story stands still. */
   standing(): string {
     const activities = this.ends.running().join(', ') || 'none';
     return `worker ${JSON.stringify(this.worker?.getStatus())}; activities at it: ${activities}; asleep: ${this.sleepers}`;
@@ -78,7 +78,7 @@ export class VirtualTime {
 
   /**
    * Once what is at the worker has ended, since a command that comes in the middle of it may meet it half way (activityEnds.ts).
-   * What a test holds up does not end.
+   * A call that a test holds up does not end.
    */
   async settled(): Promise<void> {
     for (let [waitedMs, calmMs] = [0, 0]; calmMs < CALM_MS && waitedMs < HELD_MS; waitedMs += STEP_MS) {
@@ -87,7 +87,7 @@ export class VirtualTime {
     }
   }
 
-  /** Lets every sleep end, once no worker works: a call that is cut off is made again, and nobody is there to get the reason. */
+  /** Lets every sleep end, once no worker works: a call that is cut off is made again, and no one is there to get the reason. */
   async end(): Promise<void> {
     const latest = Math.max(0, ...[...this.sleeps].map(({ untilMs }) => untilMs));
     const restMs = latest - (await this.now());
@@ -98,7 +98,7 @@ export class VirtualTime {
     await Promise.all([...this.sleeps].map(({ over }) => over));
   }
 
-  /** As an activity does, whose task holds a lock; also in a service that it calls, which nobody waits for once it is cancelled. */
+  /** As an activity does, whose task holds a lock; also in a service that it calls, which is not waited for once it is cancelled. */
   private async sleepInside(ms: number, signal = activityContext()?.cancellationSignal): Promise<void> {
     if (signal?.aborted) return;
     this.ends.slept();
@@ -130,13 +130,13 @@ export class VirtualTime {
     return sleep;
   }
 
-  /** What is left of a sleep that nobody waits for unlocks nothing any more. */
+  /** The rest of an abandoned sleep unlocks nothing any more. */
   private async handOver({ over }: Sleep): Promise<void> {
     await this.server.lockTimeSkipping({});
     void over.then(() => this.server.unlockTimeSkipping({})).catch(() => undefined);
   }
 
-  /** Time that stands, or goes as it really does, while nothing is under way waits for a lock that nobody will ever free. */
+  /** Time that stands, or passes in real time, while nothing is under way waits for a lock that will never be freed. */
   private async freeLostLocks(sleep: Sleep, isIdle: () => boolean): Promise<void> {
     let [aheadMs, stoodMs, idleMs] = [await this.aheadMs(), 0, 0];
     for (;;) {

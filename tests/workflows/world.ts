@@ -54,7 +54,7 @@ export class VirtualWorld {
     private readonly seal: SealSettings | null,
     /** Actions that take as long as a test says. */
     readonly slow: SlowActions,
-    /** What the configuration of the worker says now about who may do what. */
+    /** The permissions in the configuration of the worker now. */
     readonly rules: { facts: PlatformFacts },
   ) {}
 
@@ -118,7 +118,7 @@ export class VirtualWorld {
     return world;
   }
 
-  /** What the test server has lost, for tests/setup/virtualEnvironment.js. */
+  /** The tasks that the test server has lost, for tests/setup/virtualEnvironment.js. */
   lostTasks(): Promise<string[]> {
     const received = (runId: string, activityId: string) => this.time.received(runId, activityId);
     const runs = (runId: string, activityId: string) => this.time.runs(runId, activityId);
@@ -173,7 +173,7 @@ export class VirtualWorld {
     return this.time.now();
   }
 
-  /** Before somebody acts on what was just seen. */
+  /** Before a reaction to the latest state. */
   settled(): Promise<void> {
     return this.time.settled();
   }
@@ -222,12 +222,12 @@ export class VirtualWorld {
     return new Workflows({ ...temporal, seal: this.seal }, '');
   }
 
-  /** Of somebody who reaches Temporal, and no more. */
+  /** Calls of a client that only reaches Temporal. */
   stranger(): Client {
     return new Client({ connection: this.env.connection });
   }
 
-  /** What a finder brings, or a webhook. */
+  /** The artifacts of a finder, or a webhook. */
   submit(
     pipeline: string,
     artifacts: readonly Artifact[],
@@ -327,7 +327,7 @@ export class VirtualWorld {
     return this.releaseStatus(pipeline, release);
   }
 
-  /** What every release under way is at, a line for each of its actions. */
+  /** The state of every release under way, a line for each of its actions. */
   private async standing(): Promise<string[]> {
     const pipelines = [...this.applied].map(async (pipeline) => {
       const { active } = await this.pipelineStatus(pipeline);
@@ -373,14 +373,14 @@ export interface JobView {
   readonly jobVersion: string;
 }
 
-/** Of a world in which only who holds the key is believed; with CONVEYOR_TEST_SEALED=1 every world is one. */
+/** For a world in which only holders of the key are trusted; with CONVEYOR_TEST_SEALED=1 every world is one. */
 export const SEAL: SealSettings = {
   keys: [{ id: 'k1', secret: Buffer.alloc(32, 'k1') }],
   keysEnv: 'CONVEYOR_SEAL_KEYS',
   unsealed: 'refuse',
 };
 
-/** As a connection that breaks does: the caller sees it, and nobody else. */
+/** As a connection that breaks does: only the caller sees it. */
 const thrown = (error: unknown): never => {
   throw error;
 };
@@ -414,7 +414,7 @@ const EXTENSIONS = {
   freshness: { tickets: 'tracker', managers: { storage: 'user:maria' } },
   extensions: [
     { name: 'twine', kind: 'push-type', url: 'http://simulator/push-types/twine' },
-    // Of whoever puts itself in between.
+    // Calls of a process in between.
     { name: 'model', kind: 'push-type', url: 'http://simulator/push-types/model' },
     { name: 'config', kind: 'push-type', url: 'http://simulator/push-types/config' },
     { name: 'slow', kind: 'action-service', url: 'http://simulator/slow' },

@@ -1,6 +1,6 @@
-// Who may import whom (ARCHITECTURE.md#walls): the one place that says so. `walls.js` enforces it, tests/walls.test.ts proves that it does.
+// The permitted imports between layers (ARCHITECTURE.md#walls): the one place that says so. `walls.js` enforces it, tests/walls.test.ts proves that it does.
 //
-// Of each layer: `from` the layers whose values it may import, `types` those of which it may import types only, `packages` the
+// For each layer: `from` the layers whose values it may import, `types` those of which it may import types only, `packages` the
 // packages and Node built-ins it may import (absent: any), `why` what the wall is for. A layer may always import itself.
 'use strict';
 
@@ -101,7 +101,7 @@ const LAYERS = {
   },
 };
 
-/** What nobody may import, whatever layer it is in (tests and benchmarks may import everything but tests). */
+/** Imports forbidden in every layer (tests and benchmarks may import everything but tests). */
 const NEVER = { workers: TOP, cli: TOP, server: TOP, tests: 'code that runs must not need tests' };
 
 /** Packages that only one layer may import, and what to import instead. */

@@ -33,7 +33,7 @@ module.exports = {
   },
 };
 
-/** What is wrong with an import, in a sentence; undefined when nothing is. */
+/** The fault of an import, in a sentence; undefined when nothing is. */
 function judge(layer, file, target, typesOnly) {
   return target.startsWith('.') ? judgeFile(layer, file, target, typesOnly) : judgePackage(layer, target);
 }

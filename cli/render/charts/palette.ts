@@ -12,7 +12,7 @@ export function colorsOf(words: readonly string[]): ReadonlyMap<string, string> 
   return colors;
 }
 
-/** What more parts than there are colours are called together. */
+/** The common name of the parts beyond the number of colours. */
 export const OTHERS = 'others';
 export const MOST_COLORS = 8;
 const QUIET = 4;

@@ -6,7 +6,7 @@ export const WIDTH = 640;
 export const LEFT = 130;
 /** Room at the right for the number of the whole. */
 export const RIGHT = 70;
-/** Of panels side by side. */
+/** For panels side by side. */
 export const PANELS_ACROSS = 2;
 export const PANEL_GAP = 24;
 export const PANEL_WIDTH = (WIDTH - PANEL_GAP) / PANELS_ACROSS;
@@ -22,7 +22,7 @@ export function element(name: string, attributes: Attributes, ...children: reado
 export const textAt = (x: number, y: number, content: string, attributes: Attributes = {}): string =>
   element('text', { x, y, ...attributes }, escapeXml(content));
 
-/** What a pointer finds out. */
+/** The text shown under a pointer. */
 export const hint = (content: string): string => element('title', {}, escapeXml(content));
 
 /** A whole chart; `says` is for those who cannot see it. */

@@ -11,7 +11,7 @@ const OF_LINT: readonly string[] = [
 ];
 
 /**
- * What would make a pipeline safer or faster: by what Conveyor §6.5.4 recommends, and by how deploys of its category went. The message of
+ * Changes that would make a pipeline safer or faster: by what Conveyor §6.5.4 recommends, and by how deploys of its category went. The message of
  * each says what to do, its hint why.
  */
 export function advise(spec: PipelineSpec, stats: StatsReport | null): Finding[] {

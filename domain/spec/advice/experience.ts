@@ -5,7 +5,7 @@ import { warningAt, type Finding } from '../problem';
 import { experienceOf, lateWords, missedBadWords, stoppedGoodWords, type Experience } from '../../stats/experience';
 import type { StatsReport } from '../../stats/report';
 
-/** What the archive says of the category of a pipeline. */
+/** The archive's statistics on the category of a pipeline. */
 type Lesson = (spec: PipelineSpec, stats: StatsReport) => Finding[];
 
 /** Fewer are no experience. */

@@ -4,7 +4,7 @@ import type { PipelineSpec } from '../pipeline';
 import { warningAt, type Finding } from '../problem';
 import type { WindowSpec } from '../times';
 
-/** What the paper recommends, and lint has no doubt about. */
+/** Recommendations of the paper that leave lint no doubt. */
 type Practice = (spec: PipelineSpec) => Finding[];
 
 const eachDeploy =
@@ -42,7 +42,7 @@ const afternoons = eachDeploy(([name, { window }]) =>
   }),
 );
 
-/** Whoever deploys at any hour trusts checks and tests. Once: the first deploy holds the others up. */
+/** Deploying at any hour relies on checks and tests. Once: the first deploy holds the others up. */
 const anyHour: Practice = (spec) => {
   const [first] = deployActionsOf(spec);
   if (first === undefined || spec.schedule.mode !== 'continuous') return [];

@@ -146,7 +146,7 @@ function collisions(actions: JsonObject, groups: MatrixGroups): Finding[] {
   );
 }
 
-/** Who takes an artifact would not know from whom. */
+/** The consumer of an artifact would not know its producer. */
 function sameOutputs(groups: MatrixGroups, actions: ReadonlyMap<string, unknown>): Finding[] {
   return [...groups.values()].flatMap((names) => {
     const makers = new Map<unknown, string>();

@@ -20,7 +20,7 @@ interface CombinedMatrix {
   readonly findings: readonly Finding[];
 }
 
-/** What a matrix makes of the action `action`, which is at `path`. */
+/** The actions that a matrix makes of `action`, which is at `path`. */
 export function combine(action: string, matrix: Matrix, exclude: Exclude, path: Path): CombinedMatrix {
   const axes = Object.entries(matrix);
   const count = axes.reduce((product, [, values]) => product * values.length, 1);

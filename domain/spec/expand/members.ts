@@ -17,7 +17,7 @@ export interface MadeAction {
 /** How an action is made. */
 interface Recipe {
   readonly path: Path;
-  /** What is written at the action itself. */
+  /** Fields written at the action itself. */
   readonly own: JsonObject;
   readonly params: JsonObject;
   readonly template: { readonly name: string; readonly of: Template } | undefined;
@@ -112,7 +112,7 @@ function noTemplate(path: Path, uses: string, { named }: Templates): Finding {
   );
 }
 
-/** What a template was not given, or was given in vain. */
+/** Parameters that a template lacks, or was given in vain. */
 function misgiven(path: Path, params: JsonObject, axes: readonly string[], template: Template): Finding[] {
   const known = [...template.params.keys()];
   const at = (param: string): Path => [...path, 'params', param];

@@ -14,11 +14,11 @@ export interface ParamValue {
 }
 export type ParamScope = ReadonlyMap<string, ParamValue>;
 
-/** What of a value is written elsewhere than the value itself, by the `pathKey` of its path. */
+/** Parts of a value that are written elsewhere, by the `pathKey` of their path. */
 export type Origins = Map<string, Path>;
 export const pathKey = (path: Path): string => JSON.stringify(path);
 
-/** Placeholders that nothing can be put into, whoever uses them: one for each place. */
+/** Placeholders that nothing can fill, wherever they are used: one for each place. */
 export function faultsIn(value: unknown, path: Path, known: readonly string[]): Finding[] {
   return textsIn(value, path).flatMap(({ text, path: at, isKey }) =>
     [...text.matchAll(PLACEHOLDER)].flatMap(([whole, name, end]): Finding[] => {
@@ -50,7 +50,7 @@ interface Text {
   readonly isKey: boolean;
 }
 
-/** All texts and keys, in the order of the file. What contains itself is looked into once. */
+/** All texts and keys, in the order of the file. A value that contains itself is visited once. */
 function textsIn(value: unknown, path: Path, around: readonly unknown[] = []): Text[] {
   if (typeof value === 'string') return [{ text: value, path, isKey: false }];
   if (typeof value !== 'object' || value === null || around.includes(value)) return [];

@@ -2,7 +2,7 @@ import { errorAt, type Finding, type Path } from '../problem';
 import { pathKey, type Origins } from './placeholders';
 import { isJsonObject, type JsonObject } from '../../json';
 
-/** What each matrix made, by the name under which it is written. */
+/** The actions that each matrix made, by the name under which it is written. */
 export type MatrixGroups = ReadonlyMap<string, readonly string[]>;
 
 /** An action in which the name of a matrix stands for all that it made. `origins` learns where what was made of one entry is written. */
@@ -48,7 +48,7 @@ function singles({ type, with: own, soak }: JsonObject): Single[] {
   ].filter(({ name }) => name !== '');
 }
 
-/** Of a clause of `when`, or of a soak, the action that it looks at. */
+/** The action to which a clause of `when`, or a soak, refers. */
 const nameIn = (item: unknown): string => {
   const name = isJsonObject(item) ? item['action'] : item;
   return typeof name === 'string' ? name : '';

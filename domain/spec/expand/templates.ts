@@ -6,7 +6,7 @@ import { templateSchema, templatesSchema } from '../written';
 import { faultsIn, namesIn } from './placeholders';
 import { isJsonObject } from '../../json';
 
-/** Of an action: its fields as they are written, and what they are where none is given. */
+/** For an action: its fields as they are written, and what they are where none is given. */
 export interface Template {
   readonly params: ReadonlyMap<string, unknown>;
   readonly action: Readonly<Record<string, unknown>>;

@@ -32,7 +32,7 @@ const forChildren: Rule = (spec) =>
     return [errorAt(path, 'ambiguous-artifact', message, 'order them with needs, so that one of them comes last')];
   });
 
-/** Of an artifact that an action looks at: whether it is clear who made it, also where a producer made none and passes on another's. */
+/** For an artifact that an action uses: whether it is clear who made it, also where a producer made none and passes on another's. */
 export function ambiguous(spec: PipelineSpec, name: string, artifact: string, path: Finding['path']): Finding[] {
   const { through, end } = passagesOf(spec.actions, name, artifact);
   if (end.kind !== 'ambiguous') return [];
@@ -43,7 +43,7 @@ export function ambiguous(spec: PipelineSpec, name: string, artifact: string, pa
   return [errorAt(path, 'ambiguous-artifact', `${artifact} comes from ${from}`, hint)];
 }
 
-/** These act on what exists, or have no way to say what they made; whoever waits for an artifact of theirs gets none. */
+/** These act on what exists, or have no way to say what they made; an action that waits for an artifact of theirs gets none. */
 const MAKE_NOTHING: readonly ActionSpec['type'][] = ['deploy', 'canary', 'manual-pick', 'custom-script', 'wait-for'];
 
 const outputs: Rule = (spec) =>

@@ -67,7 +67,7 @@ const emptyAt = (path: Path, { from, to }: BlackoutSpec): Finding =>
 /** Any moment does for what recurs. */
 const ANY_MONDAY_MS = Date.UTC(2023, 0, 2);
 
-/** What waits for an opening that never comes says nothing wrong for weeks. */
+/** A wait for an opening that never comes shows no fault for weeks. */
 const neverOpen: Rule = (spec) => {
   if ([...blackoutFaults(spec)].length > 0 || hasUnknownZone(spec)) return [];
   return Object.entries(spec.actions).flatMap(([name, action]): Finding[] => {
@@ -88,7 +88,7 @@ const hasUnknownZone = (spec: PipelineSpec): boolean =>
 const zonesOf = (action: PipelineSpec['actions'][string]): string[] =>
   (openTimesOf(action)?.windows ?? []).map(({ timezone }) => timezone);
 
-/** What updates nothing and has no window begins in a blackout of its pipeline all the same. */
+/** An action that updates nothing and has no window still begins in a blackout of its pipeline. */
 const idleBlackouts: Rule = (spec) => {
   const isGated = Object.values(spec.actions).some((action) => openTimesOf(withBlackouts(spec, action)) !== undefined);
   if (spec.blackouts === undefined || isGated) return [];

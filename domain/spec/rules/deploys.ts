@@ -17,7 +17,7 @@ export function placedDeploys(
   }));
 }
 
-/** What judges tasks by checks: a deploy or a canary, with the stretches of time in which it does. */
+/** Actions that judge tasks by checks: a deploy or a canary, with the stretches of time in which it does. */
 export interface Judging {
   readonly name: string;
   readonly path: Path;
@@ -27,7 +27,7 @@ export interface Judging {
   readonly whileUpdating: boolean;
   /** In their order, but for the completion, where all tasks are updated. */
   readonly phases: readonly JudgedPhase[];
-  /** Of all phases and of the completion. */
+  /** Over all phases and the completion. */
   readonly longestBakeMs: number;
 }
 

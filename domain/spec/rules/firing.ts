@@ -27,7 +27,7 @@ const firingFaults: Rule = (spec) =>
 
 export const firingRules: readonly Rule[] = [firingFaults];
 
-/** What cannot be negative cannot lose more than all of itself, and thresholds are strict. */
+/** A metric that cannot be negative cannot lose more than all of itself, and thresholds are strict. */
 function impossibleFall(path: Path, { name, threshold, method }: HealthCheck): Finding[] {
   const bounds = boundsOf(threshold);
   const fall = bounds.find(({ sign, allowed }) => sign < 0 && allowed !== undefined);

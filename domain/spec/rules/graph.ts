@@ -79,7 +79,7 @@ const unreachable: Rule = (spec) => {
   });
 };
 
-/** What must have succeeded for an action to run. */
+/** The actions that must have succeeded for an action to run. */
 function mustSucceed({ actions }: PipelineSpec, edges: Edges): (name: string) => ReadonlySet<string> {
   const visit = (name: string, found: Set<string>): Set<string> => {
     const action = actions[name];

@@ -22,7 +22,7 @@ const count = (path: Path, limit: Limit, mapping: object): Finding[] =>
 const bytes = (path: Path, limit: Limit, value: unknown): Finding[] =>
   finding(path, over(limit, jsonBytes(value)), ELSEWHERE);
 
-/** What other rules compare with each other: where it is too much, they would take minutes. */
+/** Values that other rules compare with each other: where it is too much, they would take minutes. */
 export const graphLimit: Rule = ({ artifacts, actions }) => [
   ...count(['artifacts'], SPEC_LIMITS.artifacts, artifacts),
   ...count(['actions'], SPEC_LIMITS.actions, actions),
@@ -72,7 +72,7 @@ const ofSteps = (path: Path, { pre = [], post = [] }: Steps): Finding[] =>
     steps.flatMap((step, index) => bytes([...path, when, index], SPEC_LIMITS.stepWith, step)),
   );
 
-/** What a pipeline remembers for each of its deploys, and a release for each of its actions. */
+/** The memory of a pipeline for each of its deploys, and of a release for each of its actions. */
 const storedState: Rule = ({ actions }) => {
   const all = Object.values(actions);
   const deploys = all.filter(({ type }) => type === 'deploy' || type === 'canary');

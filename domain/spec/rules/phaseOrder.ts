@@ -39,7 +39,7 @@ export const phaseOrderRules: readonly Rule[] = [ownNames, growing];
 const phasesOf = (spec: Parameters<Rule>[0]): { path: Path; phases: NonNullable<DeploySpec['phases']> }[] =>
   placedDeploys(spec).map(({ path, deploy }) => ({ path: [...path, 'phases'], phases: deploy.phases ?? [] }));
 
-/** Of one that becomes several, what all their names begin with. */
+/** The common prefix of the names, for one phase that becomes several. */
 const phaseName = (phase: PhaseSpec, index: number): string =>
   phase.name ?? ('forEach' in phase ? phase.forEach : `phase-${index + 1}`);
 

@@ -4,7 +4,7 @@ import type { Rule } from '../rule';
 import type { PipelineSpec, SoakSpec } from '../pipeline';
 import { errorAt, suggest, warningAt, type Finding, type Path } from '../problem';
 
-/** What a version has to soak in deploys it before, and can have done so. */
+/** The deploys in which a version has to soak come before it, and can have done so. */
 const soaks: Rule = (spec) =>
   Object.entries(spec.actions).flatMap(([name, action]): Finding[] => {
     if ((action.type !== 'deploy' && action.type !== 'canary') || action.soak === undefined) return [];
@@ -73,7 +73,7 @@ function elsewhere(spec: PipelineSpec, name: string, { pipeline, artifact }: Els
   ];
 }
 
-/** What waits behind a release that soaks expires in the queue. */
+/** Releases that wait behind a soaking one expire in the queue. */
 function outlasting({ releases }: PipelineSpec, soak: SoakSpec, path: Path): Finding[] {
   const { expireAfter } = releases;
   if (expireAfter === undefined || soak.for < expireAfter) return [];

@@ -6,7 +6,7 @@ import { deployOf, newSlot, pendingSlots, unfinished, unitOf, type Slot, type Up
 import { GateMemory, type Kept, type Pending } from './memory';
 import type { ProjectStore } from './store';
 
-/** What the `config` of a deploy says. */
+/** The `config` of a deploy. */
 export interface GateConfig {
   readonly project: string;
   /** All rules of all versions, in the order in which they are tried. */
@@ -50,8 +50,8 @@ export class GateFleet {
   }
 
   /**
-   * Learns what the calls that follow need: the present value, and what these versions say. A value that somebody else has written since is a version
-   * of its own, which no update has touched.
+   * Learns what the calls that follow need: the present value, and what these versions say. A value written by another process
+   * since is a version of its own, which no update has touched.
    */
   async prepare(config: GateConfig, versions: readonly string[] = []): Promise<void> {
     const { project } = config;
@@ -76,7 +76,7 @@ export class GateFleet {
   }
 
   /**
-   * A deploy that lost its service without knowing, or in which somebody else has changed the value, goes no further; what it did can be reverted.
+   * A deploy that lost its service without knowing, or whose value was changed by another process, goes no further; what it did can be reverted.
    *
    * @throws ExtensionError
    */
@@ -120,7 +120,7 @@ export class GateFleet {
     return units.some((unit) => this.active(unit).length > 0);
   }
 
-  /** What slices were on is kept until the value is written: whatever keeps it from that, they are still there. */
+  /** The previous versions of slices are kept until the value is written: whatever keeps it from that, they are still there. */
   private begin(project: string, changes: readonly Change[]): void {
     const kept = this.keptOf(project);
     for (const { unit, index, slot, id, version } of changes) {
@@ -200,7 +200,7 @@ export class GateFleet {
     }
   }
 
-  /** What no slice is on, and no update that is remembered brings. */
+  /** A version that no slice is on, and no remembered update brings. */
   private forgetVersions(project: string, asked: readonly string[]): void {
     const { state } = this.memory;
     const units = this.unitsOf(project);
@@ -267,7 +267,7 @@ export class GateFleet {
     state.units[unitName(project, rule)] ??= { version, update: null, starts: [], slots };
   }
 
-  /** Of a rule that is new: what the others began with. */
+  /** For a new rule: what the others began with. */
   private presentVersion(project: string): string {
     const [unit] = this.unitsOf(project);
     return unit === undefined ? this.keptOf(project).version : unitOf(this.memory.state, unit).version;

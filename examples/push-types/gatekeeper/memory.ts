@@ -1,22 +1,22 @@
 import type { Project } from '../../../sdk';
 import { Memory, type State } from '../../../sdk/updates';
 
-/** What is known of a project. */
+/** The remembered state of a project. */
 export interface Kept {
   /** The value that we have read or written last. */
   written: unknown;
-  /** The value that is being written, for whoever begins anew in between. */
+  /** The value being written, for a process that restarts in between. */
   next?: unknown;
-  /** What versions say, so that a revert finds them whatever became of their files. */
+  /** The content of versions, so a revert finds them whatever became of their files. */
   readonly contents: Record<string, Project>;
   /** Which of them the value was when we saw it first. */
   readonly version: string;
   rules: readonly string[];
-  /** Of the newest deploy. */
+  /** For the newest deploy. */
   fence?: number | undefined;
-  /** Deploys in which somebody else has changed the value. */
+  /** Deploys whose value was changed by another process. */
   readonly interrupted: readonly string[];
-  /** What slices were on that a write under way changes. */
+  /** The previous versions of slices that a write under way changes. */
   readonly pending: Pending[];
 }
 

@@ -97,7 +97,7 @@ function healthTasks(fleet: GateFleet, id: string, { updatedBy, exclude = [] }: 
   return { id, fresh: inside, updated, control: outside, before: inside };
 }
 
-/** Of projects and rules. */
+/** Counts of projects and rules. */
 const NAME = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 
 function problemsOf({ project, rules }: Config): { path: string; message: string }[] {

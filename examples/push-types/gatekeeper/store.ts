@@ -8,7 +8,7 @@ export interface ProjectStore {
   read(project: string): Promise<{ readonly value: unknown; readonly version?: string }>;
   /** Writes a value in place of the one that is said to be there. False, and nothing is done, where another one is. */
   write(project: string, value: unknown, before: unknown): Promise<boolean>;
-  /** What a version says; undefined where there is none. */
+  /** The content of a version; undefined where there is none. */
   version(project: string, version: string): Promise<unknown>;
 }
 

@@ -25,8 +25,8 @@ const ANSWER_MS = 2_000;
 const LOOK_EVERY_MS = 20;
 
 /**
- * Starts, stops and finds the processes of the service on this machine. They are no children that end with their parent: all that is
- * known of them is in files which they write themselves, so that whoever comes after a crash finds them again.
+ * Starts, stops and finds the processes of the service on this machine. They are no children that end with their parent: all
+ * knowledge of them is in files which they write themselves, so a successor finds them after a crash.
  */
 export class Copies {
   private readonly started = new Map<string, ChildProcess>();
@@ -64,7 +64,7 @@ export class Copies {
     }
   }
 
-  /** Starts a copy, unless it runs already, and waits until it is live. What went wrong, or undefined. */
+  /** Starts a copy, unless it runs already, and waits until it is live. The fault, or undefined. */
   async bringUp({ task, version }: Copy): Promise<string | undefined> {
     if (!this.runs(task)) this.start({ task, version });
     const deadline = Date.now() + START_MS;
@@ -121,7 +121,7 @@ export class Copies {
     }
   }
 
-  /** The processes of a task that run; one that ended long ago may have left its number to somebody else. */
+  /** The processes of a task that run; one that ended long ago may have left its number to another process. */
   private pids(task: string): number[] {
     const pids = new Set([this.read(task)?.pid, this.started.get(task)?.pid]);
     return [...pids].filter((pid) => pid !== undefined).filter((pid) => wordsOf(pid).includes(task));

@@ -14,7 +14,7 @@ import {
 import { Copies, type CopiesOptions } from './copies';
 import { writeTargets } from './targets';
 
-/** What `fleet.yaml` says. */
+/** The content of `fleet.yaml`. */
 export const fleetSchema = z.strictObject({
   service: z.string().min(1),
   firstVersion: z.string().min(1),
@@ -35,7 +35,7 @@ const PAST_STARTS = 20;
 
 /**
  * The copies on this machine, and the updates that change them. Calls only write down what is wanted; `step` makes it so, looking
- * at the processes each time. Whatever crashed in between, the next step continues from what it finds.
+ * at the processes each time. After any crash, the next step continues from the state that it finds.
  */
 export class Fleet {
   readonly copies: Copies;
@@ -89,7 +89,7 @@ export class Fleet {
     return unfinished(this.state, name).some((id) => this.isActive(name, id)) || unit.slots.some(isUpdating);
   }
 
-  /** Of a slot that the memory does not know: where the memory was lost, what runs must not be taken for what is to run. */
+  /** For an unknown slot: where the memory was lost, what runs must not be taken for what is to run. */
   private lastStart(name: string, index: number): number {
     const before = `${name}/${index}@`;
     const starts = this.copies.known().filter((task) => task.startsWith(before));
@@ -127,7 +127,7 @@ export class Fleet {
     return [...[...down, ...live].slice(0, atOnce), ...supervised];
   }
 
-  /** What runs, or ran, for this unit and is not what its slots hold. */
+  /** A process that runs, or ran, for this unit and is not in its slots. */
   private strangers(name: string, unit: UnitState): string[] {
     const current = unit.slots.map(({ start }, index) => startName(name, index, start));
     return this.copies.known().filter((task) => task.startsWith(`${name}/`) && !current.includes(task));

@@ -29,7 +29,7 @@ function main(): void {
     else response.writeHead(404).end();
   });
   server.listen(0, HOST, () => say({ pid: process.pid, port: (server.address() as AddressInfo).port }));
-  // What is being answered is answered; then it ends.
+  // Requests under way are answered; then it ends.
   process.once('SIGTERM', () => {
     server.close(() => process.exit(0));
     server.closeIdleConnections();
@@ -57,7 +57,7 @@ function metrics(): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** Of two processes that were started for the same task only the first continues. */
+/** If two processes were started for the same task, only the first continues. */
 function claim(): boolean {
   const mine = `${RUN_FILE}.${process.pid}`;
   writeFileSync(mine, JSON.stringify({ pid: process.pid }));
@@ -71,7 +71,7 @@ function claim(): boolean {
   }
 }
 
-/** Where it is, for whoever looks after it: whole or not at all. */
+/** Its address, for the supervisor: whole or not at all. */
 function say(where: { readonly pid: number; readonly port: number }): void {
   writeFileSync(`${RUN_FILE}.${process.pid}`, JSON.stringify(where));
   renameSync(`${RUN_FILE}.${process.pid}`, RUN_FILE);

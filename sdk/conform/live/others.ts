@@ -84,7 +84,7 @@ export function liveTickets(subject: Omit<TicketSubject, 'keys'> & Pick<LiveSett
   };
 }
 
-/** Whether anybody answers, whatever. @throws Broken */
+/** Whether the service answers at all. @throws Broken */
 async function reached<S extends Reachable>(subject: S, method: string): Promise<S> {
   const talk = new Conversation(subject);
   if ((await talk.post(method, '{')) !== null) return subject;

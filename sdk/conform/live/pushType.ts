@@ -123,7 +123,7 @@ class LiveFleet {
     }
   }
 
-  /** Of an update that was refused there is nothing to follow. */
+  /** A refused update cannot be followed. */
   private track(updateId: string): Promise<readonly TrackedUnit[]> {
     const world = this.world(this.pipeline, 0);
     return world.ask('trackUpdates', { updateId }).then(

@@ -18,7 +18,7 @@ async function interrupted(world: PushTypeWorld, method: (typeof UPDATE_COMMANDS
   if (now?.state === 'done') throw new Skipped('slow', 'all tasks were updated before the command came');
 }
 
-/** What people do to an update under way. */
+/** Commands of people to an update under way. */
 export const COMMAND_CHECKS = [
   pushTypeCheck(
     'pause starts no more tasks, those in flight finish, and resume continues to the end',

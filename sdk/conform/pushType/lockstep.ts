@@ -1,7 +1,7 @@
 import { demand, demandEqual, demandFields, demandRefusal } from '../check';
 import { pushTypeCheck, type TargetInput } from './world';
 
-/** What a push type that shifts traffic owes besides. */
+/** Further obligations of a push type that shifts traffic. */
 export const LOCKSTEP_CHECKS = [
   pushTypeCheck(
     'traffic is shifted to a version before any task runs it, and to what is asked for again nothing happens',

@@ -11,7 +11,7 @@ const REFUSED_UPDATES: readonly (readonly [string, Partial<UpdateInput>])[] = [
   ['targets that are no list', { targets: 'all' as never }],
 ];
 
-/** What is asked before anything begins. */
+/** The questions before anything begins. */
 export const LOOK_CHECKS = [
   pushTypeCheck(
     'a config that names its units has no problems, and one that names none has',

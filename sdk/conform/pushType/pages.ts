@@ -1,7 +1,7 @@
 import { demandEqual, demandFields, demandRefusal } from '../check';
 import { pushTypeCheck, type PushTypeWorld } from './world';
 
-/** Whoever gives all units at once is asked for none of this. */
+/** A push type that gives all units at once is asked none of this. */
 const inPages = (
   title: string,
   advice: string,
@@ -17,7 +17,7 @@ const two = (world: PushTypeWorld, unit: string) => ({
   targets: [world.target(world.fresh, { unit, amount: { count: 2 } })],
 });
 
-/** What a push type promises that answers `next`. */
+/** The promises of a push type that answers `next`. */
 export const PAGE_CHECKS = [
   inPages(
     'its units come page by page, each once, and the last page says so',

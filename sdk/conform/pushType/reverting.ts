@@ -1,7 +1,7 @@
 import { demandEqual, demandFields, demandRefusal } from '../check';
 import { pushTypeCheck, EXECUTE_UPDATES } from './world';
 
-/** What takes updates back. */
+/** Checks that take updates back. */
 export const REVERT_CHECKS = [
   pushTypeCheck(
     'a revert touches only the tasks of the updates that it names',

@@ -35,17 +35,17 @@ export type UpdateInput = RequestInput<PushTypeMethods['executeUpdates']>;
 export type TargetInput = UpdateInput['targets'][number];
 export type TrackedUnit = ResponseOf<PushTypeMethods['trackUpdates']>['units'][number];
 
-/** What a call says of its deploy. */
+/** The part of a call about its deploy. */
 interface Asking {
   readonly config?: Readonly<Record<string, unknown>>;
   readonly fence?: number | undefined;
 }
 
-/** What the cases of the suite work with. */
+/** The tools of the cases of the suite. */
 export class PushTypeWorld {
   readonly first: string;
   readonly second: string;
-  /** Of the first unit, which most stories are about, and of the second. */
+  /** The state of the first unit, which most stories are about, and of the second. */
   readonly size: number;
   readonly secondSize: number;
   readonly version: string;

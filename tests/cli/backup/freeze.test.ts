@@ -61,7 +61,7 @@ test('a process continues by itself when a backup is killed that has stopped it'
   await grows(before);
 });
 
-/** What stands by to let the writer continue. */
+/** The process that stands by to let the writer continue. */
 function signalGuards(signal: NodeJS.Signals): number {
   const guards = readdirSync('/proc').filter(
     (pid) => /^\d+$/.test(pid) && commandOf(pid).endsWith(`guard ${writer.pid}`),

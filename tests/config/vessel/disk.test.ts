@@ -71,7 +71,7 @@ test('a disk that takes only a part of a piece counts as full', async () => {
   await expect(writeWhole(file, Buffer.from('0123456789'), 0)).rejects.toThrow('it took 8 of 10 bytes');
 });
 
-/** A package that a host has on its disk, and nobody else any more. */
+/** A package that only one host has on its disk. */
 async function keptOnDisk() {
   const { pack, data, stop } = await world.published(6 * PIECE);
   await world.commit(pack);

@@ -182,7 +182,7 @@ test('a host that starts again continues with the pieces on its disk', async () 
     }),
   });
   await world.whole(after, pack);
-  // Of the other pieces the source may count a request that was under way when the host was killed.
+  // For the other pieces the source may count a request that was under way when the host was killed.
   expect(onDisk.map((piece) => source.counts[piece])).toEqual(asked);
   const missing = pack.pieces.map((_, piece) => piece).filter((piece) => !onDisk.includes(piece));
   expect(fetched.sort((a, b) => a - b)).toEqual(missing);

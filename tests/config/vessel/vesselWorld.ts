@@ -44,7 +44,7 @@ interface HostOptions {
 export class VesselWorld {
   readonly store = new MemoryStore(() => 0);
   readonly notes: string[] = [];
-  /** What the clock is ahead of that of the machine. */
+  /** The lead of the clock over that of the machine. */
   aheadMs = 0;
   readonly home = mkdtempSync(join(tmpdir(), 'conveyor-vessel-'));
   private readonly closing: (() => unknown)[] = [];
@@ -132,7 +132,7 @@ export class VesselWorld {
     return { port: at, url: `http://${HERE.host}:${at}`, close };
   }
 
-  /** Somebody who says to have a package of the configuration, and gives what it likes. */
+  /** A peer that claims to have a package of the configuration, and sends anything. */
   async peer(name: string, version: string, giver: PieceProvider, throttle?: Throttle): Promise<string> {
     const door = await listenForPeers(giver, HERE, throttle);
     this.closing.push(() => door.close());

@@ -131,7 +131,7 @@ describe('a release that a rule protects', () => {
     const kind = 'emergency';
     const fewer = rules(prod({ approvals: { count: 2, by: ['group:sre'] }, emergency: { approvals: 1 } }));
     expect(approvalStatus(fewer, ask({ kind, ...by('user:sue') })).met).toBe(true);
-    // Where the rule names nobody they are owners, whom the pipeline counts.
+    // If the rule names no one they are owners, whom the pipeline counts.
     expect(approvalStatus(rules(prod({ emergency: { approvals: 1 } })), ask({ kind })).met).toBe(true);
   });
 

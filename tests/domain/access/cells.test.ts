@@ -3,7 +3,7 @@ import { mayDo, mayUse, OWNED_BY, ROLES, type OwnedBy, type Role } from '../../b
 import { LACKS, reaches, WAYS, type WayName } from '../../builders/accessWays';
 
 /**
- * Who may do what, written by hand: a cell here changes only because somebody means to change a right. docs/reference/access-matrix.md is
+ * Who may do what, written by hand: a cell here changes only with a deliberate change of a permission. docs/reference/access-matrix.md is
  * made of the code, and would follow a mistake.
  */
 

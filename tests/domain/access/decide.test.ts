@@ -320,7 +320,7 @@ describe('protection that owners cannot remove', () => {
     expect(why(asked('user:alice', 'push', { pipeline: 'prod-kv', spec }, policy))).toMatch(/^yes/);
     const nobody = { ...policy, groups: { ...policy.groups, oncall: [] } };
     expect(why(asked('user:alice', 'push', { pipeline: 'prod-kv', spec }, nobody))).toMatch(/there are 0 who may/);
-    // Whoever asks is in it, which says nothing of others.
+    // The requester is in it, which implies nothing for others.
     const joined = { ...policy, groups: { ...policy.groups, oncall: ['user:alice'] }, configured: policy.groups };
     expect(why(asked('user:alice', 'push', { pipeline: 'prod-kv', spec }, joined))).toMatch(/^yes/);
   });

@@ -21,7 +21,7 @@ async function tableOf(door: Door): Promise<string> {
   return [row(head), `|${'-|'.repeat(head.length)}`, ...(await Promise.all(rows))].join('\n');
 }
 
-/** What workers ask for a pipeline, by whose it is. */
+/** The questions of workers for a pipeline, by its owner. */
 function usesTable(): string {
   const owned = Object.keys(OWNED_BY) as OwnedBy[];
   const names = NAMES.filter((name) => OPERATIONS[name].doors.length === 0);

@@ -1,4 +1,4 @@
-/** What clocks show in each minute of some weeks, found by asking the platform minute by minute: what domain/calendar is checked against. */
+/** The wall time in each minute of some weeks, found by asking the platform minute by minute: what domain/calendar is checked against. */
 export interface Minutes {
   readonly startMs: number;
   /** Wall time in minutes since 1970, as if clocks showed UTC. */

@@ -111,7 +111,7 @@ interface Model {
   readonly budget: number;
   on: number;
   dead: number;
-  /** Of its traffic, to the new version. */
+  /** The share of its traffic that goes to the new version. */
   percent: number;
 }
 
@@ -153,7 +153,7 @@ function expectCarried(units: readonly Model[], stride: Stride, taken: (unit: Mo
 interface Chance {
   /** Whether a task that is updated stays dead, as far as the criterion lets it. */
   readonly dies: () => boolean;
-  /** Whether somebody ends the deploy in the middle of the stride. */
+  /** Whether a command ends the deploy in the middle of the stride. */
   readonly ends: () => boolean;
 }
 

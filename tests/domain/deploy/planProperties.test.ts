@@ -10,7 +10,7 @@ import { updateId } from '../../../domain/ids';
 import { deployWith } from '../../../domain/spec/deploy';
 import { targetsOf } from './plannedTargets';
 
-/** What holds of every plan and of every revert, whatever the phases and the fleet. */
+/** Properties of every plan and of every revert, for any phases and fleet. */
 
 const DEPLOYED = 'kv:2';
 const unit = (id: string, size: number, region: string, version: string | null = 'kv:1'): Unit => ({

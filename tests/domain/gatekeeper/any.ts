@@ -47,7 +47,7 @@ const projectOf = (restraints: readonly fc.Arbitrary<Restraint>[]): fc.Arbitrary
   return fc.array(rule, { minLength: 1, maxLength: 4 }).map((rules) => ({ rules }));
 };
 export const ANY_PROJECT = projectOf([...plain, laser]);
-/** What flagd can say as well. */
+/** The subset that flagd can express as well. */
 export const PROJECT_WITHOUT_LASER = projectOf(plain);
 
 const maybe = <T>(it: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> => fc.option(it, { nil: undefined });

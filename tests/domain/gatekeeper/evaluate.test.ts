@@ -176,7 +176,7 @@ describe('the order in which restraints are tried', () => {
   });
 });
 
-/** What a rule costs in the mean, tried in this order. */
+/** The mean cost of a rule, tried in this order. */
 function costOf(order: readonly number[], tried: readonly TriedRestraint[]): number {
   let [cost, reached] = [0, 1];
   for (const at of order) {

@@ -194,7 +194,7 @@ describe('transforms and reduce', () => {
     expect(observed(fields, fresh)).toBe(value);
   });
 
-  // What is not a number is missing data, whatever is made of it.
+  // A value that is not a number is missing data, whatever is made of it.
   test.each([
     ['no transform', []],
     ['max', ['max']],
@@ -379,7 +379,7 @@ describe('for all data', () => {
   });
 });
 
-/** What docs/reference/health.md says of transforms and `reduce`, written down without any regard to speed. */
+/** The transforms and `reduce` of docs/reference/health.md, written without regard to speed. */
 describe('fast or slow, the numbers are the same to the last digit', () => {
   type Step = HealthCheck['transform'][number];
   const SPAN = { start: END - 10 * MINUTE, end: END };

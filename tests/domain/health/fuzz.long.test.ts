@@ -60,7 +60,7 @@ const sideOf = (rows: readonly Point[][], silent = 0): Side => ({
   series: rows.map((points, nth) => ({ labels: { task: `t/${nth}` }, points })),
 });
 
-/** What speaks against one evaluation; undefined when nothing does. */
+/** The objections to one evaluation; undefined when nothing does. */
 function judged(evaluate: Evaluate, seed: number): string | undefined {
   const random = chances(seed);
   const { next, of } = random;

@@ -3,7 +3,7 @@ import { evaluateCheck } from '../../../domain/health/evaluate';
 import type { HealthSeries, Point, Side, TimeRange } from '../../../domain/health/series';
 import { healthCheckSchema, type HealthCheck } from '../../../domain/spec/health';
 
-/** What holds for all data, whatever the check. */
+/** Properties of all data, for any check. */
 
 const MINUTE = 60_000;
 const POINTS = 5;

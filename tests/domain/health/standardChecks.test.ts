@@ -38,7 +38,7 @@ async function judged(name: string, bad: BehaviourSpec): Promise<CheckEvidence> 
   await fleet.behaves('kv:2', bad);
   await fleet.twine('executeUpdates', update(UPDATE, 'kvstore-x', 'kv:2', { amount: { count: 3 } }));
   if (bad.crashOnStart) {
-    // What does not start is fixed in the end, so that there are tasks to judge.
+    // Tasks that do not start are fixed in the end, so there are tasks to judge.
     fleet.pass(MINUTE / 2);
     await fleet.behaves('kv:2', {});
   }

@@ -5,7 +5,7 @@ import { recordRelease } from '../../../domain/pipeline/recordOutcome';
 import { rolledBack } from '../../../domain/pipeline/rollback';
 import type { HistoryRow } from '../../../domain/views';
 
-/** What is said of `kvstore/1/deploy`: the kind, who found it, and why. */
+/** The timeline of `kvstore/1/deploy`: the kind, who found it, and why. */
 type Said = readonly [kind: string, foundBy: string | null, why: string];
 
 const first = (...deploys: HistoryRow['deploys'][number][]): HistoryRow => pastRelease(1, deploys);

@@ -7,7 +7,7 @@ import { NOW, resultOf } from '../../builders/pipelineWorld';
 
 type Supersede = 'waiting' | 'never' | 'running';
 
-/** What each release does, in any order: a pick, tests that take groups, and a deploy that takes them too. */
+/** The steps of each release, in any order: a pick, tests that take groups, and a deploy that takes them too. */
 const PLAN: readonly ((release: number) => ReadyAction)[] = [
   (release) => pick(release),
   (release) => exclusive(release, ['prod'], 'smoke'),

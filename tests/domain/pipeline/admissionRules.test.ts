@@ -25,7 +25,7 @@ const held = (state: PipelineState) => takePipeline(state, 'hold', { actor: 'use
 const over = (state: PipelineState, release: number, action: string) => withdraw(state, { release, action });
 const two = ['east', 'west'];
 
-/** What a deploy of kv:1 that was stopped leaves to the next. */
+/** The state that a stopped deploy of kv:1 leaves to the next. */
 const LEFT = { left: ['kv:1'], before: { units: [] } };
 
 describe('who deploys when (docs/design/pipeline.md#concurrency)', () => {

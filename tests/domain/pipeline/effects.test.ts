@@ -2,7 +2,7 @@ import { effectOfPipeline, takePipeline } from '../../../domain/pipeline/control
 import type { PipelineVerb } from '../../../domain/verbs';
 import { NOW, pipelineOf } from '../../builders/pipelineWorld';
 
-/** What the pipeline answers to the last of these verbs. */
+/** The pipeline's answer to the last of these verbs. */
 function answer(...verbs: readonly PipelineVerb[]): string {
   const state = verbs.reduce((before, verb) => takePipeline(before, verb, { actor: 'user:alice' }, NOW), pipelineOf());
   return effectOfPipeline(verbs.at(-1)!, state);

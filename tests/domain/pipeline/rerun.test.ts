@@ -183,7 +183,7 @@ describe('carried over is', () => {
     ...more,
   });
 
-  /** What of the actions would be carried, with those before them in the given states. */
+  /** The actions that would be carried, with those before them in the given states. */
   function carried(
     source: PipelineSource['actions'],
     was: Recollection,

@@ -7,7 +7,7 @@ import { rollbackOf, rolledBack } from '../../../domain/pipeline/rollback';
 import { created, isKnownBad, restored, started, type PipelineState } from '../../../domain/pipeline/state';
 import { artifact, deployed, manual, NOW, pipelineOf, resultOf, running, specOf } from '../../builders/pipelineWorld';
 
-/** What runs on the fleet, as whoever looks at it would say. */
+/** The versions on the fleet, as an observer would see them. */
 interface Fleet {
   readonly release: number;
   readonly version: string;

@@ -65,7 +65,7 @@ function fixed(spec: PipelineSpec): PipelineSpec {
   return fixed({ ...spec, actions: { ...spec.actions, [name]: { ...action, ...change } } });
 }
 
-/** What happens in a release until nothing can happen any more. */
+/** The events of a release until nothing can happen any more. */
 interface Story {
   readonly states: States;
   readonly started: readonly string[];
@@ -76,7 +76,7 @@ interface Story {
 
 const GIVEN = [artifact('given', 'given')];
 
-/** `cancelAfter` turns somebody cancels the release: what waits is cancelled, what runs ends so. */
+/** `cancelAfter` turns the release is cancelled: what waits is cancelled, what runs ends so. */
 function run(spec: PipelineSpec, rows: readonly Row[], picks: Iterator<number>, cancelAfter: number | null): Story {
   const states: States = {};
   const attempts: Record<string, number> = {};
@@ -202,7 +202,7 @@ test('every input of an action that runs on success has one value, which nothing
         const between = before.filter(
           (other) => producer === null || (other !== producer && ancestors(needs, other).has(producer)),
         );
-        // Whoever could have replaced it on the way did not succeed.
+        // No possible successor on the way succeeded.
         expect(between.filter((other) => started.includes(other) && succeededIn(rows, other))).toEqual([]);
       }
     }

@@ -1,6 +1,6 @@
 import { parsePipeline } from '../../../domain/spec/parse';
 
-/** What is wrong inside of a deploy hides nothing else of it: all is said at once. */
+/** A mistake inside of a deploy hides no other: all is said at once. */
 const codesOf = (phases: string, more = ''): string[] => {
   const text = `
 pipeline: web

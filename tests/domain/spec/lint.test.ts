@@ -5,7 +5,7 @@ const CHECK = { name: 'errors', metric: 'm', threshold: { above: 1 }, minSamples
 const PART = { name: 'part', scope: '*', amount: '5%' };
 const REGION = { forEach: 'region', amount: '100%' };
 
-/** What lint says of a pipeline with these fields. */
+/** The findings of lint for a pipeline with these fields. */
 const problemsOf = (fields: object) =>
   parsePipelineValue({
     pipeline: 'web',

@@ -10,7 +10,7 @@ const takes = (value: unknown): boolean => validate(value) === true;
 const errorsOf = (value: unknown): Problem[] =>
   parsePipelineValue(value).problems.filter(({ severity }) => severity === 'error');
 
-/** What lint refuses and no JSON schema can: it looks at one value at a time, by its form. */
+/** Pipelines that lint refuses and no JSON schema can: it looks at one value at a time, by its form. */
 const BEYOND: Readonly<Record<string, readonly string[]>> = {
   'whether a name is that of something else in the file': [
     ...[
@@ -72,7 +72,7 @@ const valueAt = (root: unknown, path: string): unknown =>
     .filter((key) => key !== '')
     .reduce<unknown>((value, key) => (Object(value) as Record<string, unknown>)[key], root);
 
-/** Of an action that is made: its values are looked at once parameters have been put in. */
+/** For a generated action: its values are looked at once parameters have been put in. */
 function ofMade({ path, code }: Problem, root: unknown): boolean {
   const [first, name = '', field = '', param] = path.split('.');
   const action = Object(valueAt(root, `actions.${name}`)) as object;

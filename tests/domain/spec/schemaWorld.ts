@@ -144,7 +144,7 @@ const places = (value: unknown): Place[] =>
 
 const SOURCES: readonly object[] = [WHOLE, WHOLE, WHOLE, TEMPLATED, ...examplePipelines().map(exampleSource)];
 
-/** What stands under each key somewhere. */
+/** The values under each key anywhere. */
 const SEEN = new Map<string, unknown[]>();
 for (const [parent, key] of SOURCES.flatMap(places)) SEEN.set(key, [...(SEEN.get(key) ?? []), parent[key]]);
 

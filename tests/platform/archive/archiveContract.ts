@@ -7,7 +7,7 @@ export const ALL = { sinceMs: 0, untilMs: 1e12, by: 'category' } as const;
 export const mark = (readUntilMs: number) => ({ origin: 'default/a', readUntilMs });
 
 /**
- * What everybody may rely on of an archive, wherever it is. `open` opens the same one again, empty at the beginning of each test; `lose`
+ * The contract of an archive, wherever it is. `open` opens the same one again, empty at the beginning of each test; `lose`
  * makes it as if it had never been.
  */
 export function archiveContract(open: () => Archive, lose: () => Promise<void>): void {

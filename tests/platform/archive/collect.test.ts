@@ -33,15 +33,15 @@ class MemoryArchive implements Pick<Archive, 'write' | 'mark' | 'findKnown'> {
 interface Ended {
   readonly number: number;
   readonly closedMs: number;
-  /** How often nobody answers. */
+  /** The number of unanswered reads. */
   failures?: number;
-  /** What is left of it cannot be read either. */
+  /** The rest of it cannot be read either. */
   readonly isGone?: boolean;
 }
 
 class NoAnswer extends Error {}
 
-/** What ended, where a worker polled last at `polledMs`; null where there is none. */
+/** Ended workflows, with a last poll of a worker at `polledMs`; null where there is none. */
 function endingsOf(ended: readonly Ended[], polledMs: number | null = null, failure: Error = new NoAnswer('silence')) {
   const closed = (one: Ended): ArchivableRun => {
     const { number, closedMs } = one;

@@ -28,7 +28,7 @@ export function describeWithPostgres(name: string, tests: (server: PostgresServe
   });
 }
 
-/** PostgreSQL refuses to run as root: then somebody without rights runs it. */
+/** PostgreSQL refuses to run as root: then a user without permissions runs it. */
 const NOBODY = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : undefined;
 
 /** A server on a port of its own; what it holds outlives its process. */
@@ -61,7 +61,7 @@ class PostgresServer {
     });
   }
 
-  /** At once, whoever uses it. */
+  /** At once, despite open connections. */
   async kill(): Promise<void> {
     const { running } = this;
     if (running === undefined || running.exitCode !== null || running.signalCode !== null) return;
@@ -71,7 +71,7 @@ class PostgresServer {
     await ended;
   }
 
-  /** Runs one statement as whoever owns it. */
+  /** Runs one statement as the owner. */
   async query(sql: string): Promise<void> {
     const client = new Client({ connectionString: this.url });
     await client.connect();

@@ -3,7 +3,7 @@ import { archiveAt } from './archiveAt';
 import { DAY_MS } from '../../../domain/milliseconds';
 import { archived, HOUR_MS } from '../../builders/archiveRows';
 
-/** A process of its own that brings an archive up to date, and prints a line for each release that it reads. Whoever started it may kill it. */
+/** A process of its own that brings an archive up to date, and prints a line for each release that it reads. Its parent may kill it. */
 const [place = '', releases = '0'] = process.argv.slice(2);
 const NOW_MS = (Number(releases) + 2) * HOUR_MS;
 

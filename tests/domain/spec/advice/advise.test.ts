@@ -12,7 +12,7 @@ const CHECK = { name: 'errors', metric: 'rpc.errors', threshold: { above: 1 } };
 const WINDOW = { days: ['mon', 'tue'], from: '09:00', to: '12:00', timezone: 'UTC' };
 const REGION = { scope: 'region:a', amount: '100%', bake: '30m' };
 
-/** A pipeline that nobody has anything to say about, but for what is changed of its deploy. */
+/** A pipeline without any advice, except for the given changes of its deploy. */
 function pipeline(change: object = {}, deploy: object = {}, others: object = {}, more: Partial<PipelineSource> = {}) {
   const phases = [{ scope: '*', amount: '1%', bake: '10m' }, REGION];
   const whole = { pushType: 'twine', healthChecks: [CHECK], phases, ...change };

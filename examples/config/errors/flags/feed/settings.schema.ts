@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What the servers of the feed read while they run. */
+/** Settings that the servers of the feed read while they run. */
 export const settings = z.strictObject({
   /** Requests a second of one user: from where on they are slowed down, and from where on they are refused. */
   soft: z.number(),
