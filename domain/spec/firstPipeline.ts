@@ -5,7 +5,7 @@
 export function firstPipeline(name: string, owner: string, schema: string | null = null): string {
   return `${schema === null ? '' : `# yaml-language-server: $schema=${schema}\n`}# A release of this pipeline builds a version and deploys it in phases. Try: conveyor lint, conveyor plan.
 pipeline: ${name}
-description: What it is, in one line
+description: one line about this pipeline
 owners: [${owner}] # who may command it; also group:… and service:…
 
 # schedule: { mode: calendar, calendar: "0 10 * * 1-4", timezone: Europe/London } # when deploys may start; now: at any time

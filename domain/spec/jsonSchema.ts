@@ -21,7 +21,8 @@ export function pipelineJsonSchema(): object {
   return {
     $schema,
     title: 'Conveyor pipeline',
-    description: 'What a release does and how it deploys. Written as YAML; checked by conveyor lint.',
+    description:
+      'A pipeline: the actions of its releases and the phases of its deploys. Written as YAML; checked by conveyor lint.',
     ...schema,
   };
 }

@@ -30,7 +30,7 @@ export const WAYS = {
   'a follow-on': { kind: 'follow-on' },
   'a rollback to a unit that had the version': { kind: 'rollback', held: ['kvstore-x'] },
   'a rollback to a unit that never had it': { kind: 'rollback', held: ['side-x'] },
-  'a rollback to a version that no unit had, or nobody knows which': { kind: 'rollback', held: [] },
+  'a rollback to a version of no known unit': { kind: 'rollback', held: [] },
   'a rollback to a version that only an import calls good': { kind: 'rollback', imported: true, held: ['kvstore-x'] },
 } as const satisfies Readonly<Record<string, Way>>;
 export type WayName = keyof typeof WAYS;

@@ -56,7 +56,7 @@ test('each recommendation has its line, what to do and why, by the file and by t
   expect(out).toContain(
     `${file}:17:21: late-in-the-week actions.deploy.window.days: deploy in the mornings of Monday to Thursday\n`,
   );
-  expect(out).toContain('    deploys may start on fri, when nobody is there the day after (Conveyor §6.5.4)\n');
+  expect(out).toContain('    deploys may start on fri, the day before a day off (Conveyor §6.5.4)\n');
   expect(out).toContain(`${file}:7:3: canary actions: try a version on a few tasks first`);
   expect(out).toContain('    5 of 10 pipelines of regular have one\n');
   expect(out).toMatch(/\n3 recommendations by the file, and by what ended in the category regular\n$/);

@@ -40,7 +40,7 @@ test('where something is known to be bad, allowing it is offered instead, while 
   const build = action({ name: 'build', knownBad: ['executable@kv:13#sha256:1'] });
   const allow = 'conveyor allow-artifact kvstore executable@kv:13 --reason "…"';
   const running = renderRelease(release({ actions: [build] }), [], view);
-  expect(running).toContain('Known bad: executable@kv:13#sha256:1, made by build: nobody deploys it');
+  expect(running).toContain('Known bad: executable@kv:13#sha256:1, made by build: not deployed until');
   expect(running).toContain(allow);
   const cancelled = renderRelease(ended({ state: 'cancelled', cause: 'bad-package', actions: [build] }), [], view);
   expect(cancelled).toContain(allow);

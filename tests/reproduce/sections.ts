@@ -98,7 +98,7 @@ function failedActions({ failedActions: found }: StatsReport): Section {
 const failedDeploys = ({ dora }: StatsReport): Section => ({
   ...{ title: 'Failed deploys (Conveyor §6.4.2)', unit: '%', addsUp: false },
   of: { what: 'deploys', counts: ours(dora, ({ changeFailures }) => changeFailures.of) },
-  says: 'Deploys that did not succeed, of those that nobody cancelled. How many versions are bad is put in; health checks find them.',
+  says: 'Deploys that did not succeed, among those that were not cancelled. How many versions are bad is put in; health checks find them.',
   lines: [
     {
       ...{ label: 'failed or reverted', is: 'outcome', paper: DEPLOY_FAILURES },
@@ -165,7 +165,7 @@ function patterns(people: readonly Inhabitant[]): Section {
 const times = ({ deployTimes: found }: StatsReport): Section => ({
   ...{ title: 'How long deploys take (Conveyor §6.5.2)', unit: 's', addsUp: false },
   of: { what: 'deploys that succeeded', counts: ours(found, ({ count }) => count) },
-  says: 'How long a deploy of a pipeline takes if all goes well is drawn from a distribution with the median and the 99th percentile of the paper, without its last fiftieth. What people, checks and neighbours add comes of the run.',
+  says: 'How long a deploy of a pipeline takes if all goes well is drawn from a distribution with the median and the 99th percentile of the paper, without its last fiftieth. The additions by people, checks and neighbours are results of the run.',
   lines: (['p50', 'p99'] as const).map((name) => ({
     ...{ label: name.toUpperCase(), is: 'outcome', paper: each((category) => DEPLOY_TIMES[category][name]) },
     ours: ours(found, (row) => row[`${name}Ms`] / 1000),
@@ -175,7 +175,7 @@ const times = ({ deployTimes: found }: StatsReport): Section => ({
 const spans = ({ spans: found }: StatsReport): Section => ({
   ...{ title: 'Where the time of deploys goes (Conveyor §6.5.2, Table 4)', unit: '%', addsUp: true },
   of: { what: 'hours of all deploys', counts: ours(found, ({ whole }) => Math.round(whole / 3_600_000)) },
-  says: 'Deploys are drawn with these shares. What fails early has no later steps, bakes last at least as long as a check looks back, and steps of less than a minute are left out.',
+  says: 'Deploys are drawn with these shares. Deploys that fail early have no later steps, bakes last at least as long as a check looks back, and steps of less than a minute are left out.',
   lines: SPAN_NAMES.map((name) => ({
     ...{ label: name, is: 'outcome', paper: each((category) => SPANS[category][name]), ours: shares(found, [name]) },
   })),

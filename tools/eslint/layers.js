@@ -6,7 +6,7 @@
 
 const PURE =
   'decisions are pure, so that the same input gives the same plan in a workflow, in a preview and in a test (and workflows cannot load the rest)';
-const TOP = 'nobody imports the programs at the top: what two of them share belongs below';
+const TOP = 'the programs at the top are imported nowhere: what two of them share belongs below';
 
 const LAYERS = {
   'domain/spec': { from: ['domain', 'domain/calendar'], types: [], packages: ['zod', 'yaml', 'ms'], why: PURE },
@@ -63,7 +63,7 @@ const LAYERS = {
     from: ['domain', 'client/operations', 'sdk'],
     types: ['client', 'domain/spec'],
     packages: ['node:crypto', 'node:timers'],
-    why: 'whoever goes through a server needs nothing of Temporal, which takes half a second to load',
+    why: 'commands that use a server need nothing of Temporal, which takes half a second to load',
   },
   server: {
     from: ['domain', 'domain/spec', 'domain/calendar', 'client', 'client/operations', 'sdk', 'platform', 'config'],

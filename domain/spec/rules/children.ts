@@ -8,7 +8,7 @@ const noLabel = (path: Path): Finding =>
   errorAt(
     path,
     'no-label',
-    'an empty label names nobody',
+    'an empty label matches no pipeline',
     'name a label that the children carry, such as { parent: inference }',
   );
 

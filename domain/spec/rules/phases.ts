@@ -27,7 +27,7 @@ const firstPhase: Rule = (spec) =>
     const [first] = deploy.phases ?? [{ amount: { percent: 1 } }];
     if (first && percentCovered(first.amount) <= LARGEST_FIRST_PERCENT) return [];
     const message = first
-      ? `the first phase updates ${percentCovered(first.amount)}% at once, so a bad version hits that much before anybody knows`
+      ? `the first phase updates ${percentCovered(first.amount)}% at once, so a bad version reaches that many tasks before it is noticed`
       : 'there is no phase before everything is updated at once';
     const at = first ? [...path, 'phases', 0, 'amount'] : [...path, 'phases'];
     return [

@@ -117,7 +117,7 @@ const lateInTheWeek = (path: Path, days: string): Finding =>
   warningAt(
     path,
     'late-in-the-week',
-    `deploys may start on ${days}, when nobody is there the day after`,
+    `deploys may start on ${days}, the day before a day off`,
     'deploy in the mornings of Monday to Thursday',
   );
 

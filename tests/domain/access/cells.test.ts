@@ -66,7 +66,7 @@ const BY_WAY: Readonly<Record<WayName, string>> = {
   'a follow-on': '✗✗✓✓',
   'a rollback to a unit that had the version': '✓✓✓✓',
   'a rollback to a unit that never had it': '✗✗✗✗',
-  'a rollback to a version that no unit had, or nobody knows which': '✗✗✗✗',
+  'a rollback to a version of no known unit': '✗✗✗✗',
   'a rollback to a version that only an import calls good': '✗✗✗✗',
 };
 

@@ -53,9 +53,9 @@ const INTRO = `# The matrix of access
 
 Who may do what by which door, with a \`platform\` section ([who may do what](access.md)). The page is made of the code by \`UPDATE_DOCS=1 npx jest tests/domain/access/matrix\`.
 Each cell also stands in a table written by hand, \`tests/domain/access/cells.test.ts\`, so that no right changes unnoticed. The pipeline is owned by *owner*, by an *owner who is no creator*, and by a group of which *member of an
-owner* is a member; *service owner* owns a unit that the deploy holds. What a rule of \`platform.protection\` may demand besides is in the last column.
+owner* is a member; *service owner* owns a unit that the deploy holds. The last column has the further demands that a rule of \`platform.protection\` may make.
 
-A webhook is known by its signature and the end of a run by its key, whoever sends them: there each program is as good as its secret.`;
+A webhook is known by its signature and the end of a run by its key, not by its sender: there each program is as good as its secret.`;
 
 const FILE = join(__dirname, '../../../docs/reference/access-matrix.md');
 
