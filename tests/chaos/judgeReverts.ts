@@ -29,16 +29,28 @@ interface Seen {
   readonly runs: boolean;
   readonly deploys: readonly Deploy[];
   readonly state: PipelineState | null;
-  readonly jobs: readonly JobView[];
+  /** Null where the deploy brings configuration, which tasks do not name as their version. */
+  readonly jobs: readonly JobView[] | null;
+  /** The release of another pipeline that is said to run now, as its deploy ended. */
+  readonly other: Pick<Deploy, 'version' | 'outcome'> | null;
 }
 
+const BROUGHT_BY_ANOTHER = /^(\S+)\/(\d+) is what runs now \((\S+)\); revert that one, or say /;
+
 /** @throws what the server says, but for a workflow that is not there */
-export async function seeRefusal(world: VirtualWorld, pipeline: string, release: number): Promise<Seen> {
+export async function seeRefusal(
+  world: VirtualWorld,
+  { pipeline, configuration }: Pick<Scenario, 'pipeline' | 'configuration'>,
+  release: number,
+  refused = '',
+): Promise<Seen> {
+  const [, other, number] = BROUGHT_BY_ANOTHER.exec(refused) ?? [];
   return {
     runs: await isRunning(world, workflowIds.deploy(pipeline, release, 'deploy', 1)),
     deploys: await deploysOf(world, pipeline),
     state: await world.pipeline(pipeline).query<PipelineState | null>('pipeline'),
-    jobs: await world.jobs(),
+    jobs: configuration === undefined ? await world.jobs() : null,
+    other: other && other !== pipeline ? await world.deployStatus(other, Number(number), 'deploy', 1) : null,
   };
 }
 
@@ -117,13 +129,20 @@ const CLAIMS: readonly (readonly [RegExp, Claim])[] = [
     ({ deploys }, { of }) => deploys.some((deploy) => deploy.release === of && deploy.endedAt !== null),
   ],
   [/^a reason is .*, more than /, (_, { reason }) => reason.length > REQUEST_LIMITS.reason.max],
-  [/^nothing of it is deployed$/, (seen) => succeededOf(seen).length === 0],
+  // Nothing ran before the first release.
+  [/^nothing of it is deployed$/, (seen, { of }) => of < 1 || succeededOf(seen).length === 0],
+  [
+    BROUGHT_BY_ANOTHER,
+    ({ other }, _, refused) =>
+      other?.outcome === 'succeeded' && other.version === BROUGHT_BY_ANOTHER.exec(refused)?.[3],
+  ],
   [
     /^release \d+ is what runs now/,
     (seen, { of }, refused) => {
       const said = Number(/\d+/.exec(refused)?.[0]);
       const brought = succeededOf(seen).find(({ release }) => release === said);
-      return said !== of && brought !== undefined && seen.jobs.some(({ versions }) => brought.version in versions);
+      if (said === of || brought === undefined) return false;
+      return seen.jobs === null || seen.jobs.some(({ versions }) => brought.version in versions);
     },
   ],
   [

@@ -240,7 +240,7 @@ class Story {
       return said;
     } catch (error) {
       const why = refused(error).replace('refused: ', '');
-      const seen = await seeRefusal(this.world, this.scenario.pipeline, of);
+      const seen = await seeRefusal(this.world, this.scenario, of, why);
       this.askedBack.push({ ...asked, answer: { refused: why, seen } });
       throw error;
     }
