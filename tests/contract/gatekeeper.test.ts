@@ -169,7 +169,7 @@ test('the value of another writer is not overwritten, and the deploy fails with 
   expect(store.value).toEqual(closed);
   const { units } = await post(app, 'trackUpdates', { updateId: `${DEPLOY}/0/1` });
   expect(units[0]).toMatchObject({
-    ...{ state: 'failed', live: 0, reason: 'somebody else has changed checkout since; it stays as it is' },
+    ...{ state: 'failed', live: 0, reason: 'checkout was changed by someone else since; it stays as it is' },
   });
   await push(app, 'revert', 'v-1', [EMPLOYEES], undo);
   await settle();

@@ -195,7 +195,7 @@ describe('the log of the audit', () => {
     const [one, other] = [logOf(), logOf()];
     await one.append(held(1));
     await other.append(held(2));
-    await expect(one.append(held(3))).rejects.toThrow(/somebody else writes/);
+    await expect(one.append(held(3))).rejects.toThrow(/another process writes/);
     await Promise.all([one.close(), other.close()]);
   });
 });

@@ -43,7 +43,7 @@ export function commentsIn({ text }: Source): readonly string[] {
   return blocks;
 }
 
-/** The texts of a file that are longer than two words, and the titles of its tests; what is filled in is an X. */
+/** The texts of a file that are longer than two words, and the titles of its tests; an X stands for each part that is filled in. */
 export function textsIn({ tree, name }: Source): {
   readonly messages: readonly string[];
   readonly titles: readonly string[];
