@@ -3,7 +3,7 @@ import { workflowIds } from '../../domain/ids';
 import { REQUEST_LIMITS } from '../../domain/limits';
 import { isKnownBad, type PipelineState } from '../../domain/pipeline/state';
 import type { JobView, VirtualWorld } from '../workflows/world';
-import { deploysOf, releasesOf, type Deploy } from './play';
+import { deployOf, deploysOf, releasesOf, type Deploy } from './play';
 import type { Scenario } from './scenario';
 
 /** A person's revert of a deploy or rollback of a release: what was asked, and what was answered. */
@@ -50,7 +50,7 @@ export async function seeRefusal(
     deploys: await deploysOf(world, pipeline),
     state: await world.pipeline(pipeline).query<PipelineState | null>('pipeline'),
     jobs: configuration === undefined ? await world.jobs() : null,
-    other: other && other !== pipeline ? await world.deployStatus(other, Number(number), 'deploy', 1) : null,
+    other: other && other !== pipeline ? await deployOf(world, other, Number(number)) : null,
   };
 }
 

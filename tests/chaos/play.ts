@@ -41,6 +41,10 @@ export type Deploy = DeployStatus & { readonly release: number };
 export const deploysOf = (world: VirtualWorld, pipeline: string): Promise<Deploy[]> =>
   runsOf(world, pipeline, 'deploy');
 
+/** The deploy of one release; null if there is none. */
+export const deployOf = (world: VirtualWorld, pipeline: string, release: number): Promise<Deploy | null> =>
+  runOf(world, pipeline, release, 'deploy', 1);
+
 /** … and its canaries, each of their attempts. */
 export async function canariesOf(world: VirtualWorld, pipeline: string): Promise<Deploy[]> {
   const attempts = CANARY_ATTEMPTS.map((attempt) => runsOf(world, pipeline, 'canary', attempt));

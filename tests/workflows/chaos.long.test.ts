@@ -110,10 +110,13 @@ test('a revert that begins late would be found out, and so would a refusal for w
   await expect(judgeReverts(after, CALM, [{ ...asked, answer: { release: 1 } }])).resolves.toBeUndefined();
   const late = { ...asked, atMs: startedMs - 5_000, answer: { release: 1 } };
   await expect(judgeReverts(after, CALM, [late])).rejects.toThrow('began 5000 ms after it was asked for');
-  const seen = await seeRefusal(after, CALM, 1);
+  const ANOTHER = 'other/1 is what runs now (kv:9); revert that one, or say …';
+  const seen = await seeRefusal(after, CALM, 1, ANOTHER);
   const answers: [string, string | undefined][] = [
     ['nothing of it is deployed', 'was refused for what was not so'],
     ['release 1 is what runs now; revert that one', 'was refused for what was not so'],
+    [ANOTHER, 'was refused for what was not so'],
+    ['nothing that ran before it is known to be good', undefined],
     ['there is none', undefined],
     ['no', 'nothing is known to hold this refusal against'],
   ];
