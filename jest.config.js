@@ -7,8 +7,8 @@ const SYSTEM = ['system'];
 const folders = (names) => names.map((name) => `<rootDir>/tests/${name}/**/*.test.ts`);
 
 /** `npm test` runs the short lane, `npm run test:all` also the long one; Jest itself, and either with arguments, whatever they name. */
-const LEFT_OUT =
-  { short: ['\\.long\\.test\\.ts$'], long: ['(?<!\\.long)\\.test\\.ts$'] }[process.env.CONVEYOR_TEST_LANE] ?? [];
+const LANE = process.env.CONVEYOR_TEST_LANE;
+const LEFT_OUT = { short: ['\\.long\\.test\\.ts$'], long: ['(?<!\\.long)\\.test\\.ts$'] }[LANE] ?? [];
 
 const ESM_PACKAGES = 'jose|oauth4webapi|openid-client';
 const ESM_ONLY = `/node_modules/(${ESM_PACKAGES})/.+\\.js$`;
@@ -28,6 +28,7 @@ const common = {
   moduleNameMapper: {
     '^jiti$': '<rootDir>/tests/setup/jiti.js',
     '^(\\.\\./)+entry$': '<rootDir>/tests/setup/entry.js',
+    ...(LANE === 'short' && { '^fast-check$': '<rootDir>/tests/setup/fewerCases.js' }),
   },
   modulePathIgnorePatterns: ['<rootDir>/dist/'],
   testPathIgnorePatterns: ['/node_modules/', ...LEFT_OUT],

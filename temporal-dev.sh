@@ -76,11 +76,18 @@ run_server() {
   local binary arguments word
   # A port that is taken is said before minutes are spent on a build.
   require_free_port "$port" --port
-  [ -n "$headless" ] || require_free_port "$ui_port" --ui-port
+  [ -n "$headless" ] || { wait_for_port "$ui_port" && require_free_port "$ui_port" --ui-port; }
   binary=$(install_temporal)
   say "Temporal server: $binary"
   arguments=(server start-dev --ip 127.0.0.1 --port "$port" --log-level "$log_level")
-  if [ -n "$headless" ]; then arguments+=(--headless); else arguments+=(--ui-port "$ui_port" --ui-disable-news-fetch); fi
+  # Its HTTP API, on a port by chance, answers under any host name unless it is told otherwise.
+  arguments+=(--dynamic-config-value 'frontend.httpAllowedHosts=["localhost:*","127.0.0.1:*"]')
+  if [ -n "$headless" ]; then
+    arguments+=(--headless)
+  else
+    hide_web_ui
+    arguments+=(--ui-ip "$hidden_ip" --ui-port "$hidden_port" --ui-disable-news-fetch)
+  fi
   if [ -n "$db" ]; then
     # It has the histories of everything, so only its user may read it.
     umask 077
@@ -92,15 +99,40 @@ run_server() {
   arguments+=(${settings[@]+"${settings[@]}"})
   for word in $SEARCH_ATTRIBUTES; do arguments+=(--search-attribute "$word"); done
   # The server replaces this shell, so that whoever started the script can stop the server by the same process id.
-  announce "$binary" $$ &
+  # What announces it may live a little longer, and must not keep the guard of the Web UI with it.
+  announce "$binary" $$ 9>&- &
   exec "$binary" "${arguments[@]}" >/dev/null
+}
+
+# The guard of a Web UI whose server ended just now listens a moment longer.
+wait_for_port() {
+  local _
+  for _ in 1 2 3 4 5 6 7 8 9 10; do
+    listens 127.0.0.1 "$1" || return 0
+    sleep 0.2
+  done
+}
+
+# The Web UI answers under any host name, so a page in a browser could let its own stand for 127.0.0.1 and read everything. It
+# listens where no page finds it, and scripts/web-ui.js, which refuses such names, on the port that is printed.
+hide_web_ui() {
+  has node || fail 'there is no Node, which guards the Web UI' 'install Node 20.19 or newer, or run it with --headless'
+  hidden_ip=127.0.0.1
+  # Other systems have that address alone.
+  [ "$(uname)" != Linux ] || hidden_ip=127.$((RANDOM % 254 + 1)).$((RANDOM % 256)).$((RANDOM % 254 + 1))
+  while :; do
+    hidden_port=$((10000 + RANDOM % 22768))
+    listens "$hidden_ip" "$hidden_port" || break
+  done
+  # Its input ends with the server, which replaces this shell and keeps the other end open.
+  exec 9> >(exec node "$ROOT/scripts/web-ui.js" "$ui_port" "$hidden_ip:$hidden_port" >/dev/null)
 }
 
 # Waits until the server answers, sets the retention (its namespace is born with one day, which would lose histories,
 # reverts and deduplication) and says that it is ready.
 announce() {
   local binary=$1 server=$2 address="127.0.0.1:$port" where=${db:-memory} deadline=$((SECONDS + 60))
-  until ask "$binary" operator namespace update --namespace default --retention "$retention"; do
+  until ask "$binary" operator namespace update --namespace default --retention "$retention" && shows_web_ui; do
     kill -0 "$server" 2>/dev/null || exit 0
     if [ $SECONDS -ge $deadline ]; then
       say "error: the Temporal server at $address does not answer"
@@ -115,6 +147,8 @@ announce() {
     printf 'Temporal ready at %s, Web UI http://localhost:%s (data: %s)\n' "$address" "$ui_port" "$where"
   fi
 }
+
+shows_web_ui() { [ -n "$headless" ] || { listens "$hidden_ip" "$hidden_port" && listens 127.0.0.1 "$ui_port"; }; }
 
 # The person's own Temporal settings (TLS, API keys, another address) must not reach the local server.
 ask() {

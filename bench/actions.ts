@@ -29,13 +29,21 @@ export const listenAnywhere = (app: ReturnType<typeof serveActionService>): Prom
   });
 
 /** The configuration of this checkout with that service, as a file. */
-export function configWith(url: string): string {
-  const config = parse(readFileSync(join(__dirname, '../conveyor.config.yaml'), 'utf8')) as { extensions: object[] };
+export const configWith = (url: string): string => configOf({ name: CHAIN_SERVICE, kind: 'action-service', url });
+
+/** … with one extension more, or in place of the one of its name. */
+export function configOf(extension: { readonly name: string; readonly kind: string; readonly url: string }): string {
+  const config = parse(readFileSync(join(__dirname, '../conveyor.config.yaml'), 'utf8')) as {
+    extensions: { name: string }[];
+  };
   const file = join(mkdtempSync(join(tmpdir(), 'conveyor-bench-')), 'conveyor.config.yaml');
-  const extensions = [...config.extensions, { name: CHAIN_SERVICE, kind: 'action-service', url }];
+  const extensions = [...config.extensions.filter(({ name }) => name !== extension.name), extension];
   writeFileSync(file, stringify({ ...config, extensions }));
   return file;
 }
 
 export const median = (values: readonly number[]): number =>
   [...values].sort((a, b) => a - b)[values.length >> 1] ?? NaN;
+
+export const medianAndSpan = (values: readonly number[]): string =>
+  `${median(values).toFixed(1)} ms (${Math.min(...values).toFixed(1)} to ${Math.max(...values).toFixed(1)})`;

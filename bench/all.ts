@@ -35,6 +35,7 @@ const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
       'completion of a name, through': '≤ 150 ms',
     },
   },
+  latencies: { args: ['10', '2'], goals: { 'bad answer until': '≤ 1 s', 'revert command until': '≤ 1 s' } },
   crash: { args: ['1'] },
   callbacks: { args: ['12', '5'] },
   readers: { args: ['200', '50'] },

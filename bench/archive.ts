@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { rmSync, statSync } from 'node:fs';
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ArchiveRow } from '../domain/archive/row';
@@ -25,11 +25,12 @@ async function main(): Promise<void> {
   const where = process.argv[3];
   const url = where?.startsWith('postgres') ? where : undefined;
   const kept = url === undefined ? where : undefined;
-  const file = kept ?? join(tmpdir(), `conveyor-bench-${process.pid}.duckdb`);
+  const folder = mkdtempSync(join(tmpdir(), 'conveyor-bench-'));
+  const file = kept ?? join(folder, 'year.duckdb');
   const beganMs = kept === undefined ? 0 : Date.now() - YEAR_MS;
   const embedded = await measured(openEmbedded(file), releases, beganMs);
   process.stdout.write(`${(statSync(file).size / 1e6).toFixed(0)} MB\n`);
-  if (kept === undefined) rmSync(file, { force: true });
+  rmSync(folder, { recursive: true, force: true });
   if (url === undefined) return;
   process.stdout.write('PostgreSQL:\n');
   assert.deepEqual(await measured(openPostgres(url, PATIENT), releases, beganMs), embedded);

@@ -1,14 +1,10 @@
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
-import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
-import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import { workflowIds } from '../domain/ids';
 import { DEFAULT_SETTINGS } from '../domain/settings';
 import { pipelineSchema } from '../domain/spec/pipeline';
 import { serveActionService } from '../sdk';
-import { chainOf, configWith, listenAnywhere, median } from './actions';
-import { addService, onStack, OWNER, release, type Bench } from './services';
+import { chainOf, configWith, listenAnywhere, median, medianAndSpan } from './actions';
+import { startBareWorker } from './overhead/start';
+import { addService, onStack, OWNER, release, releaseEnded, type Bench } from './services';
 import { each, print, run } from './stack';
 
 /**
@@ -38,13 +34,6 @@ async function main(): Promise<void> {
   });
 }
 
-/** In a process of its own, as ours is. */
-async function startBareWorker(address: string): Promise<() => void> {
-  const worker = fork(join(__dirname, 'overhead/worker.ts'), [address], { execArgv: ['--import', 'jiti/register'] });
-  await once(worker, 'message');
-  return () => void worker.kill();
-}
-
 const applyChain = ({ client }: Bench, name: string, actions: number) =>
   client.apply(pipelineSchema.parse(chainOf(name, actions)), OWNER);
 
@@ -55,18 +44,6 @@ async function withConveyor({ client, temporal }: Bench, name: string, nth: numb
   const takenMs = Date.now() - from;
   await releaseEnded(temporal, workflowIds.release(name, nth));
   return { takenMs, endedMs: Date.now() - from };
-}
-
-/** A release that was taken may have no workflow yet. */
-async function releaseEnded(temporal: Client, id: string): Promise<void> {
-  for (;;) {
-    try {
-      return void (await temporal.workflow.getHandle(id).result());
-    } catch (error) {
-      if (!(error instanceof WorkflowNotFoundError)) throw error;
-      await delay(10);
-    }
-  }
 }
 
 async function withTemporalAlone(
@@ -150,8 +127,5 @@ async function deployEvents(bench: Bench): Promise<readonly [string, string]> {
 
 const eventsOf = async ({ temporal }: Bench, id: string): Promise<number> =>
   (await temporal.workflow.getHandle(id).describe()).historyLength;
-
-const medianAndSpan = (values: readonly number[]): string =>
-  `${median(values).toFixed(1)} ms (${Math.min(...values).toFixed(1)} to ${Math.max(...values).toFixed(1)})`;
 
 run(main);

@@ -92,7 +92,9 @@ function configWithToken(): string {
   const file = join(__dirname, '../conveyor.config.yaml');
   const config = parse(readFileSync(file, 'utf8')) as object;
   const own = join(mkdtempSync(join(tmpdir(), 'conveyor-bench-')), 'conveyor.config.yaml');
-  writeFileSync(own, stringify({ ...config, tokens: [{ principal: OWNER, tokenEnv: 'BENCH_TOKEN' }] }));
+  writeFileSync(own, stringify({ ...config, tokens: [{ principal: OWNER, tokenEnv: 'BENCH_TOKEN' }] }), {
+    mode: 0o600,
+  });
   return own;
 }
 

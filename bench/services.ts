@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { Client, Connection } from '@temporalio/client';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Client, Connection, WorkflowNotFoundError } from '@temporalio/client';
 import { createClient, type ConveyorClient } from '../client';
 import { ConveyorError } from '../domain/errors';
 import type { Settings } from '../domain/settings';
@@ -37,7 +38,16 @@ export interface Bakes {
   readonly healthInterval?: string;
 }
 
-const source = (pipeline: string, { first, completion, healthInterval }: Bakes): PipelineSource => ({
+const source = (pipeline: string, { first, completion, healthInterval }: Bakes): PipelineSource =>
+  deploying(pipeline, {
+    config: { jobs: [pipeline] },
+    phases: [{ name: 'first', scope: '*', amount: 1, bake: first }],
+    ...(completion === undefined ? {} : { completion: { bake: completion } }),
+    ...(healthInterval === undefined ? {} : { healthInterval }),
+  });
+
+/** A pipeline of one deploy to the simulated fleet, judged by its errors. @param how its config, phases and bakes */
+export const deploying = (pipeline: string, how: object): PipelineSource => ({
   pipeline,
   owners: [OWNER],
   artifacts: { executable: { finder: 'manual' } },
@@ -48,10 +58,7 @@ const source = (pipeline: string, { first, completion, healthInterval }: Bakes):
       inputs: ['executable'],
       with: {
         pushType: 'twine',
-        config: { jobs: [pipeline] },
-        phases: [{ name: 'first', scope: '*', amount: 1, bake: first }],
-        ...(completion === undefined ? {} : { completion: { bake: completion } }),
-        ...(healthInterval === undefined ? {} : { healthInterval }),
+        ...how,
         healthChecks: [{ name: 'errors', metric: 'rpc.error_ratio', threshold: { above: 0.05 } }],
       },
     },
@@ -78,6 +85,18 @@ export async function release({ client }: Bench, name: string, nth: number): Pro
       return (await client.release(name, [artifact], { kind: 'manual', actor: OWNER, key })).number;
     } catch (error) {
       if (!(error instanceof ConveyorError && PASSING.has(error.code))) throw error;
+    }
+  }
+}
+
+/** A release that was taken may have no workflow yet. */
+export async function releaseEnded(temporal: Client, id: string): Promise<void> {
+  for (;;) {
+    try {
+      return void (await temporal.workflow.getHandle(id).result());
+    } catch (error) {
+      if (!(error instanceof WorkflowNotFoundError)) throw error;
+      await delay(10);
     }
   }
 }

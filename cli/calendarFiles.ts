@@ -7,13 +7,13 @@ import { sizeAndLimit } from '../domain/size';
 import type { CalendarFile, CalendarReader } from '../domain/spec/calendars';
 import { formatTime, plural } from '../domain/text';
 
-/** A rule that never comes is looked for until then. */
+/** The time limit for a rule that never matches. */
 const LONGEST_READ_MS = 5_000;
-/** A calendar that ends before that is said to. */
+/** A calendar that ends earlier gets a warning. */
 const ENDS_SOON_MS = 92 * 86_400_000;
 const MOST_DOUBTS = 10;
 
-/** Reads calendars that lie beside a pipeline file. Nothing is fetched, so that a file means the same wherever it is read. */
+/** Reads calendars beside a pipeline file. Nothing is fetched, so a file means the same wherever it is read. */
 export const createCalendarReader =
   (file: string, nowMs: number): CalendarReader =>
   (path, timezone) => {

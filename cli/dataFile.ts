@@ -22,7 +22,7 @@ function describeDataProblem(error: unknown): string {
   return first.startsWith('Maximum call stack') ? 'it is nested too deep' : first;
 }
 
-/** A file that holds something else than it should: where, and what was expected there. */
+/** The error for a file with wrong content: the place, and what was expected there. */
 export function createShapeError(file: string, { issues: [issue] }: z.ZodError, what: string = ''): ConveyorError {
   const detail = `${what}${issue?.path.join('.') || '(top)'}: ${issue?.message ?? ''}`;
   return conveyorError('file-unreadable', { file, detail });

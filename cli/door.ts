@@ -35,26 +35,29 @@ export function resolveDoor(env: Env, options: ConnectOptions): CommandDoor {
   const flag = OF_TEMPORAL.find(([, name]) => options[name] !== undefined)?.[0];
   if (flag === undefined) return server;
   throw conveyorError('usage', {
-    text: `${flag} is for Temporal itself, and commands go through the server at ${server.url} (${server.from})`,
-    hint: `leave it out; to go past the server: --break-glass "why"; to go without one: conveyor logout`,
+    text: `${flag} is for Temporal itself, but commands go through the server at ${server.url} (${server.from})`,
+    hint: `leave it out; to bypass the server: --break-glass "why"; to stop using a server: conveyor logout`,
   });
 }
 
-/** The way that a command takes, open. Says on stderr what people do not expect. @throws what `resolveDoor` and `io.connect` throw */
+/**
+ * Resolves and opens the connection of a command, with notes on stderr about surprises. @throws the errors of
+ * `resolveDoor` and `io.connect`
+ */
 export async function enter(io: Io, options: ConnectOptions): Promise<ConveyorClient> {
   const door = resolveDoor(io.env, options);
   if (door.kind === 'server') {
     if (io.env.CONVEYOR_ACTOR)
-      printNote(io, 'note: CONVEYOR_ACTOR counts for nothing here: the server knows by your token who you are');
+      printNote(io, 'note: CONVEYOR_ACTOR is ignored: the server identifies you by your token');
     return createHttpClient(httpOf(io, door));
   }
   if (door.reason !== null)
-    printNote(io, `note: the glass is broken: this goes to Temporal itself, past the server: ${door.reason}`);
+    printNote(io, `note: break-glass: this command goes to Temporal directly, bypassing the server: ${door.reason}`);
   const { server: _, breakGlass: _reason, insecure: _insecure, direct: _direct, ...temporal } = options;
   return io.connect(temporal);
 }
 
-/** Runs with a client, through the door that is meant, and closes it whatever happens. */
+/** Runs `act` with a client for the right connection, and always closes it. */
 export async function withClient<T>(
   io: Io,
   options: ConnectOptions,
@@ -70,13 +73,13 @@ export async function withClient<T>(
   }
 }
 
-/** Among so many pipelines one with nearly the name is looked for. */
+/** The number of pipelines searched for a similar name. */
 const PIPELINES_LOOKED_AT = 1_000;
 
-/** An error does not wait longer for it. */
+/** The most that an error is delayed by this search. */
 const NEAREST_WITHIN_MS = 2_000;
 
-/** Says which pipeline may have been meant, where there is one; the list is a favor, which hides no error. */
+/** Suggests a pipeline with a similar name, if there is one; a failed search never hides the error. */
 async function withNearestPipeline(error: unknown, client: ConveyorClient): Promise<unknown> {
   if (!(error instanceof ConveyorError) || error.code !== 'unknown-pipeline') return error;
   const [, name = ''] = /^there is no pipeline (\S+)$/.exec(error.message) ?? [];
@@ -132,7 +135,7 @@ function findReason(env: Env, { breakGlass }: ConnectOptions): string | null {
   return breakGlass?.trim() || env.CONVEYOR_BREAK_GLASS?.trim() || null;
 }
 
-/** A token that was kept for one server is never sent to another. */
+/** A token saved for one server is never sent to another. */
 function findServer(env: Env, options: ConnectOptions): Extract<CommandDoor, { kind: 'server' }> | undefined {
   const { insecure = false } = options;
   const own = env.CONVEYOR_TOKEN ? parseToken(env.CONVEYOR_TOKEN, 'CONVEYOR_TOKEN') : undefined;

@@ -54,8 +54,8 @@ export async function askPushType(
 const FLEET_TIMEOUT_MS = 10_000;
 
 /**
- * Whether deploys can update fleets as large as those of the pipeline, as far as its push types answer from here. Units that are
- * missing may come yet.
+ * Whether deploys can update fleets as large as those of the pipeline, as far as its push types answer from here.
+ * Missing units may still appear.
  * @throws plan-impossible
  */
 export async function refuseLargeFleets(io: Io, spec: PipelineSpec): Promise<void> {
@@ -72,7 +72,7 @@ const unlessTooLarge = (error: unknown): undefined => {
   if (error instanceof ConveyorError && error.code === 'plan-impossible') throw error;
 };
 
-/** @throws plan-impossible where `plan` throws a PlanError */
+/** @throws plan-impossible if `plan` throws a PlanError */
 export async function asPlanImpossible<T>(plan: () => T | Promise<T>): Promise<T> {
   try {
     return await plan();

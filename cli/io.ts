@@ -1,9 +1,10 @@
 import type { ConveyorClient } from '../client/api';
 import type { ServerFetch } from '../client/http/send';
+import type { OwnedPaths } from '../domain/config/ownership';
 import { conveyorError } from '../domain/errors';
 import type { Env } from '../platform/env';
 
-/** Everything that a command may touch; tests give their own, so that whole commands run in-process. */
+/** All effects that a command may have; tests replace them, so that whole commands run in-process. */
 export interface Io {
   /** Data. */
   readonly stdout: Screen;
@@ -20,20 +21,25 @@ export interface Io {
   /** Asks one line of a person. Only called when `canAsk`. */
   ask(question: string): Promise<string>;
   readonly canAsk: boolean;
-  /** To Temporal itself. */
+  /** Connects to Temporal itself. */
   connect(options: ConnectOptions): Promise<ConveyorClient>;
-  /** To a Conveyor server. */
+  /**
+   * The paths of a repository of configuration that pipelines release, as Temporal knows them; none if it does not
+   * answer.
+   */
+  pathsOfPipelines(options: ConnectOptions, repository: string): Promise<readonly OwnedPaths[]>;
+  /** Sends requests to a Conveyor server. */
   readonly askServer: ServerFetch;
   readonly fetch: typeof fetch;
   /** All of the standard input. */
   input(): Promise<string>;
   /** Opens a page in the browser, if there is one; its address is printed too. */
   browse(url: string): void;
-  /** Continues as another program, in this very process, which ends when and as that does; never resolves. */
+  /** Continues as another program in this process, with that program's end and exit code; never resolves. */
   become(program: Program): Promise<never>;
 }
 
-/** A compiled program and how it is called. */
+/** A compiled program with its arguments. */
 export interface Program {
   readonly path: string;
   readonly args: readonly string[];
@@ -41,9 +47,12 @@ export interface Program {
 }
 
 export interface Screen {
-  /** Commands write plain lines and our own colours; the rest is written out on its way to the terminal (`guardedIo`). */
+  /**
+   * Commands write plain lines and our own colours; everything else is escaped before it reaches the terminal
+   * (`guardedIo`).
+   */
   write(text: string): void;
-  /** As it is: for `liveRegion`, whose pictures hold nothing else, and which moves the cursor. */
+  /** Writes without escaping: for `liveRegion`, which moves the cursor and whose pictures contain only safe text. */
   draw?(picture: string): void;
   readonly isTTY: boolean;
   readonly columns: number;
@@ -55,9 +64,9 @@ export interface ConnectOptions {
   readonly server?: string;
   /** Why a command goes past the server. */
   readonly breakGlass?: string;
-  /** A token may travel in the open. */
+  /** Allow sending a token unencrypted. */
   readonly insecure?: boolean;
-  /** To a stack of one's own, whatever server there is. */
+  /** Connect to a local stack, even if a server is configured. */
   readonly direct?: boolean;
   readonly address?: string;
   readonly namespace?: string;

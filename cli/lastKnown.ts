@@ -1,18 +1,18 @@
 import type { ConveyorClient } from '../client/api';
 import { lastKnown } from '../client/lastKnown';
 import { ConveyorError } from '../domain/errors';
+import { deployTable, pipelineTable, releaseTable } from '../render/lists';
+import type { View } from '../render/paint';
+import { forPeople } from '../render/times';
 import type { Io } from './io';
 import type { Output } from './output';
-import { deployTable, pipelineTable, releaseTable } from './render/lists';
-import type { View } from './render/paint';
-import { forPeople } from './render/times';
 
-/** So many rows help at night. */
+/** The number of rows shown. */
 const LAST_KNOWN_ROWS = 10;
 
 /**
- * Where no worker answers, people are shown what workflows left in Temporal's visibility when they were last at work, before the error
- * is thrown on. Programs get the error alone. @throws temporal-unreachable where it is the server that is silent.
+ * If no worker answers, people first see the last state in Temporal's visibility, and then the error. Programs get only
+ * the error. @throws temporal-unreachable if the server is silent
  */
 export async function withLastKnownFallback<T>(
   { io, output, client }: { readonly io: Io; readonly output: Output; readonly client: ConveyorClient },
@@ -38,5 +38,5 @@ async function renderLastKnown(client: ConveyorClient, id: string, output: Outpu
   const tables = [...shown(pipelines, pipelineTable), ...shown(releases, releaseTable), ...shown(deploys, deployTable)];
   return tables.length === 0
     ? ''
-    : `${['No worker answers. Last known to the Temporal server:', ...tables].join('\n\n')}\n\n`;
+    : `${['No worker answers. Last state known to the Temporal server:', ...tables].join('\n\n')}\n\n`;
 }

@@ -1,14 +1,14 @@
 import { plural } from '../domain/text';
+import { isPlaceAlone, safe, truncate, widthOf } from '../render/paint';
 import type { Screen } from './io';
-import { isPlaceAlone, safe, truncate, widthOf } from './render/paint';
 
 /**
- * A region at the end of the terminal that is drawn again in place. Nothing above it is touched, so what was printed
+ * A region at the end of the terminal that is redrawn in place. Nothing above it is touched, so what was printed
  * before stays, and the last picture stays when it ends.
  */
 export interface LiveRegion {
   draw(text: string): void;
-  /** Leaves the last picture where it is and gives the cursor back. */
+  /** Leaves the last picture in place and shows the cursor again. */
   end(): void;
 }
 
@@ -25,7 +25,7 @@ export function liveRegion(screen: Screen): LiveRegion {
   let columns = screen.columns;
   const toTheTop = (): string => {
     if (drawn === 0) return HIDE_CURSOR;
-    // A terminal of another width has wrapped the lines; where they begin now is not known.
+    // After a change of its width, the terminal has wrapped the lines differently, so their beginning is unknown.
     return columns === screen.columns ? `\u001b[${drawn}A\r` : CLEAR_SCREEN;
   };
   return {

@@ -5,9 +5,9 @@ endQuietlyOnClosedPipe();
 
 const argv = process.argv.slice(2);
 
-// Set, not called: what is still being written to a pipe is written before the process ends.
+// The code is set instead of calling exit, so that pending writes to a pipe finish first.
 void runCli(argv, processIo()).then((code) => {
   process.exitCode = code;
-  // A shell waits for the end of this process, and a server that does not answer must not keep it from it.
+  // A shell waits for this process to end, so a silent server must not delay it.
   if (argv[0] === '__complete') process.stdout.write('', () => process.exit());
 });

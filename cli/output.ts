@@ -1,8 +1,8 @@
 import { conveyorError, ConveyorError } from '../domain/errors';
 import { onOneLine, writtenOut } from '../domain/plainText';
+import { foldAll, paint, safe, type View } from '../render/paint';
+import { clock, forPeople, localTimes } from '../render/times';
 import type { Io, Screen } from './io';
-import { foldAll, paint, safe, type View } from './render/paint';
-import { clock, forPeople, localTimes } from './render/times';
 import { asTyped } from './typed';
 
 /** How a command prints its data: `-o` (docs/reference/cli.md#output). */
@@ -15,7 +15,7 @@ export interface Output {
   /** True when people read it, false when programs do. */
   readonly human: boolean;
   readonly wide: boolean;
-  /** How to render for stdout now; `now` is read at each call. */
+  /** The view for stdout; `now` is read at each call. */
   view(): View;
   /** JSON, which is YAML as well, unless the format is `yaml`. */
   yaml(value: unknown): string;
@@ -34,7 +34,7 @@ export async function parseOutput(io: Io, options: { output?: string; color?: bo
     format,
     human: format === 'table' || format === 'wide',
     wide: format === 'wide',
-    // Programs that take lines get whole ones.
+    // Programs that read lines get them unfolded.
     view: () => ({ width: io.stdout.isTTY ? io.stdout.columns : Infinity, color, ...getReader(io) }),
     yaml: format === 'yaml' ? await yamlWriter() : jsonText,
   };
@@ -46,7 +46,9 @@ const getReader = (io: Io): Pick<View, 'now' | 'timeZone'> => ({
   ...parseZone(io.env),
 });
 
-/** TZ as far as it names a zone: it may also be a file (`:/etc/localtime`) or a rule, which Node takes for its own zone. */
+/**
+ * TZ as far as it names a zone: it may also be a file (`:/etc/localtime`) or a rule, for which Node uses its own zone.
+ */
 function parseZone({ TZ }: Io['env']): Pick<View, 'timeZone'> {
   try {
     return TZ ? { timeZone: new Intl.DateTimeFormat('en', { timeZone: TZ }).resolvedOptions().timeZone } : {};
@@ -55,19 +57,22 @@ function parseZone({ TZ }: Io['env']): Pick<View, 'timeZone'> {
   }
 }
 
-/** Only who wants YAML waits until the library is loaded. */
+/** Only output in YAML waits for the library to load. */
 async function yamlWriter(): Promise<Output['yaml']> {
   const { stringify } = await import('yaml');
   return (value) => stringify(value, { aliasDuplicateObjects: false }).trimEnd();
 }
 
-/** How a value is shown; `text` renders it for people, with every text in it on one line and times in its zone, `name` is what `-o name` prints. */
+/**
+ * How a value is shown: `text` renders it for people, with every text on one line and times in the reader's zone;
+ * `name` is the output of `-o name`.
+ */
 interface Printable<T> {
   readonly text: (view: View, value: T) => string;
   readonly name: readonly string[];
 }
 
-/** Prints a value in the format asked for; of no ids and no lines nothing. */
+/** Prints a value in the requested format; nothing for an empty list of ids or lines. */
 export function emit<T>(io: Io, output: Output, value: T, show: Printable<T>): void {
   const text = formatOutput(output, value, show);
   if (text === '' && !output.human) return;
@@ -92,11 +97,11 @@ function formatOutput<T>(output: Output, value: T, show: Printable<T>): string {
   }
 }
 
-/** Folds a text for people to the width of their terminal; programs that take lines get whole ones. */
+/** Folds a text to the width of a terminal; programs get it unfolded. */
 export const foldFor = ({ isTTY, columns }: Pick<Screen, 'isTTY' | 'columns'>, text: string): string =>
   isTTY ? foldAll(text.split('\n'), { width: columns }).join('\n') : text;
 
-/** The same value to a parser, and harmless when printed. */
+/** JSON that parses to the same value and is safe to print. */
 export const jsonText = (value: unknown, indent?: number): string =>
   writtenOut(JSON.stringify(value, null, indent), '\n');
 
@@ -128,7 +133,7 @@ const quoteForTerminal = (text: string): string => writtenOut(text, '\n').replac
 /** A line of progress for people; programs that read stdout never see it. */
 export const printNote = (io: Io, text: string): void => printNoteLines(io, onOneLine(text));
 
-/** The same for a text of several lines that is all our own, or whose parts are on one line each. */
+/** The same for a text of several lines that is our own, or whose foreign parts are on one line each. */
 export function printNoteLines(io: Io, text: string): void {
   io.stderr.write(`${foldFor(io.stderr, safe(asTyped(readTimes(io, text), io.env), false))}\n`);
 }

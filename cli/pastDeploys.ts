@@ -26,7 +26,7 @@ export async function pastUpdateMs(
   }
 }
 
-/** A rollback updates everything in one phase, and says nothing of phases. */
+/** A rollback updates everything in one phase, so its time tells nothing about phases. */
 async function successfulDeploys(client: ConveyorClient, pipeline: string, action: string): Promise<DeployStatus[]> {
   const rows = await client.history(pipeline);
   const ids = rows

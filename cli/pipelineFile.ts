@@ -3,11 +3,11 @@ import { conveyorError, type ConveyorError } from '../domain/errors';
 import { parsePipeline, parsePipelineValue, type PipelineRules } from '../domain/spec/parse';
 import type { PipelineSpec } from '../domain/spec/pipeline';
 import type { Problem } from '../domain/spec/problem';
+import type { CheckedFile } from '../render/problems';
 import { createCalendarReader } from './calendarFiles';
-import type { CheckedFile } from './render/problems';
 import { readText } from './textFile';
 
-/** A pipeline file as it was read: `spec` is null when something is wrong with it. */
+/** A pipeline file after reading: `spec` is null if the file has errors. */
 export interface PipelineFile extends CheckedFile {
   readonly spec: PipelineSpec | null;
 }
@@ -49,10 +49,10 @@ type Loaded = { readonly value: unknown } | { readonly failure: string };
 async function loadModule(file: string): Promise<Loaded> {
   const { createJiti } = await import('jiti');
   try {
-    // The sdk that belongs to this command, wherever the file is; `conveyor` is its name of before.
+    // The sdk of this command, wherever the file is; `conveyor` is its former name.
     const sdk = join(__dirname, '../sdk');
     const alias = { '@conveyor/sdk': sdk, conveyor: sdk };
-    // Others can predict the name of its file cache, so it would run a file that they planted there.
+    // Its file cache has a predictable name, so another user could plant a file there that it would run.
     const jiti = createJiti(resolve(file), { fsCache: false, moduleCache: false, interopDefault: false, alias });
     const value = exportedPipeline(await jiti.import<ModuleExports>(resolve(file)));
     return value === undefined ? { failure: 'it exports neither default nor pipeline' } : { value };
@@ -68,7 +68,10 @@ interface ModuleExports {
   readonly pipeline?: unknown;
 }
 
-/** The named export, or the default, which is all that a CommonJS file exports. Under `pipeline` a pipeline itself has its name. */
+/**
+ * The named export, or the default, which is all that a CommonJS file exports. A pipeline's own field `pipeline` is its
+ * name.
+ */
 function exportedPipeline(exports: ModuleExports): unknown {
   const whole = exports.default as ModuleExports | undefined;
   const found = [exports, whole].find((each) => each?.pipeline !== undefined);

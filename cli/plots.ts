@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { conveyorError } from '../domain/errors';
 import type { Backtest } from '../domain/health/backtest';
 import { plotOf } from '../domain/health/plot';
-import type { ActionBacktest } from './render/backtest';
+import type { ActionBacktest } from '../render/backtest';
 
 const LONGEST_NAME = 100;
 
@@ -11,7 +11,7 @@ const LONGEST_NAME = 100;
 export const plotDirectory = (directory: string): void =>
   writeOrRefuse('--plot', directory, () => mkdirSync(directory, { recursive: true }));
 
-/** One file a check; what a check is called may be no name of a file, and two may come to the same one. */
+/** One file for each check. The name of a check may not be a valid file name, and two may map to the same one. */
 export function writePlots(directory: string, actions: readonly ActionBacktest[]): string[] {
   const files = new Map<string, Backtest>();
   for (const { action, checks } of actions)

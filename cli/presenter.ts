@@ -1,26 +1,26 @@
 import type { ConveyorError } from '../domain/errors';
 import { allOnOneLine, onOneLine } from '../domain/plainText';
 import type { DeployStatus, ReleaseStatus } from '../domain/views';
+import { renderDeploy } from '../render/deploy';
+import { logLines, type WatchSnapshot } from '../render/log';
+import { foldAll, type View } from '../render/paint';
+import { renderRelease } from '../render/release';
+import { forPeople, wholeSeconds } from '../render/times';
 import type { Io } from './io';
 import { liveRegion } from './live';
 import { emit, jsonText, printNote, type Output } from './output';
-import { renderDeploy } from './render/deploy';
-import { logLines, type WatchSnapshot } from './render/log';
-import { foldAll, type View } from './render/paint';
-import { renderRelease } from './render/release';
-import { forPeople, wholeSeconds } from './render/times';
 import { asTyped } from './typed';
 
-/** Why nothing is seen any more. */
+/** Why contact was lost. */
 export type Lost = Pick<ConveyorError, 'message' | 'hint'>;
 
-/** How the looks are shown, by format and terminal. */
+/** Shows the snapshots, depending on format and terminal. */
 export interface Presenter {
   readonly redraws: boolean;
   look(seen: WatchSnapshot): void;
-  /** Null once there is contact, else what is gone and what to do. */
+  /** Null once there is contact, else the problem and its remedy. */
   contact(lost: Lost | null): void;
-  /** Before something else is printed. */
+  /** Called before anything else is printed. */
   leave(): void;
   end(seen: WatchSnapshot): void;
 }
@@ -77,14 +77,14 @@ function createAppender(io: Io, linesOf: (before: WatchSnapshot | null, after: W
   };
 }
 
-/** Says when contact is lost and when it is back; again when it is for another reason. */
+/** Reports that contact is lost or restored; again if the reason changes. */
 function contactNotes(io: Io): Presenter['contact'] {
   let said: string | null = null;
   return (lost) => {
     const message = lost?.message ?? null;
     if (message === said) return;
     said = message;
-    if (lost === null) return printNote(io, 'in contact again');
+    if (lost === null) return printNote(io, 'connected again');
     printNote(io, `no contact: ${lost.message}; trying again`);
     printNote(io, `hint: ${lost.hint}`);
   };
@@ -95,7 +95,7 @@ function changedJson(before: WatchSnapshot | null, after: WatchSnapshot): string
   return before !== null && jsonText(getSubject(before)) === text ? [] : [text];
 }
 
-/** Formats that hold one value: the last look, whatever it is. */
+/** For formats with one value: prints only the last snapshot. */
 function createQuietPresenter(io: Io, output: Output): Presenter {
   return {
     redraws: false,

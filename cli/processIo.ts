@@ -33,6 +33,14 @@ export function processIo(): Io {
       });
       return guardClient(client, () => registry, 'command-line');
     },
+    pathsOfPipelines: async ({ address, namespace }, repository) => {
+      const [{ pathsKnownToTemporal }, { loadRegistry }] = [
+        await import('../client/configOwners'),
+        await import('../platform/registry'),
+      ];
+      const { seal } = loadRegistry(undefined, process.env);
+      return pathsKnownToTemporal({ address, namespace, seal }, repository);
+    },
     askServer: serverFetch,
     fetch,
     input,
@@ -41,7 +49,7 @@ export function processIo(): Io {
   };
 }
 
-/** 128 + SIGPIPE: what shells report of programs that end as we do. */
+/** 128 + SIGPIPE: the code that shells report for programs ended by it. */
 const CLOSED_PIPE = 141;
 
 /**
@@ -100,7 +108,7 @@ async function become({ path, args, env }: Program): Promise<never> {
   return new Promise(() => undefined);
 }
 
-/** The programs that desktops have for it; without one nothing happens. */
+/** Uses the opener program of the desktop; without one nothing happens. */
 function browse(url: string): void {
   const isMac = process.platform === 'darwin';
   const { DISPLAY, WAYLAND_DISPLAY } = process.env;
@@ -110,7 +118,7 @@ function browse(url: string): void {
     .unref();
 }
 
-/** No question needs a longer answer. */
+/** The longest answer accepted. */
 const MAX_INPUT = 65_536;
 
 async function input(): Promise<string> {

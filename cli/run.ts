@@ -24,7 +24,7 @@ export async function runCli(argv: readonly string[], world: Io): Promise<number
   }
 }
 
-/** Without the flag for help where the command does not exist: commander would show the help of the program and end with 0. */
+/** Removes the help flag for an unknown command: commander would show the program's help and exit with 0. */
 function helpOnlyForKnown(program: Command, words: readonly string[]): readonly string[] {
   let of = program;
   for (const word of program.parseOptions([...words]).operands) {
@@ -41,7 +41,7 @@ interface CommandGroup {
   readonly commands: readonly Register[];
 }
 
-/** All of them, unless the line begins with what needs none of the others. */
+/** All groups, unless the line begins with a command that needs none of the others. */
 async function groupsFor([first = '']: readonly string[]): Promise<readonly CommandGroup[]> {
   if (first === '-V' || first === '--version') return [];
   const alone = Object.hasOwn(STANDALONE_COMMANDS, first) ? STANDALONE_COMMANDS[first] : undefined;
@@ -76,7 +76,7 @@ function buildProgram(io: Io, groups: readonly CommandGroup[], finish: (code: nu
   return program;
 }
 
-/** `release <pipeline>`: that every command has options goes without saying. */
+/** `release <pipeline>`: leaves out `[options]`, which every command has. */
 function formatTerm(command: Command): string {
   const operands = command.registeredArguments.map((argument) => {
     const name = `${argument.name()}${argument.variadic ? '…' : ''}`;
@@ -99,7 +99,7 @@ Ids: pipeline kvstore, release kvstore/12, deploy kvstore/12/deploy.
 Exit codes: 0 ok, 1 error, 2 usage or invalid input, 3 ended not succeeded, 4 not found or not permitted,
   5 --timeout expired (it continues), 130 Ctrl-C (it continues).`;
 
-/** Commander throws instead of exiting, and what it would print on errors is ours to word. */
+/** Makes commander throw instead of exiting and print no errors, which we word ourselves. */
 function quietly(command: Command, io: Io): void {
   command.exitOverride().configureOutput({
     writeOut: (text) => io.stdout.write(asTyped(text, io.env)),
@@ -119,7 +119,7 @@ function toConveyorError(error: unknown): ConveyorError {
 /** `error: unknown command 'relase'\n(Did you mean release?)` in our own form. */
 function toUsageError(error: CommanderError): ConveyorError {
   if (error.code === 'commander.help')
-    return conveyorError('usage', { text: 'something has to come after it', hint: 'one of the commands above' });
+    return conveyorError('usage', { text: 'an argument is missing after it', hint: 'one of the commands above' });
   const [first = '', suggestion] = error.message.replace(/^error: /, '').split('\n');
   const meant = /Did you mean (.*)\?/.exec(suggestion ?? '')?.[1];
   const hint = meant

@@ -1,9 +1,9 @@
 import { onOneLine } from '../domain/plainText';
+import { safe } from '../render/paint';
 import type { Io, Screen } from './io';
 import { foldFor } from './output';
-import { safe } from './render/paint';
 
-/** The world of a command, whose output passes one place: lines and our own colours come out, all else is written out. */
+/** The io of a command with filtered output: lines and our own colours pass, everything else is escaped. */
 export const guardedIo = (io: Io): Io => ({
   ...io,
   stdout: guardedScreen(io.stdout),

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import type { Env } from '../platform/env';
 
-/** In a sentence or alone, painted or not; one that says already how it is typed stays. */
+/** A command in a sentence or alone, coloured or not, unless it already has its full form. */
 const COMMAND =
   /(?<!--no-install )(?<=^|[\s"'`(]|\u001b\[[\d;]*m)conveyor(?= [a-z][a-z-]*\b| COMMAND\b| --help)(?! is\b)/gm;
 
@@ -14,7 +14,7 @@ const isThroughNpm = ({ npm_command: through, PATH = '' }: Env): boolean =>
   through !== undefined &&
   !PATH.split(delimiter).some((folder) => !OF_NPM.test(folder) && existsSync(join(folder, 'conveyor')));
 
-/** Where npm itself has what it runs look for programs; no shell looks there. */
+/** The folder that npm adds to the path of its own scripts; no shell has it. */
 const OF_NPM = /[\\/]node_modules[\\/]\.bin[\\/]?$/;
 
 /** A text, such as a path, as one word of a command that is printed to be typed into a shell. */

@@ -2,19 +2,20 @@ import type { ConveyorClient } from '../client/api';
 import { conveyorError, ConveyorError } from '../domain/errors';
 import { parseId } from '../domain/ids';
 import type { DeployStatus, ReleaseStatus, WaitView } from '../domain/views';
+import type { WatchSnapshot } from '../render/log';
 import { EXIT } from './exit';
 import type { Io } from './io';
 import { printNote, type Output } from './output';
 import { createPresenter, type Presenter } from './presenter';
-import type { WatchSnapshot } from './render/log';
+import { createStartWait, type StartWait } from './watchStart';
 
 export interface WatchOptions {
   readonly output: Output;
   /** Stop watching after this long; the watched release continues. */
   readonly timeoutMs?: number;
-  /** Between two looks. */
+  /** The time between two looks. */
   readonly everyMs?: number;
-  /** Said when watching ends before the thing watched does; by default that it continues, and how to watch it again. */
+  /** The note when watching ends early; by default, that the release continues and how to watch it again. */
   readonly detachedText?: string;
 }
 
@@ -22,8 +23,9 @@ const WATCH_INTERVAL_MS = 1000;
 const REDRAW_MS = 250;
 
 /**
- * Watches a release or deploy until it ends. Exit code: 0 succeeded, 3 otherwise, 5 when the time is up, 130 on Ctrl-C.
- * On a terminal the picture is drawn again in place, elsewhere only what changed is appended.
+ * Watches a release or deploy until it ends; waits for the next release of a pipeline to start. Exit code: 0 succeeded, 3 otherwise, 5 when the time
+ * is up, 130 on Ctrl-C.
+ * On a terminal the picture is redrawn in place, elsewhere only changes are appended.
  */
 export async function watchUntilEnd(
   io: Io,
@@ -35,13 +37,16 @@ export async function watchUntilEnd(
   const target = await watchTarget(client, id);
   const show = createPresenter(io, options.output);
   const deadline = options.timeoutMs === undefined ? Infinity : io.now() + options.timeoutMs;
+  const start = createStartWait({ io, client, output: options.output }, target, deadline);
   let seen: WatchSnapshot | null = null;
+  const leave = (why: string, code: number): number =>
+    detach(io, show, farewell(options, target, why, seen === null && start.isWaiting()), code);
   try {
     for (;;) {
-      if (!stop.aborted) seen = await whileDrawing(io, show, seen, lookAgain(client, target, seen, show));
+      if (!stop.aborted) seen = await whileDrawing(io, show, seen, lookAgain({ client, show, start }, target, seen));
       if (seen && isWatchOver(seen)) return finishWatch(io, show, seen);
-      if (stop.aborted) return detach(io, show, farewell(options, target, 'you stopped watching'), EXIT.interrupted);
-      if (io.now() >= deadline) return detach(io, show, farewell(options, target, 'the time is up'), EXIT.timeout);
+      if (stop.aborted) return leave('you stopped watching', EXIT.interrupted);
+      if (io.now() >= deadline) return leave('the time is up', EXIT.timeout);
       await pauseBetween(io, show, seen, Math.min(options.everyMs ?? WATCH_INTERVAL_MS, deadline - io.now()), stop);
     }
   } finally {
@@ -68,7 +73,8 @@ export async function takeSnapshot(
 /** Why a release has not started yet, which only its pipeline knows. */
 async function listWaits(client: ConveyorClient, { pipeline, number }: ReleaseStatus): Promise<readonly WaitView[]> {
   const status = await client.status(pipeline);
-  return status.kind === 'pipeline' ? (status.waits ?? []).filter(({ release }) => release === number) : [];
+  if (status.kind !== 'pipeline') return [];
+  return (status.waits ?? []).filter((wait) => wait.release === number);
 }
 
 const isWatchOver = ({ release, deploys }: WatchSnapshot): boolean =>
@@ -79,7 +85,7 @@ const isWatchOver = ({ release, deploys }: WatchSnapshot): boolean =>
 const isSuccess = ({ release, deploys }: WatchSnapshot): boolean =>
   release === null ? deploys.every((deploy) => deploy.outcome === 'succeeded') : release.state === 'succeeded';
 
-/** A pipeline means its newest release that runs. */
+/** The id of a pipeline stands for its newest running release. */
 async function watchTarget(client: ConveyorClient, id: string): Promise<string> {
   if (parseId(id)?.kind !== 'pipeline') return id;
   const status = await client.status(id);
@@ -87,7 +93,7 @@ async function watchTarget(client: ConveyorClient, id: string): Promise<string> 
   if (Number.isFinite(newest)) return `${id}/${newest}`;
   throw conveyorError('usage', {
     text: `no release of ${id} is running`,
-    hint: `conveyor history ${id} shows those that ended; conveyor release ${id} starts one`,
+    hint: `conveyor history ${id} shows ended ones; conveyor release ${id} starts one`,
   });
 }
 
@@ -112,10 +118,9 @@ async function fetchDeploy(
  * look, because the user waits for the end.
  */
 async function lookAgain(
-  client: ConveyorClient,
+  { client, show, start }: { readonly client: ConveyorClient; readonly show: Presenter; readonly start: StartWait },
   id: string,
   before: WatchSnapshot | null,
-  show: Presenter,
 ): Promise<WatchSnapshot | null> {
   try {
     const seen = await takeSnapshot(client, id, before);
@@ -123,6 +128,7 @@ async function lookAgain(
     show.look(seen);
     return seen;
   } catch (error) {
+    if (before === null && (await start.continuesAfter(error))) return null;
     if (!(error instanceof ConveyorError && (error.retryable || (before && error.code === 'internal')))) throw error;
     show.contact(error);
     if (before) show.look(before);
@@ -130,7 +136,7 @@ async function lookAgain(
   }
 }
 
-/** Until there is an answer, which may take its time, the clocks of the picture continue. */
+/** While an answer is pending, the clocks of the picture continue. */
 async function whileDrawing<T>(io: Io, show: Presenter, seen: WatchSnapshot | null, asked: Promise<T>): Promise<T> {
   if (!show.redraws || seen === null) return asked;
   let isOver = false;
@@ -152,8 +158,9 @@ function finishWatch(io: Io, show: Presenter, seen: WatchSnapshot): number {
   return isSuccess(seen) ? EXIT.ok : EXIT.notSucceeded;
 }
 
-const farewell = ({ detachedText }: WatchOptions, id: string, why: string): string =>
-  detachedText ?? `${why}; ${id} continues. Watch it again: conveyor watch ${id}`;
+const farewell = ({ detachedText }: WatchOptions, id: string, why: string, isUnstarted: boolean): string =>
+  detachedText ??
+  `${why}; ${id} ${isUnstarted ? 'has not started' : 'continues'}. Watch it again: conveyor watch ${id}`;
 
 function detach(io: Io, show: Presenter, text: string, code: number): number {
   show.leave();
@@ -161,7 +168,7 @@ function detach(io: Io, show: Presenter, text: string, code: number): number {
   return code;
 }
 
-/** Between two looks the clocks of the picture continue. */
+/** Keeps the clocks of the picture running between two looks. */
 async function pauseBetween(
   io: Io,
   show: Presenter,

@@ -1,14 +1,13 @@
 import { roomAt } from '../domain/calendar/room';
 import { ConveyorError } from '../domain/errors';
-import { openTimesOf, withBlackouts } from '../domain/release/openTimes';
+import { fullWords, openTimesOf, withBlackouts } from '../domain/release/openTimes';
 import type { NamedDeploy } from '../domain/spec/deployActions';
 import type { PipelineSpec } from '../domain/spec/pipeline';
-import { plural } from '../domain/text';
 import type { PlanView } from '../domain/views';
 import { withClient } from './door';
 import type { ConnectOptions, Io } from './io';
 
-/** When a deploy may begin, ms since the epoch, and what people should know about that. */
+/** When a deploy may begin, in ms since the epoch, with notes for people. */
 interface Beginning {
   readonly now: number;
   readonly warnings: PlanView['warnings'];
@@ -32,18 +31,17 @@ export async function findRoom(
     nowMs,
   );
   if (room.open || room.full === undefined) return { now: nowMs, warnings: [] };
-  const { begun: count, most } = room.full;
-  const message = `${count} of ${plural(most, 'deploy')} of this window have begun: it begins when the window opens again`;
+  const message = `${fullWords(room.full)}: it begins when the window opens again`;
   return { now: room.opensAtMs, warnings: [{ code: 'window-full', message }] };
 }
 
 const UNKNOWN = {
   code: 'uncounted-deploys',
   message:
-    'its window limits how many deploys begin, and Conveyor cannot be asked how many have: the plan ignores the limit',
+    'its window limits the number of deploys, but Conveyor did not say how many have begun: the plan ignores the limit',
 };
 
-/** A pipeline that does not exist yet has begun none. Null when no worker answers, since a plan must not fail for an estimate. */
+/** A new pipeline has begun none. Null when no worker answers, since a plan must not fail for an estimate. */
 async function listBegunDeploys(
   io: Io,
   connect: ConnectOptions,

@@ -2,11 +2,11 @@ import { askersOf } from '../domain/access/approvals';
 import { decideAccess, type AccessDecision } from '../domain/access/decide';
 import type { Request, Units, What, Who } from '../domain/access/request';
 import { OPERATIONS, type OperationName } from '../domain/access/operations';
+import type { ProposedRepository } from '../domain/access/paths';
 import type { PlatformFacts } from '../domain/access/platform';
 import { ConveyorError, conveyorError } from '../domain/errors';
 import { SHOWN_UNITS } from '../domain/fleet/limits';
 import { deployId, releaseId, type Id } from '../domain/ids';
-import type { Principal } from '../domain/principals';
 import type { PipelineSpec } from '../domain/spec/pipeline';
 import type { DeployStatus, ReleaseStatus } from '../domain/views';
 import type { ConveyorClient } from './api';
@@ -18,9 +18,9 @@ export interface VerbQuestion {
   readonly who: Who;
   readonly verb: OperationName;
   readonly id: Id;
-  /** For a pick: approves rather than rejects. */
+  /** For a pick: whether it approves or rejects. */
   readonly approves?: boolean;
-  /** For an emergency. */
+  /** For an emergency: whether it skips bakes. */
   readonly skipBake?: boolean;
 }
 
@@ -42,7 +42,7 @@ export async function decideVerb(
   return holds === undefined ? decision : decideAccess(facts, { who, verb, what: { ...what, holds } });
 }
 
-/** Rules may be about the units that a deploy holds or will hold; for a release, about those of all its deploys. */
+/** Rules may concern the units that a deploy holds or will hold; for a release, those of all its deploys. */
 async function decideHeld(client: FactSource, facts: PlatformFacts, request: Request, id: Id): Promise<AccessDecision> {
   const decision = decideAccess(facts, request);
   const gate = OPERATIONS[request.verb].protection;
@@ -64,7 +64,7 @@ async function decideHeld(client: FactSource, facts: PlatformFacts, request: Req
 
 /**
  * Decides whether a principal may create a pipeline or change an existing one.
- * @param verb of one that exists
+ * @param verb for an existing pipeline
  */
 export async function decideApply(
   client: FactSource,
@@ -72,13 +72,14 @@ export async function decideApply(
   { who, verb, spec }: { readonly who: Who; readonly verb: 'apply' | 'import'; readonly spec: PipelineSpec },
 ): Promise<AccessDecision & { readonly verb: OperationName }> {
   const owners = await ownersNow(client, spec.pipeline);
-  // An import under a new name counts too: it says what ran.
+  // An import under a new name needs the right, too, because it determines what counts as having run.
   const asked = owners === null && verb === 'apply' ? 'create' : verb;
   return { ...decideAccess(facts, { who, verb: asked, what: { pipeline: spec.pipeline, owners, spec } }), verb: asked };
 }
 
 /**
- * Decides whether a principal may read the records of a pipeline, or all of them. Admins may of what is no more, too.
+ * Decides whether a principal may read the records of a pipeline, or all of them. Admins may also read those of deleted
+ * pipelines.
  * @throws ConveyorError `unknown-pipeline`
  */
 export async function decideAudit(
@@ -92,21 +93,19 @@ export async function decideAudit(
   return decision.allowed || pipeline === '' ? decision : asked((await client.spec(pipeline)).owners);
 }
 
-/** A repository of configuration, as decisions about it take it. */
-export interface OwnedRepository {
-  readonly name: string;
-  readonly owners?: readonly Principal[];
-}
-
 /** Decides whether a principal may propose changes of a repository. */
 export const decideProposal = (
   facts: PlatformFacts,
-  { who, repository: { name, owners } }: { readonly who: Who; readonly repository: OwnedRepository },
+  { who, repository: { name, owners, paths = [] } }: { readonly who: Who; readonly repository: ProposedRepository },
 ): AccessDecision =>
-  decideAccess(facts, { who, verb: 'propose', what: { pipeline: '', owners: owners ?? null, repository: name } });
+  decideAccess(facts, {
+    who,
+    verb: 'propose',
+    what: { pipeline: '', owners: owners ?? null, repository: name, paths },
+  });
 
 /** @throws ConveyorError `not-permitted` @returns the rule that allows it */
-export function requireProposer(facts: PlatformFacts, who: Who, repository: OwnedRepository): string {
+export function requireProposer(facts: PlatformFacts, who: Who, repository: ProposedRepository): string {
   const decision = decideProposal(facts, { who, repository });
   if (decision.allowed) return decision.through === null ? decision.by : `${decision.by} through ${decision.through}`;
   const actor = who.principal ?? 'nobody';
@@ -126,7 +125,7 @@ async function ownersNow(client: FactSource, pipeline: string): Promise<Pipeline
   return document === null ? null : document.spec.owners;
 }
 
-/** Where no worker answers, visibility knows the owners: a deploy can be stopped, and the command is kept. */
+/** If no worker answers, visibility knows the owners, so a deploy can be stopped, and the command is kept. */
 async function pipelineFacts(client: FactSource, pipeline: string, verb: OperationName): Promise<What> {
   try {
     const spec = await client.spec(pipeline);
@@ -140,7 +139,7 @@ async function pipelineFacts(client: FactSource, pipeline: string, verb: Operati
   }
 }
 
-/** The action that is picked says who may, and its release who asked. */
+/** The picked action says who may pick, and its release who requested it. */
 async function pickOf(
   client: FactSource,
   id: Id,
@@ -157,7 +156,7 @@ async function pickOf(
   };
 }
 
-/** The rules that a worker found to apply to the units of a pick. */
+/** The rules that apply to the units of a pick, according to a worker. */
 const placesOf = (release: ReleaseStatus | undefined, id: Id): string[] =>
   release && id.kind === 'action'
     ? release.actions.flatMap(({ name, approval }) =>

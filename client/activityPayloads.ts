@@ -2,12 +2,13 @@ import type { WorkflowHandle } from '@temporalio/client';
 import type { Payload } from '@temporalio/common';
 import { decodeOptionalSinglePayload } from '@temporalio/common/lib/internal-non-workflow';
 
-/** Reads what an activity was given, reports or returned; undefined for nothing, and for what cannot be read. */
+/** Reads an input, heartbeat or result of an activity; undefined if missing or unreadable. */
 export type ReadPayload = <T>(payload: Payload | null | undefined, activityId: string) => Promise<T | undefined>;
 
 /**
- * For the activities of one workflow. Temporal returns payloads as they came, and whoever reaches it may send a heartbeat or an end in
- * the name of an activity: what is not sealed for that activity (client/seal.ts) reads as nothing here, as in its workflow.
+ * A reader for the activities of one workflow. Anyone with access to Temporal can send a heartbeat or result in the
+ * name of an activity, and Temporal returns it unchanged: a payload not sealed for that activity (client/seal.ts) reads
+ * as undefined here, as in its workflow.
  */
 export function payloadsIn({ client, workflowId }: Pick<WorkflowHandle, 'client' | 'workflowId'>): ReadPayload {
   return async <T>(payload: Payload | null | undefined, activityId: string) => {

@@ -18,28 +18,29 @@ import type {
 } from '../domain/views';
 
 /**
- * Everything that a program may do with Conveyor; the command line and the server are written against it.
- * Each operation that changes something names its actor, whom the caller has to know; `permitted` is for the guard (client/guard.ts).
- * Every operation throws `ConveyorError` (domain/errors.ts): `unknown-…`, `not-permitted`, `invalid-state`,
+ * All operations that programs have; the command line and the server are written against it. Each changing operation
+ * names its actor, whom the caller must have authenticated; `permitted` is for the guard (client/guard.ts). Every
+ * operation throws `ConveyorError` (domain/errors.ts): `unknown-…`, `not-permitted`, `invalid-state`,
  * `temporal-unreachable`, `no-worker`, …
  *
- * `createClient` (client/index.ts) speaks to Temporal and believes the actor that it is given; `createHttpClient` (client/http/client.ts)
- * speaks to `conveyor server`, which knows by the token who acts, so that an `actor` given here counts for nothing.
+ * `createClient` (client/index.ts) talks to Temporal and trusts the given actor; `createHttpClient`
+ * (client/http/client.ts) talks to `conveyor server`, which identifies the actor by the token and ignores an `actor`
+ * given here.
  */
 export interface ConveyorClient {
   /**
    * Creates the pipeline or changes its spec; one whose workflow has ended continues with its numbers and records.
-   * @throws `config-rejected` if a push type refuses a config that is new
+   * @throws `config-rejected` if a push type refuses a new config
    */
   apply(spec: PipelineSpec, actor: string, permitted?: string): Promise<PipelineApplied>;
-  /** All that a pipeline remembers, also of one whose workflow has ended. */
+  /** All records of a pipeline, even after its workflow has ended. */
   exportPipeline(pipeline: string): Promise<PipelineDocument>;
-  /** Puts exported records back. @throws `invalid-state` over a pipeline that has come further */
+  /** Restores exported records. @throws `invalid-state` if the pipeline is ahead of them */
   importPipeline(document: PipelineDocument, actor: string, permitted?: string): Promise<PipelineApplied>;
   spec(pipeline: string): Promise<PipelineSpec>;
   /**
-   * The same key, or the same artifacts from a finder or webhook, give the same release. `passedOver` says which inputs that are left out
-   * are taken in another version than the latest, since that failed.
+   * The same key, or the same artifacts from a finder or webhook, give the same release. `passedOver` lists omitted
+   * inputs that use an older version because the latest failed.
    */
   release(
     pipeline: string,
@@ -47,45 +48,54 @@ export interface ConveyorClient {
     trigger: Trigger,
   ): Promise<{ id: string; number: number; duplicate: boolean; passedOver?: readonly string[] }>;
   /**
-   * What a finder or a webhook brings: a release once every artifact of the pipeline has a value and one is new. `id` is null
-   * while others are missing, and for a pipeline whose releases a person starts.
+   * Submits artifacts from a finder or a webhook: starts a release once every artifact of the pipeline has a value and
+   * one is new. `id` is null while others are missing, and if a person starts the pipeline's releases.
    */
   submit(
     pipeline: string,
     artifacts: readonly Artifact[],
     trigger: Trigger,
   ): Promise<{ id: string | null; number: number | null; duplicate: boolean }>;
-  /** An emergency push: that deploy only, now, ahead of the queue (docs/design/deploy.md#emergency-push); or after `approvals` by other owners. */
+  /**
+   * An emergency push: only that deploy, now and ahead of the queue (docs/design/deploy.md#emergency-push), or after
+   * `approvals` by other owners.
+   */
   push(
     pipeline: string,
     action: string,
     artifacts: readonly Artifact[],
     push: EmergencyPush,
   ): Promise<{ id: string; number: number; duplicate: boolean; approvals?: number }>;
-  /** A new release of what one that failed or was cancelled was given; what had succeeded in it is carried over. @throws `not-rerunnable` */
+  /**
+   * A new release with the inputs of a failed or cancelled one; actions that succeeded are carried over. @throws
+   * `not-rerunnable`
+   */
   rerun(pipeline: string, number: number, rerun: Rerun): Promise<{ id: string; number: number; duplicate: boolean }>;
   status(id: string): Promise<PipelineStatus | ReleaseStatus | DeployStatus>;
   listPipelines(query: ListQuery): Promise<PipelineSummary[]>;
   listReleases(query: ListQuery): Promise<ReleaseSummary[]>;
   listDeploys(query: ListQuery): Promise<DeploySummary[]>;
-  /** How every finder stands of which some worker ever swept. */
+  /** The state of every finder that a worker has ever swept. */
   listFinders(): Promise<FinderView[]>;
-  /** Which pipelines have not been deployed for long, worst first. */
+  /** The freshness of pipelines, stalest first. */
   freshness(): Promise<FreshnessReport>;
   history(pipeline: string): Promise<HistoryRow[]>;
-  /** What an action of a release wrote, or where its service shows that; of its newest attempt unless another is asked for. */
+  /** The output of an action, or its page at its service; of the newest attempt unless another is requested. */
   logs(id: string, attempt?: number): Promise<ActionLogs>;
   /** Sends a verb to a pipeline, release or deploy, whichever the verb and the id mean, and waits for its acknowledgement. */
   command(id: string, verb: Verb, input: CommandInput): Promise<CommandReceipt & { id: string }>;
-  /** From then on nothing that contains it deploys; what contains it already is searched for. The same twice is one. */
+  /**
+   * From then on nothing that contains the bug deploys, and existing releases are searched for it. Repeating a report
+   * creates no second bug.
+   */
   reportBug(report: BugReport, actor: string): Promise<Bug>;
   /** @throws `unknown-bug` */
   closeBug(close: BugClose, actor: string): Promise<Bug>;
   /** Newest first. */
   listBugs(): Promise<readonly Bug[]>;
-  /** For a service which says that a run of its has ended: whoever follows the run looks at once. */
+  /** For a service that reports the end of a run: its workflow checks the run at once. */
   lookNow(runId: string): Promise<LookNow>;
-  /** Whether what everything else here needs is there; answers within a few seconds and never throws. */
+  /** Whether the dependencies of all operations are available; answers within a few seconds and never throws. */
   readiness(): Promise<readonly ReadinessPart[]>;
   close(): Promise<void>;
 }
@@ -93,9 +103,9 @@ export interface ConveyorClient {
 export interface ActionLogs {
   readonly id: string;
   readonly attempt: number;
-  /** Nothing more comes of this attempt. */
+  /** The attempt has ended: no more output will come. */
   readonly ended: boolean;
-  /** One; of a deploy all that it ran around its phases, in order. */
+  /** One run; for a deploy, all runs around its phases, in order. */
   readonly runs: readonly RunLog[];
 }
 
@@ -106,19 +116,19 @@ export interface RunLog {
   readonly title: string;
   readonly state: 'running' | 'succeeded' | 'failed' | 'cancelled';
   readonly message: string | null;
-  /** Where its service shows more. */
+  /** The page of the run at its service. */
   readonly url: string | null;
-  /** Null of a service, and while a script has not begun. */
+  /** Null for a service, and until a script begins. */
   readonly log: ScriptLog | null;
 }
 
 /**
- * What came of looking at once: it does; a look is under way, which may have asked too early; nobody follows the run, or nobody
- * waits; the Temporal server has no such call.
+ * The result of `lookNow`: a look begins; one is already under way, perhaps too early; no workflow follows the run, or
+ * none waits; or the Temporal server lacks the call.
  */
 export type LookNow = 'looks' | 'busy' | 'nobody' | 'unsupported';
 
-/** Something that every operation needs. */
+/** A dependency of every operation. */
 export interface ReadinessPart {
   readonly name: 'server' | 'temporal' | 'worker' | 'writes';
   readonly ok: boolean;
@@ -131,7 +141,7 @@ export interface PipelineApplied {
   readonly previous: PipelineSpec | null;
   /** Its workflow had ended: the release after which its numbers continue, and whether its records could still be read. */
   readonly continued?: { readonly after: number; readonly books: boolean };
-  /** In words: configs that no push type could check, and those that it refuses and the pipeline had before. */
+  /** Notes about configs that no push type could check, or that it refuses but the pipeline had before. */
   readonly configNotes?: readonly string[];
 }
 
@@ -147,7 +157,7 @@ export interface EmergencyPush {
 
 export interface Rerun {
   readonly actor: string;
-  /** How it was asked for: by hand without it. */
+  /** The kind of trigger; `manual` by default. */
   readonly kind?: 'manual' | 'api';
   readonly reason?: string | undefined;
   /** The same key gives the same release. */

@@ -22,10 +22,11 @@ import type { ClientOptions } from './options';
 import { polling } from './readiness';
 import { isWorkflowRunning, leftOf, type Left } from './recovery';
 import { overLimit } from './refusals';
+import { untilTaken } from './retaken';
 import { proven } from './seal';
 import type { Workflows } from './workflows';
 
-/** Starts the pipeline's workflow with its first spec, or changes the spec that it has; one that has ended continues. */
+/** Starts the pipeline's workflow with its first spec, or changes its spec; an ended pipeline continues. */
 export const applyPipeline = (
   workflows: Workflows,
   options: ClientOptions,
@@ -43,7 +44,7 @@ export const applyPipeline = (
     (previous) => checkedConfigs(options, spec, acting.actor, previous),
   );
 
-/** @returns what remains to be noted. @throws config-rejected */
+/** @returns the remaining notes @throws config-rejected */
 async function checkedConfigs(
   { checkConfigs }: ClientOptions,
   spec: PipelineSpec,
@@ -57,29 +58,29 @@ async function checkedConfigs(
   return notes;
 }
 
-/** Who changes a pipeline, and by which rule a door let them. */
+/** The actor who changes a pipeline, and the rule that permits it. */
 interface PipelineActor {
   readonly actor: string;
   readonly permitted?: string | undefined;
 }
 
-/** Where the workers of this client poll. */
+/** The task queue of this client's workers. */
 export const taskQueueOf = ({ taskQueue }: Pick<ClientOptions, 'taskQueue'>): string =>
   taskQueue ?? process.env['CONVEYOR_TASK_QUEUE'] ?? 'conveyor';
 
-/** All that a pipeline remembers, also of one that has ended. */
+/** All records of a pipeline, even if it has ended. */
 export async function exportPipeline(workflows: Workflows, pipeline: string): Promise<PipelineDocument> {
   const { client } = workflows.temporal;
   const state = await workflows.pipelineState(pipeline).catch(async (error: unknown) => {
     if (error instanceof ConveyorError && error.retryable) throw error;
-    // Only a workflow that has ended is as it was: one that runs knows more than its history began with.
+    // Only an ended workflow may be read from its first event: a running one knows more than that.
     const left = await leftOf(client, pipeline).catch(() => undefined);
     return left?.state ?? Promise.reject(error as Error);
   });
   return documentOf(state, Date.now());
 }
 
-/** Records that were exported take the place of those that there are. */
+/** Replaces the present records with exported ones. */
 export async function importPipeline(
   workflows: Workflows,
   options: ClientOptions,
@@ -108,7 +109,7 @@ async function changed(
     notFound: unknownPipeline(pipeline),
   });
   const groups = options.platform?.groups ?? {};
-  // A workflow that is started only to refuse would stand in the way of what is left.
+  // A workflow started only to refuse would hide the remaining records.
   const early = left && refusal(left.state, groups);
   if (early) throw pipelineRefusal(update, pipeline, actor, early);
   if (left?.state && (await isWorkflowRunning(client, workflowIds.pipeline(pipeline))))
@@ -117,14 +118,15 @@ async function changed(
     notFound: unknownPipeline(pipeline),
   });
   const configNotes = await check(async () => left?.state?.spec ?? (await specNow(workflows, pipeline)));
-  const start = new WithStartWorkflowOperation<typeof pipelineWorkflow>('pipeline', {
-    workflowId: workflowIds.pipeline(pipeline),
-    taskQueue: taskQueueOf(options),
-    args: [left?.state ?? null],
-    workflowIdConflictPolicy: 'USE_EXISTING',
-    staticSummary: `pipeline ${pipeline}`,
-    staticDetails: paragraphs(description),
-  });
+  const start = () =>
+    new WithStartWorkflowOperation<typeof pipelineWorkflow>('pipeline', {
+      workflowId: workflowIds.pipeline(pipeline),
+      taskQueue: taskQueueOf(options),
+      args: [left?.state ?? null],
+      workflowIdConflictPolicy: 'USE_EXISTING',
+      staticSummary: `pipeline ${pipeline}`,
+      staticDetails: paragraphs(description),
+    });
   const input = {
     ...{ ...what, actor },
     ...(permitted === undefined ? {} : { permitted }),
@@ -132,12 +134,13 @@ async function changed(
     settings: options.platform?.settings ?? DEFAULT_SETTINGS,
     ...(left === undefined ? {} : { found: left.found }),
   };
-  const call = () =>
+  const asked = proven(workflows.temporal.seal, update, input);
+  const send = (updateId: string) =>
     client.workflow.executeUpdateWithStart<typeof pipelineWorkflow, Applied, [object]>(update, {
-      startWorkflowOperation: start,
-      args: [proven(workflows.temporal.seal, update, input)],
+      startWorkflowOperation: start(),
+      ...{ args: [asked], updateId },
     });
-  const { previous, created } = await workflows.withWording<Applied>(pipeline, call, {
+  const { previous, created } = await workflows.withWording<Applied>(pipeline, () => untilTaken(send), {
     notFound: unknownPipeline(pipeline),
     refused: (code, { message, details }) =>
       pipelineRefusal(update, pipeline, actor, { code, message, names: details?.[0] as readonly string[] | undefined }),
@@ -145,7 +148,10 @@ async function changed(
   return { created, previous, ...continuedBy(left), ...(configNotes.length > 0 ? { configNotes } : {}) };
 }
 
-/** Null for a pipeline that is new. @throws what the query throws if it may answer later: what it has already is not taken for new */
+/**
+ * Null for a new pipeline. @throws the error of the query if it may succeed later, so that an existing pipeline is not
+ * taken for a new one
+ */
 const specNow = (workflows: Workflows, pipeline: string): Promise<PipelineSpec | null> =>
   workflows.pipelineState(pipeline).then(
     ({ spec }) => spec,
@@ -159,7 +165,7 @@ const specNow = (workflows: Workflows, pipeline: string): Promise<PipelineSpec |
 const heldId = ({ namespace }: Temporal, pipeline: string): string =>
   `Conveyor did not start the workflow that runs under its id, which has none of its records; end it and try again: temporal workflow terminate --namespace ${namespace} --workflow-id ${workflowIds.pipeline(pipeline)}`;
 
-/** A worker that is being started polls by then. */
+/** Enough time for a starting worker to poll. */
 const STARTING_MS = 5_000;
 const WORKER_POLL_MS = 500;
 
@@ -196,6 +202,6 @@ function pipelineRefusal(
 
 const unknownPipeline = (pipeline: string) => () => conveyorError('unknown-pipeline', { pipeline });
 
-/** For a pipeline that had ended, the answer names the state with which it continues. */
+/** For an ended pipeline, the answer names the state with which it continues. */
 const continuedBy = (left: Left | undefined): Pick<PipelineApplied, 'continued'> =>
   left === undefined ? {} : { continued: { after: left.found.nextNumber - 1, books: left.state !== null } };

@@ -7,21 +7,24 @@ import { CLIENT_OPERATIONS } from './operations';
 import { callOperation, clientFromRows, type AnyRow, type Operations } from './operations/row';
 import type { Decided } from './permissionGate';
 
-/** Where changes and refusals are written down. */
+/** The log of changes and refusals. */
 export interface Audit {
-  /** Whether something can be written. @throws ConveyorError `audit-unwritable` */
+  /** Checks that records can be written. @throws ConveyorError `audit-unwritable` */
   ready(): Promise<void>;
-  /** Resolves once it is on record, or will be; never fails, since the command was carried out. */
+  /** Resolves once the entry is written or queued; never fails, because the command has already run. */
   record(entry: AuditEntry): Promise<void>;
 }
 
-/** Operations that make things safer run even if they cannot be recorded: it waits for no disk, and is on record afterwards. */
+/**
+ * Operations that make things safer run even if they cannot be recorded: they do not wait for the disk, and are
+ * recorded afterwards.
+ */
 export const URGENT: readonly (Verb | OperationName)[] = ['revert', 'cancel', 'pause', 'freeze', 'hold', 'report-bug'];
 
 /**
- * A client that puts on record what it changes, and what is refused, once it is known which of them it was. While nothing can be written,
- * whatever is not urgent is refused before it is done: every operation that changes something also throws `audit-unwritable`.
- * It goes around the guard, whose refusals it records, and which says by which rule it lets something through. The door has to know that the actor is who they say.
+ * A client that records changes and refusals, each once its result is known. While records cannot be written, it
+ * refuses operations that are not urgent: every changing operation also throws `audit-unwritable`. It wraps the guard,
+ * to record its refusals and the rules by which it permits. Its caller must have authenticated the actor.
  */
 export function audited(permitting: Permitting, audit: Audit, door: Door): ConveyorClient {
   const reader = permitting(() => undefined);
@@ -45,7 +48,7 @@ type Permitting = (decided: Decided) => ConveyorClient;
 
 type EntrySubject = Pick<AuditEntry, 'actor' | 'operation' | 'target'> & Partial<AuditEntry>;
 
-/** Puts on record what is done or refused; what is not urgent is refused while nothing can be written. */
+/** Records a change or refusal. While records cannot be written, operations that are not urgent are refused. */
 export async function withAuditEntry<T>(
   audit: Audit,
   about: () => EntrySubject & Pick<AuditEntry, 'door'>,
@@ -67,7 +70,7 @@ export async function withAuditEntry<T>(
   return done;
 }
 
-/** Who was asked and did not answer may have done it. */
+/** An operation without an answer may have been carried out. */
 function failureEntry(error: unknown): Pick<AuditEntry, 'outcome' | 'result'> {
   if (!(error instanceof ConveyorError)) return { outcome: 'unknown', result: `internal: ${String(error)}` };
   const isSilent = UNANSWERED.some((code) => code === error.code);

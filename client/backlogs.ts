@@ -4,10 +4,10 @@ import { DEPLOYMENT, SIDE_QUEUES, sideQueue } from '../domain/taskQueues';
 import type { Temporal } from './connection';
 import { GRPC } from './grpcStatus';
 
-/** Task queues have workflows and activities; those of workflows are on the main one alone. */
+/** Task queues have workflow and activity tasks; workflow tasks are only on the main queue. */
 const TASK_QUEUE_TYPES = { workflow: 1, activity: 2 } as const;
 
-/** The state of one queue in Temporal: where nothing waits it says nothing. */
+/** The state of one queue in Temporal; fields are missing if nothing waits. */
 interface QueueStats {
   readonly approximateBacklogCount?: unknown;
   readonly approximateBacklogAge?: { readonly seconds?: unknown; readonly nanos?: number | null } | null;
@@ -19,9 +19,9 @@ type OneQueue = Pick<QueueBacklog, 'queue' | 'kind'> & { readonly name: string }
 type QueueCounter = Pick<Temporal, 'client' | 'namespace'>;
 
 /**
- * How much waits for workers, and since when, from Temporal itself: also where no worker runs, and where none gets round to anything new.
- * Each build of workers has rows of its own, since no other one takes its work; those without a build are for workers without one. A
- * server of Temporal that does not count has no rows.
+ * The backlog of task queues and its age, from Temporal itself, so it is known without workers and with overloaded
+ * ones. Each build has its own rows, because no other build takes its work; rows without a build belong to workers
+ * without one. A Temporal server that does not count gives no rows.
  */
 export async function queueBacklogs(temporal: QueueCounter, main: string): Promise<QueueBacklog[]> {
   const queues = queuesOf(main);
@@ -37,10 +37,10 @@ const queuesOf = (main: string): OneQueue[] => [
   ...SIDE_QUEUES.map((side) => ({ queue: side, kind: 'activity' as const, name: sideQueue(main, side) })),
 ];
 
-/** As temporal.api.enums.v1.WorkerDeploymentVersionStatus has it: nothing runs on such a build any more. */
+/** A value of temporal.api.enums.v1.WorkerDeploymentVersionStatus: nothing runs on such a build any more. */
 const DRAINED = 5;
 
-/** A hundred at most, unless Temporal is set otherwise (matching.maxVersionsInDeployment). */
+/** A hundred at most, unless Temporal is configured otherwise (matching.maxVersionsInDeployment). */
 export async function buildsAtWork({ client, namespace }: QueueCounter): Promise<string[]> {
   const asked = { namespace, deploymentName: DEPLOYMENT };
   const answer = await client.workflowService.describeWorkerDeployment(asked).catch(noneKnown);
@@ -63,7 +63,7 @@ async function backlogsOfBuild(
   });
 }
 
-/** Work without a build. Temporal knows the age of the oldest of all alone. */
+/** Work without a build. Temporal knows only the age of the oldest task of all builds. */
 async function backlogWithoutBuild(
   { client, namespace }: QueueCounter,
   queue: OneQueue,
@@ -89,7 +89,7 @@ function backlogOf(
   return { queue, kind, build, tasks: Number(approximateBacklogCount ?? 0), ageMs };
 }
 
-/** Where no worker has a build, and at a server from before there were any. */
+/** Returns undefined if no worker has a build, or the server is too old for builds. */
 function noneKnown(error: unknown): undefined {
   if (isGrpcServiceError(error) && (error.code === GRPC.NOT_FOUND || error.code === GRPC.UNIMPLEMENTED))
     return undefined;

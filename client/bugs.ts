@@ -8,6 +8,7 @@ import type { bugs } from '../workflows/bugs';
 import { taskQueueOf } from './apply';
 import type { ClientOptions } from './options';
 import { isPolled } from './readiness';
+import { untilTaken } from './retaken';
 import { isWorkflowRunning } from './recovery';
 import { proven } from './seal';
 import type { Workflows } from './workflows';
@@ -17,7 +18,7 @@ const unknown = (id: string) => () => conveyorError('unknown-bug', { id });
 const refused = (code: string, { message }: { readonly message: string }): ConveyorError =>
   code === 'bug-refused' ? conveyorError(code, { why: message }) : conveyorError('internal', { detail: message });
 
-/** On the workflow of bugs, which is there from then on. */
+/** Reports to the workflow of bugs, and starts that if necessary. */
 export async function reportBug(
   workflows: Workflows,
   options: ClientOptions,
@@ -26,7 +27,7 @@ export async function reportBug(
 ): Promise<Bug> {
   const taskQueue = taskQueueOf(options);
   const send = async (): Promise<Bug> => {
-    // A report without an answering worker would wait there for ever.
+    // Without a worker, a report would wait there for ever.
     if (!(await isPolled(workflows.temporal, taskQueue)))
       throw conveyorError('no-worker', { id: WHAT, unpolled: taskQueue });
     return updateBugs(workflows, options, 'report-bug', { ...report, actor });
@@ -52,7 +53,7 @@ export async function listBugs(workflows: Workflows): Promise<readonly Bug[]> {
   return known.slice().reverse();
 }
 
-/** A workflow of bugs that has ended continues with the records that it had. */
+/** An ended workflow of bugs continues with its former records. */
 async function updateBugs(
   { temporal: { client, seal } }: Workflows,
   options: ClientOptions,
@@ -61,17 +62,20 @@ async function updateBugs(
 ): Promise<Bug> {
   const { heartbeatTimeoutMs } = options.platform?.settings ?? DEFAULT_SETTINGS;
   const records = (await isWorkflowRunning(client, WHAT)) ? NO_BUGS : await recordsOfBugs(client);
-  return client.workflow.executeUpdateWithStart<typeof bugs, Bug, [object]>(update, {
-    startWorkflowOperation: new WithStartWorkflowOperation<typeof bugs>('bugs', {
-      ...{ workflowId: WHAT, taskQueue: taskQueueOf(options), workflowIdConflictPolicy: 'USE_EXISTING' },
-      args: [{ heartbeatTimeoutMs, ...(records.bugs.length > 0 ? { records } : {}) }],
-      staticSummary: 'bugs that are reported',
+  const asked = proven(seal, update, input);
+  return untilTaken((updateId) =>
+    client.workflow.executeUpdateWithStart<typeof bugs, Bug, [object]>(update, {
+      startWorkflowOperation: new WithStartWorkflowOperation<typeof bugs>('bugs', {
+        ...{ workflowId: WHAT, taskQueue: taskQueueOf(options), workflowIdConflictPolicy: 'USE_EXISTING' },
+        args: [{ heartbeatTimeoutMs, ...(records.bugs.length > 0 ? { records } : {}) }],
+        staticSummary: 'bugs that are reported',
+      }),
+      ...{ args: [asked], updateId },
     }),
-    args: [proven(seal, update, input)],
-  });
+  );
 }
 
-/** None before the first report. A run that a stranger started answers nothing: the run before it counts. */
+/** None before the first report. A run started by a stranger does not answer, so the run before it counts. */
 async function recordsOfBugs(client: Client): Promise<BugRecords> {
   const recordsOf = (runId?: string) => client.workflow.getHandle(WHAT, runId).query<BugRecords>('bugs');
   try {

@@ -1,41 +1,34 @@
 import { decideBirth } from '../domain/access/children';
-import { allowedBy, type AccessDecision } from '../domain/access/decision';
+import { allowedBy, denied, type AccessDecision } from '../domain/access/decision';
 import { isOperation, NEEDS, OPERATIONS, type Door, type OperationName } from '../domain/access/operations';
+import { pathRights, whyNotPaths, type ProposedRepository } from '../domain/access/paths';
 import { USE_KINDS, type PlatformFacts } from '../domain/access/platform';
 import { decideDeploy, decideScripts, decideUse } from '../domain/access/usage';
 import { conveyorError } from '../domain/errors';
 import { NAME, parseId } from '../domain/ids';
 import { PRINCIPAL } from '../domain/principals';
 import type { PipelineSpec } from '../domain/spec/pipeline';
-import {
-  decideApply,
-  decideAudit,
-  decideBug,
-  decideProposal,
-  decideVerb,
-  type FactSource,
-  type OwnedRepository,
-} from './about';
+import { decideApply, decideAudit, decideBug, decideProposal, decideVerb, type FactSource } from './about';
 
 /** A question whether a principal may do something: `conveyor can WHO VERB WHAT`, as typed. */
 export interface Question {
   readonly who: string;
   readonly verb: string;
-  /** `''` where nothing is named. */
+  /** `''` if nothing is named. */
   readonly what: string;
-  /** For create and apply: what would be applied. */
+  /** For create and apply: the spec to apply. */
   readonly spec?: PipelineSpec | undefined;
 }
 
-/** The facts of the decision, and the door by which the principal in question would come. */
+/** The facts of the decision, and the client to look up resources. */
 interface Means {
   readonly client: FactSource;
   readonly facts: PlatformFacts;
   readonly door: Door;
-  readonly repositories: readonly OwnedRepository[];
+  readonly repositories: readonly ProposedRepository[];
 }
 
-/** @throws ConveyorError `usage` or `invalid-id` for what cannot be asked; `unknown-pipeline` */
+/** @throws ConveyorError `usage` or `invalid-id` for an invalid question; `unknown-pipeline` */
 export function answerTo(means: Means, question: Question): Promise<AccessDecision> {
   const { verb } = question;
   if (!isOperation(verb))
@@ -69,7 +62,7 @@ function ofUse(facts: PlatformFacts, { who, verb, what }: Question): AccessDecis
     verb === 'deploy'
       ? 'name a unit, such as twine/kvstore-x'
       : `name one such as mutex/region-x: ${USE_KINDS.join(', ')}`;
-  throw conveyorError('usage', { text: `${what || 'nothing'} is not what ${verb} takes`, hint });
+  throw conveyorError('usage', { text: `${verb} does not take ${what || 'nothing'}`, hint });
 }
 
 async function ofApply(
@@ -101,22 +94,29 @@ function ofVerb(
 }
 
 function ofProposal({ facts, door, repositories }: Means, { who, what }: Question): AccessDecision {
-  const repository = repositories.find(({ name }) => name === what);
-  if (repository !== undefined) return decideProposal(facts, { who: { principal: who, door }, repository });
+  const at = what.indexOf('/');
+  const [named, path] = at < 0 ? [what, undefined] : [what.slice(0, at), what.slice(at + 1)];
+  const repository = repositories.find(({ name }) => name === named);
+  if (repository !== undefined) {
+    const decision = decideProposal(facts, { who: { principal: who, door }, repository });
+    const rights = decision.allowed && path !== undefined ? pathRights(facts, repository, who) : null;
+    const why = rights === null ? undefined : whyNotPaths(rights, [{ path: path ?? '' }]);
+    return why === undefined ? decision : denied(why);
+  }
   const names = repositories.map(({ name }) => name).join(', ') || 'none';
   throw conveyorError('usage', {
     text: `${what || 'nothing'} is not a repository of configuration`,
-    hint: `config.repositories of conveyor.config.yaml knows ${names}`,
+    hint: `config.repositories of conveyor.config.yaml lists ${names}`,
   });
 }
 
-/** Servers alone keep one. */
+/** Only servers keep an audit. */
 function ofAudit({ client, facts }: Means, { who, what }: Question): Promise<AccessDecision> {
   const pipeline = what === '' ? undefined : pipelineIn(what);
   return decideAudit(client, facts, { who: { principal: who, door: 'api' }, pipeline });
 }
 
-/** Whether a pipeline may start another; who starts the parent is not known yet. */
+/** Whether a pipeline may start another; the actor who starts the parent is not known yet. */
 async function ofParent({ client, facts }: Means, { who, what }: Question): Promise<AccessDecision> {
   const parent = pipelineIn(who);
   const { pipeline: child, owners, labels } = await client.spec(pipelineIn(what));

@@ -5,6 +5,7 @@ import { whyEndedOutside } from '../domain/outside';
 import { NOT_BOOKED } from '../domain/pipeline/rollback';
 import { offersRerun } from '../domain/release/rerun';
 import { requireTarget } from '../domain/target';
+import { listed } from '../domain/text';
 import { isActionVerb, isReleaseVerb, type CommandInput, type CommandReceipt, type Verb } from '../domain/verbs';
 import type { ReleaseStatus } from '../domain/views';
 import type { Started } from '../workflows/messages';
@@ -14,8 +15,9 @@ import type { Workflows } from './workflows';
 type Receipt = CommandReceipt & { readonly id: string };
 
 /**
- * Sends a verb where it belongs. Where a deploy is expected and a release is given, its only running deploy is meant, and
- * it acknowledges the command itself (docs/design/workflows.md#commands-and-messages). Reverting what has ended starts a rollback.
+ * Routes a verb to its workflow. If a verb of deploys names a release, it goes to the only running deploy of that,
+ * which acknowledges the command itself (docs/design/workflows.md#commands-and-messages). Reverting an ended release
+ * starts a rollback.
  */
 export async function sendCommand(
   workflows: Workflows,
@@ -53,11 +55,11 @@ async function sendToAction(
   return { ...(await workflows.update<CommandReceipt>(workflowId, text, verb, { ...input, action })), id: text };
 }
 
-/** An action that is not a deploy, or has not begun to be one: its release waits for its window. */
+/** An action that is not a deploy, or not one yet: its release waits for its window. */
 const isOfRelease = ({ actions }: ReleaseStatus, id: OfRelease): boolean =>
   id.kind === 'action' && actions.some(({ name, deploy }) => name === id.action && deploy === null);
 
-/** How the release stands; the command is left for later if no worker answers. */
+/** The state of the release; if no worker answers, the command is left for later. */
 const releaseOrLeave = (workflows: Workflows, id: OfRelease, verb: Verb, input: CommandInput): Promise<ReleaseStatus> =>
   workflows
     .release(id.pipeline, id.number)
@@ -75,7 +77,7 @@ async function sendToPipeline(
   };
 }
 
-/** Where a verb for a running release goes: to one of its deploys, or to the release itself. */
+/** The target of a verb for a running release: one of its deploys, or the release itself. */
 function commandTarget(
   release: ReleaseStatus,
   id: OfRelease,
@@ -95,9 +97,10 @@ function commandTarget(
     });
   const running = release.actions.filter(({ state }) => state === 'running').length;
   const hasDeployed = release.actions.some(({ deploy, state }) => deploy !== null && state === 'succeeded');
-  // A revert of the release means what has succeeded as well.
+  // A revert of the release also covers deploys that have succeeded.
   const isSeveral = wanted.length !== 1 || running > 1 || (verb === 'revert' && hasDeployed);
-  // A pause that was kept for a worker, or that met several actions, is the release's, whatever of it runs by now.
+  // A pause kept for a worker, or given during several actions, belongs to the release, even if only one deploy runs by
+  // now.
   const isWhole = verb === 'resume' ? release.state === 'paused' || wanted.length === 0 : isSeveral;
   const toRelease = id.kind === 'release' && isReleaseVerb(verb) && isWhole;
   if (toRelease) return { workflowId: workflowIds.release(pipeline, number), id: releaseId(pipeline, number) };
@@ -108,8 +111,8 @@ function commandTarget(
 }
 
 /**
- * A revert goes to the deploy while that runs, to its release until that is over, and then to the pipeline. Each may end while it is asked. By
- * then it has told the next one, except that a release tells its pipeline only at its very end.
+ * A revert goes to the deploy while that runs, to its release until that is over, and then to the pipeline. Each may
+ * end during the call. By then it has told the next one, except that a release tells its pipeline only at its very end.
  */
 async function sendRevert(
   workflows: Workflows,
@@ -132,7 +135,7 @@ async function sendRevert(
   return isOwn ? withHold(workflows, id, receipt) : receipt;
 }
 
-/** A person's revert holds the pipeline, whether it calls the version bad or not: even the fix waits for `unhold`. */
+/** A person's revert holds the pipeline, even if the version is not marked bad: also the fix waits for `unhold`. */
 async function withHold(workflows: Workflows, id: OfRelease, receipt: Receipt): Promise<Receipt> {
   const { pipeline } = id;
   const known = async () => (await workflows.pipelineState(pipeline)).spec;
@@ -151,7 +154,7 @@ const wait = (ms: number): Promise<undefined> =>
 const describeHold = (pipeline: string): string =>
   `the pipeline is held from then on, until conveyor unhold ${pipeline} --reason "…"`;
 
-/** The deploy, or undefined if it came through: then a revert of its release undoes what it brought. */
+/** The deploy, or undefined if it succeeded: then a revert of its release undoes it. */
 function revertTarget(
   release: ReleaseStatus,
   id: OfRelease,
@@ -175,7 +178,7 @@ async function firstTaken<T>([next, ...others]: readonly (() => Promise<T>)[]): 
   }
 }
 
-/** It ended while it was asked, or has not been told yet. */
+/** The addressee ended during the call, or does not know about the release yet. */
 const PASSING_REFUSAL = new RegExp(`it has ended$|${NOT_BOOKED}$`);
 
 async function sendToEnded(
@@ -216,20 +219,25 @@ async function sendRollBack(
   input: CommandInput,
 ): Promise<Receipt> {
   const asked = workflows.update<Started>(workflowIds.pipeline(pipeline), text, 'roll-back', { ...input, of: number });
-  const { number: rollback, isHeld } = await asked.catch((error: unknown) => {
+  const {
+    number: rollback,
+    isHeld,
+    brings = [],
+  } = await asked.catch((error: unknown) => {
     throw isEndedRefusal(error)
       ? conveyorError('invalid-state', { verb: 'revert', id: text, why: PIPELINE_ENDED })
       : error;
   });
   const id = releaseId(pipeline, rollback);
+  const back = brings.length === 0 ? `what ran before ${of}` : `${listed(brings, 'and')} from before ${of}`;
   return {
     accepted: true,
-    effect: `release ${id} brings back what ran before ${of}${isHeld ? `, and the pipeline is held; conveyor unhold ${pipeline} --reason "…" lets deploys start again` : ''}`,
+    effect: `release ${id} brings back ${back}${isHeld ? `, and the pipeline is held; conveyor unhold ${pipeline} --reason "…" lets deploys start again` : ''}`,
     id,
   };
 }
 
-/** A release that its pipeline has not started is the pipeline's to cancel. */
+/** Only the pipeline can cancel a release that it has not started. */
 async function sendToQueued(workflows: Workflows, { id, pipeline, number }: ReleaseStatus, input: CommandInput) {
   const pipelineId = workflowIds.pipeline(pipeline);
   const receipt = await workflows.update<CommandReceipt>(pipelineId, id, 'cancel-queued', { ...input, number });

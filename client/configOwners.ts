@@ -1,24 +1,50 @@
 import { ownedPaths, type OwnedPaths } from '../domain/config/ownership';
 import type { PipelineIndex } from '../domain/pipeline/pipelineIndex';
+import { connectTemporal, type ConnectionOptions } from './connection';
+import { frontIndex } from './pipelineIndex';
 
 /** The finder through which pipelines get changes of configuration. */
 const CHANGES_FINDER = 'config-changes';
-/** How long a proposal waits for it: a deploy asks again. */
+/** How long a proposal waits for the paths: its deploy checks them again. */
 const OWNERS_PATIENCE_MS = 3_000;
 
-/** The paths of a repository that pipelines release, as far as they are known in a few seconds: git accepts changes while Temporal is away. */
+/**
+ * The paths of a repository that pipelines release, if known within a few seconds: git accepts changes while Temporal
+ * is down.
+ */
 export async function pathsOfPipelines(
   index: Pick<PipelineIndex, 'subscriptions'>,
   repository: string,
 ): Promise<readonly OwnedPaths[]> {
   const found: OwnedPaths[] = [];
-  const read = async (): Promise<void> => {
+  const read = async (): Promise<true> => {
     for await (const one of index.subscriptions(CHANGES_FINDER)) found.push(...ownedPaths(repository, one));
+    return true;
   };
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<'late'>((resolve) => (timer = setTimeout(resolve, OWNERS_PATIENCE_MS, 'late')));
-  const all = await Promise.race([read().catch(() => 'late' as const), late]);
-  clearTimeout(timer);
   // With only some of them, a pipeline could seem to own nothing.
-  return all === 'late' ? [] : found;
+  return (await inTime(read())) === undefined ? [] : found;
+}
+
+/** The same, for a program without a connection. */
+export async function pathsKnownToTemporal(
+  options: ConnectionOptions,
+  repository: string,
+): Promise<readonly OwnedPaths[]> {
+  const connecting = connectTemporal(options);
+  const close = () => connecting.then(({ connection }) => connection.close()).catch(() => undefined);
+  const temporal = await inTime(connecting);
+  try {
+    return temporal === undefined ? [] : await pathsOfPipelines(frontIndex(temporal), repository);
+  } finally {
+    void close();
+  }
+}
+
+/** Undefined if it fails, or takes longer than a proposal waits. */
+async function inTime<T>(work: Promise<T>): Promise<T | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<undefined>((resolve) => (timer = setTimeout(resolve, OWNERS_PATIENCE_MS, undefined)));
+  const done = await Promise.race([work.catch(() => undefined), late]);
+  clearTimeout(timer);
+  return done;
 }

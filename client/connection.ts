@@ -19,7 +19,7 @@ import { temporalUnreachable } from './unreachable';
 export interface ConnectionOptions {
   readonly address?: string | undefined;
   readonly namespace?: string | undefined;
-  /** By which workflows know who asks; null where Temporal is trusted. */
+  /** The key that authenticates requests to workflows; null if Temporal is trusted. */
   readonly seal?: Seal | null | undefined;
 }
 
@@ -50,13 +50,13 @@ export async function connectTemporal(options: ConnectionOptions): Promise<Tempo
     });
     return { client: new Client({ connection, namespace, ...sealing(seal) }), connection, address, namespace, seal };
   } catch (error) {
-    throw await temporalUnreachable({ address }, firstLineOf(error));
+    throw await temporalUnreachable({ address, wantsTls: Boolean(config.connectionOptions.tls) }, firstLineOf(error));
   }
 }
 
 /**
- * What went wrong, in words of the table of errors; a refusal of one of our workflows is given to `refused`. Whatever may go well
- * another time is retryable: whoever is refused does not come again.
+ * Translates an error into the table of errors; `refused` handles a refusal by one of our workflows. Any error that may
+ * pass is retryable, because callers do not repeat a refused request.
  */
 export function translate(
   error: unknown,
@@ -85,9 +85,9 @@ export function translate(
   return conveyorError('internal', { detail: firstLineOf(cause ?? error) });
 }
 
-/** A query that no worker polls for is refused with FAILED_PRECONDITION. */
+/** A query without a polling worker is refused with FAILED_PRECONDITION. */
 const NO_ANSWER: readonly number[] = [GRPC.CANCELLED, GRPC.DEADLINE_EXCEEDED, GRPC.FAILED_PRECONDITION];
-/** What the server itself could not do now. */
+/** Temporary failures of the server itself. */
 const TRANSIENT: readonly number[] = [
   GRPC.UNKNOWN,
   GRPC.RESOURCE_EXHAUSTED,
@@ -96,12 +96,12 @@ const TRANSIENT: readonly number[] = [
   GRPC.UNAVAILABLE,
 ];
 
-/** The server fails an update that no worker looked at, or whose workflow continued as another before it was done. */
+/** The server fails an update that no worker processed, or whose workflow continued as new before it was done. */
 const isUnprocessed = (cause: unknown): boolean =>
   cause instanceof ApplicationFailure &&
   (cause.type === 'UnprocessedUpdate' || cause.type === 'AcceptedUpdateCompletedWorkflow');
 
-/** Nobody was there to answer: what was asked for may be there all the same. */
+/** There was no answer: the target may exist nevertheless. */
 export const isUnanswered = (error: unknown): boolean => hasStatus(error, [...NO_ANSWER, ...TRANSIENT]);
 
 const hasStatus = (error: unknown, codes: readonly number[]): boolean => {

@@ -20,10 +20,10 @@ interface Closed extends ClosedRun {
   remains(): Promise<readonly ArchiveRow[]>;
 }
 
-/** For a page of a list, and for all that is asked of one run. */
+/** The time limit for a page of a list, and for all calls about one run. */
 const CALL_MS = 60_000;
 
-/** What has ended, for an archive: from visibility, and from each run its input, its result and what it says of itself. */
+/** Ended releases and deploys for an archive: from visibility, and from the input, result and status of each run. */
 export function temporalEndings(temporal: Temporal, taskQueue: string, signal?: AbortSignal) {
   const { client } = temporal;
   const call = <T>(ask: () => Promise<T>): Promise<T> => {
@@ -52,7 +52,9 @@ export function temporalEndings(temporal: Temporal, taskQueue: string, signal?: 
   };
 }
 
-/** Temporal's client adds a listener for each call, and removes none: on a signal that outlives the call, it would keep all of them. */
+/**
+ * Temporal's client adds a listener for each call and removes none, so a long-lived signal would collect all of them.
+ */
 async function underOwnSignal<T>(signal: AbortSignal, call: (own: AbortSignal) => Promise<T>): Promise<T> {
   signal.throwIfAborted();
   const own = new AbortController();
@@ -71,7 +73,7 @@ async function originOf({ client, namespace }: Temporal): Promise<{ name: string
   return { name: `${namespace}/${namespaceInfo?.id ?? ''}`, retentionMs: seconds * 1000 };
 }
 
-/** What a run says of itself, or undefined for what lists knew of it. */
+/** The status of a run, or undefined to use only the lists. */
 type Ask = () => Promise<unknown>;
 
 const statusOf = ({ client }: Temporal, { workflowId, runId }: WorkflowExecutionInfo): Promise<unknown> =>
@@ -98,7 +100,7 @@ async function endedRelease(temporal: Temporal, info: WorkflowExecutionInfo, ask
 async function endedDeploy(temporal: Temporal, info: WorkflowExecutionInfo, ask: Ask): Promise<readonly ArchiveRow[]> {
   const input = await inputOf<DeployInput>(temporal, info);
   const said = ((await ask()) ?? remembered<DeploySummary>(info)) as DeployStatus | undefined;
-  // A canary is an action, which its release has; what it does to a few tasks is not a deploy to count.
+  // A canary is an action of its release; its change of a few tasks does not count as a deploy.
   if (input?.canary) return [];
   if (input === null || said === undefined) throw nothingKnown(info);
   const spans = said.spans ?? (await resultOf<DeployResult>(temporal, info))?.spans ?? NO_TIME;
@@ -113,14 +115,14 @@ async function endedDeploy(temporal: Temporal, info: WorkflowExecutionInfo, ask:
 }
 
 const nothingKnown = ({ workflowId }: WorkflowExecutionInfo): Error =>
-  new Error(`nothing is known of ${workflowId} but that it ended`);
+  new Error(`only the end of ${workflowId} is known`);
 
 const remembered = <T>({ memo }: WorkflowExecutionInfo): T | undefined => memo?.['summary'] as T | undefined;
 
 const inputOf = <T>({ client }: Temporal, { workflowId, runId }: WorkflowExecutionInfo): Promise<T | null> =>
   workflowInput<T>(client, workflowId, runId);
 
-/** Undefined of one that did not come to a result by itself. */
+/** Undefined for a run that was ended from outside. */
 async function resultOf<T>({ client }: Temporal, info: WorkflowExecutionInfo): Promise<T | undefined> {
   if (info.status.name !== 'COMPLETED') return undefined;
   return client.workflow.result<() => Promise<T>>(info.workflowId, info.runId, { followRuns: false });
@@ -134,6 +136,6 @@ function outsideOf(temporal: Temporal, info: WorkflowExecutionInfo): Promise<End
 
 function runOf({ workflowId, runId, closeTime }: WorkflowExecutionInfo): ClosedRun {
   if (closeTime === undefined)
-    throw conveyorError('internal', { detail: `${workflowId} is listed as closed, at no time` });
+    throw conveyorError('internal', { detail: `${workflowId} is listed as closed, but without a time` });
   return { workflowId, runId, closedMs: closeTime.getTime() };
 }

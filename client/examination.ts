@@ -1,14 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { WorkflowFailedError, type Client, type WorkflowHandle } from '@temporalio/client';
-import type {
-  Examination,
-  ExaminationEnd,
-  ExaminationOrder,
-  ExaminationView,
-  ExtensionLook,
-  ListingLook,
-  Poller,
+import {
+  LISTS_BEHIND_MS,
+  type Examination,
+  type ExaminationEnd,
+  type ExaminationOrder,
+  type ExaminationView,
+  type ExtensionLook,
+  type ListingLook,
+  type Poller,
 } from '../domain/examination';
 import { aheadBetween } from '../domain/clocks';
 import { workflowIds } from '../domain/ids';
@@ -20,11 +21,12 @@ import { isRecent, pollingSeen, workersAt, type QueueWorkers } from './readiness
 import { isDeadline, maybeUnstored, whyUnwritten, WRITTEN_WITHIN_MS } from './writes';
 
 const EXTENSION_WITHIN_MS = 3_000;
-const ASKED_WITHIN_MS = 3_000;
-/** A later answer has no reader; Temporal ends it also where no worker ever takes it up. */
+/** Enough on a busy machine too: a call that times out would look like an empty queue. */
+const ASKED_WITHIN_MS = 10_000;
+/** No caller waits longer; Temporal then ends it, even if no worker ever picks it up. */
 const OVER_MS = 60_000;
 
-/** Over a connection of its own. @throws ConveyorError `temporal-unreachable` */
+/** Examines over its own connection. @throws ConveyorError `temporal-unreachable` */
 export async function examineWork(taskQueue: string, options: ConnectionOptions): Promise<ExaminationView> {
   const temporal = await connectTemporal(options);
   try {
@@ -38,7 +40,8 @@ export async function examineWork(taskQueue: string, options: ConnectionOptions)
 export async function examine(temporal: Temporal, taskQueue: string): Promise<ExaminationView> {
   const { client } = temporal;
   const looked = client.withDeadline(Date.now() + WRITTEN_WITHIN_MS, () => workersAt(temporal, taskQueue));
-  // A server that cannot write does not say who polls either: it lets a task queue only to one that it has written down.
+  // A server that cannot write does not report pollers either, because it must store the ownership of a task queue
+  // first.
   const seen = looked.catch(() => null);
   const fromMs = Date.now();
   const started = await startExamination(client, taskQueue).then(
@@ -48,7 +51,7 @@ export async function examine(temporal: Temporal, taskQueue: string): Promise<Ex
   const begun = 'error' in started ? null : { handle: started.handle, fromMs, untilMs: Date.now() };
   const clockAheadMs = begun && (await clockAhead(client, begun).catch(() => null));
   const workers = await seen;
-  // Temporal says when workers polled by its own clock.
+  // Temporal reports the times of polls by its own clock.
   const theirNowMs = Date.now() + (clockAheadMs ?? 0);
   const { isPolled, ...polling } = workers === null ? UNSEEN : pollingSeen(workers, undefined, theirNowMs);
   const end =
@@ -67,7 +70,7 @@ const pollersSeen = (workers: QueueWorkers | null, nowMs: number): Poller[] =>
     .filter(({ atMs }) => isRecent(atMs, nowMs))
     .map(({ identity, build, lastPollAt }) => ({ identity, build, lastPollAt }));
 
-/** An examination that Temporal began, at a time of its own between two of ours. */
+/** An examination that Temporal began: its own start time, and our times before and after. */
 interface Begun {
   readonly handle: WorkflowHandle;
   readonly fromMs: number;
@@ -76,7 +79,7 @@ interface Begun {
 
 type Beside = Pick<ExaminationView, 'backlogs' | 'attributes' | 'builds' | 'listing'>;
 
-/** Further questions, each by itself: what Temporal does not say hides nothing else. */
+/** Further queries, each independent: one without an answer hides no other. */
 async function lookBeside(
   temporal: Temporal,
   taskQueue: string,
@@ -95,18 +98,20 @@ async function lookBeside(
   return { backlogs, attributes, builds, listing: await listing };
 }
 
-/** An index of Elasticsearch is refreshed every second, unless it is set otherwise. */
-const LISTED_WITHIN_MS = 5_000;
+/** Elasticsearch refreshes an index every second by default. */
+const LISTED_SOON_MS = 5_000;
 const LISTED_AGAIN_MS = 250;
 
 async function lookAtLists(client: Client, { handle, untilMs }: Begun): Promise<ListingLook> {
   const query = `WorkflowId = '${handle.workflowId}'`;
   try {
-    return await client.withDeadline(Date.now() + LISTED_WITHIN_MS + ASKED_WITHIN_MS, async () => {
-      for (;;) {
-        const isLate = Date.now() - untilMs > LISTED_WITHIN_MS;
-        if ((await client.workflow.count(query)).count > 0) return { kind: 'listed' };
-        if (isLate) return { kind: 'late', withinMs: LISTED_WITHIN_MS };
+    return await client.withDeadline(Date.now() + LISTS_BEHIND_MS + ASKED_WITHIN_MS, async () => {
+      for (let isLate = false; ;) {
+        const waitedMs = Date.now() - untilMs;
+        if ((await client.workflow.count(query)).count > 0)
+          return isLate ? { kind: 'late', withinMs: LISTED_SOON_MS } : { kind: 'listed' };
+        if (waitedMs > LISTS_BEHIND_MS) return { kind: 'late', withinMs: LISTS_BEHIND_MS };
+        isLate = waitedMs > LISTED_SOON_MS;
         await wait(LISTED_AGAIN_MS);
       }
     });
@@ -119,7 +124,7 @@ async function registeredAttributes({ connection, namespace }: Temporal): Promis
   return (await connection.operatorService.listSearchAttributes({ namespace })).customAttributes;
 }
 
-/** It may be waited for all the same. */
+/** The state is unknown, so the examination is awaited nevertheless. */
 const UNSEEN = { isPolled: true, lastPollAt: null };
 
 async function clockAhead(client: Client, { handle, fromMs, untilMs }: Begun): Promise<number> {
@@ -127,7 +132,7 @@ async function clockAhead(client: Client, { handle, fromMs, untilMs }: Begun): P
   return aheadBetween(startTime.getTime(), fromMs, untilMs);
 }
 
-/** A server that throttles us gives no word either, also of a task queue that it has in memory. */
+/** A server that throttles us does not answer either, not even about a task queue in memory. */
 function endUnbegun(error: unknown, isQueueDescribed: boolean): ExaminationEnd {
   const isUnstored = maybeUnstored(error) && (isQueueDescribed || !isDeadline(error));
   return isUnstored
@@ -135,7 +140,7 @@ function endUnbegun(error: unknown, isQueueDescribed: boolean): ExaminationEnd {
     : { kind: 'unbegun', reason: rootCause(error) };
 }
 
-/** Any worker takes a look: so many reach each of a few workers. */
+/** Each look goes to any worker; this many reach each of a few workers. */
 const clockLooks = 12;
 
 const startExamination = (client: Client, taskQueue: string): Promise<WorkflowHandle> =>
@@ -147,7 +152,7 @@ const startExamination = (client: Client, taskQueue: string): Promise<WorkflowHa
     }),
   );
 
-/** No worker polls, so that waiting for one is of no use. */
+/** No worker polls, so waiting for one is useless. */
 async function endUnpolled(client: Client, handle: WorkflowHandle): Promise<ExaminationEnd> {
   await endExamination(client, handle, 'no worker polls');
   return { kind: 'unpolled' };
@@ -176,7 +181,10 @@ async function endOfExamination(client: Client, handle: WorkflowHandle): Promise
   }
 }
 
-/** Among those that do not answer: a configuration may list some that were never started. Where Temporal does not say, all count as used. */
+/**
+ * The silent push types that no deploy has used: a configuration may list some that were never started. If Temporal
+ * does not answer, all count as used.
+ */
 async function unusedPushTypes(client: Client, extensions: readonly ExtensionLook[]): Promise<string[]> {
   const silent = extensions.filter(({ kind, trouble }) => kind === 'push-type' && trouble !== null);
   const unused = async ({ name }: ExtensionLook): Promise<string[]> => {
@@ -190,7 +198,7 @@ async function unusedPushTypes(client: Client, extensions: readonly ExtensionLoo
   );
 }
 
-/** How far one came that has not ended in time, by its history. */
+/** The progress of an examination that did not end in time, from its history. */
 async function howFar(client: Client, handle: WorkflowHandle): Promise<ExaminationEnd> {
   const { events } = await client.withDeadline(Date.now() + WRITTEN_WITHIN_MS, () => handle.fetchHistory());
   const found = events ?? [];

@@ -8,10 +8,12 @@ import type { FinderView } from '../domain/views';
 import type { Temporal } from './connection';
 import { serverView, type ServerView } from './live';
 
-/** The view of a pipeline waits no longer than this for the state of its finders. */
+/** The status of a pipeline waits no longer than this for the state of its finders. */
 const BESIDE_MS = 2_000;
 
-/** The health of these finders, of what their Schedules and last sweeps left at the server: neither finder nor worker is asked. */
+/**
+ * The health of these finders, from their Schedules and last sweeps on the server: neither finder nor worker is asked.
+ */
 export const findersHealth = (
   temporal: Temporal,
   names: readonly string[],
@@ -45,7 +47,7 @@ interface Sweep {
   readonly status: SweepSchedule['sweeps'][number]['status'];
 }
 
-/** The last ten. Servers that do not say how they ended leave the oldest of these to have been completed. */
+/** The last ten. If the server does not report their results, the oldest of these count as completed. */
 function sweepsIn({ raw, info }: ScheduleDescription): Sweep[] {
   const recent = raw.info?.recentActions ?? [];
   return info.recentActions.map(({ takenAt, action }, at) => ({
@@ -55,7 +57,10 @@ function sweepsIn({ raw, info }: ScheduleDescription): Sweep[] {
   }));
 }
 
-/** Of temporal.api.enums.v1.WorkflowExecutionStatus; unspecified is what older servers say, and the last that it is paused. */
+/**
+ * Values of temporal.api.enums.v1.WorkflowExecutionStatus; older servers report `unspecified`, and the last means
+ * paused.
+ */
 const SWEEP_STATUS: Readonly<Record<number, Sweep['status']>> = {
   ...{ 0: 'completed', 1: 'running', 2: 'completed', 8: 'running' },
 };
@@ -69,7 +74,7 @@ function scheduleFacts(
 
 type Newest = Partial<Pick<FinderFacts, 'underWay' | 'last' | 'failure'> & Pick<Sweep, 'status'>>;
 
-/** The newest workflow: what it is at, what it reported, or why it failed. Its Schedule learns of its end a while later. */
+/** The state, report or failure of the newest workflow. Its Schedule learns of its end only later. */
 async function newestSweep(client: Temporal['client'], { workflowId, status }: Sweep): Promise<Newest> {
   const handle = client.workflow.getHandle(workflowId);
   try {
@@ -97,7 +102,7 @@ function underWayIn({ pending: [sweep], untakenSinceMs }: ServerView): Newest {
   return { underWay, last: report };
 }
 
-/** The report of the newest workflow that has ended well, if the newest of all has not been answered yet. */
+/** The report of the newest successful workflow, if the newest of all has no answer yet. */
 async function lastReport(client: Temporal['client'], sweeps: readonly Sweep[]): Promise<SweepReport | null> {
   const ended = sweeps.findLast(({ status }) => status === 'completed');
   if (ended === undefined) return null;

@@ -9,13 +9,13 @@ import { GRPC } from './grpcStatus';
 type GrpcInterceptor = NonNullable<ConnectionOptions['interceptors']>[number];
 type GrpcCall = ReturnType<Parameters<GrpcInterceptor>[1]>;
 
-/** As `Connection.connect`, with other ways to ask again and to stop asking. */
+/** As `Connection.connect`, with different retries and a safe close. */
 export const connectGrpc = (options: ConnectionOptions): Promise<Connection> =>
   Connection.connect({ ...options, interceptors: [makeGrpcRetryInterceptor(RETRIES), cancelledOnceClosed] });
 
 const BY_DEFAULT = defaultGrpcRetryOptions();
 
-/** A query for a worker that polls late is asked again as one for a server that is not available. */
+/** A query whose worker polls late is retried like one to an unavailable server. */
 const RETRIES: typeof BY_DEFAULT = {
   ...BY_DEFAULT,
   retryableDecider: (attempt, status) =>
@@ -23,16 +23,16 @@ const RETRIES: typeof BY_DEFAULT = {
 };
 
 /**
- * A query goes to the worker that has its workflow in memory, within the time after which another one gets its tasks (a second: what must not
- * wait comes that way too). Temporal fails it a second before that time is over where no poll has begun for twenty: after a quiet time at once,
- * unless a poll waits for it.
+ * A query goes to the worker that has its workflow in memory, until other workers may get its tasks (a second, because
+ * urgent tasks take this way, too). If no poll has begun for twenty seconds, Temporal fails the query a second before
+ * that limit, so after a quiet period at once, unless a poll is waiting.
  */
 const isForALateWorker = ({ code, details }: { readonly code: number; readonly details: string }): boolean =>
   code === GRPC.FAILED_PRECONDITION && details.startsWith('no poller seen for task queue recently');
 
 /**
- * A call that nobody waits for any more may be left behind when the connection is closed. Temporal's client tries it again when its time has
- * come, and gRPC throws then, out of a timer, which ends the process. The innermost, so that it sees each try.
+ * A call without a waiting caller may remain when the connection is closed. Temporal's client retries it later, and
+ * gRPC then throws from a timer, which ends the process. This interceptor is the innermost, so that it sees each try.
  */
 const cancelledOnceClosed = ((options, nextCall): GrpcCall => {
   try {

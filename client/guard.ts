@@ -6,9 +6,10 @@ import { callOperation, clientFromRows, type AnyRow, type Operations } from './o
 import { PermissionGate, type Decided } from './permissionGate';
 
 /**
- * A client that asks, before each operation, whether its actor may, by the configuration as it is at that moment. The door has to know
- * that the actor is who they say. A permitted request carries its rule, so workflows need not know the groups.
- * Every operation also throws `not-permitted`, with the rule that would allow it, and what brings artifacts `unsigned`.
+ * A client that checks before each operation whether its actor may do it, by the present configuration. Its caller must
+ * have authenticated the actor. A permitted request carries its rule, so workflows need not know the groups. Every
+ * operation also throws `not-permitted`, with the rule that would allow it; operations with artifacts also throw
+ * `unsigned`.
  */
 export function guardClient(
   client: ConveyorClient,

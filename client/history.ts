@@ -6,7 +6,7 @@ import type { Workflows } from './workflows';
 
 /** Releases of a pipeline, newest first: those that ended, from its records, and those under way. */
 export async function historyOfPipeline(workflows: Workflows, pipeline: string): Promise<HistoryRow[]> {
-  // At one moment: a release that ends between two readings would be in neither.
+  // Read at one moment, because a release that ends between two reads would be in neither.
   const state = await workflows.pipelineState(pipeline);
   const status = pipelineStatus(state, Date.now());
   const active = status.releases

@@ -39,7 +39,7 @@ export async function createClient(options: ClientOptions = {}): Promise<Conveyo
     freshness: async () => {
       const [pipelines, round] = await Promise.all([
         listPipelines(workflows, { limit: Infinity }),
-        // Tickets come beside: a server that is slow about them does not delay the rest.
+        // Tickets are fetched separately, so that a slow server does not delay the rest.
         lastTicketRound(temporal).catch(() => null),
       ]);
       return freshnessReport(pipelines, options.platform?.freshness ?? DEFAULT_FRESHNESS, Date.now(), round);

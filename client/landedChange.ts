@@ -5,7 +5,7 @@ import { deploysWithConfig } from '../domain/spec/deployActions';
 import type { DeployStatus } from '../domain/views';
 import type { Temporal } from './connection';
 
-/** A status comes without it if that takes longer. */
+/** If this takes longer, the status omits it. */
 const STRIP_QUERY_TIMEOUT_MS = 2_000;
 
 /** A deploy of configuration that was cancelled or failed, with the commit of its change if that had landed before. Only the newest landings are known. */

@@ -6,17 +6,19 @@ import { workflowIds } from '../domain/ids';
 import type { landing } from '../workflows/landing';
 import { translate, type Temporal } from './connection';
 import { isPolled } from './readiness';
+import { untilTaken } from './retaken';
 
 export interface LandingPlace {
   readonly repository: string;
-  /** Where the workers that land poll. */
+  /** The task queue of the workers that land. */
   readonly taskQueue: string;
   readonly heartbeatTimeoutMs: number;
 }
 
 /**
- * Has a change land, on the landing strip of its repository, which is there from then on; resolves once it has, or is not to. Asked twice
- * it lands once. Any error that it throws is worth another try: no worker polls, Temporal is gone, or too many wait.
+ * Lands a change through the landing workflow of its repository, which it starts if necessary; resolves once it has
+ * landed or was refused. A repeated call lands it once. Any error is worth a retry: no worker polls, Temporal is down,
+ * or too many changes wait.
  */
 export async function landChange(
   temporal: Temporal,
@@ -29,20 +31,22 @@ export async function landChange(
   try {
     // Requests without a worker would pile up, and a workflow takes few at once.
     if (!(await isPolled(temporal, taskQueue))) throw noWorker();
-    return await client.workflow.executeUpdateWithStart<typeof landing, Landing, [LandRequest]>('land', {
-      startWorkflowOperation: new WithStartWorkflowOperation<typeof landing>('landing', {
-        ...{ workflowId: id, taskQueue, workflowIdConflictPolicy: 'USE_EXISTING' },
-        args: [{ repository, heartbeatTimeoutMs }],
-        staticSummary: `landing strip of ${repository}`,
+    return await untilTaken((updateId) =>
+      client.workflow.executeUpdateWithStart<typeof landing, Landing, [LandRequest]>('land', {
+        startWorkflowOperation: new WithStartWorkflowOperation<typeof landing>('landing', {
+          ...{ workflowId: id, taskQueue, workflowIdConflictPolicy: 'USE_EXISTING' },
+          args: [{ repository, heartbeatTimeoutMs }],
+          staticSummary: `landing strip of ${repository}`,
+        }),
+        ...{ args: [request], updateId },
       }),
-      args: [request],
-    });
+    );
   } catch (error) {
     throw turnedAway(error) ?? translate(error, { id, address, notFound: noWorker, refused: noWorker });
   }
 }
 
-/** By the landing strip itself, in its words: its line is full, or is emptied for a new history. */
+/** A refusal by the landing workflow itself: its queue is full, or is being drained to continue as new. */
 function turnedAway(error: unknown): ApplicationFailure | undefined {
   const cause = error instanceof WorkflowUpdateFailedError ? error.cause : undefined;
   return cause instanceof ApplicationFailure && cause.type === 'landing-refused' ? cause : undefined;

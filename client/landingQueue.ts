@@ -14,11 +14,11 @@ interface StripLine {
   readonly waiting: (LandRequest & { readonly begin: () => void })[];
 }
 
-/** A requester of a landing: a few at a time ask the strip of a repository, the others wait here, in the order in which they came. */
+/** Requests landings: a few at a time are sent to the workflow of a repository, and the others wait here in order. */
 export class LandingQueue {
   private readonly lines = new Map<string, StripLine>();
 
-  /** @param ask asks the strip; its error is passed on, and delays no other */
+  /** @param ask sends one request; its error is passed on and delays no other */
   constructor(private readonly ask: AskStrip) {}
 
   async land(request: StripRequest): Promise<Landing> {
@@ -35,12 +35,12 @@ export class LandingQueue {
     }
   }
 
-  /** How many wait for their turn, by repository. */
+  /** The number of waiting changes, by repository. */
   waiting(): ReadonlyMap<string, number> {
     return new Map([...this.lines].map(([repository, { waiting }]) => [repository, waiting.length]));
   }
 
-  /** How many go before a change; undefined once it is its turn. */
+  /** The number of changes before this one; undefined once it is its turn. */
   before(repository: string, change: number): number | undefined {
     const { atWork = 0, waiting = [] } = this.lines.get(repository) ?? {};
     const at = waiting.findIndex((one) => one.change === change);

@@ -13,7 +13,7 @@ type Lists = Pick<ConveyorClient, 'listPipelines' | 'listReleases' | 'listDeploy
 
 const MAX_STALE_ROWS = 200;
 
-/** A pipeline with its releases and deploys; of the id of a release or deploy those alone. Nothing of what is not an id. */
+/** A pipeline with its releases and deploys, or a single release or deploy, by id. Nothing for an invalid id. */
 export async function lastKnown(client: Lists, text: string): Promise<LastKnown> {
   const id = parseId(text);
   if (id === undefined) return { pipelines: [], releases: [], deploys: [] };
@@ -32,13 +32,16 @@ export async function lastKnown(client: Lists, text: string): Promise<LastKnown>
   };
 }
 
-/** Marks what is not of now, and says why. */
+/** Marks old information, with the reason. */
 export interface Stale {
   readonly live: false;
   readonly problem: string;
 }
 
-/** In the form of `status`, as far as it is known: what only the workflow knows is empty. Undefined where nothing is. */
+/**
+ * In the form of `status`, as far as known: fields that only the workflow knows are empty. Undefined if nothing is
+ * known.
+ */
 export async function lastKnownStatus(
   client: Lists,
   text: string,

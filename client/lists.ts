@@ -17,9 +17,9 @@ import { hasClosed, index, type Listed } from './visibility';
 import type { Workflows } from './workflows';
 
 /**
- * Lists come newest first, from visibility alone: what workflows leave there in their memo and search attributes. No workflow is
- * asked, so one that does not answer delays no list; it is there as it was, with its `problem`. Events of the last second may be
- * missing.
+ * Lists come newest first, from visibility alone: from the memo and search attributes of workflows. No workflow is
+ * asked, so a silent one delays no list; it is shown in its last known state, with its `problem`. Events of the last
+ * second may be missing.
  */
 export const listPipelines = (workflows: Workflows, query: ListQuery): Promise<PipelineSummary[]> =>
   listWorkflows(workflows, 'pipeline', query, listedPipeline);
@@ -30,7 +30,7 @@ export const listReleases = async (workflows: Workflows, query: ListQuery): Prom
 export const listDeploys = (workflows: Workflows, query: ListQuery): Promise<DeploySummary[]> =>
   listWorkflows(workflows, 'deploy', query, listedDeploy);
 
-/** One that was ended from outside had no time to say so. */
+/** A release ended from outside could not record it. */
 function listedRelease(info: WorkflowExecutionInfo): ReleaseSummary | undefined {
   const summary = memoSummary<ReleaseSummary>(info);
   if (summary === undefined || summary.endedAt !== null || !hasClosed(info)) return summary;
@@ -74,7 +74,7 @@ async function listWorkflows<T extends { readonly state: string }>(
     }
   };
   await workflows.withWording(`list ${kind}s`, read, { notFound }).catch(async (error: unknown) => {
-    // Lists need no worker: when nothing comes in time, it is the server that is silent.
+    // Lists need no worker: if no answer comes in time, the server is silent.
     if (!(error instanceof ConveyorError) || error.code !== 'no-worker') throw error;
     throw await temporalUnreachable(workflows.temporal, 'it takes too long to answer');
   });
@@ -88,16 +88,16 @@ async function listWorkflows<T extends { readonly state: string }>(
   });
 }
 
-/** As the server has it. */
+/** The server's limit. */
 const MAX_PAGE = 1_000;
-/** Earlier runs and attempts are found besides. */
+/** Extra rows, because earlier runs and attempts are found, too. */
 const RATHER_MORE = 10;
 
 const SWEEPS = sweepId('');
-/** Who asks for finders has nothing else to wait for. */
+/** A list of finders may take longer, because the user waits for nothing else. */
 const FINDERS_MS = 10_000;
 
-/** Every finder that some worker has swept for, by name. */
+/** Every finder that a worker has ever swept, by name. */
 export function listFinders(workflows: Workflows): Promise<FinderView[]> {
   const { temporal } = workflows;
   const notFound = () => conveyorError('internal', { detail: 'a Temporal Schedule vanished while it was listed' });

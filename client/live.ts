@@ -8,11 +8,11 @@ import { formatTime } from '../domain/text';
 import type { ActionView, DeployStatus, HealthRow, Pause } from '../domain/views';
 import { payloadsIn, type ReadPayload } from './activityPayloads';
 
-/** What a running activity said in its last heartbeat, and what its last attempt failed with, unless it just waits on. */
+/** The last heartbeat of a running activity, and the failure of its last attempt, unless it is only waiting. */
 export interface Pending {
   readonly id: string;
   readonly activity: string;
-  /** An attempt runs; it waits for its next look; or it waits to be tried again, or for a worker. */
+  /** An attempt runs; it waits for its next look; or it waits for a retry or a worker. */
   readonly stage: 'runs' | 'waits' | 'tries';
   readonly heartbeat: unknown;
   readonly failure: string | null;
@@ -24,11 +24,11 @@ export interface Pending {
   readonly atMs: number | null;
 }
 
-/** What the server knows of a workflow, without a worker. */
+/** The server's knowledge of a workflow, which needs no worker. */
 export interface ServerView {
-  /** Its activities that are under way; none when it has ended. */
+  /** Its pending activities; none once it has ended. */
   readonly pending: readonly Pending[];
-  /** Since when the workflow needs a worker, ms since the epoch; null where it needs none, or one has begun. */
+  /** Since when the workflow has needed a worker, in ms since the epoch; null if it needs none, or one has begun. */
   readonly untakenSinceMs: number | null;
   readonly status: WorkflowExecutionStatusName;
   readonly closedAt: Date | undefined;
@@ -82,7 +82,10 @@ const msOf = (at: Timestamp): number | null =>
 
 type LiveDeploy = Omit<DeployStatus, 'webUi'>;
 
-/** A deploy's status with what its activities see right now: counts while updating, verdicts while baking, an outage and its end. */
+/**
+ * A deploy's status with the present results of its activities: counts while updating, verdicts while baking, an outage
+ * and its end.
+ */
 export function mergeDeploy(status: LiveDeploy, pending: readonly Pending[]): LiveDeploy {
   const known = { ...status, paused: status.paused && withNow(status.paused, pending) };
   return pending.reduce((merged, { activity, heartbeat, failure, attempt }) => {
@@ -91,14 +94,14 @@ export function mergeDeploy(status: LiveDeploy, pending: readonly Pending[]): Li
     const counted = activity === 'followUpdates' && units && totals ? withUnits(merged, { units, totals }) : merged;
     const shown = seen?.waits ? withTurn(counted, seen.waits) : counted;
     const judged = activity === 'watchHealth' && seen?.rows ? { ...shown, health: seen.rows } : shown;
-    // How a dependency is that it is paused for is said with the pause.
+    // The state of the dependency that caused a pause is shown with the pause.
     return failure === null || known.paused?.now
       ? judged
       : { ...judged, summary: `${judged.summary}; attempt ${attempt} of ${activity}: ${failure}` };
   }, known);
 }
 
-/** A pause by a dependency with how that is now: its workflow learns nothing before what it waits for has come. */
+/** A pause by a dependency, with its present state: the workflow itself learns nothing until the dependency answers. */
 export function withNow(paused: Pause, pending: readonly Pending[]): Pause {
   const tried = pending.find(({ failure }) => failure !== null);
   const seen = pending.find(({ activity, heartbeat }) => activity === 'watchHealth' && heartbeat !== undefined);
@@ -114,7 +117,7 @@ export function withNow(paused: Pause, pending: readonly Pending[]): Pause {
   return { ...paused, now };
 }
 
-/** What a watch heartbeats, as far as it matters here. */
+/** The needed parts of a health watch's heartbeat. */
 interface HealthSeen {
   readonly verdict: Verdict;
   readonly rows: readonly HealthRow[];

@@ -8,8 +8,9 @@ import { serverView, type Pending } from './live';
 import type { Workflows } from './workflows';
 
 /**
- * The output of an action's scripts, and the pages of its services: of one attempt, the newest unless it says which. For a
- * deploy, the output around its phases. The log of a run that has ended is in the history of its workflow, that of one under way in its heartbeats.
+ * The output of an action's scripts, and the pages of its services: of one attempt, by default the newest. For a
+ * deploy, the output around its phases. The log of an ended run is in the history of its workflow, that of a running
+ * one in its heartbeats.
  */
 export async function actionLogs(workflows: Workflows, text: string, wanted?: number): Promise<ActionLogs> {
   const { pipeline, number, action } = requireAction(text);
@@ -40,9 +41,9 @@ const ACTIVITIES: ReadonlySet<string> = new Set(['runScript', 'runAction']);
 
 type Events = NonNullable<Awaited<ReturnType<WorkflowHandle['fetchHistory']>>['events']>;
 
-/** In the order in which they began; one that was begun again is there once. */
+/** In the order of their start; a retried run appears once. */
 async function runsOf(client: Client, workflowId: string, isMeant: (run: string) => boolean): Promise<RunLog[]> {
-  // In this order: what ends in between is in the history then.
+  // Read in this order, so that a run that ends in between is in the history.
   const handle = client.workflow.getHandle(workflowId);
   const { pending } = await serverView(handle);
   const histories = await historiesOf(client, workflowId);
@@ -52,7 +53,7 @@ async function runsOf(client: Client, workflowId: string, isMeant: (run: string)
   return [...runs.values()];
 }
 
-/** A deploy of many phases has several, of which each continues the one before; so many of the newest are read. */
+/** The number of newest histories read: a deploy of many phases has several, each of which continues the one before. */
 const MAX_HISTORIES = 20;
 
 async function historiesOf(client: Client, workflowId: string): Promise<Events[]> {

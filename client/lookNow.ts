@@ -7,8 +7,8 @@ import { serverView, type Pending } from './live';
 import type { Workflows } from './workflows';
 
 /**
- * Has the run of an action service polled at once: between two looks its activity waits in the server, which ends that
- * wait without an event in any history. Looks that fail keep their own pace, so that this never hides that they do.
+ * Polls the run of an action service at once: between two looks its activity waits in the server, which can end that
+ * wait without a history event. Failing looks keep their own pace, so that this never hides failures.
  * @throws `temporal-unreachable`
  */
 export async function lookNow(workflows: Workflows, runId: string): Promise<LookNow> {
@@ -30,7 +30,7 @@ function follower(pending: readonly Pending[], runId: string): { readonly how: L
   for (const { id, activity, stage, heartbeat } of pending) {
     if (activity !== 'runAction') continue;
     const seen = heartbeat as { readonly run?: string } | undefined;
-    // One that has seen nothing yet may be starting this run.
+    // An activity that has seen nothing yet may be starting this run.
     if (stage === 'runs' && (seen === undefined || seen.run === runId)) return { how: 'busy' };
     if (stage === 'waits' && seen?.run === runId) return { how: 'looks', id };
   }

@@ -4,7 +4,10 @@ import type { Temporal } from './connection';
 
 const RUNNING = DEPLOY_STATES.filter((state) => state !== 'ended');
 
-/** Running workflows by state, from Temporal's lists: a dozen counts, however many there are. A deploy that is paused counts as that alone. */
+/**
+ * Running workflows by state, from Temporal's lists: a dozen counts, independent of the number of workflows. A paused
+ * deploy counts only as paused.
+ */
 export function openCounts({ client }: Pick<Temporal, 'client'>): Promise<OpenCount[]> {
   const count = async (kind: OpenCount['kind'], state: string, condition: string): Promise<OpenCount> => {
     const query = `WorkflowType = '${kind}' AND ExecutionStatus = 'Running'${condition}`;

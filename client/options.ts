@@ -15,10 +15,10 @@ export interface Platform {
 
 export interface ClientOptions extends ConnectionOptions {
   readonly taskQueue?: string | undefined;
-  /** The platform's configuration (platform/registry), which pipelines take over when they are applied. */
+  /** The platform's configuration (platform/registry), which pipelines copy when they are applied. */
   readonly platform?: Platform;
-  /** Asks push types about the configs of a spec that is to be applied; without it they are not checked. */
+  /** Lets push types check the configs of a spec before it is applied; without it they are not checked. */
   readonly checkConfigs?: (spec: PipelineSpec, actor: string) => Promise<readonly ConfigFinding[]>;
-  /** Where the Temporal Web UI is; by default 1,000 ports above the server. */
+  /** The address of the Temporal Web UI; by default 1,000 ports above the server. */
   readonly webUi?: string;
 }

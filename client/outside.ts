@@ -3,7 +3,7 @@ import { formatTime } from '../domain/text';
 import type { Temporal } from './connection';
 import type { ServerView } from './live';
 
-/** How a workflow was ended by somebody else; undefined for one that runs, or ended by itself. */
+/** How a workflow was ended from outside; undefined if it runs, or ended by itself. */
 export async function endedOutside(
   temporal: Temporal,
   workflowId: string,
@@ -22,7 +22,7 @@ const OUTSIDE_ENDS: Readonly<Record<string, EndedOutside['how']>> = {
   TIMED_OUT: 'timed out',
 };
 
-/** It is in the last event. */
+/** The reason is in the last event. */
 async function terminationReason({ client, namespace }: Temporal, workflowId: string, runId: string): Promise<string> {
   const { history } = await client.workflowService.getWorkflowExecutionHistoryReverse({
     namespace,

@@ -8,13 +8,15 @@ import type { DeployStatus } from '../domain/views';
 import type { ConveyorClient } from './api';
 
 export interface PastDeploys {
-  /** Newest first. Those in which nothing baked are not among them: they say nothing of checks. */
+  /** Newest first, without deploys in which nothing baked, because they tell nothing about checks. */
   readonly deploys: readonly PastDeploy[];
-  /** Ids of those of which Temporal keeps no history any more. */
+  /** Ids of deploys whose history Temporal no longer keeps. */
   readonly lost: readonly string[];
 }
 
-/** The deploys of one action that began at `sinceMs` or later and are over. Throws what `history` and `status` of a client throw. */
+/**
+ * The deploys of one action that began at `sinceMs` or later and are over. Throws the errors of `history` and `status`.
+ */
 export async function pastDeploys(
   client: Pick<ConveyorClient, 'history' | 'status'>,
   { pipeline }: Pick<PipelineSpec, 'pipeline'>,

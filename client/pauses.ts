@@ -5,15 +5,18 @@ import { withReason } from '../domain/text';
 import type { DeploySummary, Holder, Pause, ReleaseStatus, ReleaseSummary } from '../domain/views';
 import { runningOf } from './visibility';
 
-/** Beside the point, and not waited for long. */
+/** An optional detail, so the wait for it is short. */
 const PAUSES_TIMEOUT_MS = 2_000;
 
 type Pausable = Pick<ReleaseSummary, 'id' | 'state' | 'endedAt' | 'pausedDeploy' | 'paused'>;
 
-/** Releases with their own pause, of which their pipeline does not know, and with the first of their deploys that is paused, as visibility has them. */
+/**
+ * Releases with their own pause, which their pipeline does not know, and with their first paused deploy, from
+ * visibility.
+ */
 export async function withPauses<T extends Pausable>(client: Client, releases: readonly T[]): Promise<T[]> {
   const running = releases.filter(({ endedAt, state }) => endedAt === null && state !== 'queued').map(({ id }) => id);
-  // Lists have the state of the release itself; its pipeline takes it for running.
+  // Lists have the state of the release itself; its pipeline only knows that it runs.
   const asRunning = releases.filter(({ state }) => state === 'running').map(({ id }) => id);
   const within = <V>(find: () => Promise<ReadonlyMap<string, V>>): Promise<ReadonlyMap<string, V>> =>
     client.withDeadline(Date.now() + PAUSES_TIMEOUT_MS, find).catch(() => new Map<string, V>());
@@ -32,7 +35,10 @@ export async function withPauses<T extends Pausable>(client: Client, releases: r
   });
 }
 
-/** Why something waits for another release; if that release or a deploy of it is paused, also who paused it and what to type; if no worker works for it, which one is missing. */
+/**
+ * Why something waits for another release; if that release or its deploy is paused, also who paused it and the command
+ * to type; if it has no worker, which one is missing.
+ */
 export function behindPaused(
   why: string,
   releases: readonly Pick<ReleaseSummary, 'id' | 'number' | 'paused' | 'pausedDeploy' | 'problem'>[],
@@ -44,13 +50,13 @@ export function behindPaused(
   return paused === undefined ? why : `${why}, ${pausedWords(paused)}`;
 }
 
-/** A resume of the release reaches its deploys too. */
+/** A resume of the release reaches its deploys, too. */
 const pauseOf = ({ id, paused, pausedDeploy }: Pick<ReleaseSummary, 'id' | 'paused' | 'pausedDeploy'>) =>
   paused === undefined ? pausedDeploy : { ...paused, id };
 
 const pausedWords = (paused: PausedDeploy): string => {
   const { id, by, actor, reason } = paused;
-  return `${withReason(`paused by ${actor ?? by}`, reason)}: ${wayOn(paused)}, conveyor revert or cancel ${id} --reason "…" ends it`;
+  return `${withReason(`paused by ${actor ?? by}`, reason)}: ${wayOn(paused)}; conveyor revert or cancel ${id} --reason "…" ends it`;
 };
 
 /** `resume` does not end a freeze, and a pause that ends by itself needs no `resume`. */
@@ -81,7 +87,7 @@ async function pausedDeploys(client: Client, releases: readonly string[]): Promi
   return found;
 }
 
-/** By id. A release that does not say in time who paused it is paused by a person all the same. */
+/** By id. A release that does not answer in time still counts as paused by a person. */
 async function pausedReleases(client: Client, releases: readonly string[]): Promise<ReadonlyMap<string, Pause>> {
   const paused: ReleaseSummary[] = [];
   for await (const { memo } of runningOf(client, 'release', releases)) {

@@ -15,10 +15,10 @@ import type { Trigger } from '../domain/views';
 import { decideApply, decideBug, decideVerb } from './about';
 import type { ConveyorClient } from './api';
 
-/** Receives the rule by which an operation is let through. */
+/** Receives the rule that permits an operation. */
 export type Decided = (rule: string) => void;
 
-/** By which rule; missing without a platform section, where workflows ask owners themselves. */
+/** The permitting rule; missing without a platform section, when workflows check owners themselves. */
 export interface Permit {
   readonly permitted?: string;
   readonly vouched?: readonly string[];
@@ -40,7 +40,7 @@ export class PermissionGate {
   ): Promise<Permit> {
     const facts = this.platform();
     const asked = { actor, verb, id };
-    // Artifacts are often submitted by finders, so the workflow of a pipeline asks for no owner.
+    // Artifacts are often submitted by finders, so a pipeline's workflow does not require an owner.
     if (facts.policy === null && verb !== 'submit') return withoutSection(asked);
     const who = { principal: actor, door: this.door };
     const permit = permitFrom(await decideVerb(this.client, facts, { who, verb, id, ...more }), asked);
@@ -50,7 +50,7 @@ export class PermissionGate {
   }
 
   /**
-   * A deploy that would be refused hours later is refused now; the workers have the last word.
+   * Refuses now a deploy that would be refused hours later; the workers decide finally.
    * @throws ConveyorError `unsigned`
    */
   async requireSigned(pipeline: string, artifacts: readonly Artifact[]): Promise<void> {
@@ -76,7 +76,7 @@ export class PermissionGate {
     return this.noteDecision(permitFrom(decision, { ...asked, verb: decision.verb })).permitted;
   }
 
-  /** Other kinds are not a person's to start, and are asked of no owner. */
+  /** People cannot start other kinds, which need no owner. */
   toRelease(pipeline: string, { kind, actor }: Trigger): Promise<Permit> {
     if (kind === 'manual' || kind === 'api') return this.to('release', { kind: 'pipeline', pipeline }, actor);
     return Promise.reject(
@@ -88,7 +88,7 @@ export class PermissionGate {
     );
   }
 
-  /** A delivery concerns many pipelines: they are asked only where a rule protects them. */
+  /** A delivery concerns many pipelines, so each is asked only if a rule protects it. */
   async toSubmit(pipeline: string, { actor }: Trigger): Promise<Permit> {
     const { policy } = this.platform();
     if (

@@ -13,10 +13,10 @@ import type { PipelineSummary, ReleaseSummary } from '../domain/views';
 import { translate, type Temporal } from './connection';
 import { hasClosed, index } from './visibility';
 
-/** How long a pipeline without a memo may take to say what it wants. */
+/** How long a pipeline without a memo may take to report its subscriptions. */
 const SUBSCRIPTION_TIMEOUT_MS = 2_000;
 
-/** The port over Temporal's visibility. What was changed in the last seconds may be missing. */
+/** Implements the port with Temporal's visibility. Changes of the last seconds may be missing. */
 export function createPipelineIndex(client: Client): PipelineIndex {
   return {
     subscriptions: (finder) => subscriptions(client, finder),
@@ -26,7 +26,7 @@ export function createPipelineIndex(client: Client): PipelineIndex {
   };
 }
 
-/** The port for a program that answers people: it fails in words of the table of errors. */
+/** The port for a program with users: it fails with errors from the table. */
 export function frontIndex({ client, address }: Temporal): Pick<PipelineIndex, 'subscriptions'> {
   const internal = (): ConveyorError => conveyorError('internal', { detail: 'the pipelines cannot be listed' });
   return {
@@ -48,7 +48,7 @@ async function* subscriptions(client: Client, finder: string): AsyncGenerator<Pi
     const memoed = memo?.['subscriptions'] as SubscriptionsMemo | undefined;
     const wanted = memoed ?? (await remembered(client, workflowId));
     if (wanted === undefined) continue;
-    // A pipeline that continued as new moves to the front of the list, and may be missing in one that is under way.
+    // A pipeline that continues as new moves to the front of the list, and may be missing from a listing in progress.
     const subscribedAtMs = Math.max(wanted.atMs, startTime.getTime());
     const owners = info.typedSearchAttributes.get(OWNERS);
     const known = { pipeline: pipelineOfWorkflow(workflowId), ...(owners ? { owners } : {}) };
@@ -57,8 +57,8 @@ async function* subscriptions(client: Client, finder: string): AsyncGenerator<Pi
 }
 
 /**
- * What a pipeline wants that has no memo of it, because it was applied before there were any or its history continued
- * without: it says so itself. Undefined when it does not answer; whoever waits for it would keep the others waiting.
+ * Asks a pipeline without a memo for its subscriptions: it is older than memos, or its history continued without one.
+ * Undefined if it does not answer in time, because waiting for it would delay the others.
  */
 async function remembered(client: Client, workflowId: string): Promise<SubscriptionsMemo | undefined> {
   const handle = client.workflow.getHandle(workflowId);
@@ -74,12 +74,12 @@ async function remembered(client: Client, workflowId: string): Promise<Subscript
 
 async function* labelled(client: Client, labels: Readonly<Record<string, string>>): AsyncGenerator<string> {
   const all = Object.entries(labels).map(([key, value]) => `${key}=${value}`);
-  // Whoever names no label does not mean every pipeline there is.
+  // A selector without labels does not select all pipelines.
   if (all.length === 0) return;
   for await (const { workflowId } of pipelinesWith(client, 'ConveyorLabels', all)) yield pipelineOfWorkflow(workflowId);
 }
 
-/** As their memos have it: one that was terminated, or failed, is neither of the two. */
+/** From their memos: a terminated or failed release is neither running nor successful. */
 async function* releases(client: Client): AsyncGenerator<IndexedRelease> {
   const query = `WorkflowType = 'release' AND (ExecutionStatus = 'Running' OR ConveyorOutcome = 'succeeded')`;
   for await (const { memo, status, typedSearchAttributes } of client.workflow.list({ query })) {
@@ -98,7 +98,7 @@ async function* everyPipeline(client: Client): AsyncGenerator<PipelineSummary> {
   }
 }
 
-/** A workflow that was never applied, or is of a time before it left a summary, is nothing to list. */
+/** A workflow that was never applied, or is too old to have a summary, is not listed. */
 export function listedPipeline(info: WorkflowExecutionInfo): PipelineSummary | undefined {
   const summary = memoSummary<PipelineSummary>(info);
   return summary && (hasClosed(info) ? { ...summary, ended: true } : summary);
@@ -107,7 +107,7 @@ export function listedPipeline(info: WorkflowExecutionInfo): PipelineSummary | u
 export const memoSummary = <T>({ memo }: Pick<WorkflowExecutionInfo, 'memo'>): T | undefined =>
   memo?.['summary'] as T | undefined;
 
-/** Each running pipeline once that has all of these words under an attribute. */
+/** Each running pipeline with all of these words in an attribute, once. */
 async function* pipelinesWith(
   client: Client,
   attribute: 'ConveyorFinders' | 'ConveyorLabels',
@@ -125,7 +125,10 @@ async function* pipelinesWith(
   }
 }
 
-/** What every store takes in a query. Quotes and backslashes it does not, so the others are looked for in the answer. */
+/**
+ * Characters that every store accepts in a query. Quotes and backslashes are not among them, so such words are matched
+ * in the answer.
+ */
 const QUERYABLE = /^[\p{L}\p{N}][\p{L}\p{N}_=.:@/ -]*$/u;
 
 const pipelineOfWorkflow = (workflowId: string): string => workflowId.slice(workflowId.indexOf('/') + 1);

@@ -8,10 +8,10 @@ import type { Temporal } from './connection';
 import { pollingSeen, workersWithin, type QueueWorkers } from './readiness';
 import { hasClosed, runningOf } from './visibility';
 
-/** A status comes without them if that takes longer. */
+/** If this takes longer, the status omits them. */
 const PROBLEMS_TIMEOUT_MS = 2_000;
 
-/** Releases, with what keeps the workflows of those that run from continuing. */
+/** Releases, with the problems that keep running ones from continuing. */
 export async function withProblems<T extends Pick<ReleaseSummary, 'id' | 'endedAt'>>(
   temporal: Temporal,
   releases: readonly T[],
@@ -26,7 +26,7 @@ export async function withProblems<T extends Pick<ReleaseSummary, 'id' | 'endedA
   });
 }
 
-/** By the id of their release. */
+/** Problems by release id. */
 async function findProblems(temporal: Temporal, releases: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const infos: WorkflowExecutionInfo[] = [];
   for await (const info of runningOf(temporal.client, 'release', releases)) infos.push(info);
@@ -39,7 +39,7 @@ async function findProblems(temporal: Temporal, releases: readonly string[]): Pr
   );
 }
 
-/** Faults of workflows that have not ended; nothing where the server does not say. Each task queue is looked at once. */
+/** Problems of running workflows; none if the server does not answer. Each task queue is checked once. */
 export async function problemsOf(
   temporal: Temporal,
   infos: readonly WorkflowExecutionInfo[],
@@ -53,7 +53,7 @@ export async function problemsOf(
     hasClosed(info) ? undefined : (taskProblem(info) ?? whyUnpolled(info, workers.get(info.taskQueue)));
 }
 
-/** A workflow that is pinned to a build waits for a worker of that one, whichever others poll. */
+/** A workflow pinned to a build waits for a worker of that build, even if others poll. */
 function whyUnpolled(info: WorkflowExecutionInfo, workers: QueueWorkers | undefined): string | undefined {
   if (workers === undefined) return undefined;
   const { isPolled, build, lastPollAt } = pollingSeen(workers, listedBuild(info));

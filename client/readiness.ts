@@ -5,14 +5,14 @@ import { formatTime, lastPollWords } from '../domain/text';
 import type { ReadinessPart } from './api';
 import type { Temporal } from './connection';
 
-/** A probe that takes longer says nothing any more. */
+/** A probe that takes longer is useless. */
 const READINESS_TIMEOUT_MS = 2_000;
-/** Of grpc.health.v1. */
+/** A value of grpc.health.v1. */
 const SERVING = 1;
-/** Task queues have workflows and activities. */
+/** The workflow part of a task queue, as opposed to activities. */
 export const OF_WORKFLOWS = 1;
 
-/** Whether the Temporal server says that it serves, and whether a worker polls. No workflow is asked; never throws. */
+/** Whether the Temporal server reports that it serves, and whether a worker polls. Asks no workflow; never throws. */
 export async function temporalReadiness(
   { connection, client, address, namespace }: Temporal,
   taskQueue: string,
@@ -46,15 +46,17 @@ export async function temporalReadiness(
 
 /** The workers that poll a task queue and would get its work. */
 export interface Polling {
-  /** Whether a worker has within two minutes. */
+  /** Whether a worker has polled within two minutes. */
   readonly isPolled: boolean;
   /** The build that the work is for, if workers have builds. */
   readonly build?: Build;
-  /** RFC 3339; null where the server remembers none, as after some minutes. */
+  /** RFC 3339; null if the server remembers none, which it forgets after some minutes. */
   readonly lastPollAt: string | null;
 }
 
-/** A worker polls once a minute at least, since Temporal lets it wait no longer; the rest is for clocks that differ. */
+/**
+ * A worker polls at least once a minute, because Temporal ends a poll by then; the rest allows for different clocks.
+ */
 const POLLED_WITHIN_MS = 120_000;
 
 /** For new work, or for work of one build. */
@@ -66,7 +68,7 @@ export async function polling(
   return pollingSeen(await workersAt(temporal, taskQueue), wanted);
 }
 
-/** The same, of workers that were looked at already. */
+/** The same, for workers already read. */
 export function pollingSeen({ current, lastPolls }: QueueWorkers, wanted?: Build, nowMs = Date.now()): Polling {
   const build = wanted === undefined ? current : wanted;
   const named = build === null && lastPolls.every(([one]) => one === null) ? {} : { build };
@@ -76,15 +78,15 @@ export function pollingSeen({ current, lastPolls }: QueueWorkers, wanted?: Build
 }
 
 export interface QueueWorkers {
-  /** Gets what is new. */
+  /** The build that gets new work. */
   readonly current: Build;
-  /** When a worker of a build polled last, in ms. */
+  /** The last poll of each build's workers, in ms. */
   readonly lastPolls: readonly (readonly [Build, number])[];
-  /** Those that Temporal still lists, which it does for some minutes. */
+  /** Pollers in Temporal's list, which keeps them for some minutes. */
   readonly pollers: readonly (Poller & { readonly atMs: number })[];
 }
 
-/** @param nowMs by Temporal's clock, where that is known to differ from ours */
+/** @param nowMs by Temporal's clock, if it is known to differ from ours */
 export const isRecent = (lastPollMs: number, nowMs: number): boolean => nowMs - lastPollMs < POLLED_WITHIN_MS;
 
 /** The workers of a task queue, by build. */
@@ -108,10 +110,10 @@ export async function workersAt(
   return { current, lastPolls: [...lastPolls], pollers: listed };
 }
 
-/** Of temporal.api.enums.v1.WorkerVersioningMode. */
+/** A value of temporal.api.enums.v1.WorkerVersioningMode. */
 const VERSIONED = 2;
 
-/** For whoever wants to know it besides: undefined where the server does not say at once. */
+/** The workers as an additional detail: undefined if the server does not answer at once. */
 export const workersWithin = (temporal: Temporal, taskQueue: string): Promise<QueueWorkers | undefined> =>
   temporal.client
     .withDeadline(Date.now() + READINESS_TIMEOUT_MS, () => workersAt(temporal, taskQueue))

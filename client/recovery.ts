@@ -10,18 +10,17 @@ import { formatTime } from '../domain/text';
 import { WORKER_TIMEOUT_MS, isUnanswered } from './connection';
 import { newestReleases } from './visibility';
 
-/** What is left of a pipeline whose workflow has ended. */
+/** The remains of a pipeline whose workflow has ended. */
 export interface Left {
-  /** Its records: whole, or as its last history began with them; null where nothing is left of them. */
+  /** Its records: complete, or as at the beginning of its last history; null if none are left. */
   readonly state: PipelineState | null;
   readonly found: Found;
 }
 
 /**
- * What another workflow of the pipeline continues with; undefined while one runs, which knows better, and where there never was one.
- * One that runs and knows nothing was started by whoever was then refused: it receives what it continues with. Nothing here changes
- * anything.
- * @throws what the client throws where no worker, or no server, answers: what there is must not be taken for lost.
+ * The records with which a new workflow of the pipeline continues; undefined while one runs, which has its own, and if
+ * there never was one. A running workflow without records was started by a refused caller, and receives these. Reads
+ * only. @throws the client's error if no worker or server answers, because existing records must not be taken for lost
  */
 export async function leftOf(client: Client, pipeline: string): Promise<Left | undefined> {
   const workflowId = workflowIds.pipeline(pipeline);
@@ -32,7 +31,10 @@ export async function leftOf(client: Client, pipeline: string): Promise<Left | u
   return state === null && found.nextNumber === 1 ? undefined : { state, found };
 }
 
-/** Once the pipeline has ended, strangers can start a workflow of this id. Such a run has no records, so those of the run before it count. */
+/**
+ * After the pipeline has ended, strangers can start a workflow with this id. Such a run has no records, so those of the
+ * run before it count.
+ */
 async function earlierState(client: Client, workflowId: string): Promise<PipelineState | null> {
   const query = `WorkflowId = '${workflowId}' AND ExecutionStatus NOT IN ('Running', 'ContinuedAsNew')`;
   for await (const { runId } of client.workflow.list({ query })) {
@@ -57,7 +59,9 @@ async function stateOfRun(client: Client, workflowId: string, runId?: string): P
   }
 }
 
-/** No worker will ever say what a workflow came to that none has worked on, which is what it began with, or whose last try failed. */
+/**
+ * No worker can ever report on a workflow that none has processed, or whose last task failed: only its input is left.
+ */
 async function isUnanswerable(handle: WorkflowHandle): Promise<boolean> {
   const { events } = await handle.fetchHistory();
   const last = events?.findLast(
@@ -68,8 +72,8 @@ async function isUnanswerable(handle: WorkflowHandle): Promise<boolean> {
 }
 
 /**
- * Of temporal.api.enums.v1.WorkflowTaskFailedCause: the server drops a task because news came meanwhile, the workflow was closed or reset, or
- * its cluster failed over. Its worker has failed at nothing.
+ * Values of temporal.api.enums.v1.WorkflowTaskFailedCause for which no worker is to blame: the server drops a task
+ * because of new events, a closed or reset workflow, or a failover of its cluster.
  */
 const OF_THE_SERVER: readonly number[] = [1, 13, 17, 18, 20, 31];
 
@@ -83,7 +87,7 @@ export async function isWorkflowRunning(client: Client, workflowId: string): Pro
 }
 
 /**
- * Releases that the records do not know: visibility lists them, and those that it does not list yet are asked for one by one. If a stranger
+ * Releases missing from the records: visibility lists them, and newer ones are probed one by one. If a stranger
  * started a workflow under such an id, its number is taken, but it is not a release.
  */
 async function foundOf(client: Client, pipeline: string, state: PipelineState | null): Promise<Found> {
@@ -132,7 +136,7 @@ async function workflowExists(client: Client, workflowId: string): Promise<boole
   }
 }
 
-/** Reads a workflow's input, or what it continued as new with, from its first event. Null if a stranger started it. */
+/** Reads a workflow's input, or the input of its continued run, from its first event. Null if a stranger started it. */
 export async function workflowInput<T>(client: Client, workflowId: string, runId?: string): Promise<T | null> {
   const { history } = await client.workflowService.getWorkflowExecutionHistory({
     namespace: client.options.namespace,
@@ -141,7 +145,8 @@ export async function workflowInput<T>(client: Client, workflowId: string, runId
   });
   const payload = history?.events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads?.[0];
   const { namespace, loadedDataConverter } = client.options;
-  // Temporal returns payloads as they came: what is not sealed for this workflow (client/seal.ts) is decoded to nothing here too.
+  // Temporal returns payloads unchanged: one not sealed for this workflow (client/seal.ts) decodes to undefined here,
+  // too.
   const context = { type: 'workflow', namespace, workflowId } as const;
   return payload ? ((await decodeOptionalSinglePayload<T>(loadedDataConverter, payload, context)) ?? null) : null;
 }

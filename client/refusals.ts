@@ -9,13 +9,13 @@ const UPDATE_WORDS: Readonly<Record<string, string>> = {
   'cancel-queued': 'cancel',
 };
 
-/** There is no such workflow, or it is no more. */
+/** The workflow does not exist, or no longer. */
 export function unknownWorkflow(id: string): ConveyorError {
   if (!id.includes('/')) return conveyorError('unknown-pipeline', { pipeline: id });
   return conveyorError('invalid-state', { verb: 'command', id, why: 'it has ended' });
 }
 
-/** The words of a workflow's refusal: what is too large, how large it is and may be. */
+/** The details of a workflow's refusal: the subject, its size and the limit. */
 export const overLimit = ([what = 'it', size = '', limit = '']: readonly string[]): ConveyorError =>
   conveyorError('over-limit', { what, size, limit });
 
@@ -36,7 +36,7 @@ export function refusalError(
     '';
   switch (code) {
     case 'not-permitted':
-      // At a pick others than the owners may be named, and groups never act.
+      // A pick may name other people than the owners, and groups never act.
       return / may not pick | never act/.test(failure.message)
         ? conveyorError('not-permitted', { actor, pipeline, why: failure.message })
         : conveyorError('not-permitted', { actor, pipeline });

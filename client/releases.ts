@@ -6,7 +6,9 @@ import type { Started, StartInput, Submitted } from '../workflows/messages';
 import type { EmergencyPush, Rerun } from './api';
 import type { Workflows } from './workflows';
 
-/** How releases begin: by hand or through the API, by what a finder or webhook brings, and in an emergency. */
+/**
+ * The ways to start a release: by hand or through the API, by artifacts from a finder or webhook, and in an emergency.
+ */
 
 export async function createRelease(workflows: Workflows, pipeline: string, input: StartInput) {
   const started = await executeUpdate<Started>(workflows, pipeline, 'start-release', input);
@@ -35,7 +37,7 @@ export function pushEmergency(
   return createRelease(workflows, pipeline, { artifacts, trigger, emergency: { action, skipBake } });
 }
 
-/** A new release of what a release that has ended was given; `key` and `reason` as those of `pushEmergency`. */
+/** A new release with the inputs of an ended one; `key` and `reason` are as in `pushEmergency`. */
 export async function rerunRelease(
   workflows: Workflows,
   pipeline: string,
@@ -56,7 +58,7 @@ export async function rerunRelease(
   return { ...started, id: releaseId(pipeline, started.number) };
 }
 
-/** One that was never started knows nothing, and its pipeline says so. */
+/** A release that never started has no records, and its pipeline says so. */
 async function givenTo(workflows: Workflows, pipeline: string, number: number): Promise<readonly Artifact[]> {
   try {
     return (await workflows.recollection(pipeline, number)).artifacts;
@@ -66,7 +68,7 @@ async function givenTo(workflows: Workflows, pipeline: string, number: number): 
   }
 }
 
-/** Text that is too large, or not plain, is not even sent: Temporal would not take it, in words of its own. */
+/** Text that is too large or not plain is not even sent: Temporal would refuse it with an error of its own. */
 async function executeUpdate<T>(
   workflows: Workflows,
   pipeline: string,

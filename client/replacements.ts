@@ -9,16 +9,16 @@ import type { GoodView, PipelineStatus } from '../domain/views';
 import type { Temporal } from './connection';
 import { queryWords } from './visibility';
 
-/** A status comes without them if that takes longer. */
+/** If this takes longer, the status omits them. */
 const LOCKS_TIMEOUT_MS = 2_000;
-/** Runs of locks that are looked at, of each push type. */
+/** The most runs of locks read for each push type. */
 const MOST_LOCKS = 2_000;
 
 type LastGood = PipelineStatus['lastGood'];
 
 /**
- * Locks notify a pipeline of what other pipelines deploy to its services, under the name that its deploy had then. A pipeline that is retired, or
- * whose deploy has another name since, gets no such notice: the locks are read instead.
+ * Locks notify a pipeline of what other pipelines deploy to its services, under the name that its deploy had then. A
+ * retired pipeline, or one with a renamed deploy, gets no such notice, so the locks are read instead.
  */
 export async function withReplacements(
   { client }: Temporal,
@@ -42,7 +42,7 @@ export async function withReplacements(
   );
 }
 
-/** Whether a deploy has another name than when it brought what was good last. */
+/** Whether a deploy was renamed after its last good version. */
 const isRenamed = (lastGood: LastGood, history: PipelineState['history']): boolean =>
   Object.entries(lastGood).some(([action, { release }]) => {
     const row = history.find(({ number }) => number === release);
@@ -79,7 +79,7 @@ async function broughtTo(client: Client, pushType: string): Promise<LocksRead> {
   let seen = 0;
   for await (const { workflowId, memo } of client.workflow.list({
     query: `WorkflowType = 'lock' AND WorkflowId STARTS_WITH ${prefix}`,
-    // The knowledge of a service's lock takes up to 256 kB.
+    // A lock's knowledge of its service takes up to 256 kB.
     pageSize: 100,
   })) {
     if (seen === MOST_LOCKS) return { services: [...services.values()], isWhole: false };

@@ -20,14 +20,16 @@ export interface SweepPlan {
   readonly heartbeatTimeoutMs: number;
 }
 
-/** A sweep that was due while Temporal was down is made up for only if it was due this shortly before; the next is near. */
+/**
+ * A sweep missed while Temporal was down is made up for only if it was due this recently, because the next one is near.
+ */
 const CATCHUP_MS = 60_000;
 
-/** For so long a workflow sweeps again and again: a row of the list of workflows. */
+/** How long one workflow repeats its sweeps, as one row in the list of workflows. */
 const LASTING_MS = 3_600_000;
 
 /**
- * One Schedule `sweep/<finder>` for each finder, made or brought up to date; whether a person paused it stays. Several
+ * One Schedule `sweep/<finder>` for each finder, created or updated; a pause by a person stays. Several
  * workers may do so at once. A sweep that takes long is not overtaken by the next.
  */
 export async function ensureSweeps(client: Client, finders: readonly string[], plan: SweepPlan): Promise<void> {
@@ -55,8 +57,8 @@ async function ensureSweep(client: Client, schedule: ReturnType<typeof sweepSche
 }
 
 /**
- * The Schedule `freshness`, made or brought up to date: each day at nine, UTC. Whoever takes the service of tickets out of the configuration
- * leaves it there, with the record of which tickets are open.
+ * The Schedule `freshness`, created or updated: each day at nine, UTC. It remains when the service of tickets is
+ * removed from the configuration, together with the record of open tickets.
  */
 export async function ensureDailyTickets(client: Client, taskQueue: string, order: FreshnessOrder): Promise<void> {
   const { scheduleId, ...wanted } = dailySchedule(taskQueue, order);
@@ -68,7 +70,7 @@ export async function ensureDailyTickets(client: Client, taskQueue: string, orde
   }
 }
 
-/** A run that was due while Temporal was down is made up for on the same day. */
+/** A run missed while Temporal was down is made up for on the same day. */
 const SAME_DAY_MS = 12 * 3_600_000;
 
 const dailySchedule = (taskQueue: string, order: FreshnessOrder) =>
@@ -82,13 +84,13 @@ const dailySchedule = (taskQueue: string, order: FreshnessOrder) =>
       workflowId: FRESHNESS_ID,
       taskQueue,
       args: [order] satisfies [FreshnessOrder],
-      staticSummary: 'tickets for what has not been deployed for long',
-      // One that nobody serves would keep all later ones from beginning.
+      staticSummary: 'tickets for stale pipelines',
+      // A workflow without a worker would block all later ones.
       workflowExecutionTimeout: 20 * 3_600_000,
     },
   }) satisfies ScheduleOptions;
 
-/** Nobody may serve the task queue any more on which it waits for its next sweep, and meanwhile the Schedule starts no other. */
+/** The task queue of its next sweep may have no workers any more, and meanwhile the Schedule starts no other. */
 async function endMoved(running: WorkflowHandle, taskQueue: string): Promise<void> {
   try {
     await running.terminate(`sweeps are made on the task queue ${taskQueue} now`);
@@ -97,14 +99,14 @@ async function endMoved(running: WorkflowHandle, taskQueue: string): Promise<voi
   }
 }
 
-/** It sees before its next sweep that its order is out of date, and ends; that sweep may be due in hours. */
+/** Before its next sweep it sees that its parameters are out of date and ends; that sweep may be due in hours. */
 async function hasten({ workflowService, options: { namespace } }: Client, running: WorkflowHandle): Promise<void> {
   const { workflowId } = running;
   try {
     const waiting = (await serverView(running)).pending.find(({ stage }) => stage === 'waits');
     if (waiting) await workflowService.resetActivity({ namespace, execution: { workflowId }, id: waiting.id });
   } catch {
-    // It has ended meanwhile, or the server cannot do so: then it takes its time.
+    // It has ended meanwhile, or the server cannot do this, and it ends later.
   }
 }
 
@@ -119,7 +121,7 @@ const sweepSchedule = (finder: string, { intervalMs, jitterMs, taskQueue, heartb
       workflowId: sweepId(finder),
       taskQueue,
       args: [{ finder, heartbeatTimeoutMs, lasting: { intervalMs, lastingMs: LASTING_MS } }] satisfies [SweepOrder],
-      staticSummary: `what is new for the pipelines of ${finder}`,
+      staticSummary: `new artifacts of ${finder} for its pipelines`,
     },
     memo: { finder },
   }) satisfies ScheduleOptions;

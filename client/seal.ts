@@ -3,32 +3,33 @@ import type { DataConverter, Payload, PayloadCodec, SerializationContext } from 
 import type { Proof } from '../domain/proof';
 
 /**
- * Signs what goes into Temporal, so that a workflow believes only who holds the platform's key: the server, which knows whom it speaks for,
- * and the workers. Whatever somebody else sends to Temporal, or starts there, arrives empty: an update without an actor, a signal without
- * a word, an activity without a result. A signed payload stays readable, and is bound to the workflow that receives it.
+ * Signs payloads to Temporal, so that workflows trust only holders of the platform's key: the server, which
+ * authenticates its callers, and the workers. Payloads of any other sender arrive empty: an update without an actor, a
+ * signal without content, an activity without a result. A signed payload stays readable, and is bound to the receiving
+ * workflow.
  */
 export interface Seal {
-  /** The first signs, any of them is believed: a new one is believed everywhere before it signs. */
+  /** The first signs, and all are accepted, so that a new key is accepted everywhere before it signs. */
   readonly keys: readonly SealKey[];
-  /** `accept` while workflows run that began before there were keys. */
+  /** `accept` while workflows older than the keys still run. */
   readonly unsealed: 'refuse' | 'accept';
 }
 
 export interface SealKey {
-  /** As signatures name it. */
+  /** Its name in signatures. */
   readonly id: string;
   readonly secret: Uint8Array;
 }
 
-/** For clients and workers; undefined where Temporal is trusted. */
+/** The data converter for clients and workers; undefined if Temporal is trusted. */
 export const sealing = (seal: Seal | null | undefined): { readonly dataConverter?: DataConverter } =>
   hasKeys(seal) ? { dataConverter: { payloadCodecs: [new SealCodec(seal)] } } : {};
 
-/** What is asked for, with the proof that it is asked for now. */
+/** A request with a proof of its time. */
 export const proven = <T extends object>(seal: Seal | null | undefined, verb: string, input: T): T =>
   hasKeys(seal) ? { ...input, proof: newProof(verb) } : input;
 
-/** Who has none sends what nobody believes, and may look all the same. */
+/** A process without keys may still read, but its messages are ignored. */
 const hasKeys = (seal: Seal | null | undefined): seal is Seal => seal != null && seal.keys.length > 0;
 
 const newProof = (verb: string): Proof => ({ verb, id: randomBytes(9).toString('base64url'), atMs: Date.now() });
@@ -55,13 +56,13 @@ export class SealCodec implements PayloadCodec {
     const [id = '', mac = ''] = signature.split(':');
     const key = this.seal.keys.find((each) => each.id === id);
     const to = decodeText(payload.metadata?.[BOUND_TO]);
-    // Where the SDK does not say to whom it comes, it is enough that the signature fits what it says itself.
+    // If the SDK does not name the receiver, the signature must fit the receiver named in the payload.
     if (key === undefined || (context !== undefined && to !== boundTo(context))) return false;
     return isSameMac(mac, macOf(payload, key, to));
   }
 }
 
-/** Of nothing at all; it is decoded to undefined. */
+/** An empty payload, which decodes to undefined. */
 const EMPTY: Payload = { metadata: { encoding: Buffer.from('binary/null') } };
 
 const sealed = (payload: Payload, key: SealKey, to: string): Payload => ({
@@ -73,16 +74,16 @@ const sealed = (payload: Payload, key: SealKey, to: string): Payload => ({
   },
 });
 
-/** Each part with its length, so that none of them can end as another begins. */
+/** Each part is prefixed with its length, so that their boundaries are unambiguous. */
 function macOf({ metadata, data }: Payload, { id, secret }: SealKey, to: string): string {
   const mac = createHmac('sha256', secret);
-  // An empty value comes as an array.
+  // An empty value arrives as an array.
   for (const part of [Buffer.from(id), Buffer.from(to), metadata?.['encoding'] ?? [], data ?? []])
     mac.update(`${part.length}:`).update(Buffer.from(part));
   return mac.digest('base64url');
 }
 
-/** A Schedule gives each of its workflows an id of its own, by when it was due, and the result of one to the next. */
+/** A Schedule gives each workflow an id with its due time, and passes the result of one to the next. */
 const DUE = /-\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$/;
 
 function boundTo(context: SerializationContext | undefined): string {

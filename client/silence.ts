@@ -6,11 +6,11 @@ import { polling, type Polling } from './readiness';
 import { temporalUnreachable } from './unreachable';
 import { whyNothingIsStored } from './writes';
 
-/** A worker that is there has answered by then, unless it is busy. */
+/** A running worker has answered by then, unless it is busy. */
 const ANSWERED_SOON_MS = 5_000;
 const POLLER_CHECK_TIMEOUT_MS = 2_000;
 
-/** A workflow that is asked, and what people call it. */
+/** The addressed workflow, and its name for people. */
 interface Recipient {
   readonly workflowId: string;
   readonly id: string;
@@ -19,9 +19,9 @@ interface Recipient {
 type Sleep = (ms: number, signal: AbortSignal) => Promise<void>;
 
 /**
- * Asks a workflow, and gives up once it is clear that no answer will come: no worker polls its task queue, or the server is silent too or stores nothing. A
- * worker that is busy, or was lost a moment ago, is waited for.
- * @throws no-worker, temporal-unreachable, and what the call throws
+ * Calls a workflow, and gives up once no answer can come: no worker polls its task queue, or the server is silent, too,
+ * or stores nothing. It waits for a busy worker or one that was just lost. @throws no-worker, temporal-unreachable, and
+ * the errors of the call
  */
 export async function unlessUnpolled<T>(
   temporal: Temporal,
@@ -36,7 +36,7 @@ export async function unlessUnpolled<T>(
     if (polled === 'silent' || polled?.isPolled === false) throw await notAnswered(temporal, asked, polled);
     const why = polled && (await whyNothingIsStored(temporal, polled.queue, Date.now()).catch(() => undefined));
     if (why !== undefined) throw await temporalUnreachable(temporal, `it stores nothing: ${why}`);
-    // Then it is the call that ends this.
+    // In this case the call itself decides.
     return new Promise<never>(() => undefined);
   };
   try {
@@ -61,10 +61,10 @@ async function notAnswered(temporal: Temporal, { id }: Recipient, polled: QueueL
   return conveyorError('no-worker', { id, lastPollAt, ...missing });
 }
 
-/** Who polls the task queue of a workflow; undefined where the server does not say. */
+/** The pollers of a workflow's task queue; undefined if the server does not answer. */
 type QueueLook = (Polling & { readonly queue: string }) | 'silent' | undefined;
 
-/** A server that does not answer is asked once more: it may have been busy for a moment. */
+/** A silent server is asked once more, because it may have been busy for a moment. */
 async function pollingOf(temporal: Temporal, asked: Recipient): Promise<QueueLook> {
   const seen = await lookAtQueue(temporal, asked);
   return seen === 'silent' ? lookAtQueue(temporal, asked) : seen;

@@ -3,14 +3,14 @@ import type { PipelineState } from '../domain/pipeline/state';
 import type { ReleaseStatus, WaitView } from '../domain/views';
 import type { Temporal } from './connection';
 
-/** The view of a pipeline waits no longer than this for its releases. */
+/** The status of a pipeline waits no longer than this for its releases. */
 const SOAK_QUERY_TIMEOUT_MS = 2_000;
-/** The oldest that run; of more than these people read nothing at once. */
+/** The number of oldest running releases queried; people do not read more at once. */
 const MAX_QUERIED = 20;
 
 /**
- * The soaks in the releases of a pipeline, which only they know, if its file has any. The pipeline is
- * answered for without a release that is silent.
+ * The soaks in the releases of a pipeline, which only they know, if its file has any. A silent release is left out of
+ * the answer.
  */
 export async function soakWaits(
   { client }: Temporal,

@@ -1,8 +1,8 @@
 import { queryWords, type Listed } from './visibility';
 
 /**
- * The condition under which visibility finds what is in a state, and hardly more: callers compare the rows with the state once
- * more (client/lists.ts). An unknown state finds nothing.
+ * The visibility condition for a state. It may match a few more rows, which callers filter out (client/lists.ts). An
+ * unknown state finds nothing.
  */
 export function stateCondition(kind: Listed, state: string): string {
   const { tags, or = [] } = OF_STATES[kind](state);
@@ -14,7 +14,7 @@ interface Condition {
   readonly or?: readonly string[];
 }
 
-/** One that was ended from outside, or is of a time before it said so, has no such tag. */
+/** A workflow that was ended from outside, or is older than the tag, does not have it. */
 const ENDED_FROM_OUTSIDE = `ExecutionStatus IN ('Terminated', 'TimedOut', 'Failed', 'Canceled')`;
 const WITHOUT_TAG = 'ConveyorState IS NULL';
 

@@ -7,8 +7,8 @@ import type { Temporal } from './connection';
 const TICKETS_MS = 5_000;
 
 /**
- * The result of the last completed daily run, from the server; neither a worker nor the service of tickets is asked. Null where
- * there was none.
+ * The result of the last completed daily run, from the server; neither a worker nor the service of tickets is asked.
+ * Null if there was none.
  */
 export function lastTicketRound({ client }: Temporal): Promise<TicketRound | null> {
   return client.withDeadline(Date.now() + TICKETS_MS, async () => {

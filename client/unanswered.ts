@@ -13,9 +13,9 @@ interface ReleaseAtServer {
 }
 
 /**
- * A command about a release of which no worker would say how it stands: it is left as a signal, which the server keeps until
- * a worker returns; that takes it then, or refuses it and puts that on record. Anything but `no-worker` is thrown on.
- * @returns never: any other case is a `no-worker` too, whose hint says so.
+ * Leaves a command as a signal when no worker reports the state of its release: the server keeps it until a worker
+ * returns, which then accepts it, or refuses and records it. Errors other than `no-worker` are rethrown. @returns
+ * never: in all other cases it throws a `no-worker` with a hint about this
  */
 export async function leaveCommand(
   error: unknown,
@@ -32,7 +32,7 @@ export async function leaveCommand(
     .getHandle(target)
     .signal(verb, proven(seal, verb, input))
     .catch(() => {
-      // It has ended, so no worker will take anything.
+      // It has ended, so no worker will accept anything.
       throw error;
     });
   throw conveyorError('no-worker', { id: target.slice(target.indexOf('/') + 1), kept: true, ...known });
@@ -49,7 +49,10 @@ async function describeRelease(client: Temporal['client'], { pipeline, number }:
   };
 }
 
-/** A release forwards its verbs to its deploys; what is for one deploy alone goes there. Undefined where it is not clear which. */
+/**
+ * A release forwards its verbs to its deploys; a command for a single deploy goes there directly. Undefined if the
+ * deploy is ambiguous.
+ */
 function signalTarget(id: OfRelease, verb: Verb, deploys: readonly string[]): string | undefined {
   const { pipeline, number } = id;
   const isOfRelease = isActionVerb(verb) || (id.kind === 'release' && isReleaseVerb(verb));

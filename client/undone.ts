@@ -6,16 +6,19 @@ import type { DeployStatus, ReleaseStatus } from '../domain/views';
 import type { Temporal } from './connection';
 import { withReplacements } from './replacements';
 
-/** A status comes without what its pipeline knows, if that takes longer. */
+/** If this takes longer, the status omits its pipeline's knowledge. */
 const PIPELINE_QUERY_TIMEOUT_MS = 2_000;
 
-/** A release that has ended, with the rollback of it, or the release of another pipeline that took its place: only its pipeline knows them. */
+/**
+ * An ended release with its rollback, or the release of another pipeline that replaced it: only its pipeline knows
+ * these.
+ */
 export async function withRollback(temporal: Temporal, release: ReleaseStatus): Promise<ReleaseStatus> {
   if (release.endedAt === null) return release;
   return { ...release, ...(await findUndone(temporal, release)) };
 }
 
-/** The same for a deploy that came through. */
+/** The same for a successful deploy. */
 export async function withDeployRollback(
   temporal: Temporal,
   release: Pick<ReleaseStatus, 'pipeline' | 'number'>,
@@ -26,7 +29,10 @@ export async function withDeployRollback(
   return { ...deploy, ...(await findUndone(temporal, release, action)) };
 }
 
-/** @param action if given, the rollback has to have deployed it: none does so for a canary, or where another pipeline has deployed since. */
+/**
+ * @param action if given, the rollback has to have deployed it: none does for a canary, or after a later deploy of
+ * another pipeline.
+ */
 async function findUndone(
   temporal: Temporal,
   release: Pick<ReleaseStatus, 'pipeline' | 'number'>,

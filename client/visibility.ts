@@ -3,13 +3,13 @@ import { isOpenStatus } from '../domain/openStatus';
 import { portionsOf } from '../domain/portions';
 
 /**
- * What Temporal's visibility finds of Conveyor's workflows (docs/design/workflows.md#finding-pipelines). What was changed in the last
+ * Conveyor's workflows in Temporal's visibility (docs/design/workflows.md#finding-pipelines). Changes of the last
  * seconds may be missing.
  */
 
 /**
- * Pipelines, releases or deploys as Temporal's visibility has them, newest first; all of them, or those under a condition of its query
- * language. A later attempt of a deploy stands for the earlier ones.
+ * Pipelines, releases or deploys in Temporal's visibility, newest first; all of them, or those that match a condition
+ * of its query language. The latest attempt of a deploy replaces the earlier ones.
  */
 export async function* index(
   client: Client,
@@ -21,7 +21,7 @@ export async function* index(
   }: { readonly pipeline?: string; readonly condition?: string; readonly pageSize?: number } = {},
 ): AsyncGenerator<WorkflowExecutionInfo> {
   const seen = new Set<string>();
-  // Those before a run that continues as new are nothing of their own, and may differ from it.
+  // Runs that continued as new do not count on their own, and may differ from the last one.
   const wanted = condition === undefined ? '' : ` AND ${condition} AND ExecutionStatus != 'ContinuedAsNew'`;
   const found = listing(client, kind, pipeline, wanted, pageSize);
   for await (const info of condition === undefined ? found : withoutEarlier(client, kind, found)) {
@@ -37,7 +37,7 @@ export type Listed = 'pipeline' | 'release' | 'deploy';
 const listedKey = (kind: Listed, { workflowId }: WorkflowExecutionInfo): string =>
   kind === 'deploy' ? workflowId.slice(0, workflowId.lastIndexOf('/')) : workflowId;
 
-/** Under a condition an earlier run, or attempt, may be found without what came after it, which counts. */
+/** A condition may match an earlier run or attempt without the later one that counts. */
 async function* withoutEarlier(
   client: Client,
   kind: Listed,
@@ -58,7 +58,7 @@ async function* withoutEarlier(
 /** `deploy/PIPELINE/NUMBER/ACTION/ATTEMPT` is one of `PIPELINE/NUMBER`. */
 const releaseOfDeploy = (workflowId: string): string => workflowId.split('/').slice(1, -2).join('/');
 
-/** Numbers of the newest releases of a pipeline that visibility knows, running or not. */
+/** Numbers of a pipeline's newest releases in visibility, running or not. */
 export async function newestReleases(client: Client, pipeline: string): Promise<number[]> {
   const numbers: number[] = [];
   for await (const { workflowId } of listing(client, 'release', pipeline)) {
@@ -87,7 +87,7 @@ function listing(
 export const queryWords = (words: Iterable<string>): string =>
   [...words].map((word) => `'${word.replace(/['"\\]/g, '')}'`).join(', ');
 
-/** Of these releases, by their ids, those that run now; or their deploys. */
+/** The running ones of these releases, by id; or their running deploys. */
 export async function* runningOf(
   client: Client,
   kind: 'release' | 'deploy',
@@ -100,10 +100,13 @@ export async function* runningOf(
   }
 }
 
-/** So many ids fit into a query. */
+/** The number of ids that fit into a query. */
 const ASKED_AT_ONCE = 50;
 
-/** Runs of releases and deploys that Temporal closed in a time, ms since the epoch, the end excluded; of one task queue, whose workers know them. */
+/**
+ * Runs of releases and deploys that Temporal closed in a period (ms since the epoch, end excluded), on one task queue,
+ * whose workers know them.
+ */
 export function closedRuns(
   client: Client,
   taskQueue: string,

@@ -10,10 +10,10 @@ import { serverView, withNow } from './live';
 import { behindPaused, holderPaused, withPauses } from './pauses';
 import { withProblems } from './problems';
 
-/** The object of a wait, as other workflows know it: a deploy that runs, and a lock. Both are beside the point, and not waited for long. */
+/** The time limit for asking a running deploy or a lock about a wait: these details are optional. */
 const HOLDER_QUERY_TIMEOUT_MS = 2_000;
 
-/** With what its running deploys wait for, which they know themselves, and who holds each lock that it waits for, asked once. */
+/** Adds the waits of its running deploys, which only they know, and the holder of each awaited lock, asked once. */
 export async function withWaits(temporal: Temporal, release: ReleaseStatus): Promise<ReleaseStatus> {
   const { id, pipeline, number } = release;
   const asked = new Map<string, Promise<Holder | undefined>>();
@@ -48,7 +48,7 @@ async function whyBehind(
   return behindPaused(blockedBy, await withProblems(temporal, await withPauses(client, [other])));
 }
 
-/** With who holds the lock that it waits for; that is what to look at next. */
+/** Adds the holder of the awaited lock, which is what to look at next. */
 export async function withHolder(
   temporal: Temporal,
   pipeline: string,
@@ -81,16 +81,16 @@ async function withWait(
     const known = paused === null ? action : { ...action, paused: await withDependency(handle, paused) };
     return blockedBy === null ? known : { ...known, blockedBy, until, ...(lock == null ? {} : { lock }) };
   } catch {
-    // The release is answered for without one that is silent.
+    // A silent deploy is left out of the release's answer.
     return action;
   }
 }
 
-/** A pause that ends by itself, with how what it waits for is now. */
+/** A pause that ends by itself, with the present state of its dependency. */
 const withDependency = async (handle: WorkflowHandle, paused: Pause): Promise<Pause> =>
   continuesByItself(paused) ? withNow(paused, (await serverView(handle)).pending) : paused;
 
-/** Undefined where it is free by now, or the lock is silent or gone. */
+/** Undefined if the lock is free by now, silent or gone. */
 async function findHolder({ client }: Temporal, lock: string, waiting: string): Promise<Holder | undefined> {
   try {
     const handle = client.workflow.getHandle(lock);
@@ -98,7 +98,7 @@ async function findHolder({ client }: Temporal, lock: string, waiting: string): 
       handle.query<Mutex>('mutex'),
     );
     if (holder === null || holder.owner === waiting) return undefined;
-    // A lock of an older worker does not know since when.
+    // A lock on an older worker does not know the time.
     return { id: holder.owner, since: holder.sinceMs === undefined ? null : formatTime(holder.sinceMs) };
   } catch {
     return undefined;

@@ -5,8 +5,8 @@ export const workflowPage = (webUi: string, namespace: string, workflowId: strin
   `${webUi}/namespaces/${namespace}/workflows/${encodeURIComponent(workflowId)}`;
 
 /**
- * The list of pipelines, releases and deploys; of one pipeline, or of all. Locks and sweeps, which people do not look for,
- * belong to no pipeline.
+ * The list of pipelines, releases and deploys, of one pipeline or of all. Locks and sweeps belong to no pipeline, so
+ * they are left out.
  */
 export const listPage = (webUi: string, namespace: string, pipeline?: string): string => {
   const query = pipeline === undefined ? 'ConveyorPipeline IS NOT NULL' : `ConveyorPipeline = "${pipeline}"`;

@@ -18,6 +18,7 @@ import { endedOutside } from './outside';
 import { behindPaused, withPauses } from './pauses';
 import { withProblems } from './problems';
 import { refusalError, unknownWorkflow } from './refusals';
+import { untilTaken } from './retaken';
 import { proven } from './seal';
 import { noWorker, unlessUnpolled } from './silence';
 import { temporalUnreachable } from './unreachable';
@@ -27,14 +28,14 @@ import { withDeployRollback, withRollback } from './undone';
 import { withHolder, withWaits } from './waits';
 import { listPage, workflowPage } from './webUi';
 
-/** A release's own report: whether there may be children, but not how they stand. */
+/** A release's own report: whether there may be children, but not their states. */
 type ReleaseReport = Omit<ReleaseStatus, 'webUi' | 'children'> & { readonly isParent?: boolean };
 
-/** How what goes wrong is said. */
+/** The wording of errors. */
 interface Wording {
   readonly notFound: () => ConveyorError;
   readonly refused?: (code: string, failure: ApplicationFailure) => ConveyorError;
-  /** The addressee of the call: it is not waited for where no worker polls for it. */
+  /** The addressee of the call, which gives up if no worker polls for it. */
   readonly workflowId?: string;
 }
 
@@ -48,7 +49,9 @@ export class Workflows {
   /** Sends an update and waits until it is acknowledged. @throws invalid-state when it has ended. */
   async update<T>(workflowId: string, id: string, name: string, input: object): Promise<T> {
     const asked = proven(this.temporal.seal, name, input);
-    return this.withWording(id, () => this.handle(workflowId).executeUpdate<T, [object]>(name, { args: [asked] }), {
+    const send = (updateId: string): Promise<T> =>
+      this.handle(workflowId).executeUpdate<T, [object]>(name, { args: [asked], updateId });
+    return this.withWording(id, () => untilTaken(send), {
       notFound: () => unknownWorkflow(id),
       refused: (code, failure) => refusalError(id, name, input, code, failure),
       workflowId,
@@ -64,7 +67,7 @@ export class Workflows {
 
   async pipeline(name: string): Promise<PipelineStatus> {
     const state = await this.pipelineState(name);
-    // Most readers do not need them, so they must not delay the rest.
+    // Most readers do not need the children, so these must not delay the rest.
     const { waits = [], ...status } = pipelineStatus(state, Date.now());
     const [found, soaking, described, lastGood] = await Promise.all([
       findersHealth(this.temporal, finderNames(state.spec)).catch(() => undefined),
@@ -83,12 +86,12 @@ export class Workflows {
     };
   }
 
-  /** With what undid them, and what keeps those that run from continuing. */
+  /** Adds their rollbacks, and the problems of running ones. */
   private async describeReleases(releases: PipelineStatus['releases']): Promise<PipelineStatus['releases']> {
     return withProblems(this.temporal, await withPauses(this.temporal.client, withUndone(releases)));
   }
 
-  /** The releases that a pipeline knows, of one moment: as it shows them, and those that have ended. */
+  /** The releases that a pipeline knows at one moment: all in its status, and the ended ones. */
   async pipelineRecords(name: string): Promise<Pick<PipelineState, 'history'> & Pick<PipelineStatus, 'releases'>> {
     const state = await this.pipelineState(name);
     return { history: state.history, releases: pipelineStatus(state, Date.now()).releases };
@@ -108,12 +111,12 @@ export class Workflows {
     };
   }
 
-  /** As `release`, with what it waits for, and what undid it. */
+  /** As `release`, with its waits and its rollback. */
   async releaseWithWaits(pipeline: string, number: number): Promise<ReleaseStatus> {
     return withRollback(this.temporal, await withWaits(this.temporal, await this.release(pipeline, number)));
   }
 
-  /** The outcome of a release. @throws unknown-release, also of one that was never started; not-rerunnable */
+  /** The outcome of a release. @throws unknown-release, also if it never started; not-rerunnable */
   recollection(pipeline: string, number: number): Promise<Recollection> {
     const id = releaseId(pipeline, number);
     const workflowId = workflowIds.release(pipeline, number);
@@ -158,7 +161,7 @@ export class Workflows {
     return workflowPage(this.webUi, this.temporal.namespace, workflowId);
   }
 
-  /** Runs a call with a deadline, and says what failed in the words of the table of errors. */
+  /** Runs a call with a deadline, and translates failures into the table of errors. */
   async withWording<T>(id: string, call: () => Promise<T>, wording: Wording): Promise<T> {
     const { client, address } = this.temporal;
     const { workflowId } = wording;
@@ -177,7 +180,7 @@ export class Workflows {
     }
   }
 
-  /** A release that its pipeline has not started yet, or never did, is known to the pipeline alone. */
+  /** Only the pipeline knows a release that it has not started yet, or never did. */
   private async started(workflowId: string, pipeline: string, number: number): Promise<ReleaseReport> {
     const id = releaseId(pipeline, number);
     try {
@@ -209,14 +212,14 @@ export class Workflows {
     }
   }
 
-  /** A pipeline that takes a release for running looks after it at once; it would do so by itself before long. */
+  /** Makes a pipeline check at once a release that it believes to be running; it would do so itself before long. */
   private async reportGone(pipeline: string, number: number): Promise<void> {
     try {
       const { active } = await this.pipelineState(pipeline);
       if (active.some((release) => release.number === number && !release.gone))
         await this.handle(workflowIds.pipeline(pipeline)).signal('look', { release: number });
     } catch {
-      // The requester of the release wants to see it, whatever the state of its pipeline.
+      // The requester wants to see the release, even if its pipeline is in trouble.
     }
   }
 

@@ -5,19 +5,19 @@ import type { Temporal } from './connection';
 import { GRPC } from './grpcStatus';
 import { OF_WORKFLOWS } from './readiness';
 
-/** Temporal has written it down by then, unless it cannot. */
+/** Temporal has stored it by then, unless it cannot. */
 export const WRITTEN_WITHIN_MS = 8_000;
 
 /**
- * Temporal writes the row of a task queue when it takes it up, and lets go of one that was quiet for five minutes
- * (matching.maxTaskQueueIdleTime): a queue that has rested for ten makes it write. Within its time a name is in memory for all
- * callers, so another server of Conveyor, or more frequent questions, cause no more writes.
+ * Temporal writes the row of a task queue when it loads the queue, and unloads it after five idle minutes
+ * (matching.maxTaskQueueIdleTime): a queue idle for ten minutes makes it write. Until then the queue is in memory for
+ * all callers, so another Conveyor server, or more frequent checks, cause no more writes.
  */
 const NAME_FOR_MS = 15_000;
 const QUEUE_NAMES = 40;
 
 /**
- * Why a Temporal server that answers stores nothing; undefined where it stores. Starts no workflow, so that no list shows anything of it.
+ * Why a Temporal server answers but stores nothing; undefined if it stores. Starts no workflow, so no list shows it.
  * @throws an error that leaves the state unknown, such as a refusal
  */
 export async function whyNothingIsStored(
@@ -41,15 +41,15 @@ export async function whyNothingIsStored(
 }
 
 /**
- * A queue that is in memory is described by then, without a write. If it is not, Temporal is silent or throttles this namespace: the client tries
- * again what is throttled, until its time is over.
+ * A queue in memory is described by then, without a write. Otherwise Temporal is silent or throttles this namespace:
+ * the client retries throttled calls until its time is over.
  */
 const KNOWN_WITHIN_MS = 2_000;
 
-/** The answer of a server that could not write. That it refuses or throttles says nothing of that. */
+/** The errors of a server that could not write. A refusal or throttling does not show this. */
 const UNSTORED: readonly number[] = [GRPC.DEADLINE_EXCEEDED, GRPC.UNAVAILABLE, GRPC.INTERNAL, GRPC.UNKNOWN];
 
-/** After no word at all it is known only where a task queue that is in memory was described. */
+/** Without any answer, it is known only if a task queue in memory could be described. */
 export const maybeUnstored = (error: unknown): boolean => UNSTORED.includes(grpcCode(error) ?? -1);
 
 export const isDeadline = (error: unknown): boolean => grpcCode(error) === GRPC.DEADLINE_EXCEEDED;
@@ -58,6 +58,6 @@ export const isDeadline = (error: unknown): boolean => grpcCode(error) === GRPC.
 const grpcCode = (error: unknown): number | undefined =>
   [error, error instanceof Error ? error.cause : undefined].find(isGrpcServiceError)?.code;
 
-/** How the SDK words a deadline says nothing more. */
+/** Replaces the SDK's message for a deadline, which explains nothing. */
 export const whyUnwritten = (error: unknown): string =>
-  isDeadline(error) ? `no word of it within ${formatDuration(WRITTEN_WITHIN_MS)}` : rootCause(error);
+  isDeadline(error) ? `no confirmation within ${formatDuration(WRITTEN_WITHIN_MS)}` : rootCause(error);

@@ -1,9 +1,8 @@
 import { existsSync } from 'node:fs';
 
 /**
- * What node is given to run a program of ours: compiled, or in a checkout its source.
- * @param file without its ending
- * @param mayWrite whether it may keep what is made of its source on the disk, for the next time
+ * The arguments for node to run a program of ours: compiled, or in a checkout its source. @param file without its
+ * extension @param mayWrite whether it may cache the compiled source on disk
  */
 export function entryOf(file: string, mayWrite: boolean): readonly string[] {
   const compiled = `${file}.js`;

@@ -22,12 +22,12 @@ const NAMED_HOSTS = 20;
 /** The subscribers of a path, as its store reports them. */
 export type KnownSubscribers =
   | (Subscribers & {
-      /** Some of those that refuse what they have, or have something else than they are meant to. */
+      /** Some of the subscriptions that refuse their value, or have a wrong one. */
       readonly named: readonly Subscription[];
-      /** Changes that are not committed, by the deploys that expose them. */
+      /** Uncommitted changes, by the deploys that expose them. */
       readonly exposed: readonly Exposure[];
       readonly signatures: Signatures;
-      /** How many do not report that they verify what they take. */
+      /** The number of those that do not report that they verify values. */
       readonly unverified: number;
     })
   /** Why they are unknown. */
@@ -36,15 +36,15 @@ export type KnownSubscribers =
 /** The state of one host. */
 export type KnownHost =
   | {
-      /** Null: it does not subscribe, or has been silent for a minute. */
+      /** Null if it does not subscribe, or has been silent for a minute. */
       readonly subscription: Subscription | null;
-      /** As text; null where the path is deleted for the host, or its version is no longer known anywhere. */
+      /** The text; null if the path is deleted for the host, or its version is no longer known. */
       readonly value: string | null;
       readonly signatures: Signatures;
     }
   | { readonly unknown: string };
 
-/** Whether what the store holds of a path is signed. */
+/** Whether the store's records of a path are signed. */
 export type KnownSignatures = Signatures | { readonly unknown: string };
 
 /**
@@ -60,7 +60,7 @@ export function openConfigStore(
   return new EtcdStore({ url: etcd, ...storeDoor(settings), signing: storeTrust(settings, trust) });
 }
 
-/** By paths, a few at a time. A store that is silent about the first is not asked of the others. */
+/** Queries a few paths at a time. If the store is silent about the first, the others are not queried. */
 export async function findAllSubscribers(
   store: EtcdStore | null,
   repository: string,
@@ -88,7 +88,7 @@ const findPathSubscribers = (store: EtcdStore | null, repository: string, path: 
 export const readSignatures = (store: EtcdStore | null, repository: string, path: string): Promise<KnownSignatures> =>
   orUnknown(store, repository, async (asked) => (await readTrustedRecords(asked, repository, path)).signatures);
 
-/** @param text of a version, where git has it */
+/** @param text the text of a version in git */
 export const readKnownHost = (
   store: EtcdStore | null,
   repository: string,
@@ -113,7 +113,7 @@ async function lookAtPath(store: EtcdStore, repository: string, path: string) {
   return { ...records, subscriptions, unverified: all.filter(({ verified }) => verified !== true).length };
 }
 
-/** As a host that trusts the same keys takes them. */
+/** Reads the records as a host with the same trusted keys does. */
 async function readTrustedRecords({ inspection }: EtcdStore, repository: string, path: string) {
   const { values, overrides } = await inspection.lookAt(repository, path);
   const judged = [

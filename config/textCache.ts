@@ -1,4 +1,4 @@
-/** Texts that can be had again, by a key that says what they are. Together they are bounded; one text too many, and all are forgotten. */
+/** A bounded cache of reproducible texts, by key. When it is full, all are dropped. */
 export class TextCache {
   private readonly texts = new Map<string, string>();
   private length = 0;

@@ -10,7 +10,7 @@ export interface Artifact {
   readonly metadata: Readonly<Record<string, string>>;
 }
 
-/** `executable@kv:12`, what known-bad lists, deduplication and `allow-artifact` go by. */
+/** `executable@kv:12`, the key of known-bad lists, deduplication and `allow-artifact`. */
 export function identityOf(artifact: Pick<Artifact, 'name' | 'version' | 'digest'>): string {
   const base = `${artifact.name}@${artifact.version}`;
   return artifact.digest === undefined ? base : `${base}#${artifact.digest}`;
@@ -22,8 +22,8 @@ export function isVersionOf(identity: string, nameAtVersion: string): boolean {
 }
 
 /**
- * The one opaque version string that a push type is given for a set of artifacts: of a single artifact its own
- * version, of several their identities, sorted, so that the same set always gives the same string.
+ * The one opaque version string that a push type gets for a set of artifacts: the version of a single artifact, or the
+ * sorted identities of several, so that the same set always gives the same string.
  */
 export function versionOf(artifacts: readonly Artifact[]): string {
   const [only] = artifacts;
@@ -31,7 +31,7 @@ export function versionOf(artifacts: readonly Artifact[]): string {
   return artifacts.map(identityOf).sort().join('+');
 }
 
-/** What an artifact is known by: enough to recognise it, not to deploy it. */
+/** The identity of an artifact: enough to recognise it, not to deploy it. */
 export const identified = ({ name, kind, version, digest }: Artifact): Artifact => ({
   name,
   kind,

@@ -17,23 +17,23 @@ export interface Brought {
   readonly release: number;
   readonly action: string;
   readonly version: string;
-  /** What identifies them. */
+  /** Their identities. */
   readonly artifacts: readonly Artifact[];
   readonly at: string;
-  /** Ids of its units; of many there are marks instead (domain/unitMarks.ts). An entry from before there were marks may have neither. */
+  /** Ids of its units. Many units have marks instead (domain/unitMarks.ts). Older entries may have neither. */
   readonly units?: readonly string[];
   readonly marks?: string;
-  /** Tells configurations apart: the same one has the same units. */
+  /** Distinguishes configurations: equal ones have the same units. */
   readonly config: number;
-  /** It found or put back what was there before, whose entry then stays as it was. */
+  /** It found or restored the previous version, whose entry stays as it was. */
   readonly back?: true;
-  /** It did not come through: some tasks of some of these units run it. */
+  /** It did not finish: some tasks of some of these units run it. */
   readonly stopped?: true;
 }
 
 /** As a deploy reports it to the lock. */
 export interface BroughtReport extends Brought {
-  /** Units that it left to other pipelines, of many the first: it stands before those. */
+  /** Units that it left to other pipelines (the first ones, if there are many): its entry precedes theirs. */
   readonly kept?: readonly string[];
 }
 
@@ -44,13 +44,13 @@ export interface Replaced {
   readonly version: string;
   readonly at: string;
   readonly artifacts: readonly Artifact[];
-  /** On some units only: which, in words. */
+  /** The affected units in words, if it is not all of them. */
   readonly on?: string;
 }
 
 /**
- * How it is known whether two deploys have units in common. By names alone, until 0.3, those of large ones were others wherever the
- * configurations differed; a lock that decided so has to decide the same in a replay.
+ * How to tell whether two deploys share units. `names` is the rule until 0.3: it takes the units of large deploys for
+ * different ones whenever their configurations differ. A lock that decided so has to decide the same in a replay.
  */
 type UnitRule = 'marks' | 'names';
 
@@ -80,15 +80,15 @@ export const marksOfMany = (ids: readonly string[]): string | undefined =>
   ids.length > SERVICE_LIMITS.unitsBrought.max ? markUnits(ids) : undefined;
 
 /**
- * After another deploy came through. If it went back to the version of another pipeline, its entry stands before that pipeline's; if it left
- * units to others, before theirs.
+ * The entries after another deploy finished. If it went back to the version of another pipeline, its entry precedes
+ * that pipeline's; if it left units to others, it precedes theirs.
  */
 export function withBrought(
   all: readonly Brought[],
   { kept = [], ...one }: BroughtReport,
   rule: UnitRule = 'marks',
 ): readonly Brought[] {
-  // What stopped takes the place of no deploy that came through.
+  // A stopped deploy never replaces a finished one.
   const isReplaced = (other: Brought): boolean =>
     isBroughtIn(other, one) && (!hasStopped(one, rule) || hasStopped(other, rule));
   const others = all.filter((other) => !isReplaced(other));
@@ -113,7 +113,10 @@ function firstKeeper(
 
 const hasStopped = ({ stopped }: Brought, rule: UnitRule): boolean => stopped === true && rule === 'marks';
 
-/** Where the units of all deploys are too many together, those of the oldest are forgotten: they count as any. */
+/**
+ * If all deploys together have too many units, those of the oldest are forgotten, and that deploy counts as having any
+ * unit.
+ */
 function withinLimits(all: readonly Brought[]): readonly Brought[] {
   const { brought, bringers } = SERVICE_LIMITS;
   const known = all.slice(-bringers.max);
@@ -134,8 +137,9 @@ function placeOfBack(others: readonly Brought[], one: Brought, rule: UnitRule): 
 }
 
 /**
- * What other pipelines brought since a deploy action last brought something itself, and what may concern the same units; newest last. An entry
- * whose units are not known may, unless it brought the same version: then what runs may just as well be the action's own.
+ * Versions that other pipelines brought to possibly the same units after a deploy action's own last one; newest last.
+ * An entry with unknown units counts, unless it brought the same version: then the running version may just as well be
+ * the action's own.
  */
 export function broughtSince(all: readonly Brought[], own: BroughtBy, rule: UnitRule = 'marks'): readonly Brought[] {
   const at = lastOf(all, own, rule);
@@ -148,7 +152,7 @@ export function broughtSince(all: readonly Brought[], own: BroughtBy, rule: Unit
 const knowsUnits = ({ units, marks }: Brought, rule: UnitRule): boolean =>
   units !== undefined || (rule === 'marks' && marks !== undefined);
 
-/** A deploy that was renamed since is found by its configuration. */
+/** A deploy renamed since then is found by its configuration. */
 function lastOf(all: readonly Brought[], own: BroughtBy, rule: UnitRule): number {
   const byName = all.findLastIndex((one) => isBroughtIn(one, own) && !hasStopped(one, rule));
   return byName >= 0
@@ -163,8 +167,8 @@ export interface TaskCounts {
 }
 
 /**
- * The entry whose version a unit runs: others replace that version only when somebody asks for it. Of a deploy that stopped on its way, the
- * unit is its keeper's if at least half of its tasks run the version.
+ * The entry whose version a unit runs: others replace that version only on request. A deploy that stopped half-way
+ * keeps a unit if at least half of the unit's tasks run its version.
  */
 export const keeperOf = (
   unit: Unit,
@@ -177,7 +181,7 @@ export const keeperOf = (
     return count ? count.on > 0 && 2 * count.on >= count.size : one.version === unit.version;
   });
 
-/** Also where its units are not known. */
+/** Also true if its units are not known. */
 export const hasUnit = ({ units, marks }: Brought, id: string): boolean =>
   units?.includes(id) ?? (marks === undefined || hasMark(marks, id));
 
@@ -195,7 +199,10 @@ export function keptUnits(keepers: ReadonlyMap<string, Brought>, since: readonly
   );
 }
 
-/** Which release replaced what an action brought, everywhere or on some units; null if it still runs, as far as is known. */
+/**
+ * The release that replaced an action's version, everywhere or on some units; null if it still runs, as far as is
+ * known.
+ */
 export function replacedBy(all: readonly Brought[], own: Brought, rule: UnitRule = 'marks'): Replaced | null {
   const since = broughtSince(all, own, rule).filter((other) => unitsInCommon(own, other, rule) !== 'none');
   const through = since.filter((other) => !hasStopped(other, rule));
@@ -212,7 +219,7 @@ export function replacedBy(all: readonly Brought[], own: Brought, rule: UnitRule
   return { ...replaced, on: through.length > 0 ? on : `some tasks of ${on}` };
 }
 
-/** Which units of an entry others have taken, in words: by name, or of many how many they are. */
+/** The units of an entry that others have taken, in words: by name, or as a count if there are many. */
 function takenUnits(own: Brought, since: readonly Brought[]) {
   const mine = marksIn(own);
   if (mine === undefined) return undefined;
@@ -230,7 +237,7 @@ export interface ReplacedNotice extends DeployName {
   readonly by: Replaced | null;
 }
 
-/** What a lock knows after a deploy came through, and what to tell the pipelines whose versions that affects. */
+/** The lock's knowledge after a deploy finished, and the messages to pipelines whose versions it affects. */
 export function learnBrought(
   before: readonly Brought[],
   brought: BroughtReport,
@@ -259,7 +266,10 @@ const describeBrought = (replaced: Replaced | null): string =>
 /** `web-b/1` */
 export const bringerOf = ({ pipeline, release }: Brought): string => releaseId(pipeline, release);
 
-/** Whether the other has all, some or none of the units of the first; if that is not known, the same version makes no difference to either. */
+/**
+ * Whether the other has all, some or none of the units of the first. If that is not known and both have the same
+ * version, none.
+ */
 function unitsInCommon(one: Brought, other: Brought, rule: UnitRule): 'all' | 'some' | 'none' | 'unknown' {
   if (one.config === other.config) return 'all';
   if (rule === 'names' && !(one.units && other.units)) return 'none';

@@ -10,7 +10,7 @@ const areBroughtArtifacts = (value: unknown): boolean =>
     (one) => isJsonObject(one) && isText(one['name']) && isText(one['version']) && isJsonObject(one['metadata']),
   );
 
-/** Anybody can send a lock, a deploy or a pipeline a message by hand: messages without these shapes are ignored. */
+/** A person can send a message to a lock, a deploy or a pipeline by hand: messages without these shapes are ignored. */
 export const isBrought = (value: unknown): value is BroughtReport =>
   isJsonObject(value) &&
   isSmall(value) &&

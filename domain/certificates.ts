@@ -1,8 +1,8 @@
-/** A certificate by which a connection of this installation is made, or one that its other side showed. */
+/** A certificate that this installation uses for a connection, or that the other side presented. */
 export interface CertificateLook {
   /** `client certificate for Temporal` */
   readonly use: string;
-  /** A file, the variable that holds it, or the address that showed it. */
+  /** A file, the variable that holds it, or the address that presented it. */
   readonly at: string;
   /** RFC 3339; null where it could not be read. */
   readonly from: string | null;
@@ -14,10 +14,16 @@ export interface CertificateLook {
 export type CertificateState =
   { readonly kind: 'valid' | 'ending' | 'ended' | 'early' } | { readonly kind: 'unreadable'; readonly why: string };
 
-/** Long enough to renew one by hand; one that lives shorter is renewed by a program, when a third of its life is left. */
+/**
+ * Long enough to renew a certificate by hand. Shorter-lived ones are renewed by a program, when a third of their life
+ * is left.
+ */
 const RENEW_WITHIN_MS = 14 * 86_400_000;
 
-/** How a certificate stands: `early` is valid only later, `ending` ends within 14 days, and within the last third of its life. */
+/**
+ * The state of a certificate: `early` is not valid yet, `ending` has less than 14 days and less than a third of its
+ * life left.
+ */
 export function certificateState({ from, until, trouble }: CertificateLook, nowMs: number): CertificateState {
   if (from === null || until === null) return { kind: 'unreadable', why: trouble ?? 'there is no certificate in it' };
   const leftMs = Date.parse(until) - nowMs;
@@ -32,13 +38,13 @@ interface Validity {
   readonly untilMs: number;
 }
 
-/** The time in which all certificates of a chain are valid. */
+/** The period in which all certificates of a chain are valid. */
 export const validityOfChain = (chain: readonly Validity[]): Validity => ({
   fromMs: Math.max(...chain.map(({ fromMs }) => fromMs)),
   untilMs: Math.min(...chain.map(({ untilMs }) => untilMs)),
 });
 
-/** Of authorities any one may do: files hold the next one beside the present one while they change. */
+/** Any one authority suffices: during a change, files hold the next one beside the present one. */
 export const validityOfAuthorities = (authorities: readonly Validity[]): Validity => ({
   fromMs: Math.min(...authorities.map(({ fromMs }) => fromMs)),
   untilMs: Math.max(...authorities.map(({ untilMs }) => untilMs)),

@@ -1,14 +1,14 @@
 import type { PhaseAmount } from './fleet/amount';
 import { isJsonObject } from './json';
 
-/** One difference between two specs. `from` is undefined for what is new, `to` for what is gone. */
+/** One difference between two specs. `from` is undefined for an addition, `to` for a removal. */
 export interface SpecChange {
   readonly path: string;
   readonly from?: unknown;
   readonly to?: unknown;
 }
 
-/** All differences between two parsed specs, path by path; list items that have a name go by it, not by their place. */
+/** All differences between two parsed specs, path by path. Named list items are matched by name, others by position. */
 export function changesBetween(before: unknown, after: unknown, path: string = ''): SpecChange[] {
   if (isEqualJson(before, after)) return [];
   const [left, right] = [childrenOf(before), childrenOf(after)];
@@ -17,7 +17,7 @@ export function changesBetween(before: unknown, after: unknown, path: string = '
   const changes = keys.flatMap((key) =>
     changesBetween(left.get(key), right.get(key), path === '' ? key : `${path}.${key}`),
   );
-  // Nothing differs by name, so the order does.
+  // No item differs by name, so their order does.
   return changes.length > 0 ? changes : [{ path, from: [...left.keys()], to: [...right.keys()] }];
 }
 
@@ -25,7 +25,7 @@ function changeAt(path: string, from: unknown, to: unknown): SpecChange {
   return { path, ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
 }
 
-/** JSON values only, and a key that holds undefined is a key that is not there. */
+/** Compares JSON values only; a key with the value undefined counts as absent. */
 function isEqualJson(a: unknown, b: unknown): boolean {
   return a === b || JSON.stringify(withSortedKeys(a)) === JSON.stringify(withSortedKeys(b));
 }
@@ -40,7 +40,10 @@ function withSortedKeys(value: unknown): unknown {
   );
 }
 
-/** Named children of what can be compared in depth; undefined for what is one value: texts, numbers, amounts, plain lists. */
+/**
+ * Named children of a value that can be compared in depth; undefined for a single value: a text, number, amount or
+ * plain list.
+ */
 function childrenOf(value: unknown): Map<string, unknown> | undefined {
   if (Array.isArray(value)) {
     if (value.length === 0 || !value.every(isJsonObject)) return undefined;
@@ -52,7 +55,7 @@ function childrenOf(value: unknown): Map<string, unknown> | undefined {
   return isJsonObject(value) && !isAmount(value) ? new Map(Object.entries(value)) : undefined;
 }
 
-/** One value, however it is written. */
+/** Whether a value is an amount, in any notation. */
 export function isAmount(value: unknown): value is PhaseAmount {
   if (!isJsonObject(value)) return false;
   const [key, ...others] = Object.keys(value);

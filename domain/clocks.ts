@@ -1,6 +1,6 @@
 import { formatDuration } from './text';
 
-/** Clocks of machines beside that of Temporal, by which timers, windows and lists go. Times and differences in ms. */
+/** Clocks of machines compared with Temporal's, which timers, windows and lists follow. Times and differences in ms. */
 
 /** A clock that is further off is wrong: bakes and health windows may be as short as this, and NTP keeps it a thousand times better. */
 const CLOCK_LIMIT_MS = 5_000;
@@ -8,8 +8,8 @@ const CLOCK_LIMIT_MS = 5_000;
 export const isClockWrong = (aheadMs: number): boolean => Math.abs(aheadMs) > CLOCK_LIMIT_MS;
 
 /**
- * How far a clock that showed `atMs` between two times of another one is ahead of that at least; negative where it is behind, and 0 where it
- * may be right. So what takes long makes no clock wrong.
+ * The least amount by which a clock that showed `atMs` between two times of another clock is ahead of it; negative if
+ * it is behind, and 0 if it may be right. A slow answer therefore never makes a clock look wrong.
  */
 export function aheadBetween(atMs: number, fromMs: number, untilMs: number): number {
   return atMs > untilMs ? atMs - untilMs : Math.min(0, atMs - fromMs);
@@ -22,7 +22,7 @@ export interface WorkerClock {
   readonly aheadMs: number;
 }
 
-/** Several answers of one worker are one: each shows how far its clock is off at least. */
+/** Merges several answers of one worker, each of which shows the least error of its clock. */
 export function clocksOfWorkers(seen: readonly WorkerClock[]): WorkerClock[] {
   const clocks = new Map<string, WorkerClock>();
   for (const clock of seen) {
@@ -32,16 +32,19 @@ export function clocksOfWorkers(seen: readonly WorkerClock[]): WorkerClock[] {
   return [...clocks.values()];
 }
 
-/** So many differences are remembered: a busy worker takes up some of its tasks late, and not all. */
+/** The number of differences remembered: a busy worker picks up some tasks late, but not all. */
 const REMEMBERED = 5;
 
-/** A worker took up a task at `atMs` by its own clock, which Temporal had begun at `startedMs` by its clock. */
+/** A worker picked up a task at `atMs` by its own clock; Temporal had started it at `startedMs` by its clock. */
 export const withTask = (differences: readonly number[], startedMs: number, atMs: number): readonly number[] => [
   ...differences.slice(1 - REMEMBERED),
   atMs - startedMs,
 ];
 
-/** How far ahead that makes the clock of the worker: a task is never taken up before it begins, so that the least difference is nearest. */
+/**
+ * How far ahead the worker's clock then is: a task is never picked up before it starts, so the smallest difference is
+ * closest.
+ */
 export const aheadByTasks = (differences: readonly number[]): number =>
   differences.length === 0 ? 0 : Math.min(...differences);
 

@@ -1,12 +1,13 @@
 import { withoutIsolation, type Guarantee } from './isolation';
 import { shownUrl } from './shownUrl';
 import { noWorkerWords, workerCommand, type Build } from './builds';
+import { foundTemporal, tlsRemedy, type TemporalState } from './temporalAway';
 import { lastPollWords } from './text';
 import type { Unfit } from './unfit';
 
 /**
- * Every error that a person or a script can meet, in one table: what it says, what to do, whether trying again
- * may help, and the exit code of the command line. `docs/errors.md` lists the same codes; a test keeps them equal.
+ * Every error that a person or a script can meet, in one table: the message, a hint, whether trying again may help, and
+ * the exit code of the command line. `docs/errors.md` lists the same codes; a test keeps them equal.
  */
 interface ErrorEntry<P> {
   readonly message: (params: P) => string;
@@ -16,10 +17,10 @@ interface ErrorEntry<P> {
   readonly exit: 1 | 2 | 4;
 }
 
-/** An address, or the repository of which it is the store. */
+/** The address of the store, or the name of its repository. */
 const placeOf = (store: string): string => (store.includes('://') ? `at ${shownUrl(store)}` : `of ${store}`);
 
-/** The release of a deploy, the pipeline of a release. */
+/** The parent of an id: the release of a deploy, or the pipeline of a release. */
 const aboveOf = (id: string): string => id.split('/').slice(0, -1).join('/') || id;
 
 const entry = <P>(value: ErrorEntry<P>): ErrorEntry<P> => value;
@@ -51,20 +52,20 @@ export const ERRORS = {
   }),
   'unknown-bug': entry<{ id: string }>({
     message: ({ id }) => `there is no ${id}`,
-    hint: () => 'conveyor bugs list shows those that there are',
+    hint: () => 'conveyor bugs list shows the known bugs',
     retryable: false,
     exit: 4,
   }),
   'advisory-invalid': entry<{ file: string; why: string }>({
     message: ({ file, why }) => `${file}: ${why}`,
-    hint: () => 'give a record in the OSV format, such as https://osv.dev has of each advisory',
+    hint: () => 'pass an advisory in OSV format, such as those on https://osv.dev',
     retryable: false,
     exit: 2,
   }),
   'sbom-unreadable': entry<{ sbom: string; why: string }>({
     message: ({ sbom, why }) => `the SBOM ${sbom} cannot be read: ${why}`,
     hint: () =>
-      'write CycloneDX or SPDX 2 as JSON to the store of SBOMs, at the place that metadata.sbom of the artifact names',
+      'write CycloneDX or SPDX 2 as JSON to the SBOM store, at the location given by metadata.sbom of the artifact',
     retryable: false,
     exit: 1,
   }),
@@ -106,7 +107,7 @@ export const ERRORS = {
   unsigned: entry<{ place: string; pipeline: string; name: string; artifact: string; why: string }>({
     message: ({ place, pipeline, artifact, why }) => `${place} protects ${pipeline}: ${artifact} is not signed: ${why}`,
     hint: ({ name }) =>
-      `sign that version, release it with --attestation ${name}=FILE, and conveyor artifact verify FILE says whether it counts; without, an admin pushes it with --emergency`,
+      `sign that version, release it with --attestation ${name}=FILE, and check it with conveyor artifact verify FILE; without a signature only an admin may push it, with --emergency`,
     retryable: false,
     exit: 4,
   }),
@@ -157,12 +158,12 @@ export const ERRORS = {
   'unknown-extension': entry<{ kind: string; name: string; known: readonly string[] }>({
     message: ({ kind, name }) => `no ${kind} called ${name} is configured`,
     hint: ({ known }) =>
-      `conveyor.config.yaml knows ${known.length > 0 ? known.join(', ') : 'none of that kind'}; add it there`,
+      `conveyor.config.yaml lists ${known.length > 0 ? known.join(', ') : 'none of that kind'}; add it there`,
     retryable: false,
     exit: 1,
   }),
   'extension-lacks-method': entry<{ service: string; method: string }>({
-    message: ({ service, method }) => `${service} has no ${method}, which is optional`,
+    message: ({ service, method }) => `${service} does not implement ${method}, an optional method`,
     hint: ({ service, method }) => `add ${method} to ${service}, or do without what needs it`,
     retryable: false,
     exit: 1,
@@ -176,26 +177,27 @@ export const ERRORS = {
   'extension-protocol': entry<{ service: string; method: string; field: string; detail: string }>({
     message: ({ service, method, field, detail }) =>
       `${service} answered ${method} against its protocol: ${field}: ${detail}`,
-    hint: ({ service }) => `${service} must answer as its openapi.json says; report it to whoever runs it`,
+    hint: ({ service }) => `${service} must answer as its openapi.json says; report this to its operators`,
     retryable: false,
     exit: 1,
   }),
   'extension-unavailable': entry<{ service: string; method: string; detail: string }>({
     message: ({ service, method, detail }) => `${service} did not answer ${method}: ${detail}`,
-    hint: () => 'a deploy tries it again by itself; nothing is lost meanwhile',
+    hint: () => 'deploys retry it automatically; nothing is lost meanwhile',
     retryable: true,
     exit: 1,
   }),
   'scripts-off': entry<{ command: string }>({
     message: ({ command }) => `the script ${command} was not run: this worker runs no scripts`,
     hint: () =>
-      'scripts: { enabled: true } in the conveyor.config.yaml of the workers allows them, once you trust whoever may apply (docs/reference/scripts.md)',
+      'scripts: { enabled: true } in the conveyor.config.yaml of the workers allows them, once you trust everyone who may apply pipelines (docs/reference/scripts.md)',
     retryable: false,
     exit: 1,
   }),
   'script-not-runnable': entry<{ command: string; detail: string }>({
     message: ({ command, detail }) => `the script ${command} cannot be run: ${detail}`,
-    hint: () => 'scripts run on the worker, as scripts in its conveyor.config.yaml says; fix the command or that',
+    hint: () =>
+      'scripts run on the worker, with the scripts settings of its conveyor.config.yaml; fix the command or the settings',
     retryable: false,
     exit: 1,
   }),
@@ -207,7 +209,7 @@ export const ERRORS = {
   }),
   'notification-undelivered': entry<{ url: string; detail: string }>({
     message: ({ url, detail }) => `a notification to ${shownUrl(url)} was not delivered: ${detail}`,
-    hint: () => 'it is tried again by itself for a while; releases do not wait for it',
+    hint: () => 'it is retried automatically for an hour; releases do not wait for it',
     retryable: true,
     exit: 1,
   }),
@@ -217,17 +219,26 @@ export const ERRORS = {
     retryable: false,
     exit: 2,
   }),
-  'temporal-unreachable': entry<{ address: string; detail: string; state?: 'mute' | 'answers' }>({
-    message: ({ address, detail, state }) =>
-      state === 'answers'
-        ? `the Temporal server at ${address} answers, and did not do this (${detail})`
-        : `no Temporal server answers at ${address}${state === 'mute' ? ': what is there accepts connections, and does not answer as Temporal does' : ''} (${detail})`,
-    hint: ({ state }) =>
-      state === 'answers'
-        ? 'conveyor doctor says whether it stores anything: its disk may be full or its database away; nothing is lost'
-        : state === 'mute'
-          ? 'it is frozen or too busy, or wants TLS: conveyor doctor says what to do; all continues once it answers, and nothing is lost'
-          : 'start one with ./temporal-dev.sh or conveyor dev, or set TEMPORAL_ADDRESS; conveyor doctor says what is there',
+  'temporal-unreachable': entry<{
+    address: string;
+    detail: string;
+    state?: TemporalState;
+    settings?: readonly string[];
+  }>({
+    message: ({ address, detail, state }) => `${foundTemporal(address, state)} (${detail})`,
+    hint: ({ state, settings = [] }) => {
+      switch (state) {
+        case 'answers':
+          return 'conveyor doctor tells whether it can store anything: its disk may be full, or its database read-only or unavailable; nothing is lost';
+        case 'mute':
+          return 'it is frozen or overloaded, or a certificate is refused: conveyor doctor says what to do; everything continues once it answers, and nothing is lost';
+        case 'plain':
+        case 'tls':
+          return tlsRemedy(state, settings);
+        default:
+          return 'start one with ./temporal-dev.sh or conveyor dev, or set TEMPORAL_ADDRESS; conveyor doctor shows what it finds there';
+      }
+    },
     retryable: true,
     exit: 1,
   }),
@@ -255,26 +266,29 @@ export const ERRORS = {
       unpolled === undefined
         ? `${id} exists, but ${noWorkerWords(build)} ${queue === undefined ? 'answers for it' : `polls its task queue ${queue}`}${lastPollWords(lastPollAt)}`
         : `${noWorkerWords(build)} polls the task queue ${unpolled}, where ${id} would begin`,
-    hint: ({ kept, unpolled, queue, build }) =>
-      kept
-        ? `start one with ${workerCommand(build)}, which takes the command then; it is kept, so do not give it again`
-        : unpolled === undefined && (queue === undefined || build === undefined)
-          ? `start one with ${workerCommand(build)}; if one runs, it is busy, frozen or was just lost: conveyor doctor says which, and nothing is lost meanwhile`
-          : build !== undefined
-            ? `start one with ${workerCommand(build)}; conveyor doctor says what else gets the work done${build === null ? ' (set-current-version, where workers of a build are to get it)' : ''}, and nothing is lost meanwhile`
-            : 'start one with conveyor worker, or name the queue of yours with --task-queue; nothing has begun',
+    hint: ({ kept, unpolled, queue, build }) => {
+      const start = `start one with ${workerCommand(build)}`;
+      if (kept) return `${start}; the command is kept until a worker takes it, so do not send it again`;
+      if (unpolled === undefined && (queue === undefined || build === undefined))
+        return `${start}; if one runs, it is busy, frozen or was just lost: conveyor doctor says which, and nothing is lost meanwhile`;
+      if (build === undefined)
+        return 'start one with conveyor worker, or name the queue of your workers with --task-queue; nothing was started';
+      const current = build === null ? ' (set-current-version, to give the work to workers of a build)' : '';
+      return `${start}; conveyor doctor lists other remedies${current}, and nothing is lost meanwhile`;
+    },
     retryable: true,
     exit: 1,
   }),
   'port-in-use': entry<{ port: number; process: string }>({
     message: ({ port, process }) => `port ${port} is taken, so ${process} cannot listen on it`,
-    hint: () => 'stop what listens there, choose another with --port, or use conveyor dev --ports auto',
+    hint: () =>
+      'stop the program that listens there, choose another port with --port, or use conveyor dev --ports auto',
     retryable: false,
     exit: 1,
   }),
   'files-in-use': entry<{ what: string; by: string }>({
     message: ({ what, by }) => `${what} is in use by ${by}`,
-    hint: () => 'stop that process first, or give this one a place of its own with --state or --cache',
+    hint: () => 'stop that process first, or give this one its own place with --state or --cache',
     retryable: false,
     exit: 1,
   }),
@@ -293,7 +307,7 @@ export const ERRORS = {
   'config-rejected': entry<{ pipeline: string; refused: readonly string[] }>({
     message: ({ pipeline, refused }) => `${pipeline} is not applied: ${refused.join('; ')}`,
     hint: () =>
-      'correct with.config of the action in the pipeline file, or add to the fleet what it names; then apply it again',
+      'correct with.config of the action in the pipeline file, or add the job or host that it names to the fleet; then apply it again',
     retryable: false,
     exit: 2,
   }),
@@ -316,8 +330,8 @@ export const ERRORS = {
     exit: 2,
   }),
   'sitevar-deviates': entry<{ name: string; warnings: readonly string[] }>({
-    message: ({ name, warnings }) => `${name} is not what it always was: ${warnings.join('; ')}`,
-    hint: () => 'nothing was proposed; look at it again, and propose it with anyway: true if it is meant',
+    message: ({ name, warnings }) => `${name} deviates from its past values: ${warnings.join('; ')}`,
+    hint: () => 'nothing was proposed; check the value, and propose it with anyway: true if it is intended',
     retryable: false,
     exit: 2,
   }),
@@ -328,49 +342,50 @@ export const ERRORS = {
     exit: 2,
   }),
   unauthorized: entry<{ why: string; expired?: boolean }>({
-    message: ({ why }) => `this request identifies nobody: ${why}`,
+    message: ({ why }) => `this request has no valid identity: ${why}`,
     hint: ({ expired }) =>
       expired
-        ? 'conveyor login URL signs you in again; a token of CONVEYOR_TOKEN comes from where you got it'
-        : 'send Authorization: Bearer <token>, with one of the tokens that conveyor.config.yaml lists; commands send that of conveyor login URL',
+        ? 'conveyor login URL signs you in again; replace a token in CONVEYOR_TOKEN with a new one from its issuer'
+        : 'send Authorization: Bearer <token>, with one of the tokens listed in conveyor.config.yaml; commands send the token of conveyor login URL',
     retryable: false,
     exit: 4,
   }),
   'sign-in-failed': entry<{ issuer: string; detail: string }>({
     message: ({ issuer, detail }) => `${issuer} did not sign you in: ${detail}`,
-    hint: () => 'conveyor login SERVER begins anew; with --device where no browser of this machine can be used',
+    hint: () => 'run conveyor login SERVER again; add --device if this machine has no usable browser',
     retryable: false,
     exit: 4,
   }),
   'identity-unreachable': entry<{ issuer: string; detail: string }>({
-    message: ({ issuer, detail }) => `the identity provider ${issuer} does not say who this is (${detail})`,
-    hint: () => 'try again; meanwhile the tokens that conveyor.config.yaml lists are good, which need no provider',
+    message: ({ issuer, detail }) =>
+      `the identity provider ${issuer} is unavailable, so this token cannot be verified (${detail})`,
+    hint: () => 'try again; meanwhile use a token listed in conveyor.config.yaml, which needs no provider',
     retryable: true,
     exit: 1,
   }),
   'audit-unwritable': entry<{ detail: string }>({
-    message: ({ detail }) => `this was not done, since it cannot be recorded (${detail})`,
-    hint: () => 'have the audit of the server repaired; revert, cancel, pause, freeze and hold work meanwhile',
+    message: ({ detail }) => `this was not done, because the audit cannot record it (${detail})`,
+    hint: () => 'repair the audit of the server; revert, cancel, pause, freeze and hold work meanwhile',
     retryable: true,
     exit: 1,
   }),
   'bad-signature': entry<{ webhook: string; why: string }>({
-    message: ({ webhook, why }) => `this delivery of ${webhook} is not believed: ${why}`,
-    hint: ({ webhook }) => `sign the body as it is sent, with the secret that webhooks.${webhook} of the server takes`,
+    message: ({ webhook, why }) => `invalid signature on the delivery from ${webhook}: ${why}`,
+    hint: ({ webhook }) => `sign the exact bytes of the body, with the secret of webhooks.${webhook} on the server`,
     retryable: false,
     exit: 4,
   }),
   'not-in-scope': entry<{ source: string; what: string; instead?: string }>({
     message: ({ source, what }) => `the webhook source ${source} may not ${what}`,
     hint: ({ source, instead }) =>
-      `nothing was done; ${instead ?? `if ${source} is meant to, say so in its scope, under webhooks of conveyor.config.yaml`}`,
+      `nothing was done; ${instead ?? `to allow it, extend the scope of ${source} under webhooks of conveyor.config.yaml`}`,
     retryable: false,
     exit: 4,
   }),
   'wrong-key': entry<{ run: string }>({
     message: ({ run }) => `this is not the key of the run ${run}`,
     hint: () =>
-      'send callback.key of the startRun of this run as bearer token; the server and the worker need one secret',
+      'send callback.key from the startRun of this run as the bearer token; the server and the worker must have the same secret',
     retryable: false,
     exit: 4,
   }),
@@ -391,20 +406,20 @@ export const ERRORS = {
   }),
   'too-slow': entry<{ seconds: number }>({
     message: ({ seconds }) => `the body did not come within ${seconds} s`,
-    hint: () => 'nothing was done; send it again, at once and whole',
+    hint: () => 'nothing was done; send the whole body again, without pauses',
     retryable: true,
     exit: 1,
   }),
   'too-large': entry<{ limit: string }>({
     message: ({ limit }) => `the body is larger than ${limit}`,
-    hint: () => 'send what identifies the artifacts, not the artifacts',
+    hint: () => 'send the identities of the artifacts, not their contents',
     retryable: false,
     exit: 2,
   }),
   'over-limit': entry<{ what: string; size: string; limit: string }>({
     message: ({ what, size, limit }) => `${what} is ${size}, more than ${limit}`,
     hint: () =>
-      'put what is large where a uri or a link leads to; docs/reference/limits.md lists every limit and why it is there',
+      'store large data elsewhere and refer to it by a uri or a link; docs/reference/limits.md lists every limit and its reason',
     retryable: false,
     exit: 2,
   }),
@@ -431,7 +446,7 @@ export const ERRORS = {
   }),
   'not-found': entry<{ what: string }>({
     message: ({ what }) => `there is no ${what}`,
-    hint: () => '/openapi.json lists what there is; see also /livez, /readyz and /metrics',
+    hint: () => '/openapi.json lists all routes; see also /livez, /readyz and /metrics',
     retryable: false,
     exit: 4,
   }),
@@ -456,40 +471,40 @@ export const ERRORS = {
   'store-refused': entry<{ store: string; detail: string }>({
     message: ({ store, detail }) => `the store of configuration at ${shownUrl(store)} refused a request: ${detail}`,
     hint: () =>
-      'check its address, its version (etcd 3.4 or newer), and the user, password and certificates with which it is entered',
+      'check its address, its version (etcd 3.4 or newer), and the user, password and certificates used to connect',
     retryable: false,
     exit: 1,
   }),
   'store-forged': entry<{ repository: string; what: string; why: string }>({
-    message: ({ repository, what, why }) => `${what} in the store of ${repository} is not to be believed: ${why}`,
+    message: ({ repository, what, why }) => `${what} in the store of ${repository} cannot be trusted: ${why}`,
     hint: () =>
-      'the service of configuration puts back what git has within a minute; docs/guides/secure.md says how to lock the store',
+      'the configuration service restores the value from git within a minute; docs/guides/secure.md says how to lock the store',
     retryable: true,
     exit: 1,
   }),
   'store-out-of-step': entry<{ repository: string; head: string; given: string }>({
     message: ({ repository, head, given }) =>
       `the store holds ${repository} up to ${head}, and ${given} is not the commit after it`,
-    hint: () => 'commits are applied one after the other; if the history was written anew, use another repository name',
+    hint: () => 'commits are applied in order; if the history was rewritten, use another repository name',
     retryable: false,
     exit: 1,
   }),
   'process-failed': entry<{ process: string; how: string; tail: string; logFile: string; command: string }>({
     message: ({ process, how, tail }) => `the ${process} does not run: ${how}. ${tail}`,
     hint: ({ logFile, command }) =>
-      `${logFile} holds all that it wrote; conveyor doctor checks what this machine has; then start it again: ${command}`,
+      `${logFile} has its full output; conveyor doctor checks this machine; then start it again: ${command}`,
     retryable: false,
     exit: 1,
   }),
   'demo-unexpected': entry<{ what: string; logFolder: string }>({
-    message: ({ what }) => `the demo did not go as it should: ${what}`,
-    hint: ({ logFolder }) => `${logFolder} holds what its processes wrote; run it again with --keep to look around`,
+    message: ({ what }) => `the demo did not go as expected: ${what}`,
+    hint: ({ logFolder }) => `${logFolder} has the output of its processes; run it again with --keep to look around`,
     retryable: false,
     exit: 1,
   }),
   'config-file-unusable': entry<{ file: string; why: string }>({
     message: ({ file, why }) => `${file} cannot be configuration: ${why}`,
-    hint: () => 'sources are text files of one tree, as docs/guides/configuration.md says; take it out or fix it',
+    hint: () => 'sources are text files of one tree (docs/guides/configuration.md); fix the file or remove it',
     retryable: false,
     exit: 2,
   }),
@@ -501,23 +516,23 @@ export const ERRORS = {
   }),
   'config-programs-unprotected': entry<{ missing: readonly Guarantee[]; why: string | null }>({
     message: ({ missing, why }) =>
-      `this machine runs no programs of configuration: ${withoutIsolation(missing) ?? 'nothing is known of it'}${why === null ? '' : ` (${why})`}`,
+      `this machine runs no configuration programs: ${withoutIsolation(missing) ?? 'its isolation is unknown'}${why === null ? '' : ` (${why})`}`,
     hint: ({ missing }) =>
-      `conveyor doctor says what this machine lacks; or name what may be missing in conveyor.config.yaml: config.programs.allowMissing: [${missing.join(', ')}]`,
+      `conveyor doctor lists what this machine lacks; or accept the gaps in conveyor.config.yaml: config.programs.allowMissing: [${missing.join(', ')}]`,
     retryable: true,
     exit: 1,
   }),
   'config-program-failed': entry<{ file: string; how: string }>({
-    message: ({ file, how }) => `${file} made no value: ${how}`,
+    message: ({ file, how }) => `${file} produced no value: ${how}`,
     hint: () =>
-      'a program computes its value from what it imports and ends; nothing of the tree is changed until it does',
+      'a program must compute its value from its imports and exit; until it does, nothing of the tree changes',
     retryable: false,
     exit: 2,
   }),
   'config-not-deterministic': entry<{ file: string; path: string; first: string; second: string }>({
     message: ({ file, path, first, second }) =>
-      `${file} gave two values for ${path} in two runs: first ${first}, then ${second}`,
-    hint: () => 'take out what depends on the time, the time zone or chance; write such a value down instead',
+      `${file} produced two values for ${path} in two runs: first ${first}, then ${second}`,
+    hint: () => 'remove the dependence on the time, the time zone or chance; write the value down instead',
     retryable: false,
     exit: 2,
   }),
@@ -558,10 +573,17 @@ export const ERRORS = {
     retryable: false,
     exit: 4,
   }),
-  'config-conflict': entry<{ change: number | null; file: string; by: string }>({
-    message: ({ change, file, by }) =>
-      `${change === null ? 'this' : `change ${change}`} cannot land: ${file} was changed by ${by} meanwhile`,
-    hint: () => 'take over what landed and propose again',
+  'config-conflict': entry<{ change: number | null; file: string; by: string; value?: string }>({
+    message: ({ change, file, by, value }) => {
+      const who = change === null ? 'this' : `change ${change}`;
+      return value === undefined
+        ? `${who} cannot land: ${file} was changed by ${by} meanwhile`
+        : `${who} cannot land: it would also change ${value}, which it did not when it was proposed; ${file}, which produces it, was last changed by ${by}`;
+    },
+    hint: ({ value }) =>
+      value === undefined
+        ? 'merge the change that landed and propose again'
+        : 'merge the change that landed, check with conveyor config diff which values change now, and propose again',
     retryable: false,
     exit: 1,
   }),
@@ -574,53 +596,53 @@ export const ERRORS = {
       return `no pipeline releases all of this: it changes ${[...owned, ...(unowned === undefined ? [] : [`${unowned} (no pipeline)`])].join(', ')}`;
     },
     hint: () =>
-      'propose what belongs to each pipeline as a change of its own, or let one own all of it: paths of its artifact and of config of its deploy',
+      'propose one change for each pipeline, or let one pipeline own all these paths, in its artifact and in the config of its deploy',
     retryable: false,
     exit: 1,
   }),
   'config-base-unknown': entry<{ folder: string; name: string; git: string | null }>({
     message: ({ folder, name }) =>
-      `nothing says which commit of ${name} ${folder} is based on, so it would undo whatever others have landed since`,
+      `the commit of ${name} that ${folder} is based on is unknown, so this could undo changes that others have landed since`,
     hint: ({ git }) =>
-      `work in a clone (git clone ${git ?? 'URL'}), or say with --base COMMIT which one it was copied from; conveyor config log lists them`,
+      `work in a clone (git clone ${git ?? 'URL'}), or name the commit that it was copied from with --base COMMIT; conveyor config log lists them`,
     retryable: false,
     exit: 2,
   }),
   'config-branch-rewritten': entry<{ repository: string; commit: string }>({
     message: ({ repository, commit }) =>
-      `the branch of ${repository} does not contain ${commit.slice(0, 12)} any more, which was distributed`,
+      `the branch of ${repository} no longer contains ${commit.slice(0, 12)}, which was distributed`,
     hint: () =>
-      'put it back: git push FORMER-HEAD:BRANCH; distributed values are taken back by a change, never by a rewrite',
+      'restore it: git push FORMER-HEAD:BRANCH; take distributed values back with a change, never by rewriting the branch',
     retryable: false,
     exit: 1,
   }),
   'config-unchanged': entry<{ repository: string }>({
-    message: ({ repository }) => `this is what ${repository} holds already`,
+    message: ({ repository }) => `${repository} already holds exactly this`,
     hint: () => 'conveyor config diff shows what would change',
     retryable: false,
     exit: 1,
   }),
   'package-invalid': entry<{ path: string; why: string }>({
     message: ({ path, why }) => `the value of ${path} names no package: ${why}`,
-    hint: () => 'conveyor config publish-model makes it; hosts keep the package that they have',
+    hint: () => 'create it with conveyor config publish-model; hosts keep their present package',
     retryable: false,
     exit: 2,
   }),
   'archive-unavailable': entry<{ place: string; detail: string }>({
     message: ({ place, detail }) => `the archive at ${place} cannot be used now: ${detail}`,
-    hint: () => 'look at its disk or its server; deploys continue, and what they come to is archived later',
+    hint: () => 'check its disk or its server; deploys continue, and their results are archived later',
     retryable: true,
     exit: 1,
   }),
   'archive-unusable': entry<{ place: string; detail: string }>({
     message: ({ place, detail }) => `the archive at ${place} is broken: ${detail}`,
-    hint: () => 'move it away and run conveyor archive rebuild, which reads it again from Temporal',
+    hint: () => 'move it away and run conveyor archive rebuild, which fills a new one from Temporal',
     retryable: false,
     exit: 1,
   }),
   'archive-foreign': entry<{ place: string; origin: string; own: string }>({
-    message: ({ place, origin, own }) => `the archive at ${place} is of namespace ${origin}, and this is ${own}`,
-    hint: () => 'give each namespace an archive of its own: archive in conveyor.config.yaml',
+    message: ({ place, origin, own }) => `the archive at ${place} belongs to namespace ${origin}, and this is ${own}`,
+    hint: () => 'give each namespace its own archive, under archive in conveyor.config.yaml',
     retryable: false,
     exit: 2,
   }),
@@ -632,7 +654,7 @@ export const ERRORS = {
   }),
   'backup-unusable': entry<{ folder: string; why: string; how?: string }>({
     message: ({ folder, why }) => `the backup ${folder} cannot be restored here: ${why}`,
-    hint: ({ how }) => how ?? 'take another backup; this one is not whole',
+    hint: ({ how }) => how ?? 'use another backup; this one is incomplete',
     retryable: false,
     exit: 1,
   }),
@@ -644,7 +666,7 @@ export const ERRORS = {
   }),
   internal: entry<{ detail: string }>({
     message: ({ detail }) => `something went wrong inside Conveyor: ${detail}`,
-    hint: () => 'this is a defect; please report it with what you typed',
+    hint: () => 'this is a defect; please report it with the command that you typed',
     retryable: false,
     exit: 1,
   }),
@@ -674,6 +696,6 @@ export function conveyorError<C extends ErrorCode>(code: C, params: Params<C>): 
   return new ConveyorError(code, row.message(params), row.hint(params), row.retryable, row.exit);
 }
 
-/** The error of what no door takes. */
+/** The error for input that every entry point refuses. */
 export const unfitError = (unfit: Unfit): ConveyorError =>
   'why' in unfit ? conveyorError('invalid-text', unfit) : conveyorError('over-limit', unfit);

@@ -7,7 +7,7 @@ import type { BadText, Excess, Unfit } from './unfit';
 import type { CommandInput } from './verbs';
 import type { Trigger } from './views';
 
-/** Undefined when all is well. */
+/** Undefined if nothing is wrong. */
 export const unfitArtifacts = (artifacts: readonly Artifact[]): Unfit | undefined =>
   excessOfArtifacts(artifacts) ?? firstFound(artifacts, badTextIn);
 
@@ -22,7 +22,10 @@ export const unfitKey = (key: string): Unfit | undefined => excessOfKey(key) ?? 
 export const unfitCommand = (command: CommandInput): Unfit | undefined =>
   excessOfCommand(command) ?? firstFound(textsOfCommand(command), (given) => notPlain(given));
 
-/** Checked at every door, and again by the workflow, which anybody can talk to. Undefined when all is within its limits. */
+/**
+ * Checked at every entry point, and again by the workflow, which also gets messages by other ways. Undefined if
+ * everything is within its limits.
+ */
 export function excessOfArtifacts(artifacts: readonly Artifact[]): Excess | undefined {
   return (
     over(REQUEST_LIMITS.artifacts, artifacts.length) ??
@@ -39,7 +42,7 @@ function excessOfArtifact(artifact: Artifact): Excess | undefined {
   );
 }
 
-/** A text that came in, what it is, and of what. */
+/** A text from outside, the name of its field, and the owner of the field. */
 type LimitedText = readonly [limit: Limit, text: string | undefined, of?: string];
 
 function artifactTexts(artifact: Artifact): LimitedText[] {
@@ -125,16 +128,16 @@ const textsOfCommand = ({ actor, reason, permitted, vouched, ...rest }: CommandI
   ]),
 ];
 
-/** Of a list that anybody may have sent, whatever it holds. */
+/** The strings in a list from an untrusted sender, which may contain anything. */
 export const stringsIn = (list: unknown): string[] =>
   Array.isArray(list) ? list.filter((one): one is string => typeof one === 'string') : [];
 
-/** As a sentence, where an error with its hint has no place. */
+/** A sentence, for places without room for an error and its hint. */
 export const excessText = ({ what, size, limit }: Excess): string => `${what} is ${size}, more than ${limit}`;
 
 export const unfitText = (unfit: Unfit): string => ('why' in unfit ? `${unfit.what} ${unfit.why}` : excessText(unfit));
 
-/** What is over a limit by so much; `of` says of which of several. */
+/** The excess over a limit; `of` tells which of several things has it. */
 export function over(limit: Limit, size: number, of: string = ''): Excess | undefined {
   if (size <= limit.max) return undefined;
   const numbers = { size: String(size), limit: String(limit.max) };
@@ -152,7 +155,7 @@ function notPlain([limit, text, of = '']: LimitedText, keep?: string): BadText |
   return why === undefined ? undefined : { what: `${limit.of}${of}`, why };
 }
 
-/** A name in a message, which may be what is wrong. */
+/** A name for a message; the name itself may be at fault. */
 const shortName = (name: string): string => writtenOut(name.length > 63 ? `${name.slice(0, 60)}…` : name);
 
 function firstFound<T, R>(list: readonly T[], find: (item: T) => R | undefined): R | undefined {

@@ -1,4 +1,4 @@
-/** What has the same key, in the order in which it came; Node 20 has no `Map.groupBy`. */
+/** Groups items by key, in their order; Node 20 has no `Map.groupBy`. */
 export function grouped<T>(all: readonly T[], keyOf: (one: T) => string): [string, T[]][] {
   const groups = new Map<string, T[]>();
   for (const one of all) {

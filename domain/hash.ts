@@ -1,6 +1,6 @@
 /**
- * 32 bits of a text, for what needs no cryptography: FNV-1a, and the finaliser of MurmurHash3. Names that differ in their last digit end
- * up far apart.
+ * A hash of 32 bits, for uses without cryptography: FNV-1a, and the finaliser of MurmurHash3. Names that differ in
+ * their last digit end up far apart.
  */
 export function hash(text: string): number {
   let value = 0x811c9dc5;

@@ -11,29 +11,32 @@ export const workflowIds = {
     `deploy/${name}/${number}/${action}/${attempt}`,
   children: (name: string, number: number): string => `release/${name}/${number}/children`,
   childrenShard: (name: string, number: number, shard: number): string => `release/${name}/${number}/children/${shard}`,
-  /** Of an exclusion group with `scope: global`. */
+  /** The lock of an exclusion group with `scope: global`. */
   groupLock: (group: string): string => `lock/${group}`,
-  /** Where the units of a deploy are, when they are many; followed by the number of the page. */
+  /** The units of a large deploy; followed by the number of the page. */
   snapshot: (deployId: string, digest: string): string => `snapshot/${deployId}/${digest}`,
-  /** The landing strip of a repository of configuration. */
+  /** The workflow that lands changes of a configuration repository. */
   landing: (repository: string): string => `landing/${repository}`,
-  /** Whether work goes its whole way. */
+  /** A test of the whole path that work takes. */
   examination: (uuid: string): string => `examination/${uuid}`,
-  /** What is reported to be bad, of a whole namespace. */
+  /** All reported bugs of a namespace. */
   bugs: 'bugs',
   serviceLock: (pushType: string, service: string): string => `lock/${pushType}/${service}`,
 } as const;
 
-/** Of the Temporal Schedule of a finder; the ids of the workflows that it starts begin so. */
+/** The id of a finder's Temporal Schedule, and the beginning of the ids of workflows that it starts. */
 export const sweepId = (finder: string): string => `sweep/${finder}`;
 
-/** Of the Temporal Schedule that looks for what has not been deployed for long; the ids of the workflows that it starts begin so. */
+/**
+ * The id of the Temporal Schedule that looks for stale pipelines, and the beginning of the ids of workflows that it
+ * starts.
+ */
 export const FRESHNESS_ID = 'freshness';
 
 export const releaseId = (pipeline: string, number: number): string => `${pipeline}/${number}`;
 export const deployId = (pipeline: string, number: number, action: string): string => `${pipeline}/${number}/${action}`;
 
-/** What an id that a person typed can mean. */
+/** The possible meanings of an id that a person typed. */
 export type Id =
   | { readonly kind: 'pipeline'; readonly pipeline: string }
   | { readonly kind: 'release'; readonly pipeline: string; readonly number: number }
@@ -53,8 +56,9 @@ export function parseId(text: string): Id | undefined {
 }
 
 /**
- * The id of the workflow that follows a run of an action service: of an action, `kvstore/12/build/1`, its release; of a step,
- * `deploy/kvstore/12/deploy/1/0/pre/0/1`, its deploy. Undefined for what is not a run id.
+ * The id of the workflow that follows a run of an action service: the release, for an action such as
+ * `kvstore/12/build/1`; the deploy, for a step such as `deploy/kvstore/12/deploy/1/0/pre/0/1`. Undefined for any other
+ * id.
  */
 export function workflowOfRun(runId: string): string | undefined {
   const parts = runId.split('/');
@@ -65,6 +69,9 @@ export function workflowOfRun(runId: string): string | undefined {
   return parts.length > 5 && parts[0] === 'deploy' ? parts.slice(0, 5).join('/') : undefined;
 }
 
-/** `<deploy workflow id>/<phase | revert>/<try>`: what a push type knows an update by (docs/reference/protocols.md#executeupdates). */
+/**
+ * `<deploy workflow id>/<phase | revert>/<try>`: the name of an update for a push type
+ * (docs/reference/protocols.md#executeupdates).
+ */
 export const updateId = (deployWorkflowId: string, phase: number | 'revert', attempt: number): string =>
   `${deployWorkflowId}/${phase}/${attempt}`;

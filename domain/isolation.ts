@@ -1,6 +1,6 @@
 /**
- * What the runner promises about a script, each if the machine has the means. What keeps a script from each was tried on the machine
- * itself (runner/probe.ts).
+ * The runner's guarantees about scripts, as far as the machine has the means. Each was tried out on the machine itself
+ * (sandbox/probe.ts).
  */
 export const GUARANTEES = {
   environment: {
@@ -41,7 +41,10 @@ export type Guarantee = keyof typeof GUARANTEES;
 
 export const isGuarantee = (name: string): name is Guarantee => Object.hasOwn(GUARANTEES, name);
 
-/** What `isolation: required` demands: all but what takes a control group that somebody has given away, which few machines have. */
+/**
+ * The guarantees that `isolation: required` demands: all except the one that needs a delegated control group, which few
+ * machines have.
+ */
 export const REQUIRED: readonly Guarantee[] = Object.keys(GUARANTEES)
   .filter(isGuarantee)
   .filter((name) => name !== 'total');

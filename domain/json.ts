@@ -1,10 +1,10 @@
-/** An object of JSON or YAML whose fields nobody has checked yet. */
+/** An object from JSON or YAML with unchecked fields. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 export const isJsonObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Whether two values are the same, whatever the order of their fields. */
+/** Whether two values are equal, regardless of the order of their fields. */
 export function sameJson(one: unknown, other: unknown): boolean {
   if (Array.isArray(one) && Array.isArray(other))
     return one.length === other.length && one.every((item, index) => sameJson(item, other[index]));
@@ -21,7 +21,7 @@ export const isMissing = (value: unknown): boolean => value === undefined || val
 /** How deep incoming JSON may nest: the code that reads, checks or writes it recurses for each level. */
 const MAX_NESTING = 100;
 
-/** @throws SyntaxError `not JSON`, or that it nests deeper than MAX_NESTING */
+/** @throws SyntaxError if the text is not JSON, or nests deeper than MAX_NESTING */
 export function parseNestedJson(text: string): unknown {
   if (nestsTooDeep(text)) throw new SyntaxError(NESTED);
   try {

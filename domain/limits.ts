@@ -1,17 +1,17 @@
 import { FLEET_LIMITS } from './fleet/limits';
 
 /**
- * Everything that comes in through a door, or grows in a pipeline's workflow, and how large it may be. A workflow carries its
- * whole state from one history to the next in one payload, of which Temporal takes 2 MB and warns from 512 kB; a pipeline
- * that outgrew that could neither continue nor answer, for ever. Limits of what comes in are refused at the door, those of what a
- * pipeline remembers cut the oldest. `docs/reference/limits.md` is made of this table, and a test fills all of it.
+ * The limits of all input, and of everything that grows in a pipeline's workflow. A workflow carries its whole state
+ * from one history to the next in one payload, which Temporal refuses above 2 MB and warns about from 512 kB; a
+ * pipeline that outgrew that could never continue or answer again. Input over its limit is refused; a pipeline's memory
+ * over its limit loses the oldest. `docs/reference/limits.md` is generated from this table, and a test fills all of it.
  */
 export interface Limit {
-  /** As a refusal names it. */
+  /** Its name in a refusal. */
   readonly of: string;
   readonly max: number;
   readonly unit: 'bytes' | 'entries';
-  /** What happens to more. */
+  /** What happens to an excess. */
   readonly more: 'refused' | 'cut' | 'shortened' | 'waits' | 'holds' | 'joined';
   readonly why: string;
 }
@@ -34,7 +34,7 @@ const IN_SPEC = 'the pipeline and each of its releases carry the whole file';
 const TO_READ = 'people have to read the file';
 const ON_RECORD = 'it is recorded';
 
-/** What comes in with a release: an artifact of a person, the API, a webhook, a finder or an action service. */
+/** Limits of an artifact from a person, the API, a webhook, a finder or an action service. */
 export const ARTIFACT_LIMITS = {
   name: refused('the name', 63, 'bytes', 'it is a part of ids'),
   kind: refused('the kind', 63, 'bytes', SENT_ALONG),
@@ -52,7 +52,7 @@ export const ARTIFACT_LIMITS = {
   whole: refused('an artifact as a whole', 4 * KB, 'bytes', SENT_ALONG),
 } as const satisfies Record<string, Limit>;
 
-/** What else comes in with a request, a command or a signal. */
+/** Limits of everything else in a request, a command or a signal. */
 export const REQUEST_LIMITS = {
   artifacts: refused('the number of artifacts of a release', 16, 'entries', SENT_ALONG),
   artifactsTogether: refused('the artifacts of a release together', 24 * KB, 'bytes', SENT_ALONG),
@@ -67,7 +67,7 @@ export const REQUEST_LIMITS = {
   groups: refused('the members of the groups that may command', 12 * KB, 'bytes', SENT_ALONG),
 } as const satisfies Record<string, Limit>;
 
-/** What a pipeline file may hold. */
+/** Limits of a pipeline file. */
 export const SPEC_LIMITS = {
   spec: refused('the pipeline as a whole', 64 * KB, 'bytes', IN_SPEC),
   file: refused('a pipeline file', 1024 * KB, 'bytes', TO_READ),
@@ -158,7 +158,7 @@ export const SPEC_LIMITS = {
 
 const AT_EACH_REQUEST = 'each request is held against all of them';
 
-/** What `platform` of the configuration may hold. */
+/** Limits of `platform` in the configuration. */
 export const ACCESS_LIMITS = {
   rules: refused('the number of rules of a list of platform', 1000, 'entries', AT_EACH_REQUEST),
   patterns: refused('the number of patterns of a rule', 100, 'entries', AT_EACH_REQUEST),
@@ -176,7 +176,7 @@ const shortened = (of: string, max: number, unit: Limit['unit'], why: string): L
   more: 'shortened',
 });
 
-/** What scripts wrote, which the history of their release or deploy keeps. */
+/** Limits of script output, which the history of the release or deploy keeps. */
 export const LOG_LIMITS = {
   log: shortened('the log of a script', 64 * KB, 'bytes', 'a history takes 50 MB, and Temporal warns from 10 MB'),
   logs: shortened('the scripts of a release or deploy with such a log', 32, 'entries', 'later ones keep less'),
@@ -188,7 +188,7 @@ export const LOG_LIMITS = {
 
 const A_RECORD = 'the log of the audit is kept for long';
 
-/** What the audit writes down. */
+/** Limits of audit records. */
 export const AUDIT_LIMITS = {
   actor: shortened('an actor in the audit', 256, 'bytes', A_RECORD),
   target: shortened('what a record is about', 256, 'bytes', A_RECORD),
@@ -205,7 +205,7 @@ export const AUDIT_LIMITS = {
 
 const EACH_HOST = 'each host that asks for it keeps it';
 
-/** What a gate may hold. */
+/** Limits of a gate. */
 export const GATE_LIMITS = {
   project: refused('the project', 1024 * KB, 'bytes', 'it is one value of the configuration'),
   rules: refused('the number of rules of a project', 100, 'entries', 'a check tries one after the other'),
@@ -216,7 +216,7 @@ export const GATE_LIMITS = {
   projects: refused('the number of projects that a process watches', 10_000, 'entries', EACH_HOST),
 } as const satisfies Record<string, Limit>;
 
-/** What a sitevar may be, and how much of it is looked at. */
+/** Limits of a sitevar, and of the comparison of its shape. */
 export const SITEVAR_LIMITS = {
   value: refused('a sitevar', 64 * KB, 'bytes', 'people write it by hand; a larger one is a configuration'),
   depth: cut('the depth to which its shape is known', 16, 'entries', 'deeper levels are not compared'),
@@ -227,7 +227,7 @@ export const SITEVAR_LIMITS = {
 
 const TO_A_PHONE = 'phones pay for it';
 
-/** What apps pull. */
+/** Limits of pulls by apps. */
 export const MOBILE_LIMITS = {
   configs: refused('the number of configs of a translation or a pull', 100, 'entries', TO_A_PHONE),
   fields: refused('the number of fields of a config', 200, 'entries', TO_A_PHONE),
@@ -237,7 +237,7 @@ export const MOBILE_LIMITS = {
   schemas: cut('the number of schemas that a service knows', 10_000, 'entries', 'clients send them again'),
 } as const satisfies Record<string, Limit>;
 
-/** What a pipeline carries; together less than `state`, whatever comes. */
+/** Limits of a pipeline's state; together they always stay below `state`. */
 export const STATE_LIMITS = {
   state: cut('the state of a pipeline', 512 * KB, 'bytes', 'Temporal warns from here, and refuses from 2 MB'),
   queued: refused('the number of releases that wait', 200, 'entries', IN_STATE),
@@ -308,7 +308,7 @@ export const STATE_LIMITS = {
 
 const ITS_LOCK = 'the lock of the service carries it';
 
-/** What is known of a service across pipelines. */
+/** Limits of what a service's lock knows across pipelines. */
 export const SERVICE_LIMITS = {
   bringers: cut('the deploys of other pipelines that are known', 16, 'entries', ITS_LOCK),
   brought: cut('what they brought together', 256 * KB, 'bytes', ITS_LOCK),
@@ -384,7 +384,7 @@ export const CONFIG_LIMITS = {
 
 const EACH_RUN = 'each daily run carries all of them';
 
-/** Packages, such as models: what the configuration says of them, and how much of them hosts give each other. */
+/** Limits of packages, such as models: their description in the configuration, and their exchange between hosts. */
 export const VESSEL_LIMITS = {
   megabytes: refused('the megabytes of a package', 16 * 1024, 'entries', 'it is so many pieces of the largest size'),
   pieces: refused('the number of pieces of a package', 4096, 'entries', 'their digests are one value'),
@@ -402,7 +402,7 @@ export const VESSEL_LIMITS = {
   peers: refused('the hosts that one asks for a package', 30, 'entries', 'it keeps what each of them has'),
 } as const satisfies Record<string, Limit>;
 
-/** Tickets for pipelines that nobody deploys: each daily run carries those that are open. */
+/** Tickets for stale pipelines: each daily run carries the open ones. */
 export const TICKET_LIMITS = {
   open: { ...cut('the tickets that are open at the same time', 1000, 'entries', EACH_RUN), more: 'waits' },
   ticket: refused('what a service calls a ticket', 100, 'bytes', EACH_RUN),
@@ -413,7 +413,7 @@ export const TICKET_LIMITS = {
   said: cut('the reasons that a run shows', 20, 'entries', 'nobody reads more'),
 } as const satisfies Record<string, Limit>;
 
-/** Bugs that are reported: one workflow carries all of them, and every deploy is held against those in force. */
+/** Bugs that are reported: one workflow carries all of them, and every deploy is checked against those in force. */
 export const BUG_LIMITS = {
   target: refused('the target of a bug', 256, 'bytes', 'as that of an artifact'),
   revision: refused('a revision of a bug', 128, 'bytes', 'as that of an artifact'),
@@ -433,7 +433,7 @@ export const BUG_LIMITS = {
   path: cut('the chain of dependencies that is shown', 400, 'bytes', 'a workflow carries all bugs'),
 } as const satisfies Record<string, Limit>;
 
-/** What is kept of releases and deploys that have ended. */
+/** Limits of the archive of ended releases and deploys. */
 export const ARCHIVE_LIMITS = {
   days: refused('the days for which an archive keeps rows', 3650, 'entries', 'statistics of all of it read all of it'),
   categories: {

@@ -1,14 +1,14 @@
-/** The type of the failure that a look ends with while there is no answer: its activity is tried again later. It is no trouble. */
+/** The failure type of a look without an answer yet: its activity is retried later. It is not an error. */
 export const STILL_WAITING = 'still-waiting';
 
 /**
- * How many looks have begun since the one that saw something last, which was the attempt `since`; the server counts good ones as
- * attempts as well. When it is asked to look at once, it counts anew, and then none of them was that one.
+ * How many looks have begun since the last one that saw something, which was attempt `since`; the server counts good
+ * looks as attempts, too. A request to look at once restarts its count, and then no attempt was that one.
  */
 export const looksSince = (attempt: number, since: number): number =>
   isAnew(attempt, since) ? attempt : attempt - since;
 
 export const isAnew = (attempt: number, since: number): boolean => attempt <= since;
 
-/** The type of the failure of a look after so many others that whoever waits for an answer should know. */
+/** The failure type of a look after so many failed ones that the waiting workflow should know. */
 export const KEEPS_FAILING = 'keeps-failing';

@@ -5,7 +5,7 @@ import { cutText, textBytes } from './size';
  * Markdown for the User Metadata tab of the Temporal Web UI, which gives tables no space between their cells: rows of
  * short cells are aligned in a code block instead, and sentences go into lists.
  *
- * Whatever is put into `marked` is a text and stays one, whoever wrote it: a reason makes no heading, link, image or HTML.
+ * Values in `marked` are texts and stay texts, whoever wrote them: a reason cannot make a heading, link, image or HTML.
  */
 export class Markdown {
   constructor(readonly source: string) {}
@@ -18,11 +18,11 @@ export const marked = (ours: TemplateStringsArray, ...values: readonly (string |
 const markdownSource = (value: string | number | Markdown): string =>
   value instanceof Markdown ? value.source : literal(String(value));
 
-/** They make lists, headings and rules where they begin a line, and end headings. */
+/** Characters that make a list, heading or rule at the beginning of a line, or end a heading. */
 const AT_AN_END = /^(?:[-+=#]|\d+[.)])|#(?=#|$)/g;
 const ANYWHERE = /[\\`*_[\]<>&~|!]/g;
 
-/** A text as Markdown that shows it as it is, on one line. */
+/** Markdown that shows a text unchanged, on one line. */
 function literal(text: string): string {
   const words = onOneLine(text).trim().split(' ');
   return words
@@ -31,7 +31,7 @@ function literal(text: string): string {
     .replace(AT_AN_END, (end) => end.replace(/.$/, '\\$&'));
 }
 
-/** The Web UI makes links of addresses by itself: nothing but code keeps them from it. */
+/** The Web UI turns addresses into links by itself; only code spans prevent it. */
 function word(text: string): string {
   if (!isAddress(text)) return escapeMarkdown(text);
   let end = text.length;
@@ -39,7 +39,7 @@ function word(text: string): string {
   return code(text.slice(0, end)).source + escapeMarkdown(text.slice(end));
 }
 
-/** As sites, or as somebody's mail; `executable@kv:12` and `web@1.2.3` are neither. */
+/** Whether a word looks like a web or mail address; `executable@kv:12` and `web@1.2.3` do not. */
 const isAddress = (text: string): boolean =>
   /:\/\/|www\./i.test(text) || (text.includes('@') && /\.[-\w]*[a-z]/i.test(text.slice(text.indexOf('@'))));
 
@@ -57,19 +57,19 @@ export function summaryOf(text: string): string {
 /** A text as code within a line. */
 export const code = (text: string): Markdown => new Markdown(`\`${withoutFences(text) || ' '}\``);
 
-/** Within code nothing but its end means anything. */
+/** Inside code only its end mark has a meaning. */
 const withoutFences = (text: string): string => onOneLine(text).replace(/`/g, "'");
 
-/** A text of several paragraphs that others wrote. */
+/** A text of several paragraphs from an untrusted author. */
 export const paragraphs = (text: string): string => sections(...text.split(/\n\s*\n/).map((part) => marked`${part}`));
 
 /** The server keeps at most 20,000 bytes of details; most of the text is ASCII. */
 const MAX_DETAILS = 16_000;
 
-/** The sections that hold something, with the blank lines that Markdown wants around lists. */
+/** The non-empty sections, with the blank lines that Markdown needs around lists. */
 export function sections(...parts: readonly Markdown[]): string {
   const whole = parts.flatMap(({ source }) => (source === '' ? [] : [source])).join('\n\n');
-  // What is cut within a line might leave code open, and what is in it would be Markdown again.
+  // A cut inside a line might leave a code span open, and its content would be Markdown again.
   return whole.length <= MAX_DETAILS ? whole : whole.slice(0, Math.max(0, whole.lastIndexOf('\n', MAX_DETAILS)));
 }
 

@@ -5,8 +5,8 @@ import type { SideQueue } from './taskQueues';
 import type { ReleaseSummary, Spans } from './views';
 
 /**
- * What workers count and time beside what Temporal's SDK does (docs/guides/operate.md#metrics). Labels come from the code and the
- * configuration, never from pipelines, so that their number stays bounded.
+ * Metrics of workers, beside those of Temporal's SDK (docs/guides/operate.md#metrics). Labels come from the code and
+ * the configuration, never from pipelines, so that their number stays bounded.
  */
 interface Metric {
   readonly kind: 'counter' | 'seconds';
@@ -25,14 +25,14 @@ export const WORKER_METRICS = {
     help: 'How long an action waited until its pipeline let it begin.',
   },
   deploys: { kind: 'counter', name: 'conveyor_deploys_ended', help: 'Deploys that ended.' },
-  spanTime: { kind: 'seconds', name: 'conveyor_deploy_span', help: 'What the time of a deploy that ended went to.' },
-  verdicts: { kind: 'counter', name: 'conveyor_deploy_verdicts', help: 'Verdicts on what a deploy had updated.' },
+  spanTime: { kind: 'seconds', name: 'conveyor_deploy_span', help: 'How ended deploys spent their time.' },
+  verdicts: { kind: 'counter', name: 'conveyor_deploy_verdicts', help: 'Verdicts on the updated tasks of a deploy.' },
   reverts: { kind: 'counter', name: 'conveyor_deploy_reverts', help: 'Deploys that were reverted.' },
   calls: { kind: 'seconds', name: 'conveyor_extension_request', help: 'Requests to extensions until their answer.' },
   sweepTime: { kind: 'seconds', name: 'conveyor_sweep_duration', help: 'Sweeps of finders, until they had an answer.' },
 } as const satisfies Record<string, Metric>;
 
-/** A gauge, which may not be negative, and to whose name the SDK adds no unit. It is of the worker, and no part of what happens. */
+/** A gauge of the worker itself. It may not be negative, and the SDK adds no unit to its name. */
 export const CLOCK_SKEW_METRIC = {
   name: 'conveyor_worker_clock_skew_seconds',
   help: "How far the clock of this worker is from Temporal's, ahead or behind.",
@@ -52,20 +52,20 @@ export interface OpenCount {
   readonly count: number;
 }
 
-/** What waits in a task queue for a worker. */
+/** Work in a task queue that waits for a worker. */
 export interface QueueBacklog {
   readonly queue: 'main' | SideQueue;
   readonly kind: 'workflow' | 'activity';
-  /** Of the workers that take it; empty: those without a build. */
+  /** The build of the workers that take it; empty for workers without a build. */
   readonly build: string;
   readonly tasks: number;
-  /** For how long the oldest has waited. */
+  /** How long the oldest item has waited. */
   readonly ageMs: number;
 }
 
 const event = (of: MeasuredValue['of'], labels: MeasuredValue['labels']): MeasuredValue => ({ of, value: 1, labels });
 
-/** Of a release that ended: whether it was taken up, and after how many ms. */
+/** Measures of an ended release: whether it started, and after how many ms. */
 export const releaseMeasures = (
   { state, cause }: Pick<ReleaseSummary, 'state' | 'cause'>,
   tookMs: number | null,
@@ -74,7 +74,7 @@ export const releaseMeasures = (
   ...(tookMs === null ? [] : [{ of: 'releaseTime', value: tookMs, labels: { state } } as const]),
 ];
 
-/** Of releases that ended in the queue, which have no workflow of their own. */
+/** Measures of releases that ended in the queue, without a workflow of their own. */
 export function neverStartedMeasures(before: PipelineState['history'], now: PipelineState['history']): MeasuredValue[] {
   if (before === now) return [];
   const known = new Set(before.map(({ number }) => number));
@@ -125,14 +125,14 @@ export const sweepMeasure = (finder: string, tookMs: number): MeasuredValue => (
   labels: { finder },
 });
 
-/** `code` is the status of the answer; `none` where none came. */
+/** `code` is the status of the answer, or `none` without one. */
 export const callMeasure = (extension: string, method: string, code: string, tookMs: number): MeasuredValue => ({
   of: 'calls',
   value: tookMs,
   labels: { extension, method, code },
 });
 
-/** That of Temporal's SDK, in a workflow, an activity or a worker. */
+/** The metric meter of Temporal's SDK, in a workflow, an activity or a worker. */
 export interface Meter {
   createCounter(
     name: string,
@@ -151,7 +151,7 @@ export interface GaugeMeter {
   createGauge(name: string, type: 'float', unit?: string, help?: string): { set(value: number): void };
 }
 
-/** A clock that was put back makes no time negative. */
+/** A clock that was set back must not make a duration negative. */
 export function recordMeasures(meter: Meter, measures: readonly MeasuredValue[]): void {
   for (const { of, value, labels } of measures) {
     const { kind, name, help } = WORKER_METRICS[of];

@@ -1,4 +1,4 @@
-/** Lengths of time in ms, where a clock is no part of it: days of a calendar have 23 to 25 hours. */
+/** Durations in ms, independent of any clock: days of a calendar have 23 to 25 hours. */
 export const MINUTE_MS = 60_000;
 export const DAY_MS = 86_400_000;
 export const WEEK_MS = 7 * DAY_MS;

@@ -3,46 +3,49 @@ import { areTexts, isJsonObject, isText } from './json';
 
 /**
  * Mutual exclusion as a value. The owner is a release, and it is re-entrant: several of its deploys may hold at once
- * (ARCHITECTURE.md#invariants). Requests are granted in order, what is urgent before all others; asking again changes nothing.
+ * (ARCHITECTURE.md#invariants). Requests are granted in order, urgent ones first; repeating a request changes nothing.
  */
 export interface LockRequest {
   readonly owner: string;
-  /** Id of the workflow that the grant is sent to. */
+  /** Id of the workflow that gets the grant. */
   readonly requester: string;
-  /** It is next, after what is urgent too and asked before; the holder keeps what it holds. */
+  /** It goes next, after earlier urgent requests; the present holder keeps the lock. */
   readonly urgent?: boolean;
 }
 
 export interface Mutex {
   readonly holder: LockHolder | null;
   readonly queue: readonly LockRequest[];
-  /** Rises with every change of the owner, so that a late message of an old one is recognised. */
+  /** Rises with every change of the owner, so that late messages of a former owner are recognised. */
   readonly fence: number;
-  /** Left out by a lock from before there were canaries. */
+  /** Missing in locks that are older than canaries. */
   readonly guests?: readonly Canary[];
-  /** For the lock of a service: what runs there. Left out if nothing is known. */
+  /** For the lock of a service: the versions that run there. Left out if nothing is known. */
   readonly brought?: readonly Brought[];
 }
 
 export interface LockHolder {
   readonly owner: string;
   readonly requesters: readonly string[];
-  /** Left out by whoever keeps no time, and by locks from before they did. */
+  /** Missing if the caller keeps no time, and in older locks. */
   readonly sinceMs?: number;
 }
 
-/** A canary: it uses the service beside whoever holds it, on tasks of its own. */
+/** A canary: it uses the service beside the holder of the lock, on tasks of its own. */
 export interface Canary {
   readonly owner: string;
   /** Its workflow id. */
   readonly requester: string;
-  /** The update ids of its tasks, which nobody else touches. */
+  /** The update ids of its tasks, which no other deploy touches. */
   readonly updates: readonly string[];
-  /** Left out where they are many: then on all. */
+  /** Left out if there are many: then it counts as on all units. */
   readonly units?: readonly string[];
 }
 
-/** Anybody can send a lock a message by hand: a request that names nobody would be first in the queue, and never granted. */
+/**
+ * A person can send a message to a lock by hand: a request without a requester would be first in the queue and never be
+ * granted.
+ */
 export const isLockRequest = (value: unknown): value is LockRequest =>
   isJsonObject(value) && isText(value['owner']) && isText(value['requester']);
 
@@ -55,20 +58,20 @@ export const isCanary = (value: unknown): value is Canary =>
 export const FREE_MUTEX: Mutex = { holder: null, queue: [], fence: 0 };
 
 /**
- * A mutex that nobody holds and that may have had a life before: its fences begin at the present moment (ms), which is later than any
- * that the earlier one gave, since an owner changes less than once a millisecond.
+ * A free mutex that may have existed before: its fences begin at the present time (ms), which is above any fence that
+ * the former one gave, because the owner changes less than once a millisecond.
  */
 export const freeFrom = (nowMs: number): Mutex => ({ ...FREE_MUTEX, fence: nowMs });
 
 /**
- * The mutex with which a lock begins. A free one takes its fences from the time of the server, whatever the clock of the worker says that
- * carried it over: fences of a clock that is behind would be refused, and those of one that is ahead would have the next ones refused. One that is
- * held keeps the fence that its holder has.
+ * The mutex with which a lock begins. A free one takes its fences from the server's time, never from the clock of a
+ * worker: fences of a slow clock would be refused, and those of a fast one would cause the next ones to be refused. A
+ * held one keeps the fence of its holder.
  */
 export const revive = (carried: Mutex | null, nowMs: number): Mutex =>
   carried?.holder ? carried : { ...FREE_MUTEX, ...carried, fence: nowMs };
 
-/** The mutex after an event, and who holds it now. */
+/** The mutex after an event, and its present holders. */
 export interface Grants {
   readonly mutex: Mutex;
   readonly granted: readonly LockRequest[];
@@ -83,16 +86,16 @@ export function request(mutex: Mutex, wanted: LockRequest): Grants {
   return grantNext({ ...mutex, queue: [...mutex.queue.filter(isBefore), wanted, ...after] });
 }
 
-/** A canary joins, or lists its updates anew. It waits for nobody, and nobody for it. */
+/** A canary joins, or updates its list. It waits for no other request, and none waits for it. */
 export const welcome = (mutex: Mutex, canary: Canary): Mutex => ({
   ...mutex,
   guests: [...canariesOf(mutex).filter(({ requester }) => requester !== canary.requester), canary],
 });
 
-/** Where a lock keeps the number of its canaries, as a memo. Locks that began before have none. */
+/** The memo in which a lock keeps the number of its canaries. Older locks have none. */
 export const CANARIES_MEMO = 'canaries';
 
-/** Somebody is kept waiting by whoever holds, or keeps tasks for a canary: both need to know that those still run. */
+/** Whether the holder or a canary keeps others waiting, so that the lock has to know whether these still run. */
 export const isWaitedFor = (mutex: Mutex): boolean => mutex.queue.length > 0 || canariesOf(mutex).length > 0;
 
 /** The memo in which a lock keeps what runs on its service; the next lock reads it. */
@@ -100,13 +103,13 @@ export const BROUGHT_MEMO = 'brought';
 
 export const canariesOf = ({ guests }: Mutex): readonly Canary[] => guests ?? [];
 
-/** Canaries on some of these units; all of them, where these or those are too many to name. */
+/** Canaries on any of these units; all canaries, if either list of units is too long to name. */
 export const canariesOn = (all: readonly Canary[], units: readonly string[] | undefined): Canary[] => {
   const wanted = units && new Set(units);
   return all.filter((canary) => !wanted || !canary.units || canary.units.some((unit) => wanted.has(unit)));
 };
 
-/** A requester lets go, gives up waiting, or, as a canary, leaves. */
+/** A requester releases the lock, stops waiting, or leaves as a canary. */
 export function releaseMutex(mutex: Mutex, requester: string): Grants {
   const queue = mutex.queue.filter((waiting) => waiting.requester !== requester);
   const requesters = mutex.holder?.requesters.filter((holding) => holding !== requester) ?? [];
@@ -115,7 +118,7 @@ export function releaseMutex(mutex: Mutex, requester: string): Grants {
   return grantNext({ ...mutex, holder, queue, ...(left ? { guests: left } : {}) });
 }
 
-/** With the moment at which its holder came to hold, where that is another than before. */
+/** The mutex with the time at which a new holder got it. */
 export const withHeldSince = (mutex: Mutex, before: Mutex, nowMs: number): Mutex =>
   mutex.holder === null || mutex.fence === before.fence
     ? mutex

@@ -1,8 +1,9 @@
 import { matches } from './pattern';
 
 /**
- * Hosts that answer requests from a machine with its secrets: link-local addresses and the metadata services of clouds. Here as a URL
- * writes them; only the worker knows the addresses of a name, and it checks again (activities/notifyTarget.ts).
+ * Hosts that answer requests from a machine with its secrets: link-local addresses and the metadata services of clouds.
+ * They are checked here as written in a URL; only the worker knows the addresses of a name, and checks again
+ * (activities/notifyTarget.ts).
  */
 const METADATA =
   /^(169\.254\.\d+\.\d+|100\.100\.100\.200|168\.63\.129\.16|192\.0\.0\.192|\[?fe[89ab][0-9a-f]:.*|\[?fd00:ec2::254\]?|\[?fd20:ce::254\]?|metadata(\.google\.internal)?\.?)$/i;
@@ -35,7 +36,7 @@ function groupsOf(host: string): string[] | undefined {
   return [...head, ...Array<string>(8 - head.length - tail.length).fill('0'), ...tail];
 }
 
-/** The host of an address as it is written; undefined for one that begins with a variable, or is none. */
+/** The host of an address as written; undefined if the address begins with a variable or is invalid. */
 export const hostWritten = (url: string): string | undefined => (URL.canParse(url) ? new URL(url).hostname : undefined);
 
 /** Whether `egress.allow` lets something be sent to a host; without a list everything may. */

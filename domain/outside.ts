@@ -2,11 +2,11 @@ import { hasActionEnded } from './release/nextActions';
 import { withReason } from './text';
 import type { DeployStatus, ReleaseStatus } from './views';
 
-/** How a workflow was ended that did not end by itself: through Temporal, by a person or a server. */
+/** How a workflow was ended from outside: through Temporal, by a person or a server. */
 export interface EndedOutside {
   readonly at: string;
   readonly how: 'terminated' | 'cancelled' | 'failed' | 'timed out';
-  /** What whoever did it gave as the reason; empty where nobody gave one. */
+  /** The reason given for it; empty if there is none. */
   readonly reason: string;
 }
 
@@ -14,7 +14,7 @@ const outsideText = ({ how, reason }: EndedOutside): string => withReason(`${how
 
 type Release = Omit<ReleaseStatus, 'webUi' | 'children'>;
 
-/** A release whose workflow is gone ends where that was; its own last word is older than its end. */
+/** A release whose workflow is gone ended with it; its last own status is older than its end. */
 export function releaseEndedOutside<T extends Release>(status: T, outside: EndedOutside): T {
   const text = outsideText(outside);
   return {
@@ -39,7 +39,7 @@ export function releaseEndedOutside<T extends Release>(status: T, outside: Ended
 
 const ENDED_OUTSIDE = 'ended-outside';
 
-/** Why a release is over, where it did not say so itself. */
+/** Why a release is over, if it was ended from outside. */
 export const whyEndedOutside = ({ timeline }: Pick<ReleaseStatus, 'timeline'>): string | undefined =>
   timeline.findLast(({ kind }) => kind === ENDED_OUTSIDE)?.text;
 

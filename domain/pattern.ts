@@ -1,4 +1,7 @@
-/** `storage-*`: only `*` means something, any characters or none. Without regular expressions, so that no pattern takes long. */
+/**
+ * `storage-*`: only `*` is special, for any characters or none. It uses no regular expressions, so no pattern takes
+ * long.
+ */
 export function matches(pattern: string, name: string): boolean {
   const [first = '', ...rest] = pattern.split('*');
   const last = rest.pop();

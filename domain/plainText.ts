@@ -1,16 +1,16 @@
 /**
- * Texts from outside go into ids, logs and terminals. What moves the cursor, hides text or turns its direction has no place in
- * them: control characters (C0 with line breaks, C1), line separators, marks of direction, and halves of surrogate pairs.
+ * Texts from outside go into ids, logs and terminals. They must not move the cursor, hide text or change its direction:
+ * control characters (C0 with line breaks, C1), line separators, marks of direction, and halves of surrogate pairs.
  */
 const EVERY =
   /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
 
-/** What a text of several lines may hold besides, such as the message of a commit. */
+/** Characters also allowed in a text of several lines, such as a commit message. */
 export const LINES = '\n\r\t';
 
 /**
- * Why a text that comes in is not taken: `has the control character U+001B at character 4`. Undefined when it is plain, but for what
- * `keep` lets in.
+ * Why a text from outside is refused: `has the control character U+001B at character 4`. Undefined if it is plain,
+ * apart from the characters in `keep`.
  */
 export function whyNotPlain(text: string, keep: string = ''): string | undefined {
   const found = [...text.matchAll(EVERY)].find(([character]) => !keep.includes(character));
@@ -27,8 +27,8 @@ export const onOneLine = (text: string): string => writtenOut(text.replace(BREAK
 const BREAKS = /[ \t]*[\n\r\u0085\u2028\u2029][\s\u0085]*/g;
 
 /**
- * A value with every text in it, also the names of its fields, on one line: what was stored or answered may hold anything, and it is
- * shown as rows and sentences.
+ * A value with every text in it, also the names of its fields, on one line: stored values and answers may contain
+ * anything, and are shown in rows and sentences.
  */
 export const allOnOneLine = <T>(value: T): T => mapTexts(value, onOneLine);
 

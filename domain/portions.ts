@@ -1,4 +1,4 @@
-/** Items as they come, so many together; the last portion may be smaller. */
+/** Items in portions of a given size; the last may be smaller. */
 export async function* portionsOf<T>(items: AsyncIterable<T>, size: number): AsyncGenerator<readonly T[]> {
   let portion: T[] = [];
   for await (const item of items) {

@@ -3,7 +3,7 @@ export type Principal = string;
 
 export const PRINCIPAL = /^(user|group|service):[A-Za-z0-9._@-]+$/;
 
-/** A group owns things, and its members act: nobody comes as the group itself. */
+/** A group owns things and its members act; no request comes from the group itself. */
 export const isGroup = (principal: Principal): boolean => principal.startsWith('group:');
 
 /** Who may command a pipeline: its owners, with the groups among them as the platform's configuration lists them. */
@@ -13,8 +13,8 @@ export interface Policy {
 }
 
 /**
- * What makes the actor of a request one who may not command; undefined when they may. A door that decided by the rules of the platform
- * says by which, and owners are asked no more.
+ * Why the actor of a request may not command; undefined if they may. If a server already permitted it by a rule of the
+ * platform, the owners are not consulted.
  */
 export function whyNotCommand(policy: Policy, { actor, permitted }: Acting, pipeline: string): string | undefined {
   if (isGroup(actor)) return `${actor} is a group, which never acts: come as one of its members`;
@@ -26,7 +26,7 @@ interface Acting {
   readonly permitted?: string | undefined;
 }
 
-/** Whether a door let somebody in as an admin of the platform, by name or through a group. */
+/** Whether a request was permitted because its actor is an admin of the platform, by name or through a group. */
 export const isByAdmin = ({ permitted = '' }: Pick<Acting, 'permitted'>): boolean =>
   permitted === 'platform.admins' || permitted.startsWith('platform.admins ');
 
@@ -35,18 +35,18 @@ export function mayCommand(policy: Policy, actor: Principal): boolean {
   return policy.owners.some((owner) => owner === actor || membersOf(owner, policy.groups).includes(actor));
 }
 
-/** Everybody who is an owner, or a member of a group that is one. */
+/** All owners, and the members of groups that are owners. */
 export const principalsOf = (policy: Policy): readonly Principal[] => [
   ...new Set(policy.owners.flatMap((owner) => (isGroup(owner) ? membersOf(owner, policy.groups) : [owner]))),
 ];
 
-/** The groups that somebody is a member of, as owners name them. */
+/** The groups of a member, as owners name them. */
 export const groupsOfMember = (groups: Policy['groups'], actor: Principal): readonly Principal[] =>
   Object.keys(groups)
     .filter((name) => groups[name]?.includes(actor))
     .map((name) => `group:${name}`);
 
-/** With somebody in these groups as well, which an identity provider says. */
+/** The groups with an actor added to those that an identity provider names. */
 export const withMember = (groups: Policy['groups'], actor: Principal, names: readonly string[]): Policy['groups'] =>
   Object.assign(
     Object.create(null) as Record<string, readonly Principal[]>,
@@ -56,7 +56,7 @@ export const withMember = (groups: Policy['groups'], actor: Principal, names: re
     ),
   );
 
-/** Of a group that the configuration lists; what every object inherits, such as `constructor`, is none. */
+/** The members of a listed group; inherited names such as `constructor` are no groups. */
 export function membersOf(one: Principal, groups: Policy['groups']): readonly Principal[] {
   const name = isGroup(one) ? one.slice('group:'.length) : '';
   return Object.hasOwn(groups, name) ? (groups[name] ?? []) : [];

@@ -1,19 +1,19 @@
 import { STATE_LIMITS } from './limits';
 
 /**
- * That somebody who holds the platform's key was asked for this, once (client/seal.ts). Sealed along with what it belongs to, so that
- * whoever reads it in Temporal can send it neither as another verb nor a second time.
+ * Proof that a holder of the platform's key made this request, once (client/seal.ts). It is sealed together with its
+ * request, so that a reader of Temporal can replay it neither as another verb nor a second time.
  */
 export interface Proof {
-  /** What was asked for: a verb, or the name of a request such as `apply`. */
+  /** The request: a verb, or a name such as `apply`. */
   readonly verb: string;
-  /** Another for each. */
+  /** Unique for each request. */
   readonly id: string;
-  /** When it was asked for, ms since the epoch. */
+  /** The time of the request, ms since the epoch. */
   readonly atMs: number;
 }
 
-/** What may come with a proof. */
+/** A value that may carry a proof. */
 export interface Proven {
   readonly proof?: Proof;
 }
@@ -21,10 +21,10 @@ export interface Proven {
 /** The proofs that a workflow has taken, oldest first. */
 export type Proofs = readonly Omit<Proof, 'verb'>[];
 
-/** The newest are remembered; what is older than all of these is not believed any more. */
+/** Only the newest are remembered; a proof older than all of these is refused. */
 const MAX_PROOFS = STATE_LIMITS.proofs.max;
 
-/** Without a proof there is nothing to say against it: where Temporal is trusted, nobody makes any. */
+/** A request without a proof passes: installations that trust Temporal make none. */
 export function whyNotBelieved(taken: Proofs, operation: string, proof: Proof | undefined): string | undefined {
   if (proof === undefined) return undefined;
   if (proof.verb !== operation) return `this was asked for as ${proof.verb}, not as ${operation}`;

@@ -1,6 +1,7 @@
 /**
- * What a refused query says of its workflow. Temporal's client has one error for all: for a worker that cannot replay the history, a handler that
- * threw, and a workflow without such a query; only the words of the SDK tell them apart. Any but the last may be answered another time.
+ * What a refused query reveals about its workflow. Temporal's client has one error for all: for a worker that cannot
+ * replay the history, a handler that threw, and a workflow without such a query; only the words of the SDK tell them
+ * apart. All but the last may be answered later.
  */
 
 /** Whether the workflow has no such query: it is of an older version, or its code never ran. */

@@ -8,8 +8,9 @@ interface Failure {
 const DEPTH = 10;
 
 /**
- * What went wrong at the bottom: `fetch failed` says nothing, its cause does (`connect ECONNREFUSED 127.0.0.1:4400`). Where that has no words,
- * as when several addresses were tried, its code. Errors are known by their shape, since some come from another realm.
+ * The message of the root cause: `fetch failed` explains nothing, its cause does (`connect ECONNREFUSED
+ * 127.0.0.1:4400`). A cause without a message, as when several addresses were tried, gives its code. Errors are
+ * recognised by shape, because some come from another realm.
  */
 export const rootCause = (error: unknown): string => wordsOf(error, DEPTH) || String(error);
 

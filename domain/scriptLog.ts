@@ -1,7 +1,7 @@
 import { LOG_LIMITS } from './limits';
 import { textBytes } from './size';
 
-/** What a script wrote, as plain text: its beginning and its end, and how many characters between them were left out. */
+/** The output of a script as plain text: its beginning, its end, and the number of characters left out between them. */
 export interface ScriptLog {
   readonly head: string;
   readonly cut: number;
@@ -15,7 +15,7 @@ export function logBytes(nth: number): number {
   return nth <= laterLogs.max ? laterLog.max : lastLog.max;
 }
 
-/** A log in so many bytes of JSON: a quarter of them for its beginning, since most of what matters is at the end. */
+/** A log cut to a number of bytes of JSON: a quarter for the beginning, because the end matters most. */
 export function fittedLog({ head, cut, tail }: ScriptLog, bytes: number): ScriptLog {
   if (cut === 0) {
     const all = head + tail;
@@ -32,7 +32,7 @@ function withEnd(head: string, rest: string, cut: number, bytes: number): Script
   return { head, cut: cut + rest.length - tail.length, tail };
 }
 
-/** What is new in a log of which so many characters were shown, and how many have been then. */
+/** The new part of a log after a number of shown characters, and their new number. */
 export function newIn(
   { head, cut, tail }: ScriptLog,
   shown: number,
@@ -47,7 +47,7 @@ export function newIn(
 
 const leftOut = (characters: number): string => `… ${characters.toLocaleString('en')} characters left out …`;
 
-/** As many characters from the beginning as fit, whole lines where there are any. */
+/** As many characters from the beginning as fit, in whole lines if possible. */
 function beginning(text: string, bytes: number): string {
   const end = mostThat(text.length, (count) => textBytes(text.slice(0, count)) <= bytes);
   if (end === text.length) return text;
@@ -68,7 +68,7 @@ function ending(text: string, bytes: number): string {
 const isInside = (text: string, at: number): boolean =>
   /^[\ud800-\udbff][\udc00-\udfff]$/.test(text.slice(at - 1, at + 1));
 
-/** The largest number up to `max` that fits; all smaller ones do, too. */
+/** The largest number up to `max` that fits, if all smaller ones fit. */
 function mostThat(max: number, fits: (count: number) => boolean): number {
   let [most, tooMany] = [0, max + 1];
   while (tooMany - most > 1) {

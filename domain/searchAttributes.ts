@@ -1,6 +1,7 @@
 /**
- * What workflows are found by in the Temporal Web UI and by `list` (docs/design/workflows.md#in-the-web-ui). `temporal-dev.sh` registers the same
- * on a development server; a test keeps the two equal. SQL stores have ten slots for keywords and three for lists.
+ * The attributes by which the Temporal Web UI and `list` find workflows (docs/design/workflows.md#in-the-web-ui).
+ * `temporal-dev.sh` registers the same on a development server; a test keeps the two equal. SQL stores have ten slots
+ * for keywords and three for lists.
  */
 export const SEARCH_ATTRIBUTES = {
   ConveyorPipeline: 'KEYWORD',

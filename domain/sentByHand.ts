@@ -3,13 +3,13 @@ import { areTexts, isJsonObject, isMissing, isNestedTooDeep, isText, NESTED, typ
 import { INPUTS, type InputName } from './verbs';
 
 /**
- * Anybody can send a workflow a signal by hand, from the Web UI or `temporal workflow signal`. What does not have the shape of what
- * Conveyor sends would fail the workflow's task again and again, or be believed; it is recognised here (and of pipelines in
- * domain/pipeline/shapes.ts), and ignored.
+ * A person can send a workflow a signal by hand, from the Web UI or with `temporal workflow signal`. A signal of
+ * another shape than Conveyor's would fail the workflow task again and again, or be obeyed. It is recognised here (for
+ * pipelines in domain/pipeline/shapes.ts) and ignored.
  */
 
 const isInteger = (value: unknown): boolean => Number.isSafeInteger(value);
-/** ms since the epoch that a date can have. */
+/** Whether a value is a valid date, in ms since the epoch. */
 export const isTime = (value: unknown): boolean => typeof value === 'number' && Math.abs(value) <= 8.64e15;
 const hasTexts = (value: unknown, ...fields: readonly string[]): value is JsonObject =>
   isJsonObject(value) && fields.every((field) => isText(value[field]));
@@ -49,7 +49,7 @@ export const isShardReport = (value: unknown): boolean =>
 export const isChildEnd = (value: unknown): boolean =>
   hasTexts(value, 'pipeline', 'state') && (value['number'] === null || isInteger(value['number']));
 
-/** Why the input of a verb is none. */
+/** Why the input of a verb is invalid. */
 export function whyNoCommand(input: unknown): string | undefined {
   if (!isJsonObject(input)) return 'its input is not an object';
   if (isNestedTooDeep(input)) return `its input is ${NESTED}`;

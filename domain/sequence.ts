@@ -3,6 +3,6 @@ import type { Artifact } from './artifact';
 /** At most as many digits as a 64-bit number has. */
 export const SEQUENCE = /^\d{1,19}$/;
 
-/** The number in an artifact's metadata with which its maker counts versions; undefined if none can be read. */
+/** The number in an artifact's metadata that orders its versions; undefined if missing or unreadable. */
 export const sequenceOf = ({ metadata: { sequence = '' } }: Pick<Artifact, 'metadata'>): bigint | undefined =>
   SEQUENCE.test(sequence) ? BigInt(sequence) : undefined;

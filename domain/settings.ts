@@ -1,4 +1,7 @@
-/** How patient the machinery is; from the configuration, carried in workflow inputs, never constants in a workflow (ARCHITECTURE.md#time). All in ms. */
+/**
+ * Timeouts and intervals from the configuration; carried in workflow inputs, never constants in a workflow
+ * (ARCHITECTURE.md#time). All in ms.
+ */
 export interface Settings {
   /** A worker that says nothing for this long is taken for dead, and its activity starts again elsewhere. */
   readonly heartbeatTimeoutMs: number;
@@ -10,7 +13,7 @@ export interface Settings {
   readonly dependencyGraceMs: number;
   /** How often a granter checks that the holder still runs. */
   readonly reconcileIntervalMs: number;
-  /** How often somebody else's release is asked after by a `wait-for` action. */
+  /** How often a `wait-for` action asks about the release of another pipeline. */
   readonly waitIntervalMs: number;
   /** How long a revert whose tasks do not come up waits before it tries again by itself. */
   readonly revertRetryMs: number;
@@ -43,6 +46,9 @@ export const DEFAULT_SETTINGS: Settings = {
 
 const MAX_RETRY_FACTOR = 12;
 
-/** When a revert, or a canary, whose tasks do not come up is tried again: later and later, so that weeks of trying fit into one history. */
+/**
+ * When to retry a revert or canary whose tasks do not come up: at growing intervals, so that weeks of retries fit into
+ * one history.
+ */
 export const retryAfterMs = ({ revertRetryMs }: Pick<Settings, 'revertRetryMs'>, failures: number): number =>
   revertRetryMs * Math.min(failures, MAX_RETRY_FACTOR);

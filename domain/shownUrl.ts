@@ -1,16 +1,17 @@
 const VARIABLE = /^(\$\{\w+\})(.*)$/s;
 
 /**
- * An address as it may stand in errors, logs and on pages: where it is, and nothing that may be a secret. Of incoming webhooks that is
- * the path, of others a name with a password or the query. A variable that it begins with stays, since that is a name.
+ * An address without its possible secrets, for errors, logs and pages. The path of an incoming webhook may be a secret;
+ * so may the user name with a password and the query of any address. A leading variable stays, because it is only a
+ * name.
  */
 export function shownUrl(url: string): string {
   const [, variable, rest = ''] = VARIABLE.exec(url) ?? [];
   if (variable !== undefined) return rest === '' ? variable : `${variable}/…`;
-  if (!URL.canParse(url)) return 'what is not an address';
+  if (!URL.canParse(url)) return 'an invalid address';
   const { protocol, host, pathname, search } = new URL(url);
   return `${protocol}${host === '' ? '' : `//${host}`}${/^\/?$/.test(pathname) && search === '' ? '' : '/…'}`;
 }
 
-/** A text from elsewhere, such as the error of a library, with each address in it as it may be shown. */
+/** A text from elsewhere, such as the error of a library, with the possible secrets removed from its addresses. */
 export const withShownUrls = (text: string): string => text.replace(/https?:\/\/[^\s"'<>]+/gi, shownUrl);

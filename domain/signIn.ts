@@ -1,7 +1,7 @@
-/** An identity provider that a server takes for its users: where `conveyor login` sends somebody. */
+/** An identity provider that a server accepts: `conveyor login` sends people there. */
 export interface SignInOffer {
   readonly issuer: string;
-  /** Of `conveyor login`, as the provider knows it. */
+  /** The client id of `conveyor login` at the provider. */
   readonly client: string;
   readonly scopes: readonly string[];
 }

@@ -1,6 +1,6 @@
-/** How large things are where Temporal counts them: in bytes of JSON. */
+/** Sizes as Temporal counts them: in bytes of JSON. */
 
-/** Bytes of a value as JSON; of one that JSON does not know, none. */
+/** Bytes of a value as JSON; 0 for a value that JSON cannot express. */
 export function jsonBytes(value: unknown): number {
   const text = JSON.stringify(value) as string | undefined;
   return text === undefined ? 0 : utf8Bytes(text);
@@ -9,7 +9,7 @@ export function jsonBytes(value: unknown): number {
 /** Bytes of a text inside JSON: a quote or a line break counts with its backslash. */
 export const textBytes = (text: string): number => jsonBytes(text) - 2;
 
-/** Bytes of a text in UTF-8, without what only Node or browsers have: workflows count as well. */
+/** Bytes of a text in UTF-8, without functions of Node or browsers, because workflows use it too. */
 export function utf8Bytes(text: string): number {
   if (!BEYOND_ASCII.test(text)) return text.length;
   let bytes = text.length;
@@ -26,7 +26,7 @@ const PLAIN = /^[ !#-[\]-~]$/;
 
 const BEYOND_ASCII = /[\u0080-\uffff]/;
 
-/** The longest beginning of a text that takes so many bytes inside JSON, marked where it was cut. */
+/** The longest beginning of a text that fits into a number of bytes of JSON, with a mark if it was cut. */
 export function cutText(text: string, bytes: number): string {
   if (text.length * 6 <= bytes || textBytes(text) <= bytes) return text;
   const room = bytes - textBytes(CUT);
@@ -41,7 +41,7 @@ export function cutText(text: string, bytes: number): string {
 }
 const CUT = '…';
 
-/** The newest of a list, oldest first, that take so many bytes, and never more than so many. */
+/** The newest items of a list (oldest first) that fit into a number of bytes, up to a maximum count. */
 export function newestWithin<T>(list: readonly T[], bytes: number, count: number = Infinity): readonly T[] {
   let size = 0;
   let first = list.length;
@@ -53,7 +53,7 @@ export function newestWithin<T>(list: readonly T[], bytes: number, count: number
   return first === 0 ? list : list.slice(first);
 }
 
-/** The first of a list that take so many bytes. */
+/** The first items of a list that fit into a number of bytes. */
 export function firstWithin<T>(list: readonly T[], bytes: number): readonly T[] {
   let size = 0;
   const end = list.findIndex((item) => (size += jsonBytes(item) + 1) > bytes);

@@ -2,7 +2,7 @@ const BARS = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'] as const;
 
 /**
  * Values as bars, oldest first: `▁▁▂▆█`. They are drawn between the lowest and the highest, with the limit among them
- * where there is one, so that what is far from its limit looks calm. Empty for less than two values.
+ * where there is one, so that values far from the limit look calm. Empty for fewer than two values.
  */
 export function sparkline(values: readonly number[], limit: number | null): string {
   const finite = values.filter(Number.isFinite);

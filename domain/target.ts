@@ -3,7 +3,7 @@ import { numberOfBug } from './bugs/bug';
 import { parseId, type Id } from './ids';
 import { isPipelineVerb, type Verb } from './verbs';
 
-/** The addressee of an id that a person typed. @throws ConveyorError `invalid-id` */
+/** Parses an id that a person typed. @throws ConveyorError `invalid-id` */
 export function requireId(text: string): Id {
   const id = parseId(text);
   if (id === undefined)
@@ -11,11 +11,11 @@ export function requireId(text: string): Id {
   return id;
 }
 
-/** An id that a verb is for. @throws ConveyorError `invalid-id` */
+/** Parses an id to which the verb applies. @throws ConveyorError `invalid-id` */
 export function requireTarget(text: string, verb: Verb): Id {
   const id = requireId(text);
   if (isPipelineVerb(verb) && id.kind !== 'pipeline')
-    throw conveyorError('invalid-id', { text, expected: `a pipeline, which ${verb} is for` });
+    throw conveyorError('invalid-id', { text, expected: `the id of a pipeline, which ${verb} needs` });
   if (!isPipelineVerb(verb) && id.kind === 'pipeline')
     throw conveyorError('invalid-id', { text, expected: `a release or deploy, which ${verb} needs` });
   return id;

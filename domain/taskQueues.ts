@@ -1,6 +1,6 @@
 /**
- * What shares the slots of a worker, so that none of these waits for another: whatever holds its slot for long, or comes by the
- * thousand, keeps no revert from beginning. Workflow tasks and all other activities are on the main task queue.
+ * Task queues with separate slots on a worker, so that none waits for another: long or numerous activities never keep a
+ * revert from beginning. Workflow tasks and all other activities are on the main task queue.
  */
 export const SIDE_QUEUES = ['urgent', 'looks', 'scripts'] as const;
 export type SideQueue = (typeof SIDE_QUEUES)[number];
@@ -8,5 +8,5 @@ export type SideQueue = (typeof SIDE_QUEUES)[number];
 /** The name of a task queue beside the main one. */
 export const sideQueue = (main: string, side: SideQueue): string => `${main}-${side}`;
 
-/** What Temporal calls all workers of Conveyor together, where they are versioned. */
+/** The name of Temporal's worker deployment for all versioned workers of Conveyor. */
 export const DEPLOYMENT = 'conveyor';

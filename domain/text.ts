@@ -29,16 +29,19 @@ export const formatTime = (atMs: number): string => new Date(atMs).toISOString()
 /** `paused by user:alice: lunch`; without a reason, which a signal may leave out, no colon either. */
 export const withReason = (text: string, reason: string): string => (reason === '' ? text : `${text}: ${reason}`);
 
-/** Who refused a call, and why; an answer that names both already is enough. */
+/** Says who refused a call, and why; an answer that already names both stays as it is. */
 export const refusalWords = (by: string, method: string, why: string): string =>
   why.startsWith(`${by} `) && why.includes(` ${method} `) ? why : `${by} refused ${method}: ${why}`;
 
 /** `3 tasks`, `1 task`. */
 export const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
+/** The verb after a count: `1 pipeline waits`, `2 pipelines wait`. */
+export const conjugate = (count: number, verb: string): string => `${verb}${count === 1 ? 's' : ''}`;
+
 /** `a, b and c` */
 export const listed = (words: readonly string[], last: 'and' | 'or'): string =>
   words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} ${last} ${words.at(-1) ?? ''}`;
 
-/** When a task queue was polled last, behind what is said of it: ` (last poll: 2026-11-24T17:30:56.000Z)`, or nothing. */
+/** The time of a task queue's last poll, to append: ` (last poll: 2026-11-24T17:30:56.000Z)`, or nothing. */
 export const lastPollWords = (at: string | null): string => (at === null ? '' : ` (last poll: ${at})`);

@@ -3,8 +3,9 @@ import { spanIdOf, traceIdOf } from './traceIds';
 import type { DeployStatus, ReleaseStatus } from './views';
 
 /**
- * A release as a trace: it, its actions, the phases of its deploys and the calls of extensions, each within the one before it. Ids are made
- * from those of Conveyor, so that workers which know nothing of each other write parts of the same trace, and the same part twice is one.
+ * A release as a trace: the release, its actions, the phases of its deploys and the calls of extensions, each nested in
+ * the one before. Span ids are derived from Conveyor's ids, so that independent workers write parts of the same trace,
+ * and duplicates merge.
  */
 export interface TraceSpan {
   /** 32 hexadecimal digits. */
@@ -19,7 +20,7 @@ export interface TraceSpan {
   readonly attributes: Readonly<Record<string, string | number>>;
 }
 
-/** Within what a call was made for a deploy, or for a run of an action service: its action, else its release. */
+/** The parent span of a call for a deploy or for a run of an action service: its action, else its release. */
 export function parentOfCall({ pipeline, release, deployId }: Called): string {
   const parts = deployId.split('/');
   const action = parts[0] === 'deploy' ? parts[3] : parts.length === 4 ? parts[2] : undefined;
@@ -30,11 +31,11 @@ export function parentOfCall({ pipeline, release, deployId }: Called): string {
 interface Called {
   readonly pipeline: string;
   readonly release: number;
-  /** Of a deploy, or of a run: `kvstore/12/build/1`. */
+  /** The id of a deploy or of a run: `kvstore/12/build/1`. */
   readonly deployId: string;
 }
 
-/** One that has ended, and its actions that began. */
+/** The spans of an ended release and of its actions that began. */
 export function releaseTrace(release: Pick<ReleaseStatus, ReleasePart>): TraceSpan[] {
   const { id, pipeline, number, state, startedAt, endedAt } = release;
   const trace = traceIdOf(pipeline, number);
@@ -65,7 +66,7 @@ const CICD_RESULTS: Readonly<Record<string, string>> = {
   ...{ succeeded: 'success', failed: 'failure', cancelled: 'cancellation', skipped: 'skip' },
 };
 
-/** The phases that an attempt of a deploy has begun, which update and then bake, and its revert. */
+/** The spans of the phases that a deploy attempt began (update, then bake) and of its revert. */
 export function deployTrace(
   deploy: Pick<DeployStatus, 'id' | 'attempt' | 'phases' | 'revert' | 'endedAt'>,
 ): TraceSpan[] {

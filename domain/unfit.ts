@@ -1,4 +1,4 @@
-/** What of a request is too large, as the error `over-limit` says it. */
+/** The part of a request that is too large, for the error `over-limit`. */
 export interface Excess {
   /** `the metadata of the artifact source` */
   readonly what: string;
@@ -6,12 +6,15 @@ export interface Excess {
   readonly limit: string;
 }
 
-/** Why a text is refused, as the error `invalid-text` says it: it is empty, not plain (domain/plainText.ts), or gives an unreadable order. */
+/**
+ * Why a text is refused, for the error `invalid-text`: it is empty, not plain (domain/plainText.ts), or gives an
+ * unreadable order.
+ */
 export interface BadText {
   readonly what: string;
   /** `is empty` */
   readonly why: string;
 }
 
-/** What no door takes: the command line, the API, webhooks, and what finders find. */
+/** Input that every entry point refuses: the command line, the API, webhooks and finders. */
 export type Unfit = Excess | BadText;

@@ -2,21 +2,21 @@ import { FLEET_LIMITS } from './fleet/limits';
 import { hash } from './hash';
 
 /**
- * Many units without their names: 40 bits of each id in 8 characters, sorted and joined. Ten thousand units, the most of a deploy, take 80 kB. The
- * chance that any of them is taken for one of ten thousand others is below one in ten thousand.
+ * A compact set of many units: 40 bits of each id in 8 characters, sorted and joined. Ten thousand units, the most of a
+ * deploy, take 80 kB. The chance of a collision with one of ten thousand others is below one in ten thousand.
  */
 const WIDTH = 8;
 
 export const markUnits = (ids: readonly string[]): string => [...new Set(ids.map(markOf))].sort().join('');
 
-/** Two hashes from different beginnings: ids that share one need not share the other. */
+/** Two hashes with different seeds: ids that share one need not share the other. */
 export const markOf = (id: string): string =>
   (hash(id) * 256 + (hash(`${id.length}:${id}`) & 255)).toString(32).padStart(WIDTH, '0');
 
 export const splitMarks = (marks: string): string[] =>
   Array.from({ length: marks.length / WIDTH }, (_, nth) => marks.slice(nth * WIDTH, (nth + 1) * WIDTH));
 
-/** By halves: a fleet asks for each of its units. */
+/** A binary search, because a fleet asks for each of its units. */
 export function hasMark(marks: string, id: string): boolean {
   const wanted = markOf(id);
   let [from, to] = [0, marks.length / WIDTH];

@@ -1,12 +1,15 @@
 import type { Proven } from './proof';
 import { withReason } from './text';
 
-/** What may come with a verb besides who and why: one row is an option of the command line and a field of the API. */
+/** Inputs of verbs besides actor and reason: each row is an option of the command line and a field of the API. */
 interface InputRow {
-  /** A `flag` is true or left out; a list names the words that there are. */
+  /** A `flag` is true or left out; a list names the allowed words. */
   readonly is: 'flag' | 'text' | 'name' | 'version' | 'moment' | 'choice' | readonly string[];
   readonly help: string;
-  /** As the command line has it: an option, or what stands behind the id. Without both the verb has a way of its own there. */
+  /**
+   * Its form on the command line: an option, or an operand after the id. With neither, the verb has its own syntax
+   * there.
+   */
   readonly option?: string;
   readonly operand?: string;
 }
@@ -44,18 +47,21 @@ type ValueOf<R extends InputRow> = R['is'] extends 'flag' | 'choice'
 /** The rows of all inputs, as one type. */
 export const inputRow = (name: InputName): InputRow => INPUTS[name];
 
-/** Where a verb goes: each has a row of what it does there, in `control.ts` of domain/deploy, domain/release or domain/pipeline. */
+/**
+ * The level at which a verb acts: each has a row with its effect in `control.ts` of domain/deploy, domain/release or
+ * domain/pipeline.
+ */
 type Level = 'deploy' | 'release' | 'pipeline';
 
 interface VerbRow {
   readonly of: readonly Level[];
-  /** It is about one action, which the release itself takes. */
+  /** It concerns one action and is handled by the release itself. */
   readonly ofAction?: true;
-  /** What the command line calls the id. */
+  /** The placeholder for the id on the command line. */
   readonly operand: '<id>' | '<deploy>' | '<release/action>' | '<pipeline>';
   readonly inputs: readonly InputName[];
   readonly help: string;
-  /** What stands behind the verb in the example of its help. */
+  /** The arguments in the example of its help. */
   readonly example: string;
 }
 
@@ -203,17 +209,17 @@ export const isActionVerb = (verb: Verb): boolean => verbRow(verb).ofAction === 
 
 type Given = { readonly [N in InputName]?: ValueOf<(typeof INPUTS)[N]> };
 
-/** What comes with a verb. A signal may leave out everything: its actor then counts as `user:unknown`. */
+/** The input of a verb. A signal may leave out everything: its actor then counts as `user:unknown`. */
 export interface CommandInput extends Proven, Given {
   readonly actor?: string;
   readonly reason?: string;
-  /** By which rule the door lets them that took the command; owners are asked no more then. */
+  /** The rule by which the server permitted the command; owners are not consulted then. */
   readonly permitted?: string;
-  /** pick: groups by which they may approve that only an identity provider knows, as the door says. */
+  /** pick: groups that allow the actor to approve and that only the identity provider knows, as the server saw them. */
   readonly vouched?: readonly string[];
 }
 
-/** A command as it is queued and recorded: who, what, when, why, and whether it was taken. */
+/** A command as it is queued and recorded: who, what, when, why, and whether it was accepted. */
 export interface CommandRecord {
   readonly at: string;
   readonly verb: Verb;
@@ -222,7 +228,7 @@ export interface CommandRecord {
   readonly accepted: boolean;
   /** Why it was not accepted. */
   readonly rejection?: string;
-  /** A rule of the platform by which it was taken: its actor need not be an owner. */
+  /** The rule of the platform that permitted it: its actor need not be an owner. */
   readonly permitted?: string;
 }
 
@@ -232,7 +238,7 @@ export function commandText({ verb, actor, reason, accepted, rejection, permitte
   return accepted ? withReason(given, reason) : `ignored ${given}: ${rejection ?? ''}`;
 }
 
-/** What an accepted update answers. */
+/** The answer to an accepted update. */
 export interface CommandReceipt {
   readonly accepted: true;
   /** One sentence: what happens now. */

@@ -5,7 +5,10 @@ import type { Verdict } from './health/verdict';
 import type { SoakSpec } from './spec/pipeline';
 import type { BlackoutSpec, WindowSpec } from './spec/times';
 
-/** What people and scripts see (docs/reference/cli.md#json): the JSON of `status` and `list`. Times ISO-8601 UTC, durations in ms. */
+/**
+ * The JSON of `status` and `list`, for people and scripts (docs/reference/cli.md#json). Times ISO-8601 UTC, durations
+ * in ms.
+ */
 
 export type ReleaseState = 'queued' | 'running' | 'paused' | 'succeeded' | 'failed' | 'cancelled';
 export type ReleaseCause = 'superseded' | 'bad-package' | 'operator' | 'parent-failed' | 'preempted' | 'expired';
@@ -15,11 +18,11 @@ export interface Trigger {
   readonly kind: 'manual' | 'webhook' | 'finder' | 'rollback' | 'api' | 'emergency' | 'parent' | 'follow-on';
   readonly actor: string;
   readonly key: string | null;
-  /** rollback: the release that is undone; follow-on: the one whose deploy left units out. */
+  /** rollback: the undone release; follow-on: the release whose deploy left units out. */
   readonly of?: number;
-  /** rollback: whoever asked for it said that the undone version is not bad. */
+  /** rollback: requested with the note that the undone version is not bad. */
   readonly notBad?: true;
-  /** rollback: to what only an import calls good, so it has to pass the rules like any release. */
+  /** rollback: to a version that only an import calls good, so it has to pass the rules like any release. */
   readonly imported?: true;
   /** emergency, and a rerun: why. */
   readonly reason?: string;
@@ -27,7 +30,7 @@ export interface Trigger {
   readonly parent?: string;
   /** parent: the person or program that started the release whose child this is. */
   readonly startedBy?: string;
-  /** By which rule the door lets them that took it; owners are asked no more then. */
+  /** The rule by which the server permitted it; owners are not consulted then. */
   readonly permitted?: string;
 }
 
@@ -36,17 +39,17 @@ export interface ActionView {
   readonly type: string;
   readonly state: ActionState;
   readonly attempt: number;
-  /** Why it is blocked, or the last thing an action service said. */
+  /** Why it is blocked, or the last message of its action service. */
   readonly blockedBy: string | null;
   readonly until: string | null;
-  /** The id of the lock that it waits for, and who holds that. */
+  /** The id of the lock that it waits for, and the holder. */
   readonly lock?: string | null;
   readonly heldBy?: Holder;
   readonly startedAt: string | null;
   readonly endedAt: string | null;
   /** The id of its deploy; null for other actions. */
   readonly deploy: string | null;
-  /** Where its deploy is paused: by what or whom, since when and why. */
+  /** If its deploy is paused: by whom, since when and why. */
   readonly paused?: Pause;
   readonly needs: readonly string[];
   readonly progress: number | null;
@@ -55,13 +58,16 @@ export interface ActionView {
   readonly pickBy: readonly string[] | null;
   /** An emergency that waits for owners to approve it. */
   readonly approval?: ApprovalView | null;
-  /** It was not run: it had succeeded in that release, which this one runs again. */
+  /** It was not run: it had succeeded in the release of this number, which this one reruns. */
   readonly carriedFrom?: number;
-  /** What it made, or was to deploy, and is known to be bad: `executable@kv:13`. Nobody deploys it until a person allows it. */
+  /**
+   * Known-bad artifacts that it made or was to deploy: `executable@kv:13`. They are not deployed until a person allows
+   * them.
+   */
   readonly knownBad?: readonly string[];
-  /** How many attempts it may have by itself, the first included. */
+  /** The number of automatic attempts, the first included. */
   readonly attempts?: number;
-  /** Where its service shows more, such as a log. */
+  /** A page of its service, such as a log. */
   readonly url?: string | null;
 }
 
@@ -69,49 +75,49 @@ export interface ActionView {
 export interface Holder {
   /** Its release, such as `search/4`. */
   readonly id: string;
-  /** Null where the lock does not know. */
+  /** Null if the lock does not know. */
   readonly since: string | null;
 }
 
-/** How many people must approve, who has, and who cannot since they asked for it. */
+/** How many people must approve, who has approved, and who cannot because they requested it. */
 export interface ApprovalView {
-  /** By owners, for an emergency; or the most that a rule of the platform wants. */
+  /** The approvals by owners that an emergency needs, or the highest number that a rule of the platform requires. */
   readonly needed: number;
   readonly by: readonly string[];
   readonly notBy: string;
-  /** What the rules of the platform want, where there are any: `platform.protection`. */
+  /** The rules of the platform about it, if any: `platform.protection`. */
   readonly rules?: readonly ApprovalRuleView[];
-  /** Who approved and does not count: they are in none of the groups, or not any more. */
+  /** People whose approval does not count: they are in none of the groups, or no longer. */
   readonly uncounted?: readonly string[];
 }
 
 export interface ApprovalRuleView {
-  /** In the configuration, such as `platform.protection.0`. */
+  /** The rule's place in the configuration, such as `platform.protection.0`. */
   readonly place: string;
   readonly needed: number;
-  /** Whose approval counts now. */
+  /** People whose approval counts now. */
   readonly by: readonly string[];
-  /** Whom the rule names, groups as such; the first of them. */
+  /** The first principals that the rule names; groups are not expanded. */
   readonly from: readonly string[];
-  /** Who of them may approve besides, as far as the configuration lists them; the first of them. */
+  /** The first others who may approve, as far as the configuration lists them. */
   readonly others: readonly string[];
 }
 
-/** A rollback of a release that had come through. */
+/** A rollback of a release that had succeeded. */
 export interface Undone {
-  /** Its release: `web/5`. */
+  /** The release of the rollback: `web/5`. */
   readonly by: string;
-  /** When it had undone it; null until then. */
+  /** When the rollback finished; null until then. */
   readonly at: string | null;
-  /** Until then, that of the rollback: while it is `queued` it waits. */
+  /** The state of the rollback until then: while `queued`, it waits. */
   readonly state?: ReleaseState;
 }
 
-/** What a deploy action runs in production, as its pipeline knows it. */
+/** The version that a deploy action runs in production, as its pipeline knows it. */
 export interface RunsNow {
   readonly action: string;
   readonly version: string;
-  /** The release that brought it, perhaps of another pipeline; null if it ran before the first one. */
+  /** The release that brought it, perhaps of another pipeline; null if it ran before the first release. */
   readonly by: string | null;
 }
 
@@ -122,9 +128,9 @@ export interface ReleaseSummary {
   readonly number: number;
   readonly state: ReleaseState;
   readonly cause: ReleaseCause | null;
-  /** superseded, preempted: the release that it made way for. */
+  /** superseded, preempted: the release that took its place. */
   readonly causedBy?: number;
-  /** The release of which it runs again what did not succeed. */
+  /** The release whose unsuccessful actions it reruns. */
   readonly rerunOf?: number;
   readonly trigger: Trigger;
   readonly startedAt: string;
@@ -132,13 +138,21 @@ export interface ReleaseSummary {
   readonly artifacts: readonly Artifact[];
   /** In the status of its pipeline: who paused the release itself, since when and why. */
   readonly paused?: Pause;
-  /** In lists and in the status of its pipeline: a deploy of it that is paused, since when and why. */
+  /** In lists and in the status of its pipeline: its paused deploy, since when and why. */
   readonly pausedDeploy?: Pause & { readonly id: string };
-  /** What it brought is undone, or being undone; missing if the list or its pipeline no longer has the rollback. */
+  /**
+   * The rollback that has undone it or is undoing it; missing if the list or its pipeline no longer has the rollback.
+   */
   readonly undone?: Undone;
-  /** In its status, that of its pipeline and the history: the release of another pipeline that runs where it had brought its version, such as `web-b/1`. */
+  /**
+   * In its status, that of its pipeline and the history: the release of another pipeline that replaced its version,
+   * such as `web-b/1`.
+   */
   readonly replacedBy?: string;
-  /** In lists and in the status of its pipeline: its workflow is stuck or waits for a worker, so that this is as it was before. */
+  /**
+   * In lists and in the status of its pipeline: its workflow is stuck or waits for a worker, so this information is
+   * old.
+   */
   readonly problem?: string;
 }
 
@@ -153,23 +167,23 @@ export interface ReleaseStatus extends ReleaseSummary {
   readonly webUi: string;
 }
 
-/** What became of the releases that a parent starts: numbers, however many there are; the counts add up to `total`. */
+/** The releases that a parent starts, in numbers; the counts add up to `total`. */
 export interface ChildrenView {
   /**
-   * `selecting`: which they are is being found out; `first`: those run that must succeed before the others start.
-   * Succeeded means that every one of them did.
+   * `selecting`: the children are being determined; `first`: those that must succeed before the others start are
+   * running. Succeeded means that all of them succeeded.
    */
   readonly state: 'selecting' | 'first' | 'running' | 'succeeded' | 'failed' | 'cancelled';
-  /** Those known so far. */
+  /** The number known so far. */
   readonly total: number;
   readonly waiting: number;
   readonly running: number;
   readonly succeeded: number;
   readonly failed: number;
   readonly cancelled: number;
-  /** They will not be: those that go first did not succeed, or a person cancelled. */
+  /** Children that will not start: those that go first did not succeed, or a person cancelled. */
   readonly notStarted: number;
-  /** The first of those that did not succeed. */
+  /** The first children that did not succeed. */
   readonly failures: readonly ChildFailure[];
   /** Why it failed, or starts nothing more. */
   readonly reason: string | null;
@@ -197,28 +211,31 @@ export type DeployOutcome = 'succeeded' | 'reverted' | 'failed' | 'cancelled' | 
 export type Classification = 'success' | 'good-failure' | 'bad-failure';
 export type PhaseState = 'waiting' | 'running' | 'succeeded' | 'skipped' | 'failed' | 'reverted';
 
-/** Pause lies over the states. */
+/** A pause, which is independent of the state. */
 export interface Pause {
   readonly by: 'operator' | 'health' | 'dependency' | 'timeout' | 'unit' | 'action' | 'freeze';
-  /** By a dependency: which one, such as `push type twine`. */
+  /** The dependency that caused it, such as `push type twine`. */
   readonly on?: string;
   readonly actor: string | null;
   readonly at: string;
   readonly reason: string;
-  /** Nobody asks again by itself: it lasts until a person resumes, as after a refusal. */
+  /** It lasts until a person resumes, as after a refusal: nothing is retried. */
   readonly until?: 'resumed';
-  /** In `status`: how what it waits for is now. */
+  /** In `status`: the present state of the dependency. */
   readonly now?: DependencyNow;
 }
 
-/** What a deploy is paused for, as Temporal knows it at this moment; its reason is of the time of the pause. */
+/**
+ * The dependency for which a deploy is paused, as Temporal knows it at this moment; the pause's own reason dates from
+ * its beginning.
+ */
 export interface DependencyNow {
   readonly answers: boolean;
-  /** When it answered last, or was asked in vain; null where Temporal does not say. */
+  /** When it last answered or failed to; null if Temporal does not say. */
   readonly at: string | null;
-  /** What it answered, or what asking it came to. */
+  /** Its answer, or the error. */
   readonly said: string;
-  /** When it is asked again; null while it is being asked. */
+  /** When the next request is made; null during a request. */
   readonly nextAt: string | null;
 }
 
@@ -229,7 +246,7 @@ export interface UnitCounts {
   readonly live: number;
 }
 
-/** Of all units together; counts but `units` are tasks. */
+/** Totals of all units; every count except `units` is of tasks. */
 export interface UnitTotals {
   readonly units: number;
   readonly targeted: number;
@@ -244,20 +261,20 @@ export interface PhaseView {
   /** As written: `3`, `5%`. */
   readonly amount: string;
   readonly state: PhaseState;
-  /** All of them where they are few; of many the first that are not through, and none of phases long past. */
+  /** All units if they are few; otherwise the first unfinished ones, and none of phases long past. */
   readonly units: readonly UnitCounts[];
   /** Missing before its first update. */
   readonly totals?: UnitTotals;
   readonly startedAt: string | null;
   readonly updatedAt: string | null;
-  /** While baking, null; see `bakeUntil`. */
+  /** Null while baking; see `bakeUntil`. */
   readonly bakedAt: string | null;
   readonly bakeUntil: string | null;
   /** Who skipped what, and why. */
   readonly skipped: string | null;
 }
 
-/** Parallel mode: units that health paused by themselves while the others continue. */
+/** Parallel mode: units that a health check paused separately while the others continue. */
 export interface PausedGroup {
   /** `region:x`, or the id of the one unit. */
   readonly group: string;
@@ -275,11 +292,11 @@ export interface HealthRow {
   readonly threshold: number | null;
   readonly samples: number;
   readonly reason: string;
-  /** `observed` of the last evaluations, oldest first; only of the worst rows. */
+  /** `observed` in the last evaluations, oldest first; only for the worst rows. */
   readonly recent?: readonly number[];
 }
 
-/** A check that was unhealthy and that a person let the deploy continue in spite of: by skipping it, or by resuming. */
+/** An unhealthy check that a person overrode, by skipping it or by resuming. */
 export interface Override {
   readonly check: string;
   readonly actor: string;
@@ -294,7 +311,7 @@ export interface TimelineEntry {
   readonly text: string;
 }
 
-/** Where the time went; they add up to the duration of the deploy. */
+/** How the time was spent; the parts add up to the duration of the deploy. */
 export interface Spans {
   readonly lockWaitMs: number;
   readonly windowWaitMs: number;
@@ -314,7 +331,7 @@ export interface RevertView {
   readonly reason: string;
   readonly startedAt: string;
   readonly endedAt: string | null;
-  /** As of a phase. */
+  /** As in a phase. */
   readonly units: readonly (UnitCounts & { readonly toVersion: string })[];
   readonly totals?: UnitTotals;
   /** Units that it cannot bring back: they are gone, or their push type refuses. */
@@ -327,7 +344,10 @@ export interface DeploySummary {
   readonly state: DeployState;
   readonly outcome: DeployOutcome | null;
   readonly classification: Classification | null;
-  /** How far it had got when it failed, from 0 to 1: the tasks until the end of that phase, of those of all phases. */
+  /**
+   * How far it had come when it failed, from 0 to 1: the tasks up to the end of that phase, divided by those of all
+   * phases.
+   */
   readonly progress?: number | null;
   readonly version: string;
   readonly pushType: string;
@@ -335,33 +355,39 @@ export interface DeploySummary {
   readonly paused: Pause | null;
   readonly startedAt: string;
   readonly endedAt: string | null;
-  /** As of a release. */
+  /** As in a release. */
   readonly problem?: string;
 }
 
 export interface DeployStatus extends DeploySummary {
-  /** One sentence: what it is doing, or why and until when it waits. */
+  /** One sentence on what it is doing, or why and until when it waits. */
   readonly summary: string;
-  /** What it waits for before it continues, and until when; null while it waits for nothing, or nobody knows. */
+  /** The reason and the end of its wait; null if it does not wait, or neither is known. */
   readonly blockedBy?: string | null;
   readonly until?: string | null;
-  /** How many others go first, where its change waits for its turn to land. */
+  /** The number of changes before its own in the landing queue. */
   readonly ahead?: number;
-  /** As of an action. */
+  /** As in an action. */
   readonly lock?: string | null;
   readonly heldBy?: Holder;
-  /** As of a release, once it is undone. */
+  /** As in a release, once it is undone. */
   readonly undone?: Undone;
   readonly runsNow?: readonly RunsNow[];
-  /** Of configuration, cancelled or failed: its change is on the branch all the same. Missing if that is not known. */
+  /**
+   * For a cancelled or failed deploy of configuration: its change is on the branch nevertheless. Missing if that is not
+   * known.
+   */
   readonly landed?: { readonly change: number; readonly commit: string };
-  /** Units that it left out since they are unavailable; a follow-on release brings them to its version when they return. */
+  /**
+   * Units that it left out because they are unavailable; a follow-on release brings them to its version when they
+   * return.
+   */
   readonly skipped?: readonly string[];
-  /** What its push type knows its updates by, in order; those of a revert are not among them. */
+  /** The ids of its updates at the push type, in order, without those of a revert. */
   readonly updates?: readonly string[];
-  /** How its phases grow; missing before it is planned. */
+  /** The growth pattern of its phases; missing before it is planned. */
   readonly pattern?: Pattern;
-  /** Of a bad failure: what it failed by, such as `push type twine` or `update timeout`. */
+  /** The cause of a bad failure, such as `push type twine` or `update timeout`. */
   readonly blame?: string;
   readonly phases: readonly PhaseView[];
   readonly pausedGroups?: readonly PausedGroup[];
@@ -370,7 +396,7 @@ export interface DeployStatus extends DeploySummary {
   readonly timeline: readonly TimelineEntry[];
   readonly spans: Spans;
   readonly revert: RevertView | null;
-  /** What to type next, most useful first. */
+  /** The commands to type next, most useful first. */
   readonly next: readonly string[];
   readonly webUi: string;
 }
@@ -383,17 +409,20 @@ export interface PipelineSummary {
   readonly labels: Readonly<Record<string, string>>;
   /** `frozen` when it is both frozen and held. */
   readonly state: 'active' | 'held' | 'frozen';
-  /** When the freeze lifts itself; missing where a person has to. */
+  /** When the freeze ends by itself; missing if a person has to end it. */
   readonly frozenUntil?: string;
   readonly active: readonly number[];
   readonly lastRelease: number | null;
-  /** When it last brought something new into production, by a deploy that succeeded; missing where none has. In lists as of the last release that ended. */
+  /**
+   * When a successful deploy last brought something new into production; missing if none has. In lists as of the last
+   * ended release.
+   */
   readonly deployedAt?: string;
-  /** In lists: who holds it, froze it or retired it, the strongest of these; the reason is shortened. */
+  /** In lists: who retired, froze or holds it (the strongest of these); the reason is shortened. */
   readonly stopped?: Stopped;
-  /** In lists: its workflow has ended, and nothing of it continues; applying it again lets it. */
+  /** In lists: its workflow has ended and nothing of it continues, until it is applied again. */
   readonly ended?: true;
-  /** As of a release. */
+  /** As in a release. */
   readonly problem?: string;
 }
 
@@ -401,13 +430,13 @@ export interface PipelineSummary {
 export interface ScheduleView {
   readonly mode: 'continuous' | 'calendar' | 'manual';
   readonly gates: 'deploys' | 'releases';
-  /** The next time of a calendar; null when there is none, or it is not resolved yet. */
+  /** The next time of a calendar; null if there is none, or it is not resolved yet. */
   readonly next: string | null;
   /** IANA zone of a calendar. */
   readonly timezone?: string;
 }
 
-/** A mutual exclusion group, and `deploy` actions as one: which release holds it and which wait, in their order. */
+/** A mutual exclusion group, or all `deploy` actions as one: the holding release and the waiting ones, in order. */
 export interface GroupView {
   readonly name: string;
   readonly scope: 'pipeline' | 'global';
@@ -415,26 +444,26 @@ export interface GroupView {
   readonly waiting: readonly number[];
 }
 
-/** How a finder stands, as of its last sweeps. */
+/** The state of a finder after its last sweeps. */
 export interface FinderView {
   /** Its name. */
   readonly id: string;
   readonly kind: 'finder';
   /** `idle`: no pipeline uses it; `paused`: a person paused its Temporal Schedule; `unasked`: no worker asks it. */
   readonly state: 'answers' | 'failing' | 'idle' | 'paused' | 'unasked';
-  /** When the last sweep began that it answered; null where none is known. */
+  /** When the last answered sweep began; null if none is known. */
   readonly answeredAt: string | null;
-  /** Failing and unasked: since when, at least. */
+  /** Failing and unasked: the time since which it has been so, at least. */
   readonly since: string | null;
-  /** What it said, or why it is not asked. */
+  /** Its error, or why it is not asked. */
   readonly reason: string | null;
-  /** When it is asked next; null while it is being asked, and where nobody knows. */
+  /** When it is asked next; null while it is being asked, or if not known. */
   readonly nextAt: string | null;
-  /** What its last sweep could not bring: the first reasons. In the status of a pipeline, its own. */
+  /** The first reasons why artifacts of its last sweep were refused. In the status of a pipeline, only its own. */
   readonly refused: readonly string[];
 }
 
-/** Why a release of a pipeline does not continue. */
+/** The reason why a release of a pipeline waits. */
 export interface WaitView {
   readonly release: number;
   /** Null while the whole release waits to start. */
@@ -448,32 +477,35 @@ export interface Stopped {
   readonly actor: string;
   readonly at: string;
   readonly reason: string;
-  /** Of a freeze: when it lifts itself. */
+  /** When a freeze ends by itself. */
   readonly until?: string;
 }
 
-/** Units that a follow-on was to bring to the version that runs elsewhere, and did not. */
+/** Units that a follow-on failed to bring to the version that runs elsewhere. */
 export interface BehindView {
   readonly action: string;
   readonly units: readonly string[];
-  /** So many more, whose names the pipeline has no room for. */
+  /** The number of further units, whose names the pipeline has no room for. */
   readonly more?: number;
   readonly version: string;
-  /** The follow-on that ended without. */
+  /** The follow-on that failed to. */
   readonly release: number;
-  /** The command that brings them. */
+  /** The command that updates them. */
   readonly bring: string;
 }
 
-/** What a deploy action brought last, and what runs there if another pipeline has deployed since. */
+/** The last version of a deploy action, and its replacement if another pipeline has deployed since. */
 export interface GoodView {
   readonly release: number;
   readonly version: string;
   /** `by` is the release of the other pipeline; `on` names the units if only some are affected. */
   readonly replaced?: { readonly by: string; readonly version: string; readonly on?: string };
-  /** The locks that have it could not be read in time. */
+  /** The locks that know this could not be read in time. */
   readonly replacedUnknown?: true;
-  /** What a later release brought, until the rollback `by` has ended for this action: so long its units run that version, or both. */
+  /**
+   * A later release's version that the rollback `by` is undoing: until that has ended for this action, its units run
+   * that version, or both.
+   */
   readonly undoing?: { readonly release: number; readonly version: string; readonly by: string };
 }
 
@@ -484,20 +516,20 @@ export interface PipelineStatus extends PipelineSummary {
   readonly retired?: Stopped;
   readonly schedule?: ScheduleView;
   readonly groups?: readonly GroupView[];
-  /** Of deploy actions whose windows let only so many begin: when the last ones did, oldest first. */
+  /** For deploy actions with `maxDeploys` in a window: when the last ones began, oldest first. */
   readonly begun?: Readonly<Record<string, readonly string[]>>;
-  /** What is waited for: by queued releases, and by actions of running ones. */
+  /** The waits of queued releases, and of actions of running ones. */
   readonly waits?: readonly WaitView[];
-  /** The latest of each input that finders, webhooks or people brought. */
+  /** The latest artifact of each input from finders, webhooks or people. */
   readonly inputs?: readonly Artifact[];
-  /** Those that look for its inputs; missing where Temporal could not say in time. */
+  /** The finders of its inputs; missing if Temporal did not answer in time. */
   readonly finders?: readonly FinderView[];
-  /** What finders and webhooks brought after something newer: it started nothing. */
+  /** Artifacts that arrived after a newer one, and started no release. */
   readonly late?: readonly { readonly artifact: string; readonly at: string; readonly behind: string }[];
   readonly knownBad: readonly { readonly artifact: string; readonly at: string; readonly reason: string }[];
-  /** Per deploy action: what it brought to production last, and which release did. */
+  /** For each deploy action: the last version in production, and its release. */
   readonly lastGood: Readonly<Record<string, GoodView>>;
-  /** What is left behind; nothing tries again by itself. */
+  /** Units left behind; nothing retries them automatically. */
   readonly behind?: readonly BehindView[];
   readonly releases: readonly ReleaseSummary[];
   readonly commands: readonly CommandRecord[];
@@ -513,13 +545,16 @@ export interface PlanView {
   readonly pipeline: string;
   readonly action: string;
   readonly pattern: string;
-  /** What its version has to soak in before it begins, and for how long; the times of the phases are without. `for` is `forMs` as it was called before. */
+  /**
+   * Where and for how long its version has to soak first; the times of the phases do not include this. `for` is the
+   * former name of `forMs`.
+   */
   readonly soak?: SoakSpec & { readonly forMs: number };
-  /** A release that waits in the queue for longer is cancelled; missing where none is. */
+  /** A release that waits in the queue for longer is cancelled; missing if releases never expire. */
   readonly expireAfterMs?: number;
-  /** When it may update; missing where that is always. */
+  /** When it may update; missing if always. */
   readonly windows?: readonly WindowSpec[];
-  /** Those that it meets. */
+  /** The blackouts that it would run into. */
   readonly blackouts?: readonly BlackoutSpec[];
   readonly phases: readonly {
     readonly index: number;
@@ -532,7 +567,7 @@ export interface PlanView {
     readonly updatedAt: string | null;
     readonly bakedAt: string | null;
   }[];
-  /** Every check in words, whole, also where the file takes a ready one. */
+  /** Every check in full words, also if the file refers to a ready check. */
   readonly checks: readonly { readonly name: string; readonly rule: string }[];
   readonly finishesAt: string | null;
   readonly warnings: readonly { readonly code: string; readonly message: string }[];
@@ -541,17 +576,20 @@ export interface PlanView {
 /** How many entries of a list were left out, by the name of the list. */
 export type Omitted = Readonly<Record<string, number>>;
 
-/** A finished release in `history`. Its artifacts are what identifies them; `omitted` says how much of its lists is left out. */
+/**
+ * A finished release in `history`. Its artifacts have identities only; `omitted` counts the entries left out of its
+ * lists.
+ */
 export interface HistoryRow extends ReleaseSummary {
   readonly durationMs: number | null;
   /** It ended while it waited to start. */
   readonly neverStarted?: true;
-  /** It comes from an import: only what the file said is known about it. */
+  /** It comes from an import: only the contents of the imported file are known about it. */
   readonly imported?: true;
-  /** Of a rerun: the first release in its line, where it stands among the others. */
+  /** For a rerun: the number of the first release in its line, which is its place in the order. */
   readonly place?: number;
   readonly omitted?: Omitted;
-  /** Of a follow-on: what it was to bring to the version of `trigger.of`. */
+  /** For a follow-on: the units that it was to bring to the version of `trigger.of`. */
   readonly followOn?: { readonly action: string; readonly units: readonly string[]; readonly more?: number };
   readonly deploys: readonly DeployRow[];
 }
@@ -562,10 +600,10 @@ export interface DeployRow {
   readonly outcome: DeployOutcome;
   readonly classification: Classification;
   readonly version: string;
-  /** Units that it left out since they were unavailable. */
+  /** Units that it left out because they were unavailable. */
   readonly skipped?: readonly string[];
   readonly progress?: number;
-  /** Who reverted it (`health` or a person), and whether its version is known-bad; rows from before that was kept have none. */
+  /** Who reverted it (`health` or a person), and whether its version is known-bad; missing in old rows. */
   readonly reverted?: { readonly by: string; readonly bad: boolean };
   readonly overridden?: readonly Override[];
   readonly omitted?: Omitted;

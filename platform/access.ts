@@ -7,16 +7,16 @@ import type { Env } from './env';
 import { readSecrets, secretVariables } from './secrets';
 
 /**
- * Who may come in through the HTTP front end, as `tokens` and `webhooks` of conveyor.config.yaml say. Secrets are read
- * from the environment variables that the file names and never stand in it. A variable that is not set closes its door
- * and no other: a worker has no use for any, and a development stack starts without.
+ * Access to the HTTP front end: `tokens` and `webhooks` of conveyor.config.yaml. Secrets are in environment variables
+ * that the file names, never in the file itself. An unset variable disables only its own token or webhook: workers need
+ * none of them, and a development stack starts without.
  */
 export interface Access {
   readonly tokens: readonly ApiToken[];
-  /** Whether whoever only looks needs a token; null where the file leaves it to the place at which the server listens. */
+  /** Whether readers need a token; null if the file leaves it to the address at which the server listens. */
   readonly reads: ReadPolicy | null;
   readonly webhooks: Readonly<Record<WebhookKind, readonly WebhookSource[]>>;
-  /** Variables that the file names and the environment does not have. */
+  /** Variables that the file names but the environment lacks. */
   readonly unset: readonly string[];
 }
 
@@ -30,19 +30,19 @@ export interface ApiToken {
 
 export type WebhookKind = 'github' | 'standard';
 
-/** Where signed deliveries come from. Any of the secrets may have signed; without one, none is believed. */
+/** A source of signed deliveries. Any of the secrets may sign; without one, no delivery is accepted. */
 export interface WebhookSource {
-  /** `github` or `standard` where there is one that has no name of its own. */
+  /** `github` or `standard` for a single source without a name. */
   readonly name: string;
-  /** On whose behalf its releases start. */
+  /** The principal for which its releases start. */
   readonly actor: string;
   readonly secrets: readonly string[];
   readonly secretEnvs: readonly string[];
-  /** What it may say; null where the file does not say. */
+  /** Its scope; null if the file has none. */
   readonly scope: WebhookScope | null;
 }
 
-/** Groups own things, and people and services act: nobody would know which person acted as a group. */
+/** Groups only own things, and people and services act: otherwise the person behind an action would be unknown. */
 const actorPrincipal = z
   .string()
   .regex(PRINCIPAL, { error: 'expected a principal such as service:ci', abort: true })
@@ -81,7 +81,7 @@ const standard = z.strictObject({
 
 const sourceName = { name: z.string().regex(NAME, { error: 'expected lower-case letters, digits and hyphens' }) };
 
-/** One source, or several that have names. Unlike a union it says what is wrong, and where. */
+/** One source, or several with names. Unlike a union, its errors name the problem and its place. */
 const oneOrSeveral = <T extends z.ZodType, L extends z.ZodType>(one: T, several: L) =>
   z
     .unknown()
@@ -107,7 +107,7 @@ export const accessFields = {
 
 type AccessConfig = { readonly [F in keyof typeof accessFields]: z.output<(typeof accessFields)[F]> };
 
-/** @throws ConveyorError `config-invalid` for a secret that can be guessed, or that several have */
+/** @throws ConveyorError `config-invalid` for a weak secret, or one that is used twice */
 export function toAccess({ tokens, reads, webhooks }: AccessConfig, env: Env, file: string): Access {
   const read = {
     github: toSources('github', webhooks.github, env, file),
@@ -126,7 +126,7 @@ export function toAccess({ tokens, reads, webhooks }: AccessConfig, env: Env, fi
   };
 }
 
-/** A secret says who it is: of one that two have, nobody knows which of them came. */
+/** A secret identifies its owner: with a shared one, the owner would be ambiguous. */
 function refuseShared(all: readonly (readonly string[])[], env: Env, file: string): void {
   const holders = new Map<string, { readonly variable: string; readonly of: number }>();
   for (const [of, variable] of all.flatMap((variables, index) => variables.map((one) => [index, one] as const))) {
@@ -135,7 +135,7 @@ function refuseShared(all: readonly (readonly string[])[], env: Env, file: strin
     if (other !== undefined && other.of !== of) {
       const which =
         other.variable === variable
-          ? `${variable} stands twice`
+          ? `${variable} is listed twice`
           : `${other.variable} and ${variable} hold the same secret`;
       throw conveyorError('config-invalid', {
         file,
@@ -146,7 +146,7 @@ function refuseShared(all: readonly (readonly string[])[], env: Env, file: strin
   }
 }
 
-/** Sources that may say whatever somebody may, although they are open: by their keys in the file. */
+/** Enabled sources without a scope, by their keys in the file. */
 export const withoutScope = ({ webhooks }: Pick<Access, 'webhooks'>): readonly string[] =>
   Object.entries(webhooks).flatMap(([kind, all]) =>
     all
@@ -172,7 +172,7 @@ function toSources(
   }));
 }
 
-/** A push speaks of commits, and addresses nobody. */
+/** A push is about commits and addresses no pipeline. */
 function toScope(kind: WebhookKind, given: Omit<GivenSource, 'name' | 'secretEnv' | 'actor'>): WebhookScope | null {
   if (Object.values(given).every((value) => value === undefined)) return null;
   const { repositories, with: about } = given;

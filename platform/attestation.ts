@@ -8,8 +8,8 @@ import { onOneLine } from '../domain/plainText';
 import { cutText, sizeAndLimit, textBytes } from '../domain/size';
 
 /**
- * Attestations: DSSE envelopes around in-toto Statements, which travel in the metadata of the artifacts that they are about. Whatever is
- * in one was written by anybody until a key has verified it.
+ * Attestations: DSSE envelopes around in-toto Statements, which travel in the metadata of their artifacts. Their
+ * contents are untrusted until a key has verified them.
  */
 
 export interface SigningKey {
@@ -20,7 +20,7 @@ export interface SigningKey {
 const PAYLOAD_TYPE = 'application/vnd.in-toto+json';
 const STATEMENT = 'https://in-toto.io/Statement/v1';
 
-/** A key that can verify, or why a text holds none. */
+/** A verifying key, or why the text is none. */
 export function publicKeyOf(pem: string): KeyObject | string {
   if (pem.includes('PRIVATE KEY'))
     return 'this is a private key: give its public half (openssl pkey -in FILE -pubout), and sign with another one from now on';
@@ -36,7 +36,10 @@ export function publicKeyOf(pem: string): KeyObject | string {
   return `expected a key of Ed25519 or ECDSA P-256; this one is ${type ?? 'unknown'}${namedCurve === undefined ? '' : ` ${namedCurve}`}`;
 }
 
-/** Which keys have signed an artifact for a pipeline, or for all (null), by all attestations in its metadata. Never throws, whatever those hold. */
+/**
+ * The keys that have signed an artifact for a pipeline, or for all (null), according to the attestations in its
+ * metadata. Never throws, even for malformed ones.
+ */
 export function signersOf(
   keys: readonly SigningKey[],
   { metadata, ...artifact }: Artifact,
@@ -54,7 +57,7 @@ export function signersOf(
 
 type AttestedArtifact = Pick<Artifact, 'name' | 'version' | 'digest'> & { readonly pipeline: string | null };
 
-/** Which keys have signed that very version, by one attestation. */
+/** The keys that have signed exactly this version in one attestation. */
 function attested(keys: readonly SigningKey[], text: string, about: AttestedArtifact): Signers {
   const envelope = readEnvelope(text);
   if (typeof envelope === 'string') return { by: [], not: [envelope] };
@@ -71,16 +74,16 @@ function attested(keys: readonly SigningKey[], text: string, about: AttestedArti
   return other === undefined ? { by, not } : { by: [], not: [other] };
 }
 
-/** The id is a hint that anybody may write. */
+/** The id is only an unsigned hint. */
 const ofNoKey = (keyid: string | undefined): string =>
-  `a signature${keyid ? ` (keyid ${excerptLine(keyid)})` : ''} is by none of the platform's keys, or of something else`;
+  `a signature${keyid ? ` (keyid ${excerptLine(keyid)})` : ''} is by none of the platform's keys, or for other content`;
 
 interface Envelope {
   readonly payload: Buffer;
   readonly signatures: readonly { readonly sig: Buffer; readonly keyid?: string | undefined }[];
 }
 
-/** Either alphabet, with padding or without, and nothing else: Node would skip what it does not know. */
+/** Either alphabet, with padding or without, and nothing else: Node would skip unknown characters. */
 const BASE64 = /^(?:[\w+/-]{4})*(?:[\w+/-]{2}(?:==)?|[\w+/-]{3}=?)?$/;
 const base64 = z
   .string()
@@ -103,7 +106,7 @@ const envelopeSchema = z.object({
     .min(1),
 });
 
-/** @returns why it is none, where it is none */
+/** @returns the envelope, or why the text is none */
 function readEnvelope(text: string): Envelope | string {
   const { max } = ARTIFACT_LIMITS.metadataValue;
   const bytes = text.length > max ? text.length : textBytes(text);
@@ -125,7 +128,7 @@ function parseJsonAs<T>(schema: z.ZodType<T>, text: string, what: string): T | s
   return `it is not ${what}: ${issue?.path.join('.') || '(top)'}: ${issue?.message ?? ''}`;
 }
 
-/** What is signed: the type together with the payload, so that one of another type is no signature of this. */
+/** The signed bytes: the type together with the payload, so that a signature for another type does not fit. */
 const preAuthenticated = (payload: Buffer): Buffer =>
   Buffer.concat([Buffer.from(`DSSEv1 ${PAYLOAD_TYPE.length} ${PAYLOAD_TYPE} ${payload.length} `), payload]);
 
@@ -184,7 +187,7 @@ function whyNotAbout(statement: Statement, { name, version, digest, pipeline }: 
   return `it is about ${wanted} with ${digests ? excerptLine(digests) : 'no digest'}, and this one has ${digest ?? 'no digest'}`;
 }
 
-/** Where neither has one, the version says it all. */
+/** If neither has a digest, the version suffices. */
 function hasDigest({ digest = {} }: Subject, wanted: string | undefined): boolean {
   if (wanted === undefined) return Object.keys(digest).length === 0;
   return Object.entries(digest).some(

@@ -1,15 +1,15 @@
 import { z } from 'zod';
 import { ON_RUNNING, type OnRunning } from '../domain/bugs/consequence';
 
-/** How bugs in what others build are followed: `bugs` of conveyor.config.yaml. */
+/** How bugs in dependencies are handled: `bugs` of conveyor.config.yaml. */
 export interface BugSettings {
-  /** A chain of at most so many dependencies counts. */
+  /** The longest chain of dependencies that counts. */
   readonly depth: number;
-  /** What deploys do that run with a bug as it is reported. */
+  /** The effect of a new bug on running deploys that contain it. */
   readonly onRunning: OnRunning;
 }
 
-/** Of chains by which bugs reach programs, nearly all are shorter. */
+/** Nearly all chains from bugs to programs are shorter. */
 const DEFAULT_DEPTH = 14;
 
 /** The key of conveyor.config.yaml that this file is about. */

@@ -7,7 +7,7 @@ import type { Env } from './env';
 
 type StoreRepositories = readonly Pick<ConfigRepositorySettings, 'name' | 'tls'>[];
 
-/** The certificates by which processes of this machine come to Temporal; undefined where they come without TLS. */
+/** The certificates with which processes of this machine connect to Temporal; undefined without TLS. */
 export async function certificatesForTemporal(env: Env): Promise<CertificateLook[] | undefined> {
   try {
     const { tls, apiKey } = await loadTemporalProfile(env);
@@ -21,7 +21,7 @@ export async function certificatesForTemporal(env: Env): Promise<CertificateLook
   }
 }
 
-/** By which name its certificate is checked, if not by that of its address. */
+/** The name for checking its certificate, if it differs from the address. */
 export async function readTemporalServerName(env: Env): Promise<string | undefined> {
   try {
     return (await loadTemporalProfile(env)).tls?.serverName;
@@ -30,15 +30,15 @@ export async function readTemporalServerName(env: Env): Promise<string | undefin
   }
 }
 
-/** @throws Error where the file of its settings is not as it should be */
+/** @throws Error if its settings file is invalid */
 async function loadTemporalProfile(env: Env) {
-  // If this file loaded it, every command would take longer.
+  // Loaded here, because loading it with this file would slow every command.
   const { loadClientConfigProfile } = await import('@temporalio/envconfig');
   const set = Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined);
   return loadClientConfigProfile({ overrideEnvVars: Object.fromEntries(set) });
 }
 
-/** Those by which they come to the stores of configuration. Keys that sign have no date. */
+/** The certificates for configuration stores. Signing keys have no expiry. */
 export const certificatesForStores = (repositories: StoreRepositories): CertificateLook[] =>
   repositories.flatMap(certificatesForStore);
 

@@ -5,7 +5,7 @@ import { conveyorError } from '../domain/errors';
 import { isJsonObject } from '../domain/json';
 import { isRunning, machineId, readProcessStart } from './processLife';
 
-/** Keeps other processes away from files that one alone may write, until it is released or this process ends. */
+/** The exclusive right to write some files, until it is released or this process ends. */
 export interface Claim {
   release(): void;
 }
@@ -23,24 +23,24 @@ interface Holder {
 }
 
 interface ClaimOptions {
-  /** As an error names the files. */
+  /** The name of the files in errors. */
   readonly what: string;
-  /** Called when another process has taken over because this one stood still. It must write nothing more. */
+  /** Called when another process has taken over because this one hung. It must not write any more. */
   readonly onLost: (error: Error) => void;
-  /** How often it is looked at. Default 5 s. */
+  /** How often the claim is checked. Default 5 s. */
   readonly beatMs?: number;
 }
 
 const BEAT_MS = 5_000;
-/** A holder on another machine that has shown no sign of life for so long is dead. */
+/** A holder on another machine counts as dead after this long without a sign of life. */
 const SILENT_MS = 20_000;
-/** Others may be as quick to take over; one of them has the files then. */
+/** Other processes may take over at the same time; one of them then has the files. */
 const MOST_TRIES = 10;
 
 /**
  * Claims files for this process, and takes over the claim of a killed one.
  * @param file the file that names the holder
- * @throws ConveyorError `files-in-use`, with the holder; the error of the disk where the file cannot be written
+ * @throws ConveyorError `files-in-use`, with the holder; the error of the disk if the file cannot be written
  */
 export function claim(file: string, { what, onLost, beatMs = BEAT_MS }: ClaimOptions): Claim {
   const text = JSON.stringify(describeOwnProcess());
@@ -73,7 +73,7 @@ function take(file: string, text: string, what: string): void {
   throw createInUseError(what, found === undefined ? undefined : parseHolder(found));
 }
 
-/** Whole or not at all. False where there is a claim already. */
+/** Writes the claim atomically. False if there already is one. */
 function tryPut(file: string, text: string): boolean {
   const own = `${file}.${randomUUID()}`;
   try {
@@ -88,7 +88,7 @@ function tryPut(file: string, text: string): boolean {
   }
 }
 
-/** The claim of a dead process. One that another process has put in its place meanwhile is put back. */
+/** Removes the claim of a dead process. A claim that another process has made meanwhile is restored. */
 function takeAway(file: string, dead: string): void {
   const aside = `${file}.${randomUUID()}`;
   try {
@@ -102,7 +102,7 @@ function takeAway(file: string, dead: string): void {
   }
 }
 
-/** Shows that this process lives; whose the files are, if they are not its own any more. */
+/** Shows that this process is alive; returns the new holder if the claim was lost. */
 function findOtherHolder(file: string, text: string): Holder | undefined {
   try {
     const found = readClaim(file);
@@ -111,7 +111,7 @@ function findOtherHolder(file: string, text: string): Holder | undefined {
     if (found === undefined) tryPut(file, text);
     utimesSync(file, new Date(), new Date());
   } catch {
-    // A disk that takes nothing takes nothing of another process either.
+    // If the disk refuses writes, it refuses those of other processes, too.
   }
   return undefined;
 }
@@ -129,7 +129,7 @@ const describeOwnProcess = (): Holder => ({
   ...{ since: Date.now(), token: randomUUID() },
 });
 
-/** Undefined for what no claim wrote. */
+/** Undefined for text that no claim wrote. */
 function parseHolder(text: string): Holder | undefined {
   try {
     const value = JSON.parse(text) as unknown;

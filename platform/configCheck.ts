@@ -8,11 +8,11 @@ import { pushTypeProtocol } from '../sdk/protocol/pushType';
 import type { Fetch } from '../sdk/request';
 import type { Registry } from './registry';
 
-/** `apply` waits no longer for all push types together. */
+/** The most that `apply` waits for all push types together. */
 const ANSWERS_WITHIN_MS = 5_000;
 const ASKED_AT_ONCE = 8;
 
-/** One that did not answer is not asked again for so long: each pipeline of a long `apply` would wait for it. */
+/** How long a silent push type is not asked again: otherwise each pipeline of a long `apply` would wait for it. */
 const SPARED_MS = 30_000;
 
 interface CheckOptions {

@@ -1,6 +1,7 @@
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
 import { isStoreOpenToOthers, whyNotStoreUrls } from '../domain/config/storeUrl';
+import type { PathRule } from '../domain/access/paths';
 import { NAME } from '../domain/ids';
 import { ACCESS_LIMITS } from '../domain/limits';
 import type { Principal } from '../domain/principals';
@@ -9,22 +10,24 @@ import type { Env } from './env';
 import { programsSchema } from './programs';
 import { variableName } from './secrets';
 
-/** A repository of configuration, and where its values go. */
+/** A configuration repository and the store of its values. */
 export interface ConfigRepositorySettings {
   readonly name: string;
-  /** A path or a URL, as git takes it. */
+  /** A path or a URL for git. */
   readonly git: string;
   readonly branch: string;
-  /** The store that hosts read, of a cluster with commas; null where nobody reads it. */
+  /** The URLs of the store that hosts read, separated by commas; null if hosts do not read it. */
   readonly etcd: string | null;
-  /** The user with which it is entered; missing if the store is open. */
+  /** The user for the store; missing if the store is open. */
   readonly login?: StoreLogin;
   /** Certificates of the connection to it. */
   readonly tls?: StoreTls;
   /** Files with the keys by which hosts verify what they read; missing if nothing is signed. */
   readonly signing?: StoreSigningFiles;
-  /** Who may propose changes; missing where the file lists nobody. */
+  /** The principals who may propose changes; missing if the file lists none. */
   readonly owners?: readonly Principal[];
+  /** More principals, who may propose changes of some paths. */
+  readonly paths?: readonly PathRule[];
 }
 
 /** A user of the store. The password is undefined if its variable is not set: such a process cannot enter. */
@@ -83,8 +86,25 @@ const urlOrStore = z.unknown().transform((value, context): z.output<typeof store
   return z.NEVER;
 });
 
+/** Paths of values and sources have only these characters, so a pattern with others would match nothing. */
+const pathName = z
+  .string()
+  .max(ACCESS_LIMITS.pattern.max)
+  .regex(/^[A-Za-z0-9*_.-]+(\/[A-Za-z0-9*_.-]+)*\/?$/, {
+    error:
+      'expected a path such as feed/limits, all below one such as feed/, or a pattern such as models/*; only * is special',
+  })
+  .refine((text) => text.split('*').length - 1 <= ACCESS_LIMITS.stars.max, {
+    error: `expected at most ${ACCESS_LIMITS.stars.max} of *`,
+  });
+
+const pathRule = z.strictObject({
+  names: listOf(pathName, ACCESS_LIMITS.patterns).min(1, { error: 'expected at least one path' }),
+  by: listOf(principal, ACCESS_LIMITS.principals).min(1, { error: 'expected at least one principal' }),
+});
+
 const repositorySchema = z.strictObject({
-  // What begins with a dash would be an option, and ext:: a program.
+  // A leading dash would be an option, and ext:: would run a program.
   git: z
     .string()
     .min(1)
@@ -102,6 +122,9 @@ const repositorySchema = z.strictObject({
   etcd: urlOrStore.optional(),
   owners: listOf(principal, ACCESS_LIMITS.principals)
     .min(1, { error: 'expected at least one principal; without any, leave it out' })
+    .optional(),
+  paths: listOf(pathRule, ACCESS_LIMITS.rules)
+    .min(1, { error: 'expected at least one rule; without any, leave it out' })
     .optional(),
 });
 
@@ -122,10 +145,11 @@ export const toConfigRepositories = (
   env: Env,
   file: string,
 ): readonly ConfigRepositorySettings[] =>
-  Object.entries(config.repositories).map(([name, { git, branch, etcd, owners }]) => ({
+  Object.entries(config.repositories).map(([name, { git, branch, etcd, owners, paths }]) => ({
     ...{ name, branch, etcd: etcd?.url ?? null },
     ...storeAccess(etcd, env, dirname(file)),
     ...(owners === undefined ? {} : { owners }),
+    ...(paths === undefined ? {} : { paths }),
     git: /^[\w.@-]+:/.test(git) ? git : resolve(dirname(file), git),
   }));
 

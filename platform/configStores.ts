@@ -10,10 +10,12 @@ export const lintStores = (all: readonly ConfigRepositorySettings[]): readonly s
     const at = `config.repositories.${name}.etcd`;
     return [
       ...(login === undefined
-        ? [`${at}: without a user, whoever reaches the store changes what hosts read (docs/guides/secure.md)`]
+        ? [
+            `${at}: without a user, any process that reaches the store can change what hosts read (docs/guides/secure.md)`,
+          ]
         : []),
       ...(signing?.key === undefined
-        ? [`${at}: without a signingKey, hosts believe whatever the store holds (docs/guides/secure.md)`]
+        ? [`${at}: without a signingKey, hosts trust any content of the store (docs/guides/secure.md)`]
         : []),
     ];
   });

@@ -17,7 +17,7 @@ const EXTENSION_KINDS = [
 
 export type ExtensionKind = (typeof EXTENSION_KINDS)[number];
 
-/** How a service is reached. `token` was read from the environment variable that `tokenEnv` names. */
+/** The address and credentials of a service. `token` was read from the environment variable that `tokenEnv` names. */
 export interface ExtensionRef {
   readonly name: string;
   readonly kind: ExtensionKind;
@@ -25,11 +25,11 @@ export interface ExtensionRef {
   readonly url: string;
   readonly token?: string;
   readonly timeoutMs: number;
-  /** Of a data source only. */
+  /** Only for a data source. */
   readonly prometheus?: SourceRef['prometheus'];
   /** A dependency graph that is a folder of SBOMs, which Conveyor reads itself. */
   readonly holdsSboms?: true;
-  /** Of tickets only: it takes events instead of the protocol. */
+  /** Only for tickets: it receives events instead of the protocol. */
   readonly isWebhook?: true;
 }
 
@@ -46,7 +46,7 @@ export const extensionSchema = z
   .strictObject({
     name: z.string().regex(NAME, { error: 'expected lower-case letters, digits and hyphens' }),
     kind: z.enum(EXTENSION_KINDS),
-    /** What a service is, unless it speaks the protocol of its kind. */
+    /** The type of a service that does not speak the protocol of its kind. */
     type: z.enum(['prometheus', 'sboms', 'webhook']).optional(),
     taskLabel: label.optional(),
     unitLabel: label.optional(),
@@ -56,7 +56,7 @@ export const extensionSchema = z
         error: 'expected a URL such as http://localhost:4400/push-types/twine',
         abort: true,
       })
-      .refine(isPlain, { error: 'a URL holds no name, password or query here: tokenEnv is for what is secret' }),
+      .refine(isPlain, { error: 'a URL has no name, password or query here: use tokenEnv for secrets' }),
     tokenEnv: z.string().optional(),
     timeout: duration.default(EXTENSION_TIMEOUT_MS),
   })
@@ -95,7 +95,7 @@ export function rejectDuplicates(extensions: readonly ExtensionRef[], file: stri
   }
 }
 
-/** @throws ConveyorError `config-invalid`, since a worker could ask it nothing */
+/** @throws ConveyorError `config-invalid`, because no worker could reach it */
 export function rejectOutside(
   extensions: readonly ExtensionRef[],
   allow: readonly string[] | null,

@@ -13,17 +13,17 @@ export interface LiveOptions {
   now?(): number;
 }
 
-/** How the file stands. */
+/** The state of the file. */
 export interface ConfigState {
-  /** Why what it says does not count; null when it does. */
+  /** Why its present content is not in use; null if it is. */
   readonly problem: string | null;
-  /** When what counts was read, ms since the epoch. */
+  /** When the configuration in use was read, in ms since the epoch. */
   readonly readAtMs: number;
 }
 
 /**
- * The configuration as its file says now: it is looked at every two seconds, and read again when it has changed. One that is not valid
- * takes nothing away: the last good one counts until the file is fixed, and `log` gets both.
+ * The present configuration: the file is checked every two seconds and read again after a change. If it is invalid, the
+ * last valid one stays in use until the file is fixed; `log` reports both.
  */
 export class LiveRegistry {
   private readonly first: Registry;
@@ -55,7 +55,7 @@ export class LiveRegistry {
     return new Proxy(this.first, { get: (_first, part) => this.current()[part as keyof Registry] });
   }
 
-  /** SHA-256 of the text that counts now, in hexadecimal. */
+  /** SHA-256 of the text in use, in hexadecimal. */
   digest(): string {
     return this.read.digest;
   }
@@ -64,7 +64,7 @@ export class LiveRegistry {
     return this.state;
   }
 
-  /** Called with each configuration that counts from now on. */
+  /** Calls the listener with each new configuration in use. */
   onChange(listener: (registry: Registry) => void): void {
     this.listeners.push(listener);
   }
@@ -75,12 +75,12 @@ export class LiveRegistry {
     const stamp = readStamp(file);
     if (stamp === this.seen) return;
     const next = this.attempt(file);
-    // The file is being written, and this read may have seen half of it.
+    // The file may be in the middle of a write.
     if (readStamp(file) !== stamp) return;
     this.seen = stamp;
     if (typeof next === 'string') {
       this.state = { ...this.state, problem: next };
-      this.log(`${next}; what it said before counts until it is fixed`);
+      this.log(`${next}; the previous configuration stays in use until it is fixed`);
       return;
     }
     this.take(next);
@@ -89,7 +89,7 @@ export class LiveRegistry {
   private attempt(file: string): ConfigRead | string {
     try {
       const next = readConfig(file, this.env);
-      // An editor begins with an empty file, which would let everybody do everything.
+      // An editor may begin with an empty file, which would permit everything to all.
       return next.isEmpty ? `${file} is empty` : next;
     } catch (error) {
       if (error instanceof ConveyorError) return error.message;
@@ -104,7 +104,7 @@ export class LiveRegistry {
     this.read = { ...rest, registry: { ...registry, ...kept } };
     this.state = { problem: null, readAtMs: this.now() };
     this.log(`${registry.file} was read again`);
-    if (later.length > 0) this.log(`what it changes of ${later.join(' and ')} takes effect at the next start`);
+    if (later.length > 0) this.log(`its changes of ${later.join(' and ')} take effect at the next start`);
     for (const warning of registry.warnings) this.log(warning);
     for (const listener of this.listeners) listener(this.current());
   }
@@ -114,7 +114,7 @@ export class LiveRegistry {
   }
 }
 
-/** Editors write a file anew, so that its times and its size may be the same: its inode is not. */
+/** Editors replace a file, whose times and size may stay the same, but not its inode. */
 function readStamp(file: string): string {
   const { mtimeMs = 0, size = 0, ino = 0 } = statSync(file, { throwIfNoEntry: false }) ?? {};
   return `${mtimeMs} ${size} ${ino}`;

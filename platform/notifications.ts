@@ -4,22 +4,24 @@ import { duration } from '../domain/spec/scalars';
 import type { Env } from './env';
 import { signingKey, readSecrets, secretVariables, variableName } from './secrets';
 
-/** How workers send notifications: `notifications` of conveyor.config.yaml. Secrets stand in the variables that it names. */
+/**
+ * How workers send notifications: `notifications` of conveyor.config.yaml. Secrets are in the variables that it names.
+ */
 export interface Notifications {
-  /** The variables that a pipeline may take its URL from; undefined when this worker does not have one. */
+  /** The variables that a pipeline may take its URL from; undefined if this worker lacks one. */
   readonly variables: Env;
-  /** What the keys of receivers are made of; none: deliveries to them are not signed. */
+  /** The secrets from which receivers' keys are derived; without any, deliveries are not signed. */
   readonly secrets: readonly string[];
   /** Receivers that have other keys. */
   readonly receivers: readonly Receiver[];
   readonly timeoutMs: number;
   /** Whether addresses that pipelines write out may be of this machine or of private networks. */
   readonly internal: boolean;
-  /** Patterns of the hosts that anything may be sent to; null: to any. */
+  /** Patterns of allowed hosts; null allows all. */
   readonly allowed: readonly string[] | null;
 }
 
-/** Who is known by the beginning of its address, and the secrets that sign what it gets. */
+/** A receiver, recognised by the beginning of its address, and the secrets that sign its deliveries. */
 interface Receiver {
   readonly place: string;
   readonly secrets: readonly string[];
@@ -56,7 +58,7 @@ interface NotificationsConfig {
   readonly egress?: z.output<typeof notificationFields.egress>;
 }
 
-/** A secret that is not set is left out: what shares the file with workers has no use for it. */
+/** An unset secret is left out: other processes share the file with workers and do not need it. */
 export function toNotifications({ notifications, egress }: NotificationsConfig, env: Env, file: string): Notifications {
   return {
     variables: Object.fromEntries((notifications.env ?? []).map((name) => [name, env[name]])),
@@ -72,8 +74,8 @@ export function toNotifications({ notifications, egress }: NotificationsConfig, 
 }
 
 /**
- * What a delivery is signed with: the keys that the configuration has for its receiver, else keys made of the platform's secrets for
- * this address alone, so that no receiver can write in Conveyor's name to another.
+ * The keys that sign a delivery: those configured for its receiver, else keys derived from the platform's secrets for
+ * this address alone, so that no receiver can impersonate Conveyor to another.
  */
 export function keysFor({ secrets, receivers }: Pick<Notifications, 'secrets' | 'receivers'>, target: URL) {
   const place = urlPrefix(target);

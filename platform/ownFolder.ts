@@ -12,8 +12,7 @@ export const isOwn = ({ uid }: Pick<Stats, 'uid'>): boolean => [process.getuid?.
 
 /**
  * Makes a folder that no other user of the machine may enter, or closes an existing one.
- * @returns whose it was before
- * @throws what the disk says
+ * @returns its former ownership @throws the error of the disk
  */
 export function closeFolder(folder: string): Ownership {
   mkdirSync(dirname(folder), { recursive: true });

@@ -1,9 +1,9 @@
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 
-/** Whether a process of this machine still runs, as another one wrote down that it did. */
+/** Whether a process of this machine, recorded by another one, still runs. */
 
-/** This start of the machine, or of the container: ids of processes mean something there alone. */
+/** The id of this boot of the machine or container, because process ids are only valid within it. */
 export function machineId(): string {
   const boot = read(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim());
   return boot === undefined ? hostname() : `${boot} ${read(() => readlinkSync('/proc/self/ns/pid')) ?? ''}`;
@@ -25,7 +25,7 @@ export function isRunning(pid: number): boolean {
 /** The fields of Linux's process status, from the state on; undefined on other systems. */
 function readProcStat(pid: number): readonly string[] | undefined {
   const text = read(() => readFileSync(`/proc/${pid}/stat`, 'utf8'));
-  // The name of the program stands before, in brackets, and may hold anything.
+  // The program name comes before, in parentheses, and may contain anything.
   return text?.slice(text.lastIndexOf(')') + 2).split(' ');
 }
 

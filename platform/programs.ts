@@ -5,7 +5,7 @@ import { GUARANTEES, isGuarantee, REQUIRED, type Guarantee } from '../domain/iso
  * Programs of configuration, which servers and workers run for the people who propose them: `config.programs` of conveyor.config.yaml.
  */
 export interface ProgramSettings {
-  /** What may be missing on a machine that runs them; nothing unless the file names it. */
+  /** Guarantees that a machine running them may lack; none by default. */
   readonly allowMissing: readonly Guarantee[];
 }
 

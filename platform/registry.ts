@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { parse } from 'yaml';
@@ -35,49 +34,50 @@ import {
   rejectOutside,
   findExtension,
 } from './extensions';
+import { sha256 } from '../sdk/digest';
 
 /** Which extension services exist and who is in which group: the platform's configuration (docs/design/overview.md#trust). */
 
 export interface Registry {
-  /** Where it was read; messages name it. */
+  /** The file it was read from, for messages. */
   readonly file: string;
   readonly extensions: readonly ExtensionRef[];
   /** Group name (without `group:`) → its principals. */
   readonly groups: Readonly<Record<string, readonly string[]>>;
-  /** Who may do what; null where owners alone decide. */
+  /** The access rules; null if only owners decide. */
   readonly policy: PlatformPolicy | null;
-  /** The keys that artifacts may be signed with, and which of them signed one. */
+  /** The keys that may sign artifacts, and the check of which ones signed an artifact. */
   readonly signingKeys: readonly SigningKey[];
   readonly signers: ReadSigners;
-  /** What is probably not meant as it stands, each with its place. */
+  /** Probable mistakes, each with its place. */
   readonly warnings: readonly string[];
-  /** How patient the machinery is; pipelines take it over when they are applied. */
+  /** Timeouts and intervals; pipelines copy them when they are applied. */
   readonly settings: Settings;
-  /** Who may come in through the HTTP front end. */
+  /** Access to the HTTP front end. */
   readonly access: Access;
-  /** How action services say that a run has ended; null where they are only asked. */
+  /** How action services report the end of a run; null if they are only polled. */
   readonly callbacks: Callbacks | null;
   /** What scripts of pipelines get from a worker. */
   readonly scripts: Scripts;
-  /** By which keys workflows know who asks; null where Temporal is trusted. */
+  /** The keys that authenticate requests to workflows; null if Temporal is trusted. */
   readonly seal: SealSettings | null;
-  /** Where the front end puts on record what it does; null: nowhere. */
+  /** The front end's audit; null for none. */
   readonly audit: AuditSettings | null;
-  /** Where workers keep what releases and deploys came to; null: nowhere. */
+  /** The workers' archive; null for none. */
   readonly archive: ArchiveSettings | null;
-  /** Whose signed tokens the front end takes. */
+  /** The issuers whose signed tokens the front end accepts. */
   readonly issuers: readonly Issuer[];
   /** How much a worker does at once. */
   readonly slots: Slots;
   /** Repositories of configuration. */
   readonly configRepositories: readonly ConfigRepositorySettings[];
-  /** How far programs of configuration have to be kept in. */
+  /** The required isolation of configuration programs. */
   readonly configPrograms: ProgramSettings;
-  /** When services that nobody deploys are stale. */
+  /** When pipelines without deploys count as stale. */
   readonly freshness: FreshnessPolicy;
   /** How workers notify people and programs outside. */
   readonly notifications: Notifications;
-  /** How far a bug reaches, and what running deploys do that have it. */
+  /** How far a bug reaches, and its effect on running deploys that contain it. */
   readonly bugs: BugSettings;
   /** Throws `unknown-extension`, which lists the names of that kind that exist. */
   find(kind: ExtensionKind, name: string): ExtensionRef;
@@ -86,7 +86,7 @@ export interface Registry {
 export const CONFIG_FILE = 'conveyor.config.yaml';
 /**
  * Reads `file`, or the first of: `CONVEYOR_CONFIG`, `./conveyor.config.yaml`, the one of this checkout.
- * Throws `config-invalid` with the path of everything that is wrong.
+ * Throws `config-invalid` with the paths of all errors.
  */
 export function loadRegistry(file: string | undefined, env: Env): Registry {
   return readConfig(file, env).registry;
@@ -96,15 +96,15 @@ export interface ConfigRead {
   readonly registry: Registry;
   /** SHA-256 of the text, in hexadecimal. */
   readonly digest: string;
-  /** Nothing stands in the file, or only comments. */
+  /** The file is empty or has only comments. */
   readonly isEmpty: boolean;
 }
 
-/** The same, with what the text itself was like. @throws ConveyorError `config-invalid` */
+/** The same, with facts about the text itself. @throws ConveyorError `config-invalid` */
 export function readConfig(file: string | undefined, env: Env): ConfigRead {
   const path = file ?? findConfigFile(env);
   const { value, text } = readYaml(path);
-  const digest = createHash('sha256').update(text).digest('hex');
+  const digest = sha256(text);
   return { registry: parseRegistry(value, env, path), digest, isEmpty: value === null };
 }
 
@@ -219,13 +219,13 @@ function readYaml(file: string): { readonly value: unknown; readonly text: strin
   }
 }
 
-/** On the parsed value, not on the text: what a variable holds can never change the structure of the file. */
+/** Substitutes in the parsed value, not in the text, so a variable can never change the structure of the file. */
 function substitute(value: unknown, env: Env, file: string): unknown {
   if (Array.isArray(value)) return value.map((item) => substitute(item, env, file));
   if (typeof value === 'object' && value !== null)
     return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, substitute(item, env, file)]));
   if (typeof value !== 'string') return value;
-  // A default may hold variables itself, with defaults of their own.
+  // A default may contain variables, which have defaults of their own.
   return value.replace(
     /\$\{(\w+)(?::-((?:\$\{[^}]*\}|[^}])*))?\}/g,
     (_all, name: string, fallback: string | undefined) => {

@@ -6,7 +6,7 @@ import { ACCESS_LIMITS } from '../domain/limits';
 import { duration, listOf, principal } from '../domain/spec/scalars';
 import { publicKeyOf, signersOf, type SigningKey } from './attestation';
 
-/** Who may do what: `platform` of conveyor.config.yaml, as domain/access decides by it. */
+/** Access rules: `platform` of conveyor.config.yaml, by which domain/access decides. */
 
 const pattern = (of: RegExp, expected: string) =>
   z
@@ -21,7 +21,7 @@ const namePattern = pattern(
   /^[a-z0-9*-]+$/,
   'expected a name or a pattern such as storage-*: lower-case letters, digits, - and *',
 );
-/** Units are called as their push type likes it. */
+/** The names of units depend on their push type. */
 const unit = pattern(
   /^[^\s,?[\]{}]+$/,
   'expected the name of a unit, or a pattern such as kvstore-*; only * is special',
@@ -143,7 +143,7 @@ export function toPlatform(given: PlatformConfig): PlatformPolicy | null {
   };
 }
 
-/** What `platform.keys` holds. */
+/** The keys of `platform.keys`. */
 export const toSigningKeys = (given: PlatformConfig): readonly SigningKey[] =>
   Object.entries(given?.keys ?? {}).map(([name, key]) => ({ name, key }));
 
@@ -156,7 +156,7 @@ interface KnownNames extends PlatformFacts {
   readonly extensions: readonly { readonly kind: string; readonly name: string }[];
 }
 
-/** What is not wrong, and probably not meant: each with its place. */
+/** Probable mistakes in valid rules, each with its place. */
 export function lintPlatform({ policy, groups, extensions }: KnownNames): readonly string[] {
   if (policy === null) return [];
   const isKnown = (kind: string, of: string): boolean =>
@@ -164,7 +164,7 @@ export function lintPlatform({ policy, groups, extensions }: KnownNames): readon
   return [
     ...unknownGroups(policy, groups),
     ...policy.pipelines.flatMap(({ creators, parents }, at) =>
-      creators.length + parents.length === 0 ? [`platform.pipelines.${at}: it lets nobody do anything`] : [],
+      creators.length + parents.length === 0 ? [`platform.pipelines.${at}: it permits nothing`] : [],
     ),
     ...policy.services.flatMap(({ pushType }, at) =>
       isKnown('push-type', pushType) ? [] : [`platform.services.${at}.pushType: there is no push type ${pushType}`],
@@ -176,7 +176,7 @@ export function lintPlatform({ policy, groups, extensions }: KnownNames): readon
     ),
     ...policy.protection.flatMap(({ approvals, emergency, signed, requires: { checks, soak, windows } }, at) =>
       [approvals, emergency, signed].every((one) => one === null) && checks.length === 0 && soak === 0 && !windows
-        ? [`platform.protection.${at}: it protects from nothing`]
+        ? [`platform.protection.${at}: it requires nothing`]
         : [],
     ),
     ...policy.protection.flatMap(({ services }, at) =>
@@ -187,7 +187,7 @@ export function lintPlatform({ policy, groups, extensions }: KnownNames): readon
     ...policy.protection.flatMap(({ pipelines, services }, at) =>
       pipelines.length > 0 && services.length === 0 && policy.services.length > 0
         ? [
-            `platform.protection.${at}: it is by the names of pipelines (${pipelines.join(', ')}), and another pipeline may deploy to the same units past it; name its services`,
+            `platform.protection.${at}: it lists pipelines (${pipelines.join(', ')}), so another pipeline may deploy to the same units without it; name the services instead`,
           ]
         : [],
     ),
@@ -222,7 +222,7 @@ function unknownGroups(policy: PlatformPolicy, groups: PlatformFacts['groups']):
   );
 }
 
-/** No pipeline has a name that a pattern of more letters fits. */
+/** Finds patterns that are longer than any pipeline name. */
 function longNames(policy: PlatformPolicy): string[] {
   const never = (of: string): boolean => of.replaceAll('*', '').length > 63 || (!of.includes('*') && !NAME.test(of));
   const lists: [string, readonly string[]][] = [

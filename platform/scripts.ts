@@ -6,21 +6,22 @@ import type { Env } from './env';
 import { DAY_MS } from '../domain/milliseconds';
 
 /**
- * Whether pipelines may have scripts, what these get from the worker that runs them, and what they may use up: `scripts` of
- * conveyor.config.yaml. A variable of the worker is given to a script when the file lists it here and the pipeline asks for it.
+ * Whether pipelines may have scripts, what scripts get from their worker, and their resource limits: `scripts` of
+ * conveyor.config.yaml. A variable of the worker is given to a script when the file lists it here and the pipeline asks
+ * for it.
  */
 export interface Scripts {
-  /** False unless the file says otherwise: whoever may apply a pipeline chooses the programs. */
+  /** False by default, because the author of a pipeline chooses the programs. */
   readonly enabled: boolean;
-  /** What has to hold on a machine for a script to run there. */
+  /** The guarantees that a machine must give to run a script. */
   readonly required: readonly Guarantee[];
   /** `none`: not even this machine's loopback. */
   readonly network: 'none' | 'host';
-  /** Whom scripts run as where the worker is root: a name or a number. */
+  /** The user for scripts if the worker is root: a name or a number. */
   readonly user: string;
   /** A name or a number; null: the group of the user. */
   readonly group: string | null;
-  /** Folders in which what scripts write stays. */
+  /** Folders in which files written by scripts persist. */
   readonly writable: readonly string[];
   readonly limits: ScriptLimits;
   /** The configuration, which scripts must not write. */
@@ -33,22 +34,22 @@ export interface Scripts {
   readonly path: string;
   readonly outputLimitBytes: number;
   readonly maxDurationMs: number;
-  /** How long a script that was asked to stop has for it before it is killed. */
+  /** How long a script may take to stop before it is killed. */
   readonly stopGraceMs: number;
 }
 
 export interface ScriptLimits {
-  /** Of each process of a script. */
+  /** The limit of each process of a script. */
   readonly memoryBytes: number;
-  /** Of all processes of a script together, where it has a control group. */
+  /** The limit of all processes of a script together, if it has a control group. */
   readonly totalMemoryBytes: number;
-  /** Of all scripts of a user together, and of each where it has a control group. The kernel counts threads. */
+  /** The limit of all scripts of a user together, and of each if it has a control group. The kernel counts threads. */
   readonly processes: number;
-  /** How many a script may keep busy, where it has a control group; null: as many as nobody else needs. */
+  /** How many CPUs a script may keep busy, if it has a control group; null for all that are idle. */
   readonly cpus: number | null;
-  /** Of each process. */
+  /** The CPU time of each process. */
   readonly cpuMs: number;
-  /** Of each file, and of all that lies in a private `$TMPDIR`. */
+  /** The size of each file, and of all files in a private `$TMPDIR`. */
   readonly fileBytes: number;
 }
 
@@ -140,7 +141,7 @@ export function toScripts({ scripts }: ScriptsConfig, env: Env, file: string): S
   };
 }
 
-/** A network that the file itself gives to scripts is not missed. */
+/** If the file itself gives scripts the network, its isolation is not required. */
 function requiredGuarantees({ isolation, network }: ScriptsConfig['scripts']): readonly Guarantee[] {
   const wanted = isolation ?? REQUIRED;
   return network === 'host' ? wanted.filter((name) => name !== 'network') : wanted;

@@ -3,11 +3,12 @@ import { conveyorError } from '../domain/errors';
 import type { Env } from './env';
 
 /**
- * The keys by which workflows know who asks: `seal` of conveyor.config.yaml. Without the section Temporal is trusted, as on a machine of
- * one's own; with it only the server and the workers, which have the keys, are believed.
+ * The keys that authenticate requests to workflows: `seal` of conveyor.config.yaml. Without the section Temporal is
+ * trusted, as on a developer's machine; with it, workflows accept only requests of the server and the workers, which
+ * have the keys.
  */
 export interface SealSettings {
-  /** None where the variable is not set: such a process may look, and nobody believes what it says. */
+  /** None if the variable is not set: such a process may read, but its requests are not accepted. */
   readonly keys: readonly { readonly id: string; readonly secret: Uint8Array }[];
   readonly keysEnv: string;
   readonly unsealed: 'refuse' | 'accept';
@@ -27,11 +28,11 @@ interface SealConfig {
   readonly seal?: z.output<typeof sealFields.seal>;
 }
 
-/** Of SHA-256; a shorter secret would be the weakest part. */
+/** The size of SHA-256; a shorter secret would be the weakest part. */
 const MIN_SEAL_KEY_BYTES = 32;
 const SEAL_KEY = /^([A-Za-z0-9._-]{1,32}):([A-Za-z0-9+/_-]+={0,2})$/;
 
-/** @throws `config-invalid` for a key that is none; it is named by its place, never shown */
+/** @throws `config-invalid` for an invalid key, which is named by its position and never shown */
 export function toSeal({ seal }: SealConfig, env: Env, file: string): SealSettings | null {
   if (seal === undefined) return null;
   const { keysEnv, unsealed } = seal;
@@ -48,17 +49,16 @@ export function toSeal({ seal }: SealConfig, env: Env, file: string): SealSettin
   return { keys, keysEnv, unsealed };
 }
 
-/** What leaves the way around the platform's rules open. */
+/** Settings that allow the platform's rules to be bypassed. */
 export function lintSeal(seal: SealSettings | null, hasRules: boolean): readonly string[] {
-  if (seal?.unsealed === 'accept')
-    return ['seal.unsealed: accept: whoever reaches Temporal is believed, whatever they say'];
+  if (seal?.unsealed === 'accept') return ['seal.unsealed: accept: any process that reaches Temporal is trusted'];
   if (seal !== null || !hasRules) return [];
-  return ['platform: without seal, whoever reaches Temporal goes around these rules (docs/guides/secure.md)'];
+  return ['platform: without seal, any process that reaches Temporal bypasses these rules (docs/guides/secure.md)'];
 }
 
-/** Of a process that must be believed. @throws `config-invalid` */
+/** Requires the keys of a process whose requests must be accepted. @throws `config-invalid` */
 export function requireKeys(seal: SealSettings | null, file: string): SealSettings | null {
   if (seal === null || seal.keys.length > 0) return seal;
-  const detail = `it says that workers and servers seal what they send, by keys from ${seal.keysEnv}, which is not set`;
+  const detail = `workers and servers must seal their messages with keys from ${seal.keysEnv}, which is not set`;
   throw conveyorError('config-invalid', { file, detail });
 }

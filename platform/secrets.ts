@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { conveyorError } from '../domain/errors';
 import type { Env } from './env';
 
-/** Secrets stand in environment variables that conveyor.config.yaml names, never in the file. */
+/** Secrets are in environment variables that conveyor.config.yaml names, never in the file. */
 
 /** The name of an environment variable, in conveyor.config.yaml. */
 export const variableName = z
@@ -17,12 +17,11 @@ export const secretVariables = z
   })
   .transform((all): readonly string[] => all);
 
-/** Who sees one thing that was signed can try shorter ones without asking anybody. */
+/** Shorter secrets can be guessed offline from a single signature. */
 const MIN_SECRET_BYTES = 24;
 
 /**
- * The secrets that these variables hold; one that is not set is left out.
- * @throws ConveyorError `config-invalid` for one that can be guessed
+ * The secrets in these variables; unset ones are left out. @throws ConveyorError `config-invalid` for a weak one
  */
 export function readSecrets(variables: readonly string[], env: Env, file: string): readonly string[] {
   return variables.flatMap((name) => {
@@ -35,11 +34,11 @@ export function readSecrets(variables: readonly string[], env: Env, file: string
   });
 }
 
-/** What a secret signs with: the bytes of `whsec_<base64>`, as Standard Webhooks writes them, else the text as it stands. */
+/** The signing key of a secret: the bytes of `whsec_<base64>`, the form of Standard Webhooks, else the literal text. */
 export const signingKey = (secret: string): Buffer =>
   secret.startsWith('whsec_') ? Buffer.from(secret.slice('whsec_'.length), 'base64') : Buffer.from(secret);
 
-/** Whether two secrets are the same; the time that it takes does not show which was nearly right, nor how long one is. */
+/** Whether two secrets are equal; the duration reveals neither a near match nor a length. */
 export const isSameSecret = (left: string, right: string): boolean => timingSafeEqual(digest(left), digest(right));
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();

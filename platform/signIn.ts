@@ -4,22 +4,23 @@ import { PRINCIPAL } from '../domain/principals';
 import type { SignInOffer } from '../domain/signIn';
 
 /**
- * Whose signed tokens (OpenID Connect) the front end takes besides those of `tokens`: `signIn` of conveyor.config.yaml. People sign in with
- * an identity provider, and jobs of a forge bring the token that the forge made for them, so that nobody stores a secret.
+ * The issuers of signed tokens (OpenID Connect) that the front end accepts beside `tokens`: `signIn` of
+ * conveyor.config.yaml. People sign in with an identity provider, and jobs of a forge use the token that the forge
+ * issues to them, so no secret is stored.
  */
 export interface Issuer {
-  /** `iss` of its tokens, from which its keys are found as OpenID Connect Discovery has it. */
+  /** `iss` of its tokens, from which its keys are found by OpenID Connect Discovery. */
   readonly issuer: string;
   /** `aud` that a token must be for. */
   readonly audience: string;
-  /** Of `conveyor login`, which is a public client; null where only programs bring tokens. */
+  /** The client id of `conveyor login`, a public client; null if only programs use tokens. */
   readonly client: string | null;
   readonly scopes: readonly string[];
   /** `user:{email}`: names of claims in braces stand for their values. */
   readonly principal: string;
-  /** The claim that lists somebody's groups; null where the platform's configuration alone does. */
+  /** The claim that lists the user's groups; null if only the platform's configuration does. */
   readonly groups: string | null;
-  /** What other claims must be: `{ repository: acme/shop }`, with `*` for any part. */
+  /** Required values of other claims: `{ repository: acme/shop }`, with `*` for any part. */
   readonly only: Readonly<Record<string, string>>;
 }
 
@@ -32,7 +33,7 @@ const template = z
   .refine((text) => PRINCIPAL.test(text.replace(TEMPLATE_PLACES, 'x')) && !text.startsWith('group:'), {
     error: 'expected a principal such as user:{email} or service:shop-ci; groups never act',
   });
-// Its keys decide who somebody is; on this machine nobody is in between.
+// Its keys decide identities, so https is required, except on this machine, where no one can interfere.
 const url = z.url({ protocol: /^https?$/ }).refine(isPrivate, {
   error: 'expected an https URL, as the provider writes it into its tokens',
 });
@@ -56,13 +57,13 @@ export const signInFields = {
           context.addIssue({
             code: 'custom',
             path: ['audience'],
-            message: 'say for whom its tokens must be: audience or client',
+            message: 'name the required audience of its tokens: audience or client',
           });
         if (!principal.includes('{') && Object.keys(only).length === 0)
           context.addIssue({
             code: 'custom',
             path: ['only'],
-            message: `whoever has a token would be ${principal}: say which claims`,
+            message: `any token would give ${principal}: name the required claims`,
           });
       }),
     )
@@ -75,11 +76,11 @@ type SignInConfig = { readonly signIn: z.output<typeof signInFields.signIn> };
 export const toIssuers = ({ signIn }: SignInConfig): readonly Issuer[] =>
   signIn.map(({ audience, client = null, groups = null, ...rest }) => ({
     ...{ ...rest, client, groups },
-    // An ID token is for the client that asked for it.
+    // The audience of an ID token is the client that requested it.
     audience: audience ?? client ?? '',
   }));
 
-/** The principal of somebody with these claims; undefined where one is missing, or is not a name. */
+/** The principal for these claims; undefined if one is missing or not a name. */
 export function principalFrom(template: string, claims: Readonly<Record<string, unknown>>): string | undefined {
   let whole = true;
   const principal = template.replace(TEMPLATE_PLACES, (_, name: string) => {

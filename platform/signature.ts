@@ -6,12 +6,15 @@ interface SignedMessage {
   readonly body: string;
 }
 
-/** Standard Webhooks: a signature for each key of the receiver over id, time and body, so that receivers can change theirs in their own time. */
+/**
+ * Standard Webhooks: a signature for each key of the receiver over id, time and body, so that receivers can rotate
+ * their keys when they like.
+ */
 export function signatureHeaders(
   keys: readonly Buffer[],
   { id, atMs, body }: SignedMessage,
 ): Readonly<Record<string, string>> {
-  // A phase may be called what no header can carry.
+  // The name of a phase may not fit into a header.
   const plain = encodeURI(id);
   const timestamp = String(Math.floor(atMs / 1000));
   const signatures = keys.map(

@@ -2,11 +2,11 @@ import { z } from 'zod';
 
 /** How many activities of each kind one worker runs at the same time: `slots` of conveyor.config.yaml. */
 export interface Slots {
-  /** Calls that change something, and all that is none of the others. */
+  /** Calls that change something, and all others. */
   readonly effects: number;
   /** Calls of reverts, rollbacks and emergencies. */
   readonly urgent: number;
-  /** Looks at health, updates and runs: the most that one worker asks of extensions at once, however much it watches. */
+  /** Looks at health, updates and runs: the most requests of one worker to extensions at once. */
   readonly looks: number;
   /** Scripts, each a process for as long as it runs. */
   readonly scripts: number;

@@ -6,22 +6,8 @@ const path = require('node:path');
 const { ROOT, run, step } = require('./steps');
 const { digest, isCurrent, remember } = require('./inputs');
 const { ensureBundle } = require('./bundle');
+const { FOLDERS } = require('../tools/eslint/layers');
 
-const FOLDERS = [
-  'domain',
-  'workflows',
-  'activities',
-  'runner',
-  'workers',
-  'client',
-  'server',
-  'cli',
-  'config',
-  'sdk',
-  'platform',
-  'simulator',
-  'examples',
-];
 const FILES = ['package-lock.json', 'tsconfig.json', 'tsconfig.build.json'];
 const MAIN = path.join(ROOT, 'dist/cli/main.js');
 const TREE = path.join(ROOT, 'dist/cli/completion/tree.json');
@@ -43,7 +29,7 @@ async function ensureBuild() {
   await step('workflow bundle', async () => ((await ensureBundle()).made ? 'made' : 'up to date'));
 }
 
-/** Whether dist/ was made from the sources as they are. */
+/** Whether dist/ was built from the present sources. */
 const buildIsCurrent = () => isCurrent(MAIN, STAMP, digest(FOLDERS, FILES));
 
 module.exports = { MAIN, ensureBuild, buildIsCurrent };

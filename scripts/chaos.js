@@ -1,8 +1,8 @@
-// `npm run chaos -- --seeds N --from S`: stories from N seeds, beginning with S, in virtual time. The same seed is the same story.
-// With `--configuration` each deploys configuration; with `--past` stories that went wrong once come first; with `--planted`, whether these and
-// the seeds find defects of our own (planted.js).
-// `--kills N --from S --within MS`: real processes of configuration are killed N times while changes land, at moments that the seed S names; the next
-// within so many ms.
+// `npm run chaos -- --seeds N --from S`: stories from N seeds, beginning with S, in virtual time. The same seed is the
+// same story. With `--configuration` each deploys configuration; with `--past` stories that went wrong once come first;
+// with `--planted`, whether these and the seeds find defects of our own (planted.js), or those of them whose name has
+// the words of `--only`. `--kills N --from S --within MS`: real processes of configuration are killed N times while
+// changes land, at moments chosen by the seed S, each within MS of the last.
 'use strict';
 
 const { parseArgs } = require('node:util');
@@ -12,12 +12,12 @@ const { runPlanted } = require('./planted');
 const { ensureEtcd, ensureTemporal, ensureTestServer } = require('./servers');
 
 async function runChaos(args) {
-  const { seeds, from, planted, past, configuration, kills, within } = parse(args);
+  const { seeds, from, planted, only, past, configuration, kills, within } = parse(args);
   if (kills > 0) return runKills(kills, from, within);
   await ensureTestServer();
   await ensureBuild();
-  if (planted) return runPlanted({ seeds, from });
-  // A world in which time stood still is left behind, and would keep the process.
+  if (planted) return runPlanted({ seeds, from, only });
+  // A world whose time has stopped is abandoned, and would keep the process alive.
   const jest = ['node_modules/jest/bin/jest.js', '--forceExit', 'tests/workflows/chaos.long.test.ts'];
   return handOver(process.execPath, [...jest, '-t', past ? 'seed|a story that went wrong once' : 'seed'], {
     CONVEYOR_CHAOS: `${from}:${seeds}${configuration ? ':configuration' : ''}`,
@@ -37,6 +37,7 @@ function parse(args) {
     seeds: { type: 'string', default: '200' },
     from: { type: 'string', default: '1' },
     planted: { type: 'boolean', default: false },
+    only: { type: 'string', default: '' },
     past: { type: 'boolean', default: false },
     configuration: { type: 'boolean', default: false },
     kills: { type: 'string', default: '0' },
@@ -44,15 +45,15 @@ function parse(args) {
   };
   try {
     const { values } = parseArgs({ args, options });
-    const { planted, past, configuration } = values;
+    const { planted, only, past, configuration } = values;
     const [seeds, from, kills, within] = [values.seeds, values.from, values.kills, values.within].map(Number);
     if ([seeds, from, kills + 1, within].every((it) => Number.isInteger(it) && it > 0))
-      return { seeds, from, planted, past, configuration, kills, within };
+      return { seeds, from, planted, only, past, configuration, kills, within };
   } catch {
     // Says what it takes, below.
   }
   throw new Failed(
-    'usage: npm run chaos -- [--seeds N] [--from S] [--configuration | --past | --planted | --kills N [--within MS]]',
+    'usage: npm run chaos -- [--seeds N] [--from S] [--configuration | --past | --planted [--only WORDS] | --kills N [--within MS]]',
     2,
   );
 }

@@ -22,10 +22,17 @@ function plantDefect({ name, file, find, replace }, read = (of) => readFileSync(
   return parts.join(replace);
 }
 
+/** The defects whose name has these words. @throws Failed when there is none */
+function chooseDefects(only, defects = readDefects()) {
+  const chosen = defects.filter(({ name }) => name.includes(only));
+  if (chosen.length > 0) return chosen;
+  throw new Failed(`error: no defect is called "${only}"; ${path.relative(ROOT, DEFECTS)} has their names`, 2);
+}
+
 /** Prints for each defect the first seeds that found it, or none; the exit code. */
-async function runPlanted({ seeds, from }) {
+async function runPlanted({ seeds, from, only }) {
   const missed = [];
-  for (const defect of readDefects()) if (!(await isFound(defect, { seeds, from }))) missed.push(defect);
+  for (const defect of chooseDefects(only)) if (!(await isFound(defect, { seeds, from }))) missed.push(defect);
   for (const { name } of missed) say(`not found: ${name}`);
   return missed.length > 0 ? 1 : 0;
 }
@@ -50,4 +57,4 @@ async function isFound(defect, { seeds, from }) {
   }
 }
 
-module.exports = { plantDefect, readDefects, runPlanted };
+module.exports = { chooseDefects, plantDefect, readDefects, runPlanted };

@@ -33,11 +33,15 @@ settings_file() {
   for word in $DYNAMIC_CONFIG; do printf '%s:\n  - value: %s\n' "${word%%=*}" "${word#*=}"; done
 }
 
-# Loopback connects answer at once; nothing else is needed to know whether somebody listens.
+# listens HOST PORT: loopback connects answer at once, so nothing else is needed to know whether a process listens.
+listens() { (exec 3<>"/dev/tcp/$1/$2") 2>/dev/null; }
+
 require_free_port() {
-  ! (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null ||
+  local already=''
+  [ -n "${3:-}" ] || already=' (it may be a Temporal server already: http://localhost:8233)'
+  ! listens 127.0.0.1 "$1" ||
     fail "port-in-use: port $1 is taken, so ${3:-the Temporal server} cannot listen on it" \
-      "stop what listens there (it may be a Temporal server already: http://localhost:8233), or choose another with $2"
+      "stop what listens there$already, or choose another with $2"
 }
 
 check_retention() { [[ $1 =~ ^[0-9]+[dh]$ ]] || wrong_usage "--retention needs days or hours such as 90d, not $1"; }

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 
-/** The name that git has for a text or its bytes, in a repository with these hashes. */
+/** The git blob id of a text or its bytes, in a repository with this hash algorithm. */
 export function blobId(content: string | Uint8Array, algorithm: 'sha1' | 'sha256' = 'sha1'): string {
   const bytes = typeof content === 'string' ? Buffer.from(content) : content;
   return createHash(algorithm).update(`blob ${bytes.length}\0`).update(bytes).digest('hex');
 }
 
-/** Whether a text, or its bytes, is what its git blob id says; the id of a repository with SHA-256 is longer. */
+/** Whether a text, or its bytes, matches its git blob id; the ids of a repository with SHA-256 are longer. */
 export function hasBlobId(content: string | Uint8Array, id: string): boolean {
   const algorithm = BLOB_ALGORITHMS[id.length];
   return algorithm !== undefined && blobId(content, algorithm) === id;

@@ -7,8 +7,8 @@ interface BodyLimit {
 }
 
 /**
- * Refuses bodies that are too large, also those whose length nobody says. As `bodyLimit` of Hono, which cannot rebuild a
- * request of Node's server whose body came in chunks, or that may have one and has none, such as a DELETE.
+ * Refuses bodies that are too large, also those without a stated length. It replaces `bodyLimit` of Hono, which cannot
+ * rebuild a request of Node's server with a chunked body, or without a body where one is allowed, such as a DELETE.
  */
 export const limitBody =
   ({ maxSize, onError }: BodyLimit): MiddlewareHandler =>
@@ -25,18 +25,18 @@ export const limitBody =
     return next();
   };
 
-/** Bounds of reading a body, and who is called. */
+/** Limits and callbacks for reading a body. */
 export interface BodyReading {
   readonly patienceMs?: number;
   /** Called with the size of every part. */
   readonly took?: (bytes: number) => void;
-  /** Aborts when nobody wants the body any more. */
+  /** Aborts when the body is no longer needed. */
   readonly signal?: AbortSignal;
 }
 
 type BodyRefusal = 'too-large' | 'too-slow' | 'unwanted';
 
-/** The text of an answer as it is once it is decompressed; undefined when that is larger than so many bytes. */
+/** The decompressed text of an answer; undefined if it is larger than the given number of bytes. */
 export async function textUpTo({ body }: Pick<Response, 'body'>, maxSize: number): Promise<string | undefined> {
   const bytes = body === null ? new Uint8Array() : await readUpTo(body, maxSize);
   return typeof bytes === 'string' ? undefined : new TextDecoder().decode(bytes);
@@ -61,7 +61,7 @@ export async function readUpTo(
   const parts: Uint8Array[] = [];
   let size = 0;
   try {
-    // What was cancelled looks as if it had ended.
+    // A cancelled stream looks like an ended one.
     for (let part = await reader.read(); !part.done; part = await reader.read()) {
       size += part.value.length;
       if (size > maxSize) refuse('too-large');

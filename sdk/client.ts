@@ -6,10 +6,13 @@ import { shownUrl, withShownUrls } from '../domain/shownUrl';
 import { contradictionIn } from './protocol/contradictions/rules';
 import { errorBodySchema, MIB, type CallContext, type Protocol, type ResponseOf } from './protocol/common';
 import { NoAnswer, sendRequest, type Fetch } from './request';
-import { fieldOf } from './server';
+import { excerptNotJson, explainViolation } from './schemaViolation';
 import { traceparentOf } from './trace';
 
-/** Where an extension is; from the platform's configuration, never from a pipeline file (docs/design/overview.md#trust). */
+/**
+ * The address of an extension; from the platform's configuration, never from a pipeline file
+ * (docs/design/overview.md#trust).
+ */
 export interface ServiceEndpoint {
   readonly name: string;
   readonly url: string;
@@ -22,7 +25,7 @@ export interface ServiceEndpoint {
 
 export interface ObservedCall {
   readonly method: string;
-  /** The status of the answer; `none` where no answer came, or the caller gave up. */
+  /** The status of the answer; `none` if no answer came, or the caller gave up. */
   readonly code: string;
   readonly tookMs: number;
   /** As it was sent. */
@@ -35,7 +38,7 @@ export interface ExtensionCall<P extends Protocol, M extends keyof P & string> {
   readonly protocol: P;
   readonly method: M;
   readonly request: z.input<P[M]['request']>;
-  /** Null for methods that have none. */
+  /** Null for methods without one. */
   readonly context: CallContext | null;
   /** `Idempotency-Key`; required by methods that change something. */
   readonly key?: string;
@@ -45,7 +48,7 @@ export interface ExtensionCall<P extends Protocol, M extends keyof P & string> {
   readonly traceparent?: string;
   readonly fetch?: Fetch;
   readonly signal?: AbortSignal;
-  /** Given every answer as it came, before it is judged; no text where that is larger than the method allows. */
+  /** Gets every raw answer before it is checked; without text if that is larger than the method allows. */
   readonly onAnswer?: (answer: RawAnswer) => void;
 }
 
@@ -55,10 +58,11 @@ export interface RawAnswer {
 }
 
 /**
- * One HTTP call of one method, with a deadline; no retries, those are Temporal's. Throws `extension-lacks-method` (it has
- * no such method, which is optional), `extension-rejected` (4xx but 408 and 429, or a 5xx that says it is not retryable),
- * `extension-protocol` (an answer that its schema does not allow, that contradicts itself or its question, or larger than its method's may be) and `extension-unavailable` (network, deadline, 408,
- * 429, 5xx: the only one worth trying again). When `signal` aborts, throws its reason.
+ * One HTTP call of one method, with a deadline; no retries, those are Temporal's. Throws `extension-lacks-method` (it
+ * has no such method, which is optional), `extension-rejected` (4xx but 408 and 429, or a 5xx that says it is not
+ * retryable), `extension-protocol` (an answer that does not fit its schema, contradicts itself or its request, or is
+ * too large) and `extension-unavailable` (network, deadline, 408, 429, 5xx: the only one worth trying again). When
+ * `signal` aborts, throws its reason.
  */
 export async function callExtension<P extends Protocol, M extends keyof P & string>(
   call: ExtensionCall<P, M>,
@@ -69,11 +73,11 @@ export async function callExtension<P extends Protocol, M extends keyof P & stri
   if (status < 200 || status > 299) throw callRefusal(call, status, text ?? '');
   if (text === undefined) throw violation(call, 'body', `it is larger than ${answerLimit(call) / MIB} MiB`);
   const body = parseJson(text);
-  if (body === undefined) throw violation(call, 'body', `not JSON: ${excerpt(text)}`);
+  if (body === undefined) throw violation(call, 'body', `not JSON: ${excerptNotJson(text)}`);
   const parsed = definitionOf(call).response.safeParse(body);
   if (parsed.success) return withoutContradiction(call, parsed.data as ResponseOf<P[M]>);
-  const [issue] = parsed.error.issues;
-  throw violation(call, fieldOf(issue?.path ?? []), issue?.message ?? 'not as its schema says');
+  const { field, detail } = explainViolation(body, parsed.error);
+  throw violation(call, field, detail);
 }
 
 /**
@@ -114,7 +118,7 @@ function definitionOf<P extends Protocol, M extends keyof P & string>(
   return call.protocol[call.method];
 }
 
-/** What one service answers may not cost a worker its memory. */
+/** Limits answers, so that one service cannot exhaust a worker's memory. */
 function answerLimit<P extends Protocol, M extends keyof P & string>(
   call: Pick<ExtensionCall<P, M>, 'protocol' | 'method'>,
 ): number {

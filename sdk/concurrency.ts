@@ -1,4 +1,4 @@
-/** Does `work` when its turn comes, and hands on what it gives or throws. */
+/** Runs `work` when its turn comes, and passes on its result or error. */
 export type ConcurrencyGate = <T>(work: () => Promise<T>) => Promise<T>;
 
 /** Lets `limit` pieces of work run at once; the others wait for their turn. */

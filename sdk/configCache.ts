@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { areTexts, isJsonObject, isText, parseNestedJson, type JsonObject } from '../domain/json';
 import type { Answer, Held } from '../domain/config/held';
 import { hasBlobId } from './blobId';
+import { sha256 } from './digest';
 
 /** The state of a path that a proxy keeps on its disk, for applications to read when the proxy itself is gone. */
 export interface CachedPath {
@@ -21,13 +21,13 @@ export interface CachedPath {
 /** The file of a path, in the folder of a cache. */
 export const cacheFile = (path: string): string => `${sha256(path)}.json`;
 
-/** The digest of the rest stands in front, so that a file that was cut is known. */
+/** Begins with the digest of the rest, so that a truncated file is detected. */
 export function writeCached(cached: CachedPath): string {
   const body = JSON.stringify(cached);
   return `${sha256(body)}\n${body}`;
 }
 
-/** Undefined for what no proxy wrote, is not whole, or holds a value that is not what its version says. */
+/** Undefined for a file that no proxy wrote, that is incomplete, or whose value does not match its version. */
 export function parseCached(text: string): CachedPath | undefined {
   const at = text.indexOf('\n');
   const body = text.slice(at + 1);
@@ -65,11 +65,9 @@ function isAim({ id, revision, hosts = [], below = 0, labels = {} }: JsonObject)
 const isValue = ({ value, version }: JsonObject): boolean =>
   isText(version) && (value === null || (isText(value) && hasBlobId(value, version)));
 
-/** The proxy's last state of a path on this host; undefined when it has none that can be read. */
+/** The proxy's last state of a path on this host; undefined if there is none that can be read. */
 export async function readCached(folder: string, path: string): Promise<CachedPath | undefined> {
   const text = await readFile(join(folder, cacheFile(path)), 'utf8').catch(() => undefined);
   const cached = text === undefined ? undefined : parseCached(text);
   return cached?.path === path ? cached : undefined;
 }
-
-const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');

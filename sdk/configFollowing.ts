@@ -49,7 +49,7 @@ export class Following<T> {
     this.url = proxyUrl(options.url);
     this.app = appName(options.app);
     this.first = new Promise((resolve, reject) => (this.settleFirst = { resolve, reject }));
-    // A caller that does not wait for it wants no error when it never comes.
+    // A caller that does not wait for it must not get an unhandled rejection.
     this.first.catch(() => undefined);
   }
 
@@ -81,7 +81,7 @@ export class Following<T> {
     this.settleFirst = undefined;
   }
 
-  /** Until the stream of the proxy ends; throws when it did not begin, or broke. */
+  /** Follows until the proxy's stream ends; throws if it did not begin, or broke. */
   private async follow(): Promise<void> {
     const silence = new AbortController();
     const signal = AbortSignal.any([this.ending.signal, silence.signal]);
@@ -173,16 +173,18 @@ export class Following<T> {
     this.trouble({ kind: 'removed' });
   }
 
-  /** An application that fails over the trouble is followed no worse for it. */
+  /** An error thrown by `onTrouble` does not stop the following. */
   private trouble(trouble: ConfigTrouble): void {
     try {
       this.options.onTrouble?.(trouble);
     } catch {
-      // It is the application's own.
+      // The error belongs to the application.
     }
   }
 
-  /** Lost when the proxy is gone, which asks again: its stream begins with the value. */
+  /**
+   * A report is lost if the proxy is gone; on reconnecting, its stream begins with the value, which is reported again.
+   */
   private report(version: string, reason: string | null): void {
     reportTo(this.options.fetch ?? fetch, `${this.url}/v1/refused`, {
       path: this.path,

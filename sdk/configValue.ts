@@ -1,4 +1,4 @@
-/** A schema that gives a value its type, such as one of zod: returns it, or throws for what is none. */
+/** A schema that gives a value its type, such as one of zod: returns it, or throws for an invalid value. */
 export interface ConfigSchema<T> {
   parse(value: unknown): T;
 }
@@ -18,9 +18,12 @@ export interface ConfigValue<T> {
 export type ConfigTrouble =
   /** The proxy does not answer. */
   | { readonly kind: 'proxy-away'; readonly error: Error }
-  /** The schema does not take the value, or `onChange` threw: the last good one stays, and the reason is reported to the proxy. */
+  /**
+   * The schema rejects the value, or `onChange` threw: the last good one stays, and the reason is reported to the
+   * proxy.
+   */
   | { readonly kind: 'refused'; readonly error: Error; readonly version: string }
-  /** There is no value, or none any more: the last good one stays. */
+  /** There is no value, or no longer: the last good one stays. */
   | { readonly kind: 'removed' };
 
 export interface WatchConfigOptions {
@@ -28,15 +31,15 @@ export interface WatchConfigOptions {
   readonly url?: string;
   /** The folder of its cache, which is read while the proxy does not answer. Default `CONVEYOR_CONFIG_CACHE`, else none. */
   readonly cache?: string;
-  /** How a value is read before the schema sees it. Default `json`. */
+  /** How to parse a value before the schema. Default `json`. */
   readonly format?: 'json' | 'text';
   /** The name under which a value is refused. Default the name of the program. */
   readonly app?: string;
-  /** Called when something new is in the way, once for as long as it is. */
+  /** Called once for each new problem, as long as it lasts. */
   readonly onTrouble?: (trouble: ConfigTrouble) => void;
   /** Between two tries to reach the proxy, in milliseconds; doubled up to 30 times that. Default 200. */
   readonly retryMs?: number;
-  /** So long without a word of the proxy, in milliseconds, and the connection counts as dead. Default 30 000. */
+  /** After this long without data from the proxy, in milliseconds, the connection counts as dead. Default 30 000. */
   readonly silenceMs?: number;
   /** Default that of Node. */
   readonly fetch?: typeof fetch;
@@ -46,8 +49,9 @@ export interface WatchedConfig<T> {
   /** The value in use by the application; undefined until there is a first good value. */
   current(): ConfigValue<T> | undefined;
   /**
-   * The name under which the application measures, by the value that it uses: health checks ask for it (docs/guides/configuration.md#8-health).
-   * It may change without a call of `onChange`, so read it whenever metrics are read. Undefined until there is a first good value.
+   * The name under which the application reports metrics, which depends on its value: health checks use it
+   * (docs/guides/configuration.md#8-health). It may change without a call of `onChange`, so read it whenever metrics
+   * are read. Undefined until there is a first good value.
    */
   task(): string | undefined;
   /** Seconds since the store confirmed the value, as far as this application knows; undefined if it never did. */

@@ -15,17 +15,20 @@ export interface UnitTasks {
   readonly id: string;
   /** Updated by this deploy and reachable. Before the first phase, when nothing is updated yet: all tasks. */
   readonly fresh: readonly string[];
-  /** How many this deploy updated, also those that cannot be reached: with some, and none of them fresh, nothing is known. */
+  /**
+   * The number of tasks that this deploy updated, unreachable ones included: if there are some but none is fresh,
+   * nothing is known.
+   */
   readonly updated?: number | undefined;
   /** Not updated by it, and not reserved by a canary. */
   readonly control: readonly string[];
-  /** What the slots of `fresh` were called before the deploy began. */
+  /** The identifiers of `fresh` tasks' slots before the deploy. */
   readonly before: readonly string[];
 }
 
 export interface JudgeRequest extends Omit<RequestOf<PushTypeProtocol['runHealthChecks']>, 'targets'> {
   readonly targets: readonly UnitTasks[];
-  /** Least lookback of checks that do not say theirs; Conveyor always writes it out. */
+  /** The least lookback of checks without their own; Conveyor always sets it. */
   readonly intervalMs?: number;
   /** Longest wait for one answer of the data source. Default 10 s. */
   readonly deadlineMs?: number;
@@ -35,7 +38,7 @@ export interface JudgeRequest extends Omit<RequestOf<PushTypeProtocol['runHealth
 export type JudgeResponse = ResponseOf<PushTypeProtocol['runHealthChecks']>;
 
 /**
- * All that a push type has to do for `runHealthChecks`: resolve its targets to task identifiers and pass a data source.
+ * Implements `runHealthChecks`: a push type only resolves its targets to task identifiers and passes a data source.
  * Never rejects: a source that fails, is slow or answers nonsense makes its checks `errored`. A unit without an updated
  * task has no evidence; one whose updated tasks are all out of reach has evidence that nothing is known. Checks with
  * `scope: deploy` judge the tasks of all units as one group.
@@ -57,7 +60,7 @@ export async function judgeTargets(request: JudgeRequest): Promise<JudgeResponse
 
 const isJudged = ({ fresh, updated = 0 }: UnitTasks): boolean => fresh.length > 0 || updated > 0;
 
-/** What is answered when nothing could be evaluated. */
+/** The answer if nothing could be evaluated. */
 export function erroredResponse(
   { targets, checks, now, intervalMs }: Pick<JudgeRequest, 'targets' | 'checks' | 'now' | 'intervalMs'>,
   detail: string,
@@ -100,7 +103,7 @@ function judgeWith(
   };
 }
 
-/** Which groups a check needs; what it does not need is not asked for. */
+/** The groups that a check needs; others are not queried. */
 function taskGroups(
   check: HealthCheck,
   targets: readonly UnitTasks[],

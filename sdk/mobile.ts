@@ -23,7 +23,7 @@ export const mobileHash = (fields: Readonly<Record<string, unknown>>): string =>
   return createHash('sha256').update(JSON.stringify(ordered)).digest('base64url').slice(0, 22);
 };
 
-/** The config of one context of an app: each field with its type and what holds until a server has said something. */
+/** The config of one context of an app: each field with its type and its default until a server answers. */
 export type MobileContext = Readonly<Record<string, { readonly type: FieldType; readonly default: FieldValue }>>;
 
 export interface MobileOptions {
@@ -32,7 +32,7 @@ export interface MobileOptions {
   readonly fetch: Fetch;
   readonly user: PullRequest['user'];
   readonly contexts: Readonly<Record<string, MobileContext>>;
-  /** The state kept between two starts of the app. */
+  /** The state kept between starts of the app. */
   readonly cache: { load(): string | undefined; save(text: string): void };
   /** `after` calls once, until the function that it returns is called. */
   readonly clock: { now(): number; after(ms: number, run: () => void): () => void };
@@ -43,17 +43,17 @@ export interface MobileOptions {
 }
 
 export interface MobileConfig {
-  /** The newest value that is known, else the default; throws for nothing but a field that the app has not declared. */
+  /** The newest known value, else the default; throws only for a field that the app has not declared. */
   get(config: string, field: string): FieldValue;
   /** ms since a server confirmed the value; undefined for a default. */
   age(config: string, field: string): number | undefined;
-  /** Asks now: at the start, and when a push message says so. One pull runs at a time; never rejects. */
+  /** Pulls now: at the start, and after a push message. One pull runs at a time; never rejects. */
   pull(): Promise<'pulled' | 'failed'>;
   close(): void;
 }
 
 const HOUR_MS = 3_600_000;
-/** A failed pull is tried again after this part of the interval. */
+/** A failed pull is retried after this part of the interval. */
 const RETRY = 1 / 12;
 const TIMEOUT_MS = 10_000;
 
@@ -61,6 +61,8 @@ export const createMobileConfig = (options: MobileOptions): MobileConfig => new 
 
 interface Kept {
   readonly schema: string;
+  /** When the service last said something about this config. Values of this time are what it can translate now; older ones it left out. */
+  readonly at: number;
   readonly values: Readonly<Record<string, { readonly value: FieldValue; readonly at: number }>>;
 }
 
@@ -140,7 +142,10 @@ class PullingConfig implements MobileConfig {
   private async ask(schemas: Readonly<Record<string, MobileSchema>>): Promise<PullAnswer> {
     const { url, fetch, user } = this.options;
     const configs = Object.entries(this.schemas).map(([config, schema]) => {
-      const values = Object.entries(this.kept.get(config)?.values ?? {}).map(([field, { value }]) => [field, value]);
+      const { at: confirmedAt, values: known = {} } = this.kept.get(config) ?? {};
+      const values = Object.entries(known).flatMap(([field, { value, at }]) =>
+        at === confirmedAt ? [[field, value]] : [],
+      );
       return { config, schema: mobileHash(schema), values: mobileHash(Object.fromEntries(values)) };
     });
     const byHash = Object.values(schemas).map((schema) => [mobileHash(schema), schema] as const);
@@ -160,16 +165,16 @@ class PullingConfig implements MobileConfig {
     const unknown = new Set(answer.unknownSchemas);
     for (const [config, schema] of Object.entries(this.schemas)) {
       if (unknown.has(mobileHash(schema))) continue;
-      const before = this.kept.get(config)?.values ?? {};
+      const { at: confirmedAt, values: before = {} } = this.kept.get(config) ?? {};
       const given = changed.get(config);
       const values = { ...before };
       for (const [field, type] of Object.entries(schema)) {
         const value = given?.[field];
         if (isOf(type, value)) values[field] = { value, at };
-        // Nothing about a config says that all of it is as the client has it.
-        else if (!given && before[field]) values[field] = { ...before[field], at };
+        // Nothing about a config says that all that was hashed is as the client has it.
+        else if (!given && before[field]?.at === confirmedAt && before[field]) values[field] = { ...before[field], at };
       }
-      this.kept.set(config, { schema: mobileHash(schema), values });
+      this.kept.set(config, { schema: mobileHash(schema), at, values });
     }
     return answer;
   }
@@ -184,7 +189,10 @@ class PullingConfig implements MobileConfig {
         const good = fields.filter(
           ([field, it]) => schema[field] && isOf(schema[field], it.value) && Number.isFinite(it.at),
         );
-        if (good.length > 0) this.kept.set(config, { schema: mobileHash(schema), values: Object.fromEntries(good) });
+        // A cache of an earlier version has no time of its own, and the next pull brings all of the config.
+        const at = Number.isFinite(found?.at) ? (found?.at ?? 0) : 0;
+        if (good.length > 0)
+          this.kept.set(config, { schema: mobileHash(schema), at, values: Object.fromEntries(good) });
       }
     } catch {
       this.kept.clear();

@@ -6,11 +6,11 @@ import type { ModelUse, WatchedModel, WatchModelOptions } from './modelTypes';
 export type { Model, ModelPiece, ModelTrouble, ModelUse, WatchedModel, WatchModelOptions } from './modelTypes';
 
 /**
- * Follows a model: the configuration names it, its pieces come through the proxy of this host, in order, and `merge` puts each in the place
- * of what the application has there. So the application never holds two models. Once all of it is merged and is what was published,
- * `onReady` is called and the model is live; until then this host is not live on that version. A model that `check`, `merge` or `onReady`
- * throws for is refused, and the one before is merged back. While the
- * proxy does not answer, what it has on its disk is read there. Dead or late hosts are waited for.
+ * Follows a model: the configuration names it, its pieces come in order through the proxy of this host, and `merge`
+ * overwrites the application's data with each. So the application never holds two models. Once everything is merged and
+ * matches the published digest, `onReady` is called and the model is live; until then this host is not live on that
+ * version. If `check`, `merge` or `onReady` throws, the model is refused and the former one is merged back. While the
+ * proxy does not answer, its files on disk are read. Dead or late hosts are waited for.
  *
  *     const weights = Buffer.alloc(BYTES);
  *     const feed = watchModel('models/feed', { merge: ({ offset, bytes }) => weights.set(bytes, offset) });

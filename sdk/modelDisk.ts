@@ -2,7 +2,7 @@ import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sizeOfPiece, type Package } from '../domain/vessel/package';
 import { modelPackageKey } from './modelKey';
-import { pieceDigest } from './modelPieces';
+import { sha256 } from './digest';
 
 /** Packages in the folder of the cache of a proxy. */
 export const PACKAGES_FOLDER = 'packages';
@@ -28,7 +28,7 @@ export async function* piecesOnDisk(
     for (let piece = from; piece < pack.pieces.length; piece += 1) {
       const bytes = buffer.subarray(0, sizeOfPiece(pack, piece));
       const { bytesRead } = await file.read(bytes, 0, bytes.length, piece * pack.pieceBytes);
-      if (bytesRead < bytes.length || pieceDigest(bytes) !== pack.pieces[piece]) return;
+      if (bytesRead < bytes.length || sha256(bytes) !== pack.pieces[piece]) return;
       yield bytes;
     }
   } finally {

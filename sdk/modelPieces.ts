@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import { sizeOfPiece, type Package } from '../domain/vessel/package';
 import { modelPackageKey } from './modelKey';
 import { badAnswer } from './ownProxy';
+import { sha256 } from './digest';
 
 interface Reading {
   readonly url: string;
@@ -43,7 +43,7 @@ export async function* readPieces(
         [at, filled] = [at + part.length, filled + part.length];
         if (filled < size) continue;
         const bytes = buffer.subarray(0, size);
-        if (pieceDigest(bytes) !== pack.pieces[piece]) throw new Error(`piece ${piece} does not fit its digest`);
+        if (sha256(bytes) !== pack.pieces[piece]) throw new Error(`piece ${piece} does not fit its digest`);
         yield bytes;
         [piece, filled] = [piece + 1, 0];
       }
@@ -68,5 +68,3 @@ async function* chunksOf(body: ReadableStream<Uint8Array>, signal: AbortSignal):
     cancel();
   }
 }
-
-export const pieceDigest = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');

@@ -1,4 +1,4 @@
-/** A model as the configuration names it. */
+/** A model, as named by the configuration. */
 export interface Model {
   readonly path: string;
   /** Counts up, for people. */
@@ -12,7 +12,7 @@ export interface Model {
   readonly pieces: number;
 }
 
-/** A part of a model. `bytes` is overwritten after `merge` has returned: copy what has to stay. */
+/** A part of a model. `bytes` is overwritten after `merge` has returned: copy it to keep it. */
 export interface ModelPiece {
   readonly model: Model;
   /** From 0, one after the other. */
@@ -23,11 +23,11 @@ export interface ModelPiece {
 }
 
 export interface ModelUse {
-  /** Before the first piece: throws for a model that does not fit, and nothing is touched then. */
+  /** Called before the first piece: throws for an unsuitable model, and nothing is changed then. */
   readonly check?: (model: Model) => void;
-  /** Puts a piece in the place of what the application has there. It throws for a piece that it cannot use. */
+  /** Overwrites the application's data with a piece. It throws for an unusable piece. */
   readonly merge: (piece: ModelPiece) => void | Promise<void>;
-  /** All of it is merged, and is what was published. It throws for a model that does not work. */
+  /** Called once everything is merged and verified. It throws for a model that does not work. */
   readonly onReady?: (model: Model) => void | Promise<void>;
 }
 
@@ -35,9 +35,9 @@ export interface ModelUse {
 export type ModelTrouble =
   /** The proxy of this host does not answer; it is tried again. */
   | { readonly kind: 'proxy-away'; readonly error: Error }
-  /** The value names no model, or the application refused it: the one before is put back. */
+  /** The value names no model, or the application refused it: the former one is restored. */
   | { readonly kind: 'refused'; readonly error: Error }
-  /** There is no model, or none any more: the last good one stays. */
+  /** There is no model, or no longer: the last good one stays. */
   | { readonly kind: 'removed' };
 
 export interface WatchModelOptions {
@@ -47,20 +47,22 @@ export interface WatchModelOptions {
   readonly cache?: string;
   /** The name under which a model is loaded or refused. Default the name of the program. */
   readonly app?: string;
-  /** Called when something new is in the way, once for as long as it is. */
+  /** Called once for each new problem, as long as it lasts. */
   readonly onTrouble?: (trouble: ModelTrouble) => void;
   /** Between two tries, in milliseconds. Default 200. */
   readonly retryMs?: number;
-  /** So long without a byte of a piece, in milliseconds, and the connection counts as dead. Default 30 000. */
+  /** After this long without a byte, in milliseconds, the connection counts as dead. Default 30 000. */
   readonly silenceMs?: number;
-  /** How often the proxy is sent again what it may have forgotten, in milliseconds. Default 5000. */
+  /** How often reports to the proxy are repeated, in case it forgot them, in milliseconds. Default 5000. */
   readonly repeatMs?: number;
   /** Default that of Node. */
   readonly fetch?: typeof fetch;
 }
 
 export interface WatchedModel {
-  /** The model that is live: merged as a whole, and checked. Undefined before the first, and while another one is merged into it. */
+  /**
+   * The live model: completely merged and verified. Undefined before the first, and while another one is being merged.
+   */
   live(): Model | undefined;
   /** Resolves with the first live model. It rejects only when `close` comes before that. */
   readonly first: Promise<Model>;

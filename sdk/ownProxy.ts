@@ -4,11 +4,11 @@ import { sendRequest } from './request';
 
 const DEFAULT_URL = 'http://127.0.0.1:4700';
 
-/** Where the proxy of this host is, without a slash at the end. */
+/** The URL of this host's proxy, without a slash at the end. */
 export const proxyUrl = (url?: string): string =>
   (url ?? (process.env['CONVEYOR_CONFIG_PROXY'] || DEFAULT_URL)).replace(/\/+$/, '');
 
-/** The name under which this program speaks to its proxy. */
+/** The name of this program at its proxy. */
 export const appName = (app?: string): string =>
   ((app ?? basename(process.argv[1] ?? '')) || 'node').slice(0, MOST_APP);
 
@@ -18,7 +18,7 @@ export function reportTo(fetchIt: typeof fetch, address: string, body: object): 
   sendRequest(address, init, { fetch: fetchIt, timeoutMs: REPORT_MS, maxBytes: 0 }).catch(() => undefined);
 }
 
-/** The reason for which an answer is of no use; it is read as far as people read. */
+/** The reason why an answer is unusable, cut to a readable length. */
 export const badAnswer = async (response: Response): Promise<string> =>
   `HTTP status ${response.status}: ${(await textUpTo(response, MOST_WORDS)) ?? 'a long text'}`;
 

@@ -5,8 +5,8 @@ type FetchDeployUnits = PushTypeProtocol['fetchDeployUnits'];
 type DeployUnits = ResponseOf<FetchDeployUnits>['units'];
 
 /**
- * One page of the units, in the order of their ids, so that units that come and go meanwhile shift no other: what a push type for
- * large fleets answers to `fetchDeployUnits`. Whoever answers pages takes an update in several requests.
+ * One page of units in the order of their ids, so that units that come and go do not shift others: the answer of a push
+ * type for large fleets to `fetchDeployUnits`. A push type with pages must accept an update in several requests.
  */
 export function unitsPage(
   { cursor, limit }: RequestOf<FetchDeployUnits>,

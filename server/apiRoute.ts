@@ -47,7 +47,7 @@ export interface ApiDeps extends ServerDeps {
 interface Call<Query extends z.ZodObject> {
   readonly c: Context;
   readonly deps: ApiDeps;
-  /** As which the server asks: as itself if reading is open to all, else as the caller. */
+  /** The client of the server itself if reading is open to all, else one for the caller. */
   readonly client: FrontClient;
   /** @throws ConveyorError `invalid-request` */
   readonly query: () => z.output<Query>;

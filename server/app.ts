@@ -79,7 +79,7 @@ export function createApp(deps: ServerDeps): Hono {
 /** Request bodies from callers with a token. */
 const MOST_ARRIVING = 1_000;
 
-/** On every answer. */
+/** Headers of every answer. */
 const withHeader =
   (name: string, value: string): MiddlewareHandler =>
   async (c, next) => {
@@ -108,7 +108,7 @@ async function authorizeRead(c: Context, deps: ServerDeps): Promise<void> {
   const from = deps.config.access.reads === null ? whyNotLocal(c) : undefined;
   if (isOpen && from === undefined) return;
   if (isOpen && getBearerToken(c) === '')
-    throw conveyorError('unauthorized', { why: `without a token only this machine may look, and ${from}` });
+    throw conveyorError('unauthorized', { why: `without a token only this machine may read, and ${from}` });
   await authenticate(c, deps);
 }
 
@@ -134,7 +134,7 @@ async function chooseLane(c: Context, deps: ServerDeps) {
   return isRead(c) ? 'api' : 'commands';
 }
 
-/** A question with a body changes as little as any other. */
+/** Queries with a body are reads, too. */
 const isRead = (c: Context): boolean => ['GET', 'HEAD'].includes(c.req.method) || c.req.path === '/v1/can';
 
 const measureRequests =
@@ -142,10 +142,10 @@ const measureRequests =
   async (c, next) => {
     const startedAtMs = now();
     await next();
-    // A connection that is kept open would bring more, and keep the process from ending.
+    // A connection kept open would bring further requests, and keep the process from ending.
     if (isDraining()) c.header('connection', 'close');
     const pattern = routePath(c, -1);
-    // An unknown path has no pattern of its own, and a path is not a label.
+    // An unknown path has no pattern, and a path must not become a label.
     const route = pattern.endsWith('*') ? 'none' : pattern;
     metrics.countAnswer({ method: c.req.method, route, status: c.res.status, seconds: (now() - startedAtMs) / 1000 });
   };

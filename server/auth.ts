@@ -13,10 +13,13 @@ export interface Caller extends CallerIdentity {
 
 export type CallerDeps = Pick<ServerDeps, 'config' | 'client' | 'identities' | 'clientAs' | 'devLogin'>;
 
-/** Several steps of one request ask who sends it. */
+/** Several steps of one request need its caller. */
 const callers = new WeakMap<Request, Promise<Caller>>();
 
-/** By the bearer token: one that the configuration lists, or of an identity provider. @throws ConveyorError `unauthorized`, `identity-unreachable` */
+/**
+ * Identifies the caller by its bearer token, from the configuration or an identity provider. @throws ConveyorError
+ * `unauthorized`, `identity-unreachable`
+ */
 export function authenticate(context: Context, known: CallerDeps): Promise<Caller> {
   const caller = callers.get(context.req.raw) ?? identifyCaller(context, known);
   callers.set(context.req.raw, caller);
@@ -36,11 +39,11 @@ async function identifyCaller(
     return { principal: devPrincipal, groups: [], expiresAtMs: null, door: 'development', client };
   const identity = await identities?.identify(given);
   if (identity === undefined)
-    throw conveyorError('unauthorized', { why: 'the bearer token is none of the configured ones' });
+    throw conveyorError('unauthorized', { why: 'the bearer token is not one of the configured tokens' });
   return { ...identity, client: clientAs === undefined ? client : clientAs(identity) };
 }
 
-/** Every token is compared, so that the time does not show which it is. */
+/** Compares all tokens, so that the duration does not reveal which one matches. */
 function findPrincipal(given: string, tokens: readonly ApiToken[]): string | undefined {
   const known = tokens.filter(({ token }) => isSameSecret(token, given));
   return known[0]?.principal;

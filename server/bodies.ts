@@ -1,7 +1,7 @@
 import { conveyorError } from '../domain/errors';
 import type { BodyReading } from '../sdk/bodyLimit';
 
-/** A body that is read, or was read and is still needed. */
+/** A body that is being read, or has been read and is still needed. */
 interface HeldBody {
   bytes: number;
   readonly unwanted: AbortController;
@@ -15,7 +15,7 @@ export type ReadingQuota = Required<Pick<BodyReading, 'took' | 'signal'>>;
  * sender finishes at once.
  */
 export class Bodies {
-  /** Those that have not come to their end, oldest first. */
+  /** Bodies that are still arriving, oldest first. */
   private readonly underWay = new Set<HeldBody>();
   private bytes = 0;
 

@@ -11,8 +11,8 @@ const MAX_REQUEST_BYTES = 1_048_576;
 const BODY_TIMEOUT_MS = 10_000;
 
 /**
- * The bytes of a body, exactly as they came. @throws ConveyorError `too-large`, `too-slow`, or what
- * `reading.signal` aborted with
+ * The bytes of a body, exactly as they came. @throws ConveyorError `too-large`, `too-slow`, or the reason with which
+ * `reading.signal` was aborted
  */
 export async function readBytes(
   context: Context,
@@ -41,7 +41,7 @@ export const parseQuery = <S extends z.ZodType>(context: Context, schema: S): z.
 export const parseJsonBody = <S extends z.ZodType>(text: string, schema: S): z.output<S> =>
   parseWithSchema(jsonValue(text), schema);
 
-/** Enough to be useful; a body can have a problem for each of its keys. */
+/** Enough to be useful, although a body can have a problem for each of its keys. */
 const MAX_PROBLEMS = 100;
 
 function parseWithSchema<S extends z.ZodType>(value: unknown, schema: S): z.output<S> {

@@ -47,7 +47,7 @@ export const toBugReport = ({
   advisory === undefined ? { target, from, to, reason: why } : reportOfAdvisory(advisory, why);
 
 export const closeBugRequest = z.strictObject({
-  to: revision.nullable().default(null).describe('the first revision with the fix; null where it was not a bug'),
+  to: revision.nullable().default(null).describe('the first revision with the fix; null if it was not a bug'),
   reason,
 });
 

@@ -5,7 +5,7 @@ import { releaseRequest, rerunRequest, startedAnswer } from './schemas';
 
 /** Schemas of requests that change a pipeline or submit artifacts to it, and of their responses. */
 
-/** As a pipeline keeps it, and `GET …/spec` answers it: durations are ms, and what a file left out is filled in. */
+/** A spec as a pipeline keeps it and `GET …/spec` returns it: durations are in ms, and defaults are filled in. */
 export const applyRequest = specSchema;
 
 export const appliedAnswer = z.object({

@@ -10,7 +10,7 @@ import {
   type InputName,
 } from '../domain/verbs';
 
-/** How each kind of input is written in a request. */
+/** The schema of each kind of input in a request. */
 const COMMAND_KINDS: Readonly<Record<InputKind, () => z.ZodType>> = {
   flag: () => z.boolean(),
   choice: () => z.boolean(),

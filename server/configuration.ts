@@ -3,6 +3,7 @@ import { runApart } from '../config/repository/apart/run';
 import { listValues } from '../config/repository/dependencies';
 import type { Difference } from '../config/repository/differing';
 import { lookAtChange, readShownValue, listSources, readVersion } from '../config/repository/looking';
+import type { Proposer } from '../config/repository/propose';
 import { ConfigRepository } from '../config/repository/repository';
 import type { ChangeRequest, WantedFiles, RequestResult } from '../config/repository/requests';
 import { readKnownHost, openConfigStore, findAllSubscribers } from '../config/subscriptions';
@@ -12,7 +13,7 @@ import { pathsOfPipelines } from '../client/configOwners';
 import type { ServerDeps } from './deps';
 import { RequestGate } from './gate';
 
-/** A repository that does not answer keeps a request so long, and no longer than clients wait. */
+/** The time limit for a repository that does not answer; clients wait longer. */
 const GIT_TIMEOUT_MS = 15_000;
 const JOB_TIMEOUT_MS = 45_000;
 /** For each repository. Requests at work take processes, waiting requests take memory. Readers have a queue of their own beside proposals. */
@@ -28,7 +29,10 @@ interface OpenRepository {
   readonly repository: Promise<ConfigRepository>;
 }
 
-/** Repositories of configuration, as the server asks them: git and what parses sources run in processes of their own, a few at a time. */
+/**
+ * The server's access to configuration repositories: git and the parser of sources run in separate processes, a few at
+ * a time.
+ */
 export class Configuration {
   private readonly opened = new Map<string, OpenRepository>();
 
@@ -46,7 +50,7 @@ export class Configuration {
   async propose(
     name: string,
     request: ChangeRequest,
-    by: { readonly author: string; readonly key: string | null },
+    by: { readonly author: string; readonly key: string | null } & Required<Pick<Proposer, 'rights' | 'groups'>>,
   ): Promise<RequestResult> {
     const { ref, proposals } = await this.open(name);
     const pipelines = await pathsOfPipelines(this.deps.index, name);
@@ -61,7 +65,7 @@ export class Configuration {
     return proposals.run(() => runApart(job, JOB_TIMEOUT_MS));
   }
 
-  /** Where a value comes from or what a file contributes to, and who subscribes to each of these values. */
+  /** The sources of a value or the values of a file, and the subscribers of each value. */
   async why(name: string, path: string) {
     const { ref, questions } = await this.open(name);
     const job = { kind: 'why', ...(await this.where(ref)), path } as const;
@@ -85,7 +89,7 @@ export class Configuration {
       readKnownHost(openConfigStore(this.settings(name)), name, asked, (version) => readVersion(repository, version)),
     );
 
-  /** A process apart cannot enter the store. */
+  /** A separate process has no access to the store. */
   private where = async ({ name, git, branch }: ConfigRepositorySettings) => ({
     ref: { name, git, branch, programs: (await this.deps.programs?.()) ?? NO_PROGRAMS },
     copies: this.deps.copies,
@@ -97,7 +101,7 @@ export class Configuration {
     return looks.run(() => ask(repository));
   }
 
-  /** One that could not be opened is opened anew, and so is one that moved. */
+  /** A repository that could not be opened, or has moved, is opened anew. */
   private async open(name: string) {
     const ref = this.settings(name);
     const key = `${name} ${ref.git} ${ref.branch}`;

@@ -1,5 +1,6 @@
 import type { ConveyorClient } from '../client/api';
 import type { ProgramWalls } from '../config/compiler/walls';
+import type { CertificateLook } from '../domain/certificates';
 import type { ExaminationView } from '../domain/examination';
 import type { OpenCount, QueueBacklog } from '../domain/metrics';
 import type { PipelineIndex } from '../domain/pipeline/pipelineIndex';
@@ -24,45 +25,50 @@ export const getReadPolicy = ({ config, reads }: Pick<ServerDeps, 'config' | 're
   config.access.reads ?? reads;
 
 export interface ServerDeps {
-  /** As which the API asks; the actor of a request is the principal that it is known by. */
+  /** The client of the API itself; the actor of a request is the caller's principal. */
   readonly client: FrontClient;
   /** The client for a caller whose groups come from an identity provider; `client` by default. */
   clientAs?(who: Pick<CallerIdentity, 'principal' | 'groups'>): FrontClient;
   /** The current configuration: each request reads it anew, and nothing caches it. */
   readonly config: FrontConfig;
-  /** How the file of it stands; missing where there is none. */
+  /** The state of its file; missing if there is none. */
   configState?(): ConfigState;
   /** Verifies tokens of identity providers. Without it only tokens of the configuration are accepted. */
   readonly identities?: Pick<Identities, 'identify'>;
   /** Callers name themselves without proof. Only for a server that no other machine reaches. */
   readonly devLogin?: boolean;
-  /** As which deliveries of webhooks ask; the same one unless given. */
+  /** The client for webhook deliveries; by default `client`. */
   readonly deliveries?: FrontClient;
   readonly index: Pick<PipelineIndex, 'subscriptions'>;
-  /** For metrics: what runs, by its state. Without it they do not say. */
+  /** For metrics: open workflows by state; optional. */
   openCounts?(): Promise<readonly OpenCount[]>;
-  /** For metrics: what waits for workers. Without it they do not say. */
+  /** For metrics: work that waits for workers; optional. */
   backlogs?(): Promise<readonly QueueBacklog[]>;
-  /** For `doctor`: how far work comes. Without it people see what `/readyz` says. */
+  /** For metrics: certificates for connections to Temporal and to configuration stores; optional. */
+  certificates?(): Promise<readonly CertificateLook[]>;
+  /** For `doctor`: examines how far work gets. Without it `doctor` shows the result of `/readyz`. */
   examine?(): Promise<ExaminationView>;
-  /** Why Temporal cannot store anything; undefined where it can. Throws when Temporal does not answer. Without it `/readyz` leaves this out. */
+  /**
+   * Why Temporal cannot store anything; undefined if it can. Throws when Temporal does not answer. Without it `/readyz`
+   * leaves this out.
+   */
   whyNothingIsStored?(): Promise<string | undefined>;
   /** Whether readers need a token when the configuration does not specify it. */
   readonly reads: ReadPolicy;
-  /** Missing where the configuration names no file for it. */
+  /** Missing if the configuration names no file for it. */
   readonly audit?: Pick<ServerAudit, 'ready' | 'record' | 'recordAnonymous' | 'read' | 'verify' | 'state'>;
-  /** Missing where the configuration names none. */
+  /** Missing if the configuration names none. */
   readonly archive?: Pick<Archive, 'mark' | 'tallies'>;
-  /** Where this machine keeps copies of repositories of configuration. */
+  /** The folder with copies of configuration repositories. */
   readonly copies: string;
-  /** How programs of configuration are kept in on this machine; without it none of them runs. */
+  /** How this machine isolates configuration programs; without it none of them runs. */
   programs?(): Promise<ProgramWalls>;
   readonly limits: ServerLimits;
   /** ms since the epoch. */
   now(): number;
   /** Writes a line to the operator's log. */
   log(line: string): void;
-  /** Becomes true when the process was asked to end: it is not ready for new work any more. */
+  /** True once the process was asked to end: it is no longer ready for new work. */
   isDraining(): boolean;
 }
 
@@ -92,8 +98,8 @@ export interface ServerLimits {
 }
 
 /**
- * A forge gives up on a delivery after ten seconds: who would wait longer is better sent away. Reads take their time from commands, since
- * both ask the same Temporal server: few of them continue at once (`bench/readers.ts`).
+ * A forge gives up on a delivery after ten seconds, so a request that would wait longer is better refused. Reads
+ * compete with commands for the same Temporal server, so only few run at once (`bench/readers.ts`).
  */
 export const DEFAULT_LIMITS: ServerLimits = {
   webhooks: { inFlight: 64, waiting: 1_000, waitMs: 8_000 },

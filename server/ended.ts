@@ -1,15 +1,18 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { LookNow } from '../client/api';
 
-/** A look is over in an instant; one that takes longer than all of these is left to the next. In ms. */
+/**
+ * Pauses while a look is still running, in ms. A look usually takes an instant; after the last pause, the next one
+ * takes over.
+ */
 const WHILE_BUSY = [25, 50, 100, 200, 400, 800, 1_600];
-/** Between two looks at one run. */
+/** The pause between two looks at one run. */
 const APART_MS = 1_000;
-/** Runs of which news came within that time; of more, the next look comes when it is due. */
+/** The most runs reported within that time; further ones wait for their regular look. */
 const MAX_RUNS = 10_000;
 
 interface RunNews {
-  /** News came since. */
+  /** Another report has arrived since. */
   again: boolean;
 }
 
@@ -27,7 +30,7 @@ export class RunEndings {
     private readonly sleep = (ms: number): Promise<void> => wait(ms, undefined, { ref: false }),
   ) {}
 
-  /** @throws what the first question to Temporal failed with; the sender may try again. */
+  /** @throws the error of the first call to Temporal; the sender may try again. */
   async recordRunEnd(runId: string): Promise<void> {
     const known = this.runs.get(runId);
     if (known !== undefined) known.again = true;
@@ -65,9 +68,7 @@ export class RunEndings {
 
   private giveUp(): void {
     if (this.isSupported)
-      this.log(
-        'this Temporal server cannot reset an activity (1.28 can), so action services are asked only now and then',
-      );
+      this.log('this Temporal server cannot reset an activity (1.28 can), so action services are only polled');
     this.isSupported = false;
   }
 }

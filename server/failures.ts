@@ -3,7 +3,7 @@ import type { Context } from 'hono';
 import { ConveyorError, conveyorError, type ErrorCode } from '../domain/errors';
 import { writtenOut } from '../domain/plainText';
 
-/** Where the code says more than the exit code of the command line does. */
+/** Codes whose status is not derived from the exit code of the command line. */
 const STATUS_BY_CODE: Partial<Readonly<Record<ErrorCode, FailureStatus>>> = {
   unauthorized: 401,
   'bad-signature': 401,
@@ -37,7 +37,7 @@ const STATUS_BY_CODE: Partial<Readonly<Record<ErrorCode, FailureStatus>>> = {
 };
 type FailureStatus = 400 | 401 | 403 | 404 | 408 | 409 | 413 | 422 | 500 | 503;
 
-/** Seconds after which it is worth trying what failed for want of something else. */
+/** Seconds after which it is worth retrying a request that failed because of a dependency. */
 export const RETRY_AFTER = '5';
 
 /** `{ "error": { "code", "message", "hint", "retryable", "exit" } }` with the status of the code. Unexpected errors are logged. */
@@ -66,7 +66,7 @@ function isBodyLeft(context: Context): boolean {
   return incoming?.complete === false;
 }
 
-/** Which request of a caller it was, where that says so (W3C trace context). */
+/** The trace id of a request, if its caller sent one (W3C trace context). */
 function callerTrace(context: Context): string {
   const given = context.req.header('traceparent') ?? '';
   return /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/.test(given) ? `traceparent ${given}: ` : '';

@@ -3,9 +3,9 @@ import { conveyorError } from '../domain/errors';
 export interface GateLimits {
   /** Requests that are worked on at the same time. */
   readonly inFlight: number;
-  /** Requests that wait for their turn; one more is sent away at once. */
+  /** Requests in the queue; one more is refused at once. */
   readonly waiting: number;
-  /** How long one waits before it is sent away, ms. */
+  /** How long a request waits before it is refused, in ms. */
   readonly waitMs: number;
 }
 
@@ -25,7 +25,7 @@ export class RequestGate {
 
   constructor(private readonly limits: GateLimits) {}
 
-  /** @throws ConveyorError `overloaded`; or what `gone` aborted with, when the client left while in line */
+  /** @throws ConveyorError `overloaded`; or the reason of `gone`, if the client left while in the queue */
   async run<T>(work: () => Promise<T>, gone?: AbortSignal): Promise<T> {
     await this.enter(gone);
     try {

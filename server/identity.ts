@@ -10,17 +10,17 @@ export interface CallerIdentity {
   readonly principal: string;
   /** Groups from the identity provider, in addition to those of the platform's configuration; without `group:`. */
   readonly groups: readonly string[];
-  /** ms since the epoch; null while the configuration says so. */
+  /** ms since the epoch; null for a token of the configuration. */
   readonly expiresAtMs: number | null;
   readonly door: 'token' | 'oidc' | 'development';
 }
 
-/** Clocks of different machines. */
+/** Tolerance for clocks of different machines. */
 const SKEW_S = 60;
 /** Signatures by a shared secret, or none at all, could be forged by any reader of the configuration. */
 const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'ES384', 'EdDSA'];
 const PROVIDER_TIMEOUT_MS = 5_000;
-/** How long a provider may be away while people keep working; a key that it makes meanwhile is looked for at once. */
+/** How long people can keep working while a provider is away; a key that is new to the server is fetched at once. */
 const KEYS_MS = 3_600_000;
 const MAX_GROUPS = 1_000;
 const EXPIRED = 'the token has expired';
@@ -35,8 +35,8 @@ export class Identities {
   ) {}
 
   /**
-   * @returns undefined for what is not a token of this kind
-   * @throws ConveyorError `unauthorized` for one that is not good; `identity-unreachable` when its provider does not answer
+   * @returns undefined for another kind of token @throws ConveyorError `unauthorized` for an invalid one;
+   * `identity-unreachable` when its provider does not answer
    */
   async identify(token: string): Promise<CallerIdentity | undefined> {
     if (token.split('.').length !== 3) return undefined;
@@ -69,11 +69,11 @@ export class Identities {
       if (error instanceof errors.JWTExpired) return EXPIRED;
       const isAway = error instanceof errors.JWKSTimeout || !(error instanceof errors.JOSEError);
       if (isAway) throw providerUnreachable(issuer.issuer, error);
-      return `the token is not good: ${error.message}`;
+      return `the token is not valid: ${error.message}`;
     }
   }
 
-  /** By discovery, once; again for the next who asks when it failed. */
+  /** Discovers the keys once; after a failure, the next caller tries again. */
   private getKeys(issuer: string): Promise<JWTVerifyGetKey> {
     const known = this.keys.get(issuer);
     if (known) return known;
@@ -92,7 +92,7 @@ async function discoverKeys(issuer: string): Promise<JWTVerifyGetKey> {
   const { status, ok, text = '' } = await sendRequest(url, {}, { timeoutMs: PROVIDER_TIMEOUT_MS, maxBytes: MIB });
   if (!ok) throw new Error(`${url} answered ${status}`);
   const found = JSON.parse(text) as { issuer?: unknown; jwks_uri?: unknown };
-  if (found.issuer !== issuer) throw new Error(`${url} is of another issuer`);
+  if (found.issuer !== issuer) throw new Error(`${url} belongs to another issuer`);
   const keys = new URL(String(found.jwks_uri));
   if (keys.protocol !== 'https:' && keys.origin !== new URL(issuer).origin)
     throw new Error(`${url} names keys over http`);
@@ -110,7 +110,7 @@ function identityFromClaims(
   // An e-mail address that is not verified could be claimed by any user.
   if (template.includes('{email}') && claims['email_verified'] !== true) return 'its e-mail address is not verified';
   const principal = principalFrom(template, claims);
-  if (principal === undefined) return `its claims make no principal of ${template}`;
+  if (principal === undefined) return `its claims do not fit the principal template ${template}`;
   const given = groups === null ? [] : claims[groups];
   const names = Array.isArray(given) ? given.filter((name): name is string => typeof name === 'string') : [];
   if (names.length > MAX_GROUPS) return `it lists more than ${MAX_GROUPS} groups`;

@@ -4,7 +4,7 @@ import { ConveyorError } from '../domain/errors';
 import type { FrontClient } from './deps';
 import { RETRY_AFTER } from './failures';
 
-/** `status`, or where no worker answers what is known without one, marked with `live: false`. */
+/** `status`, or the last known state if no worker answers, marked with `live: false`. */
 export const statusOrLastKnown = (c: Context, client: FrontClient, id: string): Promise<object> =>
   askOrLastKnown(
     c,

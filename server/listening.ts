@@ -27,11 +27,11 @@ export function readPlace(args: readonly string[], env: NodeJS.ProcessEnv, url: 
   // Other machines can connect only with an explicit host.
   const host = values.host ?? (env['CONVEYOR_HOST'] || LOOPBACK_ADDRESS);
   if (Number.isInteger(port) && port >= 0 && port < 65536) return { port, host };
-  const hint = `a number up to 65535; ${new URL(usual).port} is the default, and 0 takes any that is free`;
+  const hint = `a number up to 65535; ${new URL(usual).port} is the default, and 0 takes any free one`;
   throw conveyorError('usage', { text: `--port ${text} is not a port`, hint });
 }
 
-/** Whether only this machine comes in. */
+/** Whether only this machine can connect. */
 export const isClosed = ({ host }: Place): boolean => isLoopback(host);
 
 /** Whether callers may name themselves without proof, which only a closed server allows. @throws ConveyorError `usage` */

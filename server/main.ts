@@ -92,12 +92,12 @@ async function startServer(): Promise<void> {
   live.onChange((next) => noteOpenDoors(next, note));
   for (const warning of registry.warnings) note(`${warning} (${registry.file})`);
   if (registry.callbacks === null)
-    process.stderr.write(`note: without callbacks, action services are only asked now and then (${registry.file})\n`);
+    process.stderr.write(`note: without callbacks, action services are only polled (${registry.file})\n`);
   process.stdout.write(`Conveyor server ready at http://localhost:${(server.address() as AddressInfo).port}\n`);
   const end = (): void => {
     if (draining) return;
     draining = true;
-    // Requests that were accepted are answered; only then are the connections to Temporal given up.
+    // Accepted requests are answered before the connections to Temporal are closed.
     server.close(() => void Promise.all([client.close(), temporal.connection.close(), audit?.close()]));
     setTimeout(() => process.exit(0), DRAIN_TIMEOUT_MS).unref();
   };
@@ -113,6 +113,7 @@ function temporalDeps(temporal: Temporal, registry: Pick<Registry, 'configReposi
     openCounts: () => openCounts(temporal),
     backlogs: () => queueBacklogs(temporal, taskQueue),
     whyNothingIsStored: () => whyNothingIsStored(temporal, taskQueue, Date.now()),
+    certificates: () => listCertificates(registry),
     examine: async () => ({
       ...(await examine(temporal, taskQueue)),
       certificates: await listCertificates(registry),
@@ -120,13 +121,15 @@ function temporalDeps(temporal: Temporal, registry: Pick<Registry, 'configReposi
   } satisfies Partial<ServerDeps>;
 }
 
-/** By which this process comes to Temporal and to stores of configuration, as their files are now. */
+/**
+ * The certificates with which this process connects to Temporal and to configuration stores, as their files are now.
+ */
 const listCertificates = async ({ configRepositories }: Pick<Registry, 'configRepositories'>) => [
   ...((await certificatesForTemporal(process.env)) ?? []),
   ...certificatesForStores(configRepositories),
 ];
 
-/** Doors that the configuration leaves shut, or wider open than may be meant. */
+/** Notes entry points that the configuration leaves closed, or perhaps more open than intended. */
 function noteOpenDoors({ access, file }: Pick<Registry, 'access' | 'file'>, note: (line: string) => void): void {
   for (const name of access.unset) note(`${name} is not set, so this token admits no caller (${file})`);
   for (const source of withoutScope(access))

@@ -21,15 +21,17 @@ export interface Lane {
 }
 
 interface ServerFacts {
-  /** The share of pipelines that deployed within a week; null where none ever did, or when it is unknown. */
+  /** The share of pipelines that deployed within a week; null if none ever did, or if unknown. */
   readonly weekly: number | null;
   /** Empty when unknown. */
   readonly open: readonly OpenCount[];
   /** Empty when unknown. */
   readonly backlogs: readonly QueueBacklog[];
   readonly ready: readonly ServerPart[];
+  /** Certificates by purpose; empty if unknown. */
+  readonly certificates: readonly { readonly use: string; readonly isEnding: boolean }[];
   readonly uptimeMs: number;
-  /** Missing where there is none. */
+  /** Missing if there is none. */
   readonly audit?: AuditState;
   readonly config?: ConfigState;
 }
@@ -60,7 +62,7 @@ export class Metrics {
     this.submissions.add(result);
   }
 
-  /** A source of webhooks said what its scope does not let it say. */
+  /** Counts a delivery outside the scope of its webhook source. */
   countOutOfScope(source: string): void {
     this.beyond.add(source);
   }
@@ -73,7 +75,7 @@ export class Metrics {
   text(
     lanes: readonly Lane[],
     finders: readonly FinderView[],
-    { uptimeMs, audit, config, weekly, open, backlogs, ready }: ServerFacts,
+    { uptimeMs, audit, config, weekly, open, backlogs, ready, certificates }: ServerFacts,
   ): string {
     return [
       family('conveyor_http_requests_total', 'counter', 'Requests by route and status.', this.requestRows()),
@@ -83,9 +85,9 @@ export class Metrics {
         'From the first byte to the answer.',
         this.timeRows(),
       ),
-      family('conveyor_http_requests_in_flight', 'gauge', 'Requests that are worked on.', laneRows(lanes, 'inFlight')),
+      family('conveyor_http_requests_in_flight', 'gauge', 'Requests in progress.', laneRows(lanes, 'inFlight')),
       family('conveyor_http_requests_waiting', 'gauge', 'Requests in line.', laneRows(lanes, 'waiting')),
-      family('conveyor_http_requests_rejected_total', 'counter', 'Requests sent away.', laneRows(lanes, 'rejected')),
+      family('conveyor_http_requests_rejected_total', 'counter', 'Requests refused.', laneRows(lanes, 'rejected')),
       family(
         'conveyor_webhook_submissions_total',
         'counter',
@@ -95,20 +97,26 @@ export class Metrics {
       family(
         'conveyor_webhook_out_of_scope_total',
         'counter',
-        'Deliveries that said what their source may not.',
+        'Deliveries outside the scope of their source.',
         this.beyond.rows(),
       ),
       family(
         'conveyor_webhook_ignored_total',
         'counter',
-        'Deliveries that reached no pipeline: another event, nothing new, of no subscription, or not to be read.',
+        'Deliveries that reached no pipeline: another event, nothing new, no subscription, or unreadable.',
         this.ignored.rows(),
       ),
       family(
         'conveyor_ready',
         'gauge',
-        'Whether the server finds what every request needs, as /readyz says.',
+        'Whether all dependencies of requests are available, as in /readyz.',
         ready.map(({ name, ok }) => row({ check: name }, ok ? 1 : 0)),
+      ),
+      family(
+        'conveyor_certificate_ending',
+        'gauge',
+        'Whether a certificate of this server ends soon, has ended, or cannot be used.',
+        certificates.map(({ use, isEnding }) => row({ certificate: use }, isEnding ? 1 : 0)),
       ),
       ...openFamilies(open),
       ...backlogFamilies(backlogs),
@@ -121,14 +129,12 @@ export class Metrics {
       family(
         'conveyor_pipelines_deployed_weekly_ratio',
         'gauge',
-        'Share of the pipelines with a deploy whose last is at most a week old.',
+        'Share of the pipelines with a deploy whose last one is at most a week old.',
         weekly === null ? [] : [row({}, weekly)],
       ),
       ...(audit === undefined ? [] : auditFamilies(audit)),
       ...(config === undefined ? [] : configFamilies(config)),
-      family('process_resident_memory_bytes', 'gauge', 'Memory that the process holds.', [
-        row({}, process.memoryUsage.rss()),
-      ]),
+      family('process_resident_memory_bytes', 'gauge', 'Memory of the process.', [row({}, process.memoryUsage.rss())]),
       family('process_uptime_seconds', 'gauge', 'How long the server has been running.', [row({}, uptimeMs / 1000)]),
     ].join('');
   }
@@ -146,7 +152,7 @@ const openFamilies = (open: readonly OpenCount[]): string[] => {
   const of = (kind: OpenCount['kind']): MetricRow[] =>
     open.filter((one) => one.kind === kind).map(({ state, count }) => row(kind === 'pipeline' ? {} : { state }, count));
   return [
-    family('conveyor_pipelines', 'gauge', 'Pipelines that are applied.', of('pipeline')),
+    family('conveyor_pipelines', 'gauge', 'Applied pipelines.', of('pipeline')),
     family('conveyor_releases', 'gauge', 'Releases that run, by state.', of('release')),
     family('conveyor_deploys', 'gauge', 'Deploys that run, by state.', of('deploy')),
   ];
@@ -168,7 +174,7 @@ const backlogFamilies = (backlogs: readonly QueueBacklog[]): string[] => {
     family(
       'conveyor_task_queue_backlog_age_seconds',
       'gauge',
-      'For how long the oldest of them has waited.',
+      'How long the oldest of them has waited.',
       rows(({ ageMs }) => ageMs / 1000),
     ),
   ];
@@ -182,18 +188,18 @@ function auditFamilies({ unwritten, waiting, lagMs, lost, events }: AuditState):
   return [
     one('unwritten_total', 'counter', 'Records that could not be written at once.', [row({}, unwritten)]),
     one('waiting', 'gauge', 'Records that wait for the disk.', [row({}, waiting)]),
-    one('lag_seconds', 'gauge', 'For how long the oldest of them has waited.', secondsRow(lagMs)),
-    one('lost_total', 'counter', 'Records that there was no room for.', [row({}, lost)]),
+    one('lag_seconds', 'gauge', 'How long the oldest of them has waited.', secondsRow(lagMs)),
+    one('lost_total', 'counter', 'Records lost for lack of room.', [row({}, lost)]),
     ...(events === null
       ? []
       : [
           one(
             'events_lag_seconds',
             'gauge',
-            'Age of the record to be taken next; 0: all are.',
+            'Age of the next record to deliver; 0 if all are delivered.',
             secondsRow(events.lagMs),
           ),
-          one('events_failed_total', 'counter', 'Tries that the receiver did not take.', [row({}, events.failures)]),
+          one('events_failed_total', 'counter', 'Failed deliveries to the receiver.', [row({}, events.failures)]),
         ]),
   ];
 }

@@ -20,21 +20,21 @@ export function family(name: string, type: string, help: string, rows: readonly 
 
 /** Metrics of the configuration file, for every process that follows it. */
 export const configFamilies = ({ problem, readAtMs }: ConfigState): string[] => [
-  family('conveyor_config_invalid', 'gauge', 'Whether what conveyor.config.yaml says now does not count.', [
+  family('conveyor_config_invalid', 'gauge', 'Whether the present conveyor.config.yaml is invalid and not in use.', [
     row({}, problem === null ? 0 : 1),
   ]),
-  family('conveyor_config_read_timestamp_seconds', 'gauge', 'When the configuration that counts was read.', [
+  family('conveyor_config_read_timestamp_seconds', 'gauge', 'When the configuration in use was read.', [
     row({}, readAtMs / 1000),
   ]),
 ];
 
 export const METRICS_TYPE = { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' } as const;
 
-/** How often something happened, by one label. */
+/** Counts events by one label. */
 export class Counter {
   private readonly counts: Map<string, number>;
 
-  /** `known` values are there from the start, so that a rate sees the first one. */
+  /** `known` values exist from the start, so that a rate includes the first event. */
   constructor(
     private readonly label: string,
     known: readonly string[] = [],
@@ -53,7 +53,7 @@ export class Counter {
 
 const BUCKETS = [0.005, 0.025, 0.1, 0.5, 2.5, 10] as const;
 
-/** How long something took, in seconds. */
+/** A histogram of durations in seconds. */
 export class Histogram {
   private readonly buckets = BUCKETS.map(() => 0);
   private sum = 0;

@@ -4,7 +4,7 @@ import type { ApiRoute } from './apiRoute';
 import { API_ROUTES } from './routes';
 import { failureAnswer } from './schemas';
 
-/** The OpenAPI 3.1 description of what this server takes and answers. */
+/** The OpenAPI 3.1 description of this server. */
 export function openApiDocument(reads: ReadPolicy): object {
   const paths: Record<string, Record<string, object>> = {};
   for (const row of API_ROUTES) {

@@ -1,15 +1,16 @@
 import type { ReadinessPart } from '../client/api';
+import { certificateState } from '../domain/certificates';
 import type { ServerDeps } from './deps';
 import { SharedRead } from './shared';
 
 /** Several load balancers may each ask every second. */
 const READY_FRESH_MS = 2_000;
-/** Each look makes Temporal write. */
+/** Each check makes Temporal write. */
 const STORED_FRESH_MS = 10_000;
 /** After this long without a check, the last result is obsolete. */
 const STORED_STALE_MS = 60_000;
 
-/** A part of what every request needs; `draining` where the server is asked to end. */
+/** A dependency of every request; `draining` once the server was asked to end. */
 export type ServerPart = Omit<ReadinessPart, 'name'> & { readonly name: ReadinessPart['name'] | 'draining' };
 
 /** The dependencies of every request. Pipelines and extensions are left out: a single unavailable one must not take the front end down. */
@@ -17,10 +18,14 @@ export class Readiness {
   private readonly parts: SharedRead<readonly ReadinessPart[]>;
   private readonly stored: SharedRead<void>;
   private storedSeen: { readonly why: string | undefined; readonly atMs: number } | undefined;
-  /** In a row. Every server looks in the same way, so one look that fails takes none of them away. */
+  /**
+   * Failed checks in a row. All servers check the same way, so a single failure must not take them all out of service.
+   */
   private failedLooks = 0;
 
-  constructor(private readonly deps: Pick<ServerDeps, 'client' | 'isDraining' | 'now' | 'whyNothingIsStored'>) {
+  constructor(
+    private readonly deps: Pick<ServerDeps, 'client' | 'isDraining' | 'now' | 'whyNothingIsStored' | 'certificates'>,
+  ) {
     const now = (): number => deps.now();
     this.parts = new SharedRead(() => deps.client.readiness(), READY_FRESH_MS, now);
     this.stored = new SharedRead(() => this.lookAtStore(), STORED_FRESH_MS, now);
@@ -28,13 +33,24 @@ export class Readiness {
 
   /** Answers within the two seconds that a look at Temporal takes; never throws. */
   async read(): Promise<readonly ServerPart[]> {
-    if (this.deps.isDraining()) return [{ name: 'draining', ok: false, detail: 'the server is ending' }];
+    if (this.deps.isDraining()) return [{ name: 'draining', ok: false, detail: 'the server is shutting down' }];
     const parts = await this.parts.read();
     const isAnswered = parts.every(({ name, ok }) => name !== 'temporal' || ok);
-    return isAnswered && this.deps.whyNothingIsStored ? [...parts, this.storage()] : parts;
+    if (!isAnswered) return this.withEndedCertificates(parts);
+    return this.deps.whyNothingIsStored ? [...parts, this.storage()] : parts;
   }
 
-  /** As it was last seen: a look takes longer than a probe waits. */
+  /** If Temporal refuses an expired certificate, it looks as if it were down. */
+  private async withEndedCertificates(parts: readonly ReadinessPart[]): Promise<readonly ReadinessPart[]> {
+    const looks = (await this.deps.certificates?.().catch(() => [])) ?? [];
+    const ended = looks.filter(
+      (look) => look.use.endsWith('Temporal') && certificateState(look, this.deps.now()).kind === 'ended',
+    );
+    const blamed = ended.map(({ use, at, until }) => `; ${use} ended at ${until}: ${at}`).join('');
+    return parts.map((part) => (part.name === 'temporal' ? { ...part, detail: `${part.detail}${blamed}` } : part));
+  }
+
+  /** The last result, because a check takes longer than a probe waits. */
   private storage(): ReadinessPart {
     void this.stored.read();
     const name = 'writes';
@@ -42,7 +58,7 @@ export class Readiness {
     if (seen === undefined || this.deps.now() - seen.atMs > STORED_STALE_MS)
       return { name, ok: true, detail: 'not known' };
     return seen.why === undefined
-      ? { name, ok: true, detail: 'stores what it is given' }
+      ? { name, ok: true, detail: 'stores data' }
       : { name, ok: false, detail: `Temporal answers, and stores nothing: ${seen.why}` };
   }
 

@@ -16,7 +16,7 @@ export function parseArtifacts(artifacts: z.output<typeof releaseRequest>['artif
   return given;
 }
 
-/** Without a slash in it: `%2F` would make another id of it. */
+/** A name without a slash: `%2F` would turn it into another id. */
 export function pipelineParam(c: Context): string {
   const name = c.req.param('name') ?? '';
   if (name.includes('/')) throw conveyorError('invalid-id', { text: name, expected: 'the name of a pipeline' });
@@ -33,11 +33,11 @@ export function releaseParam(c: Context): Exclude<Id, { readonly kind: 'pipeline
   throw conveyorError('invalid-id', { text, expected: 'the id of a release or deploy' });
 }
 
-/** The idempotency key from the header or the body. @throws ConveyorError where they differ */
+/** The idempotency key from the header or the body. @throws ConveyorError if they differ */
 export function requestKey(c: Context, inBody: string | undefined): string | null {
   const inHeader = c.req.header('idempotency-key');
   if (inHeader !== undefined && inBody !== undefined && inHeader !== inBody)
-    throw conveyorError('invalid-request', { detail: 'Idempotency-Key and idempotencyKey say different things' });
+    throw conveyorError('invalid-request', { detail: 'Idempotency-Key and idempotencyKey differ' });
   const key = inBody ?? (inHeader === undefined || inHeader === '' ? null : inHeader);
   rejectInvalidInput(unfitKey(key ?? ''));
   return key;

@@ -9,7 +9,7 @@ export class CachedRead<T> {
 
   constructor(
     look: () => Promise<T>,
-    /** Shown while Temporal does not answer, which is seen elsewhere. */
+    /** Returned while Temporal does not answer, which other metrics report. */
     private readonly nothing: T,
     freshMs: number,
     now: () => number,

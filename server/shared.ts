@@ -1,4 +1,4 @@
-/** A look that has not ended by then is given up: its answer may never come. */
+/** A read that takes longer is abandoned: its answer may never come. */
 const LOST_MS = 60_000;
 
 interface OneLook<T> {

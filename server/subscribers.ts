@@ -19,7 +19,7 @@ export class Subscribers {
     if (known !== undefined) return known.listed;
     const listing = { listed: allSubscriptions(this.index.subscriptions(finder)), atMs: Number.POSITIVE_INFINITY };
     this.listings.set(finder, listing);
-    // It ages from when it is complete; one that failed is forgotten at once.
+    // Its age counts from its completion; a failed listing is forgotten at once.
     listing.listed.then(
       () => (listing.atMs = this.now()),
       () => this.listings.delete(finder),

@@ -1,13 +1,13 @@
 import { RequestGate } from './gate';
 
 /**
- * Temporal takes ten updates of one workflow at a time, and lets more of them wait until they are given up. Deliveries and people
- * have so many each, which leaves room for the command line.
+ * Temporal accepts ten updates of one workflow at a time, and keeps others waiting until their callers give up.
+ * Deliveries and people get this many each, which leaves room for the command line.
  */
 const UPDATES_AT_ONCE = 4;
 const TURN_TIMEOUT_MS = 8_000;
 
-/** Lets little happen to one thing at a time, however much happens to all of them. */
+/** Limits concurrent work for each key, with any number of keys. */
 export class KeyedQueue {
   private readonly gates = new Map<string, RequestGate>();
 

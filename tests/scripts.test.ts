@@ -19,7 +19,8 @@ const { count } = require('../scripts/count-tests') as {
 };
 const { mayRepeat } = require('../scripts/repeats') as { mayRepeat: (messages: string[], lost: string[]) => boolean };
 const { older } = require('../scripts/dependencies') as { older: (version: string, wanted: string) => boolean };
-const { plantDefect, readDefects } = require('../scripts/planted') as {
+const { chooseDefects, plantDefect, readDefects } = require('../scripts/planted') as {
+  chooseDefects: (only: string) => Defect[];
   plantDefect: (defect: Defect, read?: (file: string) => string) => string;
   readDefects: () => Defect[];
 };
@@ -96,6 +97,33 @@ test.each([
   const { stdout, status } = spawnSync(process.execPath, args, { cwd: ROOT, encoding: 'utf8' });
   expect({ stdout, status }).toEqual({ stdout: `2 repeated\n${expected}\n`, status: exit });
   rmSync(folder, { recursive: true });
+});
+
+test('a long job is said to be at so many of about as many as it should have, and past that never beyond all of them', () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'conveyor-follow-'));
+  // Each second of waiting is fifteen, and does two more things.
+  const script = `
+    . scripts/common.sh
+    log=${folder}/log over=${folder}/over
+    sleep() {
+      SECONDS=$((SECONDS + 15))
+      printf 'did one\\ndid another\\n' >>"$log"
+      [ "$(wc -l <"$log")" -lt 8 ] || { touch "$over" && command sleep 0.1; }
+    }
+    : >"$log"
+    bash -c 'until [ -e "$0" ]; do sleep 0.05; done; exit 7' "$over" &
+    follow "$log" $! compiling 5`;
+  const { status, stdout, stderr } = spawnSync('bash', ['-c', script], { cwd: ROOT, encoding: 'utf8' });
+  rmSync(folder, { recursive: true });
+  const said = stderr
+    .trimEnd()
+    .split('\n')
+    .map((line) => /^ {2}compiling: \d+ s, (.*) packages$/.exec(line)?.[1]);
+  expect({ status, stdout, said: said.slice(0, 4) }).toEqual({
+    ...{ status: 7, stdout: '' },
+    said: ['2 of about 5', '4 of about 5', '6', '8'],
+  });
+  expect(said.every((count, nth) => nth < 2 || count === String(2 * (nth + 1)))).toBe(true);
 });
 
 test.each([
@@ -325,6 +353,12 @@ describe('defects that are planted to see whether chaos finds them', () => {
     expect(plantDefect(defect)).toContain(defect.replace);
   });
 
+  test('are all planted, or those whose name has the words that were given', () => {
+    expect(chooseDefects('')).toEqual(readDefects());
+    expect(chooseDefects('past a hotfix').map(({ file }) => file)).toEqual(['domain/pipeline/rollback.ts']);
+    expect(() => chooseDefects('none of that name')).toThrow('no defect is called "none of that name"; tests/chaos/');
+  });
+
   test('are refused where the code has changed since', () => {
     const defect = { name: 'n', file: 'f', find: 'a', replace: 'b' };
     expect(() => plantDefect(defect, () => 'aa')).toThrow('f has 2 places');
@@ -367,6 +401,34 @@ describe('temporal-cluster.sh', () => {
     (line) => {
       const { status, stderr } = run(...line.split(' '));
       expect([status, stderr]).toEqual([2, expect.stringContaining('hint: ./temporal-cluster.sh --help')]);
+    },
+  );
+});
+
+describe('config-store.sh', () => {
+  const run = (...args: string[]) =>
+    spawnSync('bash', [path.join(ROOT, 'config-store.sh'), ...args], { encoding: 'utf8' });
+
+  test.each([
+    ['its clients', 0],
+    ['its peers', 1],
+  ])('refuses a port that is taken where %s would come in, before it makes anything', async (_who, above) => {
+    const port = Math.min(...(await freePorts(5)));
+    const holder = createServer().listen(port, '127.0.0.1');
+    await new Promise((resolve) => holder.once('listening', resolve));
+    const ended = run('--port', String(port - above));
+    expect([ended.status, ended.stderr]).toEqual([
+      1,
+      `error: port-in-use: port ${port} is taken, so etcd cannot listen on it\nhint: stop what listens there, or choose another with --port\n`,
+    ]);
+    await new Promise((resolve) => holder.close(resolve));
+  });
+
+  test.each(['--ports', '--port', '--port 65535', '--port low'])(
+    'refuses %s as wrong usage, with the script to ask for help',
+    (line) => {
+      const { status, stderr } = run(...line.split(' '));
+      expect([status, stderr]).toEqual([2, expect.stringContaining('hint: ./config-store.sh --help')]);
     },
   );
 });

@@ -18,7 +18,7 @@ const MEASURED = {
 
 describe('sentences have their subject first, and a role as their subject', () => {
   const isEngine = ({ name }: Source): boolean =>
-    /^(activities|config|domain|platform|runner|sdk|simulator|workers|workflows)\//.test(name);
+    /^(activities|config|domain|platform|sandbox|sdk|simulator|workers|workflows)\//.test(name);
 
   test('comments of the engine', () => {
     expect(sharesOf(running.filter(isEngine).flatMap(commentsIn))).toEqual(atMost(MEASURED.engine));

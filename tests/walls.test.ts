@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
 import * as path from 'node:path';
-
-const ROOT = path.resolve(__dirname, '..');
+import { FOLDERS, ROOT } from './setup/sources';
 
 interface Snippet {
   /** Below the root; it need not exist. */
@@ -93,9 +93,9 @@ const CROSSING: Case[] = [
   ['cli/commands/dev.ts', `import { World } from '../../simulator/world';`],
   ['cli/commands/dev.ts', `import { deploy } from '../../workflows/deploy';`],
   ['cli/commands/dev.ts', `import { app } from '../../server/app';`],
-  ['workers/main.ts', `import { paint } from '../cli/render/paint';`],
+  ['workers/main.ts', `import { paint } from '../render/paint';`],
   ['workers/main.ts', `import { app } from '../server/app';`],
-  ['server/app.ts', `import { paint } from '../cli/render/paint';`],
+  ['server/app.ts', `import { paint } from '../render/paint';`],
   ['sdk/server.ts', `import { fleet } from '../tests/setup/fleet';`],
   ['examples/extension.ts', `import { push } from '../activities/push';`],
   ['examples/extension.ts', `import { NAME } from '../domain/ids';`],
@@ -221,4 +221,21 @@ describe('code that would make a run unrepeatable or a type untrue is rejected',
       expect.stringMatching(/^@typescript-eslint\/no-floating-promises: /),
     ]);
   });
+});
+
+/** Folders that may import everything, and those that hold nothing of ours. */
+const WITHOUT_WALLS = ['tests', 'bench'];
+const NOT_OURS = /^(\.|node_modules$|dist$|coverage$)/;
+
+const hasTypeScript = (folder: string): boolean =>
+  readdirSync(path.join(ROOT, folder), { recursive: true, encoding: 'utf8' }).some((file) => file.endsWith('.ts'));
+
+test('every folder with code has walls, and the compiler sees these folders and no other', () => {
+  const folders = readdirSync(ROOT, { withFileTypes: true })
+    .filter((one) => one.isDirectory() && !NOT_OURS.test(one.name) && hasTypeScript(one.name))
+    .map(({ name }) => name);
+  const known = [...FOLDERS, ...WITHOUT_WALLS];
+  expect(folders.sort()).toEqual([...known].sort());
+  const { include } = JSON.parse(readFileSync(path.join(ROOT, 'tsconfig.json'), 'utf8')) as { include: string[] };
+  expect(include).toEqual(known);
 });

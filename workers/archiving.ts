@@ -9,8 +9,8 @@ import type { ArchiveSettings } from '../platform/archive/settings';
 import { DAY_MS } from '../domain/milliseconds';
 
 /**
- * Brings the archive up to date now and then, beside the workflows and never in one: whatever becomes of the archive, deploys continue, and
- * what could not be written is read again. `stop` waits for what is being written, and nothing more is read.
+ * Brings the archive up to date from time to time, beside the workflows and never in one: deploys continue even if the
+ * archive fails, and failed writes are repeated. `stop` waits for a write in progress, and reads nothing more.
  */
 export function startArchiving(
   temporal: Temporal,
@@ -26,7 +26,7 @@ export function startArchiving(
   let expiredMs = 0;
   const look = async (): Promise<void> => {
     const { rows, unanswered, unread, readUntilMs } = await collect(archive, endings, Date.now(), { signal, asked });
-    if (unanswered.length > 0) log.warn({ unanswered }, 'archived without what no worker could say');
+    if (unanswered.length > 0) log.warn({ unanswered }, 'archived with only the end known');
     if (unread.length > 0) log.warn({ unread }, 'could not be read; statistics count them as such');
     if (rows > 0) log.info({ rows, place }, 'archived');
     if (readUntilMs - expiredMs < DAY_MS) return;
@@ -38,7 +38,7 @@ export function startArchiving(
       await wait(intervalMs, undefined, { signal }).catch(() => undefined);
       if (signal.aborted) return;
       await look().catch((error: unknown) => {
-        if (!signal.aborted) log.warn({ err: error }, 'nothing archived now; it is tried again');
+        if (!signal.aborted) log.warn({ err: error }, 'archiving failed; it will be retried');
       });
     }
   };

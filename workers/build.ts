@@ -2,13 +2,14 @@ import type { WorkerOptions } from '@temporalio/worker';
 import { conveyorError } from '../domain/errors';
 import { DEPLOYMENT } from '../domain/taskQueues';
 
-/** By which build a worker is known where workers are versioned (docs/guides/cluster.md#upgrades). */
+/** The build of a worker, if workers are versioned (docs/guides/cluster.md#upgrades). */
 export const WORKER_BUILD = 'CONVEYOR_WORKER_BUILD';
 
 /**
- * A worker of a build gets what began on that build, and everything new once Temporal calls the build current. A workflow says itself
- * whether it is pinned (workflows/versioning.ts); but a task in which nothing is left to do, as after an activity that was cancelled, the
- * SDK completes without it and with the default, which would take a pinned deploy to another build. Only those cancel activities.
+ * A worker of a build gets workflows that began on that build, and all new work once the build is current in Temporal.
+ * A workflow declares itself whether it is pinned (workflows/versioning.ts); but the SDK completes a task without
+ * commands, as after a cancelled activity, without that declaration and with the default, which would move a pinned
+ * deploy to another build. Only deploys cancel activities.
  * @throws ConveyorError `usage`
  */
 export function buildOptions(build: string | undefined): Pick<WorkerOptions, 'workerDeploymentOptions'> {

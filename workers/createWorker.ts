@@ -34,7 +34,7 @@ import { copiesFolder } from '../config/repository/repository';
 import { sealing } from '../client/seal';
 import type { Registry } from '../platform/registry';
 import type { ObservedCall } from '../sdk/client';
-import type { Runner } from '../runner/runner';
+import type { Runner } from '../sandbox/runner';
 import type { PipelineIndex } from '../domain/pipeline/pipelineIndex';
 import { callMeasure, recordMeasures, type Meter } from '../domain/metrics';
 import { SIDE_QUEUES, sideQueue } from '../domain/taskQueues';
@@ -42,8 +42,9 @@ import { bundleForBuild } from '../workflows/versioning';
 import { workerIdentity, type ServerClock } from './serverClock';
 import { sinksOf } from './sinks';
 import { NOT_TRACED, type Tracing } from './tracing';
+import { withLandingRights } from './landingRights';
 
-/** What a worker is made of; tests give it a virtual clock, an embedded simulator and a short heartbeat. */
+/** The parts of a worker; tests pass a virtual clock, an embedded simulator and a short heartbeat. */
 export interface WorkerParts extends CallPorts {
   readonly connection: NativeConnection;
   /** For the activities that start and look at workflows. */
@@ -52,30 +53,30 @@ export interface WorkerParts extends CallPorts {
   readonly runner: Runner;
   readonly namespace: string;
   readonly taskQueue: string;
-  /** Left out where nobody wants traces. */
+  /** Left out without traces. */
   readonly tracing?: Tracing;
-  /** Told when Temporal began each task; left out where nobody compares clocks. */
+  /** Gets the time at which Temporal began each task; left out if clocks are not compared. */
   readonly taskStarted?: ServerClock['taskStarted'];
-  /** How programs of configuration are kept in; by default as well as this machine can. */
+  /** The isolation of configuration programs; by default as well as this machine can. */
   readonly programs?: () => Promise<ProgramWalls>;
   /** The workflow bundle, made once by the build. */
   readonly codePath: string;
   readonly options?: Partial<WorkerOptions>;
 }
 
-/** Several of Temporal's workers that begin and end as one. */
+/** Several Temporal workers that start and stop together. */
 export interface ConveyorWorker {
   /** Ends when all have drained, after `shutdown` or a signal; fails as soon as one fails. */
   run(): Promise<void>;
   shutdown(): void;
-  /** Of all together. */
+  /** The sums over all of them. */
   getStatus(): Pick<WorkerStatus, 'numInFlightWorkflowActivations' | 'numInFlightActivities' | 'runState'>;
 }
 
 /**
- * A worker for workflows and activities. Heartbeats go out at once rather than at 80 % of their timeout, so that a
- * successor of a killed worker continues where it was; a cached workflow moves on after a second.
- * What holds its slot for long, comes by the thousand or must not wait has slots of its own (domain/taskQueues.ts).
+ * A worker for workflows and activities. Heartbeats are sent at once rather than at 80 % of their timeout, so that the
+ * successor of a killed worker continues at the same point; a cached workflow moves to another worker after a second.
+ * Long, numerous and urgent activities have slots of their own (domain/taskQueues.ts).
  */
 export async function createWorker(parts: WorkerParts): Promise<ConveyorWorker> {
   const { connection, namespace, taskQueue, codePath, options, registry, tracing = NOT_TRACED } = parts;
@@ -136,12 +137,18 @@ function activitiesOf({ client, index, taskQueue, runner, tracing = NOT_TRACED, 
     ...createTicketActivities({ ...ports, index }),
     ...createSoakActivities({ client, clock: ports.clock }),
     ...createWindowRoomActivities({ client, clock: ports.clock }),
-    ...createLandingActivities({ ...ports, programs, copies: copiesFolder(process.env) }),
+    ...createLandingActivities({
+      ...{ clock: ports.clock, programs, copies: copiesFolder(process.env) },
+      registry: withLandingRights(unmeasured.registry),
+    }),
     ...createNotifyActivities(ports),
   };
 }
 
-/** Calls of what it finds are timed and traced. It stays the one that counts now. */
+/**
+ * Wraps the registry so that calls to its extensions are timed and traced. It always reflects the present
+ * configuration.
+ */
 function observedCalls(registry: Registry, tracing: Tracing): Registry {
   const meter: Meter = Runtime.instance().metricMeter;
   const find: Registry['find'] = (kind, name) => ({
@@ -162,10 +169,10 @@ function asOne(workers: readonly Worker[]): ConveyorWorker {
     workers.reduce((sum, worker) => sum + of(worker.getStatus()), 0);
   return {
     shutdown,
-    // One that has failed takes the others with it: half a worker would look alive.
+    // A failed one stops the others, because half a worker would look alive.
     run: async () => void (await Promise.all(workers.map((worker) => worker.run().finally(shutdown)))),
     getStatus: () => ({
-      // As of the one that does least.
+      // The status of the least advanced one.
       runState: workers.map((worker) => worker.getState()).find((state) => state !== 'RUNNING') ?? 'RUNNING',
       numInFlightWorkflowActivations: total((status) => status.numInFlightWorkflowActivations),
       numInFlightActivities: total((status) => status.numInFlightActivities),

@@ -5,14 +5,16 @@ import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { DefaultLogger, NativeConnection, Runtime, type LogLevel, type RuntimeOptions } from '@temporalio/worker';
 import pino from 'pino';
 import { wallClock } from '../activities/clock';
+import { firstLineOf } from '../client/connection';
 import { connectGrpc } from '../client/grpcConnection';
 import { createPipelineIndex } from '../client/pipelineIndex';
 import { sealing } from '../client/seal';
 import { ensureDailyTickets, ensureSweeps } from '../client/schedules';
+import { temporalUnreachable } from '../client/unreachable';
 import { PIPELINE_OUTPUT } from '../domain/finder/standard';
 import { ConveyorError, conveyorError } from '../domain/errors';
 import { withoutIsolation } from '../domain/isolation';
-import { createRunner, type Runner } from '../runner/runner';
+import { createRunner, type Runner } from '../sandbox/runner';
 import { openArchive } from '../platform/archive/open';
 import { LiveRegistry } from '../platform/liveRegistry';
 import type { Registry } from '../platform/registry';
@@ -57,7 +59,7 @@ async function main(): Promise<void> {
     taskStarted: serverClock.taskStarted,
     options: buildOptions(build),
   });
-  // A worker without sweeps still deploys; what finders find then waits for a notification or for the next worker.
+  // A worker without sweeps still deploys; new artifacts then wait for a notification or for the next worker.
   const swept = () =>
     sweep(client, registry, taskQueue).catch((error: unknown) => log.error({ err: error }, 'no sweeps of finders'));
   const ticketed = () =>
@@ -70,7 +72,7 @@ async function main(): Promise<void> {
   const archiving =
     registry.archive &&
     startArchiving(temporal, taskQueue, await openArchive(registry.archive, process.env), registry.archive, log);
-  // Before the worker drains: from then on it answers for no run.
+  // Called before the worker drains, after which it answers for no run.
   for (const signal of SHUTDOWN_SIGNALS) process.once(signal, () => void archiving?.stop());
   if (registry.scripts.enabled) void logIsolation(runner, log);
   for (const warning of registry.warnings) log.warn({ file: registry.file }, warning);
@@ -85,7 +87,7 @@ async function main(): Promise<void> {
   log.info('drained');
 }
 
-/** Tried when a worker starts, so that the first script need not wait for it. */
+/** Tested when a worker starts, so that the first script need not wait for it. */
 async function logIsolation(runner: Runner, log: pino.Logger): Promise<void> {
   const { missing, refused, ungrouped } = await runner.isolation();
   const lacks = withoutIsolation(missing);
@@ -97,7 +99,7 @@ async function logIsolation(runner: Runner, log: pino.Logger): Promise<void> {
     );
 }
 
-/** Each finder that is configured is asked now and then, and the one that workers are themselves. */
+/** Schedules the sweeps of all configured finders, and of the worker's own finder. */
 function sweep(client: Client, { extensions, settings }: Registry, taskQueue: string): Promise<void> {
   const services = extensions.filter(({ kind }) => kind === 'artifact-finder').map(({ name }) => name);
   return ensureSweeps(client, [...services, PIPELINE_OUTPUT], {
@@ -108,7 +110,7 @@ function sweep(client: Client, { extensions, settings }: Registry, taskQueue: st
   });
 }
 
-/** Where nobody keeps tickets, nothing looks for them. */
+/** Without a service of tickets there is no daily run. */
 async function ensureTickets(client: Client, { freshness, settings }: Registry, taskQueue: string): Promise<void> {
   if (freshness.tickets === null) return;
   await ensureDailyTickets(client, taskQueue, { heartbeatTimeoutMs: settings.heartbeatTimeoutMs });
@@ -116,7 +118,7 @@ async function ensureTickets(client: Client, { freshness, settings }: Registry, 
 
 const SHUTDOWN_SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 
-/** Our log, and Temporal's through it, on stderr as JSON lines; and the metrics of both. */
+/** Writes our log and Temporal's to stderr as JSON lines, and serves the metrics of both. */
 function installRuntime(): pino.Logger {
   const log = createLog(process.env['CONVEYOR_LOG_LEVEL'] ?? 'info', pino.destination(2));
   const level = (name: LogLevel): pino.Level => name.toLowerCase() as pino.Level;
@@ -130,14 +132,14 @@ function installRuntime(): pino.Logger {
   return log;
 }
 
-async function connect(address: string, options: object): Promise<[NativeConnection, Connection]> {
+async function connect(
+  address: string,
+  options: ReturnType<typeof loadClientConnectConfig>['connectionOptions'],
+): Promise<[NativeConnection, Connection]> {
   try {
     return [await NativeConnection.connect({ ...options, address }), await connectGrpc({ ...options, address })];
   } catch (error) {
-    throw conveyorError('temporal-unreachable', {
-      address,
-      detail: error instanceof Error ? error.message : String(error),
-    });
+    throw await temporalUnreachable({ address, wantsTls: Boolean(options.tls) }, firstLineOf(error));
   }
 }
 

@@ -3,23 +3,24 @@ import type { Clock } from '../activities/clock';
 import { aheadByTasks, aheadWords, isClockWrong, withTask } from '../domain/clocks';
 import { CLOCK_SKEW_METRIC, type GaugeMeter } from '../domain/metrics';
 
-/** The time of Temporal's clock, as well as this worker knows it. */
+/** The time of Temporal's clock, as far as this worker knows it. */
 export interface ServerClock extends Clock {
-  /** This worker took up a task that Temporal had begun at `startedMs`. */
+  /** This worker picked up a task that Temporal had started at `startedMs`. */
   readonly taskStarted: (startedMs: number) => void;
 }
 
-/** By default a worker goes by this name at Temporal. */
+/** The default name of a worker in Temporal. */
 export const workerIdentity = (): string => `${process.pid}@${hostname()}`;
 
-/** That of a worker. */
+/** The log of a worker. */
 type ClockLog = Readonly<Record<'error' | 'info', (of: object, words: string) => void>>;
 
 const SAID_AGAIN_MS = 600_000;
 
 /**
- * Compares the clock of this machine with the tasks that Temporal hands out. While it is wrong, that is in the log and in the metrics, and
- * activities go by Temporal's: bakes, windows and the order of health and updates are of Temporal's time.
+ * Compares the clock of this machine with the tasks that Temporal hands out. While it is wrong, the log and the metrics
+ * say so, and activities follow Temporal's clock, because bakes, windows and the order of health and updates are in
+ * Temporal's time.
  */
 export function createServerClock(clock: Clock, meter: GaugeMeter, log: ClockLog): ServerClock {
   let differences: readonly number[] = [];
@@ -31,7 +32,7 @@ export function createServerClock(clock: Clock, meter: GaugeMeter, log: ClockLog
       saidAtMs = nowMs;
       log.error(
         { aheadMs },
-        `the clock of this worker is ${aheadWords(aheadMs)} Temporal's: set it by NTP; until then activities go by Temporal's`,
+        `the clock of this worker is ${aheadWords(aheadMs)} Temporal's: set it by NTP; until then activities follow Temporal's`,
       );
     }
     if (!isWrong && wasWrong) log.info({ aheadMs }, "the clock of this worker agrees with Temporal's again");

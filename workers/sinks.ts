@@ -4,7 +4,7 @@ import type { TraceSinks } from '../workflows/trace';
 import type { ServerClock } from './serverClock';
 import { NOT_TRACED, type Tracing } from './tracing';
 
-/** What workflows hand over, once: nothing of it while a history is replayed. */
+/** Receives the output of workflows once, and nothing during a replay. */
 export const sinksOf = (
   { ended }: Tracing = NOT_TRACED,
   taskStarted: ServerClock['taskStarted'] = () => undefined,

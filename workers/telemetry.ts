@@ -3,10 +3,10 @@ import type { RuntimeOptions } from '@temporalio/worker';
 import { conveyorError } from '../domain/errors';
 import { WORKER_METRICS } from '../domain/metrics';
 
-/** Where a worker answers `/metrics`: `host:port`, the host as an address. */
+/** The address at which a worker serves `/metrics`: `host:port`, with the host as an IP address. */
 export const METRICS_ADDRESS = 'CONVEYOR_METRICS';
 
-/** Bakes take hours, and what waits for a person a week. */
+/** Bakes take hours, and a wait for a person may take a week. */
 const LONG_BUCKETS = [1, 10, 60, 600, 3_600, 21_600, 86_400, 604_800];
 const QUICK_BUCKETS = [0.005, 0.025, 0.1, 0.5, 2.5, 10, 30];
 const QUICK_METRICS: readonly string[] = [WORKER_METRICS.calls.name, WORKER_METRICS.sweepTime.name];
@@ -39,7 +39,7 @@ function isBindAddress(text: string): boolean {
   return isIP(bracketed ?? plain ?? '') === (bracketed === undefined ? 4 : 6) && Number(port) <= 65_535;
 }
 
-/** @throws ConveyorError `port-in-use` for what Temporal's SDK says when it cannot listen there */
+/** @throws ConveyorError `port-in-use` for the SDK's error when it cannot listen there */
 export function explainListening<T>(address: string | undefined, install: () => T): T {
   try {
     return install();

@@ -4,14 +4,14 @@ import type { ReadableSpan, SpanProcessor } from '@opentelemetry/sdk-trace';
 import { parentOfCall, type TraceSpan } from '../domain/trace';
 import type { ObservedCall } from '../sdk/client';
 
-/** Where a worker sends its traces, by OTLP over HTTP. */
+/** The variables with the address for traces, by OTLP over HTTP. */
 const TRACES_ADDRESSES = ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT'] as const;
 
-/** What becomes of what has ended. A collector that is gone or slow delays nobody: it is sent in the background, or dropped. */
+/** Exports ended spans in the background. If the collector is gone or slow, they are dropped and delay nothing. */
 export interface Tracing {
   readonly ended: (spans: readonly TraceSpan[]) => void;
   readonly called: (extension: string, call: ObservedCall) => void;
-  /** Sends what is left. */
+  /** Sends the remaining spans. */
   readonly close: () => Promise<void>;
 }
 
@@ -34,7 +34,7 @@ export async function openTracing(env: Readonly<Record<string, string | undefine
   return tracingTo(new BatchSpanProcessor({ exporter: new OTLPTraceExporter() }), resource);
 }
 
-/** A collector that is silent keeps no worker from ending. */
+/** A silent collector must not keep a worker from ending. */
 const LAST_WORDS_MS = 5_000;
 
 function tracingTo(processor: SpanProcessor, resource: ReadableSpan['resource']): Tracing {
@@ -51,7 +51,7 @@ function tracingTo(processor: SpanProcessor, resource: ReadableSpan['resource'])
   };
 }
 
-/** Undefined of a call that is for no release, of which there is no trace. */
+/** Undefined for a call without a release, which has no trace. */
 export function spanOfCall(extension: string, call: ObservedCall): TraceSpan | undefined {
   const { context, traceparent, method, code, tookMs } = call;
   const [, trace, id] = traceparent.split('-');
@@ -69,7 +69,7 @@ const NOTHING_BESIDES = {
   ...{ droppedAttributesCount: 0, droppedEventsCount: 0, droppedLinksCount: 0 },
 };
 
-/** As the SDK of OpenTelemetry has it. */
+/** Converts a span to the form of OpenTelemetry's SDK. */
 function readable(span: TraceSpan, resource: ReadableSpan['resource'], kind: SpanKind): ReadableSpan {
   const context = (spanId: string) => ({ traceId: span.trace, spanId, traceFlags: TraceFlags.SAMPLED });
   return {
@@ -80,7 +80,7 @@ function readable(span: TraceSpan, resource: ReadableSpan['resource'], kind: Spa
     ...(span.parent === null ? {} : { parentSpanContext: context(span.parent) }),
     startTime: hrTime(span.startMs),
     endTime: hrTime(span.endMs),
-    // A clock that was put back makes no time negative.
+    // A clock that was set back must not make a duration negative.
     duration: hrTime(Math.max(0, span.endMs - span.startMs)),
     status: { code: span.failed ? SpanStatusCode.ERROR : SpanStatusCode.UNSET },
     attributes: span.attributes,

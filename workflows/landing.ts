@@ -23,6 +23,7 @@ import {
 } from '../domain/config/landing';
 import { list, marked, sections } from '../domain/markdown';
 import { rootCause } from '../domain/rootCause';
+import { conjugate, plural } from '../domain/text';
 import { showDetails } from './details';
 import { landers } from './proxies';
 import { versioned } from './versioning';
@@ -106,7 +107,7 @@ async function land(
 
 const describe = ({ repository }: LandingOrder, { waiting, landed }: Strip): string =>
   sections(
-    marked`Landing strip of **${repository}**: ${String(waiting.length)} changes wait.`,
+    marked`Landing strip of **${repository}**: ${plural(waiting.length, 'change')} ${conjugate(waiting.length, 'wait')}.`,
     list(
       'Newest:',
       landed

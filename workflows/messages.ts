@@ -101,6 +101,8 @@ export interface Started {
   readonly approvals?: number;
   /** Of a rollback: no other deploy starts until a person unholds the pipeline. Left out by workers of before 0.3. */
   readonly isHeld?: boolean;
+  /** Of a rollback: the versions that it brings back. Left out by workers of before 0.3. */
+  readonly brings?: readonly string[];
   /** Inputs that were left out, and whose latest version failed: which is taken, in words. */
   readonly passedOver?: readonly string[];
 }

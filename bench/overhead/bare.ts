@@ -1,5 +1,5 @@
 import { proxyActivities } from '@temporalio/workflow';
-import type { runTwoCalls } from './worker';
+import type { ask, runTwoCalls } from './worker';
 
 /**
  * A release of that many actions with Temporal alone: one workflow, and one activity for each action. On a queue of their own, as
@@ -11,4 +11,10 @@ export async function bareRelease(url: string, actions: number, taskQueue?: stri
     ...(taskQueue === undefined ? {} : { taskQueue }),
   });
   for (let nth = 0; nth < actions; nth += 1) await activities.runTwoCalls(url, `run-${nth}`);
+}
+
+/** One call after the other, each an activity. */
+export async function bareCalls(urls: readonly string[]): Promise<void> {
+  const activities = proxyActivities<{ ask: typeof ask }>({ startToCloseTimeout: '1m', retry: { maximumAttempts: 1 } });
+  for (const url of urls) await activities.ask(url);
 }

@@ -18,12 +18,18 @@ export async function runTwoCalls(url: string, action: string): Promise<void> {
   await call('getRunProgress');
 }
 
+export async function ask(url: string): Promise<void> {
+  const answer = await fetch(url, { method: 'POST' });
+  if (!answer.ok) throw new Error(`${url}: ${answer.status} ${await answer.text()}`);
+  await answer.json();
+}
+
 /** `worker.ts ADDRESS`: a worker of its own process, with the slots of ours; sends `ready`, and ends with its parent process. */
 async function main(address: string): Promise<void> {
   const connection = await NativeConnection.connect({ address });
   const common = {
     connection,
-    activities: { runTwoCalls },
+    activities: { ask, runTwoCalls },
     activityTaskPollerBehavior: { type: 'autoscaling' },
   } as const;
   const worker = await Worker.create({

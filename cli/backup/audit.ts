@@ -5,24 +5,24 @@ import { CHAINS, locateChain, listParts, verifyAudit, type ChainVerification } f
 import { measureWholeLines } from '../../platform/audit/onDisk';
 import { copyBytes } from './files';
 
-/** Files begin anew at midnight, or are deleted as too old, while they are copied; hardly ever twice. */
+/** At midnight a new file begins or an old one is deleted, perhaps during a copy, but hardly ever twice. */
 const COPY_TRIES = 3;
 
-/** How the files are called in a backup. */
+/** The name of the files in a backup. */
 const AUDIT_COPY = 'audit.jsonl';
 const auditStem = (file: string): string => file.replace(/\.jsonl$/, '');
 
-/** Where a file of a backup belongs. */
+/** The place of a file of a backup. */
 export const fromAuditCopy = (audit: string, copy: string): string =>
   `${auditStem(audit)}${basename(copy).slice(auditStem(AUDIT_COPY).length)}`;
 
 interface CopiedAudit {
   readonly names: readonly string[];
-  /** Null where both chains hold. */
+  /** Null if both chains are intact. */
   readonly broken: string | null;
 }
 
-/** Copies both chains, up to the last record that is whole. A server may write meanwhile. */
+/** Copies both chains up to the last complete record. A server may write meanwhile. */
 export async function copyAudit(audit: string, folder: string): Promise<CopiedAudit> {
   for (let left = COPY_TRIES; ; left -= 1) {
     for (const name of await readdir(folder)) await rm(join(folder, name));
@@ -51,7 +51,7 @@ export async function lastRecords(audit: string): Promise<Parameters<typeof veri
   );
 }
 
-/** The notes of how far a chain has come first: they may be behind its records, and never ahead. */
+/** Copies the notes of the ends first: they may lag behind the records, but never be ahead. */
 async function copyChains(audit: string, folder: string): Promise<void> {
   const copyOne = (file: string): Promise<void> =>
     copyBytes(file, join(folder, `${auditStem(AUDIT_COPY)}${file.slice(auditStem(audit).length)}`));
@@ -67,7 +67,7 @@ async function copyChains(audit: string, folder: string): Promise<void> {
   }
 }
 
-/** All that belongs to an audit and is there. */
+/** All existing files of an audit. */
 export async function auditFiles(audit: string): Promise<readonly string[]> {
   const folder = dirname(audit);
   const stem = basename(auditStem(audit));

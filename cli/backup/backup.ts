@@ -20,6 +20,7 @@ import {
 } from './manifest';
 import type { BackupPlaces } from './places';
 import { findPlace } from './placing';
+import { requireRoom } from './needs';
 import { copyRepositories } from './repositories';
 
 interface BackupOptions {
@@ -30,7 +31,7 @@ interface BackupOptions {
   readonly versions: BackupManifest['versions'];
 }
 
-/** One part: the names of the copies, and what a person should know. */
+/** One copied part: the names of the copies, and notes for people. */
 interface Copied {
   readonly names: readonly string[];
   readonly pausedMs?: number;
@@ -38,10 +39,10 @@ interface Copied {
 }
 
 /**
- * Copies all that this machine keeps while everything runs. The parts come in the order of `BACKUP_PARTS`, so that none of them speaks of
- * what the parts after it lack: the archive holds what Temporal had, Temporal knows updates that the service of configuration remembers, and
- * commits that the repository has; and each command that had an answer is in the audit.
- * @returns undefined where it was interrupted; then, as after an error, nothing is left in the folder
+ * Copies all data of this machine while everything runs. The order of `BACKUP_PARTS` ensures that no part refers to
+ * data that a later part lacks: the archive comes before Temporal, Temporal before the state of the configuration
+ * service and the repositories, and every answered command is in the audit. @returns undefined if interrupted; then, as
+ * after an error, nothing is left in the folder
  * @throws ConveyorError `backup-failed`, `usage`, and those of the parts
  */
 export async function makeBackup(
@@ -52,6 +53,7 @@ export async function makeBackup(
   const { folder, places, versions } = options;
   const at = new Date(io.now()).toISOString();
   requireEmpty(folder);
+  await requireRoom(folder, places);
   try {
     const files: CopiedFile[] = [];
     let pausedMs = 0;
@@ -79,19 +81,19 @@ export async function makeBackup(
 function requireEmpty(folder: string): void {
   let names: readonly string[];
   try {
-    // A folder of another user keeps its mode.
+    // The mode of another user's folder is not changed.
     names = existsSync(folder) ? readdirSync(folder) : [];
     if (names.length === 0) closeFolder(folder);
   } catch (error) {
     throw conveyorError('usage', {
-      text: `${folder} is no folder to write to: ${describeTrouble(error)}`,
+      text: `${folder} is not a writable folder: ${describeTrouble(error)}`,
       hint: ANOTHER,
     });
   }
   if (names.length > 0) throw conveyorError('usage', { text: `${folder} is not empty`, hint: ANOTHER });
 }
 
-const ANOTHER = 'name a folder that is empty or not there, such as one for each day';
+const ANOTHER = 'choose an empty or new folder, such as one for each day';
 
 async function copyPart(part: BackupPart, { folder, places, temporal }: BackupOptions): Promise<Copied> {
   const to = join(folder, part);
@@ -112,7 +114,7 @@ async function copyPart(part: BackupPart, { folder, places, temporal }: BackupOp
       const { names, broken } = await copyAudit(places.audit, to);
       return {
         names,
-        ...(broken === null ? {} : { warning: `the audit does not hold, and is copied as it is: ${broken}` }),
+        ...(broken === null ? {} : { warning: `the audit is broken, and is copied as it is: ${broken}` }),
       };
     }
     case 'configuration':
@@ -149,22 +151,22 @@ async function described(
 
 function describeProgress(part: BackupPart, files: readonly CopiedFile[], { pausedMs }: Omit<Copied, 'names'>): string {
   const size = formatFileSize(files.reduce((sum, { bytes }) => sum + bytes, 0));
-  return `${PART_NAMES[part]}: ${size}${pausedMs ? `, copied while Temporal stood still for ${pausedMs} ms` : ''}`;
+  return `${PART_NAMES[part]}: ${size}${pausedMs ? `, with Temporal paused for ${pausedMs} ms` : ''}`;
 }
 
-/** Only the files that this backup has put into the folder. */
+/** Removes only the files that this backup has put into the folder. */
 async function removeParts(folder: string): Promise<void> {
   for (const part of BACKUP_PARTS)
     await rm(join(folder, part), { recursive: true, force: true }).catch(() => undefined);
 }
 
-/** @throws ConveyorError `backup-failed` for what the disk says */
+/** @throws ConveyorError `backup-failed` for an error of the disk */
 async function inWordsOf<T>(part: BackupPart, run: () => Promise<T>): Promise<T> {
   try {
     return await run();
   } catch (error) {
     if (error instanceof ConveyorError) throw error;
-    const how = isDiskFull(error) ? MAKE_ROOM : 'look at the disk of the folder; nothing else was changed';
+    const how = isDiskFull(error) ? MAKE_ROOM : 'check the disk of the folder; nothing else was changed';
     throw conveyorError('backup-failed', { part: PART_NAMES[part], detail: describeTrouble(error), how });
   }
 }

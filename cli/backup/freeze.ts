@@ -4,15 +4,16 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { callProgram } from './run';
 
-/** A copy that takes longer is given up: Temporal answers no request meanwhile. */
+/** A copy that takes longer is aborted, because Temporal answers no request meanwhile. */
 export const LONGEST_PAUSE_S = 60;
-/** A thread stops once it is back from the system call that it is in. */
+/** A thread stops once it returns from its present system call. */
 const STOP_PATIENCE_MS = 5_000;
 const LOOK_MS = 1;
 
 /**
- * Another process lets them continue: when we say so, when we are gone, and when the time is up. In a group of its own, it outlives the
- * Ctrl-C of a terminal; it ignores what a service manager sends to all of a service, which may be us.
+ * A guard process lets them continue: when we say so, when we are gone, or when the time is up. It has a process group
+ * of its own, to outlive Ctrl-C in a terminal, and ignores signals that a service manager sends to a whole service,
+ * which may be ours.
  */
 const GUARD = [
   "trap '' TERM HUP INT PIPE",
@@ -25,14 +26,13 @@ const GUARD = [
 
 export interface Paused<T> {
   readonly result: T;
-  /** For how long they stood still. */
+  /** How long they were stopped. */
   readonly pausedMs: number;
 }
 
 /**
- * Stops processes with SIGSTOP, and lets them continue once `act` has ended. Files that they write hold still meanwhile, as they would after
- * kill −9.
- * @throws Error where they cannot be stopped, or did not stand still for all of that time
+ * Stops processes with SIGSTOP, and lets them continue once `act` has ended. Their files do not change meanwhile, as
+ * after kill −9. @throws Error if they cannot be stopped, or were not stopped all the time
  */
 export async function whileStopped<T>(pids: readonly number[], act: () => Promise<T>): Promise<Paused<T>> {
   if (pids.length === 0) return { result: await act(), pausedMs: 0 };
@@ -45,7 +45,7 @@ export async function whileStopped<T>(pids: readonly number[], act: () => Promis
   try {
     await stopEach(guard, pids);
     const result = await act();
-    if (!(await areStopped(pids))) throw new Error(`it did not stand still for as long as the copy took`);
+    if (!(await areStopped(pids))) throw new Error(`it did not stay paused until the end of the copy`);
     return { result, pausedMs: Math.ceil(performance.now() - fromMs) };
   } finally {
     for (const pid of pids) letContinue(pid);
@@ -54,12 +54,12 @@ export async function whileStopped<T>(pids: readonly number[], act: () => Promis
   }
 }
 
-/** The guard does the same, and may have been killed. */
+/** The guard does the same, but may have been killed. */
 function letContinue(pid: number): void {
   try {
     process.kill(pid, 'SIGCONT');
   } catch {
-    // It has ended, or was never ours to stop.
+    // It has ended, or we were never allowed to stop it.
   }
 }
 
@@ -76,7 +76,7 @@ async function stopEach(guard: ChildProcess, pids: readonly number[]): Promise<v
   if (!String(answer).startsWith('stopped'))
     throw new Error(`process ${pids.join(', ')} cannot be stopped by this user: run conveyor backup as its user`);
   for (const untilMs = Date.now() + STOP_PATIENCE_MS; !(await areStopped(pids)); await wait(LOOK_MS))
-    if (Date.now() > untilMs) throw new Error(`process ${pids.join(', ')} does not stand still: its disk may hang`);
+    if (Date.now() > untilMs) throw new Error(`process ${pids.join(', ')} cannot be paused: its disk may hang`);
 }
 
 async function areStopped(pids: readonly number[]): Promise<boolean> {
@@ -91,7 +91,7 @@ async function threadStates(pid: number): Promise<readonly string[]> {
   return listThreads(pid).map((stat) => stat.slice(stat.lastIndexOf(')') + 2));
 }
 
-/** One that has ended is no thread that stands still. */
+/** An ended thread does not count as stopped. */
 function listThreads(pid: number): readonly string[] {
   try {
     return readdirSync(`/proc/${pid}/task`).map((id) => readFileSync(`/proc/${pid}/task/${id}/stat`, 'utf8'));

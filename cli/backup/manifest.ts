@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { conveyorError } from '../../domain/errors';
 import { SEMANTIC_ORDER } from '../../platform/osv/versions';
-import { writePrivate } from '../../platform/privateFile';
+import { replaceFileSync } from '../../sdk/replaceFile';
 
 /** The contents of a backup (docs/adr/0066-a-backup-of-one-machine.md). It is written last: a folder without it holds no backup. */
 const MANIFEST = 'backup.json';
 const BACKUP_FORMAT = 1;
 
-/** One of our own folders at most, so that no backup of a stranger leads elsewhere. */
+/** At most one folder deep, so that a foreign backup cannot point elsewhere. */
 const PATH_INSIDE = /^(?:[\w-]+\/)?(?!\.)[\w.-]+$/;
 
 export const BACKUP_PARTS = [
@@ -25,7 +25,7 @@ export type BackupPart = (typeof BACKUP_PARTS)[number];
 export const PART_NAMES: Readonly<Record<BackupPart, string>> = {
   archive: 'the archive',
   temporal: 'Temporal',
-  'config-service': 'what the service of configuration remembers',
+  'config-service': 'the state of the configuration service',
   repositories: 'repositories of configuration',
   audit: 'the audit',
   configuration: 'conveyor.config.yaml',
@@ -33,7 +33,7 @@ export const PART_NAMES: Readonly<Record<BackupPart, string>> = {
 
 const copiedFile = z.object({
   part: z.enum(BACKUP_PARTS),
-  /** Relative to the folder of the backup. */
+  /** The path relative to the folder of the backup. */
   path: z.string().regex(PATH_INSIDE),
   bytes: z.int().min(0),
   sha256: z.string().regex(/^[0-9a-f]{64}$/),
@@ -52,21 +52,23 @@ const manifestSchema = z.object({
   at: z.iso.datetime(),
   host: z.string(),
   versions: z.object({ conveyor: z.string(), temporal: z.string().nullable() }),
-  /** For how long Temporal stood still, ms. */
+  /** How long Temporal was stopped, in ms. */
   pausedMs: z.number(),
   files: z.array(copiedFile).readonly(),
-  /** Places that options or variables named, absolute paths. A restore wants them named again. */
+  /** Absolute paths of places named by options or variables. A restore requires them to be named again. */
   named: namedPlaces.optional(),
-  /** In words. */
+  /** Descriptions of the parts left out. */
   leftOut: z.array(z.string()).readonly(),
 });
 export type BackupManifest = Readonly<z.output<typeof manifestSchema>>;
 
 export function writeManifest(folder: string, manifest: Omit<BackupManifest, 'format'>): void {
-  writePrivate(join(folder, MANIFEST), `${JSON.stringify({ format: BACKUP_FORMAT, ...manifest }, null, 2)}\n`);
+  replaceFileSync(join(folder, MANIFEST), `${JSON.stringify({ format: BACKUP_FORMAT, ...manifest }, null, 2)}\n`, {
+    mode: 0o600,
+  });
 }
 
-/** @throws ConveyorError `backup-unusable` where there is none, or where a newer Conveyor wrote it */
+/** @throws ConveyorError `backup-unusable` if there is none, or a newer Conveyor wrote it */
 export function readManifest(folder: string): BackupManifest {
   const unusable = (why: string) => conveyorError('backup-unusable', { folder, why });
   let value: unknown;
@@ -99,4 +101,4 @@ export function requireNotNewer(folder: string, { versions }: Pick<BackupManifes
   }
 }
 
-const SAME_VERSION = 'restore it with the version that made it, or with a newer one';
+const SAME_VERSION = 'restore it with the version that made it, or a newer one';

@@ -6,9 +6,9 @@ import type { Env } from '../../platform/env';
 import { installRoot, loadRegistry, type Registry } from '../../platform/registry';
 import type { NamedPlaces } from './manifest';
 
-/** Where this machine keeps what belongs into a backup; all paths are absolute. */
+/** The places on this machine of everything that a backup contains; all paths are absolute. */
 export interface BackupPlaces {
-  /** Of Temporal; its log of writes lies beside it. */
+  /** The database of Temporal; its write-ahead log is beside it. */
   readonly database: string;
   readonly archive: string | null;
   readonly audit: string | null;
@@ -17,13 +17,13 @@ export interface BackupPlaces {
   /** Repositories of configuration on this machine. */
   readonly repositories: readonly ConfigRepositorySettings[];
   readonly configuration: string;
-  /** Those of them that an option or a variable names: a command without these looks elsewhere. */
+  /** Places named by an option or a variable: a command without these looks elsewhere. */
   readonly named: NamedPlaces;
   /** In words. */
   readonly leftOut: readonly string[];
 }
 
-/** Where the options name another place than usual. */
+/** Places from options, if they differ from the usual ones. */
 export interface PlaceOptions {
   readonly db?: string;
   readonly state?: string;
@@ -47,7 +47,7 @@ export function backupPlaces(env: Env, { db, state }: PlaceOptions): BackupPlace
     named: namePlaces(env, { db, state }),
     leftOut: [
       'secrets: variables of the environment, files with keys, and tokens of conveyor login',
-      'the fleet, and what push types and other extensions remember',
+      'the fleet, and the memory of push types and other extensions',
       ...nameArchiveElsewhere(archive),
       ...nameAbsent(places, state !== undefined),
       ...nameSettings({ file, audit }),
@@ -62,7 +62,7 @@ function namePlaces({ CONVEYOR_TEMPORAL_DB, CONVEYOR_CONFIG }: Env, { db, state 
   return Object.fromEntries(Object.entries(named).flatMap(([name, path]) => (path ? [[name, resolve(path)]] : [])));
 }
 
-/** The etcd that `conveyor dev --config` runs keeps its data beside the state of the service. */
+/** The data folder of the etcd of `conveyor dev --config`, beside the state of the service. */
 export const storeFolder = ({ state }: Pick<BackupPlaces, 'state'>): string => join(dirname(state), 'etcd');
 
 const nameArchiveElsewhere = (archive: ArchiveSettings | null): readonly string[] =>
@@ -70,13 +70,12 @@ const nameArchiveElsewhere = (archive: ArchiveSettings | null): readonly string[
     ? [`the archive, which is in the database of ${archive.store.urlEnv}: back it up with pg_dump before this`]
     : [];
 
-/** A command that reads other settings than the server does, or a disk that is not mounted, would leave it out in silence. */
+/** Otherwise a command with other settings than the server, or an unmounted disk, would omit a part silently. */
 function nameAbsent(
   { archive, audit, state, repositories }: Omit<BackupPlaces, 'leftOut' | 'named'>,
   isStateNamed: boolean,
 ): readonly string[] {
-  const remembered =
-    isStateNamed || repositories.length > 0 ? [['what the service of configuration remembers', state]] : [];
+  const remembered = isStateNamed || repositories.length > 0 ? [['the state of the configuration service', state]] : [];
   const each = [
     ...[['the archive', archive], ['the audit', audit], ...remembered],
     ...repositories.map(({ name, git }) => [`the repository ${name}`, git]),
@@ -92,5 +91,5 @@ const nameRemoteRepositories = (repositories: Registry['configRepositories']): r
 
 const nameStores = (repositories: Registry['configRepositories']): readonly string[] =>
   repositories.some(({ etcd }) => etcd !== null)
-    ? ['etcd, which the service of configuration fills again from the repository']
+    ? ['etcd, which the configuration service refills from the repository']
     : [];

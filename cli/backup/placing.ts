@@ -19,7 +19,7 @@ export interface Placed {
   readonly from: string;
   readonly to: string;
   readonly bytes: number;
-  /** Where it was when the backup was made; undefined of backups that do not say. */
+  /** Its place when the backup was made; undefined in older backups. */
   readonly before: string | undefined;
 }
 
@@ -29,7 +29,7 @@ interface Placing {
   readonly without: readonly LeavablePart[];
 }
 
-/** As it is typed to put a backup where the places that are named say. */
+/** The command that restores a backup to the named places. */
 export const restoreCommand = (folder: string, { db, state, config }: NamedPlaces): string =>
   [
     ...(config === undefined ? [] : [`CONVEYOR_CONFIG=${asWord(config)}`]),
@@ -39,9 +39,9 @@ export const restoreCommand = (folder: string, { db, state, config }: NamedPlace
   ].join(' ');
 
 /**
- * A command without the options of the backup would put it where nothing looks for it. It does not go to the places of the backup by itself:
- * the list of a stranger leads nowhere.
- * @throws ConveyorError `restore-refused` where the backup had a place by name that this command does not name
+ * A command without the options of the backup would restore to places where nothing looks for the files. The places in
+ * the backup are not used automatically, because the list could be a stranger's. @throws ConveyorError
+ * `restore-refused` if the backup has a named place that this command does not name
  */
 export function requireNamed({ named = {} }: BackupManifest, { folder, places, without }: Placing): void {
   const here = { db: places.database, state: places.state, config: places.configuration };
@@ -54,7 +54,7 @@ export function requireNamed({ named = {} }: BackupManifest, { folder, places, w
   const ways = names.map((name) => NAMED_BY[name]);
   throw conveyorError('restore-refused', {
     why: elsewhere.join('; '),
-    how: `${restoreCommand(folder, { ...named, ...places.named })}${leave} puts it back where it was; for another place name that, by ${listed(ways, 'and')}`,
+    how: `${restoreCommand(folder, { ...named, ...places.named })}${leave} puts it back where it was; for another place use ${listed(ways, 'and')}`,
   });
 }
 
@@ -66,8 +66,9 @@ const NAMED_PARTS = {
 const NAMED_BY = { db: '--db', state: '--state', config: 'CONVEYOR_CONFIG' };
 
 /**
- * Where each file of a backup belongs, and in words what stays as it is.
- * @throws ConveyorError `restore-refused` where the settings of this machine have no place for a part: it would be missed only later
+ * The place of each file of a backup, and descriptions of the parts that stay unchanged. @throws ConveyorError
+ * `restore-refused` if the settings of this machine have no place for a part, which would otherwise be missed only
+ * later
  */
 export async function placeAll(
   { files }: BackupManifest,
@@ -105,11 +106,11 @@ function withoutPlace(homeless: readonly CopiedFile[], { folder, places, without
       parts.map((part) => PART_NAMES[part]),
       'and',
     )} of the backup`,
-    how: `take the places over from ${copy}, or leave these parts in the backup: ${restoreCommand(folder, places.named)} --without ${leave}`,
+    how: `copy the places from ${copy}, or leave these parts in the backup: ${restoreCommand(folder, places.named)} --without ${leave}`,
   });
 }
 
-/** Undefined where the configuration of this machine has none. */
+/** Undefined if the configuration of this machine has none. */
 export function findPlace({ part, path }: Pick<CopiedFile, 'part' | 'path'>, places: BackupPlaces): string | undefined {
   const name = basename(path);
   switch (part) {
@@ -128,7 +129,7 @@ export function findPlace({ part, path }: Pick<CopiedFile, 'part' | 'path'>, pla
   }
 }
 
-/** Whether every record of the backup is here, too: then the audit here is newer, and evidence. */
+/** Whether the audit here contains every record of the backup: then it is newer and must be kept as evidence. */
 async function continues(audit: string, folder: string): Promise<boolean> {
   const last = await lastRecords(join(folder, 'audit', 'audit.jsonl'));
   return (await auditFiles(audit)).length > 0 && (await explainBreak(audit, last)) === null;

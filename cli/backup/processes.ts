@@ -3,9 +3,9 @@ import { basename } from 'node:path';
 import { isLocal, portOf } from '../stack/addresses';
 import { callProgram } from './run';
 
-/** Which processes of this machine use what a backup or a restore is about, as far as this user may see them. */
+/** Processes of this machine that use the files of a backup or restore, as far as this user may see them. */
 
-/** A process that a restore would be overtaken by. */
+/** A process that would overwrite a restore. */
 export interface SeenProcess {
   readonly pid: number;
   readonly name: string;
@@ -19,7 +19,7 @@ export async function findProcessesWith(file: string): Promise<readonly number[]
   return found.filter((pid) => pid !== process.pid);
 }
 
-/** Conveyor's processes that speak to the Temporal server at this address. Only Linux shows which one that is. */
+/** Conveyor's processes that talk to the Temporal server at this address. Only Linux shows the address. */
 export function conveyorProcesses(address: string): readonly SeenProcess[] {
   return listProcessIds().flatMap((pid) => {
     const words = readTexts(`/proc/${pid}/cmdline`);
@@ -59,7 +59,7 @@ function isSameServer(one: string, other: string): boolean {
   return isLocal(one) && isLocal(other) && portOf(one) === portOf(other);
 }
 
-/** Nothing where the system has no such folder. */
+/** Nothing if the system has no such folder. */
 function listProcessIds(): readonly number[] {
   return listNames('/proc').flatMap((name) => (/^\d+$/.test(name) ? [Number(name)] : []));
 }
@@ -67,7 +67,7 @@ function listProcessIds(): readonly number[] {
 const hasOpen = (pid: number, file: string): boolean =>
   listNames(`/proc/${pid}/fd`).some((name) => readLink(`/proc/${pid}/fd/${name}`) === file);
 
-/** It ends with 1 where it finds none. */
+/** It exits with 1 if it finds none. */
 async function askLsof(file: string): Promise<readonly number[]> {
   const { stdout } = await callProgram('lsof', ['-t', '--', file]).catch(
     (error: { code?: unknown; stdout?: string }) => {
@@ -78,7 +78,7 @@ async function askLsof(file: string): Promise<readonly number[]> {
   return stdout.split('\n').filter(Boolean).map(Number);
 }
 
-/** The texts of a file of Linux in which a zero ends each; none where the process has ended or is not ours. */
+/** The zero-terminated texts in a file under /proc; none if the process has ended or is not ours. */
 function readTexts(file: string): readonly string[] {
   try {
     return readFileSync(file, 'utf8').split('\0');

@@ -2,12 +2,11 @@ import { existsSync, readdirSync } from 'node:fs';
 import { chown, link, mkdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { ConveyorError, conveyorError } from '../../domain/errors';
-import { listed } from '../../domain/text';
+import { conjugate, listed } from '../../domain/text';
 import type { Env } from '../../platform/env';
 import { hostOf, portOf, type Addresses } from '../stack/addresses';
 import { accepts } from '../../client/accepts';
 import { respondsOk } from '../stack/ports';
-import { conjugate } from '../render/words';
 import { asWord } from '../typed';
 import { auditFiles } from './audit';
 import { databaseFiles } from './database';
@@ -43,13 +42,14 @@ export interface RestoredMachine extends Pick<BackupManifest, 'at' | 'host' | 'l
   readonly folder: string;
   /** The restored parts and their places. */
   readonly restored: readonly { readonly part: BackupPart; readonly place: string; readonly before?: string }[];
-  /** The parts that stayed as they are here, in words. */
+  /** Descriptions of the parts that stayed unchanged here. */
   readonly kept: readonly string[];
 }
 
 /**
- * Puts back what a backup holds, where none of it is. Each file stands beside its place before the first of them takes it, and the database
- * of Temporal comes last, after its log of writes: a restore that was killed is refused until what it has left was moved away.
+ * Restores a backup to places where none of its files exist. All files are first copied beside their places and then
+ * moved in; the database of Temporal comes last, after its write-ahead log. After a killed restore, the next one is
+ * refused until the remains are moved away.
  * @throws ConveyorError `backup-unusable`, `restore-refused`
  */
 export async function restoreBackup(options: RestoreOptions): Promise<RestoredMachine> {
@@ -93,7 +93,7 @@ async function requireStopped(places: BackupPlaces, { temporal, server }: Restor
         seen.map(({ name, pid }) => `${name} ${pid}`),
         'and',
       )} still ${conjugate(seen.length, 'run')}`,
-      'stop everything first, workers on other machines too: a worker writes what it remembers into the restored state',
+      'stop everything first, workers on other machines too: a worker would write its memory into the restored state',
     );
   if (await accepts(hostOf(temporal), portOf(temporal)))
     throw refused(`Temporal runs at ${temporal}`, 'stop it, and all workers and servers');
@@ -103,7 +103,7 @@ async function requireStopped(places: BackupPlaces, { temporal, server }: Restor
   if (open.length > 0) throw refused(`process ${open.join(', ')} has ${places.database} open`, 'stop it first');
 }
 
-/** @throws ConveyorError `restore-refused` with the commands that move away what is there */
+/** @throws ConveyorError `restore-refused` with the commands that move the existing files away */
 async function requireAbsent(placed: readonly Placed[], { places, nowMs }: RestoreOptions): Promise<void> {
   const parts = new Set(placed.map(({ part }) => part));
   const wanted = [
@@ -111,12 +111,12 @@ async function requireAbsent(placed: readonly Placed[], { places, nowMs }: Resto
     ...databaseFiles(places.database),
     ...(parts.has('archive') && places.archive !== null ? [`${places.archive}.wal`] : []),
     ...(parts.has('audit') && places.audit !== null ? await auditFiles(places.audit) : []),
-    // Its values are of a later state of the repository.
+    // Its values belong to a later state of the repository.
     ...(parts.has('repositories') ? [storeFolder(places)] : []),
   ];
   const there = [...new Set(wanted)].filter((path) => existsSync(path) && !isEmptyFolder(path));
   if (there.length === 0) return;
-  // A name that nothing has, so that two restores do not move one over the other.
+  // An unused name, so that two restores do not overwrite each other's files.
   const suffix = new Date(nowMs).toISOString().replace(/[-:]|\.\d+/g, '');
   throw conveyorError('restore-refused', {
     why: `${there.join(', ')} ${there.length === 1 ? 'is' : 'are'} there already`,
@@ -124,9 +124,9 @@ async function requireAbsent(placed: readonly Placed[], { places, nowMs }: Resto
   });
 }
 
-/** @throws ConveyorError `restore-refused` where a disk does not take all that is to be put there */
+/** @throws ConveyorError `restore-refused` if a disk lacks room for the files */
 async function requireRoom(placed: readonly Placed[]): Promise<void> {
-  // A restore that was killed has left some of it, which is written over.
+  // Files that a killed restore has left are overwritten.
   const writes = placed.map(async ({ to, bytes }) => ({ path: to, bytes: bytes - (await sizeOfFiles([asPart(to)])) }));
   const shortage = await findShortage(await Promise.all(writes));
   if (shortage === undefined) return;
@@ -146,7 +146,10 @@ function isEmptyFolder(path: string): boolean {
   }
 }
 
-/** @throws ConveyorError `restore-refused` for what the disk says; a repository that was made by then stays, and the next restore names it */
+/**
+ * @throws ConveyorError `restore-refused` for an error of the disk; a repository created before that stays, and the
+ * next restore names it
+ */
 async function putBack(placed: readonly Placed[], { places, addresses, env }: RestoreOptions): Promise<void> {
   const files = placed
     .filter(({ part }) => part !== 'repositories')
@@ -163,7 +166,7 @@ async function putBack(placed: readonly Placed[], { places, addresses, env }: Re
       const repository = places.repositories.find(({ git }) => git === to);
       if (repository !== undefined) await restoreRepository(repository, from, env);
     }
-    // A service manager may have started something while gigabytes were copied.
+    // A service manager may have started a process during the copy of gigabytes.
     await requireStopped(places, addresses);
     for (const { to } of files) await takePlace(asPart(to), to);
   } catch (error) {
@@ -174,14 +177,14 @@ async function putBack(placed: readonly Placed[], { places, addresses, env }: Re
   }
 }
 
-/** Root restores for the user whose folder it is, who could not open the file else. */
+/** When root restores, the owner of the folder gets the file; otherwise that user could not open it. */
 async function giveToOwnerOfFolder(file: string): Promise<void> {
   if (process.getuid?.() !== 0) return;
   const { uid, gid } = await stat(dirname(file));
   await chown(file, uid, gid);
 }
 
-/** Never takes the place of a file that came meanwhile. @throws Error `EEXIST` */
+/** Never replaces a file created meanwhile. @throws Error `EEXIST` */
 async function takePlace(part: string, to: string): Promise<void> {
   try {
     await link(part, to);
@@ -193,15 +196,15 @@ async function takePlace(part: string, to: string): Promise<void> {
   await rm(part);
 }
 
-/** As some file systems answer. */
+/** Errors of file systems without hard links. */
 const WITHOUT_LINKS: readonly string[] = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'];
 
 const asPart = (to: string): string => `${to}.part`;
 
-/** Without its log a database would be taken for a whole one of an earlier time. */
+/** The database comes after its log: without the log it would pass for a complete, older database. */
 const countTurn = ({ to }: Placed, { database }: BackupPlaces): number => (to === database ? 1 : 0);
 
-/** In the words of a person. */
+/** The restored places, in words. */
 export const placesText = ({ restored }: RestoredMachine): readonly string[] =>
   restored.map(
     ({ part, place, before }) => `${PART_NAMES[part]}: ${place}${before === undefined ? '' : `, before at ${before}`}`,

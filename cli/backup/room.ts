@@ -2,20 +2,20 @@ import { existsSync } from 'node:fs';
 import { stat, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-/** Bytes that are to be written to a place, which need not be there yet. */
+/** Bytes to write to a place, which need not exist yet. */
 interface Write {
   readonly path: string;
   readonly bytes: number;
 }
 
 interface Shortage {
-  /** On the disk in question. */
+  /** A folder on the disk in question. */
   readonly folder: string;
   readonly neededBytes: number;
   readonly roomBytes: number;
 }
 
-/** The first disk that has not the room for all that is to be written to it; undefined where each has. */
+/** The first disk without room for all writes to it; undefined if every disk has room. */
 export async function findShortage(writes: readonly Write[]): Promise<Shortage | undefined> {
   const disks = new Map<number, { readonly folder: string; neededBytes: number }>();
   for (const { path, bytes } of writes) {

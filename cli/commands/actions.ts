@@ -46,7 +46,7 @@ async function askDecision(io: Io, { approve, reject }: PickOptions, id: string)
     if (answer !== '' && 'reject'.startsWith(answer)) return false;
   }
   throw conveyorError('usage', {
-    text: `nothing says whether ${id} is approved or rejected`,
+    text: `neither approved nor rejected: ${id}`,
     hint: 'add --approve or --reject',
   });
 }

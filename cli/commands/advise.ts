@@ -5,11 +5,11 @@ import { lintPipeline } from '../../domain/spec/lint';
 import type { PipelineSpec } from '../../domain/spec/pipeline';
 import { formatPath, type Finding, type Problem } from '../../domain/spec/problem';
 import type { StatsReport } from '../../domain/stats/report';
+import { adviceText, type Advice, type AdviceReport } from '../../render/advice';
 import { withClient } from '../door';
 import { EXIT } from '../exit';
 import { emit } from '../output';
 import { requirePipelineFile } from '../pipelineFile';
-import { adviceText, type Advice, type AdviceReport } from '../render/advice';
 import { examples, type CommandCall, type Register } from './command';
 import { EXPERIENCE_SINCE, noteLacking, statsIfAny } from './statsReport';
 
@@ -23,7 +23,7 @@ export const adviseCommand: Register = (program, cli) => {
   program
     .command('advise <pipeline>')
     .description(
-      'what would make a pipeline, by its name or its file, safer or faster, each with its reason and the line of the file; changes nothing',
+      'recommendations that make a pipeline (a name or a file) safer or faster, with reasons and lines; changes nothing',
     )
     .option('--since <time>', 'a duration ago, or a time, since which deploys of its category ended', EXPERIENCE_SINCE)
     .addHelpText(
@@ -61,7 +61,10 @@ interface AdvisedPipeline extends Pick<AdviceReport, 'file' | 'advice'> {
   readonly spec: PipelineSpec;
 }
 
-/** Each where it stands in the file. @throws ConveyorError `invalid-file` of one that cannot be applied */
+/**
+ * Recommendations with their positions in the file. @throws ConveyorError `invalid-file` for a file that cannot be
+ * applied
+ */
 async function adviseOnFile({ io }: AdviseCall, file: string, stats: StatsReport | null): Promise<AdvisedPipeline> {
   let found: readonly Finding[] = [];
   const { spec, problems } = await requirePipelineFile(file, io.now(), (parsed) => {

@@ -5,8 +5,8 @@ import type { Register } from './command';
 const verbs = async (): Promise<Register> => (await import('./verbs')).verbCommands;
 
 /**
- * Commands that need little of what the others do: for a line that begins with one of them, that alone is loaded. All together take
- * three times as long.
+ * Commands with few dependencies: for a command line that begins with one of them, only that command is loaded. Loading
+ * all commands takes three times as long.
  */
 export const STANDALONE_COMMANDS: Readonly<Record<string, () => Promise<Register>>> = {
   whoami: async () => (await import('./whoami')).whoamiCommand,

@@ -4,15 +4,15 @@ import { ConveyorError } from '../../domain/errors';
 import { grouped } from '../../domain/grouped';
 import { allOnOneLine } from '../../domain/plainText';
 import type { PipelineSpec } from '../../domain/spec/pipeline';
+import { renderChanges } from '../../render/changes';
+import { paint, type View } from '../../render/paint';
+import { hasErrors, renderProblems } from '../../render/problems';
 import { EXIT } from '../exit';
 import { refuseLargeFleets } from '../fleet';
 import { actorOf, withClient } from '../door';
 import { emit, printNote, printNoteLines } from '../output';
 import { invalidFile, readPipelineFile } from '../pipelineFile';
 import { noteScriptsOff } from '../scriptsAllowed';
-import { renderChanges } from '../render/changes';
-import { paint, type View } from '../render/paint';
-import { hasErrors, renderProblems } from '../render/problems';
 import { examples, type Register } from './command';
 
 interface ApplyResult {

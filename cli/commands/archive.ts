@@ -18,7 +18,7 @@ export const archiveCommand: Register = (program, cli) => {
     .helpCommand(false);
   group
     .command('rebuild')
-    .description('read again what Temporal still has, and replace it in the archive; the rest stays')
+    .description('read everything that Temporal still has again, and replace it in the archive; the rest stays')
     .addHelpText('after', examples('conveyor archive rebuild'))
     .action(cli.handle(rebuild));
 };
@@ -55,17 +55,17 @@ function formatRebuild({ place, rows, unanswered, unread }: RebuildResult): stri
   const [poor, lost] = [plural(unanswered.length, 'run'), plural(unread.length, 'run')];
   return [
     `${plural(rows, 'row')} in ${place}`,
-    ...(unanswered.length === 0 ? [] : [`no worker could say more of ${poor} than that they ended`]),
+    ...(unanswered.length === 0 ? [] : [`of ${poor} the workers know only the end`]),
     ...(unread.length === 0 ? [] : [`${lost} could not be read`]),
   ].join('; ');
 }
 
 function toTemporalError(error: unknown, address: string): ConveyorError {
-  const internal = (): ConveyorError => conveyorError('internal', { detail: 'what ended cannot be read' });
+  const internal = (): ConveyorError => conveyorError('internal', { detail: 'cannot read the ended releases' });
   return translate(error, { id: 'the last that ended', address, notFound: internal, refused: internal });
 }
 
-/** @throws ConveyorError `usage` where none is configured */
+/** @throws ConveyorError `usage` if none is configured */
 function requireArchive({ archive, file }: Pick<Registry, 'archive' | 'file'>): ArchiveSettings {
   if (archive !== null) return archive;
   throw conveyorError('usage', {

@@ -2,11 +2,11 @@ import { basename, extname } from 'node:path';
 import { unsigned } from '../../domain/access/signed';
 import { identityOf, type Artifact } from '../../domain/artifact';
 import { conveyorError } from '../../domain/errors';
+import { paint } from '../../render/paint';
 import { readAttestations } from '../attestations';
 import { EXIT } from '../exit';
 import { emit } from '../output';
 import { readText } from '../textFile';
-import { paint } from '../render/paint';
 import { examples, type CommandCall, type Register } from './command';
 import { collectOption, parseArtifact } from './start';
 
@@ -26,12 +26,7 @@ const verifyCommand: Register = (group, cli) => {
     .command('verify <file...>')
     .description('check whether attestations sign an artifact, and with which keys')
     .requiredOption('-a, --artifact <name=version[,digest=…]>', 'the artifact, as it would be released')
-    .option(
-      '--key <file>',
-      'a public key in PEM; repeat for several. Without it, platform.keys counts',
-      collectOption,
-      [],
-    )
+    .option('--key <file>', 'a public key in PEM; repeat for several (default: platform.keys)', collectOption, [])
     .option('--pipeline <name>', 'also check the rules that protect this pipeline')
     .addHelpText('after', EXAMPLES)
     .action(
@@ -64,12 +59,12 @@ export const artifactCommand: Register = (program, cli) => {
   verifyCommand(group, cli);
 };
 
-/** Only the keys that are given, or the platform's and its rules. */
+/** Verifies with the given keys only, or with the platform's keys and rules. */
 async function verifySignatures({ io, options }: CommandCall<ArtifactOptions>, artifact: Artifact) {
   const { key: files, pipeline } = options;
   if (files.length > 0 && pipeline !== undefined)
     throw conveyorError('usage', { text: 'a pipeline has its own keys', hint: 'leave out --key or --pipeline' });
-  // Only here: the other commands begin without it.
+  // Loaded only here, so that other commands start faster.
   const { publicKeyOf, signersOf } = await import('../../platform/attestation');
   const keys = files.map((file) => {
     const key = publicKeyOf(readText(file));
@@ -79,7 +74,7 @@ async function verifySignatures({ io, options }: CommandCall<ArtifactOptions>, a
   const registry = files.length > 0 ? null : (await import('../../platform/registry')).loadRegistry(undefined, io.env);
   const signers = signersOf(registry?.signingKeys ?? keys, artifact, pipeline ?? null);
   const refusal = registry && pipeline !== undefined ? unsigned(registry, { pipeline }, [artifact]) : undefined;
-  const none = signers.by.length === 0 ? `${identityOf(artifact)} is signed with no key that is known` : null;
-  // The refusal names what counts for nothing.
+  const none = signers.by.length === 0 ? `${identityOf(artifact)} is not signed with any known key` : null;
+  // The refusal names the attestations that do not count.
   return refusal ? { ...signers, not: [], refused: refusal.message } : { ...signers, refused: none };
 }

@@ -12,10 +12,10 @@ import {
   type Chain,
   type ChainVerification,
 } from '../../platform/audit/files';
+import { auditTable, verificationText } from '../../render/audit';
 import { resolveDoor, httpOf } from '../door';
 import { EXIT } from '../exit';
 import { emit } from '../output';
-import { auditTable, verificationText } from '../render/audit';
 import { countOption, examples, type CommandCall, type Register } from './command';
 import { sinceOption } from './times';
 
@@ -37,9 +37,7 @@ export const auditCommand: Register = (program, cli) => {
     .option('--since <time>', 'a duration ago, or a time: 2h, 2026-12-27T06:00:00Z')
     .option('--pipeline <name>', 'only records of this pipeline')
     .option('--actor <principal>', 'only actions of this person or program')
-    .addOption(
-      new Option('--outcome <outcome>', 'only these, however many there are of the others').choices(AUDIT_OUTCOMES),
-    )
+    .addOption(new Option('--outcome <outcome>', 'only records of this kind').choices(AUDIT_OUTCOMES))
     .option('--limit <count>', 'how many, newest first (100)')
     .option('--verify', 'verify the whole audit, and show the first broken record')
     .option(
@@ -86,7 +84,7 @@ async function verifyChains(call: CommandCall<AuditOptions>): Promise<number> {
   return chains.every(({ broken }) => broken === null) ? EXIT.ok : EXIT.error;
 }
 
-/** @throws ConveyorError `file-unreadable` where there is nothing that could hold */
+/** @throws ConveyorError `file-unreadable` if there is no chain to verify */
 async function verifyFile(file: string, expect: Anchors): Promise<readonly ChainVerification[]> {
   const chains = await verifyAudit(file, expect);
   if (chains.some(({ records, hasEnds }) => records > 0 || hasEnds)) return chains;
@@ -120,12 +118,12 @@ function requireServer({ io, connect }: CommandCall<AuditOptions>) {
   const door = resolveDoor(io.env, connect);
   if (door.kind === 'server') return httpOf(io, door);
   throw conveyorError('usage', {
-    text: 'the audit is kept by a server, and commands go to Temporal itself',
+    text: 'a server keeps the audit, but commands go to Temporal directly',
     hint: 'conveyor login URL; or read its file: conveyor audit --file /var/lib/conveyor/audit.jsonl',
   });
 }
 
-/** Records that are known from elsewhere, one for each chain. */
+/** Records known from elsewhere, one for each chain. */
 type Anchors = Readonly<Partial<Record<Chain, Link>>>;
 
 function parseExpected({ expect = [], file }: AuditOptions): Anchors {

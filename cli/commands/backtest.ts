@@ -10,6 +10,7 @@ import { backtestChecks } from '../../sdk/health/backtest';
 import { pastTicks } from '../../sdk/health/pastTicks';
 import { labelSchema, type Label } from '../../sdk/protocol/backtest';
 import { loadRegistry } from '../../platform/registry';
+import { backtestText, type ActionBacktest, type BacktestReport } from '../../render/backtest';
 import { createShapeError, readData } from '../dataFile';
 import { EXIT } from '../exit';
 import { withClient } from '../door';
@@ -17,7 +18,6 @@ import { liveRegion } from '../live';
 import { emit, printNote } from '../output';
 import { requirePipelineFile } from '../pipelineFile';
 import { plotDirectory, writePlots } from '../plots';
-import { backtestText, type ActionBacktest, type BacktestReport } from '../render/backtest';
 import { durationOption, examples, type CommandCall, type Register } from './command';
 
 interface BacktestOptions {
@@ -33,10 +33,7 @@ export const backtestCommand: Register = (parent, cli) => {
     .description('try the health checks of a pipeline file on its past deploys, and name better limits')
     .option('--since <duration>', 'deploys that began since then', '14d')
     .option('--check <name...>', 'only these checks')
-    .option(
-      '--labels <file>',
-      'which deploys were bad, where their fate does not say, and recordings of your own (YAML or JSON)',
-    )
+    .option('--labels <file>', 'labels of bad deploys, and your own recordings (YAML or JSON)')
     .option('--plot <directory>', 'write an SVG of each check there: the metric of each deploy with the verdicts')
     .addHelpText(
       'after',
@@ -67,13 +64,13 @@ export const backtestCommand: Register = (parent, cli) => {
     );
 };
 
-/** A deploy action with the checks of it that are tried. */
+/** A deploy action with its checks to try. */
 interface ChosenCheck {
   readonly action: NamedDeploy;
   readonly checks: readonly HealthCheck[];
 }
 
-/** @throws usage where there is nothing to try, with what there is. */
+/** @throws usage if there is nothing to try, with the possible names. */
 function chooseChecks(spec: PipelineSpec, wanted: readonly string[] | undefined): ChosenCheck[] {
   const all = deployActionsOf(spec).map((action) => ({ action, checks: action[1].with.healthChecks }));
   const names = all.flatMap(({ checks }) => checks.map(({ name }) => name));
@@ -93,7 +90,7 @@ function chooseChecks(spec: PipelineSpec, wanted: readonly string[] | undefined)
     .filter(({ checks }) => checks.length > 0);
 }
 
-/** Asks for nothing more once a person presses Ctrl-C. */
+/** Stops after Ctrl-C. */
 async function tryAll(
   { io, connect }: CommandCall<BacktestOptions>,
   spec: PipelineSpec,
@@ -141,7 +138,7 @@ function warnOfUnused(labels: readonly Label[], pasts: readonly PastDeploys[], w
   if (unused.length > 0) warn(`warning: labels of deploys that are not among those tried: ${unused.join(', ')}`);
 }
 
-/** A recording may be the name of a file beside that of the labels. @throws file-unreadable */
+/** A recording may be the name of a file beside the file of labels. @throws file-unreadable */
 function readLabels(file: string): Label[] {
   const value = readData(file);
   const whole = Array.isArray(value) ? value.map((label: unknown) => withRecording(label, dirname(file))) : value;

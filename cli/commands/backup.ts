@@ -28,18 +28,18 @@ const STATE_HELP =
 export const backupCommands: Register = (program, cli) => {
   program
     .command('backup <dir>')
-    .description('copy all that Conveyor and Temporal keep on this machine into a new folder, while everything runs')
+    .description('copy all data of Conveyor and Temporal on this machine into a new folder, while everything runs')
     .option('--db <file>', DB_HELP)
     .option('--state <file>', STATE_HELP)
     .addHelpText('after', examples('conveyor backup /mnt/backup/monday', 'conveyor backup ./before-the-upgrade'))
     .action(cli.handle<PlaceOptions, [string]>(backupMachine));
   program
     .command('restore <dir>')
-    .description('put a backup back; refused while anything runs, and where there is something already')
+    .description('restore a backup; refused while anything runs, or if data already exists')
     .option('--db <file>', DB_HELP)
     .option('--state <file>', STATE_HELP)
     .addOption(
-      new Option('--without <part...>', 'leave these in the backup, such as an archive that is elsewhere now').choices(
+      new Option('--without <part...>', 'leave these parts in the backup, such as an archive that has moved').choices(
         LEAVABLE_PARTS,
       ),
     )
@@ -71,7 +71,7 @@ function backupText({
 }: Omit<BackupManifest, 'format'> & { readonly folder: string }): string {
   const size = formatFileSize(files.reduce((sum, { bytes }) => sum + bytes, 0));
   return [
-    `${folder} is whole: ${plural(files.length, 'file')}, ${size}`,
+    `${folder} is complete: ${plural(files.length, 'file')}, ${size}`,
     ...notInIt(leftOut),
     '',
     `${restoreCommand(folder, named)} puts it back.`,
@@ -101,7 +101,7 @@ function restoredText(restored: RestoredMachine, audit: string | null): string {
     ...(kept.length === 0 ? [] : ['Left as it is:', ...kept.map((line) => `  ${line}`)]),
     ...notInIt(leftOut),
     '',
-    'Conveyor knows nothing of what happened since then, and would give numbers of releases a second time.',
+    'Conveyor knows nothing of later events, and would assign the numbers of later releases a second time.',
     'Next, before anything runs as usual: docs/guides/operate.md#after-a-restore',
     ...(audit === null ? [] : [`Changes since then: conveyor audit --file ${asWord(audit)} --since ${at}`]),
   ].join('\n');

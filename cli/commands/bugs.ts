@@ -2,11 +2,11 @@ import { conveyorError } from '../../domain/errors';
 import { reportOfAdvisory, type BugReport } from '../../domain/bugs/bug';
 import { requireBug } from '../../domain/target';
 import { parseAdvisory } from '../../platform/osv/advisory';
+import { bugTable, bugText } from '../../render/bugs';
 import { actorOf, withClient } from '../door';
 import { requireReason } from '../io';
 import { emit } from '../output';
 import { readText } from '../textFile';
-import { bugTable, bugText } from '../render/bugs';
 import { examples, type Register } from './command';
 import { addReason, type ReasonOption } from './send';
 
@@ -52,7 +52,7 @@ function readReport({ target, from, to, advisory: file }: ReportOptions): (reaso
   if (file !== undefined) {
     if ([target, from, to].some((option) => option !== undefined))
       throw conveyorError('usage', {
-        text: '--advisory says itself what is affected, without --target, --from and --to',
+        text: '--advisory cannot be combined with --target, --from and --to',
         hint,
       });
     const advisory = parseAdvisory(readText(file), file);

@@ -3,11 +3,11 @@ import type { ConveyorClient } from '../../client/api';
 import { answerTo, type Question } from '../../client/can';
 import { askAt } from '../../client/http/client';
 import type { PermissionAnswer } from '../../client/operations/questions';
+import { renderPermission } from '../../render/permission';
 import { resolveDoor, enter, httpOf } from '../door';
 import { EXIT } from '../exit';
 import { emit } from '../output';
 import { requirePipelineFile } from '../pipelineFile';
-import { paint } from '../render/paint';
 import { examples, type CommandCall, type Register } from './command';
 
 interface CanOptions {
@@ -17,7 +17,7 @@ interface CanOptions {
 export const canCommand: Register = (program, cli) => {
   program
     .command('can <who> <verb> [what]')
-    .description('shows whether a principal may do something, by which rule, and if not, who may')
+    .description('show whether a principal may do something, by which rule, and if not, who may')
     .option('--file <file>', 'a pipeline file: of create and apply, what would be applied')
     .addHelpText(
       'after',
@@ -39,11 +39,7 @@ export const canCommand: Register = (program, cli) => {
         const value = { who, verb, what: what === '' ? null : what, allowed, by, through, why, file, server };
         const rules = file ?? `the configuration of ${server}`;
         emit(io, output, value, {
-          text: ({ color }) => {
-            const colors = paint(color);
-            if (!allowed) return `${colors.red('no')}: ${why}`;
-            return `${colors.green('yes')}: ${why}\n  by ${by}${through === null ? '' : `, through ${through}`} (${rules})`;
-          },
+          text: (view) => renderPermission({ allowed, by, through, why, rules }, view),
           name: [allowed ? 'yes' : 'no'],
         });
         return allowed ? EXIT.ok : EXIT.notFound;
@@ -57,7 +53,7 @@ async function readSpecFile({ io, options: { file } }: CommandCall<CanOptions>):
   return (await requirePipelineFile(file, io.now())).spec;
 }
 
-/** By whose rules: those of the file on this machine, or of a server. */
+/** A decision with the source of its rules: the file on this machine, or a server. */
 type SourcedDecision = PermissionAnswer & { readonly file: string | null; readonly server: string | null };
 
 /** Commands through a server are subject to its rules, so the server answers the question too. */
@@ -65,7 +61,7 @@ async function decideQuestion({ io, connect }: CommandCall<CanOptions>, question
   const door = resolveDoor(io.env, connect);
   if (door.kind === 'server')
     return { ...(await askAt(httpOf(io, door)).whether(question)), file: null, server: door.url };
-  // Only here: the other commands begin without it.
+  // Loaded only here, so that other commands start faster.
   const { loadRegistry } = await import('../../platform/registry');
   const facts = loadRegistry(undefined, io.env);
   const { client, close } = createLazyClient({ io, connect });
@@ -82,7 +78,7 @@ async function decideQuestion({ io, connect }: CommandCall<CanOptions>, question
   }
 }
 
-/** Many questions take no more than the rules: nothing is connected before something is asked of it. */
+/** Many questions need only the rules, so the client connects on its first use. */
 function createLazyClient({ io, connect }: Pick<CommandCall<CanOptions>, 'io' | 'connect'>) {
   let opened: Promise<ConveyorClient> | undefined;
   const open = (): Promise<ConveyorClient> => (opened ??= enter(io, connect));

@@ -2,13 +2,13 @@ import { existsSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { conveyorError } from '../../domain/errors';
 import { installRoot } from '../../platform/registry';
+import type { Env } from '../../platform/env';
 import { exampleJobs, KVSTORE_JOBS } from '../demo/world';
 import { createJobs, SIMULATED_SPEED } from '../simulator';
 import { bypassServer } from '../door';
 import { EXIT } from '../exit';
-import type { Env } from '../../platform/env';
 import { emit, printNote } from '../output';
-import { stackText } from '../render/stack';
+import { stackText } from '../stack/stackText';
 import { freeAddresses, usualAddresses } from '../stack/addresses';
 import { freeConfigStack, makeRepository, usualConfigStack, type ConfigStack } from '../stack/configuration';
 import { toReady, writeReady } from '../stack/readyFile';
@@ -48,7 +48,7 @@ export const devCommand: Register = (program, cli) => {
 };
 
 const PROGRAMS_RUN =
-  'programs of configuration run even where this machine cannot keep them in: config.programs.allowMissing names all, for this stack alone';
+  'configuration programs run even if this machine cannot isolate them: config.programs.allowMissing lists all guarantees, for this stack only';
 
 async function runDev(call: CommandCall<DevOptions>): Promise<number> {
   const { io, output, options } = call;
@@ -126,18 +126,18 @@ const locateState = (folder: string) => ({
   archive: join(folder, 'archive.duckdb'),
 });
 
-/** @param own the folder of a stack that keeps nothing */
+/** @param own the folder of a temporary stack */
 const chooseConfigStack = (env: Env, own: string | null): Promise<ConfigStack> | ConfigStack =>
   own === null ? usualConfigStack(env) : freeConfigStack(env, newFolder(own));
 
-/** The folder of a stack that keeps nothing; what a process of the same id has left there goes. */
+/** The folder of a temporary stack; files left there by an earlier process with the same id are deleted. */
 function newFolder(folder: string): string {
   rmSync(folder, { recursive: true, force: true });
   return folder;
 }
 
 async function awaitStop(call: CommandCall<DevOptions>, stack: Stack, stop: AbortSignal): Promise<number> {
-  // Everything may have been there already; then nothing else keeps this process alive.
+  // If everything ran already, nothing else keeps this process alive.
   const alive = setInterval(() => undefined, 60_000);
   const stopped = new Promise<undefined>((resolvePromise) => {
     if (stop.aborted) resolvePromise(undefined);
@@ -150,13 +150,13 @@ async function awaitStop(call: CommandCall<DevOptions>, stack: Stack, stop: Abor
   throw death;
 }
 
-/** The simulated world was in the memory of its process, so that it begins anew. */
+/** The simulated world was in the memory of its process, so it starts again from the beginning. */
 async function reportRestart(call: CommandCall<DevOptions>, stack: Stack, name: PartName): Promise<void> {
   const { readyFile } = call.options;
   if (name === 'simulator') {
     printNote(call.io, '    its world begins anew: conveyor simulate job adds again what you had added');
     await createDemoData(call, stack);
   }
-  // Where it is gone, everything is being stopped.
+  // If it is gone, everything is being stopped.
   if (readyFile && existsSync(readyFile)) writeReady(resolve(readyFile), toReady(stack));
 }

@@ -6,14 +6,14 @@ import { resolveDoor } from '../door';
 import { EXIT } from '../exit';
 import type { ConnectOptions, Io } from '../io';
 import { emit } from '../output';
-import { renderChecks } from '../render/checks';
+import { renderChecks } from '../doctor/checksText';
 import { examples, type Register } from './command';
 
 export const doctorCommand: Register = (program, cli) => {
   program
     .command('doctor')
     .description(
-      'find missing or broken parts on this machine and behind it, and how to fix them; changes nothing without --repair',
+      'find missing or broken parts of this machine and of the services it uses, and how to fix them; changes nothing without --repair',
     )
     .option('--repair', 'move workflows that wait for a worker build that is gone to the builds that run')
     .addHelpText('after', examples('conveyor doctor', 'conveyor doctor --repair', 'conveyor doctor -o json'))
@@ -39,7 +39,7 @@ export const doctorCommand: Register = (program, cli) => {
 function repair({ env }: Io, connect: ConnectOptions): Promise<readonly string[]> {
   if (resolveDoor(env, connect).kind === 'temporal') return repairBuilds({ ...env, ...flagsAsEnv(connect) });
   throw conveyorError('usage', {
-    text: '--repair speaks to Temporal itself, and commands go through a server',
+    text: '--repair needs Temporal itself, but commands go through a server',
     hint: 'run it where Temporal can be reached, with --break-glass "why"',
   });
 }

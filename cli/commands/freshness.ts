@@ -1,6 +1,6 @@
+import { freshnessText } from '../../render/freshness';
 import { withClient } from '../door';
 import { emit } from '../output';
-import { freshnessText } from '../render/freshness';
 import { countOption, examples, type Register } from './command';
 
 const DEFAULT_LIMIT = 50;

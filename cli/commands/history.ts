@@ -1,8 +1,8 @@
+import { historyTable } from '../../render/lists';
+import { renderHistorySummary, summarizeHistory } from '../../render/summary';
 import { withClient } from '../door';
 import { withLastKnownFallback } from '../lastKnown';
 import { emit } from '../output';
-import { historyTable } from '../render/lists';
-import { renderHistorySummary, summarizeHistory } from '../render/summary';
 import { examples, type Register } from './command';
 
 export const historyCommand: Register = (program, cli) => {

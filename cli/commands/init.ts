@@ -4,10 +4,10 @@ import { ConveyorError, conveyorError } from '../../domain/errors';
 import { NAME } from '../../domain/ids';
 import { firstPipeline } from '../../domain/spec/firstPipeline';
 import { installRoot } from '../../platform/registry';
+import { paint } from '../../render/paint';
 import type { ConnectOptions, Io } from '../io';
 import { actorOf } from '../door';
 import { emit, printNote } from '../output';
-import { paint } from '../render/paint';
 import { findSelf } from '../self';
 import { asWord } from '../typed';
 import { examples, type Register } from './command';
@@ -68,7 +68,7 @@ async function findOwner(io: Io, connect: ConnectOptions): Promise<string> {
   }
 }
 
-/** Null where this installation has none: editors complain of a schema that is not there. */
+/** Null if this installation has none: editors complain about a missing schema. */
 function locateSchema(file: string): string | null {
   const schema = join(installRoot(), 'conveyor.schema.json');
   const path = relative(dirname(resolve(file)), schema);

@@ -1,12 +1,12 @@
-import { readPipelineFile } from '../pipelineFile';
-import { misleadingPercents } from '../misleadingPercents';
-import { emit } from '../output';
-import { hasErrors, renderProblems } from '../render/problems';
-import { noteScriptsOff } from '../scriptsAllowed';
-import { EXIT } from '../exit';
+import { hasErrors, renderProblems } from '../../render/problems';
 import { lintPipeline } from '../../domain/spec/lint';
 import { experienceFindings } from '../../domain/spec/advice/experience';
 import type { PipelineRules } from '../../domain/spec/parse';
+import { readPipelineFile } from '../pipelineFile';
+import { misleadingPercents } from '../misleadingPercents';
+import { emit } from '../output';
+import { noteScriptsOff } from '../scriptsAllowed';
+import { EXIT } from '../exit';
 import { examples, type CommandCall, type Register } from './command';
 import { EXPERIENCE_SINCE, loadStats } from './statsReport';
 

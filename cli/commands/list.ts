@@ -2,12 +2,12 @@ import { conveyorError } from '../../domain/errors';
 import { finderNames } from '../../domain/finder/health';
 import type { FinderView } from '../../domain/views';
 import type { ConveyorClient, ListQuery } from '../../client/api';
+import { finderTable } from '../../render/finders';
+import { deployTable, pipelineTable, releaseTable } from '../../render/lists';
+import type { View } from '../../render/paint';
 import type { Io } from '../io';
 import { withClient } from '../door';
 import { emit, type Output } from '../output';
-import { finderTable } from '../render/finders';
-import { deployTable, pipelineTable, releaseTable } from '../render/lists';
-import type { View } from '../render/paint';
 import { STATES } from '../states';
 import { countOption, examples, type Register } from './command';
 

@@ -1,21 +1,21 @@
 import { askAt } from '../../client/http/client';
 import { serverUrl } from '../../client/http/url';
+import { paint } from '../../render/paint';
 import { httpOf } from '../door';
 import { EXIT } from '../exit';
 import { writeCredentials } from '../login/credentials';
 import { obtainGrant, type LoginOptions } from '../login/methods';
 import { emit, printNote } from '../output';
-import { paint } from '../render/paint';
 import { examples, type GlobalOptions, type Register } from './command';
 
 export const loginCommand: Register = (program, cli) => {
   program
     .command('login <url>')
-    .description('from now on go through this server, which knows who you are; conveyor logout ends it')
-    .option('--as <principal>', 'be this one, at a server of development (conveyor server --dev-login)')
+    .description('send all commands through this server and sign in to it; conveyor logout ends this')
+    .option('--as <principal>', 'act as this principal, at a development server (conveyor server --dev-login)')
     .option('--device', 'sign in on another machine, by a code; the default over SSH')
-    .option('--issuer <url>', 'with this identity provider, where the server has several')
-    .option('--token-stdin', 'read a token that the server takes from the standard input; else CONVEYOR_TOKEN is taken')
+    .option('--issuer <url>', 'use this identity provider, if the server has several')
+    .option('--token-stdin', 'read a token of the server from standard input (default: CONVEYOR_TOKEN)')
     .addHelpText(
       'after',
       examples(
@@ -33,7 +33,7 @@ export const loginCommand: Register = (program, cli) => {
         // A login counts only once the server accepts the token.
         const { principal } = await askAt(httpOf(io, { url: server, token: grant.token })).whoAmI();
         if (io.env.CONVEYOR_SERVER)
-          printNote(io, 'note: CONVEYOR_SERVER comes before what login keeps, until it is unset');
+          printNote(io, 'note: CONVEYOR_SERVER takes precedence over this login until it is unset');
         const file = writeCredentials(io.env, { server, ...grant, ...(insecure ? { insecure } : {}) });
         emit(
           io,

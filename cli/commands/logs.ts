@@ -70,7 +70,7 @@ const NOTHING_PRINTED: PrintedLog = { characters: 0, state: null, url: null };
 
 function showRun(io: Io, { title, state, message, url, log }: RunLog, before: PrintedLog): PrintedLog {
   if (before.state === null) printNote(io, `── ${title}`);
-  if (url !== null && url !== before.url) printNote(io, `its service shows more: ${url}`);
+  if (url !== null && url !== before.url) printNote(io, `full log: ${url}`);
   const { text, shown } = log === null ? { text: '', shown: 0 } : newIn(log, before.characters);
   const isOver = state !== 'running';
   if (text !== '') io.stdout.write(withFinalNewline(writtenOut(text, '\n\t'), isOver));

@@ -25,7 +25,7 @@ const exportCommand: Register = (group, cli) => {
           withClient(io, connect, async (client) => {
             const document = await client.exportPipeline(pipeline);
             const text = `${jsonText(document, 2)}\n`;
-            // This one is JSON, whatever format is asked for.
+            // An export is always JSON, regardless of the requested format.
             if (isFormat(file)) io.stdout.write(text);
             else {
               write(file, text);

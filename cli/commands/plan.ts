@@ -9,6 +9,8 @@ import { deployActionsOf, type NamedDeploy } from '../../domain/spec/deployActio
 import { openTimesOf, withBlackouts } from '../../domain/release/openTimes';
 import type { DeployAction, PipelineSpec } from '../../domain/spec/pipeline';
 import type { PlanView } from '../../domain/views';
+import { renderPlan, type PlanReport } from '../../render/plan';
+import type { CheckedFile } from '../../render/problems';
 import { askPushType, asPlanImpossible } from '../fleet';
 import { findFleetFile, readUnits } from '../fleetFile';
 import type { Io } from '../io';
@@ -16,8 +18,6 @@ import { emit, printNote } from '../output';
 import { pastUpdateMs } from '../pastDeploys';
 import { requirePipelineFile } from '../pipelineFile';
 import { noteScriptsOff } from '../scriptsAllowed';
-import { renderPlan, type PlanReport } from '../render/plan';
-import type { CheckedFile } from '../render/problems';
 import { findRoom } from '../windowRoom';
 import { durationOption, examples, type CommandCall, type Register } from './command';
 import { EXPERIENCE_SINCE, noteLacking, statsIfAny } from './statsReport';
@@ -29,7 +29,7 @@ interface PlanOptions {
   readonly updateTime?: string;
 }
 
-/** Where nothing is known: said with the plan. */
+/** The assumption without any data; the plan mentions it. */
 const ASSUMED_UPDATE_TIME_MS = 300_000;
 
 export const planCommand: Register = (program, cli) => {
@@ -89,7 +89,7 @@ function noteAssumptions(io: Io, { problems }: CheckedFile): void {
     if (code.startsWith('calendar-') || code === 'default-phases') printNote(io, message);
 }
 
-/** The windows, and the blackouts that come before it finishes. */
+/** The windows, and the blackouts before its end. */
 function timesMet(
   spec: PipelineSpec,
   action: DeployAction,
@@ -102,7 +102,7 @@ function timesMet(
   return { windows: times.windows, blackouts: blackoutsWithin(times.blackouts, fromMs, toMs) };
 }
 
-/** As given, else as in the past, else assumed. */
+/** The given time, else that of past deploys, else the assumption. */
 async function updateTime(
   { io, connect }: CommandCall<PlanOptions>,
   givenMs: number | undefined,
@@ -141,7 +141,7 @@ function findDeployAction(spec: PipelineSpec, wanted: string | undefined): Named
 
 function timeOption(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
-  // JavaScript takes the 30th of February for a day of March.
+  // JavaScript accepts the 30th of February as a day of March.
   const at = ISO_8601.test(text) && isRealDate(text) ? Date.parse(text) : NaN;
   if (Number.isFinite(at)) return at;
   throw conveyorError('usage', { text: `--now ${text} is not a time`, hint: 'write it as 2026-11-23T09:00:00Z' });

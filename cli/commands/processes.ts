@@ -2,7 +2,7 @@ import { entryPoint } from '../stack/parts';
 import { SIMULATED_SPEED } from '../simulator';
 import { examples, type CommandCall, type GlobalOptions, type Register } from './command';
 
-/** One process each, which is this one: signals reach it, it drains and ends with its own exit code. */
+/** Commands that become a long-running process: signals reach it, it drains, and it ends with its own exit code. */
 
 interface ProcessOptions extends GlobalOptions {
   readonly port?: string;
@@ -99,11 +99,11 @@ export const processCommands: Register = (program, cli) => {
   registerConfiguration(program, cli);
 };
 
-/** Those of configuration. */
+/** The processes of configuration. */
 const registerConfiguration: Register = (program, cli) => {
   program
     .command('config-service')
-    .description('run the service of configuration: push type, finder and tailers (docs/guides/configuration.md)')
+    .description('run the configuration service: push type, finder and tailers (docs/guides/configuration.md)')
     .option('--port <n>', 'port (default 4710)')
     .option('--host <address>', HOST_HELP)
     .option('--state <file>', 'the file in which it keeps the state of deploys (default .conveyor/config/service.json)')
@@ -118,7 +118,7 @@ const registerConfiguration: Register = (program, cli) => {
     );
   program
     .command('config-proxy')
-    .description('run the proxy of configuration of this host (docs/guides/config-proxy.md)')
+    .description('run the configuration proxy of this host (docs/guides/config-proxy.md)')
     .requiredOption('--repository <name>', 'the repository that applications of this host read')
     .requiredOption('--cache <dir>', 'the folder for the last values; applications may read it')
     .requiredOption('--etcd <url>', 'the store; for a cluster several URLs, separated by commas')

@@ -4,7 +4,7 @@ import { readArtifacts, startAndWatch, startOptions, type StartOptions } from '.
 
 export const releaseCommand: Register = (program, cli) => {
   startOptions(program.command('release <pipeline>'))
-    .description('start a release of some artifact versions; of inputs that are left out the latest known are taken')
+    .description('start a release of some artifact versions; omitted inputs use their latest known versions')
     .addHelpText(
       'after',
       examples(

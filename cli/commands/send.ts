@@ -1,17 +1,17 @@
 import type { Command } from 'commander';
 import type { ConveyorClient } from '../../client/api';
 import type { CommandInput, Verb } from '../../domain/verbs';
+import { paint } from '../../render/paint';
 import { requireReason } from '../io';
 import { actorOf, withClient } from '../door';
 import { emit } from '../output';
-import { paint } from '../render/paint';
 import type { CommandCall } from './command';
 
 export interface ReasonOption {
   readonly reason?: string;
 }
 
-/** How a verb is sent that looks first at what is meant, or asks. */
+/** How to send a verb that first resolves its target or asks the user. */
 export interface OwnWay {
   readonly options?: (command: Command) => Command;
   readonly send: (call: CommandCall<ReasonOption>, id: string) => Promise<number>;
@@ -19,7 +19,7 @@ export interface OwnWay {
 
 export const addReason = (command: Command): Command => command.option('-r, --reason <text>', 'why; it is recorded');
 
-/** Sends a verb with actor and reason, and says what happens now. `resolve` may look first at what is meant by the id. */
+/** Sends a verb with actor and reason, and reports the effect. `resolve` may resolve the id first. */
 export async function sendVerb(
   { io, output, connect, options }: CommandCall<ReasonOption>,
   id: string,

@@ -1,8 +1,8 @@
 import { conveyorError } from '../../domain/errors';
 import { formatDuration } from '../../domain/text';
+import { table } from '../../render/columns';
+import { percent } from '../../render/words';
 import { emit, printNote } from '../output';
-import { table } from '../render/columns';
-import { percent } from '../render/words';
 import { createJobs, describeVersion, listJobs, type ListedJob } from '../simulator';
 import { usualAddresses } from '../stack/addresses';
 import type { Io } from '../io';
@@ -12,7 +12,7 @@ import { durationOption, countOption, examples, type Register } from './command'
 export const simulateCommand: Register = (program, cli) => {
   const group = program
     .command('simulate')
-    .description('set up the simulated fleet: jobs, and versions that are bad')
+    .description('set up the simulated fleet: jobs, and bad versions')
     .helpCommand(false);
   for (const register of [job, jobs, bad, good]) register(group, cli);
 };
@@ -116,7 +116,7 @@ const bad: Register = (group, cli) => {
         const behaviour = versionBehaviour(options);
         if (Object.entries(behaviour).every(([key, value]) => changesNothing(key, value)))
           throw conveyorError('usage', {
-            text: `nothing is said to be wrong with ${version}`,
+            text: `no fault given for ${version}`,
             hint: `conveyor simulate bad ${version} --error-ratio 0.2`,
           });
         await describeVersion(getSimulatorUrl(io), version, { ...behaviour });
@@ -153,7 +153,7 @@ const good: Register = (group, cli) => {
     );
 };
 
-/** As the control API of the simulator names what may be wrong with a version. */
+/** The faults of a version, as the control API of the simulator names them. */
 interface Misbehaviour {
   readonly errorRatio?: number;
   readonly latencyFactor?: number;
@@ -184,11 +184,11 @@ function misbehaviourWords(given: Misbehaviour): string {
     .join(', ');
 }
 
-/** Where and when say nothing of what is wrong, nor does a factor of one, or no more of anything. */
+/** A place or time alone is no fault; neither is a factor of one or an addition of zero. */
 const changesNothing = (key: string, value: unknown): boolean =>
   key === 'onlyRegion' || key === 'afterMs' || value === (key.endsWith('Factor') ? 1 : 0);
 
-/** As `POST /control/versions` takes it, which says what is out of bounds. */
+/** The body of `POST /control/versions`, which reports values out of bounds. */
 function versionBehaviour({
   errorRatio,
   latencyFactor,

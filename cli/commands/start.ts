@@ -3,11 +3,13 @@ import type { ConveyorClient } from '../../client/api';
 import type { Artifact } from '../../domain/artifact';
 import { conveyorError } from '../../domain/errors';
 import { plural } from '../../domain/text';
+import { foldAll, paint } from '../../render/paint';
+import { PAUSED_SYMBOL } from '../../render/words';
 import { readAttestations } from '../attestations';
 import { withClient } from '../door';
 import type { Io } from '../io';
 import { emit, printNote, type Output } from '../output';
-import { foldAll, paint } from '../render/paint';
+import { findStartWait, startWaitLine } from '../startWait';
 import { watchUntilEnd } from '../watch';
 import { durationOption, type CommandCall } from './command';
 
@@ -18,7 +20,7 @@ export interface WaitOptions {
   readonly idempotencyKey?: string;
 }
 
-/** The first two have artifacts besides. */
+/** The options of the first two, which also take artifacts. */
 export interface StartOptions extends WaitOptions {
   readonly artifact: readonly string[];
   readonly attestation: readonly string[];
@@ -35,7 +37,7 @@ export const startOptions = (command: Command): Command =>
       )
       .option(
         '--attestation <name=file>',
-        'what proves who signed that artifact; repeat for several',
+        'the proof of who signed that artifact; repeat for several',
         collectOption,
         [],
       ),
@@ -68,7 +70,7 @@ export const waitOptions = (command: Command): Command =>
 
 /**
  * Starts a release and announces it, or with `--wait` watches it to its end.
- * @param action what an emergency deploys, for those who have to approve it.
+ * @param action the action of an emergency, for its approvers
  */
 export function startAndWatch(
   { io, output, connect, options }: CommandCall<WaitOptions>,
@@ -80,6 +82,9 @@ export function startAndWatch(
     const started = await begin(client);
     if (!options.wait) return announceRelease(io, output, client, started, action);
     for (const line of [startedWords(started), ...(started.passedOver ?? [])]) printNote(io, line);
+    const wait = await findStartWait(client, started, io.now());
+    // The watch shows at once why a release does not start, but only later why its deploy does not.
+    if (wait?.by === 'hold' || wait?.by === 'window') printNote(io, startWaitLine(wait, output.view()));
     return watchUntilEnd(io, client, started.id, { output, ...(timeoutMs === undefined ? {} : { timeoutMs }) });
   });
 }
@@ -130,11 +135,11 @@ async function announceRelease(
   started: StartedRelease,
   action: string | undefined,
 ): Promise<number> {
-  const webUi = await releaseWebUi(client, started.id);
+  const [webUi, wait] = await Promise.all([releaseWebUi(client, started.id), findStartWait(client, started, io.now())]);
   emit(
     io,
     output,
-    { ...started, webUi },
+    { ...started, webUi, ...(wait === null ? {} : { wait }) },
     {
       text: (view, shown) => {
         const colors = paint(view.color);
@@ -142,6 +147,7 @@ async function announceRelease(
         const lines = [
           `${colors.green('✔')} ${startedWords(shown)}`,
           ...(shown.passedOver ?? []).map((line) => `${colors.yellow('⚠')} ${line}`),
+          ...(shown.wait ? [`${colors.yellow(PAUSED_SYMBOL.glyph)} ${startWaitLine(shown.wait, view)}`] : []),
           ...link,
           `${colors.bold('Next')}    ${colors.cyan(nextCommand(shown, action))}`,
         ];
@@ -153,7 +159,7 @@ async function announceRelease(
   return 0;
 }
 
-/** The release was accepted whatever happens to this question. */
+/** The release is accepted even if this query fails. */
 async function releaseWebUi(client: ConveyorClient, id: string): Promise<string | null> {
   try {
     const status = await client.status(id);

@@ -2,9 +2,9 @@ import type { ConveyorClient } from '../../client/api';
 import { statisticsOf, type Past } from '../../domain/health/statistics';
 import { KEPT_RELEASES } from '../../domain/pipeline/recordOutcome';
 import { formatTime } from '../../domain/text';
+import { statisticsText, type StatisticsReport } from '../../render/statistics';
 import { withClient } from '../door';
 import { emit } from '../output';
-import { statisticsText, type StatisticsReport } from '../render/statistics';
 import { durationOption, examples, type Register } from './command';
 
 export const statisticsCommand: Register = (parent, cli) => {

@@ -2,11 +2,11 @@ import { writeFileSync } from 'node:fs';
 import { Option } from 'commander';
 import { allOnOneLine } from '../../domain/plainText';
 import { GROUPINGS, type Grouping } from '../../domain/stats/tallies';
+import { statsText } from '../../render/stats';
+import { statsPage } from '../../render/statsPage';
 import { EXIT } from '../exit';
 import { emit } from '../output';
 import { writeOrRefuse } from '../plots';
-import { statsText } from '../render/stats';
-import { statsPage } from '../render/statsPage';
 import { examples, type CommandCall, type Register } from './command';
 import { loadStats } from './statsReport';
 
@@ -24,7 +24,7 @@ export const statsCommand: Register = (program, cli) => {
     .description('statistics of releases and deploys: schedules, end states, failures, times, service level')
     .option('--since <time>', 'a duration ago, or a time, since which they ended (default: 21d)')
     .addOption(
-      new Option('--by <grouping>', 'put pipelines together by their label category, or all of them')
+      new Option('--by <grouping>', 'group pipelines by their label category, or all together')
         .choices(GROUPINGS)
         .default('category'),
     )

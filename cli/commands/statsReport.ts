@@ -28,10 +28,10 @@ export async function statsIfAny(
 }
 
 export function noteLacking(io: Io, lacking: ConveyorError | null): void {
-  if (lacking !== null) printNote(io, `note: without what the archive knows: ${lacking.message}`);
+  if (lacking !== null) printNote(io, `note: without data from the archive: ${lacking.message}`);
 }
 
-/** From the server, where commands go to one; else from the archive that the configuration of this machine names. */
+/** From the server if commands go to one, else from the archive in this machine's configuration. */
 export async function loadStats(
   { io, connect }: Pick<CommandCall<unknown>, 'io' | 'connect'>,
   { since, by }: { readonly since?: string; readonly by: Grouping },

@@ -1,8 +1,8 @@
 import { parseId } from '../../domain/ids';
+import { renderPipeline } from '../../render/pipeline';
+import { forPeople } from '../../render/times';
 import { withLastKnownFallback } from '../lastKnown';
 import { emit } from '../output';
-import { renderPipeline } from '../render/pipeline';
-import { forPeople } from '../render/times';
 import { withClient } from '../door';
 import { renderWatched, getSubject } from '../presenter';
 import { takeSnapshot, watchUntilEnd } from '../watch';

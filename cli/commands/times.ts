@@ -2,7 +2,7 @@ import { isRealDate } from '../../domain/calendar/ends';
 import { conveyorError } from '../../domain/errors';
 import { parseDuration } from '../../domain/spec/duration';
 
-/** A moment, or so long from now; ms since the epoch. */
+/** A time, or a duration from now; in ms since the epoch. */
 export function momentOption(flag: string, text: string | undefined, nowMs: number): number | undefined {
   if (text === undefined) return undefined;
   const fromNowMs = parseDuration(text);
@@ -13,7 +13,7 @@ export function momentOption(flag: string, text: string | undefined, nowMs: numb
   throw conveyorError('usage', { text: `${flag} ${text} is not a time`, hint });
 }
 
-/** A moment, or so long ago; ms since the epoch. */
+/** A time, or a duration ago; in ms since the epoch. */
 export function sinceOption(flag: string, text: string | undefined, nowMs: number): number | undefined {
   const agoMs = text === undefined ? undefined : parseDuration(text);
   return agoMs === undefined ? momentOption(flag, text, nowMs) : nowMs - agoMs;

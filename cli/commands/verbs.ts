@@ -7,12 +7,12 @@ import { examples, type Cli, type Register } from './command';
 import { addReason, sendVerb, type OwnWay, type ReasonOption } from './send';
 import { momentOption } from './times';
 
-/** The operator's verbs, by their rows in domain/verbs.ts: each is one update, acknowledged with what happens now. */
+/** The operator's verbs, by their rows in domain/verbs.ts: each is one update, acknowledged with its effect. */
 export const verbCommands: Register = (program, cli) => {
   for (const verb of ALL_VERBS) addVerb(program, cli, verb);
 };
 
-/** Verbs that look first at what is meant, or ask. */
+/** Verbs that first resolve their target or ask the user. */
 const OWN_WAYS: Partial<Record<Verb, OwnWay>> = { pick, retry };
 
 function addVerb(program: Command, cli: Cli, verb: Verb): void {
@@ -48,10 +48,10 @@ function toInputOption(name: InputName): InputOption | undefined {
   return { name, option: new Option(option, `${help}${how}`) };
 }
 
-/** The input that an option or operand comes to; empty when it is left out. */
+/** The input from an option or operand; empty if it is left out. */
 function parseCommandInput(name: InputName, value: unknown, flag: string, nowMs: number): Partial<CommandInput> {
   const { is } = inputRow(name);
-  // `--no-revert` is false when it is given, and true when not.
+  // `--no-revert` gives false, its absence true.
   if (is === 'flag') return value === !flag.startsWith('--no-') ? { [name]: true } : {};
   if (typeof value !== 'string') return {};
   if (is === 'moment') return { [name]: formatTime(momentOption(flag, value, nowMs) ?? nowMs) };

@@ -5,7 +5,7 @@ import { durationOption, examples, type Register } from './command';
 export const watchCommand: Register = (program, cli) => {
   program
     .command('watch <id>')
-    .description('follow a release or deploy live until it ends; exit 0 only when it succeeded')
+    .description('follow a release or deploy live until it ends; exit 0 only if it succeeded')
     .option('--timeout <duration>', 'stop watching after this long (exit 5); it continues')
     .addHelpText(
       'after',

@@ -1,7 +1,7 @@
+import type { View } from '../../render/paint';
+import { untilWords } from '../../render/times';
 import { EXIT } from '../exit';
 import { emit } from '../output';
-import type { View } from '../render/paint';
-import { untilWords } from '../render/times';
 import { findSelf, type Self } from '../self';
 import { examples, type Register } from './command';
 

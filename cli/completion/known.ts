@@ -11,8 +11,8 @@ const STATUS_REQUESTS_AT_ONCE = 10;
 type OnCandidates = (candidates: readonly Candidate[]) => void;
 
 /**
- * Asks a server for what could stand where the cursor is. Answers are used as they come: of several who are asked, those that
- * answer are not lost with one that does not.
+ * Asks a server for candidates at the cursor. Each answer is used on its own, so one that does not come costs only
+ * itself.
  */
 export async function findCandidates(
   client: ConveyorClient,

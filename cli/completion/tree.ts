@@ -4,7 +4,7 @@ import type { Command, Option } from 'commander';
 
 /** The commands and options that can be typed, as plain data. */
 export interface CommandTree {
-  /** Options that every command takes. */
+  /** Options of all commands. */
   readonly options: readonly OptionNode[];
   readonly commands: readonly CommandNode[];
 }
@@ -13,7 +13,7 @@ export interface CommandNode {
   readonly name: string;
   readonly description: string;
   readonly options: readonly OptionNode[];
-  /** As in the help: `pipeline`, `id`, `release/action`, … */
+  /** Named as in the help: `pipeline`, `id`, `release/action`, … */
   readonly operands: readonly { readonly name: string; readonly variadic: boolean }[];
   /** Its subcommands, such as `statistics` of `health`. */
   readonly commands: readonly CommandNode[];
@@ -27,7 +27,7 @@ export interface OptionNode {
   readonly repeats: boolean;
 }
 
-/** Reads the tree off the program itself, and completes the commands that there are. */
+/** Reads the tree from the program itself, so that it always matches the commands. */
 export function buildTree(program: Command): CommandTree {
   return {
     options: optionNodes(program),
@@ -40,7 +40,7 @@ const WRITTEN = join(__dirname, 'tree.json');
 
 export const isTreeWritten = (): boolean => existsSync(WRITTEN);
 
-/** As the build wrote it; where nothing was built, read off the program, which then has all commands. */
+/** The tree from the build; without a build, read from the program, which then has all commands loaded. */
 export const loadTree = (program: Command): CommandTree =>
   isTreeWritten() ? (JSON.parse(readFileSync(WRITTEN, 'utf8')) as CommandTree) : buildTree(program);
 

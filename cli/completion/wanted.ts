@@ -104,7 +104,7 @@ export function findCompletion(tree: CommandTree, words: readonly string[]): Com
   return findOperand(command, operands) ?? optionWords(options, used);
 }
 
-/** Only what begins as the word that is being typed, each once. */
+/** Only candidates that begin with the typed part of the word, each once. */
 export const matchingCandidates = (candidates: readonly Candidate[], current: string): Candidate[] =>
   candidates.filter(
     ({ value }, at) => value.startsWith(current) && candidates.findIndex((one) => one.value === value) === at,

@@ -2,11 +2,11 @@ import type { ConveyorClient } from '../../client/api';
 import { conveyorError } from '../../domain/errors';
 import type { Artifact } from '../../domain/artifact';
 import type { DeployStatus, ReleaseStatus } from '../../domain/views';
+import type { View } from '../../render/paint';
 import { actorOf } from '../door';
 import type { Io } from '../io';
 import { printNoteLines, type Output } from '../output';
 import { requirePipelineFile } from '../pipelineFile';
-import type { View } from '../render/paint';
 import type { Child } from '../stack/child';
 import type { Stack, StackSettings } from '../stack/stack';
 import { takeSnapshot, watchUntilEnd } from '../watch';
@@ -23,7 +23,7 @@ export interface Demo<R extends DemoResult> {
   prepare(io: Io, settings: StackSettings): Promise<Prepared>;
   /** Undefined when it was interrupted. */
   play(stage: Stage): Promise<R | undefined>;
-  /** The first thing that is not as promised; null when all is well. */
+  /** The first deviation from the promised story; null if there is none. */
   surprise(result: R): string | null;
   render(result: R, view: View): string;
   /** The commands to try while everything is left running. */
@@ -60,7 +60,7 @@ export async function applyFor({ io, client }: Stage, file: string): Promise<str
   return spec.pipeline;
 }
 
-/** Releases an artifact and shows live what becomes of it. Undefined when it was interrupted. */
+/** Releases an artifact and shows its progress live. Undefined if interrupted. */
 export async function ship(
   { io, output, client, stop }: Stage,
   pipeline: string,
@@ -68,7 +68,7 @@ export async function ship(
 ): Promise<{ readonly release: ReleaseStatus; readonly deploys: readonly DeployStatus[] } | undefined> {
   const trigger = { kind: 'manual', actor: actorOf(io), key: `demo-${artifact.version}` } as const;
   const { id } = await client.release(pipeline, [artifact], trigger);
-  // With -o json the pictures go where progress goes, and stdout holds nothing but the result.
+  // With -o json the pictures go to stderr, and stdout has only the result.
   const live = output.human ? io : { ...io, stdout: io.stderr };
   const shown: Output = { ...output, format: 'table', human: true };
   const watching = { output: shown, timeoutMs: STORY_TIMEOUT_MS, everyMs: 300, detachedText: '' };

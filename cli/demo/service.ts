@@ -55,8 +55,7 @@ function serviceSurprise({ releases, deploys, jobs }: ServiceDemoResult): string
   if (good?.state !== 'succeeded') return `${good?.id} should have succeeded, but it is ${good?.state}`;
   if (badDeploy?.outcome !== 'reverted')
     return `${bad?.id} should have been reverted, but its deploy is ${badDeploy?.outcome ?? badDeploy?.state}`;
-  if (!badDeploy.health.some((row) => row.verdict === 'unhealthy'))
-    return `no check of ${badDeploy.id} says that it is unhealthy`;
+  if (!badDeploy.health.some((row) => row.verdict === 'unhealthy')) return `no check of ${badDeploy.id} is unhealthy`;
   const left = jobs.filter((job) =>
     Object.keys(job.versions).some((version) => version !== `kv:${GOOD}` && job.versions[version] !== 0),
   );

@@ -1,17 +1,17 @@
 import { plural } from '../../domain/text';
 import type { DeployStatus } from '../../domain/views';
-import { alignRows, table } from '../render/columns';
-import { foldAll, paint, tint, wrap, type View } from '../render/paint';
-import { took } from '../render/times';
-import { deployWord } from '../render/words';
-import type { DemoResult } from './demo';
+import { alignRows, table } from '../../render/columns';
+import { foldAll, paint, tint, wrap, type View } from '../../render/paint';
+import { took } from '../../render/times';
+import { deployWord } from '../../render/words';
 import type { ListedJob } from '../simulator';
+import type { DemoResult } from './demo';
 
 export interface ServiceDemoResult extends DemoResult {
   readonly jobs: readonly ListedJob[];
 }
 
-/** How a service was deployed: each deploy with its verdict, and what the fleet runs now. */
+/** The deploys of a service with their verdicts, and the present versions of the fleet. */
 export function renderServiceDemo({ deploys, releases, jobs }: ServiceDemoResult, view: View): string {
   const colors = paint(view.color);
   return [
@@ -41,7 +41,7 @@ export function webUiLinks({ releases, deploys }: DemoResult, view: View): strin
   return [colors.bold('In the Temporal Web UI'), ...foldAll(alignRows(links), view)];
 }
 
-/** The unhealthy verdict that a deploy was reverted for, in full. */
+/** The full unhealthy verdict that caused a revert. */
 function revertEvidence(deploy: DeployStatus, view: View): string[] {
   const broken = deploy.health.find((row) => row.verdict === 'unhealthy');
   if (broken === undefined) return [];

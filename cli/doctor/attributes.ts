@@ -1,12 +1,12 @@
 import { SEARCH_ATTRIBUTES } from '../../domain/searchAttributes';
 import type { DoctorCheck } from './check';
 
-/** Of temporal.api.enums.v1.IndexedValueType. */
+/** Values of temporal.api.enums.v1.IndexedValueType. */
 const INDEXED = { KEYWORD: [2, 'Keyword'], KEYWORD_LIST: [7, 'KeywordList'] } as const;
 
 /**
- * Whether a namespace has the search attributes that workflows set: one that is missing makes every workflow that sets it fail its task,
- * and try again for ever.
+ * Whether a namespace has the search attributes that workflows set: if one is missing, every workflow that sets it
+ * fails its task and retries for ever.
  */
 export function attributeChecks(namespace: string, registered: Readonly<Record<string, number>>): DoctorCheck[] {
   const name = 'search attributes';

@@ -19,7 +19,7 @@ const CHECK_NAME = 'builds of workers';
 /** The builds and workers in an examination. */
 type BuildsSeen = Pick<ExaminationView, 'builds' | 'end' | 'pollers' | 'backlogs'>;
 
-/** Whether each build that has work has workers that take it; nothing if workers have no builds. */
+/** Whether each build with work also has workers; nothing if workers have no builds. */
 export function buildChecks(seen: BuildsSeen): DoctorCheck[] {
   const { builds: view, end } = seen;
   if (view === null) return [];
@@ -33,20 +33,20 @@ export function buildChecks(seen: BuildsSeen): DoctorCheck[] {
   return [{ name: CHECK_NAME, state: 'ok', found: `new work goes to ${buildName(current)}${beside}`, how: null }];
 }
 
-/** Before the first build is made the current one, it is easily forgotten that its workers get nothing. */
+/** It is easy to forget that workers of the first build get no work until it is made the current one. */
 function besideWords(current: Build, others: readonly Build[]): string {
   const polling = `; workers of ${others.map(buildName).join(', ')} poll too`;
   return current !== null ? polling : `${polling}, and get none of it until ${currentBuildCommand(others[0] ?? null)}`;
 }
 
-/** Temporal lists the polls of a worker that is gone for minutes. */
+/** Temporal lists the polls of a dead worker for some minutes. */
 const checkOfSilent = (current: Build, other: Build): DoctorCheck => ({
   ...{ name: CHECK_NAME, state: 'missing' },
-  found: `new work goes to ${buildName(current)}, whose workers do not answer; workers of ${buildName(other)} poll, and get none of it`,
+  found: `new work goes to ${buildName(current)}, whose workers do not answer; workers of ${buildName(other)} poll but get none of it`,
   how: `${workerCommand(current)}; or let ${buildName(other)} have it: ${currentBuildCommand(other)}`,
 });
 
-/** No examination reaches a build that is not current; but no worker that works lets a task of a workflow wait for so long. */
+/** An examination reaches only the current build, but a working worker never lets a workflow task wait this long. */
 const silentBuilds = ({ backlogs, pollers }: BuildsSeen, { current, polled }: BuildsView): DoctorCheck[] =>
   backlogs
     .filter(({ kind, build, ageMs }) => kind === 'workflow' && ageMs > WAITS_TOO_LONG_MS && build !== (current ?? ''))
@@ -56,7 +56,7 @@ const silentBuilds = ({ backlogs, pollers }: BuildsSeen, { current, polled }: Bu
       const who = workers.map(({ identity, lastPollAt }) => `${identity}${lastPollWords(lastPollAt)}`).join(', ');
       return {
         ...{ name: `build ${build}`, state: 'missing' },
-        found: `its workers take up no work, which has waited for ${formatDuration(ageMs)}: ${who}`,
+        found: `its workers pick up no work, which has waited for ${formatDuration(ageMs)}: ${who}`,
         how: `see whether they are gone, stopped (ps -o stat says T) or busy; ${workerCommand(build)} starts another; two minutes after its last poll a worker counts as gone, and doctor says how to do without`,
       };
     });
@@ -80,12 +80,12 @@ function checkOfStuck({ build, isPolled, count, some }: StuckOnBuild): DoctorChe
     ? {
         name: `build ${build}`,
         state: 'warning',
-        found: `an older worker pinned to it workflows that should follow the current build: ${them}`,
+        found: `an older worker pinned workflows to it that should follow the current build: ${them}`,
         how: move,
       }
     : {
         ...{ name: `build ${build}`, state: 'missing' },
-        found: `no worker runs it, and what began on it waits for one: ${them}`,
+        found: `no worker runs it, and workflows that began on it wait for one: ${them}`,
         how: `${workerCommand(build)}; or, if that build is gone for good: ${move}`,
       };
 }
@@ -97,7 +97,7 @@ export const repairBuilds = async (env: Env): Promise<readonly string[]> =>
 async function withBuilds<T>(env: Env, use: (builds: Builds) => Promise<T>): Promise<T | undefined> {
   const { temporal: address } = usualAddresses(env, {});
   if (!(await accepts(hostOf(address), portOf(address), ANSWERS_WITHIN_MS))) return undefined;
-  // If this file loaded it, every other command would take half a second longer.
+  // Loaded here, because loading it with this file would slow every other command by half a second.
   const { openBuilds } = await import('../../client/builds');
   const taskQueue = env.CONVEYOR_TASK_QUEUE || 'conveyor';
   const builds = await openBuilds(taskQueue, { address, namespace: env.TEMPORAL_NAMESPACE || undefined });

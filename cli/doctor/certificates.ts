@@ -8,12 +8,12 @@ import { loadRegistry } from '../../platform/registry';
 import { hostOf, portOf } from '../stack/addresses';
 import { ANSWERS_WITHIN_MS, type DoctorCheck } from './check';
 
-/** Certificates that end make connections fail on one night, everywhere at once. */
+/** Expired certificates make connections fail everywhere at once. */
 
-/** It says nothing of whether Temporal works: a router before it may show another one. */
+/** It does not show whether Temporal works: a router in front of it may present another one. */
 export const SHOWN_BY_TEMPORAL = 'certificate of Temporal';
 
-/** Those for Temporal, and the one that it shows; undefined without TLS. */
+/** Checks our certificates for Temporal, and the one that it presents; undefined without TLS. */
 export async function checkTemporalCertificates(env: Env, address: string): Promise<DoctorCheck[] | undefined> {
   const own = await certificatesForTemporal(env);
   if (own === undefined) return undefined;
@@ -27,7 +27,10 @@ export async function checkTemporalCertificates(env: Env, address: string): Prom
   return certificateChecks([...own, ...(await peerCertificate(SHOWN_BY_TEMPORAL, place))], Date.now());
 }
 
-/** Those for the stores of configuration. Where their files are not, no process may need them: a wrong configuration has its own check. */
+/**
+ * Checks the certificates for configuration stores. A missing file may not be needed by any process: a wrong
+ * configuration has its own check.
+ */
 export const checkStoreCertificates = (env: Env): DoctorCheck[] =>
   certificatesForStores(repositoriesIn(env)).flatMap((look) =>
     certificateChecks([look], Date.now()).map((check): DoctorCheck =>
@@ -35,7 +38,7 @@ export const checkStoreCertificates = (env: Env): DoctorCheck[] =>
     ),
   );
 
-/** That of the server, or of the proxy before it; nothing without TLS. */
+/** Checks the certificate of the server, or of the proxy before it; nothing without TLS. */
 export async function checkServerCertificate(url: string): Promise<DoctorCheck[]> {
   const { protocol, hostname, port } = new URL(url);
   if (protocol !== 'https:') return [];
@@ -51,7 +54,7 @@ function repositoriesIn(env: Env) {
   }
 }
 
-/** One that is valid for long is named only together with the others. @param on where it lies, if that is not this machine */
+/** Certificates with a long validity share one line. @param on their machine, if it is not this one */
 export function certificateChecks(looks: readonly CertificateLook[], nowMs: number, on = ''): DoctorCheck[] {
   const unwell = looks.flatMap((look) => checkOf(look, nowMs, on));
   const [first, ...others] = looks.map(({ until }) => until ?? '').sort();
@@ -96,7 +99,7 @@ function checkOf(look: CertificateLook, nowMs: number, on: string): DoctorCheck[
   }
 }
 
-const RENEW = 'put a new one there, then restart what uses it: processes read certificates when they start';
+const RENEW = 'put a new one there, then restart the processes that use it: they read certificates when they start';
 
 /** The certificate of the other side of a TLS connection, whether or not it is trusted; nothing if it shows none in time. */
 function peerCertificate(
@@ -108,7 +111,7 @@ function peerCertificate(
     const socket = connect({
       ...(isIP(options.host) ? {} : { servername: options.host }),
       ...options,
-      // Nothing is sent: one that has ended is looked at as well.
+      // Nothing is sent, so an expired certificate can be inspected, too.
       rejectUnauthorized: false,
     });
     const settle = (looks: CertificateLook[]): void => {

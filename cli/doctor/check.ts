@@ -1,13 +1,13 @@
 /**
- * One thing that Conveyor needs. `missing` stops something from working now, because it is not there or is broken; `warning` does not, or it is
- * not known.
+ * One thing that Conveyor needs. `missing` means that something cannot work now because this is absent or broken;
+ * `warning` that it still works, or that this is unknown.
  */
 export interface DoctorCheck {
   readonly name: string;
   readonly state: 'ok' | 'missing' | 'warning';
   /** The state found. */
   readonly found: string;
-  /** How to get it or to fix it; null where nothing is to be done. */
+  /** How to get or fix it; null if there is nothing to do. */
   readonly how: string | null;
 }
 
@@ -16,12 +16,12 @@ export const DOOR_CHECK = 'door';
 
 /** A part behind a broken one, whose own state is unknown. */
 export const notSeen = (name: string, why: string, how: string): DoctorCheck => ({
-  ...{ name, state: 'warning', found: `not seen, nor what stands behind them: ${why}`, how },
+  ...{ name, state: 'warning', found: `not checked, nor the services behind them: ${why}`, how },
 });
 
-export const SEE_TO_TEMPORAL = 'first see to Temporal: the check above says how';
+export const SEE_TO_TEMPORAL = 'repair Temporal first: see the check above';
 
-/** As the alert on backlogs has it (operations/prometheus/alerts.yaml). */
+/** The limit of the alert on backlogs (operations/prometheus/alerts.yaml). */
 export const WAITS_TOO_LONG_MS = 30_000;
 
 /** Enough even on a busy machine: machines are often busy during an examination. */

@@ -11,8 +11,8 @@ import { checkScripts } from './scripts';
 import { checkConfig, checkPorts, checkWebhooks } from './surroundings';
 
 /**
- * Everything that `conveyor doctor` looks at, in the order in which to fix it. Looks only: nothing is installed, and what it starts to see
- * what scripts could do here ends with it.
+ * All checks of `conveyor doctor`, in the order in which to fix problems. It only looks: nothing is installed, and
+ * processes started to test script isolation end with it.
  */
 export async function runChecks(
   environment: Env = process.env,
@@ -41,7 +41,7 @@ export async function runChecks(
   return withoutOwnTemporal(found);
 }
 
-/** A machine from which Temporal is reached needs no server of its own. */
+/** A machine that reaches Temporal elsewhere needs no server of its own. */
 export function withoutOwnTemporal(checks: readonly DoctorCheck[]): DoctorCheck[] {
   const answers = checks.some(({ name, state }) => state === 'ok' && ELSEWHERE_ANSWERS.includes(name));
   return checks.map((check) =>

@@ -4,7 +4,10 @@ import type { DoctorCheck } from './check';
 
 const CLOCKS_DIFFER_MS = 30_000;
 
-/** Clocks that differ from Temporal's: of the machine that examines, and of each worker that was reached. @param machine has the clock that was compared */
+/**
+ * Checks the clocks of the examining machine and of each reached worker against Temporal's. @param machine the machine
+ * whose clock was compared
+ */
 export const clockChecks = ({ clockAheadMs, end }: ExaminationView, machine: string): DoctorCheck[] => [
   ...machineChecks(clockAheadMs, machine),
   ...(end.kind === 'answered' ? workerChecks(end.clocks ?? []) : []),
@@ -15,7 +18,7 @@ function machineChecks(aheadMs: number | null, machine: string): DoctorCheck[] {
   return [
     {
       ...{ name: 'clock', state: 'warning', found: `Temporal's clock is ${aheadWords(aheadMs)} that of ${machine}` },
-      how: 'find the one that is wrong and set it by NTP: timers and windows go by that of Temporal, tokens and proofs by that of each machine',
+      how: 'find the wrong clock and set it by NTP: timers and windows follow the clock of Temporal, tokens and proofs that of each machine',
     },
   ];
 }
@@ -26,7 +29,7 @@ const workerChecks = (clocks: NonNullable<Extract<ExaminationView['end'], { kind
     .map(({ identity, aheadMs }): DoctorCheck => ({
       ...{ name: 'clock of a worker', state: 'missing' },
       found: `that of ${identity} is ${aheadWords(aheadMs)} Temporal's`,
-      how: `set the clock ${hostWords(identity)} by NTP (chronyc tracking and timedatectl show it), or that of Temporal if all workers differ alike; meanwhile bakes and health go by Temporal's, and requests to extensions and proofs of commands may be refused`,
+      how: `set the clock ${hostWords(identity)} by NTP (chronyc tracking and timedatectl show it), or that of Temporal if all workers differ alike; meanwhile bakes and health follow Temporal's clock, and requests to extensions and proofs of commands may be refused`,
     }));
 
 function hostWords(identity: string): string {

@@ -7,7 +7,10 @@ import { DOOR_CHECK, type DoctorCheck } from './check';
 import { checkServer } from './server';
 import { checkBehindTemporal } from './temporal';
 
-/** Whether commands go through a server, under which identity, and what prevents it; and how what is behind it stands. */
+/**
+ * Whether commands go through a server, under which identity, and what prevents it; then the state of everything behind
+ * it.
+ */
 export async function checkDoor(
   env: Env,
   connect: ConnectOptions,
@@ -30,6 +33,6 @@ function directly(
 ): DoctorCheck {
   const found = `Temporal itself at ${usualAddresses(env, connect).temporal}, without authentication`;
   if (reason === null) return { name: DOOR_CHECK, state: 'ok', found, how: null };
-  const how = 'go through the server again: leave out --break-glass and unset CONVEYOR_BREAK_GLASS';
-  return { name: DOOR_CHECK, state: 'warning', found: `${found}; the glass is broken: ${reason}`, how };
+  const how = 'to use the server again, leave out --break-glass and unset CONVEYOR_BREAK_GLASS';
+  return { name: DOOR_CHECK, state: 'warning', found: `${found}; break-glass: ${reason}`, how };
 }

@@ -14,14 +14,14 @@ export function finderChecks(finders: readonly FinderView[]): DoctorCheck[] {
       ...{ name: `finder ${finder.id}`, state: 'missing', found: words(finder) },
       how: 'start its service, or correct its address in conveyor.config.yaml; nothing is lost meanwhile',
     })),
-    // It is not the finder that is broken.
+    // The fault is not the finder's.
     ...unasked.map((finder): DoctorCheck => ({
       ...{ name: `finder ${finder.id}`, state: 'warning', found: words(finder) },
-      how: 'the check of workers says who should ask it; nothing is lost meanwhile',
+      how: 'see the check of workers, which should ask it; nothing is lost meanwhile',
     })),
   ];
 }
 
-/** The worker heartbeats while the finder has time to answer: a heartbeat that is missing is that of the worker. */
+/** The worker heartbeats while it waits for the finder, so a missing heartbeat is the worker's fault. */
 const isWorkerLost = ({ state, reason }: FinderView): boolean =>
   state === 'failing' && /\bheartbeat timeout\b/i.test(reason ?? '');

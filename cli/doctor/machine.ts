@@ -102,12 +102,12 @@ const existing = (path: string): string =>
 
 const PROGRAM_TIMEOUT_MS = 10_000;
 
-/** A look that was not over in time: what it looks for may be there. */
+/** A check that did not finish in time: the program may exist. */
 const TOO_SLOW = Symbol('too slow');
 
 const tooSlow = (name: string): DoctorCheck => ({
   ...{ name, state: 'warning' },
-  found: `not known: the look was not over within ${formatDuration(PROGRAM_TIMEOUT_MS)}; this machine may be too busy`,
+  found: `unknown: the check took longer than ${formatDuration(PROGRAM_TIMEOUT_MS)}; this machine may be too busy`,
   how: 'run doctor again once it is less busy (uptime shows its load)',
 });
 
@@ -123,7 +123,7 @@ export function lastOutputLine(
 ): Promise<string | undefined | typeof TOO_SLOW> {
   return new Promise((resolve) => {
     execFile(command, [...args], { env: { ...env }, timeout: timeoutMs }, (error, stdout) =>
-      // A path or a version that is not printed is not known.
+      // Without printed output, the path or version is unknown.
       resolve(error?.killed ? TOO_SLOW : error ? undefined : stdout.trim().split('\n').at(-1) || undefined),
     );
   });

@@ -4,7 +4,7 @@ import { GUARANTEES, REQUIRED, withoutIsolation } from '../../domain/isolation';
 import type { Env } from '../../platform/env';
 import type { ProgramSettings } from '../../platform/programs';
 import { loadRegistry, type Registry } from '../../platform/registry';
-import type { Isolation } from '../../runner/probe';
+import type { Isolation } from '../../sandbox/probe';
 import type { DoctorCheck } from './check';
 
 /** The isolation of configuration programs on this machine, if there is a repository of configuration. */

@@ -1,6 +1,6 @@
 import { ConveyorError } from '../../domain/errors';
 import { GUARANTEES, type Guarantee } from '../../domain/isolation';
-import { probe, type Isolation } from '../../runner/probe';
+import { probe, type Isolation } from '../../sandbox/probe';
 import type { Env } from '../../platform/env';
 import { loadRegistry } from '../../platform/registry';
 import type { Scripts } from '../../platform/scripts';

@@ -14,7 +14,10 @@ import { examinationChecks } from './examination';
 import { finderChecks } from './finders';
 import { WORKERS_CHECK } from './workers';
 
-/** The server that commands go through, and what is behind it: the server looks on its side, where alone that can be reached. */
+/**
+ * Checks the server that commands go through, and everything behind it: only the server can reach that, so it examines
+ * it.
+ */
 
 type ServerDoor = Extract<CommandDoor, { kind: 'server' }>;
 
@@ -35,7 +38,7 @@ export async function checkServer(
       notSeen(
         WORKERS_CHECK,
         'no server answers',
-        'first see to the server; or go past it where Temporal can be reached: --break-glass "why"',
+        'repair the server first; or bypass it where Temporal can be reached: --break-glass "why"',
       ),
     ];
   const unwell = seen.parts.find(({ name, ok }) => name === 'server' && !ok);
@@ -60,7 +63,7 @@ export async function checkServer(
   }
 }
 
-/** A proxy may have no server for a moment, as while one is replaced. */
+/** A proxy may have no server for a moment, for example during a replacement. */
 const PAUSE_MS = 1_000;
 
 async function probeTwice(http: HttpOptions, { sleep }: Pick<Io, 'sleep'>) {
@@ -71,14 +74,14 @@ async function probeTwice(http: HttpOptions, { sleep }: Pick<Io, 'sleep'>) {
 }
 
 const BESIDE =
-  'while Temporal and the workers work deploys continue, and --break-glass "why" goes past it where Temporal can be reached';
-/** A balancer sends nothing to servers that are not ready. */
-const OR_UNREADY = 'or no server is ready: ask one past the balancer, as by kubectl port-forward: its /readyz says why';
+  'deploys continue as long as Temporal and the workers run; --break-glass "why" bypasses it where Temporal can be reached';
+/** A load balancer sends no requests to servers that are not ready. */
+const OR_UNREADY = 'or no server is ready: ask one directly, for example by kubectl port-forward: its /readyz says why';
 
 const HOW_TO_REACH: Readonly<Record<Unanswered['why'], string>> = {
   away: `see whether conveyor server runs there, and whether address and network are right; ${OR_UNREADY}; ${BESIDE}`,
-  silent: `on its machine, ps -o stat,args shows whether it is stopped (T: kill -CONT continues it) or busy; or the network loses what is sent; ${BESIDE}`,
-  proxy: `the proxy there works, and the server behind it is gone, frozen or too slow: look at the process and the log of conveyor server; ${OR_UNREADY}; ${BESIDE}`,
+  silent: `on its machine, ps -o stat,args shows whether it is stopped (T: kill -CONT continues it) or busy; or the network loses packets; ${BESIDE}`,
+  proxy: `the proxy there works, but the server behind it is gone, frozen or too slow: check the process and the log of conveyor server; ${OR_UNREADY}; ${BESIDE}`,
   stranger: 'another program has that address: correct it (conveyor login URL, CONVEYOR_SERVER or --server)',
 };
 
@@ -88,11 +91,14 @@ const TOKEN_ENDS_SOON_MS = 600_000;
 export function tokenChecks(expiresAt: string | null, nowMs: number, url: string): DoctorCheck[] {
   const leftMs = expiresAt === null ? Infinity : Date.parse(expiresAt) - nowMs;
   if (leftMs > TOKEN_ENDS_SOON_MS) return [];
-  const found = `ends in ${formatDuration(leftMs)}, at ${expiresAt ?? ''}`;
+  const found =
+    leftMs > 0
+      ? `ends in ${formatDuration(leftMs)}, at ${expiresAt ?? ''}`
+      : `ended ${formatDuration(-leftMs)} ago, at ${expiresAt ?? ''}: servers accept it for another minute, because clocks differ`;
   return [{ name: 'token', state: 'warning', found, how: `conveyor login ${url}, or another CONVEYOR_TOKEN` }];
 }
 
-/** An examination tells more than whether workers poll; where Temporal does not answer there is none. */
+/** An examination tells more than the polls of workers do; without Temporal there is none. */
 async function checkBehind(http: HttpOptions, parts: readonly ReadinessPart[]): Promise<DoctorCheck[]> {
   const temporal = parts.filter(({ name }) => name === 'temporal').map(partCheck);
   if (temporal.some(({ state }) => state !== 'ok'))
@@ -110,7 +116,7 @@ async function checkExamination(http: HttpOptions, parts: readonly ReadinessPart
     if (error.code === 'not-found')
       return [
         ...seen,
-        notSeen('extensions', 'the server is older than this command line, and does not examine', 'upgrade the server'),
+        notSeen('extensions', 'the server is older than this command line, and cannot examine', 'upgrade the server'),
       ];
     return [...seen, { ...notSeen(WORKERS_CHECK, error.message, error.hint), state: 'missing' }];
   }

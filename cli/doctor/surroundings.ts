@@ -8,15 +8,15 @@ import { NoAnswer, sendRequest } from '../../sdk/request';
 import { hostOf, isLocal, portOf, usualAddresses } from '../stack/addresses';
 import { accepts } from '../../client/accepts';
 import { ANSWERS_WITHIN_MS, type DoctorCheck } from './check';
-import { lookAtTemporal } from './temporal';
+import { lookAtTemporal, mismatchWords } from './temporal';
 
-/** The surroundings: configuration, and what runs or could run at our addresses. */
+/** Checks of the configuration, and of the programs at our addresses. */
 
 export function checkConfig(env: Env): DoctorCheck[] {
   const name = 'configuration';
   try {
     const { file, extensions, policy, warnings } = loadRegistry(undefined, env);
-    const rules = policy === null ? 'owners alone decide (no platform section)' : 'with rules of the platform';
+    const rules = policy === null ? 'only owners decide (no platform section)' : 'with platform rules';
     return [
       { name, state: 'ok', found: `${file}, ${plural(extensions.length, 'extension')}, ${rules}`, how: null },
       ...warnings.map((found): DoctorCheck => ({
@@ -32,7 +32,7 @@ export function checkConfig(env: Env): DoctorCheck[] {
   }
 }
 
-/** Secrets that open a door of the front end further than they need to. */
+/** Webhook secrets without a scope. */
 export function checkWebhooks(env: Env): DoctorCheck[] {
   const sources = scopelessSources(env);
   if (sources.length === 0) return [];
@@ -69,12 +69,23 @@ export function checkPorts(env: Env): Promise<DoctorCheck[]> {
 
 const WEB_UI = 'the Web UI';
 
-/** The holder of a port: the program that belongs there, another, or one that says nothing and may be either. */
-type PortHolder = 'ours' | 'stranger' | 'silent';
+/**
+ * The holder of a port: the expected program, another one, a silent one that may be either, or one that reports a
+ * problem.
+ */
+type PortHolder = 'ours' | 'stranger' | 'silent' | Pick<DoctorCheck, 'found' | 'how'>;
 
 async function temporalHolder(address: string): Promise<PortHolder> {
-  const { kind } = await lookAtTemporal(address);
-  return kind === 'answers' ? 'ours' : kind === 'stranger' ? 'stranger' : 'silent';
+  const look = await lookAtTemporal(address);
+  switch (look.kind) {
+    case 'answers':
+      return 'ours';
+    case 'plain':
+    case 'tls':
+      return mismatchWords(address, look);
+    default:
+      return look.kind === 'stranger' ? 'stranger' : 'silent';
+  }
 }
 
 async function holderAt(url: string): Promise<PortHolder> {
@@ -97,11 +108,13 @@ async function checkPort(
   if (!(await accepts(hostOf(address), port, ANSWERS_WITHIN_MS)))
     return { name, state: 'ok', found: `free for ${who}`, how: null };
   const within = formatDuration(ANSWERS_WITHIN_MS);
-  switch (await look()) {
+  const holder = await look();
+  if (typeof holder === 'object') return { name, state: 'warning', ...holder };
+  switch (holder) {
     case 'ours':
       return { name, state: 'ok', found: `${who} answers${where}`, how: null };
     case 'stranger': {
-      const how = `lsof -sTCP:LISTEN -i :${port} names what listens there: stop it, or use conveyor dev --ports auto`;
+      const how = `lsof -sTCP:LISTEN -i :${port} names the program: stop it, or use conveyor dev --ports auto`;
       return {
         name,
         state: 'warning',
@@ -111,7 +124,12 @@ async function checkPort(
     }
     case 'silent': {
       const how = `lsof -sTCP:LISTEN -i :${port} names its process, and ps -o stat,args shows whether it is stopped (T) or busy`;
-      return { name, state: 'warning', found: `${who}, or what has its port, said nothing within ${within}`, how };
+      return {
+        name,
+        state: 'warning',
+        found: `${who}, or another program on its port, did not answer within ${within}`,
+        how,
+      };
     }
   }
 }

@@ -1,4 +1,5 @@
 import type { Connection } from '@temporalio/client';
+import { foundTls, tlsRemedy, type TlsMismatch } from '../../domain/temporalAway';
 import { formatDuration } from '../../domain/text';
 import { rootCause } from '../../domain/rootCause';
 import type { Env } from '../../platform/env';
@@ -6,17 +7,23 @@ import { loadRegistry } from '../../platform/registry';
 import { NoAnswer, sendRequest } from '../../sdk/request';
 import { hostOf, isLocal, portOf, usualAddresses } from '../stack/addresses';
 import { accepts } from '../../client/accepts';
+import { tlsMismatch, tlsSettings } from '../../client/temporalTls';
 import { checkTemporalCertificates, SHOWN_BY_TEMPORAL } from './certificates';
 import { ANSWERS_WITHIN_MS, notSeen, SEE_TO_TEMPORAL, type DoctorCheck } from './check';
 import { examinationChecks } from './examination';
 import { finderChecks } from './finders';
 import { WORKERS_CHECK } from './workers';
 
-/** The questions to Temporal; and of all that stands behind it, where that answers. */
+/** Checks Temporal and, if it answers, everything behind it. */
 
-/** `mute` accepts connections and says nothing, `stranger` is another program. */
+/**
+ * `mute` accepts connections but does not answer, `stranger` is another program; the settings decide whether we use
+ * TLS.
+ */
 type TemporalLook =
-  { readonly kind: 'answers'; readonly version: string } | { readonly kind: 'absent' | 'mute' | 'stranger' };
+  | { readonly kind: 'answers'; readonly version: string }
+  | { readonly kind: 'absent' | 'mute' | 'stranger' }
+  | { readonly kind: TlsMismatch; readonly settings: readonly string[] };
 
 export async function checkBehindTemporal(env: Env): Promise<DoctorCheck[]> {
   const { temporal } = usualAddresses(env, {});
@@ -24,7 +31,7 @@ export async function checkBehindTemporal(env: Env): Promise<DoctorCheck[]> {
   if (certificates.some(({ name, state }) => state === 'missing' && name !== SHOWN_BY_TEMPORAL))
     return [
       ...certificates,
-      notSeen('Temporal', 'no connection without that certificate', 'first see to the certificate'),
+      notSeen('Temporal', 'no connection without that certificate', 'repair the certificate first'),
     ];
   const look = await lookAtTemporal(temporal);
   const own = [...certificates, temporalCheck(temporal, look)];
@@ -34,7 +41,7 @@ export async function checkBehindTemporal(env: Env): Promise<DoctorCheck[]> {
   return [...own, ...behind.flat()];
 }
 
-/** Where nothing listens on this machine, nothing may have been started yet: that is no fault. */
+/** If nothing listens on this machine, perhaps nothing was started yet, which is no fault. */
 export function temporalCheck(address: string, look: TemporalLook): DoctorCheck {
   const name = 'Temporal';
   const within = formatDuration(ANSWERS_WITHIN_MS);
@@ -49,19 +56,29 @@ export function temporalCheck(address: string, look: TemporalLook): DoctorCheck 
     case 'mute':
       return {
         ...{ name, state: 'missing' },
-        found: `the server at ${address} accepts connections and did not answer within ${within}: it is frozen, or too busy`,
-        how: `see its log and its machine${isLocal(address) ? `; lsof -sTCP:LISTEN -i :${port} names its process: where ps -o stat says T it was stopped, and kill -CONT continues it` : ''}; workflows continue once it answers, and nothing is lost`,
+        found: `the server at ${address} accepts connections, but did not answer within ${within}: it is frozen or too busy`,
+        how: `check its log and its machine${isLocal(address) ? `; lsof -sTCP:LISTEN -i :${port} names its process: if ps -o stat says T, it is stopped, and kill -CONT continues it` : ''}; workflows continue once it answers, and nothing is lost`,
       };
+    case 'plain':
+    case 'tls':
+      return { name, state: 'missing', ...mismatchWords(address, look) };
     case 'stranger':
       return {
         ...{ name, state: 'missing' },
-        found: `the program at ${address} is not Temporal: it answers HTTP, and did not answer as Temporal within ${within}`,
+        found: `the program at ${address} is not Temporal: it answers HTTP, but not as Temporal within ${within}`,
         how: isLocal(address)
           ? `lsof -sTCP:LISTEN -i :${port} names it: stop it, or use conveyor dev --ports auto`
           : MIND_ADDRESS,
       };
   }
 }
+
+type Mismatch = Extract<TemporalLook, { readonly kind: TlsMismatch }>;
+
+export const mismatchWords = (address: string, { kind, settings }: Mismatch): Pick<DoctorCheck, 'found' | 'how'> => ({
+  found: `no Temporal server answers at ${address}: ${foundTls(kind)}`,
+  how: tlsRemedy(kind, settings),
+});
 
 const START_ONE = 'start one with ./temporal-dev.sh or conveyor dev';
 const MIND_ADDRESS = 'check TEMPORAL_ADDRESS and the network, or unset it and use ./temporal-dev.sh';
@@ -70,18 +87,18 @@ const namespaceIn = (env: Env): string | undefined => env.TEMPORAL_NAMESPACE || 
 
 async function checkWork(env: Env): Promise<DoctorCheck[]> {
   const { temporal: address, taskQueue } = usualAddresses(env, {});
-  // If this file loaded it, every other command would take half a second longer.
+  // Loaded here, because loading it with this file would slow every other command by half a second.
   const { examineWork } = await import('../../client/examination');
   try {
     const view = await examineWork(taskQueue, { address, namespace: namespaceIn(env), seal: sealIn(env) });
     return examinationChecks(view, 'this machine');
   } catch (error) {
-    const why = `Temporal answers no more: ${rootCause(error)}`;
+    const why = `Temporal no longer answers: ${rootCause(error)}`;
     return [{ ...notSeen(WORKERS_CHECK, why, SEE_TO_TEMPORAL), state: 'missing' }];
   }
 }
 
-/** Without the key of the workers an examination is refused, which shows all the same that they answer. */
+/** Without the key of the workers an examination is refused, which still shows that they answer. */
 function sealIn(env: Env) {
   try {
     return loadRegistry(undefined, env).seal;
@@ -91,7 +108,7 @@ function sealIn(env: Env) {
   }
 }
 
-/** Whether the finders answer that the workers of this Temporal server ask. */
+/** Whether the finders of this Temporal server's workers answer. */
 async function checkFinders(env: Env): Promise<DoctorCheck[]> {
   const { temporal } = usualAddresses(env, {});
   try {
@@ -119,8 +136,16 @@ export async function lookAtTemporal(address: string): Promise<TemporalLook> {
       return { kind: 'answers', version: serverVersion || 'of an unknown version' };
     });
   } catch {
-    return { kind: (await speaksHttp(address)) ? 'stranger' : 'mute' };
+    return lookAtMute(address);
   }
+}
+
+async function lookAtMute(address: string): Promise<TemporalLook> {
+  const wantsTls = await usesTls();
+  const mismatch = await tlsMismatch(hostOf(address), portOf(address), wantsTls, HTTP_WITHIN_MS);
+  // A TLS server may answer plain HTTP like this.
+  if (mismatch !== 'tls' && (await speaksHttp(address))) return { kind: 'stranger' };
+  return mismatch === undefined ? { kind: 'mute' } : { kind: mismatch, settings: tlsSettings(wantsTls) };
 }
 
 async function speaksHttp(address: string): Promise<boolean> {
@@ -136,8 +161,7 @@ async function speaksHttp(address: string): Promise<boolean> {
 async function askTemporal<T>(address: string, ask: (connection: Connection) => Promise<T>): Promise<T> {
   // As above.
   const { Connection } = await import('@temporalio/client');
-  const { loadClientConnectConfig } = await import('@temporalio/envconfig');
-  const { connectionOptions } = loadClientConnectConfig();
+  const connectionOptions = await loadConnectionOptions();
   const connection = await Connection.connect({ ...connectionOptions, address, connectTimeout: ANSWERS_WITHIN_MS });
   try {
     return await connection.withDeadline(Date.now() + ANSWERS_WITHIN_MS, () => ask(connection));
@@ -145,3 +169,15 @@ async function askTemporal<T>(address: string, ask: (connection: Connection) => 
     await connection.close();
   }
 }
+
+async function loadConnectionOptions() {
+  const { loadClientConnectConfig } = await import('@temporalio/envconfig');
+  return loadClientConnectConfig().connectionOptions;
+}
+
+/** If the settings cannot be read, their own check says why. */
+const usesTls = (): Promise<boolean> =>
+  loadConnectionOptions().then(
+    ({ tls }) => Boolean(tls),
+    () => false,
+  );

@@ -1,17 +1,21 @@
 import { noWorkerWords, workerCommand } from '../../domain/builds';
-import type { ExaminationEnd, ExaminationView, ExtensionLook, Poller } from '../../domain/examination';
-import type { QueueBacklog } from '../../domain/metrics';
+import {
+  LISTS_BEHIND_MS,
+  type ExaminationEnd,
+  type ExaminationView,
+  type ExtensionLook,
+  type Poller,
+} from '../../domain/examination';
 import { formatDuration, lastPollWords, listed, plural } from '../../domain/text';
-import { WAITS_TOO_LONG_MS, type DoctorCheck } from './check';
+import type { DoctorCheck } from './check';
 import { clockChecks } from './clocks';
 
-/** How far work comes: whether Temporal writes it down, workers take it up, and extensions answer them. */
+/** Checks how far work gets: whether Temporal stores it, workers pick it up, and extensions answer them. */
 
 export const WORKERS_CHECK = 'workers';
 
 export const workerChecks = (view: ExaminationView, machine = 'this machine'): DoctorCheck[] => [
   ...endChecks(view),
-  ...view.backlogs.filter(({ ageMs }) => ageMs > WAITS_TOO_LONG_MS).map(backlogCheck),
   ...listingChecks(view.listing),
   ...clockChecks(view, machine),
 ];
@@ -31,7 +35,7 @@ function endChecks(view: ExaminationView): DoctorCheck[] {
         {
           name: WORKERS_CHECK,
           state: 'warning',
-          found: `${who}; one answered, and asked no extension: ${end.reason}`,
+          found: `${who}; one answered, but asked no extension: ${end.reason}`,
           how: EXAMINE_AS_WORKER,
         },
       ];
@@ -45,15 +49,15 @@ function endChecks(view: ExaminationView): DoctorCheck[] {
     case 'stuck':
       return broken(
         `${who}; one began, and did not ask the extensions within ${formatDuration(end.withinMs)}`,
-        'look at the log of the workers and at the queues of the server (conveyor_task_queue_backlog): they may be too busy; add workers',
+        'check the log of the workers and the queues of the server (conveyor_task_queue_backlog): they may be overloaded; add workers',
       );
     case 'unpolled':
-      // Where workers have builds, the check of builds names the one that is missing.
+      // If workers have builds, the check of builds names the missing one.
       return view.build !== undefined
         ? []
         : broken(
-            `${noWorkerWords()} polls the task queue ${taskQueue}${lastPollWords(view.lastPollAt)}, and everything waits for one`,
-            `${workerCommand()}; conveyor dev starts one with all else`,
+            `${noWorkerWords()} polls the task queue ${taskQueue}${lastPollWords(view.lastPollAt)}, so everything waits for one`,
+            `${workerCommand()}; conveyor dev starts one with everything else`,
           );
     case 'unwritten':
       return [UNWRITTEN(end.reason)];
@@ -75,11 +79,11 @@ const UNWRITTEN = (reason: string): DoctorCheck => ({
 const UNBEGUN = (reason: string): DoctorCheck => ({
   name: 'Temporal writes',
   state: 'missing',
-  found: `not known: it answers, and began no new workflow: ${reason}`,
-  how: 'if it throttles this namespace (RESOURCE_EXHAUSTED), look at what asks it so often and at its limits (frontend.namespaceRPS), and run doctor again; else its own log says why',
+  found: `unknown: it answers, but started no new workflow: ${reason}`,
+  how: 'if it throttles this namespace (RESOURCE_EXHAUSTED), find the heavy clients and check its limits (frontend.namespaceRPS), then run doctor again; otherwise see its log',
 });
 
-/** Only these get an examination, whichever others poll. */
+/** Only these workers get an examination, even if others poll. */
 function pollersOfNewWork({ pollers, builds }: ExaminationView): readonly Poller[] {
   const asked = pollers.filter(({ build }) => builds === null || build === builds.current);
   return asked.length === 0 ? pollers : asked;
@@ -133,25 +137,20 @@ function extensionChecks({ extensions, unused }: Extract<ExaminationEnd, { kind:
 const extensionCheck = ({ kind, name, address, trouble }: ExtensionLook): DoctorCheck => ({
   name: `${kind} ${name}`,
   state: 'missing',
-  found: `does not answer the workers at ${address}: ${trouble ?? ''}`,
-  how: 'start its service, or correct its address in the conveyor.config.yaml of the workers; what needs it waits, and nothing is lost',
+  // The same text for all extensions at one address, so that they share a row.
+  found: `no usable answer for the workers at ${address}: ${trouble ?? ''}`,
+  how: 'start its service, or correct its address in the conveyor.config.yaml of the workers; deploys that need it wait, and nothing is lost',
 });
 
-const backlogCheck = ({ queue, kind, build, tasks, ageMs }: QueueBacklog): DoctorCheck => ({
-  ...{ name: `backlog of ${queue}`, state: 'warning' },
-  found: `${plural(tasks, `${kind} task`)}${build === '' ? '' : ` of build ${build}`} wait for a worker, the oldest for ${formatDuration(ageMs)}`,
-  how: 'add workers, or slots in their conveyor.config.yaml; if it grows, see the checks of workers and builds',
-});
-
-/** Lists may show a state of the past; all else goes by what workflows say themselves. */
+/** Only lists may be out of date; everything else comes from the workflows themselves. */
 function listingChecks(listing: ExaminationView['listing']): DoctorCheck[] {
   const name = 'lists';
   const how =
-    'meanwhile conveyor list, the lists of the Web UI and the counts of /metrics show what was, and a pipeline that is new gets no webhooks; status, commands and deploys need no list. Look at the visibility store of Temporal';
+    'temporal operator cluster describe names the visibility store: look at it, and at the log of the Temporal server. Meanwhile conveyor list, the lists of the Web UI and the counts of /metrics are out of date, and new pipelines get no webhooks; status, commands and deploys need no list';
   switch (listing?.kind) {
     case 'late': {
-      const found = `Temporal's lists lag: a workflow was in none of them ${formatDuration(listing.withinMs)} after its start`;
-      return [{ name, state: 'warning', found, how }];
+      const found = `Temporal's lists lag: a workflow was still missing from them ${formatDuration(listing.withinMs)} after its start`;
+      return [{ name, state: listing.withinMs < LISTS_BEHIND_MS ? 'warning' : 'missing', found, how }];
     }
     case 'silent':
       return [{ name, state: 'missing', found: `Temporal's lists do not answer: ${listing.reason}`, how }];

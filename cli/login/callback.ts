@@ -1,7 +1,9 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** Where a browser on this machine brings the answer of an identity provider (RFC 8252, 7.3). Takes one answer. */
+/**
+ * A local listener to which the browser delivers the identity provider's answer (RFC 8252, 7.3). It accepts one answer.
+ */
 export class Callback {
   private constructor(
     private readonly server: Server,
@@ -18,14 +20,14 @@ export class Callback {
         const at = new URL(request.url ?? '/', url);
         const isAnswer = at.pathname === '/callback' && at.searchParams.has('state');
         response.writeHead(isAnswer ? 200 : 404, { 'content-type': 'text/plain; charset=utf-8', connection: 'close' });
-        response.end(isAnswer ? 'That is all: go back to the terminal.\n' : 'There is nothing here.\n');
+        response.end(isAnswer ? 'Done: go back to the terminal.\n' : 'There is nothing here.\n');
         if (isAnswer) resolve(at);
       });
     });
     return new Callback(server, came, url);
   }
 
-  /** @throws what the signal was aborted with */
+  /** @throws the reason of the aborted signal */
   awaitAnswer(signal: AbortSignal): Promise<URL> {
     return new Promise((resolve, reject) => {
       const give = (): void => reject(signal.reason as Error);

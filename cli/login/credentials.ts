@@ -1,24 +1,13 @@
-import {
-  chmodSync,
-  closeSync,
-  fstatSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeSync,
-  type Stats,
-} from 'node:fs';
+import { chmodSync, closeSync, fstatSync, mkdirSync, openSync, readFileSync, rmSync, type Stats } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { conveyorError } from '../../domain/errors';
 import type { Env } from '../../platform/env';
+import { replaceFileSync } from '../../sdk/replaceFile';
 
-/** A token, and how to come by the next where it ends. */
+/** A token, and the means to renew it. */
 export interface Grant {
   readonly token: string;
-  /** ms since the epoch; missing where the server alone knows. */
+  /** ms since the epoch; missing if only the server knows. */
   readonly expiresAtMs?: number;
   readonly renewal?: Renewal;
 }
@@ -59,24 +48,14 @@ export function writeCredentials(env: Env, credentials: Credentials): string {
   const file = credentialsFile(env);
   if (file === undefined)
     throw conveyorError('usage', {
-      text: 'there is no place to keep who you are: neither XDG_CONFIG_HOME nor HOME is set',
+      text: 'there is no place for your credentials: neither XDG_CONFIG_HOME nor HOME is set',
       hint: 'set one of them, or give CONVEYOR_SERVER and CONVEYOR_TOKEN to each command',
     });
-  const part = `${file}.${process.pid}.part`;
   try {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
     chmodSync(dirname(file), 0o700);
-    rmSync(part, { force: true });
-    const fd = openSync(part, 'wx', 0o600);
-    try {
-      writeSync(fd, `${JSON.stringify(credentials, null, 2)}\n`);
-      fsyncSync(fd);
-    } finally {
-      closeSync(fd);
-    }
-    renameSync(part, file);
+    replaceFileSync(file, `${JSON.stringify(credentials, null, 2)}\n`, { mode: 0o600 });
   } catch (error) {
-    rmSync(part, { force: true });
     throw unusableCredentials(file, getSystemCode(error));
   }
   return file;

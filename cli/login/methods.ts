@@ -9,21 +9,21 @@ import { parseToken } from './token';
 
 export interface LoginOptions {
   readonly tokenStdin?: boolean;
-  /** For a server that believes that. */
+  /** The chosen identity, for a development server. */
   readonly as?: string;
   /** Sign in on another machine. */
   readonly device?: boolean;
-  /** Which provider, where the server has several. */
+  /** The identity provider, if the server has several. */
   readonly issuer?: string;
 }
 
-/** A way to come by a token for a server. */
+/** A way to get a token for a server. */
 interface LoginMethod {
   isMeant(io: Pick<Io, 'env'>, options: LoginOptions): boolean;
   obtain(io: Io, options: LoginOptions): Promise<string>;
 }
 
-/** The first that is meant is taken. */
+/** The first applicable method is used. */
 const METHODS: readonly LoginMethod[] = [
   {
     isMeant: (_io, options) => options.as !== undefined,
@@ -39,7 +39,7 @@ const METHODS: readonly LoginMethod[] = [
   },
 ];
 
-/** @throws ConveyorError `usage` where no sign-in method is available; `sign-in-failed` */
+/** @throws ConveyorError `usage` if no sign-in method is available; `sign-in-failed` */
 export async function obtainGrant(io: Io, url: string, options: LoginOptions): Promise<Grant> {
   const method = METHODS.find(({ isMeant }) => isMeant(io, options));
   if (method) return { token: await method.obtain(io, options) };
@@ -59,7 +59,7 @@ function chooseOffer(offers: readonly SignInOffer[], url: string, issuer: string
       hint: `name one: ${offers.map((offer) => `--issuer ${offer.issuer}`).join(' or ')}`,
     });
   throw conveyorError('usage', {
-    text: 'nothing says who you are, and this server has no identity provider',
-    hint: `give a token that the server takes: printf %s "$TOKEN" | conveyor login ${url} --token-stdin`,
+    text: 'you have no token, and this server has no identity provider',
+    hint: `pass a token of the server: printf %s "$TOKEN" | conveyor login ${url} --token-stdin`,
   });
 }

@@ -4,7 +4,7 @@ import type { Io } from '../io';
 import { credentialsFile, readCredentials, writeCredentials, type Credentials } from './credentials';
 import { isEnding, renewGrant } from './signIn';
 
-/** A lock that is older belongs to a command that died: no provider is waited for so long. */
+/** An older lock belongs to a dead command, because no renewal waits this long for a provider. */
 const STALE_MS = 60_000;
 const RETRY_MS = 50;
 

@@ -18,7 +18,10 @@ const EARLY_MS = 60_000;
 type Library = typeof import('openid-client');
 type Tokens = TokenEndpointResponse & TokenEndpointResponseHelpers;
 
-/** By a code that is typed elsewhere (RFC 8628), or a browser on this machine (RFC 8252). @throws ConveyorError `sign-in-failed` */
+/**
+ * Signs in with a code typed on another machine (RFC 8628), or a browser on this one (RFC 8252). @throws ConveyorError
+ * `sign-in-failed`
+ */
 export const signIn = (io: Io, offer: SignInOffer, { device }: { readonly device: boolean }): Promise<Grant> =>
   wrapSignInError(offer.issuer, async () => {
     const [library, provider] = await discoverProvider(offer);
@@ -28,7 +31,7 @@ export const signIn = (io: Io, offer: SignInOffer, { device }: { readonly device
     return toGrant(given, offer, undefined);
   });
 
-/** Whether a token ends so soon that it is to be renewed. */
+/** Whether a token expires so soon that it must be renewed. */
 export const isEnding = ({ expiresAtMs = Infinity, renewal }: Grant, nowMs: number): boolean =>
   renewal !== undefined && expiresAtMs - EARLY_MS <= nowMs;
 
@@ -41,14 +44,15 @@ export async function renewGrant(kept: Grant, nowMs: number): Promise<Grant> {
       const [library, provider] = await discoverProvider(renewal);
       return toGrant(await library.refreshTokenGrant(provider, renewal.refreshToken), renewal, renewal.refreshToken);
     } catch (error) {
-      // It is good for a moment yet, and a provider that is away may be back by then; one that refuses stays with it.
+      // The token is still valid for a moment, and an unavailable provider may be back by then; a refusal would only be
+      // repeated.
       if (nowMs < expiresAtMs && oauthCode(error) !== 'invalid_grant') return kept;
       throw error;
     }
   });
 }
 
-/** Takes back what renews, so that a copy of it is worth nothing. @throws ConveyorError `sign-in-failed` */
+/** Revokes the renewal token, so that a copy is worthless. @throws ConveyorError `sign-in-failed` */
 export const revokeRenewal = (renewal: Renewal): Promise<void> =>
   wrapSignInError(renewal.issuer, async () => {
     const [library, provider] = await discoverProvider(renewal);
@@ -83,7 +87,7 @@ async function signInByBrowser(
       code_challenge_method: 'S256',
       state: expectedState,
       nonce: expectedNonce,
-      // Without it a provider gives nothing to renew the token by.
+      // Without it a provider issues no renewal token.
       ...(scopes.includes('offline_access') ? { prompt: 'consent' } : {}),
     });
     printNote(io, `sign in at ${url.href}`);

@@ -3,12 +3,12 @@ import { conveyorError } from '../../domain/errors';
 /** A signed token of a provider has some kilobytes. */
 const MAX_LENGTH = 16_384;
 
-/** A token as it was given, without the line's end. @throws ConveyorError `usage`, which never repeats it */
+/** The given token without its line break. @throws ConveyorError `usage`, which never quotes the token */
 export function parseToken(text: string, from: string): string {
   const token = text.trim();
   if (/^[\x21-\x7e]+$/.test(token) && token.length <= MAX_LENGTH) return token;
   throw conveyorError('usage', {
-    text: token === '' ? `there is no token in ${from}` : `what is in ${from} is not a token`,
+    text: token === '' ? `there is no token in ${from}` : `${from} does not contain a token`,
     hint: 'a token is one word of plain ASCII; it is the value of the variable that tokens of the server name',
   });
 }

@@ -15,9 +15,9 @@ export interface ChildSpec {
   readonly logFile: string;
   /** The command that starts it again, with everything that stops with it. */
   readonly startedBy: string;
-  /** Asked again and again until it says yes. `log` is what the process wrote so far. */
+  /** Polled until it returns true. `log` is the output of the process so far. */
   isReady(log: string): boolean | Promise<boolean>;
-  /** Whether it ended before it was ready for a reason that it hardly ever meets twice. */
+  /** Whether it ended before it was ready because of a rare accident, so that another start helps. */
   endedByChance?(log: string): boolean;
 }
 
@@ -28,7 +28,7 @@ export interface Child {
   readonly startedBy: string;
   /** Its output so far, without that of earlier processes in the same file. */
   log(): string;
-  /** Resolves when it ends, with how: `it ended with exit code 1`. */
+  /** Resolves with how it ended: `it ended with exit code 1`. */
   readonly died: Promise<string>;
   /** SIGTERM, and SIGKILL if it does not end; resolves when it is gone. */
   stop(): Promise<void>;
@@ -42,13 +42,13 @@ const LAST_LINES = 12;
 
 /**
  * Starts a process in a group of its own, so that Ctrl-C in the terminal reaches only us and we stop things in order.
- * It writes to its log file itself: it can outlive us. With `again` what the one before it wrote is kept.
+ * It writes to its log file itself, because it can outlive us. With `again` the log of its predecessor is kept.
  */
 export function startChild(spec: ChildSpec, { again = false } = {}): Child {
   closeFolder(dirname(spec.logFile));
   const log = openSync(spec.logFile, again ? 'a' : 'w', 0o600);
   const from = fstatSync(log).size;
-  // Only its user may read what it keeps: histories, values, databases.
+  // Only its user may read its files: histories, values, databases.
   const before = process.umask(0o077);
   const child = spawn(spec.command, [...spec.args], {
     detached: true,
@@ -100,13 +100,13 @@ function guardGroup(pid: number | undefined): () => void {
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
   });
-  // Without a shell there is no guard, and all else works.
+  // Without a shell there is no guard, but everything else works.
   guard.on('error', () => undefined);
   guard.unref();
   return () => guard.pid !== undefined && signalChildGroup(guard.pid, 'SIGKILL');
 }
 
-/** Waits until it is ready. Throws when it dies first, when the time is up, or when we are interrupted. */
+/** Waits until it is ready. Throws if it dies first, the time is up, or we are interrupted. */
 export async function awaitReady(
   io: Io,
   child: Child,

@@ -10,13 +10,13 @@ import { ALL_MISSING } from '../../platform/programs';
 import { installRoot, loadRegistry } from '../../platform/registry';
 import { freePorts } from './ports';
 
-/** The parts of a stack that are about configuration: `conveyor dev --config`. */
+/** The configuration part of a stack: `conveyor dev --config`. */
 export interface ConfigStack {
-  /** The repository that it is about, with its etcd. */
+  /** The repository, with its etcd. */
   readonly repository: ConfigRepositorySettings & { readonly etcd: string };
-  /** Where the service of configuration is. */
+  /** The address of the configuration service. */
   readonly service: string;
-  /** Where the proxy of this host is. */
+  /** The address of this host's proxy. */
   readonly proxy: string;
   /** For members of etcd among themselves. */
   readonly peerPort: number;
@@ -67,7 +67,7 @@ function configStack(env: Env, place: Place, own: Readonly<Record<string, string
 }
 
 /**
- * Makes the repository if it is a folder that does not exist; then what was kept of an earlier one goes too.
+ * Creates the repository if its folder does not exist; then data of an earlier one is deleted, too.
  * @returns whether it did
  * @throws ConveyorError `config-repository-unusable`
  */

@@ -5,7 +5,7 @@ import { childFailure, startChild, awaitReady, type Child } from './child';
 import type { StackPart, PartName } from './parts';
 import { planRestart } from './restarts';
 
-/** A part of the stack and the process that is it at present. */
+/** A part of the stack with its present process. */
 export interface RunningPart {
   readonly part: StackPart;
   child: Child;
@@ -18,11 +18,11 @@ export interface Keeper {
   onStarted(name: PartName): Promise<void>;
 }
 
-/** Starts it again whenever it ends by itself, as long as that helps; resolves when it is given up, never when it is stopped. */
+/** Restarts a part whenever it ends by itself, as long as that helps; resolves when it gives up, never after a stop. */
 export async function keepRunning(keeper: Keeper, started: RunningPart): Promise<ConveyorError> {
   const { io, stop } = keeper;
   const deaths: number[] = [];
-  // All that its runs wrote: the last run may have ended before it wrote anything.
+  // The output of all runs, because the last run may have ended before it wrote anything.
   const { log } = started.child;
   for (;;) {
     const how = await started.child.died;

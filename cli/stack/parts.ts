@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import type { Env } from '../../platform/env';
 import { installRoot } from '../../platform/registry';
 import { hostOf, portOf, type Addresses } from './addresses';
@@ -19,7 +19,7 @@ export interface StackOptions {
   readonly seed: number;
   /** How many times faster than real the simulated world runs. */
   readonly speed: number;
-  /** Where Temporal keeps what it knows: where it usually does, in memory, or in a file of this stack. */
+  /** Temporal's database: the usual one, in memory, or a file of this stack. */
   readonly database: 'usual' | 'memory' | { readonly file: string };
   readonly config?: ConfigStack | undefined;
   /** The file of its own archive; by default that of the configuration, which belongs to the usual database. */
@@ -31,7 +31,7 @@ export interface StackPart {
   readonly address: string;
   /** Whether it runs already, started by any process. A worker cannot be checked. */
   isThere(): Promise<boolean>;
-  /** Whether its port is free or is its own. */
+  /** Its port; null if it has none. */
   readonly port: number | null;
   readonly child: ChildSpec;
   readonly timeoutMs: number;
@@ -44,13 +44,17 @@ const TIMEOUT_MS = 60_000;
 export function temporalPart(options: StackOptions): StackPart {
   const { temporal, webUi } = options.addresses;
   const args = ['--port', String(portOf(temporal)), '--ui-port', String(portOf(webUi))];
+  const { env, ...common } = commonSpec(options, 'temporal');
+  // Node, which guards the Web UI, may have been started by its full path.
+  const path = [env['PATH'], dirname(process.execPath)].filter(Boolean).join(delimiter);
   return {
     name: 'temporal',
     address: temporal,
     isThere: () => accepts(hostOf(temporal), portOf(temporal)),
     port: portOf(temporal),
     child: {
-      ...commonSpec(options, 'temporal'),
+      ...common,
+      env: { ...env, PATH: path },
       name: 'Temporal server',
       command: join(installRoot(), 'temporal-dev.sh'),
       args: [...args, ...databaseArgs(options.database)],
@@ -113,7 +117,7 @@ export function serverPart(options: StackOptions): StackPart {
   };
 }
 
-/** It is fetched where there is none, which may take a minute. */
+/** It is downloaded if missing, which may take a minute. */
 const ETCD_TIMEOUT_MS = 180_000;
 
 export function etcdPart(options: StackOptions, { repository: { etcd }, peerPort, folder }: ConfigStack): StackPart {
@@ -144,7 +148,7 @@ export function configServicePart(options: StackOptions, { service, folder }: Co
   };
 }
 
-/** The host that it is of reads all that applications of this machine ask for. */
+/** Serves everything that applications of this machine ask for. */
 export function configProxyPart(options: StackOptions, { proxy, folder, repository }: ConfigStack): StackPart {
   const isThere = (): Promise<boolean> => respondsOk(`${proxy}/health`);
   const flags = { repository: repository.name, etcd: repository.etcd, port: String(portOf(proxy)) };

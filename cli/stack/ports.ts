@@ -2,7 +2,10 @@ import { randomInt } from 'node:crypto';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { sendRequest } from '../../sdk/request';
 
-/** Below those that systems give to outgoing connections (Linux from 32768, others from 49152): none of those takes one meanwhile. */
+/**
+ * Below the ports that systems use for outgoing connections (Linux from 32768, others from 49152), so that none of
+ * these takes one meanwhile.
+ */
 const PORTS = { from: 10_000, below: 32_768 };
 const TRIES = 100;
 
@@ -23,7 +26,7 @@ export async function respondsOk(url: string, timeoutMs: number = 2000): Promise
   }
 }
 
-/** On a port by chance, so that two who look at the same time hardly ever find the same. */
+/** Listens on a random port, so that two searches at the same time hardly ever find the same one. */
 async function listenAnywhere(): Promise<Server> {
   for (let left = TRIES; ; left--) {
     try {

@@ -1,4 +1,4 @@
-import { writePrivate } from '../../platform/privateFile';
+import { replaceFileSync } from '../../sdk/replaceFile';
 import type { ConfigStack } from './configuration';
 import type { PartName } from './parts';
 import type { Stack } from './stack';
@@ -31,5 +31,5 @@ const configReady = ({ repository, service, proxy }: ConfigStack) => ({
 
 /** Written atomically, so that readers never see half a file. */
 export function writeReady(file: string, ready: Ready): void {
-  writePrivate(file, `${JSON.stringify(ready, null, 2)}\n`);
+  replaceFileSync(file, `${JSON.stringify(ready, null, 2)}\n`, { mode: 0o600 });
 }

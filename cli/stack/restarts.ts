@@ -1,4 +1,4 @@
-/** How long a process that dies again and again is given. */
+/** The period in which repeated deaths count. */
 const WITHIN_MS = 60_000;
 const TIMES = 5;
 const FIRST_DELAY_MS = 200;

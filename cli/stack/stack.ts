@@ -20,7 +20,7 @@ import {
 } from './parts';
 import { accepts } from '../../client/accepts';
 
-/** A development stack that answers: what it consists of and how to end it. */
+/** A running development stack: its parts, and how to stop it. */
 export interface Stack {
   readonly addresses: Addresses;
   readonly config: ConfigStack | undefined;
@@ -32,8 +32,8 @@ export interface Stack {
   /** Resolves when a process that this stack started ends by itself. */
   readonly died: Promise<ConveyorError>;
   /**
-   * From now on starts again what ends by itself, and says so; `onStarted` is called for each that is ready again. Resolves
-   * when one is given up.
+   * From now on restarts parts that end by themselves, with a note; calls `onStarted` for each that is ready again.
+   * Resolves when it gives up on one.
    */
   keepUp(onStarted: (name: PartName) => Promise<void>): Promise<ConveyorError>;
   /** Stops exactly what it started, in the reverse order. */
@@ -42,7 +42,7 @@ export interface Stack {
   leave(): void;
 }
 
-/** How often a part is started that ends by chance before it is ready. */
+/** How often a part is started that ends by accident before it is ready. */
 const STARTS = 3;
 
 export type StackSettings = Omit<StackOptions, 'env'>;
@@ -52,7 +52,8 @@ export type StackSettings = Omit<StackOptions, 'env'>;
  * aborted meanwhile, ends what it started before it throws; undefined means that it was interrupted.
  */
 export async function startStack(io: Io, settings: StackSettings, stop: AbortSignal): Promise<Stack | undefined> {
-  // Its worker and its server know the runs of action services by it (callbacks of conveyor.config.yaml).
+  // The secret with which its worker and server authenticate runs of action services (callbacks of
+  // conveyor.config.yaml).
   const secret = { CONVEYOR_CALLBACK_SECRET: io.env.CONVEYOR_CALLBACK_SECRET || randomBytes(32).toString('hex') };
   const { config, archive } = settings;
   const options = {
@@ -69,7 +70,7 @@ export async function startStack(io: Io, settings: StackSettings, stop: AbortSig
   const either = AbortSignal.any([stop, failed.signal]);
   const ensure = (part: StackPart): Promise<void> =>
     ensurePart(io, part, either, started).catch((error: unknown) => {
-      // The others are not waited for any longer, only stopped.
+      // The others are no longer awaited, only stopped.
       failed.abort();
       throw error;
     });

@@ -8,8 +8,8 @@ import { askServer, type HttpOptions } from './send';
 export type { HttpOptions } from './send';
 
 /**
- * Everything that a program may do with Conveyor, through `conveyor server`. Who acts is who the token belongs to: an `actor` that is given
- * counts for nothing. Nothing is connected before it is asked.
+ * All operations, through `conveyor server`. The actor is the owner of the token; a given `actor` is ignored. It
+ * connects on its first request.
  */
 export const createHttpClient = (options: HttpOptions): ConveyorClient => ({
   ...throughServer<Operations>(CLIENT_OPERATIONS, options),
@@ -17,11 +17,16 @@ export const createHttpClient = (options: HttpOptions): ConveyorClient => ({
   close: () => Promise.resolve(),
 });
 
-/** Sends questions that only a server answers. @throws ConveyorError `server-unreachable`, and what the server answers */
+/**
+ * Sends questions that only a server answers. @throws ConveyorError `server-unreachable`, and errors from the server
+ */
 export const askAt = (options: HttpOptions): ServerQuestions =>
   throughServer<ServerQuestions>(SERVER_QUESTIONS, options);
 
-/** A client that sends each of its questions to a server, as their rows say. @param params parts of the path that all of them have */
+/**
+ * A client that sends each call to a server, according to its row. @param params parts of the path that all of them
+ * have
+ */
 export function throughServer<Client extends object>(
   rows: Readonly<Record<keyof Client, RouteRow>>,
   options: HttpOptions,

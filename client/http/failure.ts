@@ -1,7 +1,7 @@
 import { ConveyorError, type ErrorCode } from '../../domain/errors';
 import { isJsonObject } from '../../domain/json';
 
-/** The error that a server answers, as it threw it; also one with a code that only a newer server knows. */
+/** The error that a server threw, also with a code that only a newer server knows. */
 export function failureIn({
   status,
   body,

@@ -7,7 +7,10 @@ export interface RoutedRequest {
   readonly path: string;
 }
 
-/** A route, filled with what is asked. A run keeps its slashes; in any other part they would make another path. */
+/**
+ * A route filled with the parts of a request. The id of a run keeps its slashes; in any other part they would change
+ * the path.
+ */
 export function routeRequest(row: Pick<RouteRow, 'route'>, { id, params, query = {} }: RequestParts): RoutedRequest {
   const route: Route = typeof row.route === 'string' ? row.route : row.route[id?.kind ?? 'pipeline'];
   const [method = '', pattern = ''] = route.split(' ');

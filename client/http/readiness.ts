@@ -5,13 +5,13 @@ import { attemptRequest, type HttpOptions, type Unanswered } from './send';
 /** A server gives Temporal two seconds. */
 const SERVER_PROBE_TIMEOUT_MS = 4_000;
 
-/** Whether the server is there, and what it needs itself; never throws. */
+/** Whether the server answers, and the state of its dependencies; never throws. */
 export async function serverReadiness(options: HttpOptions): Promise<readonly ReadinessPart[]> {
   const seen = await probeServer(options, SERVER_PROBE_TIMEOUT_MS);
   return 'why' in seen ? [{ name: 'server', ok: false, detail: seen.detail }] : seen.parts;
 }
 
-/** The same, with why no server answered. */
+/** The same, with the reason if no server answered. */
 export async function probeServer(
   options: HttpOptions,
   withinMs: number,

@@ -10,7 +10,10 @@ import type { RequestParts, RouteRow } from '../operations/row';
 import { failureIn } from './failure';
 import { routeRequest, type RoutedRequest } from './path';
 
-/** One request, as much of `fetch` as a server is asked by. A token is for that server alone, so that no redirect is followed. */
+/**
+ * One request, with the parts of `fetch` that are needed. A token is for that server alone, so redirects are not
+ * followed.
+ */
 export interface ServerRequest {
   readonly method: string;
   readonly headers: Record<string, string>;
@@ -24,14 +27,14 @@ export type ServerFetch = (url: string, request: ServerRequest) => Promise<Pick<
 export interface HttpOptions {
   /** As `serverUrl` gives it (url.ts). */
   readonly url: string;
-  /** The bearer token, or what gives the present one; null if readers need none. */
+  /** The bearer token, or a function that returns the present one; null if readers need none. */
   readonly token: string | null | (() => Promise<string>);
   readonly fetch?: ServerFetch;
   /** Between two tries. */
   readonly sleep?: (ms: number) => Promise<void>;
 }
 
-/** Longer than a server waits for its turn and then for a worker. */
+/** Longer than a request waits at a server, first in its queue and then for a worker. */
 const REQUEST_TIMEOUT_MS = 60_000;
 const RETRY_DELAYS_MS = [250, 1_000];
 const MOST_SERVER_ANSWER = REQUEST_LIMITS.answer.max;
@@ -41,17 +44,21 @@ const GATEWAY: readonly number[] = [502, 503, 504];
 /** The result of one try: an answer in the form of Conveyor, or none. */
 export type RequestAttempt = { readonly status: number; readonly body: unknown } | Unanswered;
 
-/** `away`: no connection; `silent`: no answer in time; `proxy`: a proxy has no answer from its server; `stranger`: another program answered. */
+/**
+ * `away`: no connection; `silent`: no answer in time; `proxy`: a proxy got no answer from its server; `stranger`:
+ * another program answered.
+ */
 export interface Unanswered {
   readonly why: 'away' | 'silent' | 'proxy' | 'stranger';
   readonly detail: string;
-  /** Whether another try may have an answer. */
+  /** Whether another try may get an answer. */
   readonly isWorthAnother: boolean;
 }
 
 /**
- * Asks a server. Requests that only read, or have a key, are sent again if no server answered: that changes nothing twice.
- * @throws ConveyorError what the server answers, with its code, message, hint and exit code; `server-unreachable`
+ * Sends a request to a server. Requests that only read, or have a key, are repeated if no server answered, which cannot
+ * change anything twice. @throws ConveyorError the server's error, with its code, message, hint and exit code;
+ * `server-unreachable`
  */
 export async function askServer(options: HttpOptions, row: RouteRow, asked: RequestParts): Promise<unknown> {
   const ownKey = asked.key === null ? randomUUID() : undefined;
@@ -74,11 +81,11 @@ export async function askServer(options: HttpOptions, row: RouteRow, asked: Requ
   return ownKey !== undefined && isAgain ? asFirst(tried.body) : tried.body;
 }
 
-/** The key is unique: what was started by it before was started by a try of ours, whose answer was lost. */
+/** The key is unique, so a release that it started before comes from our own try whose answer was lost. */
 const asFirst = (body: unknown): unknown =>
   isJsonObject(body) && 'duplicate' in body ? { ...body, duplicate: false } : body;
 
-/** @throws what renewing it throws */
+/** @throws the error of a renewal */
 const tokenOf = async ({ token }: Pick<HttpOptions, 'token'>): Promise<string | null> =>
   typeof token === 'function' ? token() : token;
 
@@ -111,7 +118,7 @@ export async function attemptRequest(
     if (error instanceof Error && error.name === 'TimeoutError')
       return { why: 'silent', detail: `no answer within ${withinMs / 1_000} s`, isWorthAnother: false };
     const detail = rootCause(error);
-    // A value that cannot be a header would be repeated in the refusal.
+    // A refusal of an invalid header would quote its value.
     return { why: 'away', detail: token === null ? detail : detail.replaceAll(token, '…'), isWorthAnother: true };
   }
 }
@@ -119,7 +126,7 @@ export async function attemptRequest(
 /** A body that is not JSON, or an error in another form, did not come from a Conveyor server. */
 function serverAnswerIn(status: number, text: string): RequestAttempt {
   const isWorthAnother = GATEWAY.includes(status);
-  const detail = `it answered ${status}, and not as a Conveyor server does`;
+  const detail = `it answered ${status}, but not like a Conveyor server`;
   const strange: Unanswered = { why: isWorthAnother ? 'proxy' : 'stranger', detail, isWorthAnother };
   try {
     const body = JSON.parse(text) as unknown;

@@ -3,7 +3,8 @@ import { isPrivate } from '../../domain/loopback';
 
 /**
  * The address of a server without a slash at its end, as a person typed it.
- * @throws ConveyorError `usage` for what is not an address of a server, and where a token would travel in the open unless `insecure`
+ * @throws ConveyorError `usage` for an invalid address of a server, and where a token would travel in the open unless
+ * `insecure`
  */
 export function serverUrl(text: string, { insecure }: { readonly insecure: boolean }): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;

@@ -7,10 +7,13 @@ import type { ChangeRequest, WantedFiles, RequestResult } from '../../config/rep
 import type { KnownSubscribers, KnownHost } from '../../config/subscriptions';
 import { question, type ClientOf } from './row';
 
-/** Where a value comes from or what a file contributes to, and who subscribes to each of these values. */
+/** The sources of a value or the values of a file, and the subscribers of each of these values. */
 export type ValueOrigins = Dependencies & { readonly subscribers: Readonly<Record<string, KnownSubscribers>> };
 
-/** Questions and proposals to a repository of configuration. The server checks itself who may propose: repositories have owners of their own. */
+/**
+ * Questions and proposals to a repository of configuration. The server checks itself who may propose: repositories have
+ * their own owners.
+ */
 export const CONFIG_OPERATIONS = {
   changes: question<[limit: number], readonly ChangeInfo[]>('GET /v1/config/{repository}/changes', (limit) => ({
     query: { limit },
@@ -19,7 +22,7 @@ export const CONFIG_OPERATIONS = {
   log: question<[limit: number], readonly CommitInfo[]>('GET /v1/config/{repository}/log', (limit) => ({
     query: { limit },
   })),
-  /** As a change would have it; with null as it is on the branch. */
+  /** The value in a change; null means the branch. */
   value: question<[path: string, change: number | null], ShownValue>(
     'GET /v1/config/{repository}/value',
     (path, change) => ({
@@ -30,14 +33,14 @@ export const CONFIG_OPERATIONS = {
     query: { path, host },
   })),
   why: question<[path: string], ValueOrigins>('GET /v1/config/{repository}/why', (path) => ({ query: { path } })),
-  /** Null: of the newest commit of the branch. @throws ConveyorError `usage` for a commit that is not on it */
+  /** Null means the newest commit of the branch. @throws ConveyorError `usage` for a commit that is not on it */
   sources: question<[base: string | null], SourceList>('GET /v1/config/{repository}/sources', (base) => ({
     query: { base: base ?? undefined },
   })),
   diff: question<[wanted: WantedFiles], Difference>('POST /v1/config/{repository}/diff', (wanted) => ({
     body: baseIfAny(wanted),
   })),
-  /** The same key makes the same change; null is a key of its own. */
+  /** The same key returns the same change; null means a new key. */
   propose: question<[request: ChangeRequest, key: string | null], RequestResult>(
     'POST /v1/config/{repository}/changes',
     (request, key) => ({

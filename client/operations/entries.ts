@@ -18,7 +18,7 @@ export const appliedEntry = (spec: PipelineSpec, { previous, created }: Pipeline
 export const canonicalDigest = (value: unknown): string =>
   createHash('sha256').update(canonicalJson(value)).digest('hex');
 
-/** Versions that are brought to a pipeline. */
+/** The entry for versions submitted to a pipeline. */
 export const bringingEntry = (actor: string, target: string, artifacts: readonly Artifact[]) => ({
   ...{ actor, target, came: startedEntry },
   ...auditChanges({}, Object.fromEntries(artifacts.map(({ name, version }) => [name, version]))),
@@ -31,5 +31,5 @@ interface Started {
 
 export function startedEntry({ id, duplicate }: Started): Partial<AuditEntry> {
   if (id === null) return { result: 'kept; no release yet' };
-  return { result: duplicate ? `${id}, which there was already` : id };
+  return { result: duplicate ? `${id}, which already existed` : id };
 }

@@ -8,7 +8,7 @@ import type { OperationRows, RequestParts, Route } from './row';
 /** Earlier views are for callers who ask for them (client/lastKnown.ts). */
 const NOW = { live: 'true' } as const;
 
-/** Pipelines, and what is read of them, their releases and their deploys. */
+/** Operations on pipelines, and reads of their releases and deploys. */
 export const PIPELINE_OPERATIONS = {
   apply: {
     route: 'PUT /v1/pipelines/{name}',

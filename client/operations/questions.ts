@@ -9,7 +9,7 @@ import { question, type ClientOf } from './row';
 export interface Me {
   readonly principal: string;
   readonly groups: readonly string[];
-  /** How they came in. */
+  /** How the caller signed in. */
   readonly door: string;
   readonly expiresAt: string | null;
 }
@@ -17,7 +17,7 @@ export interface Me {
 /** A decision, by the rules of a server. */
 export interface PermissionAnswer {
   readonly allowed: boolean;
-  /** The rule, and the group through which; null where none allows it. */
+  /** The rule, and the group through which it applies; null if none allows it. */
   readonly by: string | null;
   readonly through: string | null;
   readonly why: string;
@@ -27,11 +27,14 @@ export interface PermissionAnswer {
 export const SERVER_QUESTIONS = {
   /** The identity of the caller on the server. @throws ConveyorError `unauthorized` */
   whoAmI: question<[], Me>('GET /v1/me'),
-  /** Where people may sign in; a caller needs no token. */
+  /** The identity providers for signing in; a caller needs no token. */
   signInOffers: question<[], readonly SignInOffer[]>('GET /v1/sign-in'),
-  /** @throws ConveyorError `unauthorized`; `usage` and `invalid-id` for what cannot be asked */
+  /** @throws ConveyorError `unauthorized`; `usage` and `invalid-id` for an invalid question */
   whether: question<[asked: Question], PermissionAnswer>('POST /v1/can', (body) => ({ body })),
-  /** How far work comes behind it, which takes half a minute on a bad night. @throws ConveyorError `unauthorized`; `not-found` from an older server */
+  /**
+   * Examines how far work gets behind the server, which takes half a minute on a bad night. @throws ConveyorError
+   * `unauthorized`; `not-found` from an older server
+   */
   examine: question<[], ExaminationView>('POST /v1/examination'),
   /** One page, newest first. @throws ConveyorError `not-permitted` */
   audit: question<[query: Omit<AuditQuery, 'operation'>], AuditPage>(

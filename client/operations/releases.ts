@@ -11,7 +11,7 @@ import type { OperationRows } from './row';
 
 type Bringing = readonly [pipeline: string, artifacts: readonly Artifact[], trigger: Trigger];
 
-/** How versions that are brought to a pipeline are let through, and their record. */
+/** The permission and audit of versions submitted to a pipeline. */
 const bringing = (ask: (gate: PermissionGate, pipeline: string, trigger: Trigger) => Promise<Permit>) => ({
   permit: async (gate: PermissionGate, ...[pipeline, artifacts, trigger]: Bringing): Promise<[...Bringing]> => {
     const by = await ask(gate, pipeline, trigger);
@@ -78,7 +78,7 @@ export const RELEASE_OPERATIONS = {
     access: (_id, verb) => verb,
     permit: async (gate, text, verb, input) => {
       const id = commandTarget(text, input.action);
-      // The client refuses other texts, in words about ids.
+      // The client refuses other texts with an error about ids.
       if (id === undefined) return [text, verb, input];
       const by = await gate.to(verb, id, input.actor ?? null, { approves: input.approve === true });
       return [text, verb, under(input, by)];
@@ -106,7 +106,7 @@ function commandTarget(text: string, action: string | undefined): Id | undefined
   return id?.kind === 'release' && action !== undefined ? { ...id, kind: 'action', action } : id;
 }
 
-/** Rules that a caller claims count for nothing. */
+/** Rules claimed by a caller are ignored. */
 function under<T extends Permit>(given: T, permit: Permit): Omit<T, keyof Permit> & Permit {
   const { permitted: _permitted, vouched: _vouched, ...rest } = given;
   return { ...rest, ...permit };

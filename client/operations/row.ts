@@ -8,7 +8,7 @@ import type { PermissionGate } from '../permissionGate';
 /** A route of `conveyor server`. */
 export type Route = `${'GET' | 'POST' | 'PUT'} /${string}`;
 
-/** As much of a request as depends on its arguments. */
+/** The parts of a request that depend on its arguments. */
 export interface RequestParts {
   /** Fills the route; where there is one for each kind of id, it chooses the route as well. */
   readonly id?: Id;
@@ -19,12 +19,12 @@ export interface RequestParts {
   readonly key?: string | null;
 }
 
-/** How a question to a server is sent, and what its answer means. */
+/** How to send a call to a server and read its answer. */
 export interface RouteRow<Args extends readonly unknown[] = readonly unknown[], Answer = unknown> {
   readonly route: Route | Readonly<Record<Id['kind'], Route>>;
   /** @throws ConveyorError `invalid-id` */
   request?(...args: Args): RequestParts;
-  /** By the body of the response; without it the body is the answer. */
+  /** Converts the body of the response; by default the body is the answer. */
   answer?(body: unknown, ...args: Args): Answer;
 }
 
@@ -34,17 +34,17 @@ export const question = <Args extends readonly unknown[], Answer>(
   request?: (...args: Args) => RequestParts,
 ): RouteRow<Args, Answer> & { readonly route: Route } => ({ route, ...(request && { request }) });
 
-/** The client that rows of questions make. */
+/** The client type for rows of questions. */
 export type ClientOf<Rows> = {
   readonly [N in keyof Rows]: Rows[N] extends RouteRow<infer Args, infer Answer>
     ? (...args: Args) => Promise<Answer>
     : never;
 };
 
-/** Health and the end of a connection are no operations: they have no route of the API, and no permission is asked for them. */
+/** Health and closing are not operations: they have no API route and need no permission. */
 export type Operations = Omit<ConveyorClient, 'readiness' | 'close'>;
 
-/** A row for each operation, from which the guard, the audit and the way through a server follow. */
+/** A row for each operation, from which the guard, the audit and the HTTP client are derived. */
 export type OperationRows = {
   readonly [N in keyof Operations]: ReadOrChange<Parameters<Operations[N]>, Awaited<ReturnType<Operations[N]>>>;
 };
@@ -52,7 +52,10 @@ export type OperationRows = {
 type ReadOrChange<Args extends readonly unknown[], Answer> = RouteRow<Args, Answer> &
   (ReadRow | ChangeRow<Args, Answer>);
 
-/** Every caller who may look may ask. `look-now` changes nothing either: the next look at a run comes a little earlier. */
+/**
+ * An operation for all readers. `look-now` is one, too, because it changes nothing: the next look at a run comes a
+ * little earlier.
+ */
 interface ReadRow {
   readonly access: 'read' | 'look-now';
   readonly permit?: undefined;
@@ -60,11 +63,11 @@ interface ReadRow {
 }
 
 interface ChangeRow<Args extends readonly unknown[], Answer> {
-  /** Which operation of domain/access/operations.ts it is. */
+  /** Its name in domain/access/operations.ts. */
   readonly access: Exclude<OperationName, 'read' | 'look-now'> | VerbGiven<Args>;
   /** Returns the arguments with the rule that allows them. @throws ConveyorError `not-permitted`, `unsigned` */
   permit(gate: PermissionGate, ...args: Args): Promise<Args>;
-  /** Its record, whether it is done or refused. */
+  /** Its audit record, for success and refusal. */
   audit(...args: Args): AuditRow<Answer>;
 }
 
@@ -74,7 +77,7 @@ type VerbGiven<Args extends readonly unknown[]> = { verb(...args: Args): Verb }[
 type EntryParts = Partial<Omit<AuditEntry, 'actor' | 'target'>>;
 
 interface AuditRow<Answer> extends Pick<AuditEntry, 'actor' | 'target'>, EntryParts {
-  /** The rest of the record, once it is done. */
+  /** The rest of the record after success. */
   came(done: Answer): Partial<AuditEntry>;
 }
 
@@ -82,14 +85,14 @@ interface AuditRow<Answer> extends Pick<AuditEntry, 'actor' | 'target'>, EntryPa
 export type AnyRow = ReadOrChange<readonly unknown[], unknown>;
 type AnyOperation = (...args: readonly unknown[]) => Promise<unknown>;
 
-/** A client each of whose methods is made of its row. */
+/** A client whose methods are made from rows. */
 export const clientFromRows = <Client extends object, Row>(
   rows: Readonly<Record<keyof Client, Row>>,
   make: (row: Row, name: keyof Client) => AnyOperation,
 ): Client =>
   Object.fromEntries(Object.entries<Row>(rows).map(([name, row]) => [name, make(row, name as keyof Client)])) as Client;
 
-/** Calls the operation of a client that a row is about. */
+/** Calls the operation of a row on a client. */
 export function callOperation(client: Operations, name: keyof Operations, args: readonly unknown[]): Promise<unknown> {
   const operations = client as unknown as Readonly<Record<keyof Operations, AnyOperation>>;
   return operations[name](...args);

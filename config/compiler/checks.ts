@@ -7,7 +7,10 @@ import { stemOf } from './tree';
 
 type Owned = Made & { readonly schema: NonNullable<Made['schema']> };
 
-/** Values that fit, as they are distributed: those of a schema file are checked together, apart from the programs that made them. */
+/**
+ * Checks values and returns the valid ones in their distributed form. Values of one schema file are checked together,
+ * separately from the programs that made them.
+ */
 export async function checkAll(context: Context, made: readonly Made[]): Promise<CompiledValue[]> {
   const bySchema = new Map<string, Owned[]>();
   for (const one of made)
@@ -39,9 +42,7 @@ async function checkThose(
       say(broken(context, schema, validators, outcome));
       return [];
     }
-    return values.flatMap((value, index) =>
-      taken(context, value, outcome[index] ?? { misfit: 'nothing was said of it' }),
-    );
+    return values.flatMap((value, index) => taken(context, value, outcome[index] ?? { misfit: 'it got no result' }));
   } catch (error) {
     if (!(error instanceof NoResult)) throw error;
     const { at, how } = error;

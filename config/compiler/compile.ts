@@ -16,25 +16,25 @@ import { kindOf, stemOf, type SourceTree } from './tree';
 import { OWN_PROGRAMS, type ProgramWalls } from './walls';
 
 export interface Compiled {
-  /** The programs and raw files that were looked at. */
+  /** The compiled programs and raw files. */
   readonly files: readonly string[];
   /** In the order of their paths. */
   readonly values: readonly CompiledValue[];
-  /** Why the tree is not to be committed; none when all is well. */
+  /** The reasons against committing the tree; empty if it is sound. */
   readonly problems: readonly ConveyorError[];
 }
 
 export interface CompileOptions {
   readonly limits?: Partial<ProcessLimits>;
-  /** How its programs are kept in; by default they count as the programs of the user who runs this process. */
+  /** The isolation of its programs; by default they run like any program of this process's user. */
   readonly walls?: ProgramWalls;
   /** Results of earlier runs, which are the same for the same code. */
   readonly memory?: RunMemory;
-  /** Only values that one of these files contributes to. */
+  /** Compiles only values to which one of these files contributes. */
   readonly changed?: ReadonlySet<string>;
 }
 
-/** Runs the programs of a tree and checks all values. What is wrong with it is in `problems`, one for each file at fault. */
+/** Runs the programs of a tree and checks all values. `problems` has one problem for each faulty file. */
 export async function compile(tree: SourceTree, options: CompileOptions = {}): Promise<Compiled> {
   const limits = { ...PROCESS_LIMITS, ...options.limits };
   const walls = options.walls ?? OWN_PROGRAMS;
@@ -88,7 +88,7 @@ class Compiler {
     }
   }
 
-  /** A validator that checks nothing would be believed to check something. */
+  /** A validator that checks nothing would give false confidence. */
   private orphans(): void {
     for (const file of this.tree.paths.filter((path) => kindOf(path) === 'validator')) {
       const schema = `${stemOf(file)}.schema.ts`;

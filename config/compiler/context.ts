@@ -18,7 +18,7 @@ export interface ValueSource {
   readonly sources: readonly string[];
 }
 
-/** A value before it is held against its schema. */
+/** A value before the check against its schema. */
 export interface Made extends ValueSource {
   readonly path: string;
   /** JSON, or a raw file as it is. */

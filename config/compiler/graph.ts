@@ -4,7 +4,7 @@ import { CONFIG_LIMITS } from '../../domain/limits';
 import type { Module } from './job';
 import type { SourceTree } from './tree';
 
-/** Who imports whom, read from the sources: nothing is run for it. */
+/** The imports between files, read from the sources without running them. */
 export class ImportGraph {
   private readonly modules = new Map<string, Module>();
   private readonly closures = new Map<string, readonly string[]>();
@@ -37,7 +37,7 @@ export class ImportGraph {
     return [...new Set(files.flatMap((file) => this.closure(file)))].map((path) => this.module(path));
   }
 
-  /** The shortest way from a file to one that it imports: both, and those between. */
+  /** The shortest chain of imports between two files, both included. */
   chain(from: string, to: string): readonly string[] {
     const cameFrom = new Map<string, string | null>([[from, null]]);
     for (const at of cameFrom.keys()) {
@@ -94,7 +94,7 @@ export class ImportGraph {
     return { path, code, imports };
   }
 
-  /** Undefined for packages, and for what does not exist: whoever imports it learns of it as it runs. */
+  /** Undefined for packages, and for missing files: the importing program fails when it runs. */
   private resolve(from: string, specifier: string): string | undefined {
     if (!/^\.{0,2}\//.test(specifier)) return undefined;
     const target = posix.join(posix.dirname(from), specifier);

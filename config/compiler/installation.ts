@@ -8,7 +8,7 @@ const CODE_FOLDERS = ['dist', 'config', 'domain', 'platform', 'sdk'];
 /** The folders that the process of a program reads. */
 export const readableCode = (): readonly string[] => {
   const places = [...CODE_FOLDERS, 'node_modules'].map((name) => join(installRoot(), name));
-  // The package that runs TypeScript may lie elsewhere.
+  // The package that runs TypeScript may be elsewhere.
   const found = [...places, dirname(require.resolve('jiti'))].filter((it) => existsSync(it));
   // Packages may be shared through a link, which is read too.
   const all = [...found, ...found.map((it) => realpathSync(it))];

@@ -24,7 +24,7 @@ export interface ProgramJob {
   readonly modules: readonly Module[];
 }
 
-/** Values of one schema file, by whomever they were written. */
+/** Values of one schema file, from any author. */
 export interface CheckJob {
   readonly kind: 'check';
   readonly schema: string;
@@ -38,7 +38,7 @@ export interface RawJob {
   readonly files: readonly { readonly file: string; readonly text: string; readonly schema: string | null }[];
 }
 
-/** The process writes these on a pipe of their own, one JSON line each: what it is at, then its result. */
+/** The process writes these to a separate pipe, one JSON line each: its steps, then its result. */
 export type Line = { readonly at: At } | { readonly result: JobResult };
 
 /** The step to blame if no further report arrives. */
@@ -65,7 +65,7 @@ export interface Exported {
   readonly name: string;
   /** The file `*.schema.ts` that exports its schema, and under which name; null for a schema of its own. */
   readonly schema: { readonly file: string; readonly name: string } | null;
-  /** Canonical JSON: what was given to the schema where that has a file, else what came out of it. */
+  /** Canonical JSON: the input of the schema if that has a file, else its output. */
   readonly json: string;
 }
 

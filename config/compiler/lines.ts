@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import type { JobResult, Line } from './job';
 
-/** What a program wrote may have gone through objects that it has changed: it is believed as far as it has the form that it should. */
+/**
+ * Output of a program may have gone through objects that it has changed, so it is used only if it has the right form.
+ */
 
 const isJsonLine = (text: string): boolean => {
   try {
@@ -46,7 +48,7 @@ const line: z.ZodType<Line> = z.union([
   z.object({ result }),
 ]);
 
-/** Undefined for what no process of ours writes that does such a job. */
+/** Undefined for a line that our process would not write for such a job. */
 export function readLine(text: string, kind: JobResult['kind']): Line | undefined {
   if (!isJsonLine(text)) return undefined;
   const { data } = line.safeParse(JSON.parse(text));

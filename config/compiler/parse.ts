@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { conveyorError, ConveyorError } from '../../domain/errors';
 import { concurrencyGate } from '../../sdk/concurrency';
@@ -6,8 +5,9 @@ import { TextCache } from '../textCache';
 import { NoResult, runJob, type ProcessLimits } from './process';
 import type { SourceTree } from './tree';
 import type { ProgramWalls } from './walls';
+import { sha256 } from '../../sdk/digest';
 
-/** TypeScript as it is run, or why it cannot be, by the paths of its files. */
+/** The compiled code of TypeScript files by path, or why a file cannot be compiled. */
 export type Code = ReadonlyMap<string, string | ConveyorError>;
 
 interface ParsedSource {
@@ -16,16 +16,17 @@ interface ParsedSource {
   readonly key: string;
 }
 
-/** So many files share a process, which has to load the parser first. */
+/** The number of files that share a process, because each process has to load the parser. */
 const TOGETHER = 200;
-/** A source of 1 MiB takes more than a program may. */
+/** A source of 1 MiB needs more memory than a program may use. */
 const MEMORY_MB = 512;
-/** Code by the digest of its source: shared modules, and trees that hardly differ, are many. */
+/** Code by the digest of its source, because modules are shared and successive trees hardly differ. */
 const CODE = new TextCache(32 * 1024 * 1024);
 
 /**
- * All TypeScript of a tree as CommonJS, without types; its lines stay where they are. A parser takes years for some sources, so it runs
- * apart; the file with which it takes too long or too much is all that is known of the tree then.
+ * All TypeScript of a tree as CommonJS, without types; its lines stay where they are. The parser can take for ever on
+ * some sources, so it runs in a separate process; the only known result is then the file that exceeded its time or
+ * memory.
  */
 export async function parsed(
   tree: SourceTree,
@@ -36,7 +37,7 @@ export async function parsed(
   const unknown: ParsedSource[] = [];
   for (const path of tree.paths.filter((file) => file.endsWith('.ts'))) {
     const source = tree.read(path);
-    const key = createHash('sha256').update(`${path}\0${source}`).digest('hex');
+    const key = sha256(`${path}\0${source}`);
     const code = CODE.get(key);
     if (code === undefined) unknown.push({ path, source, key });
     else found.set(path, code);
@@ -65,7 +66,7 @@ async function parseGroup(
   try {
     const { outcome } = await runJob({ kind: 'parse', files }, { ...limits, memoryMb }, walls);
     return sources.map(({ path, key }, index) => {
-      const one = outcome[index] ?? { why: 'nothing was said of it' };
+      const one = outcome[index] ?? { why: 'it got no result' };
       if ('why' in one) return [path, unparsed(path, one.why)];
       CODE.set(key, one.code);
       return [path, one.code];

@@ -12,7 +12,7 @@ import { startWalled } from './start';
 import { requireWalls, type ProgramWalls } from './walls';
 
 export interface ProcessLimits {
-  /** For each program, and for each value that is checked. */
+  /** The time limit of each program, and of each checked value. */
   readonly timeoutMs: number;
   readonly memoryMb: number;
 }
@@ -24,26 +24,29 @@ export class NoResult extends Error {
   constructor(
     readonly how: string,
     readonly at: At | null,
-    /** The end of what it wrote. */
+    /** The end of its output. */
     readonly tail: string,
   ) {
     super(how);
   }
 }
 
-/** A machine that is busy starts processes slowly, which is no fault of theirs. */
+/** The time to start, because a busy machine starts processes slowly. */
 const START_MS = 60_000;
-/** What a program can exhaust although nobody waits for it any more, since whoever started it was killed. */
+/** The CPU limit of an orphaned program, whose parent process was killed. */
 const CPU_SECONDS = 120;
 const RESULT_BYTES = 4 * CONFIG_LIMITS.change.max;
 
-/** Runs a job in a process of its own, which gets nothing of ours. @throws NoResult; ConveyorError `config-programs-unprotected` */
+/**
+ * Runs a job in a separate process, which inherits nothing of ours. @throws NoResult; ConveyorError
+ * `config-programs-unprotected`
+ */
 export async function runJob<J extends CompilerJob>(
   job: J,
   limits: ProcessLimits,
   walls: ProgramWalls,
 ): Promise<Extract<JobResult, { kind: J['kind'] }>> {
-  // The other jobs read the code of others, but run none of it.
+  // The other jobs only read untrusted code and do not run it.
   if (job.kind === 'program' || job.kind === 'check') requireWalls(walls);
   const program = startWalled(programCommand(job, limits), dataMb(limits), walls);
   try {
@@ -54,7 +57,8 @@ export async function runJob<J extends CompilerJob>(
 }
 
 function programCommand({ kind }: CompilerJob, limits: ProcessLimits): readonly string[] {
-  // A function of ours that a program gets hold of makes no code of texts for it. Schemas in JSON are compiled so; they hold no code.
+  // Forbids code from strings, in case a program gets hold of one of our functions. JSON Schemas need it to be
+  // compiled; they contain no code.
   const noEval = kind === 'raw' ? [] : ['--disallow-code-generation-from-strings'];
   const heap = [`--max-old-space-size=${limits.memoryMb}`, '--stack-size=800'];
   const flags = ['--no-warnings', '--expose-internals', ...heap, ...noEval, ...permissions()];
@@ -63,10 +67,10 @@ function programCommand({ kind }: CompilerJob, limits: ProcessLimits): readonly 
   return ['/bin/sh', '-c', limited, 'limited', ...program];
 }
 
-/** For Node itself, and for memory that the heap does not count. */
+/** Room for Node itself, and for memory outside the heap. */
 const dataMb = ({ memoryMb }: ProcessLimits): number => 2 * memoryMb + 512;
 
-/** It may read our own code and write nothing, start nothing and load no addons. */
+/** It may read our own code, but not write files, start processes or load addons. */
 function permissions(): readonly string[] {
   const flag = process.allowedNodeEnvironmentFlags.has('--permission') ? '--permission' : '--experimental-permission';
   return [flag, ...readableCode().map((place) => `--allow-fs-read=${place}${isSymbolicLink(place) ? '' : '/'}*`)];
@@ -87,7 +91,7 @@ function followedChild(child: ChildProcess, job: CompilerJob, limits: ProcessLim
     const receive = (text: string): void => {
       clearTimeout(timer);
       const line = readLine(text, job.kind);
-      if (line === undefined) return end('what it answered cannot be read');
+      if (line === undefined) return end('its answer cannot be read');
       if ('result' in line) return resolve(line.result);
       at = line.at;
       timer = setTimeout(() => end(`it ran for more than ${limits.timeoutMs / 1_000}s`), limits.timeoutMs);
@@ -115,6 +119,6 @@ function lines(stream: Readable, receive: (line: string) => void, tooLong: () =>
 
 function howItEnded(code: number | null, signal: string | null, tail: string, { memoryMb }: ProcessLimits): string {
   if (/heap out of memory|invalid (array|string) length|Zone/i.test(tail) && code !== 0)
-    return `it took more than ${memoryMb} MB of memory`;
+    return `it used more than ${memoryMb} MB of memory`;
   return signal === null ? `it ended with exit code ${code} before it was done` : `it was ended by ${signal}`;
 }

@@ -37,7 +37,7 @@ const withTail = ({ how, tail }: NoResult): string => {
   return last && how.startsWith('it ended') ? `${how}; its last line: ${last}` : how;
 };
 
-/** What went wrong as a program ran, and by which imports it was led there. */
+/** The problem of a failed program, with the chain of imports to its place. */
 export function problemOf(graph: ImportGraph, file: string, failure: JobFailure): ConveyorError {
   switch (failure.kind) {
     case 'threw': {

@@ -1,12 +1,16 @@
 import { conveyorError, type ConveyorError } from '../../domain/errors';
+import { parseStrictJson } from './child/strictJson';
 import type { Context, Made, ValueSource } from './context';
 import { NoResult } from './process';
 import { rawPath, stemOf } from './tree';
 
-/** So many files share a process. */
+/** The number of files that share a process. */
 const TOGETHER = 200;
 
-/** Raw files, held against what their names say and the JSON Schemas beside them; they pass as they are. */
+/**
+ * Reads raw files and checks them against the formats of their names and the JSON Schemas beside them; their text stays
+ * unchanged.
+ */
 export async function readRaw(context: Context, raws: readonly ValueSource[]): Promise<readonly Made[]> {
   const [plain, others] = split(
     raws,
@@ -23,11 +27,11 @@ function split<T>(all: readonly T[], isFirst: (one: T) => boolean): readonly [re
   return [all.filter(isFirst), all.filter((one) => !isFirst(one))];
 }
 
-/** JSON without a JSON Schema takes no longer than its length: it needs no process. */
+/** JSON without a JSON Schema parses in linear time, so it needs no separate process. */
 function readPlain({ graph, tree, say }: Context, raw: ValueSource): readonly Made[] {
   const text = tree.read(raw.file);
   try {
-    JSON.parse(text);
+    parseStrictJson(text);
     return [madeOf(raw, text, graph.has(`${stemOf(raw.file)}.schema.ts`))];
   } catch (error) {
     say(problemOf(raw.file, { why: error instanceof Error ? error.message : String(error), of: 'text' }));

@@ -4,7 +4,7 @@ import type { CompilerJob, JobResult } from './job';
 import { runJob, type ProcessLimits } from './process';
 import type { ProgramWalls } from './walls';
 
-/** Results by the digest of their job: the same code gives the same values, which is made sure of as it runs. */
+/** Results by the digest of their job: the same code gives the same values, which each run verifies. */
 export interface RunMemory {
   get(key: string): string | undefined;
   set(key: string, result: string): void;
@@ -12,10 +12,10 @@ export interface RunMemory {
 
 export type Run = <J extends CompilerJob>(job: J) => Promise<Extract<JobResult, { kind: J['kind'] }>>;
 
-/** Rises with whatever makes the same job give another result. */
+/** Rises with every change that gives the same job another result. */
 const FORMAT = 2;
 
-/** At most so many processes at once; none for what is remembered. */
+/** Limits the number of processes at once; remembered results need none. */
 export function rememberingRun(
   limits: ProcessLimits,
   walls: ProgramWalls,

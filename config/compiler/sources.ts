@@ -1,7 +1,7 @@
 import type { ImportGraph } from './graph';
 import { kindOf, stemOf } from './tree';
 
-/** The files that contribute to what a file says: itself, its imports, and the validators of the schemas among them. */
+/** The files that contribute to a file's values: itself, its imports, and the validators of the schemas among them. */
 export function sourcesOf(graph: ImportGraph, file: string): readonly string[] {
   const own = graph.has(file) && file.endsWith('.ts') ? graph.closure(file) : [file, ...schemasBeside(graph, file)];
   const closed = own.flatMap((path) => (path.endsWith('.ts') ? graph.closure(path) : [path]));
@@ -15,6 +15,6 @@ function validatorsOf(graph: ImportGraph, schema: string): readonly string[] {
   return graph.has(file) ? [file] : [];
 }
 
-/** What a raw file is checked against: a JSON Schema or a schema of programs, beside it. */
+/** The schemas of a raw file: a JSON Schema or a schema of programs, beside it. */
 const schemasBeside = (graph: ImportGraph, file: string): readonly string[] =>
   ['.schema.json', '.schema.ts'].map((ending) => `${stemOf(file)}${ending}`).filter((path) => graph.has(path));

@@ -1,15 +1,15 @@
 import type { ChildProcess } from 'node:child_process';
-import { NO_ISOLATION } from '../../runner/method';
-import { barePlaces } from '../../runner/places';
-import { killGroup } from '../../runner/processGroup';
-import { launch } from '../../runner/scriptProcess';
-import { closeWorkplace, openWorkplace } from '../../runner/workplace';
+import { NO_ISOLATION } from '../../sandbox/method';
+import { barePlaces } from '../../sandbox/places';
+import { killGroup } from '../../sandbox/processGroup';
+import { launch } from '../../sandbox/scriptProcess';
+import { closeWorkplace, openWorkplace } from '../../sandbox/workplace';
 import { programReads } from './installation';
 import type { ProgramWalls } from './walls';
 
 export interface WalledProgram {
   readonly child: ChildProcess;
-  /** Kills what is left of the process, and removes what was made for it. */
+  /** Kills the rest of the process, and removes its files. */
   end(): void;
 }
 
@@ -34,7 +34,7 @@ export function startWalled(command: readonly string[], dataMb: number, walls: P
     ...{ command, directory: '/', network: 'none' as const, limits: { ...limits, fileBytes: MB } },
     places: places ?? { stage: '', privates: [], kept: [], writable: [] },
   };
-  // The author's own program ends with the terminal that started it.
+  // The author's own program ends with the terminal from which it was started.
   const child = launch(method, inside, { env: ENVIRONMENT, input: 'pipe', detached: walls.kind === 'others' });
   const end = (): void => {
     if (child.exitCode === null && child.signalCode === null) {

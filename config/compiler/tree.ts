@@ -5,23 +5,23 @@ import { conveyorError } from '../../domain/errors';
 import { CONFIG_LIMITS } from '../../domain/limits';
 import { sizeAndLimit } from '../../domain/size';
 
-/** Sources, wherever they lie: a folder or a commit. */
+/** Sources in a folder or a commit. */
 export interface SourceTree {
   /** Every file, by its path, in order. */
   readonly paths: readonly string[];
-  /** Whether there is such a file, where `paths` lists only those that matter. */
+  /** Whether a file exists, if `paths` lists only the relevant ones. */
   has?(path: string): boolean;
   /** @throws ConveyorError `config-file-unusable` */
   read(path: string): string;
 }
 
-/** What a file is by its name. Whatever is nothing of this is a module that others import, or nobody's business. */
+/** The kind of a file, by its name. Any other file is a module for imports, or is ignored. */
 export type FileKind = 'program' | 'schema' | 'validator' | 'module' | 'json-schema' | 'raw' | 'other';
 
-/** Where compiled values lie in a repository, beside the sources that they are made of. */
+/** The folder of compiled values in a repository, beside their sources. */
 export const VALUES = 'values';
 
-/** What editors and package managers keep beside sources. */
+/** Files of editors and package managers beside sources. */
 const ASIDE = /^(package|package-lock|tsconfig|jsconfig)\.json$/;
 
 export function kindOf(path: string): FileKind {
@@ -35,16 +35,25 @@ export function kindOf(path: string): FileKind {
   return /\.(json|ya?ml)$/.test(name) ? 'raw' : 'other';
 }
 
-/** The path of a raw file's value: JSON is found without its ending, as values of programs are; YAML keeps it, as it passes as it is. */
+/**
+ * The path of a raw file's value: JSON loses its extension, like values of programs; YAML keeps it, because its text
+ * stays unchanged.
+ */
 export const rawPath = (file: string): string => file.replace(/\.json$/, '');
 
-/** Where a value lies in a folder of values: a value may have the name of a folder. YAML keeps its own ending. */
+/**
+ * The file of a value in a folder of values. It has an extension, because a value may have the name of a folder; YAML
+ * keeps its own.
+ */
 export const valueFile = (path: string): string => (/\.ya?ml$/.test(path) ? path : `${path}.json`);
 
-/** A file `NAME.config.ts`, `NAME.json`, … without what follows its name. */
+/** A file `NAME.config.ts`, `NAME.json`, … without its endings. */
 export const stemOf = (file: string): string => file.replace(/\.(config\.ts|schema\.ts|validate\.ts|json|ya?ml)$/, '');
 
-/** The files of a folder. What begins with a dot, and `node_modules`, is left out. @throws ConveyorError `config-file-unusable` */
+/**
+ * The files of a folder. Names that begin with a dot, and `node_modules`, are left out. @throws ConveyorError
+ * `config-file-unusable`
+ */
 export function folderTree(folder: string): SourceTree {
   const paths: string[] = [];
   walk(folder, '', paths);
@@ -80,19 +89,19 @@ function entriesOf(folder: string, below: string): readonly string[] {
   }
 }
 
-/** Why a path is not a source that somebody may propose; undefined when it is one. Values are made, and never written. */
+/** Why a path cannot be proposed as a source; undefined if it can. Values are compiled, never written directly. */
 export function whyNotSource(path: string): string | undefined {
   const [first, ...others] = path.split('/');
-  if (first === VALUES && others.length > 0) return `the folder ${VALUES} holds what is made of sources`;
+  if (first === VALUES && others.length > 0) return `the folder ${VALUES} holds values compiled from sources`;
   if (kindOf(path) === 'other' || path.split('/').some((name) => name.startsWith('.') || name === 'node_modules'))
     return 'it is not a source of configuration';
   return whyNotConfigPath(path);
 }
 
-/** What any tree asks of a file before it is read. @throws ConveyorError `config-file-unusable` */
+/** The checks of any tree before it reads a file. @throws ConveyorError `config-file-unusable` */
 export function admitFile(path: string, bytes: number): void {
   const why = whyNotConfigPath(path);
-  if (why !== undefined) throw unusable(path, `it has no fit name: ${why}`);
+  if (why !== undefined) throw unusable(path, `its name is not suitable: ${why}`);
   if (bytes <= CONFIG_LIMITS.file.max) return;
   const { size, limit } = sizeAndLimit(bytes, CONFIG_LIMITS.file.max);
   throw unusable(path, `it has ${size}, and a file may have ${limit}`);

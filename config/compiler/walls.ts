@@ -3,31 +3,33 @@ import { conveyorError } from '../../domain/errors';
 import { REQUIRED, type Guarantee } from '../../domain/isolation';
 import type { ProgramSettings } from '../../platform/programs';
 import type { Scripts } from '../../platform/scripts';
-import { NO_ISOLATION, thisMachine, type IsolationMethod, type Machine } from '../../runner/method';
-import { barePlaces } from '../../runner/places';
-import { probe, type Isolation } from '../../runner/probe';
+import { NO_ISOLATION, thisMachine, type IsolationMethod, type Machine } from '../../sandbox/method';
+import { barePlaces } from '../../sandbox/places';
+import { probe, type Isolation } from '../../sandbox/probe';
 import { programReads } from './installation';
 
-/** How programs are kept in on this machine. Plain data, so that a process may hand it on to another. */
+/** The isolation of programs on this machine. Plain data, so that a process can pass it to another. */
 export type ProgramWalls =
   /** Programs of the user who runs this process, such as the author's own: they run like any program of that user. */
   | { readonly kind: 'own' }
-  /** Programs of others. */
+  /** Programs of other authors. */
   | {
       readonly kind: 'others';
       readonly method: IsolationMethod;
-      /** The walls that are missing: no program runs unless this is empty. */
+      /** The missing guarantees: no program runs unless this is empty. */
       readonly missing: readonly Guarantee[];
-      /** Why a better method does not work here, if that is known. */
+      /** Why a better method does not work here, if known. */
       readonly why: string | null;
     };
 
 export const OWN_PROGRAMS: ProgramWalls = { kind: 'own' };
 
-/** What keeps them in is not known yet. */
+/** The isolation is not known yet. */
 export const NO_PROGRAMS: ProgramWalls = { kind: 'others', method: NO_ISOLATION, missing: REQUIRED, why: null };
 
-/** Tries once, when it is first asked, which walls this machine has. The settings at that time say which ones may be missing. */
+/**
+ * Tests this machine's isolation once, on first use. The settings at that time name the guarantees that may be missing.
+ */
 export function wallsOf(
   settings: { readonly scripts: Scripts; readonly configPrograms: ProgramSettings },
   tried: (scripts: Scripts) => Promise<Isolation> = tryWalls,

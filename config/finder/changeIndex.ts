@@ -3,7 +3,7 @@ import { VALUES } from '../compiler/tree';
 import { deltasOf } from '../repository/commits';
 import type { ConfigRepository } from '../repository/repository';
 import { pathOfValue } from '../repository/revalue';
-import { TAKES_BACK } from '../pushType/changes';
+import { TAKES_BACK } from '../repository/rights';
 
 /** The part of a change that a finder needs. */
 export interface FoundChange {
@@ -16,18 +16,18 @@ export interface FoundChange {
   /** The paths of the values that it changes. */
   readonly paths: readonly string[];
   readonly isLanded: boolean;
-  /** It takes a deploy back, so it lands without a release. */
+  /** It undoes a deploy, so it lands without a release. */
   readonly takesBack: boolean;
 }
 
-/** The changes of one repository, newest first. Each is read once, since a change never becomes another one. */
+/** The changes of one repository, newest first. Each is read once, because changes are immutable. */
 export class ChangeIndex {
   private known: readonly Omit<FoundChange, 'isLanded'>[] = [];
   private newest = 0;
 
   constructor(private readonly repository: ConfigRepository) {}
 
-  /** As they are now, and the number of the newest. */
+  /** The present changes, and the number of the newest. */
   async look(): Promise<{ readonly changes: readonly FoundChange[]; readonly newest: number }> {
     const { max } = CONFIG_LIMITS.changesFound;
     const infos = await this.repository.changes(max, { after: this.newest });

@@ -19,8 +19,8 @@ export interface FinderRepositories {
 type LookResult = Awaited<ReturnType<ChangeIndex['look']>> | string;
 
 /**
- * The artifact finder `config-changes` over real repositories: every change of the paths of a subscription that has not landed, oldest
- * first, since no change stands for another. A cursor is the newest change of each repository.
+ * The artifact finder `config-changes` over real repositories: every change to the paths of a subscription that has not
+ * landed, oldest first, because no change replaces another. A cursor is the newest change of each repository.
  */
 export function configChangesFinder(repositories: FinderRepositories, options: ServeOptions = {}): Hono {
   const { names } = repositories;
@@ -31,7 +31,7 @@ export function configChangesFinder(repositories: FinderRepositories, options: S
       indices.set(name, index);
       return await index.look();
     } catch (error) {
-      // The others of the page are served all the same.
+      // The other subscriptions of the page are still served.
       return error instanceof ConveyorError ? error.message : String(error);
     }
   };
@@ -52,7 +52,7 @@ export function configChangesFinder(repositories: FinderRepositories, options: S
       cursor: nextCursor(cursor, looked),
     };
   };
-  // One at a time: an index grows by what a look brings.
+  // One at a time, because each look extends the index.
   let last: Promise<unknown> = Promise.resolve();
   return serveArtifactFinder(
     FINDER,
@@ -73,7 +73,10 @@ interface ChangeAnswer {
   readonly answer: readonly AnsweredArtifact[] | string;
 }
 
-/** How much one answer may hold. Subscriptions with the fewest changes come first; those that do not fit are asked for again without the others. */
+/**
+ * How much one answer may hold. Subscriptions with the fewest changes come first; those that do not fit are requested
+ * again on their own.
+ */
 function selectWithin(most: number, answers: readonly ChangeAnswer[]): readonly ChangeAnswer[] {
   let left = most;
   const sizes = answers.map(({ answer }, index) => ({ index, size: typeof answer === 'string' ? 0 : answer.length }));
@@ -85,7 +88,7 @@ function selectWithin(most: number, answers: readonly ChangeAnswer[]): readonly 
   return answers.map((one, index) => (late.has(index) ? { ...one, answer: LATER } : one));
 }
 
-const LATER = 'its changes are found at the next look: there are too many at once';
+const LATER = 'its changes will be found at the next look: there are too many at once';
 
 type AnsweredArtifact = ReturnType<typeof toChangeArtifact>;
 
@@ -112,7 +115,7 @@ function buildAnswer(
   return open.reverse().map((one) => toChangeArtifact(name, one));
 }
 
-/** So many of its paths are named. */
+/** The number of its paths that are named. */
 const SHOWN_PATHS = 5;
 
 function toChangeArtifact(repository: string, { change, version, author, subject, paths }: FoundChange) {
@@ -127,11 +130,11 @@ function toChangeArtifact(repository: string, { change, version, author, subject
 /** Newest changes by repository. */
 type Cursor = ReadonlyMap<string, number>;
 
-/** `flags:12,limits:3`; of another form it stands for nothing. */
+/** `flags:12,limits:3`; any other form counts as empty. */
 const parseChangeCursor = (text: string = ''): Cursor =>
   new Map([...text.matchAll(/([^,:]+):(\d{1,15})(?:,|$)/g)].map(([, name = '', newest]) => [name, Number(newest)]));
 
-/** Undefined if nothing says; a cursor with more changes than the repository has is from another repository. */
+/** Undefined if unknown; a cursor with more changes than the repository has belongs to another repository. */
 const findPosition = (cursor: Cursor, name: string, newest: number): number | undefined => {
   const after = cursor.get(name);
   return after !== undefined && after <= newest ? after : undefined;

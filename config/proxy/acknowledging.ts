@@ -19,7 +19,7 @@ const SETTLE_MS = 1000;
 const TTL_SECONDS = 60;
 const AT_ONCE = 8;
 
-/** Says to the store what this host has: a moment after it came, and again before the lease runs out. */
+/** Reports this host's values to the store: a moment after they arrive, and again before the lease expires. */
 export class Acknowledger {
   private readonly entries = new Set<PathEntry>();
   /** Entries that the store has not acknowledged yet. */
@@ -32,7 +32,7 @@ export class Acknowledger {
     (error) => this.recordRefused((error as Error).message),
   );
   private isClosed = false;
-  /** Why the store takes no acknowledgements; undefined while it does. */
+  /** Why the store accepts no acknowledgements; undefined while it does. */
   trouble: string | undefined;
 
   constructor(private readonly options: Options) {

@@ -24,12 +24,12 @@ const refusal = z.object({
 
 export interface ProxyApp {
   readonly fetch: Hono['fetch'];
-  /** Ends the streams of all watchers, who come again. */
+  /** Ends the streams of all watchers, which will reconnect. */
   end(): void;
 }
 
 interface ProxyAppOptions {
-  /** How often a watcher is reminded that the proxy is there. Default 10 s. */
+  /** How often a watcher gets a sign of life. Default 10 s. */
   readonly aliveMs?: number;
   /** Packages of this host; without, none are served. */
   readonly vessel?: Vessel;

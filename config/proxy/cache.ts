@@ -2,7 +2,7 @@ import { cacheFile, parseCached, writeCached, type CachedPath } from '../../sdk/
 import type { Files } from './files';
 import { Loop } from './loop';
 
-/** Paths that no application asked for in so long before the one that was asked for last are forgotten when a proxy starts. */
+/** When a proxy starts, it forgets paths that were last requested this much earlier than the newest request. */
 const KEEP_MS = 7 * 24 * 3600 * 1000;
 
 /** The cache on disk. A failed write is kept in memory and retried; no caller waits for it. */
@@ -14,7 +14,7 @@ export class Cache {
     () => this.writeNext(),
     (error) => this.recordFailure(error),
   );
-  /** Why the disk takes nothing; undefined while it does. */
+  /** Why the disk refuses writes; undefined while it accepts them. */
   trouble: string | undefined;
 
   constructor(
@@ -22,7 +22,7 @@ export class Cache {
     private readonly log: (line: string) => void,
   ) {}
 
-  /** All that is whole; broken files are removed, and logged. */
+  /** All intact entries; broken files are removed and logged. */
   async load(now: number): Promise<CachedPath[]> {
     const names = await this.files.list().catch((error: unknown) => {
       this.recordFailure(error);
@@ -37,25 +37,25 @@ export class Cache {
       if (cached) found.push({ name, cached });
       else await this.forget(name);
     }
-    // A host that was off for a month, or whose clock is wrong, has asked for nothing meanwhile.
+    // Compared with the newest request, because a host may have been off for a month, or have a wrong clock.
     const last = Math.min(now, Math.max(...found.map(({ cached }) => cached.askedAt)));
     const isOld = ({ askedAt }: CachedPath): boolean => last - askedAt >= KEEP_MS;
     for (const { name, cached } of found) if (isOld(cached)) await this.forget(name);
     return found.flatMap(({ cached }) => (isOld(cached) ? [] : cached));
   }
 
-  /** Writes what `latest` says by then. */
+  /** Writes the result of `latest` at that time. */
   keep(path: string, latest: () => CachedPath): void {
     this.waiting.set(path, latest);
     this.retry();
   }
 
-  /** Tries again what the disk did not take. */
+  /** Retries failed writes. */
   retry(): void {
     this.writing.wake();
   }
 
-  /** Resolves once everything is written that can be. */
+  /** Resolves once all possible writes are done. */
   flush(): Promise<void> {
     return this.writing.awaitStop();
   }

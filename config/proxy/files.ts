@@ -1,14 +1,14 @@
-import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
-import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isOwn } from '../../platform/ownFolder';
+import { replaceFile, UNFINISHED } from '../../sdk/replaceFile';
 
 /** The disk of a proxy, so that tests can fill it. */
 export interface Files {
   list(): Promise<readonly string[]>;
   read(name: string): Promise<string>;
-  /** Whole, or not at all. */
+  /** Writes atomically. */
   write(name: string, text: string): Promise<void>;
   remove(name: string): Promise<void>;
 }
@@ -19,34 +19,17 @@ export function filesIn(folder: string): Files {
       await mkdir(folder, { recursive: true });
       const names = await readdir(folder);
       // Files that a killed process left unfinished.
-      const left = names.filter((name) => name.endsWith(TEMPORARY));
+      const left = names.filter((name) => name.endsWith(UNFINISHED));
       await Promise.all(left.map((name) => removeOld(join(folder, name))));
       return names.filter((name) => name.endsWith('.json'));
     },
     read: (name) => readOwn(join(folder, name)),
-    write: async (name, text) => {
-      const temporary = join(folder, `${name}.${randomUUID()}${TEMPORARY}`);
-      try {
-        const file = await open(temporary, 'wx', 0o644);
-        try {
-          await file.writeFile(text);
-          await file.sync();
-        } finally {
-          await file.close();
-        }
-        await rename(temporary, join(folder, name));
-      } catch (error) {
-        await rm(temporary, { force: true }).catch(() => undefined);
-        throw error;
-      }
-    },
+    write: (name, text) => replaceFile(join(folder, name), text, { mode: 0o644 }),
     remove: (name) => rm(join(folder, name), { force: true }),
   };
 }
 
-const TEMPORARY = '.part';
-
-/** A file that another user of the machine has put into the folder is not a value of ours. */
+/** Refuses a file that another user of the machine has put into the folder. */
 async function readOwn(place: string): Promise<string> {
   const file = await open(place, constants.O_RDONLY | constants.O_NOFOLLOW);
   try {

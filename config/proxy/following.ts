@@ -5,14 +5,14 @@ import { revisionOf } from '../store/position';
 
 interface Follower {
   readonly take: (event: StoreEvent) => void;
-  /** Everything up to now was taken of these paths. */
+  /** All events of these paths up to now were handled. */
   readonly onHere: (paths: readonly string[]) => void;
   readonly onAway: (error: unknown) => void;
 }
 
-/** So many paths are read at once: a store that is slow is not asked for all of them. */
+/** The number of paths read at once, to spare a slow store. */
 const READS_AT_ONCE = 16;
-/** How soon what could not be read is read again. */
+/** The pause before a failed read is retried. */
 const RETRY_MS = 500;
 
 /**
@@ -21,10 +21,10 @@ const RETRY_MS = 500;
  */
 export class PathFollower {
   private readonly paths = new Set<string>();
-  /** Added, and not read yet. */
+  /** Added paths that are not read yet. */
   private readonly unread = new Set<string>();
   private position: string | undefined;
-  /** Where it was before the paths were read that the present watch does not follow yet. */
+  /** The position before the read of paths that the present watch does not follow yet. */
   private before: string | undefined;
   private current: { readonly ending: AbortController; readonly ended: Promise<void> } | undefined;
   private readonly reading = new Loop(
@@ -33,10 +33,10 @@ export class PathFollower {
     (error) => this.retryRead(error),
   );
   private retrying: NodeJS.Timeout | undefined;
-  /** How often the store said that there is nothing newer. */
+  /** How often the store confirmed that there is nothing newer. */
   private confirmations = 0;
   private confirmationsBefore = 0;
-  /** The store does not answer, and may be an older state of itself once it does. */
+  /** The store does not answer, and may have been restored to an older state once it does. */
   private isAway = false;
   private isClosed = false;
 
@@ -75,14 +75,14 @@ export class PathFollower {
     this.confirmationsBefore = this.confirmations;
     this.before ??= this.position;
     const added = [...this.unread];
-    // A watch that begins at the beginning says everything itself.
+    // A watch from the beginning delivers everything itself.
     if (this.before === undefined) this.unread.clear();
     else
       for (let at = 0; at < added.length; at += READS_AT_ONCE) await this.readSome(added.slice(at, at + READS_AT_ONCE));
     await this.restart();
   }
 
-  /** Those that were read are not read again when another one fails. */
+  /** A failed read does not cause the others to be read again. */
   private async readSome(paths: readonly string[]): Promise<void> {
     const readOne = async (path: string): Promise<void> => {
       const events = await this.readState(path);
@@ -138,7 +138,7 @@ export class PathFollower {
       this.follower.onHere(paths.filter((path) => !this.unread.has(path)));
       this.reading.wake();
     };
-    // Where it was says nothing of a store that was away: only the watch that ends here could have compared.
+    // The old position is useless after the store was away: only the watch that ends here could have compared.
     const from = this.isAway ? undefined : (this.before ?? this.position);
     this.before = undefined;
     const ended = this.store

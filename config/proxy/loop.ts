@@ -9,7 +9,7 @@ export class Loop {
   constructor(
     private readonly isDue: () => boolean,
     private readonly step: () => Promise<void>,
-    /** It has stopped, and continues when it is woken. */
+    /** Called when it has stopped; it continues when woken. */
     private readonly onError: (error: unknown) => void,
   ) {}
 

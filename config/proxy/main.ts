@@ -15,7 +15,7 @@ import { filesIn } from './files';
 import { describeUnverified, readOptions } from './options';
 import { ConfigProxy } from './proxy';
 
-/** The proxy of a host as a process. One line when it is ready; on stderr what a person has to know. */
+/** The proxy of a host as a process. It prints one line when ready, and notes for people on stderr. */
 
 const HOST = '127.0.0.1';
 const DRAIN_MS = 5000;
@@ -64,14 +64,14 @@ async function main(): Promise<void> {
   process.once('SIGINT', stop);
 }
 
-/** Two proxies would take each other's values for damaged. A disk that takes nothing keeps no proxy from serving. */
+/** Two proxies would treat each other's files as damaged. A failing disk does not prevent serving. */
 function claimCache(cache: string, log: (line: string) => void): void {
   try {
     mkdirSync(cache, { recursive: true });
     claim(join(cache, 'proxy.claim'), { what: `the cache ${cache}`, onLost: giveUp });
   } catch (error) {
     if (error instanceof ConveyorError) throw error;
-    log(`nothing keeps another proxy away from ${cache}: ${String(error)}`);
+    log(`the cache ${cache} cannot be locked against other proxies: ${String(error)}`);
   }
 }
 

@@ -53,10 +53,10 @@ export function readOptions(args: readonly string[], env: Env) {
   return { host, repository, cache, store, port, place, mostBytes, labels: Object.fromEntries(label.map(parseLabel)) };
 }
 
-/** Undefined for a host that takes only what trusted keys have signed. */
+/** Undefined for a host that accepts only values signed by trusted keys. */
 export const describeUnverified = ({ signing }: ReturnType<typeof readOptions>['store']): string | undefined =>
   signing === undefined
-    ? 'without --trust this host takes values unverified, no matter who wrote them to the store: --trust FILE names the public key of the service of configuration (docs/guides/secure.md#8-sign-what-hosts-read)'
+    ? 'without --trust this host accepts any value in the store unverified: --trust FILE names the public key of the configuration service (docs/guides/secure.md#8-sign-what-hosts-read)'
     : undefined;
 
 function parseAccess(given: Readonly<Record<string, unknown>>, etcd: string, env: Env) {

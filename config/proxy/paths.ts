@@ -16,16 +16,16 @@ export interface PathEntry {
   readonly path: string;
   held: Held;
   answer: Answer;
-  /** When the host came by this answer, in milliseconds since 1970. */
+  /** When the host got this answer, in milliseconds since 1970. */
   since: number;
-  /** Whether the store was asked for it since the proxy started. */
+  /** Whether the store has confirmed it since the proxy started. */
   isConfirmed: boolean;
-  /** When the store confirmed what the cache holds. */
+  /** When the store confirmed the cached value. */
   readonly cachedAt: number | null;
   askedAt: number;
-  /** Why the value in the store cannot be believed; undefined while it can. */
+  /** Why the value in the store cannot be trusted; undefined while it can. */
   disbelieved?: string | undefined;
-  /** By application: what it refuses, and why. */
+  /** By application: the refused version, and the reason. */
   readonly refusals: Map<string, { readonly version: string; readonly reason: string }>;
 }
 
@@ -37,13 +37,13 @@ export function createEntry(path: string, host: Host, now: number): PathEntry {
   };
 }
 
-/** As the cache knows it; the host may have another name since. */
+/** An entry from the cache; the host may have been renamed since. */
 export const restoreEntry = ({ path, held, confirmedAt, askedAt }: CachedPath, host: Host, now: number): PathEntry => ({
   ...createEntry(path, host, now),
   ...{ held, answer: answerOf(path, held, host), cachedAt: confirmedAt, askedAt },
 });
 
-/** Takes what the store says. Whether applications see a difference; a word on what was not taken. */
+/** Applies an event of the store. Returns whether applications see a difference, and a note on a rejected record. */
 export function takeEvent(
   entry: PathEntry,
   event: StoreEvent,
@@ -53,7 +53,7 @@ export function takeEvent(
   const before = entry.held;
   if (event.kind === 'disbelieved') {
     if (event.part === 'value') entry.disbelieved = event.why;
-    return { isNews: false, note: `the ${event.part} of ${entry.path} in the store is not taken: ${event.why}` };
+    return { isNews: false, note: `the ${event.part} of ${entry.path} in the store is rejected: ${event.why}` };
   }
   const offered = getCommitted(event);
   if (offered !== undefined) entry.disbelieved = undefined;

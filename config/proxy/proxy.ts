@@ -27,38 +27,41 @@ export interface ProxyOptions {
   readonly settleMs?: number;
   /** How long an acknowledgement outlives this proxy. Default 60. */
   readonly ttlSeconds?: number;
-  /** How often a disk that took nothing is tried again. Default 10 s. */
+  /** How often a failing disk is tried again. Default 10 s. */
   readonly retryDiskMs?: number;
   /** Packages, named by values below `models/`. A change of their state acknowledges the path again. */
   readonly packages?: HostPackages;
-  /** It takes only what trusted keys have signed. */
+  /** It accepts only values signed by trusted keys. */
   readonly isVerified?: boolean;
 }
 
 export type AgedAnswer = Answer & {
   /** Seconds since the store confirmed it last; null if it never did. */
   readonly age: number | null;
-  /** The name under which an application that lives on it measures: health checks ask for this name. */
+  /** The name under which an application with this value reports metrics: health checks use it. */
   readonly task: string;
 };
 
 export interface AppRefusal {
   readonly path: string;
   readonly version: string;
-  /** Null takes it back. */
+  /** Null withdraws the refusal. */
   readonly reason: string | null;
   readonly app: string;
 }
 
-/** How long a path that is new may take to be fetched. */
+/** How long the first fetch of a path may take. */
 const FETCH_MS = 5000;
-/** How long a proxy that starts waits for its store to confirm what the cache holds. */
+/** How long a starting proxy waits for its store to confirm the cache. */
 const CONFIRM_MS = 2000;
-/** The cache says when a path was asked for last, to the hour. */
+/** The cache records the last request of a path to the hour. */
 const ASKED_MS = 3_600_000;
 const RETRY_DISK_MS = 10_000;
 
-/** Configuration of one host: fetches and follows what applications ask for, and continues with what it has when all else is dead. */
+/**
+ * Configuration of one host: fetches and follows the paths that applications request, and continues with its present
+ * values if everything else is down.
+ */
 export class ConfigProxy {
   private readonly entries = new Map<string, PathEntry>();
   private readonly listeners = new Map<string, Set<(answer: AgedAnswer) => void>>();
@@ -67,7 +70,7 @@ export class ConfigProxy {
   private readonly following: PathFollower;
   private readonly acknowledging: Acknowledger;
   private readonly disk: NodeJS.Timeout;
-  /** When the store said last that nothing is newer than what the host has. */
+  /** When the store last confirmed that the host is up to date. */
   private hereAt: number | undefined;
   /** Why the store does not answer; undefined while it does. */
   private trouble: ConveyorError | undefined;
@@ -117,11 +120,12 @@ export class ConfigProxy {
     const { disbelieved: why } = entry;
     if (why !== undefined) throw conveyorError('store-forged', { repository, what: `the value of ${path}`, why });
     throw (
-      this.trouble ?? conveyorError('store-unavailable', { store: repository, detail: `it says nothing of ${path}` })
+      this.trouble ??
+      conveyorError('store-unavailable', { store: repository, detail: `it has no information about ${path}` })
     );
   }
 
-  /** Calls `listener` for each answer that differs from the one before; the function ends that. */
+  /** Calls `listener` for each changed answer; the returned function ends this. */
   listen(paths: readonly string[], listener: (answer: AgedAnswer) => void): () => void {
     const entries = paths.map((path) => this.entryFor(path));
     for (const { path } of entries) {
@@ -168,7 +172,7 @@ export class ConfigProxy {
     };
   }
 
-  /** Seconds since the store confirmed what this host has; null if it never did. */
+  /** Seconds since the store confirmed this host's values; null if it never did. */
   age = (): number | null => (this.hereAt === undefined ? null : this.secondsSince(this.hereAt));
 
   async close(): Promise<void> {
@@ -239,7 +243,7 @@ export class ConfigProxy {
       error instanceof ConveyorError
         ? error
         : conveyorError('store-unavailable', { store: this.options.repository, detail: String(error) });
-    if (this.trouble === undefined) this.options.log(`${trouble.message}; the last values are served`);
+    if (this.trouble === undefined) this.options.log(`${trouble.message}; serving the last values`);
     this.trouble = trouble;
     this.wakeWaiters();
   }
@@ -263,7 +267,7 @@ export class ConfigProxy {
 
   private secondsSince = (at: number): number => Math.max(0, Math.round(this.options.now() - at) / 1000);
 
-  /** Until it is so, the store is away, or so many milliseconds have gone by. */
+  /** Waits until the condition holds, the store is away, or the time is up. */
   private async waitUntil(isSo: () => boolean, ms: number): Promise<void> {
     let isLate = false;
     const timer = setTimeout(() => {

@@ -1,6 +1,6 @@
 import { Bell } from '../store/bell';
 
-/** So often a watcher is reminded that its proxy is there. */
+/** How often a watcher gets a sign of life. */
 const ALIVE_MS = 10_000;
 
 interface StreamOptions<T> {

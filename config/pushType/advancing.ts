@@ -2,12 +2,15 @@ import { deployOf, pendingSlots, withReverts } from '../../sdk/updates/choose';
 import type { Served } from './served';
 import { refusalOf } from './subscribers';
 
-/** How far the updates of a unit are: which slots have their version, who refuses it, and what is through. */
+/**
+ * The progress of a unit's updates: which slots have their version, which hosts refuse it, and which updates are
+ * complete.
+ */
 
-/** So much of a unit gets a version at a time: a value that hosts refuse does not reach all of a phase. */
+/** A unit gets a version in this many batches, so that a refused value does not reach a whole phase. */
 const BATCHES = 4;
 
-/** The next slots of each update get its version: a part of the unit at a time, but for what goes back or lands. */
+/** Gives the next slots of each update its version: one batch at a time, but all at once for a revert or a landing. */
 export function begin(served: Served, unit: string): void {
   const { state } = served;
   const it = served.unit(unit);
@@ -25,7 +28,7 @@ export function begin(served: Served, unit: string): void {
   }
 }
 
-/** An update one of whose hosts refuses its version has failed. */
+/** Fails an update if one of its hosts refuses the version. */
 export function failRefused(served: Served, unit: string): void {
   const { slots } = served.unit(unit);
   for (const id of served.activeIn(unit)) {
@@ -38,7 +41,7 @@ export function failRefused(served: Served, unit: string): void {
   }
 }
 
-/** Units that came after an update have its version from it, and go back with those that it meant. */
+/** Units that appeared after an update got its version from it, and are reverted with its own units. */
 export function takeAlong(served: Served, id: string): void {
   const { state } = served;
   const { updatedBy = [], units = {} } = state.updates[id] ?? {};
@@ -55,7 +58,10 @@ export function takeAlong(served: Served, id: string): void {
   }
 }
 
-/** What is for the whole unit is through once it is committed, if all units are to be on it. Nothing is while another version may land. */
+/**
+ * An update of the whole unit is complete once its version is committed, if all units are to get it. No update
+ * completes while another version may land.
+ */
 export function finishUpdates(served: Served, unit: string): void {
   const { state, service } = served;
   for (const id of served.activeIn(unit)) {

@@ -1,12 +1,17 @@
+import { isOwned } from '../../domain/config/ownership';
 import type { Content } from '../../domain/config/subscriber';
 import { conveyorError } from '../../domain/errors';
+import { onOneLine } from '../../domain/plainText';
 import { ExtensionError } from '../../sdk/server';
 import { VALUES } from '../compiler/tree';
 import { blobsOf, deltasOf, lastToChange, logOf, lookUp, type Delta } from '../repository/commits';
+import { entriesOf } from '../repository/gitTree';
 import { deltaBetween } from '../repository/history';
 import { createDraftFromEdits, propose } from '../repository/propose';
 import type { ConfigRepository } from '../repository/repository';
-import { pathOfValue } from '../repository/revalue';
+import { TAKES_BACK } from '../repository/rights';
+import { makerOf, pathOfValue } from '../repository/revalue';
+import type { Requester } from './memory';
 import type { Changes } from './ports';
 import { asRefusal } from './refusal';
 
@@ -20,7 +25,8 @@ export function gitChanges(open: (name: string) => Promise<ConfigRepository>, no
         await ensureCommit(repository, head);
         return committedVersion(repository, paths, head, since);
       }),
-    restore: (name, paths, to, own) => asRefusal(async () => restore(await open(name), { paths, to, own, nowMs })),
+    restore: (name, paths, to, own, by) =>
+      asRefusal(async () => restore(await open(name), { paths, to, own, by, nowMs })),
     whyNotLand: (name, version) => asRefusal(async () => findConflict(await open(name), version)),
     contains: (name, newer, older) =>
       asRefusal(async () => {
@@ -36,9 +42,6 @@ async function ensureCommit(repository: ConfigRepository, commit: string): Promi
   const [known] = await lookUp(repository.git, [commit]);
   if (known?.type !== 'commit') await repository.head();
 }
-
-/** The author of changes that take something back; no principal is called so. */
-export const TAKES_BACK = 'conveyor';
 
 const VERSION = /^([1-9]\d{0,14})@([0-9a-f]{40,64})$/;
 
@@ -56,7 +59,7 @@ async function changeContent(repository: ConfigRepository, version: string) {
   return { change, content: renameToPaths(content), landed };
 }
 
-/** A file that is neither as the change found it nor as the change wants it, in words. */
+/** Describes a file that matches neither the change's base nor its result. */
 async function findConflict(repository: ConfigRepository, version: string): Promise<string | undefined> {
   const [, number = '', commit = ''] = VERSION.exec(version) ?? [];
   const head = await repository.head();
@@ -74,7 +77,7 @@ async function findConflict(repository: ConfigRepository, version: string): Prom
   return `${message}; ${hint}`;
 }
 
-/** By paths of values in place of files. */
+/** The content by paths of values instead of files. */
 const renameToPaths = (content: Content): Content =>
   Object.fromEntries(Object.entries(content).map(([file, it]) => [pathOfValue(file), it]));
 
@@ -105,21 +108,22 @@ async function committedVersion(
   return proposed === undefined ? `@${newest.commit}` : `${newest.change}@${proposed.commit}`;
 }
 
-/** The values of a path; of one that ends with a slash all below. */
+/** The value files of a path, or all below it if it ends with a slash. */
 const listValueFiles = (path: string): string[] =>
   path === '' || path.endsWith('/') ? [`${VALUES}/${path}`] : [`${VALUES}/${path}.json`, `${VALUES}/${path}`];
 
 interface RestoreRequest {
   readonly paths: readonly string[];
   readonly to: string | null;
-  /** The change that is taken back; null: whatever was changed. */
+  /** The change to undo; null for all changes. */
   readonly own: number | null;
+  readonly by: Requester | undefined;
   readonly nowMs: () => number;
 }
 
 async function restore(
   repository: ConfigRepository,
-  { paths, to, own, nowMs }: RestoreRequest,
+  { paths, to, own, by, nowMs }: RestoreRequest,
 ): Promise<number | null> {
   const head = await repository.head();
   if (head === null) return null;
@@ -144,13 +148,21 @@ async function restore(
     head,
     new Map(Object.entries(after).map(([path, it]) => [path, it.value])),
   );
-  const what = own === null ? `what was at ${to?.slice(0, 12) ?? 'the beginning'}` : `what was before change ${own}`;
+  await refuseForeign(repository, { own, head, paths, values: [...draft.values.keys()] });
+  const what = own === null ? `the state of ${to?.slice(0, 12) ?? 'the beginning'}` : `the state before change ${own}`;
   const { change } = await propose(repository, draft, {
-    author: 'conveyor',
-    message: `Bring back ${what}`,
+    author: TAKES_BACK,
+    message: `Restore ${what}${requesterTrailers(by)}`,
     nowMs: nowMs(),
   });
   return change;
+}
+
+/** The author stays Conveyor, by which landings and finders know such a change; people read here whom to ask. */
+function requesterTrailers(by: Requester | undefined): string {
+  if (by === undefined) return '';
+  const actor = by.actor === undefined ? '' : `\nRequested-by: ${onOneLine(by.actor)}`;
+  return `\n\nDeploy: ${onOneLine(by.deploy)}${actor}`;
 }
 
 /** Refuses to restore a file that others have changed after the change to undo: a person must decide. */
@@ -175,6 +187,18 @@ async function refuseWinners(
     const by = last.change === null ? `the commit ${last.commit.slice(0, 12)}` : `change ${last.change}`;
     throw conveyorError('config-conflict', { change: own, file, by });
   }
+}
+
+/** Refuses to restore a file that also makes values of other pipelines since: nothing judged these, so a person must decide. */
+async function refuseForeign(
+  { git }: ConfigRepository,
+  { own, head, paths, values }: Pick<RestoreRequest, 'own' | 'paths'> & { head: string; values: readonly string[] },
+): Promise<void> {
+  const value = [...values].sort().find((path) => !isOwned(paths, path));
+  if (value === undefined) return;
+  const files = new Map((await entriesOf(git, head)).map(({ path, blob }) => [path, blob]));
+  const file = makerOf(value, files) ?? value;
+  throw conveyorError('config-conflict', { change: own, file, value, by: await lastToChange(git, file, head) });
 }
 
 const unknownChange = (version: string, why: string): ExtensionError =>

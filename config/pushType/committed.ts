@@ -4,12 +4,12 @@ import type { Service } from './memory';
 import type { ConfigPorts } from './ports';
 import type { Served } from './served';
 
-/** What is committed of a service, whoever committed it. */
+/** The committed version of a service, from any author. */
 
-/** A deploy that has lasted over more commits of others than this is not taken back to the newest of them. */
+/** A deploy during which others made more commits than this is not reverted to their newest one. */
 const REPLACED = 100;
 
-/** The branch has moved: by our landing, by commits to other paths, or by somebody else's to ours. */
+/** The branch has moved: by our landing, by commits to other paths, or by a commit of others to our paths. */
 export async function follow(served: Served, { changes }: ConfigPorts, head: string): Promise<void> {
   const { service } = served;
   const { repository, paths, landing } = service;
@@ -33,16 +33,16 @@ function adopt(served: Served, version: string): void {
   for (const old of Object.keys(service.replaced).slice(0, -REPLACED)) delete service.replaced[old];
   const touching = Object.entries(state.updates).filter(([, update]) => units.some((unit) => update.units[unit]));
   service.interrupted = [...new Set(touching.map(([id]) => deployOf(id)))];
-  for (const unit of units) served.fail(unit, `somebody else has committed ${version} to the paths of ${served.name}`);
+  for (const unit of units) served.fail(unit, `another author has committed ${version} to the paths of ${served.name}`);
 }
 
-/** Nothing stands in its place any more. */
+/** Nothing replaces it any more. */
 export function setCommitted(service: Service, version: string): void {
   service.committed = version;
   delete service.replaced[version];
 }
 
-/** A host that has the value committed before has the one committed now. */
+/** A host with the formerly committed value counts as having the present one. */
 function rename(served: Served, before: string, version: string): void {
   for (const unit of served.units.map((id) => served.unit(id))) {
     if (unit.version === before) unit.version = version;
@@ -50,7 +50,7 @@ function rename(served: Served, before: string, version: string): void {
   }
 }
 
-/** What is committed of the paths that a content concerns is kept, so that a revert can expose it again. */
+/** Keeps the committed content of the affected paths, so that a revert can expose it again. */
 export async function keepCommitted(
   { service }: Served,
   { storeOf }: ConfigPorts,

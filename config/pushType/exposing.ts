@@ -13,11 +13,11 @@ interface Exposed {
   readonly update: string;
   readonly version: string;
   readonly hosts: readonly string[];
-  /** Also whoever joins. */
+  /** Includes hosts that join later. */
   readonly isWhole: boolean;
 }
 
-/** Writes the overrides that are wanted into the store, and takes away those that are not any more. */
+/** Writes the wanted overrides into the store, and removes the others. */
 export async function expose(served: Served, { storeOf }: ConfigPorts): Promise<void> {
   const { service } = served;
   const { repository, exposed } = service;
@@ -33,7 +33,7 @@ export async function expose(served: Served, { storeOf }: ConfigPorts): Promise<
     const text = JSON.stringify(ours.map(({ path, version, hosts, below }) => [path, version, hosts, below]));
     // Hosts that still lack it may lack it because the store lost it; writing it again changes nothing otherwise.
     if (exposed[id] === text && !awaited.has(updateNamedBy(id))) continue;
-    // Put down first: what was written by a process that died is found again.
+    // Recorded first, so that an override written by a killed process is found again.
     exposed[id] ??= '';
     served.save();
     await store.putOverrides(repository, ours);
@@ -46,10 +46,10 @@ export async function expose(served: Served, { storeOf }: ConfigPorts): Promise<
   }
 }
 
-/** An override is called by its update, and where it is. */
+/** The id of an override consists of its update and its place. */
 export const updateNamedBy = (id: string): string => id.slice(0, id.indexOf('#'));
 
-/** A share takes in who stands in it. */
+/** Adds hosts that fall into a share to it. */
 function takeIntoShares(served: Served): void {
   const { name, service } = served;
   for (const [update, { unit, below, version }] of Object.entries(service.shares))
@@ -60,7 +60,10 @@ function takeIntoShares(served: Served): void {
     });
 }
 
-/** What has to be exposed so that every host has the version of its slot. A committed value needs no override, unless what was taken back may land yet. */
+/**
+ * The overrides needed so that every host has the version of its slot. A committed value needs none, unless a reverted
+ * version may still land.
+ */
 export function wantedOverrides(served: Served) {
   const { name, service } = served;
   const exposed = exposedOf(served);
@@ -90,14 +93,16 @@ function exposedOf(served: Served): Exposed[] {
     return grouped(out, ({ slot }) => `${slot.update} ${slot.version}`).flatMap(([, group]) => {
       const { update = null, version = '' } = group[0]?.slot ?? {};
       const isWhole = update === wholeUpdate && version === wholeVersion;
-      // What lands for all of them comes with its commit.
+      // A version that lands for all hosts arrives with its commit.
       if (isWhole && bound?.version === version && !bound.isAhead) return [];
       return [{ unit, update: update ?? '', version, hosts: group.map(({ host }) => host), isWhole }];
     });
   });
 }
 
-/** The share of its region that an update has; undefined while its hosts are few enough to be named, or have no region. */
+/**
+ * The share of its region that an update covers; undefined if its hosts are few enough to be named, or have no region.
+ */
 function shareOf(name: string, { unit, hosts, isWhole }: Exposed): number | undefined {
   if (regionOf(name, unit) === undefined || (!isWhole && hosts.length <= CONFIG_LIMITS.hosts.max)) return undefined;
   return isWhole ? 1 : hosts.reduce((most, host) => Math.max(most, placeOf(name, host)), 0) + Number.EPSILON;

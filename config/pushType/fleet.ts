@@ -17,8 +17,8 @@ import { seat, subscribersOf } from './subscribers';
 import { learnVersions, type WantedVersion } from './versions';
 
 /**
- * Services, each the paths of a repository that a pipeline owns, of which each subscriber is a task. Calls only write down what is wanted;
- * `step` exposes it, has it land, and sees who lives on it.
+ * Services, each the paths of a repository that a pipeline owns, of which each subscriber is a task. Calls only record
+ * the wanted state; `step` exposes it, lands it, and checks which hosts have it.
  */
 export class ConfigFleet {
   private readonly served = new Map<string, Served>();
@@ -34,12 +34,12 @@ export class ConfigFleet {
     return Object.keys(this.memory.state.services);
   }
 
-  /** Those with something under way, or exposed: they are to be stepped also if nobody asks. */
+  /** Services with a running deploy or an override: they need steps even without requests. */
   get moving(): string[] {
     return this.services.filter((name) => this.servedOf(name).isMoving);
   }
 
-  /** Learns what the calls that follow need: who subscribes, what is committed, and what these versions say. */
+  /** Loads the data for the following calls: subscribers, committed versions, and the contents of these versions. */
   async prepare(config: ConfigPush, versions: readonly WantedVersion[] = []): Promise<Served> {
     const served = this.servedOf(serviceName(config));
     await this.refresh(served, config);
@@ -48,7 +48,7 @@ export class ConfigFleet {
   }
 
   /**
-   * Why a change could not land, so that no host sees it needlessly; undefined if nothing is known to be in its way, or if it has landed.
+   * Why a change could not land, so that no host sees it in vain; undefined if no obstacle is known, or it has landed.
    * @throws ExtensionError as `contentOf` and `refuseForeign` do
    */
   async whyNotDeployed(config: ConfigPush, { version, artifacts }: WantedVersion): Promise<string | undefined> {
@@ -75,25 +75,27 @@ export class ConfigFleet {
     return step;
   }
 
-  /** Hosts lose what an old backup of the store brought back, also where nothing is deployed any more. */
+  /** Removes values that an old backup of the store restored, also without any deploy. */
   sweep(name: string): Promise<void> {
     return sweepOverrides(this.servedOf(name), this.ports);
   }
 
-  /** Checks the overrides of a store against what is exposed here, and mends them; resolves to how many were wrong. */
+  /**
+   * Checks the overrides of a store against those exposed here and repairs them; resolves to the number of wrong ones.
+   */
   mendOverrides(repository: string, found: readonly FoundOverride[], isAll: boolean): Promise<number> {
     const all = this.services.map((name) => this.servedOf(name));
     const own = all.filter(({ service }) => service.repository === repository);
     return mendOverrides(own, this.ports.storeOf(repository), repository, found, isAll);
   }
 
-  /** Why what all of a service is to be on does not land yet, while others go first. */
+  /** Why the version for a whole service does not land yet, while others go first. */
   landingWait(name: string): ReturnType<Landings['waitOf']> {
     const { service } = this.servedOf(name);
     return this.landings.waitOf(service);
   }
 
-  /** Resolves once no step runs and nothing is on its way to the branch. */
+  /** Resolves once no step runs and no landing is pending. */
   async idle(): Promise<void> {
     await Promise.allSettled(this.stepping.values());
     await this.landings.idle();
@@ -118,7 +120,10 @@ export class ConfigFleet {
     served.save();
   }
 
-  /** Where there are many, one that has nothing under way makes room: what it remembers, repository and store say again. @throws ConveyorError `over-limit` */
+  /**
+   * If there are too many, an idle one makes room: the repository and store can restore its memory. @throws
+   * ConveyorError `over-limit`
+   */
   private admit({ name, state }: Served, config: ConfigPush): void {
     const names = this.services;
     if (names.length >= CONFIG_LIMITS.services.max) {
@@ -136,7 +141,7 @@ export class ConfigFleet {
     this.served.delete(name);
   }
 
-  /** Who subscribes now, and whether others have committed to the paths. */
+  /** Loads the present subscribers, and commits of others to the paths. */
   private async refresh(served: Served, config: ConfigPush): Promise<void> {
     const { repository, paths } = config;
     const { storeOf, log } = this.ports;
@@ -147,9 +152,9 @@ export class ConfigFleet {
     served.subscribers = subscribers;
     if (head !== undefined && head.commit !== service.head)
       await follow(served, this.ports, head.commit).catch((error: unknown) => {
-        // A revert has to run whatever the repository does.
+        // A revert has to run even if the repository fails.
         if (service.head === null) throw error;
-        log(`${name}: nobody knows what ${head.commit} has changed: ${String(error)}`);
+        log(`${name}: the changes of ${head.commit} are unknown: ${String(error)}`);
       });
     seat(name, service, state, subscribers, this.ports.now());
   }

@@ -6,8 +6,9 @@ import type { Slot } from '../../sdk/updates/memory';
 import type { Served } from './served';
 
 /**
- * Hosts that have the version from these updates, and hosts that do not, by the names under which they measure. A host with the version measures
- * by what it has of the paths that the version changes. A host without it may use the name of any of these paths, or of the newest path that it reads.
+ * Hosts that have the version from these updates, and hosts that do not, by the names under which they measure. A host
+ * with the version reports metrics under its values of the changed paths. A host without it may use the name of any of
+ * these paths, or of the newest path that it reads.
  */
 export function hostsToJudge(served: Served, id: string, { updatedBy, exclude = [] }: HealthTargets): UnitTasks {
   const reserved = reservedSlots(served.state, id, exclude);
@@ -52,7 +53,7 @@ const NOT_YET = { commit: null, sequence: 0 };
 
 type SeenSubscribers = readonly { readonly has: readonly Has[] }[];
 
-/** By path, the commit that hosts had before the version. */
+/** The commits that hosts had before the version, by path. */
 function commitsBefore(
   { service }: Served,
   seats: readonly { readonly subscriber: SeenSubscribers[number] }[],
@@ -63,7 +64,7 @@ function commitsBefore(
   );
   for (const { path, commit, sequence } of outside.flatMap(({ has }) => has))
     if (commit !== null) commits.set(path, { commit, sequence });
-  // If everybody has what has landed, compare with the time of the commit before it.
+  // If all hosts have the landed version, compare with the time of the commit before it.
   const { landed } = service;
   for (const [path, earlier] of Object.entries(landed?.before ?? {}))
     if (commits.get(path)?.commit === landed?.commit) commits.set(path, earlier);

@@ -7,7 +7,10 @@ import type { WantedLanding, PathCommit, Service } from './memory';
 import type { ConfigPorts } from './ports';
 import type { Served } from './served';
 
-/** Versions on their way to the branch. What was begun here continues until it is answered; who comes after a crash begins it again. */
+/**
+ * Versions on their way to the branch. A landing begun here continues until it has an answer; after a crash, the next
+ * process begins it again.
+ */
 export class Landings {
   private readonly underWay = new Map<string, Promise<void>>();
 
@@ -17,7 +20,7 @@ export class Landings {
     return this.underWay.has(name);
   }
 
-  /** Why a version that is to land does not yet, and how many go first; undefined while it does, or none is to. */
+  /** Why a pending version does not land yet, and how many go first; undefined if it is landing, or none is pending. */
   waitOf({ repository, landing }: Service): TurnWait | undefined {
     const change = landing?.change;
     if (change === undefined) return undefined;
@@ -27,12 +30,12 @@ export class Landings {
       : { ahead, reason: `change ${change} waits to land, after ${plural(ahead, 'other')}` };
   }
 
-  /** Resolves once nothing is on its way. */
+  /** Resolves once no landing is pending. */
   async idle(): Promise<void> {
     await Promise.all(this.underWay.values());
   }
 
-  /** Resolves at once; whatever it comes to is in `service.landing` at some later call. */
+  /** Resolves at once; the result appears in `service.landing` at a later call. */
   async advance(name: string, service: Service, save: () => void): Promise<void> {
     const { landing } = service;
     if (landing === undefined || landing.refused !== undefined || landing.commit !== undefined) return;
@@ -47,14 +50,14 @@ export class Landings {
         save();
       });
     this.underWay.set(name, attempt);
-    // What needs no waiting is there at once.
+    // A result without a wait is available at once.
     await Promise.race([attempt, Promise.resolve()]);
   }
 
   private async attempt(service: Service, landing: WantedLanding, save: () => void): Promise<void> {
     const { repository } = service;
     const { version, ahead } = landing;
-    // A file of an earlier version has 0 where nothing was to land.
+    // Files of earlier versions have 0 if nothing was to land.
     const change = landing.change || (await this.changeFor(service, landing));
     if (change === null) {
       landing.commit = service.head ?? '';
@@ -62,7 +65,7 @@ export class Landings {
     }
     landing.change = change;
     save();
-    // The change lands as it was judged, and not as somebody has replaced it.
+    // Exactly the judged commit of the change lands, not a replacement.
     const commit = version.startsWith(`${change}@`) ? { commit: version.slice(`${change}@`.length) } : {};
     const landed = await this.ports.land({ repository, change, ahead, ...commit });
     if ('commit' in landed) landing.commit = landed.commit;
@@ -70,14 +73,15 @@ export class Landings {
   }
 
   /**
-   * The change itself; of a version that was committed before a new one, which brings back what it was, or null where nothing differs.
-   * @throws ExtensionError `unknown-version` for one whose number nobody knows
+   * The change itself; for a formerly committed version, a new change that restores it, or null if nothing differs.
+   * @throws ExtensionError `unknown-version` for a version with an unknown number
    */
   private async changeFor(service: Service, { version, ahead }: WantedLanding): Promise<number | null> {
-    const { repository, paths, commits, changes, committed } = service;
+    const { repository, paths, commits, changes, committed, requester } = service;
     const before = commits[version];
     if (before === undefined) return changes[version] ?? unknownChange(version);
-    return this.ports.changes.restore(repository, paths, before, ahead ? (changes[committed] ?? null) : null);
+    const own = ahead ? (changes[committed] ?? null) : null;
+    return this.ports.changes.restore(repository, paths, before, own, requester);
   }
 
   /** Whether hosts read it from the store. */
@@ -89,11 +93,11 @@ export class Landings {
 }
 
 function unknownChange(version: string): never {
-  const text = `nobody knows which change ${version} is, so it cannot land`;
+  const text = `the change of ${version} is unknown, so it cannot land`;
   throw new ExtensionError('unknown-version', text, { status: 409 });
 }
 
-/** What every unit is to be on, and is not committed, lands. */
+/** Lands the version that every unit is to get, unless it is committed. */
 export async function landWhole(served: Served, landings: Landings, ports: ConfigPorts): Promise<void> {
   const { name, service } = served;
   decideLanding(served, landings.isUnderWay(name));
@@ -119,7 +123,7 @@ async function pathCommits({ repository, contents }: Service, version: string, {
   );
 }
 
-/** Of the updates that bring it; one that takes it back is through without. */
+/** Fails the updates to the refused version; an update that reverts it completes without a landing. */
 function failRefusedLanding(served: Served, landing: WantedLanding): void {
   const { version, refused, refusedTo } = landing;
   if (refused === undefined || refusedTo !== undefined) return;
@@ -129,7 +133,10 @@ function failRefusedLanding(served: Served, landing: WantedLanding): void {
       if (served.state.updates[id]?.units[unit]?.version === version) served.fail(unit, refused, [id]);
 }
 
-/** What was sent to the landing strip is answered before anything else lands. It may land whatever became of the answer, so it is asked again. */
+/**
+ * A landing request must be answered before anything else lands. It may land even if the answer was lost, so it is sent
+ * again.
+ */
 function decideLanding(served: Served, isUnderWay: boolean): void {
   const { service, bound } = served;
   const { landing } = service;
@@ -142,13 +149,13 @@ function decideLanding(served: Served, isUnderWay: boolean): void {
 const isNewTry = (served: Served, { refusedTo }: WantedLanding): boolean =>
   refusedTo !== undefined && deciding(served).some((update) => !refusedTo.includes(update));
 
-/** The updates by which units are to be on a version. */
+/** The updates that determine the versions of units. */
 const deciding = (served: Served): (string | null)[] => served.units.map((unit) => served.unit(unit).update);
 
 const isSent = ({ change = 0, commit, refused }: WantedLanding): boolean =>
   refused === undefined && (change > 0 || commit !== undefined);
 
-/** From now on this is what everybody has who joins. */
+/** From now on, joining hosts get this version. */
 function commitVersion(service: Service, version: string): void {
   const { landing, committed: from } = service;
   setCommitted(service, version);

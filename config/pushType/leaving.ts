@@ -5,12 +5,12 @@ import type { ConfigState, Service } from './memory';
 
 const { max } = CONFIG_LIMITS.leftHosts;
 
-/** A unit whose hosts have all left is one for so long. */
+/** How long a unit remains after all its hosts have left. */
 export const EMPTY_MS = 24 * 3_600_000;
 
 /**
- * Hosts that left keep their slots, since most of them come back; where there are too many, half of them make room. Those that an update
- * under way means stay. Updates know slots by their numbers, which change with it.
+ * Hosts that left keep their slots, because most of them return; if there are too many, half of them are dropped, but
+ * none in a running update. Updates refer to slots by number, so these numbers change, too.
  */
 export function forgetLeft(service: Service, state: ConfigState, id: string): void {
   const unit = unitOf(state, id);
@@ -31,7 +31,9 @@ export function forgetLeft(service: Service, state: ConfigState, id: string): vo
 
 export const isEmpty = ({ slots }: UnitState): boolean => slots.every(({ gone }) => gone);
 
-/** Units that all hosts have left for a day are none any more, unless an update under way means them, or none would stay. */
+/**
+ * Forgets units whose hosts have all been gone for a day, unless a running update includes them, or none would remain.
+ */
 export function forgetEmpty(service: Service, state: ConfigState, nowMs: number): void {
   const since: Record<string, number> = {};
   for (const id of Object.keys(service.hosts))

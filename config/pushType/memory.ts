@@ -1,35 +1,37 @@
 import type { Content } from '../../domain/config/subscriber';
 import { Memory, type State } from '../../sdk/updates/memory';
 
-/** What is known of one service: the paths of a repository that a pipeline owns. */
+/** The state of one service: the paths of a repository that a pipeline owns. */
 export interface Service {
   readonly repository: string;
   readonly paths: readonly string[];
   /** The version that is committed, and the newest commit of the store when it was seen to be. */
   committed: string;
   head: string | null;
-  /** What versions say, so that a revert finds them whatever became of the repository. */
+  /** The contents of versions, so that a revert has them even if the repository is broken. */
   readonly contents: Record<string, Content>;
-  /** Where a version that was committed is found again: the commit that had it. */
+  /** The commit of each formerly committed version. */
   readonly commits: Record<string, string | null>;
-  /** Versions that are changes. */
+  /** The change number of each version that is a change. */
   readonly changes: Record<string, number>;
-  /** By unit: whose slot is whose. */
+  /** By unit: the host of each slot. */
   readonly hosts: Record<string, string[]>;
   /** By unit: since when all of its hosts are gone, in ms since the epoch. */
   emptySince?: Readonly<Record<string, number>>;
-  /** Units that are none any more since all hosts have left; a deploy that began before may name them. */
+  /** Units forgotten because all hosts have left; a deploy that began before may name them. */
   former?: readonly string[];
-  /** Overrides that were written, by their ids: what they say, to see whether that has changed. */
+  /** The contents of written overrides, by id, to detect changes. */
   readonly exposed: Record<string, string>;
-  /** By update: the hosts of its unit that stand below this have it, also those that join. */
+  /** By update: the share of its unit's hosts that have it, joining hosts included. */
   readonly shares: Record<string, { readonly unit: string; readonly below: number; readonly version: string }>;
   landing?: WantedLanding | undefined;
-  /** Of the newest deploy. */
+  /** The person or service behind the last change of the versions of units. */
+  requester?: Requester | undefined;
+  /** The fence of the newest deploy. */
   fence?: number | undefined;
-  /** Deploys during which somebody else has changed the paths. */
+  /** Deploys during which others have changed the paths. */
   interrupted: readonly string[];
-  /** What the newest landing took the place of, by path. */
+  /** The commits that the newest landing replaced, by path. */
   landed?:
     | {
         readonly commit: string;
@@ -38,26 +40,33 @@ export interface Service {
         readonly from?: string;
       }
     | undefined;
-  /** Committed versions in whose place others have committed another one. */
+  /** Committed versions that others have replaced by a commit. */
   readonly replaced: Record<string, string>;
+}
+
+/** For the message of a commit that brings something back. */
+export interface Requester {
+  readonly deploy: string;
+  /** Missing where a deploy takes itself back: its call names who started it, not who reverts it. */
+  readonly actor?: string;
 }
 
 /** A version that is to be committed. */
 export interface WantedLanding {
   readonly version: string;
-  /** Which change brings it; a version that was committed before needs a new one. */
+  /** The change with it; a formerly committed version needs a new change. */
   change?: number;
   commit?: string;
-  /** Why it is not to be. */
+  /** Why it was refused. */
   refused?: string;
-  /** What units were to be on it by when that was said. Another update is another try. */
+  /** The updates for which it was refused. Another update may try again. */
   refusedTo?: readonly (string | null)[];
   readonly ahead: boolean;
-  /** What it takes the place of: hosts are called by that until it is there. */
+  /** The commits that it replaces: hosts have these names until it has landed. */
   before?: Readonly<Record<string, PathCommit>>;
 }
 
-/** The commit of a path that hosts had; null where there was none. */
+/** The former commit of a path on hosts; null if there was none. */
 export interface PathCommit {
   readonly commit: string | null;
   readonly sequence: number;

@@ -53,7 +53,7 @@ async function putMissing(
   return missing;
 }
 
-/** What these services expose now, by id and path of the override. */
+/** The overrides that these services expose now, by id and path. */
 const wantedOf = (all: readonly Served[]) =>
   new Map(
     all

@@ -2,12 +2,13 @@ import type { Artifact } from '../../domain/artifact';
 import type { Landing, LandRequest } from '../../domain/config/landing';
 import type { Content } from '../../domain/config/subscriber';
 import type { ConfigStore } from '../store/port';
+import type { Requester } from './memory';
 
-/** A version as a change of a repository has it. */
+/** The contents of a version in a change of a repository. */
 export interface ChangeContent {
   readonly change: number;
   readonly content: Content;
-  /** The commit that landed it; null while none did. */
+  /** The commit that landed it; null before that. */
   readonly landed: string | null;
 }
 
@@ -19,8 +20,8 @@ export interface Changes {
    */
   contentOf(repository: string, version: string, artifacts: readonly Artifact[]): Promise<ChangeContent>;
   /**
-   * The version that the newest commit to these paths made, up to `head`: `N@commit` of the change that it landed, else `@commit`; null
-   * where none has changed them after `since`.
+   * The version that the newest commit to these paths made, up to `head`: `N@commit` of the change that it landed, else
+   * `@commit`; null if none has changed them after `since`.
    */
   committedVersion(
     repository: string,
@@ -29,18 +30,25 @@ export interface Changes {
     since: string | null,
   ): Promise<string | null>;
   /**
-   * Proposes that these paths become what they were at a commit.
-   * @param own the change that is taken back; where others have changed its files since it is refused. Null: whatever was changed.
-   * @returns the number of the change, or null where nothing differs
+   * Proposes to restore these paths to their state at a commit.
+   * @param own the change to undo, refused if others have changed its files since; null for all changes
+   * @param by named at the end of the message; the author of such a change is always Conveyor itself
+   * @returns the number of the change, or null if nothing differs
    */
-  restore(repository: string, paths: readonly string[], to: string | null, own: number | null): Promise<number | null>;
-  /** Why a change could not land on the branch as it is now; undefined if nothing is in its way. */
+  restore(
+    repository: string,
+    paths: readonly string[],
+    to: string | null,
+    own: number | null,
+    by?: Requester,
+  ): Promise<number | null>;
+  /** Why a change could not land on the present branch; undefined if it could. */
   whyNotLand(repository: string, version: string): Promise<string | undefined>;
-  /** Whether the newer commit has the older one before it. */
+  /** Whether the newer commit contains the older one. */
   contains(repository: string, newer: string, older: string): Promise<boolean>;
 }
 
-/** Has a change land; resolves once it has, or is not to. Asked twice it lands once. */
+/** Lands a change; resolves once it has landed or was refused. A repeated call lands it once. */
 export type Land = (request: LandRequest & { readonly repository: string }) => Promise<Landing>;
 
 export interface ConfigPorts {
@@ -48,7 +56,7 @@ export interface ConfigPorts {
   readonly storeOf: (repository: string) => ConfigStore;
   readonly changes: Changes;
   readonly land: Land;
-  /** How many changes are to land before one that waits for its turn; undefined for one that does not. */
+  /** The number of changes before a waiting one; undefined if it does not wait. */
   readonly landBefore?: (repository: string, change: number) => number | undefined;
   readonly log: (line: string) => void;
   /** ms since the epoch. */

@@ -10,6 +10,7 @@ import { acceptUpdate, commandUpdate, type Verb } from '../../sdk/updates/update
 import { takeAlong } from './advancing';
 import type { ConfigFleet } from './fleet';
 import { hostsToJudge } from './hostsToJudge';
+import type { Requester } from './memory';
 import { asRefusal } from './refusal';
 import { findVersionProblems, refuseImpossible, refuseOutdated } from './refusing';
 import type { Served } from './served';
@@ -25,6 +26,15 @@ export type Deployable = Pick<
   ConfigFleet,
   'memory' | 'prepare' | 'whyNotDeployed' | 'refuseBusyPaths' | 'landingWait' | 'step'
 >;
+
+function accept(served: Served, asked: Parameters<typeof acceptUpdate>[1], context: Call['context']): void {
+  acceptUpdate(served.updatable(), asked);
+  served.service.requester = requesterOf(context, asked.urgency === 'revert');
+  takeAlong(served, asked.updateId);
+}
+
+const requesterOf = ({ deployId: deploy, actor }: Call['context'], isRevert: boolean): Requester =>
+  isRevert ? { deploy } : { deploy, actor };
 
 /**
  * The push type of configuration (docs/design/config.md#push-type): a unit is the subscribers of a region, a task is one subscriber.
@@ -77,8 +87,7 @@ export const configPushType = (fleet: Deployable, judge: Judge, options?: ServeO
         const answer = fleet.memory.once('executeUpdates', asked, key, () => {
           const accepted = targets.map(({ unit }) => known(served, unit));
           if (asked.urgency === 'normal' && isNew) refuseOutdated(served, asked.updateId, context.fence);
-          acceptUpdate(served.updatable(), { ...asked, targets });
-          takeAlong(served, asked.updateId);
+          accept(served, { ...asked, targets }, context);
           return { accepted };
         });
         wake(fleet, served.name);
@@ -110,7 +119,10 @@ export const configPushType = (fleet: Deployable, judge: Judge, options?: ServeO
 
 const present = (slots: readonly Slot[]): Slot[] => slots.filter((slot) => !slot.gone);
 
-/** An update that is to land is not through before, though all of its hosts have the value: one is counted as missing. */
+/**
+ * An update that has to land is not complete before that, even if all of its hosts have the value: one counts as
+ * missing.
+ */
 function untilLanded<P extends Pick<UnitProgress, 'state' | 'targeted' | 'gone' | 'updated' | 'live'>>(progress: P): P {
   const { state, gone, updated, live } = progress;
   if (state === 'done' || state === 'failed' || live < progress.targeted - gone) return progress;
@@ -119,13 +131,13 @@ function untilLanded<P extends Pick<UnitProgress, 'state' | 'targeted' | 'gone' 
   return { ...progress, targeted, updated: Math.min(updated, most), live: most };
 }
 
-/** Of a unit that all hosts have left nothing is there any more. */
+/** A unit without hosts is recreated for the request. */
 const withUnit = (state: State, unit: string): State =>
   state.units[unit] ? state : { ...state, units: { ...state.units, [unit]: NO_UNIT } };
 
 const NO_UNIT = { version: '', update: null, starts: [], slots: [] };
 
-/** Whoever asks also makes it continue. */
+/** Every request also makes the service continue. */
 const wake = (fleet: Deployable, name: string): void => void fleet.step(name).catch(() => undefined);
 
 function commands(fleet: Deployable) {
@@ -177,11 +189,11 @@ function checked(config: Config): ConfigPush {
   return { repository, paths };
 }
 
-/** The service that is meant, as it is now. */
+/** The requested service, with present data. */
 const prepared = (fleet: Deployable, config: Config, targets?: readonly WantedVersion[]): Promise<Served> =>
   asRefusal(() => fleet.prepare(checked(config), targets));
 
 function known(served: Served, unit: string): string {
   if (served.knows(unit)) return unit;
-  throw new ExtensionError('unknown-unit', `nobody subscribes to ${served.name} under ${unit}`, { status: 404 });
+  throw new ExtensionError('unknown-unit', `no host subscribes to ${served.name} under ${unit}`, { status: 404 });
 }

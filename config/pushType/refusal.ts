@@ -1,7 +1,7 @@
 import { ConveyorError } from '../../domain/errors';
 import { ExtensionError } from '../../sdk/server';
 
-/** What a repository or a store says is final is final for whoever asked; the rest is worth another try. */
+/** Final errors of a repository or a store stay final for the caller; all others are worth a retry. */
 export async function asRefusal<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -24,12 +24,15 @@ export async function refuseBusyPaths(
   }
 }
 
-/** A deploy that lost its service without knowing, or in which somebody else has changed the paths, goes no further. @throws ExtensionError */
+/**
+ * Stops a deploy that lost its service without noticing, or during which others have changed the paths. @throws
+ * ExtensionError
+ */
 export function refuseOutdated({ name, service }: Served, updateId: string, fence: number | undefined): void {
   if (fence !== undefined && fence < (service.fence ?? fence))
-    throw refusal('fenced', `a deploy with fence ${service.fence} was here since`);
+    throw refusal('fenced', `a newer deploy with fence ${service.fence} has been here`);
   if (service.interrupted.includes(deployOf(updateId)))
-    throw refusal('changed-elsewhere', `somebody else has committed to the paths of ${name} during this deploy`);
+    throw refusal('changed-elsewhere', `another author has committed to the paths of ${name} during this deploy`);
   if (fence !== undefined) service.fence = fence;
 }
 

@@ -5,9 +5,9 @@ import type { UnitState, UnitUpdate } from '../../sdk/updates/memory';
 import type { ConfigMemory, ConfigState, Service } from './memory';
 import { seatsOf, type Subscriber, type Subscribers } from './subscribers';
 
-/** One service as it stands now: what is remembered of it, and who was seen to subscribe. */
+/** The present state of one service: its memory, and its known subscribers. */
 export class Served {
-  /** As they were when they were looked at last. */
+  /** The subscribers at the last look. */
   subscribers: Subscribers = new Map();
 
   constructor(
@@ -33,7 +33,7 @@ export class Served {
     return unitOf(this.state, id);
   }
 
-  /** Whether it is a unit; one that all hosts have left is one again for whoever asks for it. */
+  /** Whether it is a unit; a forgotten one counts again on request. */
   knows(id: string): boolean {
     if (this.service.former?.includes(id) && !this.units.includes(id)) seatsOf(this.service, this.state, id);
     return this.units.includes(id);
@@ -51,7 +51,7 @@ export class Served {
     return unfinished(this.state, unit).filter((id) => this.state.updates[id]?.units[unit]?.state === 'active');
   }
 
-  /** What all units are to be on and is not committed, so that it has to land; `isAhead`: it takes something back. */
+  /** The uncommitted version for all units, which has to land; `isAhead`: it undoes something, so it goes first. */
   get bound(): { readonly version: string; readonly isAhead: boolean; readonly isHeld: boolean } | undefined {
     const [first, ...others] = this.units.map((id) => this.unit(id));
     const isOne = first !== undefined && others.every(({ version }) => version === first.version);
@@ -64,7 +64,7 @@ export class Served {
     };
   }
 
-  /** Whether it may turn out that another version is committed, which was sent to land and is not known to have failed. */
+  /** Whether another version may still land, because its landing was requested and is not known to have failed. */
   mayLandOther(version: string): boolean {
     const { landing } = this.service;
     return landing !== undefined && landing.refused === undefined && landing.version !== version;
@@ -76,7 +76,7 @@ export class Served {
     return isActive || landing !== undefined || Object.keys(exposed).length > 0;
   }
 
-  /** Nothing of it is under way, exposed, or could be asked after. */
+  /** Whether nothing of it is under way, exposed, or still needed. */
   get isForgettable(): boolean {
     const units = new Set(this.units);
     const isTouched = Object.values(this.state.updates).some((update) =>
@@ -85,7 +85,7 @@ export class Served {
     return !isTouched && !this.isMoving;
   }
 
-  /** These updates of a unit, all that have not ended unless they are named. */
+  /** Fails the named updates of a unit, by default all running ones. */
   fail(unit: string, reason: string, ids: readonly string[] = unfinished(this.state, unit)): void {
     for (const id of ids) {
       const update = this.state.updates[id]?.units[unit];
@@ -94,9 +94,10 @@ export class Served {
   }
 
   /**
-   * The version that a target means. What ran before is what git has, whatever a pipeline remembers of deploys that were given up. If the version
-   * was committed once, or none of the updates has landed, that is what is committed; if an update has landed, it is what was committed before it.
-   * If others have committed during a deploy, taking it back goes back to what they committed.
+   * The version that a target stands for. The version before a deploy comes from git, not from a pipeline's memory of
+   * abandoned deploys. If the version was once committed, or none of the updates has landed, it is the committed
+   * version; if an update has landed, it is the version committed before. If others have committed during a deploy,
+   * reverting goes back to their version.
    */
   meant({ unit = '', version, updatedBy = [] }: Pick<Target, 'version' | 'updatedBy'> & { unit?: string }): string {
     const { replaced, interrupted, commits, committed, landed } = this.service;
@@ -119,7 +120,7 @@ export class Served {
     return [...new Set(all.flatMap(({ units }) => Object.values(units).map(({ version }) => version)))];
   }
 
-  /** As the updates see it. */
+  /** The view of the service for updates. */
   updatable(): Updatable {
     const { committed, contents } = this.service;
     const hasVersion = (version: string): boolean => version === committed || contents[version] !== undefined;

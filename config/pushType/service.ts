@@ -3,10 +3,10 @@ import type { Content } from '../../domain/config/subscriber';
 import { ExtensionError } from '../../sdk/server';
 import type { Service } from './memory';
 
-/** What the `config` of a deploy says. */
+/** The `config` of a deploy. */
 export interface ConfigPush {
   readonly repository: string;
-  /** Those that the pipeline owns; one that ends with a slash means all below. */
+  /** The paths that the pipeline owns; a final slash means all below. */
   readonly paths: readonly string[];
 }
 
@@ -33,10 +33,10 @@ export const newService = ({ repository, paths }: ConfigPush): Service => ({
   },
 });
 
-/** @throws ExtensionError where a change goes beyond the paths of the pipeline */
+/** @throws ExtensionError if a change exceeds the paths of the pipeline */
 export function refuseForeign({ paths }: ConfigPush, version: string, content: Content): void {
   const foreign = Object.keys(content).find((path) => !isOwned(paths, path));
   if (foreign === undefined) return;
-  const text = `${version} changes ${foreign}, which config.paths does not name: ${paths.join(', ')}; propose what belongs to different pipelines as changes of their own, or have one pipeline own all of it`;
+  const text = `${version} changes ${foreign}, which config.paths does not name: ${paths.join(', ')}; propose separate changes for different pipelines, or let one pipeline own all of it`;
   throw new ExtensionError('not-deployable', text, { status: 409 });
 }

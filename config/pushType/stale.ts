@@ -5,7 +5,7 @@ import type { Served } from './served';
 
 /** Overrides of updates that are over come back with an old backup of the store. */
 
-/** What is exposed on a path, once those that are stale are taken away. */
+/** The overrides of a path, after removing stale ones. */
 export async function presentOverrides(
   served: Served,
   { storeOf }: Pick<ConfigPorts, 'storeOf'>,
@@ -23,13 +23,13 @@ export async function presentOverrides(
   return all.filter(({ id }) => !stale.has(id));
 }
 
-/** Takes the stale ones away from every path that a version of the service has. */
+/** Removes stale overrides from every path of the service's versions. */
 export async function sweepOverrides(served: Served, ports: Pick<ConfigPorts, 'storeOf'>): Promise<void> {
   const paths = new Set(Object.values(served.service.contents).flatMap((content) => Object.keys(content)));
   for (const path of paths) await presentOverrides(served, ports, path);
 }
 
-/** Of an update that is remembered, and that exposes nothing any more. */
+/** Whether an override belongs to a known update that exposes nothing any more. */
 const isStale = ({ state }: Served, id: string): boolean =>
   state.updates[updateNamedBy(id)] !== undefined &&
   Object.values(state.services).every(({ exposed }) => exposed[id] === undefined);

@@ -8,12 +8,12 @@ export interface SteppingPorts {
 }
 
 const EVERY_MS = 500;
-/** One whose store is slow waits for that alone. */
+/** The number of services stepped at once; a slow store delays only its own. */
 const AT_ONCE = 16;
 
 /** Advances moving services even without requests: after a restart, and when a deploy has been given up. */
 export class ServiceStepper {
-  /** Why services make no step, by name. */
+  /** Why services make no progress, by name. */
   readonly troubles = new Map<string, string>();
 
   constructor(
@@ -33,7 +33,7 @@ export class ServiceStepper {
     }
   }
 
-  /** Nothing is to be done for a service that has made room for another. */
+  /** A service that has made room for another needs no steps. */
   private forget(): void {
     const known = new Set(this.fleet.services);
     for (const name of this.troubles.keys()) if (!known.has(name)) this.troubles.delete(name);

@@ -17,7 +17,7 @@ export interface Subscriber {
 
 export type Subscribers = ReadonlyMap<string, Subscriber>;
 
-/** Who reads these paths, by host. */
+/** The subscribers of these paths, by host. */
 export async function subscribersOf(
   store: ConfigStore,
   repository: string,
@@ -33,7 +33,7 @@ export async function subscribersOf(
   return found;
 }
 
-/** Where hosts without a region are. */
+/** The region of hosts without one. */
 const NOWHERE = 'all';
 
 const unitName = (service: string, region: string): string => `${service}:${region}`;
@@ -44,7 +44,7 @@ export const regionOf = (service: string, unit: string): string | undefined => {
   return region === NOWHERE ? undefined : region;
 };
 
-/** What all of these hosts say of themselves but for what a unit says itself, as much of it as a unit may have. */
+/** The labels shared by all of these hosts, without those that a unit already has, within the limits of a unit. */
 export function sharedLabels(subscribers: readonly Subscriber[], own: readonly string[]): Record<string, string> {
   const [first, ...others] = subscribers;
   const { labels: most, labelLength } = FLEET_LIMITS;
@@ -54,7 +54,7 @@ export function sharedLabels(subscribers: readonly Subscriber[], own: readonly s
   return Object.fromEntries(shared.sort(([one], [other]) => (one < other ? -1 : 1)).slice(0, most - own.length));
 }
 
-/** Gives everybody who came a slot, marks those who left, and says of each whether it lives on its version. */
+/** Gives every new host a slot, marks those that left, and records for each whether it has its version. */
 export function seat(
   name: string,
   service: Service,
@@ -81,7 +81,7 @@ export function seat(
       const of = state.units[unit];
       const slot = of?.slots[index];
       if (of === undefined || slot === undefined) return;
-      // What it had may have been taken back meanwhile. An update that still means it takes it again.
+      // Its version may have been reverted meanwhile. A running update that includes it updates it again.
       if (slot.gone && isHere) Object.assign(slot, newSlot(name, service, unit, of, host));
       lookAtSlot(service, slot, isHere ? subscriber : undefined);
     });
@@ -89,11 +89,11 @@ export function seat(
   forgetEmpty(service, state, nowMs);
 }
 
-/** The same hosts are first in each deploy, so that a share of them is a range. */
+/** The same hosts come first in each deploy, so that a share is a range. */
 const hostsByPlace = (name: string, hosts: readonly string[]): string[] =>
   hosts.toSorted((one, other) => placeOf(name, one) - placeOf(name, other));
 
-/** A unit that is new is to be on what all others are to be on, so that a version which is to land still does. */
+/** A new unit gets the version of all others, so that a pending landing still happens. */
 export function seatsOf(service: Service, state: ConfigState, unit: string): { hosts: string[]; unit: UnitState } {
   const { version, update } = commonOf(service, state) ?? { version: service.committed, update: null };
   const hosts = (service.hosts[unit] ??= []);
@@ -101,14 +101,14 @@ export function seatsOf(service: Service, state: ConfigState, unit: string): { h
   return { hosts, unit: state.units[unit] };
 }
 
-/** A unit that all hosts have left follows the others: nobody in it has to be brought to anything. */
+/** A unit without hosts follows the others, because none of its hosts needs an update. */
 function alignEmpty(service: Service, state: ConfigState): void {
   const common = commonOf(service, state);
   for (const unit of Object.keys(service.hosts).map((id) => unitOf(state, id)))
     if (common && isEmpty(unit) && unit.version !== common.version) Object.assign(unit, common);
 }
 
-/** What all units that have hosts are to be on; undefined where they differ. */
+/** The target version of all units with hosts; undefined if they differ. */
 function commonOf(service: Service, state: ConfigState): Pick<UnitState, 'version' | 'update'> | undefined {
   const units = Object.keys(service.hosts).map((id) => unitOf(state, id));
   const there = units.filter((unit) => !isEmpty(unit));
@@ -117,7 +117,7 @@ function commonOf(service: Service, state: ConfigState): Pick<UnitState, 'versio
   return first && isOne ? { version: first.version, update: first.update } : undefined;
 }
 
-/** Who joins has what is committed, or has come to be for the whole unit, or stands in a share. */
+/** A joining host gets the committed version, that of a whole-unit update, or that of a share. */
 function newSlot(name: string, { shares }: Service, id: string, unit: UnitState, host: string): Slot {
   const share = Object.entries(shares).find(([, { unit: of, below }]) => of === id && placeOf(name, host) < below);
   const [version, update] = share ? [share[1].version, share[0]] : [unit.version, unit.update];
@@ -131,7 +131,7 @@ function lookAtSlot({ contents }: Service, slot: Slot, subscriber: Subscriber | 
   slot.state = state === 'live' ? 'live' : state === 'waiting' ? 'updating' : 'down';
 }
 
-/** Why hosts of a slot refuse what they have. */
+/** Why hosts of a slot refuse their version. */
 export function refusalOf(service: Service, slot: Slot, subscriber: Subscriber | undefined): string | undefined {
   const state = subscriberState(service.contents[slot.version] ?? {}, subscriber?.has ?? []);
   return typeof state === 'object' ? state.refused : undefined;

@@ -5,16 +5,19 @@ import type { ConfigPorts } from './ports';
 import type { Served } from './served';
 import { refuseForeign } from './service';
 
-/** A version that somebody asks for, and the artifacts that it is made of. */
+/** A requested version, and its artifacts. */
 export interface WantedVersion {
   readonly unit?: string;
   readonly version: string;
   readonly artifacts: readonly Artifact[];
-  /** Of those that a revert asks for: the updates that it takes back. */
+  /** For a version of a revert: the updates to undo. */
   readonly updatedBy?: string[] | undefined;
 }
 
-/** What these versions say is remembered, and what nobody needs any more is not. @throws ExtensionError as `contentOf` and `refuseForeign` do */
+/**
+ * Remembers the contents of these versions, and forgets unneeded ones. @throws ExtensionError as `contentOf` and
+ * `refuseForeign` do
+ */
 export async function learnVersions(
   served: Served,
   ports: ConfigPorts,
@@ -38,10 +41,10 @@ export async function learnVersions(
   );
 }
 
-/** So many versions that somebody committed by hand are kept: no change says again what they were, and a revert may name one. */
+/** The number of manually committed versions kept: no change has their contents, and a revert may need one. */
 const BY_HAND = 20;
 
-/** What no slot is on, and no update that is remembered brings. */
+/** Forgets versions that no slot has and no known update needs. */
 function forgetVersions(served: Served, asked: readonly string[]): void {
   const { service, state, units } = served;
   const slots = units.flatMap((id): Pick<Slot, 'version'>[] => [served.unit(id), ...served.unit(id).slots]);

@@ -5,19 +5,19 @@ import type { Blobs } from './gitTree';
 
 const KEPT = 50_000;
 
-/** Texts of blobs, from memory where they are known. */
+/** Texts of blobs, cached in memory. */
 export class BlobTexts {
   private readonly blobs: Blobs = new Map();
 
   constructor(private readonly git: Git) {}
 
-  /** By path. @throws ConveyorError `config-file-unusable` for one that is too large or no text */
+  /** By path. @throws ConveyorError `config-file-unusable` for one that is too large or not text */
   async of(wanted: readonly { readonly path: string; readonly blob: string }[]): Promise<ReadonlyMap<string, string>> {
     if (this.blobs.size > KEPT) this.blobs.clear();
     const unknown = wanted.filter(({ blob }) => !this.blobs.has(blob));
     const ids = unknown.map(({ blob }) => blob);
     const found = await lookUp(this.git, ids);
-    // Before it is read: one that is too large would be the end of git, time and again.
+    // Checked before reading, because an oversized one would kill git again and again.
     unknown.forEach(({ path }, index) => admitFile(path, found[index]?.bytes ?? 0));
     const contents = await blobsOf(this.git, ids);
     unknown.forEach(({ path, blob }, index) => this.blobs.set(blob, textOf(path, contents[index] ?? Buffer.alloc(0))));

@@ -1,16 +1,16 @@
 import { hasBlobId } from '../../sdk/blobId';
 import type { Git } from './git';
 
-/** A file of a change: what it was in the base, and what it becomes. A blob of null: it does not exist. */
+/** A file of a change: its blobs in the base and afterwards; null if it does not exist. */
 export interface Delta {
   readonly path: string;
   readonly before: string | null;
   readonly after: string | null;
-  /** What it becomes is a symbolic link or another repository. */
+  /** Afterwards it is a symbolic link or another repository. */
   readonly isLink: boolean;
 }
 
-/** What of a commit people and programs read. */
+/** The fields of a commit that people and programs read. */
 export interface CommitInfo {
   readonly commit: string;
   readonly parents: readonly string[];
@@ -61,14 +61,14 @@ export async function changeLandedFrom(git: Git, proposed: string, head: string)
   return found.find(({ body }) => body.endsWith(`Proposed-as: ${proposed}`))?.change ?? null;
 }
 
-/** What was last to change a file on the branch: a change, or a commit of somebody who pushed it. */
+/** The last change of a file on the branch: a change, or a pushed commit. */
 export async function lastToChange(git: Git, path: string, head: string): Promise<string> {
   const [last] = await logOf(git, ['-1', head], [path]);
   if (last === undefined) return 'a commit of the branch';
   return last.change === null ? `the commit ${last.commit.slice(0, 12)}` : `change ${last.change}`;
 }
 
-/** What each of these commits changes against its first parent, by commit. One process for all of them. */
+/** The changes of each commit against its first parent, by commit. One process reads all of them. */
 export async function deltasOf(git: Git, commits: readonly string[]): Promise<ReadonlyMap<string, readonly Delta[]>> {
   const found = new Map<string, readonly Delta[]>(commits.map((commit) => [commit, []]));
   if (commits.length === 0) return found;
@@ -88,7 +88,7 @@ export async function deltasOf(git: Git, commits: readonly string[]): Promise<Re
   return found;
 }
 
-/** What `diff-tree -z --raw` says of two trees. */
+/** Parses the output of `diff-tree -z --raw`. */
 export function deltasOfRaw(text: string): readonly Delta[] {
   const fields = text.split('\0').filter((field) => field !== '');
   return Array.from({ length: Math.floor(fields.length / 2) }, (_, index) =>
@@ -96,7 +96,7 @@ export function deltasOfRaw(text: string): readonly Delta[] {
   );
 }
 
-/** Without it a merge changes nothing. */
+/** Without it a merge shows no changes. */
 const FIRST_PARENT = '--diff-merges=first-parent';
 const NOTHING = /^0+$/;
 
@@ -112,7 +112,10 @@ function deltaOf(row: string, path: string): Delta {
   };
 }
 
-/** What lies at these places, each `<commit>:<path>` or an object: its id and type, or null. One process for all of them. */
+/**
+ * The id and type of the objects at these places, each `<commit>:<path>` or an object id; null if missing. One process
+ * reads all of them.
+ */
 export async function lookUp(
   git: Git,
   places: readonly string[],
@@ -126,14 +129,14 @@ export async function lookUp(
   });
 }
 
-/** The contents of blobs, in order. @throws ConveyorError `config-repository-unusable` where one is missing or corrupt */
+/** The contents of blobs, in order. @throws ConveyorError `config-repository-unusable` if one is missing or corrupt */
 export async function blobsOf(git: Git, ids: readonly string[]): Promise<readonly Buffer[]> {
   const blobs: Buffer[] = [];
   for (let at = 0; at < ids.length; at += TOGETHER) blobs.push(...(await someBlobs(git, ids.slice(at, at + TOGETHER))));
   return blobs;
 }
 
-/** So many files, each as large as one may be, are less than git may answer. */
+/** The number of files read together: at the maximum size they still fit into one answer of git. */
 const TOGETHER = 200;
 
 async function someBlobs(git: Git, ids: readonly string[]): Promise<readonly Buffer[]> {
@@ -145,7 +148,7 @@ async function someBlobs(git: Git, ids: readonly string[]): Promise<readonly Buf
     const header = out.subarray(at, end).toString();
     const size = /^[0-9a-f]+ blob (\d+)$/.exec(header)?.[1];
     const blob = out.subarray(end + 1, end + 1 + Number(size));
-    // git itself notices a damaged file of an object, but none that holds another one.
+    // git itself notices a damaged object file, but not one with the content of another object.
     if (size === undefined || !hasBlobId(blob, id))
       throw git.failure(['cat-file'], `fatal: the object ${id} is missing or corrupt`);
     blobs.push(blob);

@@ -9,9 +9,9 @@ import { entriesOf, gitTree } from './gitTree';
 import type { ConfigRepository } from './repository';
 import { makerOf, pathOfValue } from './revalue';
 
-/** From which files a value comes, or to which values a file contributes. */
+/** The files of a value, or the values to which a file contributes. */
 export interface Dependencies {
-  /** The file that makes it first; empty for what is not a value. */
+  /** The file that makes the value comes first; empty if the path is not a value. */
   readonly files: readonly string[];
   readonly contributesTo: readonly string[];
 }
@@ -20,7 +20,10 @@ export interface Dependencies {
 export const listValues = (path: string, { files, contributesTo }: Dependencies): readonly string[] =>
   files.length > 0 ? [path] : contributesTo;
 
-/** As a commit has it: the imports say so, and nothing runs. @throws ConveyorError for a source that cannot be read */
+/**
+ * Computed for a commit from the imports, without running programs. @throws ConveyorError for a source that cannot be
+ * read
+ */
 export async function dependenciesAt(
   repository: ConfigRepository,
   commit: string | null,

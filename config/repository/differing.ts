@@ -7,15 +7,15 @@ import type { ConfigRepository } from './repository';
 
 /** The changes of a proposal, for people to read. */
 export interface Difference {
-  /** The commit that it is compared with; null: with nothing at all. */
+  /** The commit that it is compared with; null for an empty branch. */
   readonly base: string | null;
   /** Sources, in order. */
   readonly files: readonly string[];
-  /** The ones among them that are then gone. */
+  /** The deleted ones among them. */
   readonly deleted: readonly string[];
-  /** In order of their paths; null: none. */
+  /** In order of their paths; null means no value. */
   readonly values: readonly { readonly path: string; readonly before: string | null; readonly after: string | null }[];
-  /** Why it could not be proposed as it is. */
+  /** The problems that prevent a proposal. */
   readonly problems: readonly { readonly code: string; readonly message: string; readonly hint: string }[];
 }
 

@@ -4,6 +4,7 @@ import { CONFIG_LIMITS } from '../../domain/limits';
 import { LINES, whyNotPlain } from '../../domain/plainText';
 import type { Excess } from '../../domain/unfit';
 import { lastToChange, lookUp } from './commits';
+import { GROUPS_TRAILER, hasGroupsTrailer } from './rights';
 import type { ConfigRepository } from './repository';
 import { blobId } from '../../sdk/blobId';
 import { type Edits, type Revalued } from './revalue';
@@ -27,6 +28,8 @@ export async function requireFit(repository: ConfigRepository, draft: Draft, mes
   if (excess !== undefined) throw unfitError(excess);
   const why = whyNotPlain(message, LINES);
   if (why !== undefined) throw unfitError({ what: CONFIG_LIMITS.message.of, why });
+  if (hasGroupsTrailer(message))
+    throw unfitError({ what: CONFIG_LIMITS.message.of, why: `only a server writes ${GROUPS_TRAILER}` });
   await refuseConflict(repository, draft);
 }
 

@@ -1,19 +1,19 @@
 import { spawn } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { conveyorError } from '../../domain/errors';
+import { replaceFileSync } from '../../sdk/replaceFile';
 
-/** What a command of git left behind. */
+/** The result of a git command. */
 interface Ran {
   readonly code: number;
   readonly out: Buffer;
   readonly err: string;
 }
 
-/** A server that hangs must not hang a landing strip. */
+/** A hanging server must not block the landing queue. */
 const TIMEOUT_MS = 120_000;
-/** More than any answer of ours; what it holds is cut by limits of their own. */
+/** More than any answer that we need; contents have their own limits. */
 const MAX_OUTPUT = 256 * 1024 * 1024;
 
 /** Each of these settings could run a program that a repository names. Values here take precedence over the repository's own. */
@@ -25,7 +25,7 @@ const NO_PROGRAMS = [
 ].flatMap((setting) => ['-c', setting]);
 
 const SETTINGS = [
-  // A server that accepts a connection and sends nothing.
+  // Limits for a server that accepts a connection but sends nothing.
   ...['http.lowSpeedLimit=1', 'http.lowSpeedTime=30'],
   ...['core.quotePath=false', 'fastimport.unpackLimit=1000'],
 ].flatMap((setting) => ['-c', setting]);
@@ -43,28 +43,29 @@ const OWN_SETTINGS = '[core]\n\trepositoryformatversion = 0\n\tbare = true\n';
 export class Git {
   constructor(
     readonly directory: string,
-    /** As errors name it. */
+    /** Its name in errors. */
     readonly repository: string,
     private readonly timeoutMs: number = TIMEOUT_MS,
   ) {}
 
   /**
-   * Makes the repository, or finds it; from then on it has only our settings.
+   * Creates or opens the repository; from then on it has only our settings.
    * @throws ConveyorError `config-repository-unusable`, `config-repository-unreachable`
    */
   async init(branch = 'main'): Promise<void> {
     const config = join(this.directory, 'config');
     if (!existsSync(join(this.directory, 'HEAD')))
       await this.text(['init', '--quiet', '--bare', '--template=', `--initial-branch=${branch}`, this.directory]);
-    // Another process may be about to make it.
+    // Another process may be creating it.
     if (existsSync(config) && readFileSync(config, 'utf8') === OWN_SETTINGS) return;
-    // Replace it atomically: other processes read it.
-    const next = `${config}.${randomUUID()}`;
-    writeFileSync(next, OWN_SETTINGS);
-    renameSync(next, config);
+    // Other processes may be reading it.
+    replaceFileSync(config, OWN_SETTINGS, { mode: 0o644 });
   }
 
-  /** What it prints. @throws ConveyorError `config-repository-unusable`, `config-repository-unreachable` */
+  /**
+   * Runs a command and returns its output. @throws ConveyorError `config-repository-unusable`,
+   * `config-repository-unreachable`
+   */
   async text(args: readonly string[], input?: string | Buffer): Promise<string> {
     return (await this.bytes(args, input)).toString('utf8');
   }
@@ -75,12 +76,12 @@ export class Git {
     throw this.failure(args, ran.err);
   }
 
-  /** Whatever its exit code. It contacts no other repository, even if an object is missing that one of them has. */
+  /** Runs a command and accepts any exit code. It contacts no other repository, even for missing objects. */
   run(args: readonly string[], input: string | Buffer = ''): Promise<Ran> {
     return this.start(args, input, '');
   }
 
-  /** The same, for a command that talks to another repository. */
+  /** The same, for a command that contacts another repository. */
   exchange(args: readonly string[]): Promise<Ran> {
     return this.start(args, '', PROTOCOLS);
   }
@@ -91,7 +92,8 @@ export class Git {
         cwd: '/',
         env: { ...environment(), GIT_ALLOW_PROTOCOL: protocols },
         stdio: ['pipe', 'pipe', 'pipe'],
-        // A group of its own: the programs that git starts for a connection would outlive it, and keep its output open.
+        // It has its own process group, because programs that git starts for a connection would outlive it and keep its
+        // output open.
         detached: true,
       });
       const end = (): void => killGroup(child.pid);
@@ -105,7 +107,7 @@ export class Git {
         else out.push(chunk);
       });
       child.stderr.setEncoding('utf8').on('data', (text: string) => void (err = (err + text).slice(-4_000)));
-      // It may have ended before it had read all.
+      // It may have ended before it read all input.
       child.stdin.on('error', () => undefined);
       child.on('error', (error) => {
         clearTimeout(timer);
@@ -113,7 +115,7 @@ export class Git {
       });
       child.on('close', (code, signal) => {
         clearTimeout(timer);
-        // What answers too much may have ended by itself before it was killed.
+        // A process with too much output may have ended by itself before the kill.
         const isCut = signal !== null || size > MAX_OUTPUT;
         const cut = `git ${args[0] ?? ''} was ended by ${signal ?? 'us'}, after ${this.timeoutMs / 1_000}s or ${MAX_OUTPUT} bytes`;
         resolve(
@@ -136,7 +138,7 @@ export class Git {
     });
   }
 
-  /** Where this machine has no git, another one may. */
+  /** This machine may lack git, but another one may have it. */
   private unstarted({ message }: Error): Error {
     return conveyorError('config-repository-unreachable', {
       repository: this.repository,

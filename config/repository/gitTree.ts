@@ -3,7 +3,7 @@ import { conveyorError } from '../../domain/errors';
 import { blobsOf } from './commits';
 import type { Git } from './git';
 
-/** A file as git lists it. */
+/** A file in a git tree. */
 export interface TreeEntry {
   readonly path: string;
   readonly blob: string;
@@ -26,10 +26,10 @@ export async function entriesOf(git: Git, tree: string): Promise<readonly TreeEn
 export const linkRefused = (file: string): Error =>
   conveyorError('config-file-unusable', { file, why: 'it is a symbolic link or another repository' });
 
-/** Contents by blob: trees that follow each other share nearly all of theirs. */
+/** Contents by blob: successive trees share nearly all of them. */
 export type Blobs = Map<string, string>;
 
-/** The sources of a commit. Its files are read at once, but for those that are known. */
+/** The sources of a commit. All unknown files are read at once. */
 export async function gitTree(git: Git, entries: readonly TreeEntry[], blobs: Blobs): Promise<SourceTree> {
   const sources = entries.filter(({ path }) => !path.startsWith(`${VALUES}/`));
   const unknown = sources.filter(({ blob }) => !blobs.has(blob));

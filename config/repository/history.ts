@@ -10,7 +10,10 @@ export async function deltaBetween(git: Git, from: string | null, to: string | n
   return deltasOfRaw(await git.text(['diff-tree', ...flags, from ?? NOTHING, to ?? NOTHING]));
 }
 
-/** The commits after one, up to the head, oldest first, each the first parent of the next; null where that one is not among them. */
+/**
+ * The commits after one, up to the head, oldest first, each the first parent of the next; null if the start is not
+ * among them.
+ */
 export async function firstParents(git: Git, head: string, after: string | null): Promise<readonly string[] | null> {
   const range = after === null ? [head] : [`${after}..${head}`];
   if (after !== null) {
@@ -20,6 +23,6 @@ export async function firstParents(git: Git, head: string, after: string | null)
   const text = await git.text(['rev-list', '--first-parent', '--reverse', '--parents', ...range, '--']);
   const rows = text.split('\n').filter((row) => row !== '');
   const before = rows[0]?.split(' ')[1] ?? null;
-  // A range leaves out what the other commit can reach, be it on another line.
+  // A range leaves out everything reachable from the other commit, even on another line.
   return rows.length > 0 && before === after ? rows.map((row) => row.slice(0, row.search(/ |$/))) : null;
 }

@@ -1,6 +1,6 @@
 import type { Git } from './git';
 
-/** A commit that is to be made: what changes against its parent, a blob by its id or a text. */
+/** A commit to create: the files that differ from its parent, each a blob id or a text. */
 export interface NewCommit {
   /** A commit, or the index of an earlier one of the same import. */
   readonly parent: string | number | null;
@@ -15,9 +15,8 @@ export type NewFile =
   | { readonly path: string; readonly gone: true };
 
 /**
- * Makes commits, one on top of the other or not, in one process and without a work tree.
- * @param ref holds the last one; an own one for each import
- * @returns their ids, in order
+ * Creates commits, stacked or not, in one process and without a work tree. @param ref keeps the last one; unique for
+ * each import @returns their ids, in order
  */
 export async function makeCommits(
   git: Git,
@@ -35,7 +34,7 @@ export async function makeCommits(
   };
   const who = (name: string): string => `${plainName(name)} <${mailOf(name)}> ${Math.floor(nowMs / 1_000)} +0000`;
   commits.forEach(({ parent, author, message, files }, index) => {
-    // Begins anew, so that a commit that does not follow the one before it may come after it.
+    // Resets the ref, so that the commit need not follow the one before.
     say(`reset ${ref}\n\ncommit ${ref}\nmark :${index + 1}\nauthor ${who(author)}\ncommitter ${who('Conveyor')}\n`);
     data(message);
     if (parent !== null) say(`from ${typeof parent === 'number' ? `:${parent + 1}` : parent}\n`);

@@ -8,7 +8,7 @@ import { makeCommits } from './importing';
 import { Pass, refusalOfError } from './pass';
 import type { ChangeRef, ConfigRepository } from './repository';
 
-/** Somebody else pushed to the branch meanwhile; a strip that loses so often is not alone. */
+/** The number of retries after pushes of others; more conflicts mean that another process lands, too. */
 const LANDING_TRIES = 20;
 
 interface Refs {
@@ -16,7 +16,7 @@ interface Refs {
   readonly unknown: ReadonlyMap<number, Refusal>;
 }
 
-/** Lands changes in order, each once, whoever else pushes, and however often it is asked. */
+/** Lands changes in order, each once, despite other pushes and repeated requests. */
 export class Lander {
   private readonly texts: BlobTexts;
   private known: { readonly head: string | null; readonly files: Map<string, string> } | null = null;
@@ -29,8 +29,8 @@ export class Lander {
   }
 
   /**
-   * @param commits by change, where it has to be this one: who could move the ref of a change could land what nobody has seen
-   * @throws ConveyorError for what concerns no single change, such as a repository that does not answer
+   * @param commits the required commit of each change, because moving the ref of a change could otherwise land unseen
+   * content @throws ConveyorError for problems of no single change, such as a silent repository
    */
   async land(
     changes: readonly number[],
@@ -61,8 +61,9 @@ export class Lander {
     const commits = refs.map(({ commit }) => commit);
     const [deltas, infos] = [await deltasOf(repository.git, commits), await this.infosOf(commits)];
     const { texts, memory } = this;
+    const { name, programs, rightsOf } = repository.ref;
     const pass = new Pass(
-      { git: repository.git, texts, memory, programs: repository.ref.programs },
+      { git: repository.git, texts, memory, repository: name, programs, rightsOf },
       await this.filesAt(head),
       head,
     );
@@ -76,7 +77,7 @@ export class Lander {
     });
   }
 
-  /** Those that are commits; the others are refused, and keep nobody else from landing. */
+  /** The changes with valid commits; the others are refused and do not block the rest. */
   private async refsOf(changes: readonly number[], wanted: Readonly<Record<number, string>>): Promise<Refs> {
     try {
       return this.wantedOf(await this.repository.changesOf(changes), wanted);
@@ -119,7 +120,7 @@ export class Lander {
     return new Map(this.known.files);
   }
 
-  /** Null: somebody else was first, and all of it has to be looked at anew. */
+  /** Null if another push was first, and everything has to be checked again. */
   private async commit(pass: Pass, head: string | null, nowMs: number): Promise<ReadonlyMap<number, string> | null> {
     const { repository } = this;
     if (pass.commits.length === 0) return new Map();

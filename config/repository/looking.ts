@@ -11,7 +11,7 @@ export interface ShownValue {
   readonly value: string;
 }
 
-/** As it is on the branch, or as a change would have it. @throws ConveyorError `not-found`, `config-change-unknown` */
+/** The value on the branch, or in a change. @throws ConveyorError `not-found`, `config-change-unknown` */
 export async function readShownValue(
   repository: ConfigRepository,
   path: string,
@@ -32,13 +32,13 @@ export async function lookAtChange(repository: ConfigRepository, change: number)
   throw conveyorError('config-change-unknown', { repository: repository.ref.name, change });
 }
 
-/** The sources of a commit by their paths, each with the name that git has for its text. */
+/** The sources of a commit by path, each with the git id of its text. */
 export interface SourceList {
   readonly commit: string | null;
   readonly files: Readonly<Record<string, string>>;
 }
 
-/** @param base null: the newest of the branch @throws ConveyorError `usage` for what is not on it */
+/** @param base null for the newest commit of the branch @throws ConveyorError `usage` for a commit that is not on it */
 export async function listSources(repository: ConfigRepository, base: string | null): Promise<SourceList> {
   const head = await repository.head();
   const commit = base === null ? head : await repository.ancestor(base, head);
@@ -47,7 +47,7 @@ export async function listSources(repository: ConfigRepository, base: string | n
   return { commit, files: Object.fromEntries(sources.map(({ path, blob }) => [path, blob])) };
 }
 
-/** The text of a version, which is git's id of the blob; null where this copy has no such blob. */
+/** The text of a version, which is a git blob id; null if this copy has no such blob. */
 export async function readVersion({ git }: ConfigRepository, version: string): Promise<string | null> {
   const [found] = /^[0-9a-f]{40,64}$/.test(version) ? await lookUp(git, [version]) : [];
   if (found?.type !== 'blob') return null;

@@ -1,4 +1,5 @@
 import { ConveyorError, conveyorError } from '../../domain/errors';
+import type { TouchedPath } from '../../domain/access/paths';
 import { refuseTooMuch } from '../../domain/config/commits';
 import type { Refusal } from '../../domain/config/landing';
 import type { RunMemory } from '../compiler/run';
@@ -11,13 +12,17 @@ import { linkRefused } from './gitTree';
 import type { NewCommit, NewFile } from './importing';
 import type { ChangeRef } from './repository';
 import { blobId } from '../../sdk/blobId';
-import { revalue } from './revalue';
+import { groupsIn, requirePaths, TAKES_BACK, touchedPaths, type RightsOf } from './rights';
+import { makerOf, revalue } from './revalue';
 
 interface PassParts {
   readonly git: Git;
   readonly texts: BlobTexts;
   readonly memory: RunMemory | undefined;
-  readonly programs: ProgramWalls | undefined;
+  readonly programs?: ProgramWalls | undefined;
+  /** Its name. */
+  readonly repository: string;
+  readonly rightsOf?: RightsOf | undefined;
 }
 
 /** One look at the branch: changes on top of it, and of each other. */
@@ -29,7 +34,7 @@ export class Pass {
 
   constructor(
     private readonly parts: PassParts,
-    /** Blobs by path, with what was taken so far. */
+    /** Blobs by path, including changes accepted so far. */
     readonly files: Map<string, string>,
     private readonly head: string | null,
   ) {}
@@ -40,7 +45,8 @@ export class Pass {
       for (const source of sources) requireSource(source);
       const conflict = sources.find((delta) => !this.fits(delta));
       if (conflict !== undefined) throw await this.conflict(change, conflict.path);
-      await this.add(change, sources, info, commit);
+      const proposed = new Set(deltas.flatMap(({ path }) => (path.startsWith(`${VALUES}/`) ? path : [])));
+      await this.add({ change, commit }, { sources, proposed }, info);
     } catch (error) {
       if (!(error instanceof ConveyorError) || error.retryable || error.code === 'config-repository-unusable')
         throw error;
@@ -48,7 +54,9 @@ export class Pass {
     }
   }
 
-  /** A file has to be as the change found it, or already as it wants it; and no folder where it is a file, or the other way around. */
+  /**
+   * A file has to match the base or the result of the change, and must not be a folder in one and a file in the other.
+   */
   private fits({ path, before, after }: Delta): boolean {
     const now = this.files.get(path) ?? null;
     if (now !== before && now !== after) return false;
@@ -64,24 +72,38 @@ export class Pass {
   }
 
   private async conflict(change: number, file: string): Promise<ConveyorError> {
-    const winner = this.winners.get(file);
-    const by = winner === undefined ? await lastToChange(this.parts.git, file, this.head ?? '') : `change ${winner}`;
-    return conveyorError('config-conflict', { change, file, by });
+    return conveyorError('config-conflict', { change, file, by: await this.lastToChange(file) });
   }
 
+  /** Refuses a value that the change did not have, such as that of a program that later imports one of its modules. */
+  private async unproposed(change: number, value: string, deltas: readonly Delta[]): Promise<ConveyorError> {
+    const own = new Map(deltas.flatMap(({ path, after }) => (after === null ? [] : [[path, after] as const])));
+    const file = makerOf(value, own) ?? makerOf(value, this.files) ?? value;
+    const by = own.has(file) ? `change ${change}` : await this.lastToChange(file);
+    return conveyorError('config-conflict', { change, file, by, value });
+  }
+
+  private async lastToChange(file: string): Promise<string> {
+    const winner = this.winners.get(file);
+    return winner === undefined ? lastToChange(this.parts.git, file, this.head ?? '') : `change ${winner}`;
+  }
+
+  /** @param proposed the value files of the change: only these were shown to its pipeline and judged on hosts */
   private async add(
-    change: number,
-    deltas: readonly Delta[],
+    { change, commit }: ChangeRef,
+    { sources: deltas, proposed }: { readonly sources: readonly Delta[]; readonly proposed: ReadonlySet<string> },
     info: CommitInfo | undefined,
-    commit: string,
   ): Promise<void> {
     const texts = await this.textsOf(deltas);
     const edits = new Map(deltas.map(({ path, after }) => [path, after === null ? null : (texts.get(path) ?? '')]));
     const { values, problems } = await revalue(this.files, edits, (path) => texts.get(path) ?? '', this.parts);
     const [problem] = problems;
     if (problem !== undefined) throw problem;
-    // More values may come of it than when it was proposed, or nobody proposed it.
+    // It may now produce more values than when it was proposed, or it was never proposed.
     refuseTooMuch([...values].map(([path, value]) => ({ path, value })));
+    const unjudged = [...values.keys()].sort().find((path) => !proposed.has(`${VALUES}/${valueFile(path)}`));
+    if (unjudged !== undefined) throw await this.unproposed(change, unjudged, deltas);
+    this.requireRights(change, info, touchedPaths(edits.keys(), values.keys()));
     const files: NewFile[] = [];
     for (const { path, after } of deltas) {
       files.push(after === null ? { path, gone: true } : { path, blob: after });
@@ -100,7 +122,15 @@ export class Pass {
     this.landed.push(change);
   }
 
-  /** What revaluing may read: what changes, programs and modules, schemas and what these judge. */
+  /** The author of the commit needs the rights under the present settings. @throws ConveyorError `not-permitted` */
+  private requireRights(change: number, info: CommitInfo | undefined, touched: readonly TouchedPath[]): void {
+    const { rightsOf, repository } = this.parts;
+    const author = info?.author ?? 'unknown';
+    if (rightsOf === undefined || author === TAKES_BACK) return;
+    requirePaths(rightsOf(author, groupsIn(info?.body ?? '')), touched, repository, change);
+  }
+
+  /** The files that recompiling may read: changed files, programs and modules, schemas and their raw files. */
   private async textsOf(deltas: readonly Delta[]): Promise<ReadonlyMap<string, string>> {
     const isCode =
       [...this.files.keys()].some((path) => path.endsWith('.ts')) || deltas.some(({ path }) => path.endsWith('.ts'));
@@ -119,11 +149,11 @@ export class Pass {
   }
 }
 
-/** A change that somebody made by hand may hold anything. @throws ConveyorError `config-file-unusable` */
+/** A hand-made change may contain anything. @throws ConveyorError `config-file-unusable` */
 function requireSource({ path, isLink }: Delta): void {
   admitFile(path, 0);
   if (isLink) throw linkRefused(path);
-  // Git cannot check out a commit that has a folder .git.
+  // Git cannot check out a commit with a .git folder.
   const why = whyNotSource(path);
   if (why !== undefined) throw conveyorError('config-file-unusable', { file: path, why });
 }

@@ -1,4 +1,5 @@
 import { refuseUnreleasable, type OwnedPaths } from '../../domain/config/ownership';
+import type { PathRights } from '../../domain/access/paths';
 import { conveyorError } from '../../domain/errors';
 import { canonicalValue, NoJson } from '../compiler/child/canonical';
 import type { RunMemory } from '../compiler/run';
@@ -6,6 +7,7 @@ import { admitFile, kindOf, textOf, valueFile, VALUES, whyNotSource, type Source
 import { requireFit, type Draft } from './fit';
 import { entriesOf, gitTree, type Blobs } from './gitTree';
 import { makeCommits, type NewFile } from './importing';
+import { groupsTrailer, requirePaths, touchedPaths } from './rights';
 import type { ConfigRepository } from './repository';
 import { blobId } from '../../sdk/blobId';
 import { revalue, type Edits } from './revalue';
@@ -14,9 +16,9 @@ export interface Proposal {
   readonly change: number;
   /** `N@<commit>`: the version of the artifact. */
   readonly version: string;
-  /** The commit that it is on top of; null for the first of a branch. */
+  /** Its parent commit; null for the first of a branch. */
   readonly base: string | null;
-  /** The values that it makes or takes away, in order. */
+  /** The values that it sets or deletes, in order. */
   readonly paths: readonly string[];
   /** The sources that it deletes, in order. */
   readonly deleted: readonly string[];
@@ -29,9 +31,13 @@ export interface Proposer {
   readonly nowMs: number;
   /** The paths that pipelines release; without them, any path may be changed. */
   readonly pipelines?: readonly OwnedPaths[];
+  /** The paths that the author may change; null or missing for all. */
+  readonly rights?: PathRights | null;
+  /** The groups of the author that only an identity provider knows: a landing trusts those named in the change. */
+  readonly groups?: readonly string[];
 }
 
-/** How a tree of sources differs from a commit; null: from nothing at all. */
+/** The differences of a tree of sources from a commit, or from an empty branch (null). */
 export async function createDraftFromTree(
   repository: ConfigRepository,
   base: string | null,
@@ -53,7 +59,7 @@ export async function createDraftFromTree(
   };
 }
 
-/** Sources as they are to become; null: gone. */
+/** The new texts of sources; null deletes one. */
 export async function createDraftFromEdits(
   repository: ConfigRepository,
   base: string | null,
@@ -84,7 +90,7 @@ export async function createDraftFromValues(
   const edits = new Map<string, string | null>();
   for (const [path, value] of Object.entries(values)) {
     const file = valueFile(path);
-    const why = whyNotSource(file) ?? (kindOf(file) === 'raw' ? undefined : 'it is the path of no value');
+    const why = whyNotSource(file) ?? (kindOf(file) === 'raw' ? undefined : 'it is not the path of a value');
     if (why !== undefined) throw conveyorError('config-file-unusable', { file: path, why });
     if (value !== null) {
       const text = file === path && typeof value === 'string' ? value : formatValueJson(path, value);
@@ -101,7 +107,7 @@ export async function createDraftFromValues(
   };
 }
 
-/** As a file of a folder has to be. @throws ConveyorError `config-file-unusable` */
+/** The checks for a file of a folder. @throws ConveyorError `config-file-unusable` */
 function requireText(file: string, text: string): void {
   const bytes = Buffer.from(text);
   admitFile(file, bytes.length);
@@ -121,15 +127,16 @@ function formatValueJson(path: string, value: unknown): string {
 }
 
 /**
- * Makes a change of a draft: one commit that holds sources and values, at a ref with a number of its own.
- * @throws the first of its problems; ConveyorError `config-unchanged`, `config-not-one-pipeline`, `config-conflict`, `over-limit`, `config-repository-unreachable`
+ * Creates a change from a draft: one commit with sources and values, at a numbered ref of its own.
+ * @throws the first of its problems; ConveyorError `config-unchanged`, `not-permitted`, `config-not-one-pipeline`,
+ * `config-conflict`, `over-limit`, `config-repository-unreachable`
  */
 export async function propose(repository: ConfigRepository, draft: Draft, by: Proposer): Promise<Proposal> {
   const made = await commitDraft(repository, draft, by);
   return toProposal(draft, made, await repository.number(made));
 }
 
-/** The same with a note at a ref of its own, which is set together with the change; null where there is such a note already. */
+/** The same, with a note at a separate ref that is set together with the change; null if the note already exists. */
 export async function proposeWithNote(
   repository: ConfigRepository,
   draft: Draft,
@@ -148,7 +155,7 @@ const toProposal = ({ base, values, edits }: Draft, commit: string, change: numb
   deleted: listDeleted(edits),
 });
 
-/** The sources that are then gone. */
+/** The deleted sources. */
 export const listDeleted = (edits: Edits): string[] =>
   [...edits].flatMap(([path, text]) => (text === null ? [path] : [])).sort();
 
@@ -156,19 +163,20 @@ export const listDeleted = (edits: Edits): string[] =>
 async function commitDraft(
   repository: ConfigRepository,
   draft: Draft,
-  { author, message, nowMs, pipelines = [] }: Proposer,
+  { author, message, nowMs, pipelines = [], rights = null, groups = [] }: Proposer,
 ): Promise<string> {
   await requireFit(repository, draft, message);
+  requirePaths(rights, touchedPaths(draft.edits.keys(), draft.values.keys()), repository.ref.name);
   refuseUnreleasable([...draft.values.keys()].sort(), pipelines);
   const own = `refs/drafts/${blobId(`${process.pid} ${nowMs} ${message} ${performance.now()}`)}`;
-  const commit = { parent: draft.base, author, message, files: newFiles(draft) };
+  const commit = { parent: draft.base, author, message: `${message}${groupsTrailer(groups)}`, files: newFiles(draft) };
   const [made = ''] = await makeCommits(repository.git, own, [commit], nowMs);
   await repository.git.run(['update-ref', '-d', own]);
   return made;
 }
 
 /** Sources and values in one commit, so that the reviewed text and the distributed values never come apart. */
-export const newFiles = ({ edits, values }: Pick<Draft, 'edits' | 'values'>): readonly NewFile[] => [
+const newFiles = ({ edits, values }: Pick<Draft, 'edits' | 'values'>): readonly NewFile[] => [
   ...[...edits].map(([path, text]) => toNewFile(path, text)),
   ...[...values].map(([path, text]) => toNewFile(`${VALUES}/${valueFile(path)}`, text)),
 ];

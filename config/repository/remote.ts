@@ -4,31 +4,33 @@ import { RECEIVE_HERE, type Git } from './git';
 
 export interface RemoteRef {
   readonly name: string;
-  /** A commit, or whatever it names. */
+  /** A commit, or any name of one. */
   readonly commit: string;
 }
 
-/** Sets a ref elsewhere if it still is what it was; '' stands for one that does not exist. */
+/** Sets a remote ref if it still has its former value; '' means that it does not exist. */
 export interface RefUpdate {
   readonly object: string;
   readonly ref: string;
   readonly was: string;
 }
 
-/** Another process of this machine works on the same copy. */
+/** Retries, because another process of this machine may use the same copy. */
 const FETCHES = 5;
 const BETWEEN_FETCHES_MS = 50;
-/** Each ref that is fetched is a file of its own in the copy, of which git looks at all: with 10,000 of them half as many changes land. */
+/**
+ * Each fetched ref is a separate file in the copy, and git reads all of them: 10,000 refs halve the rate of landings.
+ */
 const PACK_AFTER = 500;
 
-/** The repository elsewhere, as `git` reaches it from a copy. */
+/** The remote repository, reached by `git` from a copy. */
 export class Remote {
-  /** How many refs were fetched since they were packed; of a copy that another process has used nobody knows. */
+  /** The number of refs fetched since the last packing; unknown for a copy used by another process. */
   private unpacked = PACK_AFTER;
 
   constructor(
     private readonly git: Git,
-    /** A path or a URL, as git takes it. */
+    /** A path or a URL for git. */
     private readonly address: string,
   ) {}
 
@@ -56,7 +58,7 @@ export class Remote {
     }
   }
 
-  /** Whoever packs at the same moment does it for both, and a disk that is full keeps nobody from what was fetched. */
+  /** A concurrent packing serves both processes, and a full disk must not block access to the fetched refs. */
   private async pack(fetched: number): Promise<void> {
     this.unpacked += fetched;
     if (this.unpacked < PACK_AFTER) return;
@@ -64,7 +66,7 @@ export class Remote {
     await this.git.run(['pack-refs', '--all']);
   }
 
-  /** All of them, or none: false when one of them was not as it was. */
+  /** Pushes all or none; false if one had changed. */
   async push(updates: readonly RefUpdate[]): Promise<boolean> {
     const args = [
       ...['push', '--quiet', '--porcelain', '--no-verify', ...(updates.length > 1 ? ['--atomic'] : [])],
@@ -91,6 +93,6 @@ export class Remote {
 /** Like git: a colon before the first slash names a host or a protocol. */
 const isOnThisMachine = (address: string): boolean => address.startsWith('file://') || !/^[^/]*:/.test(address);
 
-/** The lease, or the lock of the ref there: somebody else was first. */
+/** Errors of a lost lease or a locked remote ref: another push was first. */
 const WAS_FIRST =
   /stale info|already exists|cannot lock ref|reference already exists|fetch first|failed to update ref|is at [0-9a-f]+ but expected/i;

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
@@ -11,15 +10,19 @@ import type { ProgramWalls } from '../compiler/walls';
 import { blobsOf, changeLandedFrom, logOf, lookUp, type CommitInfo } from './commits';
 import { Git } from './git';
 import { Remote } from './remote';
+import type { RightsOf } from './rights';
+import { sha256 } from '../../sdk/digest';
 
-/** Where a repository of configuration lies. */
+/** The place of a configuration repository. */
 export interface RepositoryRef {
   readonly name: string;
-  /** A path or a URL, as git takes it. */
+  /** A path or a URL for git. */
   readonly git: string;
   readonly branch: string;
-  /** How programs of its changes are kept in; without it none of them runs. */
+  /** The isolation of programs in its changes; without it none of them runs. */
   readonly programs?: ProgramWalls;
+  /** The rights of authors by path; without it a landing requires no right. */
+  readonly rightsOf?: RightsOf;
 }
 
 export interface ChangeRef {
@@ -27,32 +30,32 @@ export interface ChangeRef {
   readonly commit: string;
 }
 
-/** A change as lists show it. */
+/** A change in a list. */
 export interface ChangeInfo extends ChangeRef {
   readonly base: string;
   readonly author: string;
   readonly at: string;
   readonly message: string;
-  /** The commit that landed it; null while none did. */
+  /** The commit that landed it; null before that. */
   readonly landed: string | null;
 }
 
-/** What is kept beside a change that gets its number. */
+/** A note stored together with a new change. */
 export interface ChangeNote {
   readonly ref: string;
   readonly text: (change: number) => string;
 }
 
-/** Where copies of repositories are kept on this machine; any of them may be deleted. */
+/** The folder with copies of repositories on this machine; each may be deleted. */
 export const copiesFolder = (env: Env): string =>
   join(env.CONVEYOR_CACHE ?? join(homedir(), '.cache', 'conveyor'), 'config');
 
-/** So many proposers at the same moment each get a number of their own. */
+/** The number of simultaneous proposers that still get a number each. */
 const TRIES = 200;
 
-/** Where the copy of a repository is kept. */
+/** The folder of a repository's copy. */
 export function copyOf({ name, git, branch }: RepositoryRef, folder: string): string {
-  const id = createHash('sha256').update(`${git}\0${branch}`).digest('hex').slice(0, 12);
+  const id = sha256(`${git}\0${branch}`).slice(0, 12);
   return join(folder, `${name}-${id}.git`);
 }
 
@@ -61,9 +64,9 @@ interface LandedIndex {
   readonly commits: ReadonlyMap<number, string>;
 }
 
-/** A repository elsewhere, and a bare copy of it on this disk, with which everything is done. */
+/** A remote repository with a bare copy on this disk, on which all work is done. */
 export class ConfigRepository {
-  /** Which commit landed which change, up to the head that was looked at last. */
+  /** The landing commits of changes, up to the last known head. */
   private landed: LandedIndex = { head: null, commits: new Map() };
   private reading: Promise<unknown> = Promise.resolve();
   private readonly remote: Remote;
@@ -76,8 +79,7 @@ export class ConfigRepository {
   }
 
   /**
-   * @param folder where copies are kept
-   * @param timeoutMs of each command of git
+   * @param folder the folder of copies @param timeoutMs the limit of each git command
    * @throws ConveyorError `config-repository-unusable`, `config-repository-unreachable`
    */
   static async open(ref: RepositoryRef, folder: string, timeoutMs?: number): Promise<ConfigRepository> {
@@ -89,7 +91,7 @@ export class ConfigRepository {
         repository: ref.name,
         detail: `its copy ${directory} belongs to another user, or is a link: remove it, or set CONVEYOR_CACHE`,
       });
-    // Others may have put something there that we would believe; all of it can be fetched again.
+    // Other users may have planted something there; everything can be fetched again.
     if (ownership === 'shared') {
       rmSync(directory, { recursive: true, force: true });
       closeFolder(directory);
@@ -98,7 +100,7 @@ export class ConfigRepository {
     return new ConfigRepository(ref, git);
   }
 
-  /** The newest commit of the branch, which is on this disk from now on; null while the branch does not exist. */
+  /** The newest commit of the branch, fetched to this disk; null if the branch does not exist. */
   async head(): Promise<string | null> {
     const wanted = `refs/heads/${this.ref.branch}`;
     const found = (await this.remote.refs(wanted)).find(({ name }) => name === wanted);
@@ -158,13 +160,13 @@ export class ConfigRepository {
     });
   }
 
-  /** What has landed, newest first. */
+  /** Landed commits, newest first. */
   async log(limit: number): Promise<readonly CommitInfo[]> {
     const head = await this.head();
     return head === null ? [] : logOf(this.git, [`-${limit}`, head]);
   }
 
-  /** A value as a commit has it. @throws ConveyorError `config-file-unusable` for what is not a path */
+  /** A value at a commit. @throws ConveyorError `config-file-unusable` for an invalid path */
   async value(path: string, commit: string | null): Promise<string | null> {
     const why = whyNotConfigPath(path);
     if (why !== undefined) throw conveyorError('config-file-unusable', { file: path, why });
@@ -175,10 +177,10 @@ export class ConfigRepository {
     return content?.toString('utf8') ?? null;
   }
 
-  /** Which commit landed which change, up to this one. Only what is new since the last time is read. */
+  /** The landing commits of changes, up to this one. Reads only commits newer than the last call. */
   async landedBy(head: string): Promise<ReadonlyMap<number, string>> {
     if (this.landed.head === head) return this.landed.commits;
-    // One at a time, so that the second reads no more than what the first has not.
+    // One at a time, so that the second call reads only what the first did not.
     const read = this.reading.then(() => this.indexUpTo(head));
     this.reading = read.catch(() => undefined);
     return read;
@@ -218,9 +220,8 @@ export class ConfigRepository {
   }
 
   /**
-   * Gives a commit the next number, which no other one has.
-   * @param note set together with it, or neither: a text about the number at a ref of its own
-   * @returns null where there is such a note already
+   * Gives a commit the next unique number. @param note a text about the number at a separate ref, set atomically with
+   * it @returns null if the note already exists
    */
   number(commit: string): Promise<number>;
   number(commit: string, note: ChangeNote): Promise<number | null>;
@@ -240,7 +241,7 @@ export class ConfigRepository {
     });
   }
 
-  /** What a note at a ref says; null where there is none. */
+  /** The text of a note at a ref; null if there is none. */
   async note(ref: string): Promise<string | null> {
     const [found] = await this.remote.refs(ref);
     if (found === undefined) return null;
@@ -249,7 +250,7 @@ export class ConfigRepository {
     return text?.toString('utf8') ?? null;
   }
 
-  /** Sets a ref elsewhere if it still is what it was; '' stands for one that does not exist. */
+  /** Sets a remote ref if it still has its former value; '' means that it does not exist. */
   push(commit: string, ref: string, was: string): Promise<boolean> {
     return this.remote.push([{ object: commit, ref, was }]);
   }

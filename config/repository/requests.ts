@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { conveyorError } from '../../domain/errors';
 import {
   createDraftFromEdits,
@@ -10,22 +9,23 @@ import {
 } from './propose';
 import type { Draft } from './fit';
 import type { ConfigRepository } from './repository';
+import { sha256 } from '../../sdk/digest';
 
 /** The requested changes: values by path, or sources by path; null deletes. */
 export type WantedChange =
   { readonly values: Readonly<Record<string, unknown>> } | { readonly files: Readonly<Record<string, string | null>> };
 
-/** Sources alone. */
+/** Only sources. */
 export type WantedFiles = Extract<WantedChange, { readonly files: unknown }> & Pick<ChangeRequest, 'base'>;
 
 export type ChangeRequest = WantedChange & {
   readonly message: string;
-  /** The commit that it was made on; null: the newest. */
+  /** Its base commit; null for the newest. */
   readonly base: string | null;
 };
 
 export type RequestResult = Proposal & {
-  /** Another request with this key made it. */
+  /** An earlier request with this key created it. */
   readonly duplicate: boolean;
 };
 
@@ -92,5 +92,3 @@ function repeatRequest(
   const was = `change ${proposed.change} of ${ref.name}`;
   throw conveyorError('key-reused', { key: asked.key, was, now: 'another request' });
 }
-
-const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');

@@ -8,25 +8,24 @@ import { NO_PROGRAMS, type ProgramWalls } from '../compiler/walls';
 /** The files of a commit, by path: sources and values. */
 export type Files = ReadonlyMap<string, string>;
 
-/** A source that changes; null: it is gone. */
+/** Changed sources by path; null deletes one. */
 export type Edits = ReadonlyMap<string, string | null>;
 
 export interface Revalued {
-  /** By path; null: the value is gone. Those that stay as they were are left out. */
+  /** By path; null deletes the value. Unchanged ones are left out. */
   readonly values: ReadonlyMap<string, string | null>;
   readonly problems: readonly ConveyorError[];
 }
 
-/** How programs are run. */
+/** How to run programs. */
 interface Running {
   readonly memory?: RunMemory | undefined;
   readonly programs?: ProgramWalls | undefined;
 }
 
 /**
- * The values that come of an edit: every one that an edited file contributes to is made again, whoever proposes, and no other one is.
- * @param before blobs by path
- * @param read the text of a source as it is before, by path
+ * The values after an edit: exactly those to which an edited file contributes are compiled again. @param before blobs
+ * by path @param read the text of a source before the edit, by path
  */
 export async function revalue(
   before: Files,
@@ -53,13 +52,13 @@ export async function revalue(
   return { values, problems };
 }
 
-/** Whose value this was. */
+/** The file that made this value. */
 export function makerOf(path: string, files: Files): string | undefined {
   const stems = path.split('.').map((_part, index, parts) => parts.slice(0, parts.length - index).join('.'));
   return [`${path}.json`, path, ...stems.map((stem) => `${stem}.config.ts`)].find((file) => files.has(file));
 }
 
-/** The values that these files had. */
+/** The former values of these files. */
 function staleOf(before: Files, makers: ReadonlySet<string>): readonly string[] {
   const found: string[] = [];
   for (const maker of makers) {
@@ -74,13 +73,13 @@ function valuesBeside(before: Files, stem: string): readonly string[] {
   return [...before.keys()].filter((file) => file.startsWith(start)).map((file) => pathOfValue(file));
 }
 
-/** The path of a value by the file in which it lies. */
+/** The path of a value, from its file. */
 export const pathOfValue = (file: string): string => file.slice(VALUES.length + 1).replace(/\.json$/, '');
 
 const goneFiles = (edits: Edits): readonly string[] =>
   [...edits].flatMap(([path, text]) => (text === null ? [path] : []));
 
-/** What matters of the edited tree: programs and what they import, and the raw files that are concerned. */
+/** The relevant part of the edited tree: programs with their imports, and the affected raw files. */
 function edited(before: Files, edits: Edits, read: (path: string) => string): SourceTree {
   const has = (path: string): boolean =>
     edits.has(path) ? edits.get(path) !== null : before.has(path) && !path.startsWith(`${VALUES}/`);

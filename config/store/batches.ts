@@ -6,7 +6,7 @@ export interface CommitPart {
   readonly operations: readonly EtcdOperation[];
 }
 
-/** How much goes into one transaction: etcd takes 128 operations and 1.5 MB. */
+/** The size of one transaction: etcd accepts 128 operations and 1.5 MB. */
 const MOST = { operations: 100, bytes: 1_200_000 };
 
 /** Groups that are not divided, in their order, as many at once as one transaction takes; at least one batch. */

@@ -3,7 +3,7 @@ import { conveyorError } from '../../domain/errors';
 import { CONFIG_LIMITS } from '../../domain/limits';
 import type { Override } from './port';
 
-/** What no store takes. @throws ConveyorError `over-limit` or `invalid-text` */
+/** Refuses overrides that no store accepts. @throws ConveyorError `over-limit` or `invalid-text` */
 export function refuseOverrides(overrides: readonly Override[]): void {
   refuseTooMuch(overrides);
   const { of, max } = CONFIG_LIMITS.hosts;

@@ -16,7 +16,7 @@ interface Lease {
   /** The values written under the lease, by key. */
   readonly said: Map<string, string>;
   prolongedAt: number;
-  /** Under way, for all that the host says meanwhile. */
+  /** A renewal in progress, shared by all reports of the host meanwhile. */
   prolonging?: Promise<void> | undefined;
 }
 
@@ -67,7 +67,7 @@ export class EtcdAcknowledgements {
     return found.sort((one, other) => (makeSortKey(one) < makeSortKey(other) ? -1 : 1));
   }
 
-  /** Each key begins with its host, which is let into its own keys alone. So a path is asked for by host. */
+  /** Each key begins with its host, which may access only its own keys. So a path is queried host by host. */
   private async listOwn(keys: Keys, path: string, named: ReadonlySet<string>): Promise<readonly KeyValue[]> {
     if (path === '' || path.endsWith('/')) {
       const all = await scan(this.api, keys.own);

@@ -11,11 +11,11 @@ import { splitIntoGroups } from './batches';
 
 /** In milliseconds. */
 export interface Patience {
-  /** After so long without a word of etcd it is asked. Default 10 s. */
+  /** After this long without an event, etcd is queried. Default 10 s. */
   readonly idleMs: number;
-  /** Between two tries, doubled after each that fails. Default 100 ms. */
+  /** The pause between two tries, doubled after each failure. Default 100 ms. */
   readonly retryMs: number;
-  /** And no longer than that. Default 5 s. */
+  /** The longest pause. Default 5 s. */
   readonly mostMs: number;
 }
 
@@ -41,9 +41,9 @@ const VALUES = 16;
  */
 export class EtcdWatch {
   private readonly patience: Patience;
-  /** Where the watcher was before. */
+  /** The former position of the watcher. */
   private from = '';
-  /** By key, the revision of what the watcher has; 0 where it has nothing. */
+  /** The known revision of each key; 0 if there is none. */
   private readonly known = new Map<string, number>();
 
   constructor(
@@ -67,14 +67,14 @@ export class EtcdWatch {
     while (!signal.aborted) {
       const trouble = await this.follow({ ...listener, onHere: isHere }, signal).catch((error: unknown) => error);
       if (signal.aborted) return;
-      // A compacted history is read anew.
+      // After a compaction, everything is read again.
       if (!(trouble instanceof EtcdWatchEnd)) listener.onAway?.(trouble);
       await pause(delayMs, signal);
       delayMs = Math.min(2 * delayMs, this.patience.mostMs);
     }
   }
 
-  /** Until the connection ends; says why. */
+  /** Follows until the connection ends, and returns the reason. */
   private async follow(listener: Listener, signal: AbortSignal): Promise<unknown> {
     let { revision } = await this.look(listener, signal);
     const connection = new AbortController();
@@ -131,7 +131,7 @@ export class EtcdWatch {
         some.map(({ key }) => ({ range: { key, minModRevision: since, keysOnly: !isLittle, ...at } })),
       );
       revision ??= answer.revision;
-      // The store was put back to an older state, which is news from its beginning.
+      // The store was restored to an older state, which is delivered from its beginning.
       if (revision < revisionOf(this.from)) this.from = '';
       for (const [index, { path, part, key }] of some.entries()) {
         const kv = answer.ranges[index]?.[0];

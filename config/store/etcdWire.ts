@@ -7,9 +7,9 @@ export interface KeyRange {
 }
 
 export interface RangeRequest extends KeyRange {
-  /** As it was then. */
+  /** Reads the state at that revision. */
   readonly revision?: number;
-  /** Only what has changed since. */
+  /** Reads only later changes. */
   readonly minModRevision?: number;
   readonly keysOnly?: boolean;
   readonly limit?: number;

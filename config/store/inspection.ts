@@ -36,7 +36,7 @@ export interface TrueValue {
 
 /** A store for code that checks it against git. Every method throws what the methods of a ConfigStore throw. */
 export interface Inspection {
-  /** Whether records have to be signed to be believed. */
+  /** Whether records must be signed to be trusted. */
   readonly isSigned: boolean;
   /** Records written after `since`, a revision of the store; all records if the store was set back to an older state. */
   look(repository: string, since: number): Promise<InspectionResult>;

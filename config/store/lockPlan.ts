@@ -14,7 +14,7 @@ export interface WantedUsers {
   readonly hosts: readonly string[];
   /** The hosts get roles of their own. A host that has one keeps it in any case. */
   readonly isPerHost?: boolean;
-  /** Hosts that get another password; the old one stops working at once. */
+  /** Hosts that get a new password; the old one stops working at once. */
   readonly rotated?: readonly string[];
   /** Hosts whose users are removed. */
   readonly revoked?: readonly string[];
@@ -49,7 +49,8 @@ export interface PresentUsers {
 
 export const ADMINISTRATOR = 'root';
 
-const HOST_USER = 'host-';
+/** The prefix of hosts' users. */
+export const HOST_USER = 'host-';
 
 export const hostUser = (host: string): string => `${HOST_USER}${host}`;
 
@@ -63,19 +64,18 @@ export function planLock(wanted: WantedUsers, present: PresentUsers, newPassword
   const names = roleNames(repository);
   const hasOwn = (host: string): boolean => isPerHost || present.named.includes(host);
   const isAdded = (host: string): boolean => hosts.includes(host) && present.users[hostUser(host)] === undefined;
-  const read: Permission = { type: 'READ', range: keys.everything };
   refuseManyOwn([...present.named.filter((host) => !revoked.includes(host)), ...(isPerHost ? hosts : [])]);
   return [
     ...roleSteps(present, ADMINISTRATOR, []),
     ...roleSteps(present, names.writer, [{ type: 'READWRITE', range: keys.everything }]),
-    ...roleSteps(present, names.host, [read, { type: 'READWRITE', range: keys.acknowledgements }]),
+    ...roleSteps(present, names.host, hostPermissions(keys)),
     ...userSteps(present, { name: ADMINISTRATOR, password: rootPassword, role: ADMINISTRATOR }),
     ...userSteps(present, { name: service.user, password: service.password, role: names.writer }),
     ...hosts.flatMap((host) => {
       const role = hasOwn(host) ? names.own(host) : names.host;
       const steps = userSteps(present, { name: hostUser(host), password: newPassword(), role, host });
       if (!hasOwn(host)) return steps;
-      const made = roleSteps(present, role, [read, { type: 'READWRITE', range: keys.ownRange(host) }]);
+      const made = roleSteps(present, role, hostPermissions(keys, host));
       return [...made, ...steps, ...nameSteps(present, keys, host), ...leaveSteps(present, hostUser(host), names.host)];
     }),
     ...rotated.flatMap((one) => (isAdded(one) ? [] : rotateSteps(present, one, newPassword()))),
@@ -96,11 +96,17 @@ export function findUnlisted(repository: string, { users }: PresentUsers, listed
 }
 
 /** No name of a repository or a host has a colon, so that no two roles have one name. */
-const roleNames = (repository: string) => ({
+export const roleNames = (repository: string) => ({
   writer: `conveyor-${repository}-service`,
   host: `conveyor-${repository}-host`,
   own: (host: string) => `conveyor-${repository}-host:${host}`,
 });
+
+/** A host reads everything and writes its acknowledgements: with a role of its own, those alone. */
+export const hostPermissions = (keys: Keys, own?: string): readonly Permission[] => [
+  { type: 'READ', range: keys.everything },
+  { type: 'READWRITE', range: own === undefined ? keys.acknowledgements : keys.ownRange(own) },
+];
 
 function refuseManyOwn(hosts: readonly string[]): void {
   const excess = over(CONFIG_LIMITS.ownHosts, new Set(hosts).size);
@@ -111,9 +117,10 @@ function roleSteps({ roles }: PresentUsers, name: string, wanted: readonly Permi
   const has = roles[name];
   const made = has === undefined ? [{ text: `adds the role ${name}`, path: '/v3/auth/role/add', body: { name } }] : [];
   const granted = wanted.flatMap(({ type, range }): LockStep[] => {
-    const text = permissionText({ permType: type, ...encodeKeyRange(range) });
-    if (has?.includes(text)) return [];
     const perm = { permType: type, ...encodeKeyRange(range) };
+    // A grant for the same keys would replace a right to write, which only `--take-surplus` may take.
+    const kept = type === 'READ' ? ['READ', 'WRITE', 'READWRITE'] : [type];
+    if (kept.some((one) => has?.includes(permissionText({ ...perm, permType: one })))) return [];
     return [
       {
         text: `lets ${name} ${permissionWords(type)} ${range.key}…`,

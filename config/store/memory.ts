@@ -4,7 +4,7 @@ import { refuseOverrides } from './doors';
 import type { Acknowledged, ConfigStore, Head, Override, StoredCommit, StoredValue, StoreEvent } from './port';
 import { positionOf, revisionOf } from './position';
 
-/** `value` is null once the path was deleted: whoever comes back has to learn of it. */
+/** `value` is null once the path was deleted: returning watchers have to learn of it. */
 interface CommittedPath {
   readonly commit: string;
   readonly sequence: number;
@@ -25,12 +25,12 @@ interface Repository {
   readonly watchers: Set<() => void>;
 }
 
-/** A store for tests, simulations and `conveyor dev`: what etcd does, until the process ends. */
+/** A store for tests, simulations and `conveyor dev`: like etcd, but in memory. */
 export class MemoryStore implements ConfigStore {
   private revision = 0;
   private readonly repositories = new Map<string, Repository>();
 
-  /** `now` in milliseconds: when who is silent vanishes. */
+  /** `now` in milliseconds, for the expiry of silent hosts. */
   constructor(private readonly now: () => number) {}
 
   async head(repository: string): Promise<Head | undefined> {
@@ -75,7 +75,7 @@ export class MemoryStore implements ConfigStore {
     let position = revisionOf(from) > this.revision ? '' : (from ?? '');
     let isBusy = false;
     const catchUp = (): void => {
-      // Whoever learns of one change may make the next.
+      // A listener may make the next change.
       if (isBusy) return;
       isBusy = true;
       for (let news = newsOf(held, paths, position); news.length > 0; news = newsOf(held, paths, position))
@@ -137,7 +137,7 @@ const wake = ({ watchers }: Repository): void => [...watchers].forEach((catchUp)
 
 const NEVER_EXPOSED: Exposed = { overrides: [], revision: 0 };
 
-/** What became of these paths since, in the order in which it came about. */
+/** The events of these paths since then, in order. */
 function newsOf({ committed, exposed }: Repository, paths: readonly string[], since: string): StoreEvent[] {
   const events = paths.flatMap((path): StoreEvent[] => {
     const value = committed.get(path);

@@ -39,7 +39,7 @@ export interface Override {
 export interface Acknowledged {
   readonly host: string;
   readonly path: string;
-  /** Empty where the path is gone. */
+  /** Empty if the path was deleted. */
   readonly version: string;
   /** The override that the host has, or null. */
   readonly revision: string | null;
@@ -51,10 +51,10 @@ export interface Acknowledged {
   readonly refused?: string;
   /** What an application must finish before it uses the value, such as fetching a model. */
   readonly loading?: string;
-  /** Where other hosts get pieces of the package that the value names. */
+  /** The address at which other hosts get pieces of the value's package. */
   readonly peer?: string;
   readonly labels?: Readonly<Record<string, string>>;
-  /** It takes only what trusted keys have signed. Missing where it takes anything, and from older proxies. */
+  /** It accepts only values signed by trusted keys. Missing if it accepts any, and from older proxies. */
   readonly verified?: boolean;
   /** When it got that, in milliseconds since 1970. */
   readonly at: number;
@@ -74,7 +74,7 @@ export type StoreEvent = { readonly path: string; readonly position: string } & 
     }
   | { readonly kind: 'override'; readonly overrides: readonly Override[] }
   | { readonly kind: 'override-removed' }
-  /** Something lies there that cannot be believed; a host keeps what it has. */
+  /** The record there cannot be trusted; a host keeps its value. */
   | { readonly kind: 'disbelieved'; readonly part: 'value' | 'override'; readonly why: string }
 );
 
@@ -84,9 +84,9 @@ export interface Head {
 }
 
 /**
- * Where configuration is read from by its hosts: committed values in the order of their commits, overrides of deploys, and
- * what hosts acknowledge. Every method throws a ConveyorError: `store-unavailable`, `store-full` and `store-forged`, which are worth another
- * try, and `store-refused`, which is not.
+ * The store from which hosts read configuration: committed values in the order of their commits, overrides of deploys,
+ * and acknowledgements of hosts. Every method throws a ConveyorError: `store-unavailable`, `store-full` and
+ * `store-forged`, which are worth a retry, and `store-refused`, which is not.
  */
 export interface ConfigStore {
   head(repository: string): Promise<Head | undefined>;
@@ -97,9 +97,9 @@ export interface ConfigStore {
    */
   apply(repository: string, commit: StoredCommit): Promise<'applied' | 'already'>;
   read(repository: string, path: string): Promise<StoredValue | undefined>;
-  /** The same twice is no change. An override takes the place of the one of the same id on its path. */
+  /** Repeating is no change. An override replaces the one with the same id on its path. */
   putOverrides(repository: string, overrides: readonly Override[]): Promise<void>;
-  /** From all paths unless some are named. Overrides that are gone already count as no change. */
+  /** Removes an override from the named paths, by default from all. Already removed ones count as no change. */
   removeOverrides(repository: string, id: string, paths?: readonly string[]): Promise<void>;
   overrides(repository: string, path: string): Promise<readonly Override[]>;
   /**

@@ -1,13 +1,13 @@
 /**
- * Places in the order of all events of a repository: the revision of the store, then the path, then which part of it changed.
- * Revisions have so many digits that places compare as texts do.
+ * Positions in the order of all events of a repository: the store's revision, the path, and the changed part. Revisions
+ * are zero-padded, so that positions compare as texts.
  */
 export const positionOf = (revision: number, path: string, part: 'override' | 'value'): string =>
   `${String(revision).padStart(DIGITS, '0')}:${path}:${part}`;
 
-/** Of a place; 0 for the beginning. */
+/** The revision of a position; 0 for the beginning. */
 export const revisionOf = (position: string | undefined): number =>
   position === undefined ? 0 : Number(position.slice(0, DIGITS)) || 0;
 
-/** As many as a number holds exactly. */
+/** The digits of the largest exact number. */
 const DIGITS = 16;

@@ -5,7 +5,7 @@ import { conveyorError } from '../../domain/errors';
 export interface SigningKeys {
   /** The key with which this side signs what it writes. */
   readonly key?: string | undefined;
-  /** Public keys, any number in each text; only what one of them has signed is believed. */
+  /** Public keys, any number in each text; only records signed by one of them are trusted. */
   readonly trusted?: readonly string[] | undefined;
 }
 
@@ -15,13 +15,13 @@ export interface OpenedRecord {
   readonly isOwn: boolean;
   /** It carries a signature, of any key. */
   readonly isSealed: boolean;
-  /** Why it cannot be believed. */
+  /** Why it cannot be trusted. */
   readonly fault?: string;
 }
 
 /**
- * Signatures of records of a store (docs/adr/0061-a-host-believes-what-is-signed.md). A signature covers the place of its record, so that no
- * record can be moved, and stands last in the header. Without keys everything is believed.
+ * Signatures of records of a store (docs/adr/0061-a-host-believes-what-is-signed.md). A signature covers the place of
+ * its record, so that no record can be moved, and stands last in the header. Without keys everything is trusted.
  */
 export class StoreSigning {
   private readonly key: KeyObject | undefined;
@@ -57,7 +57,7 @@ export class StoreSigning {
     const signature = Buffer.from(line.slice(at + MARK.length, -2), 'base64');
     const signer = this.trusted.find((key) => verify(null, Buffer.from(`${place}\n${text}`), key, signature));
     if (signer === undefined)
-      return { text, isOwn: false, isSealed, fault: 'its signature is of no key that is trusted here' };
+      return { text, isOwn: false, isSealed, fault: 'it is not signed by a key that is trusted here' };
     return { text, isOwn: this.own === undefined || signer === this.own, isSealed };
   }
 }

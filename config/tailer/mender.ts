@@ -24,12 +24,12 @@ export interface MenderPorts {
 /** How often a round looks at recent writes, and how often at everything. */
 const NEWS_EVERY_MS = 5_000;
 const ALL_EVERY_MS = 60_000;
-/** How many of the paths that were put back are named. */
+/** The number of restored paths that are named. */
 const PATHS_NAMED = 5;
 
 type CommittedState = Omit<Committed, 'value'>;
 
-/** One round: what the store holds, what hosts acknowledge, and what git says about both. */
+/** One round: the records of the store, the acknowledgements of hosts, and git's state of both. */
 interface Round {
   readonly repository: ConfigRepository;
   readonly seen: InspectionResult;
@@ -84,7 +84,7 @@ export class StoreMender {
       isWrong && (seen.headAt > 0 || head.sequence > 0),
     );
     if (isAll) await this.refreshHosts(name, seen, said);
-    // If a commit is half there, look at everything again: that it is half there may be forged.
+    // If a commit is only partly there, check everything again, because that state may be forged.
     this.since = values === null || it?.partly !== undefined ? 0 : seen.revision;
     return overrides + (values ?? 0);
   }
@@ -101,9 +101,9 @@ export class StoreMender {
     if (!(await inspection.putBack(name, seen.headAt, what))) return null;
     const named = wrong.slice(0, PATHS_NAMED).map(({ path }) => path);
     const more = wrong.length > PATHS_NAMED ? ` and ${wrong.length - PATHS_NAMED} more` : '';
-    if (isHeadWrong) log(`${name}: the head of the store is put back to commit ${head.sequence} of the branch`);
+    if (isHeadWrong) log(`${name}: the head of the store is restored to commit ${head.sequence} of the branch`);
     if (wrong.length > 0)
-      log(`${name}: ${plural(wrong.length, 'value')} of the store put back as git has it: ${named.join(', ')}${more}`);
+      log(`${name}: ${plural(wrong.length, 'value')} of the store restored from git: ${named.join(', ')}${more}`);
     return wrong.length + (isHeadWrong ? 1 : 0);
   }
 

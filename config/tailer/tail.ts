@@ -43,14 +43,14 @@ export async function tail(
     const { values, leftOut } = await readChangedValues(repository, line[index - 1] ?? held?.commit ?? null, commit);
     const applied = await store.apply(name, { commit, sequence: sequence + index + 1, values });
     if (applied === 'already') continue;
-    const start = `${name}: commit ${commit.slice(0, 12)} leaves hosts with what they have of`;
+    const start = `${name}: commit ${commit.slice(0, 12)} leaves hosts with their present values of`;
     for (const { file, why } of leftOut.slice(0, SAID)) log(`${start} ${file}: ${why}`);
     if (leftOut.length > SAID) log(`${start} ${plural(leftOut.length - SAID, 'more file')}`);
   }
   return { applied: next.length, commit: next.at(-1) ?? null };
 }
 
-/** So many files of a commit that are left out are named. */
+/** The number of omitted files of a commit that are named. */
 const SAID = 20;
 
 /** The values that a commit changes, and those of its files that no host could accept. Landing enforces the limits of a store; a push does not. */
@@ -64,7 +64,7 @@ async function readChangedValues({ git }: ConfigRepository, parent: string | nul
   };
 }
 
-/** By blob. One that is larger than a value may be is not read. */
+/** Texts by blob. Oversized ones are not read. */
 async function readBlobTexts(git: Git, deltas: readonly Delta[]): Promise<ReadonlyMap<string, string>> {
   const blobs = [...new Set(deltas.flatMap(({ after, isLink }) => (after === null || isLink ? [] : [after])))];
   const sizes = await lookUp(git, blobs);
@@ -79,9 +79,9 @@ function whyLeftOut({ path: file, after, isLink }: Delta, texts: ReadonlyMap<str
   if (isLink) return 'it is a link';
   const { max } = CONFIG_LIMITS.value;
   const text = after === null ? '' : texts.get(after);
-  // Bytes that are no text become longer as one.
+  // Invalid bytes grow when decoded as text.
   if (text === undefined || utf8Bytes(text) > max) return `it is larger than ${max / 1024} kB`;
-  if (after !== null && !hasBlobId(text, after)) return 'it is no text in UTF-8';
+  if (after !== null && !hasBlobId(text, after)) return 'it is not UTF-8 text';
   return whyNotConfigPath(path);
 }
 

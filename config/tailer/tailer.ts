@@ -1,21 +1,21 @@
 import type { TailResult } from './tail';
 
-/** How a tailer stands. */
+/** The state of a tailer. */
 export interface TailerState {
-  /** Commits that it has brought to the store since it was started. */
+  /** Commits written to the store since its start. */
   readonly applied: number;
   /** The records it has restored from git. */
   readonly mended: number;
-  /** Looks that failed. */
+  /** Failed looks at the branch. */
   readonly failures: number;
-  /** Why the last look failed; null while all is well, and before the first. */
+  /** Why the last look failed; null if it succeeded, and before the first. */
   readonly trouble: string | null;
   /** When a look last found everything in the store, ms since the epoch; null: never yet. */
   readonly caughtUpAtMs: number | null;
 }
 
 export interface TailerPorts {
-  /** As `tail` does. `mended`: how many records of the store were not as git has them. */
+  /** One call of `tail`. `mended`: the number of records restored from git. */
   readonly step: () => Promise<TailResult & { readonly mended?: number }>;
   readonly now: () => number;
   /** Resolves after so long, or when the signal is aborted. */
@@ -28,7 +28,7 @@ const POLL_MS = 5_000;
 const FIRST_RETRY_MS = 500;
 const LAST_RETRY_MS = 30_000;
 
-/** Keeps the store of one repository at the newest commit of its branch: at once when it is woken, else by looking now and then. */
+/** Keeps the store of one repository at the newest commit of its branch: at once when woken, else by regular looks. */
 export class Tailer {
   private current: TailerState = { applied: 0, mended: 0, failures: 0, trouble: null, caughtUpAtMs: null };
   private rouse = new AbortController();
@@ -57,7 +57,7 @@ export class Tailer {
     }
   }
 
-  /** Until nothing is left to bring. */
+  /** Runs until the store is up to date. */
   private async look(): Promise<boolean> {
     const { step, now, log } = this.ports;
     const { trouble: before } = this.current;

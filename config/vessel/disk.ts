@@ -5,16 +5,16 @@ import { filesIn, type Files } from '../proxy/files';
 
 /** The disk on which a host keeps packages, so that tests can fill it. */
 export interface PieceDisk extends Files {
-  /** Fewer bytes where the file ends before; none where there is no file. */
+  /** Fewer bytes if the file ends earlier; none if there is no file. */
   readPart(name: string, at: number, bytes: number): Promise<Buffer>;
   writePart(name: string, at: number, bytes: Uint8Array): Promise<void>;
   /** Nothing if there is no such file. */
   rename(from: string, to: string): Promise<void>;
-  /** Differs once the file was changed; undefined where there is none. */
+  /** Changes with the file; undefined if there is none. */
   readStamp(name: string): Promise<string | undefined>;
   /** Names of the files that hold pieces. */
   dataFiles(): Promise<readonly string[]>;
-  /** Where applications of the host find a file. */
+  /** The path of a file for applications of the host. */
   locate(name: string): string;
 }
 
@@ -35,7 +35,7 @@ export function pieceDiskIn(folder: string): PieceDisk {
       return found && `${found.ino} ${found.size} ${found.mtimeMs}`;
     },
     writePart: async (name, at, bytes) => {
-      // Pieces come in any order: one that is there already stays.
+      // Pieces arrive in any order; existing ones stay.
       const file = await open(place(name), constants.O_RDWR | constants.O_CREAT, 0o644);
       try {
         await writeWhole(file, bytes, at);
@@ -46,7 +46,7 @@ export function pieceDiskIn(folder: string): PieceDisk {
   };
 }
 
-/** A disk that is nearly full takes a part, and reports no error. @throws Error, and what the disk throws */
+/** A nearly full disk writes only part, without an error. @throws Error, and errors of the disk */
 export async function writeWhole(file: Pick<FileHandle, 'write'>, bytes: Uint8Array, at: number): Promise<void> {
   for (let done = 0; done < bytes.length;) {
     const { bytesWritten } = await file.write(bytes, done, bytes.length - done, at + done);
@@ -55,7 +55,7 @@ export async function writeWhole(file: Pick<FileHandle, 'write'>, bytes: Uint8Ar
   }
 }
 
-/** Bytes of a file; fewer where it ends before, none where there is none. */
+/** Bytes of a file; fewer if it ends earlier, none if it does not exist. */
 export async function readPart(place: string, at: number, bytes: number): Promise<Buffer> {
   const file = await open(place, 'r').catch(() => undefined);
   if (file === undefined) return Buffer.alloc(0);

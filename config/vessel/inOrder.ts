@@ -8,7 +8,7 @@ interface Reading {
   readonly onEnd: () => void;
 }
 
-/** Pieces from one on, each once it is there. It breaks off when no more of them come. */
+/** Streams pieces from a given one, each once it has arrived. Breaks off when no more arrive. */
 export function streamPieces(pieces: Pieces, from: number, { isComing, onEnd }: Reading): ReadableStream<Uint8Array> {
   const all = pieces.pack.pieces.length;
   let next = from;
@@ -35,7 +35,7 @@ export function streamPieces(pieces: Pieces, from: number, { isComing, onEnd }: 
           }
           if (!isComing()) {
             end();
-            return controller.error(new Error('no more of it comes'));
+            return controller.error(new Error('no more pieces arrive'));
           }
           // A piece that the disk has lost is fetched again.
           if (!hasBit(pieces.have, next)) await new Promise<void>((resolve) => (wake = resolve));

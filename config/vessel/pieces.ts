@@ -3,6 +3,7 @@ import { hasBit, noBits, setBit, type Bits } from '../../domain/vessel/bits';
 import { sizeOfPiece, type Package } from '../../domain/vessel/package';
 import { dataFile } from '../../sdk/modelDisk';
 import type { PieceDisk } from './disk';
+import { sha256 } from '../../sdk/digest';
 
 interface PiecesPlace {
   readonly disk: PieceDisk;
@@ -138,5 +139,3 @@ export class Pieces {
     this.notify();
   }
 }
-
-export const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');

@@ -4,7 +4,7 @@ import { isOffered, offeredBits, servedOnce, type ServedPieces } from '../../dom
 import { parsePackage, pieceBytesFor, sizeOfPiece, type Package } from '../../domain/vessel/package';
 import { readPart } from './disk';
 import type { PieceProvider } from './peerApp';
-import { sha256 } from './pieces';
+import { sha256 } from '../../sdk/digest';
 
 /**
  * Describes a file for the configuration. It is read once, piece by piece.

@@ -29,7 +29,7 @@ export interface VesselOptions {
   /** Called when this host's report on a path has changed. */
   readonly onChange: (path: string) => void;
   readonly retryDiskMs?: number;
-  /** How often it is seen whether others have changed files of packages. Default a minute. */
+  /** How often files of packages are checked for changes by others. Default a minute. */
   readonly recheckMs?: number;
 }
 
@@ -41,7 +41,7 @@ interface PathPackage {
   readonly ending: AbortController;
   /** Why the value, or its pieces, are not a package. */
   invalid?: string;
-  /** Why nothing is fetched. */
+  /** Why fetching fails. */
   trouble?: string | undefined;
   fetching?: PackageFetch;
 }
@@ -50,11 +50,11 @@ const RETRY_DISK_MS = 10_000;
 const RECHECK_MS = 60_000;
 
 /**
- * Packages of one host (docs/design/config.md#packages). The configuration says which: a value that comes later takes the place of the one
- * before at once, whatever was under way. Their pieces come from other hosts, and are given to them.
+ * Packages of one host (docs/design/config.md#packages). The configuration determines them: a later value replaces the
+ * former at once, even during a download. Pieces are exchanged with other hosts.
  */
 export class Vessel implements PieceProvider {
-  /** Where other hosts get pieces of this one; undefined: nowhere. */
+  /** The address at which other hosts get pieces from this one; undefined if none. */
   address: string | undefined;
   private readonly wanted = new Map<string, PathPackage>();
   private readonly kept: KeptPackages;
@@ -110,7 +110,7 @@ export class Vessel implements PieceProvider {
     this.options.onChange(path);
   }
 
-  /** How far this host is. @throws ConveyorError `not-found` for a path that it does not know */
+  /** The progress of this host. @throws ConveyorError `not-found` for a path that it does not know */
   status(path: string) {
     const wanted = this.wanted.get(path);
     if (wanted === undefined) throw conveyorError('not-found', { what: `package ${path}` });
@@ -134,7 +134,10 @@ export class Vessel implements PieceProvider {
     };
   }
 
-  /** Pieces from one on, in order, as they come. @throws ConveyorError `not-found` for a package that this host does not have */
+  /**
+   * Streams pieces from a given one, in order, as they arrive. @throws ConveyorError `not-found` for a package that
+   * this host does not have
+   */
   stream(wanted: { digest: string; key?: string | undefined }, from: number, onEnd: () => void) {
     const { digest, key } = wanted;
     const pieces = this.kept.find(digest, key);
@@ -194,7 +197,7 @@ export class Vessel implements PieceProvider {
 
   /** The configuration names pieces that do not make the package of that digest, so no host is ever live on it. */
   private async refuse(path: string, wanted: PathPackage, { pack, otherDigest }: Pieces): Promise<void> {
-    const why = `its pieces make a file of the digest ${otherDigest}, and not ${pack.digest}`;
+    const why = `its pieces make a file with the digest ${otherDigest}, not ${pack.digest}`;
     wanted.invalid = conveyorError('package-invalid', { path, why }).message;
     this.options.log(wanted.invalid);
     await this.kept
@@ -217,7 +220,7 @@ export class Vessel implements PieceProvider {
     }
   }
 
-  /** Hosts that acknowledge the same version. The store knows them, whatever becomes of the source. */
+  /** Hosts that acknowledge the same version. The store knows them even if the source is gone. */
   private async peers(path: string, version: string): Promise<readonly Candidate[]> {
     const { store, repository, host } = this.options;
     const all = await store.subscribers(repository, path);

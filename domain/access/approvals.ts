@@ -18,57 +18,57 @@ import {
   type Safeguards,
 } from './protection';
 
-/** The yes of somebody to a release. */
+/** A person's approval of a release. */
 export interface Approval {
   readonly actor: Principal;
-  /** Groups that an identity provider said they are in as they approved: nobody can ask it later. */
+  /** The person's groups at the identity provider at the time of approval, which cannot be queried later. */
   readonly vouched?: readonly Principal[] | undefined;
 }
 
-/** A release that would deploy, and who said yes to it. */
+/** A release that is about to deploy, with its approvals. */
 export interface ApprovalAsk {
   readonly pipeline: string;
-  /** The units that it would deploy to; missing if no rule is about units, and at a pick. */
+  /** The units that it would deploy to; missing if no rule concerns units, and at a pick. */
   readonly holds?: Units;
   readonly kind: Trigger['kind'];
-  /** Of a rollback to what an import alone calls good. */
+  /** Set for a rollback to a version that only an import calls good. */
   readonly imported?: true;
-  /** None of them is a second person. */
+  /** The requesters, none of whom counts as a second person. */
   readonly askedBy: readonly Principal[];
   readonly approvals: readonly Approval[];
-  /** What it would run, and how many others its pipeline lets approve an emergency; missing at a pick. */
+  /** The action to run, and the approvals that its pipeline requires for an emergency; missing at a pick. */
   readonly action?: Safeguards & { readonly emergencyApprovals: number; readonly skipsBake?: true };
-  /** By which rule a door let its release in; what came in by no door says none. */
+  /** The rule by which the server permitted its release; missing without a server. */
   readonly permitted?: string | undefined;
 }
 
-/** How a release stands with the rules that protect its pipeline. */
+/** The state of a release under the rules that protect its pipeline. */
 export interface ApprovalStatus {
-  /** What its pipeline lacks that a rule demands: then nobody can let it continue. */
+  /** A requirement of a rule that its pipeline lacks: then no approval can let it continue. */
   readonly lacks: string | null;
   readonly met: boolean;
-  /** What they want, those that are not met first; of many rules the first. */
+  /** The rules, unmet ones first; only the first of many. */
   readonly rules: readonly ApprovalRuleView[];
-  /** Who has approved and counts in no rule, since they are in none of the groups, or not any more. */
+  /** Approvers who count for no rule, because they are in none of the groups, or no longer. */
   readonly uncounted: readonly Principal[];
 }
 
-/** Of rules and of people in them: the view of a release carries them. */
+/** The most rules, and people in them, in the view of a release. */
 const MAX_SHOWN_RULES = 10;
 
 export const UNPROTECTED: ApprovalStatus = { lacks: null, met: true, rules: [], uncounted: [] };
 
-/** Whoever asked for a release, in person or through its parent. */
+/** The requesters of a release, directly or through its parent. */
 export const askersOf = ({ actor, startedBy }: Pick<Trigger, 'actor' | 'startedBy'>): readonly Principal[] =>
   startedBy === undefined ? [actor] : [startedBy, actor];
 
-/** A rollback to what a worker saw needs no approval, nor does the rest of the rollout of another release. */
+/** A rollback to a version that a worker saw needs no approval; neither does the rest of another release's rollout. */
 export const waitsForApprovals = ({ kind, imported }: Pick<Trigger, 'kind' | 'imported'>): boolean =>
   kind === 'emergency' || imported === true || !skipsTheQueue({ kind });
 
 /**
- * Whether as many different people as each rule wants have approved a release, as the rules and groups are now: whoever has left a group
- * since does not count. Who asked for it never does.
+ * Whether enough different people have approved a release for each rule, by the present rules and groups: people who
+ * have left a group no longer count, and requesters never do.
  */
 export function approvalStatus(facts: PlatformFacts, ask: ApprovalAsk): ApprovalStatus {
   if (facts.policy === null || !waitsForApprovals(ask)) return UNPROTECTED;
@@ -86,7 +86,7 @@ export function approvalStatus(facts: PlatformFacts, ask: ApprovalAsk): Approval
   };
 }
 
-/** Whether a release may go to these units. There may be others than at its approval, and other rules. */
+/** Whether a release may go to these units. Units and rules may differ from those at its approval. */
 export function decideApproved(facts: PlatformFacts, ask: ApprovalAsk & { readonly holds: Units }): AccessDecision {
   const { lacks, met, rules } = approvalStatus(facts, ask);
   if (lacks !== null) return denied(`${lacks}; apply that, and release again`);
@@ -99,7 +99,7 @@ export function decideApproved(facts: PlatformFacts, ask: ApprovalAsk & { readon
   );
 }
 
-/** Admins go past what a spec lacks, as at the doors. */
+/** Admins may bypass requirements that a spec lacks, as at the server. */
 function whatLacks(
   all: readonly Protecting[],
   { pipeline, kind, action, permitted, imported }: ApprovalAsk,
@@ -117,7 +117,7 @@ function whatLacks(
 }
 
 function ruleApprovals(facts: PlatformFacts, { rule, place }: Protecting, ask: ApprovalAsk): ApprovalRuleView[] {
-  // Where a rule names nobody, an emergency is for other owners to approve, whom its pipeline counts.
+  // If a rule names no approvers, other owners approve an emergency, and its pipeline counts them.
   if (rule.approvals === null) return [];
   const needed = ask.kind === 'emergency' ? emergencyApprovals(rule) : rule.approvals.count;
   if (needed === 0) return [];
@@ -139,10 +139,10 @@ function ruleApprovals(facts: PlatformFacts, { rule, place }: Protecting, ask: A
   ];
 }
 
-/** Of the groups that an identity provider says whoever asks is in, those by which they may approve. */
+/** The requester's groups at the identity provider that allow them to approve. */
 export function vouchedFor({ policy, vouched = [] }: PlatformFacts, pipeline: string): readonly Principal[] {
   if (policy === null || vouched.length === 0) return [];
-  // It is not known here whether a rule about units applies, so only the rule's own people count.
+  // Whether a rule about units applies is unknown here, so only the rule's own people count.
   const about = policy.protection.filter(({ services }) => services.length > 0);
   const rules = [...about, ...protecting(policy, { pipeline }).map(({ rule }) => rule)];
   const named = rules.flatMap((rule) => rule.approvals?.by ?? []);

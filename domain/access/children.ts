@@ -8,16 +8,16 @@ import type { PlatformFacts } from './platform';
 export interface Birth {
   readonly child: string;
   readonly owners: readonly Principal[];
-  /** The pipeline that the child names as its parent; undefined where it names none. */
+  /** The pipeline that the child names as its parent; undefined if it names none. */
   readonly names: string | undefined;
   readonly parent: string;
-  /** Who started the parent's release; undefined where that began before it was known. */
+  /** The actor who started the parent's release; undefined for older releases. */
   readonly startedBy: Principal | undefined;
 }
 
 /**
- * Both sides agree: the child names its parent, and the platform lets the parent start it, or whoever started the parent may release the
- * child. An owner in common is no consent: whoever writes a file could name one.
+ * Both sides have to agree: the child names its parent, and either the platform lets the parent start it, or the actor
+ * who started the parent may release the child. A common owner is not enough: the author of a file could name one.
  */
 export function decideBirth(facts: PlatformFacts, { child, owners, names, parent, startedBy }: Birth): AccessDecision {
   const { policy, groups } = facts;

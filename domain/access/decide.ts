@@ -19,8 +19,8 @@ import type { Request, What } from './request';
 export type { AccessDecision } from './decision';
 
 /**
- * Whether somebody may do something, why, and by which rule. With a platform section what no rule allows is refused; without
- * one, owners decide alone. Groups never act.
+ * Whether a principal may do something, with the reason and the rule. With a platform section, everything that no rule
+ * allows is refused; without one, only owners decide. Groups never act.
  */
 export function decideAccess(facts: PlatformFacts, request: Request): AccessDecision {
   const { who, verb, what } = request;
@@ -65,7 +65,9 @@ function byRole(facts: PlatformFacts, { who, verb, what }: Request, principal: P
   }
 }
 
-/** A pipeline that would use what its owners may not is refused as it is applied, and not only as it runs: by what workers know then. */
+/**
+ * A pipeline that would use a resource forbidden to its owners is already refused when applied, not only when it runs.
+ */
 function whyNotUsed(facts: PlatformFacts, verb: OperationName, { spec }: What): string | undefined {
   const isApplied = verb === 'create' || verb === 'apply' || verb === 'import';
   return isApplied && spec ? decideUses({ ...facts, groups: facts.configured ?? facts.groups }, spec) : undefined;

@@ -4,16 +4,16 @@ export type AccessDecision = Allowed | Denied;
 
 export interface Allowed {
   readonly allowed: true;
-  /** A place in the configuration, such as `platform.pipelines.0.creators`, or words where it is none. */
+  /** A place in the configuration, such as `platform.pipelines.0.creators`, or a description if there is none. */
   readonly by: string;
-  /** The group through which; null for whoever is named. */
+  /** The group through which it applies; null for a principal named directly. */
   readonly through: Principal | null;
   readonly why: string;
 }
 
 export interface Denied {
   readonly allowed: false;
-  /** One sentence: what lacks, which rule would allow it, and who is in it. */
+  /** One sentence: what is missing, which rule would allow it, and who is in that rule. */
   readonly why: string;
 }
 

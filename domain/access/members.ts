@@ -3,12 +3,12 @@ import type { PlatformFacts } from './platform';
 
 type GroupMembers = PlatformFacts['groups'];
 
-/** How a principal belongs to a list: by name, or through a group in it. */
+/** The membership of a principal in a list: by name, or through a group. */
 export interface Membership {
   readonly through: Principal | null;
 }
 
-/** Undefined for whoever is not in the list, and for a group, which never acts. */
+/** Undefined for a principal not in the list, and for a group, which never acts. */
 export function membership(list: readonly Principal[], who: Principal, groups: GroupMembers): Membership | undefined {
   if (isGroup(who)) return undefined;
   if (list.includes(who)) return { through: null };
@@ -16,7 +16,7 @@ export function membership(list: readonly Principal[], who: Principal, groups: G
   return through === undefined ? undefined : { through };
 }
 
-/** Whether an owner belongs to a list, by name or through a group; a group also where all of its members do. */
+/** Whether an owner belongs to a list, by name or through a group; a group also if all of its members do. */
 export function isCovered(owner: Principal, list: readonly Principal[], groups: GroupMembers): boolean {
   if (list.includes(owner)) return true;
   if (!isGroup(owner)) return membership(list, owner, groups) !== undefined;
@@ -24,7 +24,7 @@ export function isCovered(owner: Principal, list: readonly Principal[], groups: 
   return members.length > 0 && members.every((member) => membership(list, member, groups) !== undefined);
 }
 
-/** Whether the configuration has the members of a group; of one that it does not list an identity provider may. */
+/** Whether the configuration lists the members of a group; an identity provider may know those of others. */
 export const isListed = (one: Principal, groups: GroupMembers): boolean =>
   !isGroup(one) || Object.hasOwn(groups, one.slice('group:'.length));
 

@@ -1,10 +1,10 @@
 import type { Verb } from '../verbs';
 
-/** How a request comes in. */
+/** The entry points of requests. */
 export const DOORS = ['command-line', 'api', 'webhook', 'run'] as const;
 export type Door = (typeof DOORS)[number];
 
-/** Which role an operation takes. Admins may do everything that a principal may do. */
+/** The roles that operations require. Admins may do everything that a principal may do. */
 export const NEEDS = {
   nobody: 'anybody, also without a name',
   key: 'whoever has the key of the run',
@@ -28,10 +28,10 @@ export interface Operation {
   readonly of:
     'platform' | 'pipeline' | 'repository' | 'release' | 'action' | 'deploy' | 'run' | 'unit' | 'use' | 'scripts';
   readonly needs: Need;
-  /** Where principals ask for it; none: workers ask, for a pipeline. */
+  /** The entry points for principals; without any, workers ask on behalf of a pipeline. */
   readonly doors: readonly Door[];
   readonly does: string;
-  /** What a rule of `platform.protection` may demand before it. */
+  /** The requirement that a rule of `platform.protection` may add. */
   readonly protection?: 'spec' | 'emergency' | 'approval' | 'checks' | 'window';
 }
 
@@ -42,7 +42,7 @@ const owners = (of: Operation['of'], does: string): Operation => ({ of, needs: '
 const reporters = (does: string): Operation => ({ of: 'platform', needs: 'reporter', doors: COMMANDS, does });
 const work = (of: Operation['of'], needs: Need, does: string): Operation => ({ of, needs, doors: [], does });
 
-/** The verbs that people give, and all else that anybody may ask for. */
+/** The verbs of people, and all other operations. */
 type Name =
   | Verb
   | 'read'
@@ -63,7 +63,10 @@ type Name =
   | 'run-scripts'
   | 'start-child';
 
-/** Every operation, once. What is not in here cannot be asked for: the guard, `conveyor can` and docs/reference/access-matrix.md are made of it. */
+/**
+ * Every operation, once. There are no others: the guard, `conveyor can` and docs/reference/access-matrix.md are derived
+ * from it.
+ */
 export const OPERATIONS: Readonly<Record<Name, Operation>> = {
   read: read('platform', 'lists, status, history, logs, statistics, the spec and the records'),
   'read-audit': { of: 'pipeline', needs: 'auditor', doors: ['api'], does: 'what is on record of a pipeline' },

@@ -1,21 +1,21 @@
 import type { Artifact } from '../artifact';
 import type { Principal } from '../principals';
 
-/** Who may do what on this platform: `platform` of conveyor.config.yaml. Default grants nothing: what no rule allows is refused. */
+/** Access rules of the platform: `platform` of conveyor.config.yaml. Everything that no rule allows is refused. */
 export interface PlatformPolicy {
-  /** May do everything, on record. */
+  /** They may do everything, which is recorded. */
   readonly admins: readonly Principal[];
   readonly pipelines: readonly PipelineRule[];
   readonly services: readonly ServiceRule[];
   readonly uses: readonly UseRule[];
-  /** Whose pipelines may run scripts on the workers. */
+  /** Principals whose pipelines may run scripts on the workers. */
   readonly scripts: readonly Principal[];
   /** Who may report bugs and close them. */
   readonly bugs: readonly Principal[];
   readonly protection: readonly ProtectionRule[];
 }
 
-/** Who may have pipelines of these names. Patterns here and below know only `*`, for any characters. */
+/** Who may have pipelines of these names. In patterns here and below, only `*` is special, for any characters. */
 export interface PipelineRule {
   readonly names: readonly string[];
   /** They create, apply and retire them. */
@@ -24,11 +24,11 @@ export interface PipelineRule {
   readonly parents: readonly string[];
 }
 
-/** What is deployed: units of a push type, by their names. */
+/** Units of a push type, by name. */
 export interface ServiceRule {
   readonly pushType: string;
   readonly units: readonly string[];
-  /** Their pipelines may deploy these units, and they may evict the deploys of others. */
+  /** Their pipelines may deploy to these units, and they may evict the deploys of others. */
   readonly owners: readonly Principal[];
 }
 
@@ -38,7 +38,7 @@ export type UseKind = (typeof USE_KINDS)[number];
 export interface UseRule {
   readonly kind: UseKind;
   readonly names: readonly string[];
-  /** Whose pipelines may use them. */
+  /** Principals whose pipelines may use them. */
   readonly by: readonly Principal[];
 }
 
@@ -49,11 +49,11 @@ export type ProtectedService = Omit<ServiceRule, 'owners'>;
 export interface ProtectionRule {
   readonly pipelines: readonly string[];
   readonly services: readonly ProtectedService[];
-  /** Of emergencies and picks: by people of these, never by whoever asked. */
+  /** For emergencies and picks: approvals by these people, never by the requester. */
   readonly approvals: { readonly count: number; readonly by: readonly Principal[] } | null;
-  /** `false`: none at all. */
+  /** `false` forbids emergencies. */
   readonly emergency: false | { readonly approvals: number } | null;
-  /** Of every deploy. */
+  /** Requirements of every deploy. */
   readonly requires: {
     /** Names of health checks. */
     readonly checks: readonly string[];
@@ -61,11 +61,11 @@ export interface ProtectionRule {
     readonly soak: number;
     readonly windows: boolean;
   };
-  /** Of everything that is deployed: at least so many of these keys have signed it. */
+  /** For all deployed artifacts: the number of these keys that must have signed them. */
   readonly signed: { readonly by: readonly string[]; readonly count: number } | null;
 }
 
-/** With which keys of the platform an artifact is signed for a pipeline, and why whatever else came with it counts for nothing. */
+/** The platform keys that have signed an artifact for a pipeline, and why its other attestations do not count. */
 export interface Signers {
   readonly by: readonly string[];
   readonly not: readonly string[];
@@ -73,15 +73,15 @@ export interface Signers {
 
 export type ReadSigners = (artifact: Artifact, pipeline: string) => Signers;
 
-/** All that decisions depend on besides the request: as the configuration says now, never as somebody sent it. */
+/** The basis of decisions besides the request: from the present configuration, never from a message. */
 export interface PlatformFacts {
-  /** Null without the section: owners alone decide then. */
+  /** Null without the section: then only owners decide. */
   readonly policy: PlatformPolicy | null;
   readonly groups: Readonly<Record<string, readonly Principal[]>>;
-  /** Missing where there are no keys: nothing is signed then. */
+  /** Missing without keys: then nothing counts as signed. */
   readonly signers?: ReadSigners;
-  /** Without what an identity provider says of whoever asks, and of nobody else; missing where `groups` are these. */
+  /** The groups without those of the requester at an identity provider; missing if they are the same as `groups`. */
   readonly configured?: PlatformFacts['groups'];
-  /** Of whoever asks: groups, also among these, that an identity provider says they are in. */
+  /** The requester's groups at an identity provider, which are also in `groups`. */
   readonly vouched?: readonly Principal[];
 }

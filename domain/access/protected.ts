@@ -7,8 +7,8 @@ import type { PlatformFacts } from './platform';
 import { emergencyApprovals, lacking, protecting, whyNoEmergency, type Protecting } from './protection';
 
 /**
- * Why a protection rule keeps whoever may otherwise from doing it; undefined when none does. Admins go past the rules, but not past the
- * second person: nobody approves what they asked for.
+ * Why a protection rule forbids an otherwise permitted operation; undefined if none does. Admins bypass the rules
+ * except that of the second person: requesters never approve their own requests.
  */
 export function whyProtected(
   facts: PlatformFacts,
@@ -56,7 +56,7 @@ function whyNotByRule(
   }
 }
 
-/** Each rule counts its own people: whoever is of one of them may approve. */
+/** Each rule counts its own people: a person of any of them may approve. */
 function whyNotApprover(
   { groups }: PlatformFacts,
   rules: readonly Protecting[],

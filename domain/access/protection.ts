@@ -14,14 +14,17 @@ export interface Protecting {
   readonly rule: ProtectionRule;
 }
 
-/** A pipeline, and the units that it deploys to, as rules match them. */
+/** A pipeline and its units, for matching rules. */
 export interface Concerned {
   readonly pipeline: string;
   /** The units, if they are known. */
   readonly holds?: Units | undefined;
-  /** Of what goes back: units that are known to have had the version. Rules about any of these, or about the pipeline, are behind it. */
+  /**
+   * For a rollback: units known to have had the version. Rules about these, or about the pipeline, have already been
+   * passed.
+   */
   readonly had?: readonly string[] | undefined;
-  /** Places of the rules about units that a worker, which knows the units, has already found to apply. */
+  /** Places of rules about units that a worker, which knows the units, found to apply. */
   readonly places?: readonly string[] | undefined;
 }
 
@@ -46,11 +49,11 @@ const isAbout = ({ services }: ProtectionRule, holds: Units | undefined): boolea
       pushType === holds.pushType && (holds.any === true || holds.units.some((unit) => areAbout(units, unit))),
   );
 
-/** Whether only the units of a push type can tell which rules apply. */
+/** Whether the applicable rules depend on the units of a push type. */
 export const wantsUnits = ({ protection }: PlatformPolicy, of: string): boolean =>
   protection.some(({ services }) => services.some(({ pushType }) => pushType === of));
 
-/** Why what went to some units may not simply go to others: a rule protects the others, and none that are known to have had it. */
+/** Why a version may not go to further units: a rule protects these, but none of the units known to have had it. */
 export function newlyProtected(
   policy: PlatformPolicy,
   { pipeline, holds, had }: Concerned & { readonly holds: Units; readonly had: readonly string[] },
@@ -62,13 +65,13 @@ export function newlyProtected(
   return `${found.place} protects ${shortList(named)}, and nothing that ${pipeline} is known to have brought this version to: release it there`;
 }
 
-/** Of some units those that the rule at a place is about. */
+/** The units that the rule at a place concerns. */
 export const unitsUnder = (policy: PlatformPolicy | null, at: string, { pushType, units }: Units): readonly string[] =>
   (policy?.protection ?? []).flatMap((rule, nth) =>
     placeOf(nth) === at ? units.filter((unit) => isAbout(rule, { pushType, units: [unit] })) : [],
   );
 
-/** Whether a rule demands more than a signature, which alone a rollback can show. */
+/** Whether a rule requires more than a signature, the only thing that a rollback can show. */
 export const stopsRollbacks = (rule: ProtectionRule): boolean => rule.approvals !== null || wantsTime(rule);
 
 /** A rollback is not checked and does not wait. */
@@ -76,15 +79,15 @@ const wantsTime = ({ requires }: ProtectionRule): boolean =>
   requires.checks.length > 0 || requires.soak > 0 || requires.windows;
 
 /**
- * Some of the units, of which each rule about any of them is about one. These tell which rules a version went by once it is forgotten where
- * it went.
+ * A subset of the units that is covered by the same rules. It tells which rules a version passed after its units are
+ * forgotten.
  */
 export function unitsOfRules({ protection }: PlatformPolicy, { pushType, units }: Units): readonly string[] {
   const found = protection.flatMap((rule) => units.find((unit) => isAbout(rule, { pushType, units: [unit] })) ?? []);
   return firstWithin([...new Set(found)], STATE_LIMITS.heldIds.max);
 }
 
-/** Which approvals an emergency takes at least. */
+/** The least number of approvals for an emergency. */
 export const emergencyApprovals = ({ emergency, approvals }: ProtectionRule): number =>
   emergency === false ? 0 : (emergency?.approvals ?? approvals?.count ?? 0);
 
@@ -96,13 +99,13 @@ export function whyNoEmergency({ rule, place }: Protecting, pipeline: string, sk
     : undefined;
 }
 
-/** What a spec lacks that a rule demands; undefined when it has all of it. */
+/** A requirement of a rule that a spec lacks; undefined if it has all. */
 export function lacking({ rule, place }: Protecting, spec: PipelineSpec): string | undefined {
   const inActions = Object.keys(spec.actions).flatMap((name) => lacksIn(rule, safeguardsOf(spec, name)));
   return lacksWords(place, spec.pipeline, [...lacksApprovals(rule, spec.emergency?.approvals), ...inActions]);
 }
 
-/** As `lacking`, of one action that is about to run, for a worker. */
+/** As `lacking`, for one action that is about to run on a worker. */
 export const lackingNow = (
   { rule, place }: Protecting,
   pipeline: string,
@@ -122,7 +125,7 @@ function lacksApprovals(rule: ProtectionRule, given = 0): string[] {
   return given >= needed ? [] : [`emergency needs ${plural(needed, 'approval')} and has ${given}`];
 }
 
-/** What rules look at of an action. */
+/** The properties of an action that rules check. */
 export interface Safeguards {
   readonly name: string;
   readonly type: 'deploy' | 'canary' | 'other';

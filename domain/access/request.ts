@@ -1,41 +1,44 @@
 import type { Principal } from '../principals';
 import type { PipelineSpec } from '../spec/pipeline';
+import type { PathRule } from './paths';
 import type { Door, OperationName } from './operations';
 
-/** Who asks, as the door knows them; null: nobody said who they are. */
+/** The requester, as the server or command line knows them; null if unknown. */
 export interface Who {
   readonly principal: Principal | null;
   readonly door: Door;
 }
 
-/** What is asked for, and all that a decision takes of it. */
+/** The request, with the facts needed for a decision. */
 export interface What {
-  /** `''` where no pipeline is concerned. */
+  /** `''` if no pipeline is concerned. */
   readonly pipeline: string;
-  /** Of the pipeline as it is; null where there is none. */
+  /** The owners of the present pipeline; null if there is none. */
   readonly owners: readonly Principal[] | null;
-  /** As it is, or would be. */
+  /** The present or proposed spec. */
   readonly spec?: PipelineSpec;
-  /** Of a pick: whom it names, and who asked for its release. */
+  /** For a pick: the named people, and the requesters of its release. */
   readonly pick?: {
     readonly principals: readonly Principal[];
     readonly askedBy: readonly Principal[];
     readonly approves: boolean;
-    /** Places of the rules that a worker found to be met or not. */
+    /** Places of the rules that a worker has evaluated. */
     readonly places?: readonly string[];
   };
-  /** Of a deploy: what it holds. */
+  /** For a deploy: the units that it holds. */
   readonly holds?: Units;
-  /** Of a proposal: the repository of configuration, whose `owners` these are then; null where it lists none. */
+  /** For a proposal: the configuration repository; `owners` are then its owners, null if it lists none. */
   readonly repository?: string;
-  /** Of an emergency: whether it would not bake. */
+  /** For a proposal: the rules of the repository about paths. */
+  readonly paths?: readonly PathRule[];
+  /** For an emergency: whether it skips bakes. */
   readonly skipBake?: boolean;
 }
 
 export interface Units {
   readonly pushType: string;
   readonly units: readonly string[];
-  /** Any units of the push type: which ones is not yet known. */
+  /** Any units of the push type, while the exact ones are unknown. */
   readonly any?: true;
 }
 

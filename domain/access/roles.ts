@@ -5,6 +5,7 @@ import { listed, membership, shortList } from './members';
 import type { OperationName } from './operations';
 import { matchesAny } from '../pattern';
 import type { PlatformFacts, PlatformPolicy } from './platform';
+import { placeOfPath, ruleOf } from './paths';
 import { protecting } from './protection';
 
 export function decideOwner({ groups }: PlatformFacts, { pipeline, owners }: What, who: Principal): AccessDecision {
@@ -13,28 +14,38 @@ export function decideOwner({ groups }: PlatformFacts, { pipeline, owners }: Wha
   return denied(`${who} is not an owner of ${pipeline}: ${listed(owners ?? [], groups)}`);
 }
 
-/** Proposals reach nobody until they are released: where nobody restricts anything, whoever is known may make them. */
+/** Proposals reach no host until they are released, so without any restriction every known caller may make them. */
 export function decideProposer(
   { policy, groups }: PlatformFacts,
-  { repository = '', owners }: What,
+  { repository = '', owners, paths = [] }: What,
   who: Principal,
 ): AccessDecision {
   const place = `config.repositories.${repository}.owners`;
   const member = membership(owners ?? [], who, groups);
   if (member) return allowedBy(place, `${who} is an owner of the repository ${repository}`, member.through);
+  const rule = ruleOf({ paths }, who, groups);
+  if (rule !== undefined)
+    return allowedBy(
+      `${placeOfPath(repository, rule.at)}.by`,
+      `${who} may change ${shortList(rule.names)} of ${repository}`,
+      rule.through,
+    );
+  const nor = paths.length === 0 ? '' : `, and no rule of config.repositories.${repository}.paths names them`;
   if (owners !== null)
-    return denied(`${who} is not an owner of the repository ${repository}: ${place} are ${listed(owners, groups)}`);
+    return denied(
+      `${who} is not an owner of the repository ${repository}: ${place} are ${listed(owners, groups)}${nor}`,
+    );
   if (policy === null)
     return allowedBy(
       'no platform section',
       `${repository} lists no owners, and without a platform section anybody may propose`,
     );
   return denied(
-    `${repository} lists no owners, so changes of it are for admins: ${adminsOf(policy, { policy, groups })}`,
+    `${repository} lists no owners, so changes of it are for admins: ${adminsOf(policy, { policy, groups })}${nor}`,
   );
 }
 
-/** Of one pipeline, or of all where none is named. */
+/** Decides about the audit of one pipeline, or of all if none is named. */
 export function decideAuditor(facts: PlatformFacts, what: What, who: Principal): AccessDecision {
   const { pipeline } = what;
   if (pipeline === '')
@@ -69,7 +80,7 @@ export function decideCreator(facts: PlatformFacts, what: What, who: Principal, 
   return denied(`${who} may not ${verb} ${pipeline}: ${rule}`);
 }
 
-/** A pipeline may do what its owners may, so its owners may not give it owners with rights that they do not have. */
+/** A pipeline has the rights of its owners, so they may not add owners with rights that they lack. */
 function whyGivenAway({ groups }: PlatformFacts, { pipeline, owners, spec }: What, who: Principal): string | undefined {
   if (owners === null || spec === undefined || membership(spec.owners, who, groups)) return undefined;
   return (
@@ -81,7 +92,7 @@ function whyGivenAway({ groups }: PlatformFacts, { pipeline, owners, spec }: Wha
 const adminsOf = ({ admins }: PlatformPolicy, { groups }: PlatformFacts): string =>
   `platform.admins are ${listed(admins, groups)}`;
 
-/** Owners of a service get their units back. */
+/** Owners of a service may evict others from their units. */
 export function decideEvictor(facts: PlatformFacts, what: What, who: Principal): AccessDecision {
   const owner = decideOwner(facts, what, who);
   if (owner.allowed || facts.policy === null || what.holds === undefined) return owner;
@@ -110,7 +121,7 @@ const servicesOf = ({ services }: PlatformPolicy, { pushType, units }: Units) =>
       : [],
   );
 
-/** People whom a protection rule wants for approvals are asked whether they own the pipeline or not. */
+/** People named for approvals by a protection rule may pick even if they do not own the pipeline. */
 export function decidePicker(facts: PlatformFacts, what: What, who: Principal): AccessDecision {
   for (const { rule, place } of facts.policy === null
     ? []
@@ -125,7 +136,7 @@ export function decidePicker(facts: PlatformFacts, what: What, who: Principal): 
   return denied(`${who} may not pick that: the pick names ${listed(named, facts.groups)}`);
 }
 
-/** A bug stops releases of everybody, so that a platform lists whom it believes. */
+/** A bug stops releases of all pipelines, so a platform lists who may report one. */
 export function decideReporter(facts: PlatformFacts, who: Principal): AccessDecision {
   const { policy, groups } = facts;
   if (policy === null) return allowedBy('everybody who is known', 'there is no platform section');

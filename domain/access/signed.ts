@@ -5,13 +5,13 @@ import type { PipelineSpec } from '../spec/pipeline';
 import type { PlatformFacts, ProtectionRule, Signers } from './platform';
 import { protecting, type Concerned } from './protection';
 
-/** Whether any rule wants what a pipeline deploys to be signed. */
+/** Whether any rule requires signatures on a pipeline's artifacts. */
 export const wantsSigned = ({ policy }: PlatformFacts, of: Concerned): boolean =>
   policy !== null && protecting(policy, of).some(({ rule }) => rule.signed !== null);
 
 /**
- * Why a pipeline must not deploy these artifacts: of one of them too few of the keys that a rule names have signed that very version.
- * @returns `unsigned`; undefined when nothing is against it
+ * Why a pipeline must not deploy these artifacts: too few keys of a rule have signed exactly this version of one.
+ * @returns `unsigned`; undefined if nothing forbids it
  */
 export function unsigned(
   facts: PlatformFacts,
@@ -32,7 +32,7 @@ export function unsigned(
   return undefined;
 }
 
-/** Of what a release is given, what its deploys and canaries take as it is; what actions make is known only once it is made. */
+/** The given artifacts that deploys and canaries use directly; outputs of actions are known only once made. */
 export function deployedAsGiven({ actions }: PipelineSpec, given: readonly Artifact[]): readonly Artifact[] {
   const all = Object.values(actions);
   const made = new Set(all.flatMap(({ outputs }) => outputs));
@@ -57,6 +57,6 @@ function lacks({ by, count }: NonNullable<ProtectionRule['signed']>, signers: Si
   ].join('; ');
 }
 
-/** Whoever brings the artifact may write as many as fit into its metadata. */
+/** The submitter may put as many as fit into an artifact's metadata. */
 const MOST_SHOWN = 3;
 const MAX_PROBLEM_CHARS = 300;

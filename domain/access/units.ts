@@ -13,8 +13,8 @@ export const areAbout = (patterns: readonly string[], unit: string): boolean =>
   matchesAny(patterns, unit) || partsOf(unit).some((part) => matchesAny(patterns, part));
 
 /**
- * Splits a unit into the parts that it stands for. A unit of configuration has all paths of its pipeline in its name,
- * `flags/feed+payments:eu`, and stands for each of them as if that path were alone; paths have no `+` themselves.
+ * Splits a unit into its parts. A unit of configuration has all paths of its pipeline in its name,
+ * `flags/feed+payments:eu`, and counts as one unit for each path; paths have no `+` themselves.
  */
 function partsOf(unit: string): readonly string[] {
   const [, repository = '', paths = '', region = ''] = SEVERAL.exec(unit) ?? [];

@@ -9,13 +9,16 @@ import type { PlatformFacts } from './platform';
 import { newlyProtected, stopsRollbacks } from './protection';
 import { usesOf, type Use } from './uses';
 
-/** What pipelines may do with what is not theirs. Every owner has to be allowed: whoever writes a file could name others in it. */
+/**
+ * The rights of pipelines to use shared resources. Every owner has to be allowed, because the author of a file could
+ * name others in it.
+ */
 const UNRESTRICTED: AccessDecision = allowedBy(
   'no platform section',
   'without a platform section every pipeline may use everything',
 );
 
-/** Whether pipelines of these owners may deploy to these units. A revert under way is never asked about. */
+/** Whether pipelines of these owners may deploy to these units. A running revert is never checked. */
 export function decideDeploy(
   facts: PlatformFacts,
   owners: readonly Principal[] | undefined,
@@ -46,10 +49,9 @@ export function decideDeploy(
 }
 
 /**
- * Whether a rollback may go to these units. It may go to those that its pipeline held in what it restores, whatever the rules are now, and to
- * others only if its owners may deploy there and no rule protects them that demands what a rollback has none of. A signature is asked for by
- * `unsigned`.
- * @param held all that is known of them: none if nothing is.
+ * Whether a rollback may go to these units. It may go to units that its pipeline held in the restored release, even if
+ * the rules have changed, and to others only if its owners may deploy there and no rule with requirements beyond a
+ * signature protects them. `unsigned` checks signatures. @param held the known held units; none if unknown
  */
 export function decideRollback(
   facts: PlatformFacts,
@@ -103,7 +105,7 @@ export function decideScripts(facts: PlatformFacts, owners: readonly Principal[]
   );
 }
 
-/** Why a pipeline would use something that its owners may not; undefined when it may use all of it. */
+/** Why a pipeline may not use a resource; undefined if it may use all of them. */
 export function decideUses(facts: PlatformFacts, spec: PipelineSpec): string | undefined {
   if (facts.policy === null) return undefined;
   for (const use of usesOf(spec)) {

@@ -3,13 +3,13 @@ import type { StepSpec } from '../spec/deploy';
 import type { ActionSpec, PipelineSpec } from '../spec/pipeline';
 import type { UseKind } from './platform';
 
-/** Something of the platform that a pipeline uses; of a push type its units are known only as it deploys. */
+/** A shared resource that a pipeline uses; the units of a push type are known only at the deploy. */
 export interface Use {
   readonly kind: UseKind | 'push-type' | 'scripts';
   readonly name: string;
 }
 
-/** All that a pipeline would use, each once. A check that names no data source takes that of its push type. */
+/** All that a pipeline would use, each once. A check without a data source uses that of its push type. */
 export function usesOf(spec: PipelineSpec): readonly Use[] {
   const finders = Object.values(spec.artifacts).flatMap(({ finder }) =>
     finder === MANUAL || finder === PIPELINE_OUTPUT ? [] : [{ kind: 'artifact-finder', name: finder } as const],

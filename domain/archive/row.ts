@@ -1,48 +1,57 @@
 import type { Pattern } from '../deploy/pattern';
 import type { Classification } from '../views';
 
-/** What is archived, each once, when it has ended; `unread` stands for a release or deploy that cannot be read. */
+/** The kinds of rows, each archived once at its end; `unread` stands for a release or deploy that cannot be read. */
 type RowKind = 'release' | 'action' | 'deploy' | 'phase' | 'check' | 'command' | 'unread';
 
 /** When a pipeline releases (Conveyor §6.2, Table 1). */
 export const CADENCES = ['continuous', 'daily', 'weekly', 'biweekly/monthly', 'manual-pick'] as const;
 export type Cadence = (typeof CADENCES)[number];
 
-/** One line of the archive. What does not apply to its kind is null; times are ms since the epoch, spans ms. */
+/**
+ * One line of the archive. Fields that do not apply to its kind are null; times are in ms since the epoch, durations in
+ * ms.
+ */
 export interface ArchiveRow {
-  /** Workflow id, run id and part: the same end has the same key, however often it is read. */
+  /** Workflow id, run id and part: the same end always has the same key. */
   readonly key: string;
   readonly kind: RowKind;
   readonly pipeline: string;
   readonly release: number;
-  /** Of an action, phase, check or command; of a deploy that of its action; of a release that a bug ended: that bug, such as `bug/7`. */
+  /**
+   * The name of an action, phase, check or command; of a deploy's action; or of the bug that ended a release, such as
+   * `bug/7`.
+   */
   readonly name: string | null;
-  /** Type of an action, push type of a deploy, kind of a check; of a failed release the type of the first action that failed. */
+  /**
+   * The type of an action, push type of a deploy, or kind of a check; for a failed release, the type of the first
+   * failed action.
+   */
   readonly type: string | null;
   readonly state: string;
-  /** Why a release was cancelled; what a deploy that is a bad failure failed by; why something cannot be read. */
+  /** Why a release was cancelled, the cause of a bad failure of a deploy, or why something cannot be read. */
   readonly cause: string | null;
   /** How a release began. */
   readonly trigger: string | null;
-  /** Of a release: the label `category` of its pipeline. */
+  /** For a release: the label `category` of its pipeline. */
   readonly category: string | null;
-  /** Of a release: when its pipeline releases. */
+  /** For a release: when its pipeline releases. */
   readonly cadence: Cadence | null;
   /** Actions of a release, phases of a deploy. */
   readonly parts: number | null;
   readonly startedMs: number | null;
   readonly endedMs: number;
   readonly classification: Classification | null;
-  /** How far a deploy was when it failed, from 0 to 1. */
+  /** The progress of a deploy when it failed, from 0 to 1. */
   readonly progress: number | null;
-  /** How the phases of a deploy grow; not of one that has a single phase whatever its pipeline says. */
+  /** The phase pattern of a deploy; null for deploys that always have a single phase. */
   readonly pattern: Pattern | null;
   readonly updateMs: number | null;
   readonly bakeMs: number | null;
   readonly preMs: number | null;
   readonly postMs: number | null;
   readonly revertMs: number | null;
-  /** Of a release: its row in `history`, as JSON without its artifacts. */
+  /** For a release: its row in `history`, as JSON without artifacts. */
   readonly detail: string | null;
 }
 
@@ -73,7 +82,7 @@ export const COLUMNS = [
   'detail',
 ] as const satisfies readonly (keyof ArchiveRow)[];
 
-/** A row of which nothing is known but what it must have. */
+/** A row with only the required fields. */
 export const blankRow = (
   row: Pick<ArchiveRow, 'key' | 'kind' | 'pipeline' | 'release' | 'state' | 'endedMs'>,
 ): ArchiveRow => ({
@@ -91,7 +100,7 @@ export const blankRow = (
   ...row,
 });
 
-/** Why a database would refuse a row, and with it all that is written beside it; undefined of one that it takes. */
+/** Why a database would refuse a row, and with it the whole transaction; undefined if it would not. */
 export function whyUnsound(row: ArchiveRow): string | undefined {
   const unsound = COLUMNS.find((name) => {
     const value = row[name];

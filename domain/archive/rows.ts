@@ -9,14 +9,14 @@ import type { ActionView, DeployStatus, HistoryRow, ReleaseStatus } from '../vie
 import { checkKind } from './checkKind';
 import { blankRow, type ArchiveRow, type Cadence } from './row';
 
-/** Which run of which workflow, and when Temporal closed it; ms since the epoch. */
+/** A run of a workflow, and when Temporal closed it, in ms since the epoch. */
 export interface ClosedRun {
   readonly workflowId: string;
   readonly runId: string;
   readonly closedMs: number;
 }
 
-/** A release that is over: what it was started with and what it said of itself. */
+/** An ended release: its input and its last status. */
 export interface EndedRelease extends ClosedRun {
   readonly input: Pick<ReleaseInput, 'spec' | 'trigger' | 'followOn'>;
   readonly status: Pick<
@@ -77,7 +77,7 @@ export function releaseRows(ended: EndedRelease): readonly ArchiveRow[] {
   ];
 }
 
-/** A deploy, with the phases that it reached, the checks that spoke against it and its commands. */
+/** A deploy, with the phases that it reached, its unhealthy checks and its commands. */
 export function deployRows(ended: EndedDeploy): readonly ArchiveRow[] {
   const { input, status } = ended;
   const of = { pipeline: input.pipeline, release: input.release };
@@ -104,7 +104,7 @@ export function deployRows(ended: EndedDeploy): readonly ArchiveRow[] {
   ];
 }
 
-/** A place for what ended and cannot be read, so that it is counted, and not asked for again. */
+/** A row for an unreadable end, so that it is counted and not read again. */
 export function unreadRow(run: ClosedRun, why: string): ArchiveRow {
   const [, pipeline = '', number = ''] = run.workflowId.split('/');
   const of = { pipeline, release: /^\d{1,9}$/.test(number) ? Number(number) : 0, endedMs: run.closedMs };
@@ -114,7 +114,7 @@ export function unreadRow(run: ClosedRun, why: string): ArchiveRow {
   };
 }
 
-/** Which bug ended a release: what it was cancelled with names it. */
+/** The bug that ended a release, from the reason for its cancellation. */
 const endingBug = ({ status: { actions, commands } }: EndedRelease): string | undefined =>
   [...commands.map(({ reason }) => reason), ...actions.map(({ message }) => message ?? '')]
     .map(bugIn)
@@ -137,7 +137,7 @@ function phaseRows(ended: EndedDeploy, of: Omit<Of, 'endedMs'>): ArchiveRow[] {
   });
 }
 
-/** Of a check that is unhealthy in several units one row. */
+/** One row for a check that is unhealthy in several units. */
 function checkRows(ended: EndedDeploy, of: Of): ArchiveRow[] {
   const unhealthy = ended.status.health.filter(({ verdict }) => verdict === 'unhealthy').map(({ check }) => check);
   const metrics = new Map(ended.input.spec.healthChecks.map(({ name, metric }) => [name, metric]));
@@ -173,7 +173,7 @@ function historyOf({ input, status, deploys }: EndedRelease, endedMs: number): H
   };
 }
 
-/** Whether it says anything of what a version was like: it deployed one, or took one back. */
+/** Whether it tells anything about a version: it deployed or reverted one. */
 const isTelling = ({ input: { trigger }, deploys }: EndedRelease): boolean =>
   deploys.length > 0 || trigger.kind === 'rollback' || trigger.kind === 'emergency';
 

@@ -11,7 +11,7 @@ export interface Link {
 
 export const CHAIN_START: Link = { seq: 0, hash: '' };
 
-/** The record that follows another. Its hash is that of all of it, and of the one before. */
+/** The record that follows another. Its hash covers the record and the hash before it. */
 export function linked(
   last: Link,
   entry: AuditEntry,
@@ -25,7 +25,7 @@ export function linked(
 const hashOf = (record: Omit<AuditRecord, 'hash'>, sha256: Sha256): string =>
   sha256(`${record.prev}\n${canonicalJson(record)}`);
 
-/** The same text for the same value, whatever the order of its fields. */
+/** The same text for the same value, independent of the order of its fields. */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
@@ -39,11 +39,11 @@ export function canonicalJson(value: unknown): string {
 export interface Ends {
   /** The record before the first that is kept; older ones went with their files. */
   readonly first: Link;
-  /** It may continue after this one, never end before. */
+  /** The chain may continue after this record, but never end before it. */
   readonly last: Link;
 }
 
-/** The first place at which a chain does not hold. */
+/** The first place at which a chain is broken. */
 export interface Break {
   /** The number that the record has, or should have. */
   readonly seq: number;
@@ -52,14 +52,14 @@ export interface Break {
   readonly why: string;
 }
 
-/** Follows a chain record by record, so that none of it has to be kept. Says the first break, and nothing after it. */
+/** Verifies a chain record by record, without keeping it in memory. Reports only the first break. */
 export class ChainReader {
   private at: Link | undefined;
   private lines = 0;
   private found: Break | undefined;
   private isPastEnd = false;
 
-  /** Without ends whatever comes first is believed, and so is that nothing follows the last. */
+  /** Without known ends, the first record is trusted, and no missing last records can be detected. */
   constructor(
     private readonly sha256: Sha256,
     private readonly ends: Ends | null = null,
@@ -68,7 +68,7 @@ export class ChainReader {
     this.isPastEnd = ends === null || ends.last.seq === ends.first.seq;
   }
 
-  /** A line as it stands in a file. */
+  /** Reads a line of a file. */
   read(line: string): void {
     this.lines += 1;
     if (this.found !== undefined) return;
@@ -102,7 +102,7 @@ export class ChainReader {
   }
 }
 
-/** Undefined for what is not a record. */
+/** Undefined if the line is not a record. */
 export function recordIn(line: string): AuditRecord | undefined {
   try {
     const value = JSON.parse(line) as unknown;

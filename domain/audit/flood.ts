@@ -4,13 +4,13 @@ import { MINUTE_MS } from '../milliseconds';
 /** Records that were only counted. */
 export interface FloodSummary {
   readonly count: number;
-  /** The counts by name, highest first; of more than so many sources only these. */
+  /** The counts by name, highest first, up to a maximum number of sources. */
   readonly sources: readonly (readonly [source: string, count: number])[];
 }
 
 /**
- * Lets so many refusals a minute be written one by one, of each source and of all together, and counts the rest. The log grows
- * by at most so many records a minute, and memory by so many names.
+ * Limits the refusals a minute that are written individually, for each source and in total, and counts the rest. This
+ * bounds the growth of the log and of memory.
  */
 export class Flood {
   private minute = -1;
@@ -19,7 +19,7 @@ export class Flood {
   private readonly over = new Map<string, number>();
   private count = 0;
 
-  /** Whether this one is written by itself. The summary of the minute before has to be taken first. */
+  /** Whether this refusal is written individually. The summary of the minute before has to be read first. */
   admits(source: string, nowMs: number): boolean {
     this.turn(nowMs);
     const of = this.bySource.get(source) ?? 0;
@@ -35,7 +35,7 @@ export class Flood {
     return false;
   }
 
-  /** The counted records, once; undefined while the minute lasts, and when there was nothing. */
+  /** The counted records, once; undefined during the minute, and if there were none. */
   summary(nowMs: number, isLast = false): FloodSummary | undefined {
     if (this.count === 0 || (!isLast && Math.floor(nowMs / MINUTE_MS) === this.minute)) return undefined;
     const sources = [...this.over].sort(([, a], [, b]) => b - a).slice(0, MAX_SOURCES);

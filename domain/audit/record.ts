@@ -10,28 +10,31 @@ export const AUDIT_OUTCOMES = ['accepted', 'refused', 'unknown'] as const;
 
 /** A change, or the refusal of one. */
 export interface AuditEntry {
-  /** As the door knows them; null if the caller was anonymous or not trusted. */
+  /** The authenticated actor; null if the caller was anonymous or not trusted. */
   readonly actor: string | null;
   readonly door: Door | 'server';
   readonly operation: OperationName | AuditEvent;
-  /** An id; of what has none, words. */
+  /** An id, or a description if there is none. */
   readonly target: string;
   readonly reason: string | null;
-  /** The rule that allowed it, as a place in the configuration, or words; null where the platform decided nothing, or refused. */
+  /**
+   * The rule that allowed it, as a place in the configuration, or a description; null if the platform did not decide,
+   * or refused.
+   */
   readonly permitted: string | null;
-  /** Unknown: the workflow that should have done it did not answer, and may have done it. */
+  /** Unknown: the workflow did not answer and may have carried it out. */
   readonly outcome: (typeof AUDIT_OUTCOMES)[number];
-  /** The result: a release, or one sentence; of a refusal its code and message. */
+  /** The result: a release, or one sentence; for a refusal, its code and message. */
   readonly result: string | null;
   /** SHA-256 in hexadecimal of a spec or a configuration; null if there was none, or none was read. */
   readonly before: string | null;
   readonly after: string | null;
   readonly changes: readonly AuditChange[];
-  /** So many changes besides. */
+  /** The number of further changes. */
   readonly omitted: number;
 }
 
-/** One difference, as JSON; null for what was not there. */
+/** One difference, as JSON; null for an absent value. */
 export interface AuditChange {
   readonly path: string;
   readonly from: string | null;
@@ -44,14 +47,14 @@ export interface AuditRecord extends AuditEntry {
   readonly seq: number;
   /** RFC 3339, UTC. */
   readonly at: string;
-  /** Which server wrote it. */
+  /** The server that wrote it. */
   readonly server: string;
   /** The hash of the record before; empty for the first. */
   readonly prev: string;
   readonly hash: string;
 }
 
-/** The least that has to be said. */
+/** An entry with only the required fields. */
 export const auditEntry = (
   given: Pick<AuditEntry, 'actor' | 'door' | 'operation' | 'target' | 'outcome'> & Partial<AuditEntry>,
 ): AuditEntry => ({
@@ -71,7 +74,7 @@ export function auditChanges(before: unknown, after: unknown): Pick<AuditEntry, 
   return { changes: shown, omitted: all.length - shown.length };
 }
 
-/** Texts come from callers, so each has its length; none of them is written further than that. */
+/** Texts come from callers, so each is cut to its maximum length. */
 export const boundedEntry = (entry: AuditEntry): AuditEntry => ({
   ...entry,
   actor: cutOr(entry.actor, AUDIT_LIMITS.actor.max),

@@ -1,9 +1,9 @@
 import { areTexts, isJsonObject, isText } from '../json';
 import { isSemantic, packageNamed } from './packageUrl';
 
-/** Advisories in the OSV format (https://ossf.github.io/osv-schema): whose package, and which of its versions are affected. */
+/** Advisories in the OSV format (https://ossf.github.io/osv-schema): a package and its affected versions. */
 
-/** Of a record, all that says which versions are affected. It is such a record itself. */
+/** The parts of a record that define the affected versions; itself a valid record. */
 export interface Advisory {
   /** `GHSA-67mh-4wv8-2f99` */
   readonly id: string;
@@ -15,7 +15,7 @@ export interface Advisory {
 export interface AffectedPackage {
   readonly package: { readonly ecosystem: string; readonly name: string; readonly purl?: string | undefined };
   readonly ranges: readonly VersionRange[];
-  /** Versions that are affected besides. */
+  /** Further affected versions. */
   readonly versions: readonly string[];
 }
 
@@ -29,14 +29,14 @@ type EventKind = (typeof EVENTS)[number];
 /** One of them, with a version. */
 type RangeEvent = { readonly [K in EventKind]?: string | undefined };
 
-/** How semantic versions follow each other. */
+/** The order of semantic versions. */
 export interface VersionOrder {
   readonly isVersion: (text: string) => boolean;
   /** Below 0 where `a` is the older one. */
   readonly compare: (a: string, b: string) => number;
 }
 
-/** Whether it has the shape that it is read by, where nobody has parsed it. */
+/** Whether an unparsed value has the expected shape. */
 export const hasPackages = (advisory: unknown): boolean =>
   isJsonObject(advisory) &&
   isListOf(advisory['affected'], isAffectedPackage) &&
@@ -58,7 +58,7 @@ const isRange = (one: unknown): boolean =>
 
 const isListOf = (list: unknown, isFit: (one: unknown) => boolean): boolean => Array.isArray(list) && list.every(isFit);
 
-/** What keeps an advisory from being held against anything, after its place; undefined where nothing does. */
+/** Why an advisory cannot be compared with SBOMs, with the place; undefined if it can. */
 export function whyNotAdvisory({ affected }: Advisory, order: VersionOrder): string | undefined {
   if (affected.length === 0) return 'affected: it names no package';
   for (const [at, one] of affected.entries()) {
@@ -94,7 +94,9 @@ function whyNotRange({ events }: VersionRange, { isVersion }: VersionOrder): str
   return strange === undefined ? undefined : `${strange} is not a semantic version`;
 }
 
-/** Whether a version is affected; of one that is not known, or cannot be compared with a range, it has to be assumed. */
+/**
+ * Whether a version is affected; an unknown version, or one that cannot be compared with a range, counts as affected.
+ */
 export function isAffected(one: AffectedPackage, version: string | undefined, order: VersionOrder): boolean {
   if (version === undefined || one.versions.includes(version)) return true;
   const ranges = one.ranges.filter((range) => isOrdered(one, range));
@@ -102,11 +104,11 @@ export function isAffected(one: AffectedPackage, version: string | undefined, or
   return ranges.some((range) => inRange(range, version, order));
 }
 
-/** Of other ranges only those who made the package know the order: a repository, or the rules of its ecosystem. */
+/** The order of other ranges is known only to the package's repository or ecosystem. */
 const isOrdered = (one: AffectedPackage, { type }: VersionRange): boolean =>
   type === 'SEMVER' || (type === 'ECOSYSTEM' && isSemantic(packageNamed(one.package) ?? ''));
 
-/** As the pseudocode of the format has it. */
+/** Follows the pseudocode of the format. */
 function inRange({ events }: VersionRange, version: string, order: VersionOrder): boolean {
   const limits = events.flatMap(({ limit }) => (limit === undefined ? [] : [limit]));
   if (limits.length > 0 && !limits.some((limit) => compareEnds(version, limit, order) < 0)) return false;
@@ -119,7 +121,7 @@ function inRange({ events }: VersionRange, version: string, order: VersionOrder)
   return affected;
 }
 
-/** What is fixed and introduced again at one version is affected there. */
+/** A version that is both fixed and introduced again counts as affected. */
 const inVersionOrder = (events: readonly RangeEvent[], order: VersionOrder): readonly RangeEvent[] =>
   [...events].sort(
     (a, b) =>

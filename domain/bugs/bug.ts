@@ -5,13 +5,16 @@ import type { Proofs } from '../proof';
 import { cutText, firstWithin, jsonBytes, utf8Bytes } from '../size';
 import { formatTime, plural } from '../text';
 
-/** A bug as somebody reports it: in a target, at revisions from `from` until before `to`; null while nobody knows a fix. */
+/** A reported bug: in a target, at revisions from `from` until before `to`; null while no fix is known. */
 export interface BugReport {
   readonly target: string;
   readonly from: string;
   readonly to: string | null;
   readonly reason: string;
-  /** The target is then its id, and it says itself which versions have the bug: from `0` on, without `to`. */
+  /**
+   * The target is then its id, `from` is `0` and there is no `to`, because the advisory itself lists the affected
+   * versions.
+   */
   readonly advisory?: Advisory;
 }
 
@@ -27,7 +30,7 @@ export interface Bug extends BugReport {
   readonly reportedBy: string;
   readonly at: string;
   readonly closed: Closing | null;
-  /** What was looked for and found; null before the first search has ended. */
+  /** The result of the search; null before the first has ended. */
   readonly search: BugSearch | null;
 }
 
@@ -37,20 +40,20 @@ export interface Closing {
   readonly reason: string;
 }
 
-/** What a search among everything that was built found. */
+/** The result of a search among everything built. */
 export interface BugSearch {
   readonly at: string;
-  /** Why nobody knows what is affected: there is no graph, or it refuses the question. Null when they are known. */
+  /** Why the affected artifacts are unknown: there is no graph, or it refuses the question. Null if they are known. */
   readonly problem: string | null;
-  /** So many releases and deployed versions were asked about. */
+  /** The number of releases and deployed versions searched. */
   readonly asked: number;
   /** Releases under way that contain it: how many there are, and the first of them. */
   readonly affected: number;
   readonly releases: readonly BugHit[];
-  /** The newest releases that succeeded, of pipelines that run the bug therefore. */
+  /** The newest successful releases, whose pipelines therefore run the bug. */
   readonly exposed: number;
   readonly deployed: readonly BugHit[];
-  /** SBOMs that cannot be read, so that nobody knows whether their artifacts contain it; missing where there are none. */
+  /** Unreadable SBOMs, whose artifacts may contain it; missing if there are none. */
   readonly unread?: Unread;
   /** How many components of SBOMs have no readable package URL, and were compared by name at most; missing if none. */
   readonly namedOnly?: number;
@@ -72,7 +75,7 @@ export interface BugHit {
   readonly path: string;
 }
 
-/** What the workflow of bugs remembers. */
+/** The state of the workflow of bugs. */
 export interface BugRecords {
   readonly next: number;
   /** Oldest first. */
@@ -85,7 +88,7 @@ export interface BugRecords {
 export interface SearchDue {
   readonly id: string;
   readonly atMs: number;
-  /** Only what began since the bug was reported, or just before. */
+  /** Search only releases begun since the report, or just before. */
   readonly again: boolean;
 }
 
@@ -100,7 +103,7 @@ const POSTPONED_MS = 60_000;
 /** Releases with what was built between `from` and `to` are refused: of a closed bug too, once the fix is known. */
 export const isInForce = ({ closed, to }: Pick<Bug, 'closed' | 'to'>): boolean => closed === null || to !== null;
 
-/** Why a report cannot be taken; undefined when it can. */
+/** Why a report is refused; undefined if it is not. */
 export function whyNotReport(records: BugRecords, report: BugReport, actor: string): string | undefined {
   const unfit = whyNotActor(actor) ?? whyNotText(report) ?? whyNotSize(report);
   if (unfit !== undefined || sameBug(records, report)) return unfit;
@@ -123,7 +126,7 @@ function whyNotText({ target, from, to, reason }: BugReport): string | undefined
   return from === to ? `${from} cannot both have the bug and be its fix` : undefined;
 }
 
-/** What comes in through Temporal itself has been parsed by nobody. */
+/** Input through Temporal itself is unparsed. */
 function whyNotSize({ advisory }: BugReport): string | undefined {
   if (advisory === undefined) return undefined;
   if (!hasPackages(advisory)) return 'the advisory names no packages';
@@ -134,7 +137,7 @@ function whyNotSize({ advisory }: BugReport): string | undefined {
 const whyNotActor = (actor: string): string | undefined =>
   PRINCIPAL.test(actor) && !isGroup(actor) ? undefined : `${actor || 'nobody'} is neither a person nor a program`;
 
-/** Whoever reports the same again means the same bug. */
+/** The same report again means the same bug. */
 const sameBug = ({ bugs }: BugRecords, report: BugReport): Bug | undefined =>
   bugs.find((bug) => bug.closed === null && aboutOf(bug) === aboutOf(report));
 
@@ -161,7 +164,7 @@ export function reported(
   return { records: { ...records, next: records.next + 1, bugs, due: [...records.due, ...due] }, bug };
 }
 
-/** Those that are not in force refuse nothing: of them the newest are kept. */
+/** Bugs that are not in force refuse nothing: only the newest of these are kept. */
 function forgetting(bugs: readonly Bug[]): readonly Bug[] {
   const over = bugs.filter((bug) => !isInForce(bug)).slice(0, -BUG_LIMITS.kept.max);
   return bugs.filter((bug) => !over.includes(bug));
@@ -184,14 +187,17 @@ export function whyNotClose({ bugs }: BugRecords, { id, to, reason }: BugClose, 
   return `${bug.target} says itself which versions are fixed: report it as it reads now, and close ${id} without --to`;
 }
 
-/** A closed bug without a fix was none: it refuses nothing any more. Closed once more, without `to`, that is what a fixed one becomes. */
+/**
+ * A closed bug without a fix was none: it refuses nothing any more. A fixed bug closed again without `to` becomes one
+ * of these.
+ */
 export function closed(records: BugRecords, { id, to, reason }: BugClose, actor: string, nowMs: number): BugRecords {
   const closing = { by: actor, at: formatTime(nowMs), reason };
   const bugs = records.bugs.map((bug) => (bug.id === id ? slim({ ...bug, to, closed: closing }) : bug));
   return { ...records, bugs: forgetting(bugs), due: records.due.filter((one) => one.id !== id) };
 }
 
-/** Of one that was none, what it is kept for: that it was reported, and closed. */
+/** The kept part of a closed bug that was none: its report and closing. */
 function slim({ advisory, ...bug }: Bug): Bug {
   if (isInForce(bug)) return { ...bug, ...(advisory && { advisory }) };
   const { search } = bug;
@@ -202,7 +208,7 @@ function slim({ advisory, ...bug }: Bug): Bug {
 export const nextSearch = ({ due }: BugRecords): SearchDue | undefined =>
   due.reduce<SearchDue | undefined>((first, one) => (first && first.atMs <= one.atMs ? first : one), undefined);
 
-/** What came of a search: a second one adds what it found besides. */
+/** Records the result of a search; a second search adds its further hits. */
 export function searched(records: BugRecords, done: SearchDue, found: BugSearch): BugRecords {
   const bugs = records.bugs.map((bug) =>
     bug.id === done.id ? { ...bug, search: withinRoom(besides(bug.search, found)) } : bug,
@@ -211,8 +217,8 @@ export function searched(records: BugRecords, done: SearchDue, found: BugSearch)
 }
 
 /**
- * A search that failed comes after those that may succeed: whoever did not answer would be asked about the others of its kind too, so these
- * wait as well. Of one bug the second search stays behind the first, which alone sees what had begun long before.
+ * A failed search goes behind those that may succeed; others of its kind wait, too, because they need the same silent
+ * service. The second search of a bug stays behind the first, which alone covers older releases.
  */
 export function postponed(records: BugRecords, failed: SearchDue, nowMs: number): BugRecords {
   const advisories = new Set(records.bugs.flatMap(({ id, advisory }) => (advisory === undefined ? [] : [id])));
@@ -224,8 +230,8 @@ export function postponed(records: BugRecords, failed: SearchDue, nowMs: number)
 }
 
 /**
- * Whether a search found it and the one before did not: that saw whatever had begun before it, but for what visibility did not know
- * yet. It lists only the first of what it found.
+ * Whether only this search found it: the one before saw everything begun earlier, except releases that visibility did
+ * not list yet. It lists only its first hits.
  */
 export function isFoundAnew(
   before: BugSearch | null,
@@ -258,21 +264,21 @@ const bothUnread = (before: Unread | undefined, found: Unread | undefined): { re
 
 export const namedOnlyIn = (count: number): Pick<BugSearch, 'namedOnly'> => (count === 0 ? {} : { namedOnly: count });
 
-/** With what nobody can tell, for whoever decides by it. */
+/** The text with a note about uncertain components. */
 export const withNamedOnly = (words: string, count: number | undefined): string =>
   count === undefined ? words : `${words}; ${namedOnlyWords(count)}`;
 
 export const namedOnlyWords = (count: number): string =>
   `${plural(count, 'component')} of SBOMs without a readable package URL, compared by name at most`;
 
-/** As much of what was found as all bugs together have room for. */
+/** Cuts the hits to the room that all bugs share. */
 function withinRoom(search: BugSearch): BugSearch {
   const first = (hits: readonly BugHit[]): readonly BugHit[] =>
     firstWithin(hits.slice(0, BUG_LIMITS.shown.max).map(withFewOwners), BUG_LIMITS.shownTogether.max);
   return { ...search, releases: first(search.releases), deployed: first(search.deployed) };
 }
 
-/** Whom to ask: the first of them stand for all. */
+/** A sample of the owners. */
 const withFewOwners = (hit: BugHit): BugHit => ({ ...hit, owners: hit.owners.slice(0, BUG_LIMITS.owners.max) });
 
 /** `bug/7 in //lib:rpc (from 12, no fix yet): it loses replies` */
@@ -284,14 +290,14 @@ export const revisionWords = ({ from, to, advisory }: BugReport): string =>
     ? `from ${from}, ${to === null ? 'no fix yet' : `fixed in ${to}`}`
     : cutText(affectedWords(advisory), BUG_LIMITS.path.max);
 
-/** The same, and over which chain an artifact has it. */
+/** The same, with the dependency chain to the artifact. */
 export const hitWords = (bug: Bug, { artifact, path }: Pick<BugHit, 'artifact' | 'path'>): string =>
   `${artifact} contains ${bugWords(bug)}; by ${path}`;
 
 /** The bug that a text of `hitWords` is about. */
 export const bugIn = (text: string): string | undefined => / contains (bug\/[1-9]\d{0,9}) in /.exec(text)?.[1];
 
-/** Of `bug/7`, as people type it; undefined of what is none. */
+/** The number in `bug/7`; undefined for other text. */
 export function numberOfBug(text: string): number | undefined {
   const digits = /^bug\/([1-9]\d{0,9})$/.exec(text)?.[1];
   return digits === undefined ? undefined : Number(digits);

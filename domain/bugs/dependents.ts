@@ -1,15 +1,15 @@
-/** Who depends on a target, and how far away: a walk from the target outwards, which a circle of dependencies ends as well as a tree does. */
+/** The dependents of a target and their distances: a breadth-first walk that also ends on cycles. */
 
-/** What directly depends on each target. */
+/** The direct dependents of each target. */
 export type Dependents = ReadonlyMap<string, readonly string[]>;
 
-/** How a target is reached: by so many dependencies, the first of which leads to `via`; null at the target itself. */
+/** How a target is reached: the number of dependencies, and the next one, `via`; null at the target itself. */
 export interface Reached {
   readonly depth: number;
   readonly via: string | null;
 }
 
-/** @param dependencies of each target, those that it names itself */
+/** @param dependencies the direct dependencies of each target */
 export function dependentsOf(dependencies: ReadonlyMap<string, readonly string[]>): Dependents {
   const dependents = new Map<string, string[]>();
   for (const [target, needed] of dependencies)
@@ -21,10 +21,10 @@ export function dependentsOf(dependencies: ReadonlyMap<string, readonly string[]
   return dependents;
 }
 
-/** All that depends on a target within so many dependencies, by the fewest of them; the target itself at depth 0. */
+/** All dependents of a target up to a depth, by their shortest chain; the target itself at depth 0. */
 export function reachedFrom(dependents: Dependents, target: string, depth: number): ReadonlyMap<string, Reached> {
   const reached = new Map<string, Reached>([[target, { depth: 0, via: null }]]);
-  // A map lists what is added meanwhile too: it is the queue.
+  // Iterating a map includes entries added meanwhile, so it serves as the queue.
   for (const [name, { depth: far }] of reached) {
     if (far >= depth) break;
     for (const one of dependents.get(name) ?? [])
@@ -33,7 +33,7 @@ export function reachedFrom(dependents: Dependents, target: string, depth: numbe
   return reached;
 }
 
-/** From a target that was reached down to the one that the walk began at. */
+/** The chain from a reached target down to the start of the walk. */
 export function pathDown(reached: ReadonlyMap<string, Reached>, from: string): readonly string[] {
   const path: string[] = [];
   for (let at: string | null = from; at !== null; at = reached.get(at)?.via ?? null) path.push(at);

@@ -2,7 +2,7 @@ import { identityOf, type Artifact } from '../artifact';
 import { BUG_LIMITS } from '../limits';
 import { cutText } from '../size';
 
-/** Which artifacts contain a bug, by the answers of dependency graphs. */
+/** Artifacts that contain a bug, from answers of dependency graphs. */
 
 /** A target as it was built. */
 export interface Built {
@@ -10,13 +10,13 @@ export interface Built {
   readonly revision: string;
 }
 
-/** Of those that were asked about, one that contains the bug, and over which chain. */
+/** A queried target that contains the bug, with the dependency chain. */
 export interface Affected extends Built {
   readonly depth: number;
   readonly path: readonly string[];
 }
 
-/** What artifacts were built from, each once; one that does not say is not asked about. */
+/** The targets of artifacts, each once; artifacts without one are left out. */
 export function builtFrom(artifacts: readonly Artifact[]): readonly Built[] {
   const all = artifacts.flatMap(({ builtFrom: from }) =>
     from?.target === undefined ? [] : [{ target: from.target, revision: from.revision }],
@@ -26,13 +26,13 @@ export function builtFrom(artifacts: readonly Artifact[]): readonly Built[] {
 
 export const keyOf = ({ target, revision }: Built): string => `${revision} ${target}`;
 
-/** An artifact that contains a bug, by its identity, and over which chain. */
+/** The identity of an artifact that contains a bug, with the dependency chain. */
 export interface ArtifactHit {
   readonly artifact: string;
   readonly path: string;
 }
 
-/** The first artifact that contains the bug, and how; undefined where none does. */
+/** The first artifact that contains the bug, with the chain; undefined if none does. */
 export function hitAmong(
   artifacts: readonly Artifact[],
   affected: ReadonlyMap<string, Affected>,

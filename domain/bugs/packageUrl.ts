@@ -1,10 +1,13 @@
-/** Package URLs, `pkg:npm/%40hono/node-server@2.1.8`: what SBOMs and advisories call packages by (https://github.com/package-url/purl-spec). */
+/**
+ * Package URLs, `pkg:npm/%40hono/node-server@2.1.8`: the names of packages in SBOMs and advisories
+ * (https://github.com/package-url/purl-spec).
+ */
 
-/** A package, and which version of it. */
+/** A package and its version. */
 export interface PackageRef {
   /** The same for all versions: `npm/@hono/node-server`. Several if a subpath may be part of the name. */
   readonly keys: readonly [string, ...string[]];
-  /** Undefined where the URL leaves it open. */
+  /** Undefined if the URL leaves it open. */
   readonly version: string | undefined;
 }
 
@@ -36,7 +39,7 @@ function namesWith(type: string, name: string, subpath: string): readonly [strin
   return [[name, ...folders.slice(0, major)].join('/'), [name, ...folders].join('/')];
 }
 
-/** What the ecosystems of OSV are called in package URLs. */
+/** The package URL types of OSV ecosystems. */
 const PURL_TYPES: Readonly<Record<string, string>> = {
   npm: 'npm',
   PyPI: 'pypi',
@@ -53,7 +56,7 @@ const PURL_TYPES: Readonly<Record<string, string>> = {
   Hackage: 'hackage',
 };
 
-/** The key of a package that an advisory names; undefined where nobody knows what SBOMs call it. */
+/** The key of a package that an advisory names; undefined if its name in SBOMs is unknown. */
 export function packageNamed({
   ecosystem,
   name,
@@ -68,7 +71,7 @@ export function packageNamed({
   return type === undefined ? undefined : packageKey(type, type === 'maven' ? name.replace(':', '/') : name);
 }
 
-/** Of these every version is a semantic one. */
+/** Types whose versions are all semantic. */
 const SEMANTIC = ['npm', 'golang', 'cargo', 'hex', 'pub', 'swift'];
 
 export const isSemantic = (key: string): boolean => SEMANTIC.includes(key.split('/')[0] ?? '');

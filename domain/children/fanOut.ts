@@ -10,15 +10,15 @@ import { KEPT_FAILURES, type ShardReport } from './window';
 
 export type ChildrenSpec = NonNullable<PipelineSpec['children']>;
 
-/** What the fan-out of a release that succeeded is started with. */
+/** The input of the fan-out of a successful release. */
 export interface FanOutInput {
   readonly pipeline: string;
   readonly number: number;
   readonly children: ChildrenSpec;
-  /** What every child is given; of `children.artifacts` those that the release has. */
+  /** The artifacts for every child: those of `children.artifacts` that the release has. */
   readonly artifacts: readonly Artifact[];
   readonly policy: Policy;
-  /** The person or program that started the release; of a child, that started its parent. */
+  /** The person or program that started the release; for a child, the one that started its parent. */
   readonly startedBy?: string;
   readonly settings: Settings;
 }
@@ -29,7 +29,7 @@ export interface ChildSelection {
   readonly rest: readonly string[];
 }
 
-/** Where a fan-out stands; carried across continue-as-new. Names only in shards that have not started. */
+/** The state of a fan-out; carried across continue-as-new. Names only in shards that have not started. */
 export interface FanOutState {
   readonly stage: 'selecting' | 'first' | 'rest';
   readonly stageStartedAtMs: number;
@@ -37,7 +37,7 @@ export interface FanOutState {
   /** Why nothing more is started. */
   readonly stop: { readonly by: 'command' | 'verdict' | 'nothing'; readonly reason: string } | null;
   readonly commands: readonly CommandRecord[];
-  /** Of what it has taken from whoever holds the platform's key. */
+  /** Proofs of accepted requests from holders of the platform's key. */
   readonly proofs?: Proofs;
 }
 
@@ -46,9 +46,9 @@ export interface ShardRecord extends ShardPlan {
   readonly stage: 'first' | 'rest';
   readonly size: number;
   readonly state: 'waiting' | 'running' | 'over';
-  /** Whether it knows that nothing more is to be started. */
+  /** Whether it has been told to start nothing more. */
   readonly stopTold: boolean;
-  /** What it said last; null before its first word. */
+  /** Its last report; null before the first. */
   readonly report: ShardReport | null;
 }
 
@@ -60,11 +60,11 @@ export const SELECTING: FanOutState = {
   commands: [],
 };
 
-/** What is missing of what the children are to be given; a release that has not made it has nothing to hand on. */
+/** The missing artifacts for the children; a release that did not make them has nothing to pass on. */
 export const missingFor = ({ children, artifacts }: FanOutInput): string[] =>
   children.artifacts.filter((wanted) => !artifacts.some(({ name }) => name === wanted));
 
-/** Nobody is to be started at all. */
+/** No child is to be started. */
 export const nothingToDo = (state: FanOutState, reason: string): FanOutState => ({
   ...state,
   stage: 'rest',
@@ -93,7 +93,7 @@ export function withChildren(
 
 const UNSTARTED = { state: 'waiting', stopTold: false, report: null } as const;
 
-/** Once the first subset is over: the others may begin, or never will. Every one of the subset must have succeeded. */
+/** Once the first subset is over: the others may begin, or never will. All of the subset must have succeeded. */
 export function advanced(state: FanOutState, nowMs: number): FanOutState {
   const first = state.shards.filter(({ stage }) => stage === 'first');
   if (state.stage !== 'first' || state.stop !== null) return state;
@@ -124,13 +124,13 @@ export const shardStarted = (state: FanOutState, index: number): FanOutState =>
 export const withStopSent = (state: FanOutState, index: number): FanOutState =>
   withShard(state, index, { stopTold: true });
 
-/** A shard said where it stands; what comes late, after its end, says nothing new. */
+/** Records a shard's report; a late one, after its end, is ignored. */
 export function shardReported(state: FanOutState, index: number, report: ShardReport, over: boolean): FanOutState {
   if (state.shards[index]?.state === 'over') return state;
   return withShard(state, index, { report, ...(over ? { state: 'over' as const } : {}) });
 }
 
-/** A shard that was terminated can say nothing: what it had not reported counts as failed, since nobody knows. */
+/** A terminated shard cannot report: its unreported children count as failed, because their fate is unknown. */
 export function shardLost(state: FanOutState, index: number, workflowId: string): FanOutState {
   const shard = state.shards[index];
   if (shard === undefined || shard.state === 'over') return state;

@@ -3,8 +3,8 @@ import type { ReleaseInput, ReleaseRecord } from '../release/state';
 import { skipsTheQueue } from '../release/urgent';
 
 /**
- * What a release hands on to its children: of each artifact that they take the last value that it has, which is what the
- * producer that ended last made, or what the release was given.
+ * The artifacts that a release passes to its children: the last value of each, from the producer that ended last, or
+ * from the release's inputs.
  */
 export function handedOn(
   { spec, artifacts }: Pick<ReleaseInput, 'spec' | 'artifacts'>,

@@ -1,11 +1,14 @@
-/** A part of the children, looked after by one workflow: a history holds only so much. */
+/** A part of the children, managed by one workflow, because a history is limited. */
 export interface ShardPlan {
   readonly names: readonly string[];
   /** How many of them may run at once. */
   readonly share: number;
 }
 
-/** Children that one shard looks after; each costs its history three to fifteen events, the fewer the more are due at the same moment. */
+/**
+ * The most children of one shard; each costs its history three to fifteen events, fewer if many are due at the same
+ * time.
+ */
 const MAX_CHILDREN = 500;
 /** Children of one shard that run at once; their ends may all come at the same moment, and a task takes 100 events. */
 const MAX_SHARE = 50;
@@ -26,7 +29,7 @@ export function planShards(names: readonly string[], maxConcurrent: number): Sha
   });
 }
 
-/** Of the shards that wait, in order, those whose shares fit beside what runs. */
+/** The waiting shards, in order, whose shares fit beside the running ones. */
 export function fitting<T extends Pick<ShardPlan, 'share'>>(
   waiting: readonly T[],
   running: readonly T[],

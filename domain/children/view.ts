@@ -6,7 +6,7 @@ import { KEPT_FAILURES, type ShardReport } from './window';
 
 const COUNTS = ['waiting', 'running', 'succeeded', 'failed', 'cancelled', 'notStarted'] as const;
 
-/** What `status` shows of a release's children. Succeeded means that every one of them did. */
+/** The children of a release in `status`. Succeeded means that all of them did. */
 export function childrenView(state: FanOutState): ChildrenView {
   const { stage, shards, stop, commands } = state;
   const reports = shards.map((shard) => reportNow(shard, stop !== null));
@@ -66,7 +66,7 @@ export function nextForChildren({ pipeline, number }: FanOutInput, state: FanOut
     : [`conveyor status ${id}`, `conveyor cancel ${id} --reason "…"`];
 }
 
-/** A shard that has not said anything yet has all of its children waiting, unless it will never start. */
+/** All children of a shard without a report are waiting, unless it will never start. */
 function reportNow({ size, state, report }: ShardRecord, isStopped: boolean): ShardReport {
   if (report !== null) return report;
   const never = isStopped && state === 'waiting';

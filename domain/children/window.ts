@@ -3,7 +3,7 @@ import type { ChildFailure } from '../views';
 import { jitterOf } from './jitter';
 import type { ShardPlan } from './shards';
 
-/** How a shard starts its children: a sliding window, each child not before its moment. */
+/** How a shard starts its children: in a sliding window, each not before its time. */
 export interface WindowPlan extends ShardPlan {
   /** The parent's release: `inference/3`. */
   readonly parent: string;
@@ -14,7 +14,7 @@ export interface WindowPlan extends ShardPlan {
   readonly stopOnFailure: boolean;
 }
 
-/** Where the children of a shard stand. Names only of those that wait or run; carried across continue-as-new. */
+/** The state of a shard's children. It has names only of those that wait or run; carried across continue-as-new. */
 export interface ShardState {
   /** In the order of their moments. */
   readonly waiting: readonly string[];
@@ -24,7 +24,7 @@ export interface ShardState {
   readonly failed: number;
   readonly cancelled: number;
   readonly notStarted: number;
-  /** The first few that did not succeed. */
+  /** The first failed children. */
   readonly failures: readonly ChildFailure[];
 }
 
@@ -34,7 +34,7 @@ export interface ChildEnd {
   /** Null when it was refused. */
   readonly number: number | null;
   readonly state: 'succeeded' | 'failed' | 'cancelled';
-  /** Why it did not succeed, where more is known than its state. */
+  /** Why it failed, if more is known than its state. */
   readonly reason?: string;
 }
 
@@ -55,7 +55,7 @@ export function newWindow(plan: WindowPlan): ShardState {
   return { waiting, running: [], succeeded: 0, failed: 0, cancelled: 0, notStarted: 0, failures: [] };
 }
 
-/** Those whose moment has come and for whom there is room. */
+/** The children whose time has come and for which there is room. */
 export function due(state: ShardState, plan: WindowPlan, nowMs: number): readonly string[] {
   const room = state.waiting.slice(0, Math.max(0, plan.share - state.running.length));
   const early = room.findIndex((name) => startMoment(plan, name) > nowMs);
@@ -80,7 +80,7 @@ export const numbered = (state: ShardState, pipeline: string, number: number): S
   running: state.running.map((child) => (child.pipeline === pipeline ? { pipeline, number } : child)),
 });
 
-/** Records an end once, though both the child and a look at it may report it. */
+/** Records an end once, although both the child and a look at it may report it. */
 export function childEnded(state: ShardState, end: ChildEnd, { stopOnFailure }: WindowPlan): ShardState {
   const child = state.running.find(({ pipeline }) => pipeline === end.pipeline);
   const isOther = child?.number != null && end.number !== null && child.number !== end.number;
@@ -94,7 +94,7 @@ export function childEnded(state: ShardState, end: ChildEnd, { stopOnFailure }: 
   return stopOnFailure && end.state !== 'succeeded' ? withoutNewStarts(booked) : booked;
 }
 
-/** Nothing more is started; what runs continues. */
+/** Starts nothing more; running children continue. */
 export const withoutNewStarts = (state: ShardState): ShardState => ({
   ...state,
   waiting: [],

@@ -4,7 +4,7 @@ interface Identified {
   readonly id: string;
 }
 
-/** With one more, in the place of that of the same id. */
+/** Adds an override, or replaces the one with the same id. */
 export const putAmong = <T extends Identified>(others: readonly T[], override: T): T[] =>
   [...withoutOverride(others, override.id), override].sort((a, b) => (a.id < b.id ? -1 : 1));
 

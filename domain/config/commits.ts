@@ -10,8 +10,8 @@ interface Commit {
 }
 
 /**
- * What a store does with a commit: `apply` when it is the next, `already` when it has it. It may be larger than a change: who pushes to the
- * branch asks nobody, and whatever is on it has to come through.
+ * A store's decision on a commit: `apply` if it is the next, `already` if the store has it. It may be larger than a
+ * change, because pushes are not limited and everything on the branch has to arrive.
  * @throws ConveyorError `store-out-of-step`, `over-limit` or `invalid-text`
  */
 export function judgeCommit(

@@ -13,7 +13,7 @@ export interface Offer extends Aim {
   readonly version: string;
 }
 
-/** What a host knows of a path. */
+/** A host's knowledge of a path. */
 export interface Held {
   readonly committed: Committed | null;
   readonly overrides: readonly Offer[];
@@ -21,24 +21,27 @@ export interface Held {
 
 export const NOTHING: Held = { committed: null, overrides: [] };
 
-/** What applications of a host get. */
+/** The answer to applications of a host. */
 export interface Answer {
   readonly path: string;
-  /** Null: there is none, or none any more. */
+  /** Null if there is none, or no longer. */
   readonly value: string | null;
-  /** Empty where there is no value. */
+  /** Empty if there is no value. */
   readonly version: string;
-  /** That committed it; null for the value of an override. */
+  /** The commit of the value; null for an override. */
   readonly commit: string | null;
   /** The change that is exposed to this host: `N@commit`; null for a committed value. */
   readonly override: string | null;
-  /** Of the newest commit to this path that the host knows; 0 without one. It decreases only if that commit was forged. */
+  /**
+   * The number of the newest commit to this path that the host knows; 0 without one. It decreases only if that commit
+   * was forged.
+   */
   readonly sequence: number;
 }
 
 /**
- * With a newer commit; unchanged if the commit is not newer: a host never goes back.
- * @param overrules states that were never on the branch: a host that has one of them takes the true one in its place
+ * The state after a newer commit; unchanged if the commit is not newer, because a host never goes back. @param
+ * overrules states that were never on the branch: a host with one of them replaces it by the true one
  */
 export function withCommitted(held: Held, next: Committed, overrules: readonly string[] = []): Held {
   const { committed } = held;

@@ -1,6 +1,6 @@
 import { CONFIG_LIMITS } from '../limits';
 
-/** What became of a change of configuration: the commit on the branch, or why it is not to be. */
+/** The result of landing a change: the commit on the branch, or the reason for a refusal. */
 export type Landing =
   { readonly change: number; readonly commit: string } | { readonly change: number; readonly refused: Refusal };
 
@@ -10,15 +10,15 @@ export interface Refusal {
   readonly hint: string;
 }
 
-/** Who wants a change to land; `ahead`: it takes something back, and what waits has to wait for it. */
+/** A request to land a change; `ahead`: it undoes something, so it goes before waiting changes. */
 export interface LandRequest {
   readonly change: number;
-  /** Of the version `N@commit` that was released: whatever else the ref of the change has become does not land. */
+  /** The commit of the released version `N@commit`: nothing else lands, even if the ref of the change has moved. */
   readonly commit?: string;
   readonly ahead?: boolean;
 }
 
-/** What a landing strip remembers: who waits, and what became of the newest that do not. */
+/** The state of the landing queue: the waiting changes, and the results of the newest others. */
 export interface Strip {
   readonly waiting: readonly LandRequest[];
   readonly landed: readonly Landing[];
@@ -26,7 +26,7 @@ export interface Strip {
 
 export const EMPTY_STRIP: Strip = { waiting: [], landed: [] };
 
-/** Why a request cannot be taken; undefined when it can. Whoever is in line already is never refused. */
+/** Why a request is refused; undefined if it is not. A change already in the queue is never refused. */
 export function whyNotLand(strip: Strip, request: LandRequest | undefined): string | undefined {
   const change = request?.change;
   if (typeof change !== 'number' || !Number.isSafeInteger(change) || change < 1) return 'a change has a number from 1';
@@ -37,7 +37,7 @@ export function whyNotLand(strip: Strip, request: LandRequest | undefined): stri
 
 const isWaiting = ({ waiting }: Strip, change: number): boolean => waiting.some((one) => one.change === change);
 
-/** A change in line, once; what takes something back goes before all that does not, also if it waited already. */
+/** Adds a change to the queue, once; undoing changes go before all others, even if they were already waiting. */
 export function queued(strip: Strip, { change, commit, ahead = false }: LandRequest): Strip {
   const known = strip.waiting.find((one) => one.change === change);
   if (known !== undefined && (known.ahead === true || !ahead)) return strip;
@@ -48,11 +48,11 @@ export function queued(strip: Strip, { change, commit, ahead = false }: LandRequ
   return { waiting, landed: strip.landed.filter((old) => old.change !== change) };
 }
 
-/** Those that land next, together. */
+/** The changes that land together next. */
 export const nextToLand = ({ waiting }: Strip): readonly LandRequest[] =>
   waiting.slice(0, CONFIG_LIMITS.landingTogether.max);
 
-/** After these have an answer. */
+/** The queue after these results. */
 export function withLanded({ waiting, landed }: Strip, answers: readonly Landing[]): Strip {
   const done = new Set(answers.map(({ change }) => change));
   return {

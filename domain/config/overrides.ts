@@ -1,6 +1,6 @@
 import { hash } from '../hash';
 
-/** Who may be meant by an override. */
+/** A host that an override may select. */
 export interface Host {
   readonly name: string;
   readonly labels?: Labels | undefined;
@@ -8,9 +8,9 @@ export interface Host {
 
 type Labels = Readonly<Record<string, string>>;
 
-/** Whom an override is for. */
+/** The selection of an override. */
 export interface Aim {
-  /** Of the update that exposes it. */
+  /** The id of the update that exposes it. */
   readonly id: string;
   /** The change: `N@commit`. */
   readonly revision: string;
@@ -19,11 +19,11 @@ export interface Aim {
   readonly below?: number | undefined;
   /** Decides which hosts a share begins with, in place of `id`: updates of one deploy widen the same share. */
   readonly seed?: string | undefined;
-  /** Of a share: hosts have to have all of these. */
+  /** For a share: labels that hosts must have. */
   readonly labels?: Labels | undefined;
 }
 
-/** The override that a host has of those of a path: of several that mean it that of the newest change. */
+/** The override of a path that applies to a host: of several, that of the newest change. */
 export function pickOverride<T extends Aim>(overrides: readonly T[], host: Host): T | undefined {
   return overrides
     .filter((override) => isAimedAt(override, host))
@@ -31,8 +31,8 @@ export function pickOverride<T extends Aim>(overrides: readonly T[], host: Host)
 }
 
 /**
- * Whether an override means a host. The place of a host depends on the seed alone: all paths of a change go to the same
- * hosts, a larger share never takes a host out, and other deploys begin with others.
+ * Whether an override selects a host. The place of a host depends on the seed alone: all paths of a change go to the
+ * same hosts, a larger share never takes a host out, and other deploys begin with others.
  */
 export const isAimedAt = ({ id, hosts, below = 0, seed = id, labels }: Aim, host: Host): boolean =>
   (hosts?.includes(host.name) ?? false) || (placeOf(seed, host.name) < below && hasLabels(host, labels));
@@ -40,8 +40,8 @@ export const isAimedAt = ({ id, hosts, below = 0, seed = id, labels }: Aim, host
 const hasLabels = (host: Host, wanted: Labels = {}): boolean =>
   Object.entries(wanted).every(([key, value]) => host.labels?.[key] === value);
 
-/** Where a host stands in the shares of a seed: from 0 up to, but not, 1. */
+/** The position of a host in the shares of a seed: at least 0, below 1. */
 export const placeOf = (seed: string, host: string): number => hash(`${seed} ${host}`) / 2 ** 32;
 
-/** Of `N@commit`. */
+/** The number in `N@commit`. */
 const numberOf = (revision: string): number => Number.parseInt(revision, 10) || 0;

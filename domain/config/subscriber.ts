@@ -1,12 +1,12 @@
-/** What a version of configuration says of each path that it concerns; a value of null: the path is gone. */
+/** The contents of a version of configuration, by path; a value of null means that the path is deleted. */
 export type Content = Readonly<Record<string, { readonly value: string | null; readonly version: string }>>;
 
-/** What one subscriber has of a path. */
+/** A subscriber's state of a path. */
 export interface Has {
   readonly path: string;
-  /** Empty where the path is gone. */
+  /** Empty if the path is deleted. */
   readonly version: string;
-  /** Of the override that it has: `N@commit`. */
+  /** The revision of its override: `N@commit`. */
   readonly revision: string | null;
   readonly commit: string | null;
   readonly sequence?: number | undefined;
@@ -16,7 +16,7 @@ export interface Has {
 
 export type SubscriberState = 'live' | 'waiting' | { readonly refused: string };
 
-/** Whether a subscriber lives on a content; paths that it does not subscribe to say nothing. */
+/** Whether a subscriber has a content; paths that it does not subscribe to are ignored. */
 export function subscriberState(content: Content, has: readonly Has[]): SubscriberState {
   let state: SubscriberState = 'live';
   for (const { path, version, refused, loading } of has) {
@@ -32,8 +32,8 @@ export function subscriberState(content: Content, has: readonly Has[]): Subscrib
 type KnownCommit = Pick<Has, 'revision' | 'commit' | 'sequence'>;
 
 /**
- * As whom a subscriber measures: its host, and what it has: `host@N@commit` with an override, else `host@commit`. Of several paths that of
- * the newest change, else of the newest commit.
+ * The name under which a subscriber reports metrics: `host@N@commit` with an override, else `host@commit`. With several
+ * paths, that of the newest change, else of the newest commit.
  */
 export function subscriberId(host: string, has: readonly KnownCommit[]): string {
   const exposed = has.flatMap(({ revision }) => revision ?? []).sort((a, b) => changeOf(b) - changeOf(a));
@@ -46,5 +46,5 @@ export const subscriberIds = (host: string, some: readonly KnownCommit[], all: r
   ...new Set([...some.map((one) => subscriberId(host, [one])), subscriberId(host, all)]),
 ];
 
-/** Of `N@commit`. */
+/** The number in `N@commit`. */
 const changeOf = (revision: string): number => Number.parseInt(revision, 10) || 0;

@@ -15,9 +15,9 @@ export type Acknowledgement = Has & {
 export interface Subscription {
   readonly host: string;
   readonly state: SubscriptionState;
-  /** Empty where the path is gone. */
+  /** Empty if the path is deleted. */
   readonly version: string;
-  /** For its override: `N@commit`. */
+  /** The revision of its override: `N@commit`. */
   readonly revision: string | null;
   readonly commit: string | null;
   /** ISO-8601, UTC. */
@@ -26,20 +26,20 @@ export interface Subscription {
   readonly loading: string | null;
 }
 
-/** Who subscribes to a path, each in one state. */
+/** The subscribers of a path, each in one state. */
 export interface Subscribers extends Readonly<Record<SubscriptionState, number>> {
   readonly total: number;
 }
 
 /** A change that a deploy exposes to some hosts, or has left exposed. */
 export interface Exposure {
-  /** `feed/2/deploy`; the id of the override where it is of no deploy. */
+  /** `feed/2/deploy`; the id of the override if it belongs to no deploy. */
   readonly deploy: string;
   /** `N@commit` */
   readonly revision: string;
 }
 
-/** Each once, the newest change first. */
+/** Each exposure once, the newest change first. */
 export function exposuresOf(overrides: readonly Pick<Aim, 'id' | 'revision'>[]): readonly Exposure[] {
   const found = new Map(
     overrides.map(({ id, revision }) => {
@@ -50,7 +50,7 @@ export function exposuresOf(overrides: readonly Pick<Aim, 'id' | 'revision'>[]):
   return [...found.values()].sort((one, other) => Number.parseInt(other.revision) - Number.parseInt(one.revision));
 }
 
-/** An override is called by its update, `deploy/feed/2/deploy/1/0/1#eu`. */
+/** The id of an override is that of its update, `deploy/feed/2/deploy/1/0/1#eu`. */
 const deployIn = (id: string): string => /^deploy\/([^/]+\/\d+\/[^/]+)\/\d+\//.exec(id)?.[1] ?? id;
 
 /** The content of a store for a path; null: it is gone. */

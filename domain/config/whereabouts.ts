@@ -11,8 +11,8 @@ export interface ChangeRelease {
 }
 
 /**
- * Where a change is. `proposed`: no release has it yet, as far as is known. `waiting`, `releasing`, `paused`: one does. `given-up`: one had it, and
- * ended without landing it.
+ * The state of a change. `proposed`: no release has it yet, as far as is known. `waiting`, `releasing`, `paused`: one
+ * does. `given-up`: one had it, and ended without landing it.
  */
 export type Whereabouts =
   | { readonly where: 'landed' | 'proposed' }
@@ -20,7 +20,7 @@ export type Whereabouts =
       readonly where: 'waiting' | 'releasing' | 'paused' | 'given-up';
       /** The newest release that has it, or had it. */
       readonly release: string;
-      /** How that ended, and why. */
+      /** Its outcome, and the reason. */
       readonly why?: string;
     };
 
@@ -40,7 +40,7 @@ export function findWhereabouts(
   return { where: 'given-up', release, why: cause ?? state };
 }
 
-/** As a list shows it. */
+/** The text in a list. */
 export const whereaboutsText = (is: Whereabouts): string =>
   'release' in is ? `${TEXTS[is.where]} ${is.release}${is.why === undefined ? '' : ` (${is.why})`}` : is.where;
 

@@ -6,11 +6,11 @@ import type { SweepReport } from './lasting';
 /** The state of a finder that Temporal knows without asking it, or a worker. Times are ms since the epoch. */
 export interface FinderFacts {
   readonly finder: string;
-  /** Null where no worker has made one. */
+  /** Null if no worker has created one. */
   readonly schedule: SweepSchedule | null;
   /** The newest workflow, if it is under way. */
   readonly underWay: UnderWay | null;
-  /** The report of the last sweep that was answered; null where that is not known. */
+  /** The report of the last sweep that was answered; null if unknown. */
   readonly last: Pick<SweepReport, 'beganMs' | 'calls' | 'said'> | null;
   /** Why the newest workflow failed, if it did. */
   readonly failure: string | null;
@@ -25,9 +25,9 @@ export interface SweepSchedule {
 }
 
 export interface UnderWay {
-  /** When the sweep was due that has not been answered, or will be; null: when the workflow began. */
+  /** When the unanswered or next sweep is due; null for the start of the workflow. */
   readonly dueMs: number | null;
-  /** Whether a worker has taken that one up. */
+  /** Whether a worker has picked it up. */
   readonly isTaken: boolean;
   /** The error of its last attempt. */
   readonly failure: string | null;
@@ -35,10 +35,10 @@ export interface UnderWay {
   readonly nextTryMs: number | null;
 }
 
-/** A worker that is there takes up a sweep within a moment. */
+/** A running worker picks up a sweep within a moment. */
 const TAKEN_WITHIN_MS = 30_000;
 
-/** Whether a finder answers, since when not, what it said and when it is asked next. */
+/** Whether a finder answers, since when it does not, its error, and when it is asked next. */
 export function finderView(facts: FinderFacts, nowMs: number): FinderView {
   const { finder: id, schedule, underWay, last } = facts;
   const known = { id, kind: 'finder', ...NEVER_ANSWERED } as const;
@@ -75,11 +75,11 @@ export function finderView(facts: FinderFacts, nowMs: number): FinderView {
   return { ...sinceAnswer, state: 'answers' };
 }
 
-/** Those that look for the inputs of a pipeline; `manual` looks for nothing. */
+/** The finders of a pipeline's inputs, without `manual`, which looks for nothing. */
 export const finderNames = ({ artifacts }: Pick<PipelineSpec, 'artifacts'>): string[] =>
   [...new Set(Object.values(artifacts).map(({ finder }) => finder))].filter((name) => name !== 'manual').sort();
 
-/** Finders of one pipeline: a sweep says of each refusal whose it was. */
+/** Keeps the refusals of one pipeline: a sweep names the pipeline of each. */
 export const refusalsFor = (pipeline: string, view: FinderView): FinderView => ({
   ...view,
   refused: view.refused.flatMap((said) =>

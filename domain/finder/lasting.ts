@@ -1,4 +1,4 @@
-import { formatTime } from '../text';
+import { formatTime, plural } from '../text';
 import type { SweepMemory } from './memory';
 import type { SweepCounts } from './sweep';
 
@@ -59,4 +59,4 @@ export function nextDueMs(
 
 /** For people who look at the activity between two sweeps. */
 export const sweptText = ({ beganMs, found, released }: SweepReport): string =>
-  `asked at ${formatTime(beganMs)}: ${found} found, ${released} releases made; it is asked again`;
+  `asked at ${formatTime(beganMs)}: ${found} found, ${plural(released, 'release')} made; it is asked again`;

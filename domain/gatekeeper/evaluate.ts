@@ -8,11 +8,11 @@ export interface GateContext {
   readonly project: string;
   /** ms since the epoch. */
   readonly now: () => number;
-  /** The value under a key, undefined where there is none; null: unknown, since the store is gone. */
+  /** The value of a key; undefined if there is none, null if the store is unavailable. */
   readonly laser: (key: string) => number | undefined | null;
 }
 
-/** Undefined: it cannot be decided now. */
+/** Undefined if it cannot be decided now. */
 export type Test = (user: GateUser) => boolean | undefined;
 
 export interface CompiledRule {
@@ -30,7 +30,7 @@ export interface CompiledProject {
 
 export interface Decision {
   readonly pass: boolean;
-  /** The place of the rule that decided; undefined when none did. */
+  /** The place of the deciding rule; undefined if there was none. */
   readonly rule?: number;
   /** A restraint could not be decided, so that the gate is closed. */
   readonly undecided?: true;
@@ -60,7 +60,7 @@ export function evaluateProject({ name, rules }: CompiledProject, user: GateUser
   return { pass: false };
 }
 
-/** Undefined: nothing speaks against it, but something is undecided. */
+/** Undefined if no restraint fails but one is undecided. */
 export function ruleHolds({ tests, order }: CompiledRule, user: GateUser): boolean | undefined {
   let holds: true | undefined = true;
   for (const at of order) {
@@ -78,7 +78,7 @@ function isDrawn(project: string, user: GateUser, share: number): boolean {
 }
 
 /** All users without an id would share one bucket, and be in or out together by chance. */
-const hasId = ({ id }: GateUser): boolean => Boolean(id);
+export const hasId = ({ id }: GateUser): boolean => Boolean(id);
 
 const turned = ({ not = false }: Restraint, test: Test): Test => {
   if (!not) return test;
@@ -140,11 +140,17 @@ function versionTest({ min, below }: { readonly min?: string; readonly below?: s
 
 export const SECONDS_A_DAY = 86_400;
 
-/** In whole seconds, as flagd counts. */
+/** In whole seconds, as flagd counts. An application may pass a text for `createdAt`: it is no time, and `not` must not open a gate by it. */
 function newUserTest(days: number, now: () => number): Test {
   const seconds = (ms: number): number => Math.floor(ms / 1000);
-  return ({ createdAt }) => createdAt !== undefined && seconds(now()) - seconds(createdAt) < days * SECONDS_A_DAY;
+  return ({ createdAt }) => {
+    if (createdAt === undefined || createdAt === null) return false;
+    if (!isTime(createdAt)) return undefined;
+    return seconds(now()) - seconds(createdAt) < days * SECONDS_A_DAY;
+  };
 }
+
+export const isTime = (createdAt: unknown): createdAt is number => Number.isFinite(createdAt);
 
 function partTest(
   { from, to }: { readonly from: number; readonly to: number },

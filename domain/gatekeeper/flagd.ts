@@ -1,4 +1,4 @@
-import { hyphened, SECONDS_A_DAY } from './evaluate';
+import { hyphened, isTime, SECONDS_A_DAY } from './evaluate';
 import { PARTS, partsOf } from './hash';
 import type { GateUser, ProjectProblem, Project, Restraint, GateRule } from './project';
 import { withoutBuildNumber } from './version';
@@ -40,7 +40,11 @@ export function flagdOf(
   return { definition: { $schema: 'https://flagd.dev/schema/v0/flags.json', flags: { [name]: flag } } };
 }
 
-/** The evaluation context of OpenFeature for a user; times are seconds there, and versions have three numbers. */
+/**
+ * The evaluation context of OpenFeature for a user; times are seconds there, and versions have three numbers.
+ *
+ * @throws Error for a `createdAt` that is no finite number: flagd knows nothing undecided, and would open a gate by `not`
+ */
 export function toContext({
   id,
   createdAt,
@@ -48,13 +52,15 @@ export function toContext({
   appVersion,
   ...user
 }: GateUser): Record<string, string | number | boolean> {
+  if (createdAt !== undefined && createdAt !== null && !isTime(createdAt))
+    throw new Error(`createdAt of a user is ms since the epoch, got ${JSON.stringify(createdAt) ?? 'no number'}`);
   const known = Object.entries(user).filter((entry): entry is [string, string | boolean] => entry[1] !== undefined);
   return {
     targetingKey: id,
     ...Object.fromEntries(known),
     ...(locale !== undefined && { locale: hyphened(locale) }),
     ...(appVersion !== undefined && { appVersion: withoutBuildNumber(appVersion) }),
-    ...(createdAt !== undefined && { createdAt: Math.floor(createdAt / 1000) }),
+    ...(isTime(createdAt) && { createdAt: Math.floor(createdAt / 1000) }),
   };
 }
 

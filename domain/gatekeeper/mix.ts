@@ -1,6 +1,6 @@
 import type { ProjectProblem, Project, GateRule } from './project';
 
-/** Which version of a project each slice of the users of each rule is on. */
+/** The version of each slice of users, by rule. */
 export interface Mixture {
   /** All rules, in the order in which they are tried. */
   readonly rules: readonly string[];
@@ -11,8 +11,8 @@ export interface Mixture {
 
 /**
  * The project in which every slice is on its version. A rule whose slices differ in nothing but `pass` is still one rule, as long as who passes
- * are the first ones drawn; else each part of its slices becomes a rule, and users outside all of them fall to the next rule, as
- * if this one were not there.
+ * are the first ones drawn; users without an id then pass once all parts together let all pass. Else each part of its slices becomes a rule, and
+ * users outside all of them fall to the next rule, as if this one were not there.
  */
 export function mixOf({ rules, slices, versions }: Mixture): Project {
   const [first, ...others] = new Set(rules.flatMap((name) => slices[name] ?? []));

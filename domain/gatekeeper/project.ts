@@ -12,7 +12,7 @@ export interface GateUser {
   /** `1.2.3` or `1.2.3-beta.1`; `1.2` is `1.2.0`, and `1.2.3.4` is `1.2.3`. */
   readonly appVersion?: string | undefined;
   readonly device?: string | undefined;
-  /** ms since the epoch. */
+  /** ms since the epoch, as `Date.now()` counts; anything but a finite number leaves `new-user` undecided. */
   readonly createdAt?: number | undefined;
 }
 

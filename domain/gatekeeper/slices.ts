@@ -1,4 +1,4 @@
-import { ruleHolds, type CompiledProject } from './evaluate';
+import { hasId, ruleHolds, type CompiledProject } from './evaluate';
 import { bucketOf, PARTS, sampleKey } from './hash';
 import type { GateUser, Project } from './project';
 
@@ -13,8 +13,12 @@ export const withoutSlices = ({ rules }: Project): Project => ({
   rules: rules.map((rule) => ({ ...rule, if: rule.if.filter(({ restraint }) => restraint !== 'slice') })),
 });
 
-/** `checkout.employees/7`: the rule that a user falls under, and the slice; undefined if no rule applies to them, or it is unknown. */
+/**
+ * `checkout.employees/7`: the rule that a user falls under, and the slice; undefined if no rule applies to them, or it is unknown. A user without an
+ * id is in no slice: they pass only once a rule lets all pass (`mixOf`), so they would count as updated before they are.
+ */
 export function taskOf(whole: CompiledProject, user: GateUser, slices: number = SLICES): string | undefined {
+  if (!hasId(user)) return undefined;
   for (const [at, compiled] of whole.rules.entries()) {
     const holds = ruleHolds(compiled, user);
     if (holds === undefined) return undefined;

@@ -19,20 +19,20 @@ export type Source =
 /** The source of each field of each config: one value of the configuration, changed without any client. */
 export type Translation = Readonly<Record<string, Readonly<Record<string, Source>>>>;
 
-/** The questions to sources. Either may throw, or know nothing (undefined). */
+/** Queries to the sources. Either may throw, or return undefined if it knows nothing. */
 export interface Backends {
   readonly config: (path: string) => unknown;
-  /** For the user who asks. */
+  /** The result for the requesting user. */
   readonly gate: (project: string) => boolean | undefined;
 }
 
 export interface Translated {
   readonly values: Readonly<Record<string, FieldValue>>;
-  /** Fields of which nothing is known now: the client keeps its values. */
+  /** Fields without a known value at present: the client keeps its own. */
   readonly kept: Readonly<Record<string, string>>;
 }
 
-/** The fields that a schema has, and no others. A fault costs only the fields that depend on it. */
+/** Exactly the fields of the schema. A fault affects only the fields that depend on it. */
 export function translate(
   schema: MobileSchema,
   sources: Translation[string] | undefined,
@@ -80,7 +80,7 @@ function inside(value: unknown, path: string): unknown {
   }, value);
 }
 
-/** Why a value is no translation; undefined for one that is. */
+/** Why a value is not a translation; undefined if it is. */
 export function whyNotTranslation(value: unknown): string | undefined {
   if (!isJsonObject(value)) return 'expected an object of configs';
   const configs = Object.entries(value);
@@ -95,7 +95,7 @@ export function whyNotTranslation(value: unknown): string | undefined {
   return undefined;
 }
 
-/** Why a schema that a client sends is not taken. */
+/** Why a client's schema is refused. */
 export function whyNotSchema(value: unknown): string | undefined {
   if (!isJsonObject(value)) return 'expected an object of fields';
   const fields = Object.entries(value);

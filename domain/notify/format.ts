@@ -1,10 +1,10 @@
 import type { Notice } from './notice';
 
-/** How a notice is written for one kind of receiver. */
+/** The format of notices for one kind of receiver. */
 export interface Format {
   readonly contentType: string;
   /** Becomes the JSON of the request. */
   readonly body: (notice: Notice) => object;
-  /** Hosts that get this format where the pipeline file names none. */
+  /** Hosts that get this format if the pipeline file names none. */
   readonly hosts?: RegExp;
 }

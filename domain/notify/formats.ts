@@ -10,8 +10,8 @@ export type FormatName = keyof typeof FORMATS;
 export const FORMAT_NAMES = Object.keys(FORMATS) as [FormatName, ...FormatName[]];
 
 /**
- * The format for a receiver: the one that the pipeline file names, else the one of its host, else CloudEvents. Undefined where the name
- * is of a newer version than this worker.
+ * The format for a receiver: the one that the pipeline file names, else the one of its host, else CloudEvents.
+ * Undefined if the name is newer than this worker.
  */
 export function formatFor(host: string, name?: string): Format | undefined {
   const known: Readonly<Record<string, Format>> = FORMATS;

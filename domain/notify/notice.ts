@@ -1,6 +1,6 @@
 import type { Artifact } from '../artifact';
 
-/** What people and programs outside may be notified of. */
+/** The events of notifications. */
 export const NOTIFY_ON = ['reverted', 'paused', 'failed', 'succeeded', 'cancelled', 'expired'] as const;
 
 export type NotifyOn = (typeof NOTIFY_ON)[number];
@@ -18,12 +18,12 @@ export interface Notice {
   /** `kvstore/12/deploy`; null when it is about the release as a whole. */
   readonly deploy: string | null;
   readonly phase: string | null;
-  /** Of the deploy; null for a release. */
+  /** The push type of the deploy; null for a release. */
   readonly pushType: string | null;
   readonly artifacts: readonly Pick<Artifact, 'name' | 'version' | 'digest'>[];
   /** One sentence. */
   readonly reason: string;
-  /** Who caused it; null when nobody in particular did. */
+  /** The actor who caused it; null if there is none. */
   readonly actor: string | null;
 }
 

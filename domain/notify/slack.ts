@@ -3,7 +3,7 @@ import { onOneLine } from '../plainText';
 import type { Format } from './format';
 import { noticeHeadline, type Notice, type NotifyOn } from './notice';
 
-/** A message for a channel, as incoming webhooks of Slack take it, and those of others who speak the same. */
+/** A message for incoming webhooks of Slack, and of compatible services. */
 export const slack: Format = {
   contentType: 'application/json',
   hosts: /^hooks\.slack(-gov)?\.com$/,

@@ -1,7 +1,7 @@
 import { STATE_LIMITS } from '../limits';
 import type { ReleaseResult } from '../release/state';
 import { skipsTheQueue } from '../release/urgent';
-import { formatTime } from '../text';
+import { conjugate, formatTime, plural } from '../text';
 import { recordRelease } from './recordOutcome';
 import { expired } from './expiry';
 import { whyDropped } from './followOn';
@@ -51,8 +51,10 @@ export function whyQueued(
   const { maxActive } = state.spec.releases;
   const running = state.active.filter((other) => !isQueued(other) && !skipsTheQueue(other.trigger)).length;
   if (running < maxActive && startsWithin(state, [release]) === 0)
-    return { why: `${running} releases run already, which is all that there is room for` };
-  return { why: `${maxActive} releases run already (releases.maxActive)` };
+    return {
+      why: `${plural(running, 'release')} ${conjugate(running, 'run')} already, which is all that there is room for`,
+    };
+  return { why: `${plural(maxActive, 'release')} ${conjugate(maxActive, 'run')} already (releases.maxActive)` };
 }
 
 /**
@@ -138,7 +140,7 @@ const neverStarted = (
 export function whyFull(state: PipelineState, release: ActiveRelease): string | undefined {
   const line = lineOf(state);
   if (state.spec.releases.supersede !== 'never' || surplusOf([...line, release]) === 0) return undefined;
-  return `${line.length} releases wait already, and with supersede: never none of them is dropped`;
+  return `${plural(line.length, 'release')} ${conjugate(line.length, 'wait')} already, and with supersede: never none of them is dropped`;
 }
 
 /** The oldest of a line that has grown too long make way at once, before the next is let in. */

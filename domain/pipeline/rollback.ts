@@ -5,6 +5,7 @@ import type { DeployOutcome } from '../views';
 import { blamed } from './recordOutcome';
 import { markKnownBad } from './knownBad';
 import { lastOwn, replacedWords, replacementOf } from './replaced';
+import { isQueued } from './room';
 import { created, heldBy, isKnownBad, type GoodDeploy, type PipelineState } from './state';
 
 type GoodDeploys = readonly GoodDeploy[];
@@ -31,7 +32,7 @@ export function rollbackOf(
   const newest = own.flatMap((good) => good.at(-1)?.release ?? []);
   const former = formerDeploys(state, number, newest);
   if (former.length > 0) return { impossible: whyFormer(state, former) };
-  if (all.length === 0) return { impossible: 'nothing of it is deployed' };
+  if (all.length === 0) return { impossible: whyActive(state, number) ?? NOTHING_DEPLOYED };
   if (newest.includes(number)) return backTo(state, own, number);
   if (!isLeftOver(state, number)) return { impossible: whyNotNewest(state, all, newest, number) };
   const back = backTo(state, all, number);
@@ -52,6 +53,16 @@ const whyFormer = ({ spec: { pipeline } }: PipelineState, former: readonly strin
 /** The release is about to end, and its pipeline has not yet learnt the result. */
 export const NOT_BOOKED = 'its end is being recorded: ask again';
 
+const NOTHING_DEPLOYED = 'nothing of it is deployed';
+
+/** A release that has not ended for its pipeline: it has brought nothing, or what it brought is not yet on record. */
+function whyActive({ active }: PipelineState, of: number): string | undefined {
+  const release = active.find(({ number }) => number === of);
+  if (release === undefined) return undefined;
+  if (isQueued(release)) return 'it has not started';
+  return release.gone ? `it was ended through Temporal, and ${release.gone.open.join('; ')}` : NOT_BOOKED;
+}
+
 /** What runs instead of what should be undone. To undo what another pipeline brought, revert there, or push the version that should run. */
 function whyNotNewest(
   state: PipelineState,
@@ -59,9 +70,11 @@ function whyNotNewest(
   newest: readonly number[],
   of: number,
 ): string {
-  const active = state.active.find((release) => release.number === of);
-  if (active) return active.gone ? `it was ended through Temporal, and ${active.gone.open.join('; ')}` : NOT_BOOKED;
-  if (newest.length > 0) return `release ${Math.max(...newest)} is what runs now; revert that one`;
+  const active = whyActive(state, of);
+  if (active !== undefined) return active;
+  // Zero stands for what ran before the first release, which a rollback may be about to bring back.
+  if (newest.length > 0 && Math.max(...newest) === 0) return NOTHING_DEPLOYED;
+  if (newest.length > 0) return whyNewer(state, Math.max(...newest));
   const other = all.flatMap((good) => replacementOf(good) ?? []).at(-1);
   const before = backTo(
     state,
@@ -75,6 +88,12 @@ function whyNotNewest(
     `${other ? replacedWords(other) : ''}; revert that one, or say what is to run instead: ` +
     `conveyor push ${pipeline} ${action} ${given.map((one) => `-a ${one}`).join(' ')} --emergency --reason "…"`
   );
+}
+
+/** @param newest the last release that was deployed everywhere */
+function whyNewer({ deploys: { holder } }: PipelineState, newest: number): string {
+  if (holder === null) return `release ${newest} is what runs now; revert that one`;
+  return `release ${holder.owner} is being deployed over release ${newest}; revert one of these`;
 }
 
 /** @param inProduction what of it is undone; each brought at least one */

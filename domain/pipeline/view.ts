@@ -9,8 +9,9 @@ import { admit } from './admission';
 import { behindOf } from './behind';
 import { expiryWords } from './expiry';
 import { nextOpening } from './openings';
-import { whyQueued } from './queue';
+import { startable, whyQueued } from './queue';
 import { lastOwn, replacementOf } from './replaced';
+import { isQueued } from './room';
 import type { ActiveRelease, GoodDeploy, PipelineState } from './state';
 import { undoingOf, withReplaced, withUndone } from './undone';
 
@@ -105,8 +106,9 @@ function groupViews({ spec, deploys, mutexes, ready }: PipelineState): GroupView
 
 function waitsOf(state: PipelineState, nowMs: number): WaitView[] {
   const untilOf = (untilMs: number | undefined) => (untilMs === undefined ? null : formatTime(untilMs));
+  const starting = startable(state, nowMs);
   const queued = state.active
-    .filter((release) => release.state === 'queued')
+    .filter((release) => isQueued(release) && !starting.includes(release))
     .map((release): WaitView => {
       const { why, untilMs } = whyQueued(state, release, nowMs);
       const whole = `${why}${expiryWords(state, release)}`;

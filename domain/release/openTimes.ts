@@ -1,5 +1,6 @@
 import type { ActionSpec, PipelineSpec } from '../spec/pipeline';
 import type { BlackoutSpec, WindowSpec } from '../spec/times';
+import { plural } from '../text';
 
 /** When an action may begin and a deploy may update, as the pipeline file says it. */
 export interface OpenTimes {
@@ -37,3 +38,7 @@ export const onCloseOf = ({ windows }: Pick<OpenTimes, 'windows'>): WindowSpec['
 
 /** What waits says which blackout it waits for: `its window is closed (blackout: Christmas)`. */
 export const withBlackout = (text: string, why: string): string => (why === '' ? text : `${text} (blackout: ${why})`);
+
+/** `2 of 2 deploys of this window have begun` */
+export const fullWords = ({ begun, most }: { readonly begun: number; readonly most: number }): string =>
+  `${begun} of ${plural(most, 'deploy')} of this window ${begun === 1 ? 'has' : 'have'} begun`;

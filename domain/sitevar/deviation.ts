@@ -1,7 +1,7 @@
 import { SITEVAR_LIMITS } from '../limits';
 import { describeShape, kindOf, textKindOf, WORDS, type Shape } from './shape';
 
-/** Where a value is not as all before it were. */
+/** A place at which a value differs from all former ones. */
 export interface Deviation {
   /** `limits.cpu`; empty for the value itself. */
   readonly path: string;

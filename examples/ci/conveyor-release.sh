@@ -19,6 +19,8 @@ set -eu
 
 url=${CONVEYOR_SERVER_URL:-http://localhost:4500}
 url=${url%/}
+# The token is in a file for a moment.
+umask 077
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 trap 'exit 130' INT TERM

@@ -93,9 +93,8 @@ function answerTo(
     schemas.delete(of);
     schemas.set(of, schema);
     const sources = Object.hasOwn(translation, config) ? translation[config] : undefined;
-    const { values, kept } = translate(schema, sources, backends);
-    const isSame = Object.keys(kept).length === 0 && mobileHash(values) === theirs;
-    return isSame ? [] : [{ config, values }];
+    const { values } = translate(schema, sources, backends);
+    return mobileHash(values) === theirs ? [] : [{ config, values }];
   });
   return { configs, unknownSchemas: [...unknownSchemas] };
 }

@@ -8,22 +8,25 @@ import { RunReader, type AskCounts } from './runReader';
 
 export interface CollectionResult {
   readonly rows: number;
-  /** Releases and deploys of which no worker could say more than that they ended. */
+  /** Releases and deploys of which workers know only the end. */
   readonly unanswered: readonly string[];
-  /** Those of which not even that could be read. */
+  /** Releases and deploys of which not even the end could be read. */
   readonly unread: readonly string[];
   readonly readUntilMs: number;
 }
 
 export interface CollectOptions {
-  /** Ends it between two runs; what is being written is. */
+  /** Stops the collection between two runs; a write in progress is finished. */
   readonly signal?: AbortSignal;
-  /** Reads all that Temporal has once more, and replaces what is there. */
+  /** Reads everything in Temporal again, and replaces existing rows. */
   readonly again?: boolean;
   readonly asked?: AskCounts;
 }
 
-/** Visibility is behind by a second or so, and workers poll once a minute: what closed this long ago is looked for once more. */
+/**
+ * Visibility lags by a second or so, and workers poll once a minute, so runs closed within this time are searched
+ * again.
+ */
 const OVERLAP_MS = 10 * MINUTE_MS;
 /** The mark moves after each stretch in which something closed, so that an interrupted collection rereads little. */
 const STRETCH_MS = DAY_MS / 4;
@@ -32,10 +35,10 @@ const LONGEST_STRETCH_MS = 4 * DAY_MS;
 const RUNS_AT_ONCE = 50;
 
 /**
- * Brings an archive up to date: reads what has closed since its mark, in stretches, and writes what each came to. Rows are written before
- * the mark moves past them, and a row that is there already is left alone. A kill in between loses nothing and doubles nothing.
- * The mark is a time of Temporal's clock; `nowMs` counts only where that cannot be known.
- * @throws ConveyorError of the archive, and what reading throws; then the next call continues from the mark
+ * Brings an archive up to date: reads runs closed since its mark, in stretches, and writes their results. Rows are
+ * written before the mark moves past them, and existing rows are left alone, so a kill in between loses and duplicates
+ * nothing. The mark is a time of Temporal's clock; `nowMs` is used only if that is unknown. @throws ConveyorError of
+ * the archive, and errors of reading; then the next call continues from the mark
  */
 export async function collect(
   archive: Archive,
@@ -63,7 +66,7 @@ export async function collect(
     const closed = endings.closed(readUntilMs - OVERLAP_MS, isLast ? presentMs + OVERLAP_MS : untilMs);
     for await (const portion of portionsOf(closed, RUNS_AT_ONCE)) {
       const { rows, poor, late } = await reader.read(again ? portion : await findUnarchived(archive, portion));
-      // As far as before: the rest of the stretch is not written yet.
+      // The mark stays: the rest of the stretch is not written yet.
       await write(rows, readUntilMs, again ? 'replace' : 'keep');
       if (poor.length > 0) await write(poor, readUntilMs, 'keep');
       if (late.length > 0) throw late[0];
@@ -71,7 +74,7 @@ export async function collect(
       isEmpty = false;
     }
     readUntilMs = Math.max(readUntilMs, untilMs);
-    // A server answers ten lists a second; nothing of ninety days is not worth 360 of them.
+    // A server answers ten lists a second; ninety empty days are not worth 360 of them.
     stretchMs = isEmpty ? Math.min(2 * stretchMs, LONGEST_STRETCH_MS) : STRETCH_MS;
     // Opening an archive takes longer than reading a stretch in which nothing closed.
     if (!isEmpty || isLast) await write([], readUntilMs, 'keep');
@@ -85,7 +88,7 @@ function chooseStart(mark: Mark | null, presentMs: number, oldestMs: number): nu
   return Math.max(mark.readUntilMs, oldestMs);
 }
 
-/** Those that are not in the archive. */
+/** The runs that are not in the archive. */
 async function findUnarchived(archive: Archive, group: readonly ArchivableRun[]): Promise<readonly ArchivableRun[]> {
   const known = await archive.findKnown(group.map((one) => rowKey(one)));
   return group.filter((one) => !known.has(rowKey(one)));

@@ -6,11 +6,11 @@ export interface Sql {
   all(sql: string, params?: readonly SqlValue[]): Promise<readonly SqlRow[]>;
 }
 
-/** A database that speaks what DuckDB and PostgreSQL have in common. */
+/** A database with the SQL that DuckDB and PostgreSQL have in common. */
 export interface Database {
-  /** Where it is, as messages name it. */
+  /** Its place, for messages. */
   readonly place: string;
-  /** Runs with a connection, in one transaction: all of it counts, or nothing. @throws ConveyorError in the words of the archive */
+  /** Runs with a connection in one transaction. @throws ConveyorError of the archive */
   use<T>(access: 'read' | 'write', run: (sql: Sql) => Promise<T>): Promise<T>;
 }
 

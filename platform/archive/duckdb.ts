@@ -6,11 +6,11 @@ import { inTransaction, type Sql, type SqlRow } from './database';
 import type { Archive } from './port';
 import { sqlArchive } from './sql';
 
-/** A file has one writer or many readers at a time, each for a moment. */
+/** The wait for a lock: a file has one writer or many readers at a time, each for a moment. */
 const LOCK_PATIENCE_MS = 15_000;
 const LOCK_RETRY_MS = 50;
 
-/** Longer than all statistics of ten years take; a disk of the network that hangs would take for ever. */
+/** Longer than all statistics of ten years take; a hanging network disk would take for ever. */
 const USE_MS = 120_000;
 
 /** The archive in a file of this machine. It is open only while it is used, so that worker, server and command line can share it. */
@@ -30,7 +30,7 @@ export function openEmbedded(file: string, useMs: number = USE_MS): Archive {
         } catch (error) {
           throw toArchiveError(error, file);
         } finally {
-          // One that is closed must not be touched any more.
+          // A closed instance must not be used any more.
           late.removeEventListener('abort', interrupt);
           connection.closeSync();
           instance.closeSync();
@@ -40,8 +40,8 @@ export function openEmbedded(file: string, useMs: number = USE_MS): Archive {
 }
 
 /**
- * A copy of the archive as it is between two uses.
- * @throws ConveyorError in the words of the archive where that cannot be read; what DuckDB says where the copy cannot be written
+ * Copies the archive between two uses. @throws ConveyorError of the archive if it cannot be read; the error of DuckDB
+ * if the copy cannot be written
  */
 export function copyEmbedded(file: string, to: string): Promise<void> {
   return runInTurn(file, USE_MS + LOCK_PATIENCE_MS, async () => {
@@ -51,7 +51,7 @@ export function copyEmbedded(file: string, to: string): Promise<void> {
       await retryWhileLocked(file, () => attach(file, 'source (read_only)'));
       await attach(to, 'target');
       await connection.run('copy from database source to target');
-      // Before that, a part of it is in a log beside the file.
+      // Before a checkpoint, part of the data is in a log beside the file.
       await connection.run('detach target');
     } finally {
       connection.closeSync();
@@ -83,7 +83,7 @@ async function runInTurn<T>(file: string, patienceMs: number, run: () => Promise
 }
 
 async function connectToFile(file: string, readOnly: boolean) {
-  // Only who uses it loads it: it is a library of 70 MB.
+  // Loaded on first use: the library has 70 MB.
   const { DuckDBInstance } = await import('@duckdb/node-api').catch((error: unknown) => {
     throw conveyorError('archive-unusable', { place: file, detail: `DuckDB does not load: ${getMessage(error)}` });
   });

@@ -4,13 +4,16 @@ import type { Env } from '../env';
 import type { Archive } from './port';
 import type { ArchiveSettings } from './settings';
 
-/** An archive, and how messages name it. */
+/** An archive, with its name for messages. */
 export interface OpenArchive {
   readonly archive: Archive;
   readonly place: string;
 }
 
-/** The archive that a configuration names; nothing is touched before it is used. @throws ConveyorError `config-invalid` without its URL */
+/**
+ * The archive that a configuration names; it is opened on first use. @throws ConveyorError `config-invalid` without its
+ * URL
+ */
 export async function openArchive({ store }: Pick<ArchiveSettings, 'store'>, env: Env): Promise<OpenArchive> {
   if ('file' in store) {
     const { openEmbedded } = await import('./duckdb');

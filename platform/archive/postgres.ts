@@ -6,7 +6,7 @@ import { inTransaction, type Sql, type SqlRow } from './database';
 import type { Archive } from './port';
 import { sqlArchive } from './sql';
 
-/** How long a server may take, ms: until it has taken a connection, for all statements of a use, and to let go. */
+/** Time limits of a server, in ms: to accept a connection, for all statements of a use, and to close the connection. */
 export interface PostgresPatience {
   readonly connectMs: number;
   readonly statementMs: number;
@@ -39,7 +39,7 @@ const BEGIN = {
 } as const;
 
 async function connectTo(url: string, place: string, patience: PostgresPatience): Promise<Client> {
-  // Only who uses it loads it.
+  // Loaded on first use.
   const { Client: PostgresClient } = await import('pg');
   const client = new PostgresClient({
     ...{ connectionString: url, application_name: 'conveyor' },
@@ -58,7 +58,7 @@ async function connectTo(url: string, place: string, patience: PostgresPatience)
   }
 }
 
-/** Also one whose server says nothing any more. */
+/** Closes also a connection whose server no longer answers. */
 async function letGo(client: Client, { endMs }: PostgresPatience): Promise<void> {
   await Promise.race([client.end().catch(() => undefined), wait(endMs, undefined, { ref: false })]);
 }
@@ -71,7 +71,7 @@ const wrapClient = (client: Client, late: AbortSignal): Sql => ({
   },
 });
 
-/** Damaged data; all else is right another time, or once a person has put the server in order. */
+/** Damaged data; any other error may pass, or can be fixed at the server. */
 const DAMAGED = /^XX00[12]$/;
 
 function toPostgresError(error: unknown, place: string): unknown {

@@ -2,7 +2,7 @@ import { whyUnsound, type ArchiveRow } from '../../domain/archive/row';
 import { rowKey, unreadRow } from '../../domain/archive/rows';
 import type { ArchivableRun, Endings } from './endings';
 
-/** How often no worker answered, by the key of the run. */
+/** The number of unanswered attempts, by the key of the run. */
 export type AskCounts = Map<string, number>;
 
 /** After this many attempts without an answer, although workers run, a run counts as unreadable. */
@@ -13,13 +13,13 @@ const SILENT_RUNS = 3;
 
 interface Read {
   readonly rows: readonly ArchiveRow[];
-  /** Rows of runs of which only the end is known. */
+  /** Rows of runs with only a known end. */
   readonly poor: readonly ArchiveRow[];
-  /** Why some have to be read another time. */
+  /** The reasons why some have to be read later. */
   readonly late: readonly unknown[];
 }
 
-/** Reads runs. One that cannot be read keeps none of the others. */
+/** Reads runs. An unreadable one does not block the others. */
 export class RunReader {
   /** Runs of which no worker could report more than their end. */
   readonly unanswered: string[] = [];
@@ -34,7 +34,7 @@ export class RunReader {
     private readonly signal: AbortSignal | undefined,
   ) {}
 
-  /** @throws what a run threw, where no worker is there; and what the signal was aborted with */
+  /** @throws the error of a run if no worker is running, and the reason of the aborted signal */
   async read(group: readonly ArchivableRun[]): Promise<Read> {
     const [rows, poor, late]: [ArchiveRow[], ArchiveRow[], unknown[]] = [[], [], []];
     const failed: ArchivableRun[] = [];
@@ -85,13 +85,13 @@ export class RunReader {
     }
   }
 
-  /** Where Temporal or all workers are away, no run is to blame. */
+  /** If Temporal or all workers are down, no run is to blame. */
   private async requireWorker(error: unknown): Promise<void> {
     this.signal?.throwIfAborted();
     if ((await this.endings.polledMs()) === null) throw error;
   }
 
-  /** The last worker has gone, though Temporal remembers it: each run would be waited for. */
+  /** The last worker has gone, although Temporal still lists it: each run would be waited for. */
   private isAlone(failures: number, error: unknown): boolean {
     const isFirst = this.asked === undefined && this.answers === 0;
     return isFirst && failures >= SILENT_RUNS && this.endings.isUnanswered(error);
@@ -106,7 +106,7 @@ export class RunReader {
   }
 }
 
-/** @throws Error where one of them would keep all others of its transaction from a database */
+/** @throws Error if one of them would make the database refuse the whole transaction */
 function requireSound(rows: readonly ArchiveRow[]): readonly ArchiveRow[] {
   for (const row of rows) {
     const why = whyUnsound(row);

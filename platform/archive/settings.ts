@@ -4,13 +4,13 @@ import { ARCHIVE_LIMITS } from '../../domain/limits';
 import { DAY_MS, MINUTE_MS } from '../../domain/milliseconds';
 import { duration } from '../../domain/spec/scalars';
 
-/** Where workers keep what releases and deploys came to: `archive` of conveyor.config.yaml. */
+/** The archive of workers: `archive` of conveyor.config.yaml. */
 export interface ArchiveSettings {
   /** An absolute path, or the variable that holds the address of a database, which `configuration` names. */
   readonly store: { readonly file: string } | { readonly urlEnv: string; readonly configuration: string };
-  /** For how long rows are kept after the end that they record, ms. */
+  /** How long rows are kept after the recorded end, in ms. */
   readonly keepMs: number;
-  /** How long a worker pauses between two looks for what has ended, ms. */
+  /** The pause between two searches for ended runs, in ms. */
   readonly intervalMs: number;
 }
 

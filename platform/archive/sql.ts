@@ -5,7 +5,7 @@ import type { Archive, Mark } from './port';
 import { column, ensureTables, hasTable } from './tables';
 import { readTallies } from './tallies';
 
-/** At most so many parameters stand in a statement of PostgreSQL. */
+/** The number of rows is limited by the parameters of a PostgreSQL statement. */
 const ROWS_AT_ONCE = 500;
 
 /** The archive in a database. */
@@ -69,7 +69,8 @@ async function readMark(sql: Sql): Promise<Mark | null> {
 }
 
 /**
- * Two that write to one archive would count each other's pipelines as their own; and one that was emptied is read from the beginning.
+ * Checks the namespace, because two installations would count each other's pipelines as their own. An emptied archive
+ * is read from the beginning.
  * @returns how far the archive has been read
  */
 async function requireMark(sql: Sql, { origin }: Mark, seen: Mark | null, place: string): Promise<number | undefined> {

@@ -12,7 +12,7 @@ const COLUMN_TYPES: Readonly<Partial<Record<keyof ArchiveRow, string>>> = {
 
 const defineColumn = (name: keyof ArchiveRow): string => `${column(name)} ${COLUMN_TYPES[name] ?? 'text'}`;
 
-/** Which columns there are of a table; none where it is not there. */
+/** The columns of a table; none if it does not exist. */
 async function listColumns(sql: Sql, table: string): Promise<ReadonlySet<string>> {
   const found = await sql.all(
     `select column_name from information_schema.columns where table_name = $1 and table_schema = current_schema()`,
@@ -24,7 +24,10 @@ async function listColumns(sql: Sql, table: string): Promise<ReadonlySet<string>
 export const hasTable = async (sql: Sql, table: 'conveyor_outcomes' | 'conveyor_mark'): Promise<boolean> =>
   (await listColumns(sql, table)).size > 0;
 
-/** Makes what is missing: tables, and columns that an archive of before has no room for. Readers wait for no change of a table that needs none. */
+/**
+ * Creates missing tables, and columns missing from an older archive. A table without changes is not altered, so readers
+ * need not wait.
+ */
 export async function ensureTables(sql: Sql): Promise<void> {
   if (!(await hasTable(sql, 'conveyor_mark')))
     await sql.all(`create table conveyor_mark (one integer primary key, origin text, read_until_ms bigint)`);

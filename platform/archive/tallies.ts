@@ -5,7 +5,7 @@ import { OTHER_CATEGORIES, type Grouping, type Tallies } from '../../domain/stat
 import type { Sql, SqlRow } from './database';
 import type { StatsQuery } from './port';
 
-/** Counts in the database, where a year is a million rows; only what deployed comes out row by row. */
+/** Counts in the database, because a year has a million rows; only service levels are read row by row. */
 export async function readTallies(sql: Sql, { sinceMs, untilMs, by }: StatsQuery, exists: boolean): Promise<Tallies> {
   const ask = async <T>(text: string): Promise<readonly T[]> =>
     exists ? ((await sql.all(`${ENDED[by]} ${text}`, [sinceMs, untilMs])).map(toPlainRow) as readonly T[]) : [];
@@ -41,7 +41,7 @@ const releaseTallies = async (ask: Ask) => ({
   bugs: await ask<Tallies['bugs'][number]>(
     `select name as bug, ${COUNT} from ended where kind = 'release' and cause = 'bad-package' and name is not null group by 1`,
   ),
-  // A release that has not ended has no row that says when it began.
+  // An unended release has no row with its start.
   leads: await ask<Tallies['leads'][number]>(
     `select category, ${COUNT}, ${percentile(0.5, 'lead_ms')} as "p50Ms" from (select own as category, max(o.ended_ms) - min(r.started_ms) as lead_ms from ended o join conveyor_outcomes r on r.kind = 'release' and r.pipeline = o.pipeline and r.release = o.release where o.kind = 'deploy' and o.state = 'succeeded' group by own, o.pipeline, o.release) as leads group by 1`,
   ),
@@ -95,7 +95,7 @@ const ENDED: Readonly<Record<Grouping, string>> = {
   ),
 };
 
-/** In whole ms, so that all databases say the same. */
+/** In whole ms, so that all databases give the same result. */
 const percentile = (share: number, of: string): string =>
   `floor((percentile_cont(${share}) within group (order by ${of}))::double precision + 0.5)`;
 

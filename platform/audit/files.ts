@@ -1,18 +1,18 @@
-import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { ChainReader, recordIn, type Break, type Ends, type Link } from '../../domain/audit/chain';
 import type { AuditRecord } from '../../domain/audit/record';
+import { sha256 } from '../../sdk/digest';
 
 /** Changes and refusals form two chains in separate files, because anyone can cause any number of refusals. */
 export const CHAINS = ['changes', 'refusals'] as const;
 export type Chain = (typeof CHAINS)[number];
 
-/** Where the parts of a chain are. */
+/** The files of a chain. */
 export interface ChainFiles {
-  /** The one that is written now. */
+  /** The file being written. */
   readonly current: string;
   /** The server's note of the ends of the chain. */
   readonly ends: string;
@@ -33,15 +33,13 @@ export function locateChain(file: string, chain: Chain): ChainFiles {
 
 const DIGITS = 12;
 
-export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
-
 /** A file with records, and the number of its first where its name says it. */
 export interface ChainPart {
   readonly path: string;
   readonly first: number | null;
 }
 
-/** All files of a chain, oldest first. A folder that is not there holds none. */
+/** All files of a chain, oldest first. None if the folder does not exist. */
 export async function listParts(files: ChainFiles): Promise<readonly ChainPart[]> {
   const folder = dirname(files.current);
   const stem = basename(files.current, '.jsonl');
@@ -54,7 +52,7 @@ export async function listParts(files: ChainFiles): Promise<readonly ChainPart[]
   return names.includes(basename(files.current)) ? [...older, { path: files.current, first: null }] : older;
 }
 
-/** Null where there is no note, or one that cannot be read. */
+/** Null if there is no readable note. */
 export async function readEnds(files: ChainFiles): Promise<Ends | null> {
   try {
     const { first, last } = JSON.parse(await readFile(files.ends, 'utf8')) as Partial<Ends>;
@@ -75,12 +73,12 @@ export async function* streamLines(path: string, start: number = 0): AsyncGenera
   for await (const line of createInterface({ input, crlfDelay: Infinity })) yield line;
 }
 
-/** How a chain was found. */
+/** The result of verifying a chain. */
 export interface ChainVerification {
   readonly chain: Chain;
   readonly file: string;
   readonly records: number;
-  /** The last record that holds. A copy elsewhere of this hash proves all before it. */
+  /** The last valid record. A copy of its hash elsewhere proves all earlier records. */
   readonly last: Link | null;
   /** Whether the server's note of the ends was there. Without it, only a hash known from elsewhere shows that no record is missing at the end. */
   readonly hasEnds: boolean;
@@ -88,7 +86,8 @@ export interface ChainVerification {
 }
 
 /**
- * Reads all of an audit. Servers note the ends of both chains when they start, so a chain that is missing as a whole is noticed.
+ * Verifies a whole audit. Servers note the ends of both chains when they start, so a chain that is missing as a whole
+ * is noticed.
  * @param expect records whose hashes are known from elsewhere, such as from CloudEvents
  */
 export async function verifyAudit(
@@ -104,7 +103,7 @@ export async function verifyAudit(
   );
 }
 
-/** Reads all of a chain. `expect` is a record whose hash is known from elsewhere. */
+/** Verifies a whole chain. `expect` is a record whose hash is known from elsewhere. */
 export async function verifyChain(file: string, chain: Chain, expect: Link | null = null): Promise<ChainVerification> {
   const files = locateChain(file, chain);
   const ends = await readEnds(files);
@@ -137,7 +136,7 @@ export async function verifyChain(file: string, chain: Chain, expect: Link | nul
 const UNPROVEN =
   'records may be missing here: the note of the ends is gone. The hash of a later record, kept elsewhere, shows it (--expect)';
 
-/** Which records are asked for. */
+/** A query for records. */
 export interface AuditQuery {
   readonly pipeline?: string | undefined;
   readonly actor?: string | undefined;
@@ -157,7 +156,7 @@ export interface AuditPage {
   readonly next: Readonly<Record<Chain, number>> | null;
 }
 
-/** The newest records that fit, of both chains. Holds no more in memory than it answers. */
+/** The newest records that fit, of both chains. Keeps only the answer in memory. */
 export async function readAudit(file: string, query: AuditQuery): Promise<AuditPage> {
   const found = await Promise.all(
     CHAINS.map(async (chain) => (await newestRecords(file, chain, query)).map((record) => ({ chain, record }))),

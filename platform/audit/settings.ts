@@ -7,13 +7,13 @@ import type { Env } from '../env';
 import { readSecrets, secretVariables } from '../secrets';
 import { DAY_MS } from '../../domain/milliseconds';
 
-/** Where the front end writes down what it changed and refused: `audit` of conveyor.config.yaml. */
+/** The front end's record of changes and refusals: `audit` of conveyor.config.yaml. */
 export interface AuditSettings {
   /** Absolute; its older files and its notes lie beside it. */
   readonly file: string;
-  /** For how long files are kept whose records are all older, ms. */
+  /** How long files are kept after their last record, in ms. */
   readonly keepMs: number;
-  /** Who gets each record as a CloudEvent; null: nobody. */
+  /** The receiver of each record as a CloudEvent; null for none. */
   readonly events: { readonly url: string; readonly secrets: readonly string[] } | null;
 }
 

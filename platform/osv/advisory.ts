@@ -35,8 +35,8 @@ const affectedSchema = z.object({
 const { max: MOST_UNHELD } = BUG_LIMITS.unheld;
 
 /**
- * A record in the OSV format, of which is kept what says which versions are affected. Refused is one that says it of no version, has been
- * withdrawn, or is too large to be carried along.
+ * A record in the OSV format, reduced to the affected versions. It is refused if it names no affected version, has been
+ * withdrawn, or is too large to carry along.
  */
 export const advisorySchema = z
   .object({
@@ -47,13 +47,13 @@ export const advisorySchema = z
       .array(z.string().max(BUG_LIMITS.path.max))
       .max(MOST_UNHELD + 1)
       .optional()
-      .describe('packages of the record that cannot be held against SBOMs, and why'),
+      .describe('packages of the record that cannot be compared with SBOMs, and why'),
   })
   .superRefine((advisory, context) => {
     const why = whyNotKept(advisory);
     if (why !== undefined) context.addIssue({ code: 'custom', message: why });
   })
-  .describe('a record in the OSV format, such as https://osv.dev has; other fields of it are let be');
+  .describe('a record in the OSV format, such as those of https://osv.dev; its other fields are ignored');
 
 /** A record as published: packages that can be compared with SBOMs are taken, and `unheld` names the others. */
 export const publishedAdvisory = z.preprocess(withoutUnheld, advisorySchema);
@@ -100,7 +100,7 @@ function parseAdvisoryJson(json: string, file: string): unknown {
   }
 }
 
-/** Records with all that is said besides are a few kB. */
+/** Records with all their fields take a few kB. */
 const MAX_RECORD = 1_048_576;
 
 function whyNotKept(advisory: Advisory & { readonly withdrawn?: string | undefined }): string | undefined {
@@ -108,6 +108,6 @@ function whyNotKept(advisory: Advisory & { readonly withdrawn?: string | undefin
   const { max } = BUG_LIMITS.advisory;
   const bytes = jsonBytes(advisory);
   if (bytes > max)
-    return `what it affects has ${bytes} bytes; the limit is ${max}: leave out packages that are not used here`;
+    return `its affected versions take ${bytes} bytes; the limit is ${max}: leave out packages that are not used here`;
   return whyNotAdvisory(advisory, SEMANTIC_ORDER);
 }

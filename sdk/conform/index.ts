@@ -1,4 +1,4 @@
-/** The suites with which an extension author tests a service: all that its kind owes, by name. */
+/** The suites with which extension authors test a service: all obligations of its kind, by name. */
 export { conform, type ConformReport, type Live, type RunOptions } from './run';
 export { tryCheck, type ConformCheck, type CheckOutcome } from './check';
 export type { Exchange, Reachable } from './conversation';

@@ -1,4 +1,4 @@
-import { compileProject, evaluateProject, type CompiledProject } from '../../domain/gatekeeper/evaluate';
+import { compileProject, evaluateProject, isTime, type CompiledProject } from '../../domain/gatekeeper/evaluate';
 import { parseProject } from '../../domain/gatekeeper/parse';
 import type { GateUser, Project } from '../../domain/gatekeeper/project';
 import { taskOf, withoutSlices } from '../../domain/gatekeeper/slices';
@@ -47,12 +47,15 @@ export interface Gatekeeper {
   check(project: string, user: GateUser): boolean;
   /** As `check`, with the name (or place) of the rule that decided. Not counted. */
   explain(project: string, user: GateUser): { readonly pass: boolean; readonly rule?: string; readonly why: string };
-  /** Under which task metrics of this user belong while the project is deployed (`checkout.employees/7`). */
+  /** The task to which metrics of this user belong while the project is deployed (`checkout.employees/7`); undefined for a user without an id. */
   taskOf(project: string, user: GateUser, slices?: number): string | undefined;
   readonly counts: Readonly<GateCounts>;
   /** Stops watching. */
   close(): void;
 }
+
+const whyUndecided = ({ createdAt }: GateUser): string =>
+  isTime(createdAt ?? 0) ? 'the laser store is gone' : 'createdAt of the user is not a number of ms since the epoch';
 
 export const createGatekeeper = (options: GatekeeperOptions): Gatekeeper => new WatchingGatekeeper(options);
 
@@ -110,7 +113,7 @@ class WatchingGatekeeper implements Gatekeeper {
     const { pass, rule: at, undecided } = evaluateProject(watched.compiled, user);
     if (at === undefined) return { pass, why: 'no rule is about this user' };
     const rule = watched.compiled.rules[at]?.rule.name ?? `rules[${at}]`;
-    if (undecided) return { pass, rule, why: `${rule} cannot be decided: the laser store is gone` };
+    if (undecided) return { pass, rule, why: `${rule} cannot be decided: ${whyUndecided(user)}` };
     const share = `${(watched.compiled.rules[at]?.rule.pass ?? 0) * 100} %`;
     return { pass, rule, why: `${rule} lets ${share} pass, and this user is ${pass ? '' : 'not '}among them` };
   }

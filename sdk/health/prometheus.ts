@@ -11,7 +11,7 @@ import { concurrencyGate } from '../concurrency';
 import type { Query } from './sides';
 
 export interface PrometheusOptions {
-  /** Where it is, with the path before `/api/v1` if there is one: `http://prometheus:9090`. */
+  /** Its URL, with the path before `/api/v1` if there is one: `http://prometheus:9090`. */
   readonly url: string;
   /** Sent as a bearer token. */
   readonly token?: string;
@@ -21,7 +21,7 @@ export interface PrometheusOptions {
   readonly unitLabel?: string;
   /** Longest wait for one answer. Default 10 s. */
   readonly timeoutMs?: number;
-  /** How far the clock of Prometheus, or whoever asks for a window, may be off. Default 30 s. */
+  /** The tolerance for the clocks of Prometheus and of the caller. Default 30 s. */
   readonly maxSkewMs?: number;
 }
 
@@ -56,7 +56,7 @@ export function prometheusQuery(options: PrometheusOptions): Query {
 }
 
 interface Server {
-  /** For people: without what a URL may hold besides. */
+  /** The URL for messages, without possible secrets. */
   readonly place: string;
   ask(request: PrometheusRequest, end: number, signal: AbortSignal): Promise<unknown>;
 }

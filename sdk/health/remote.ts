@@ -6,7 +6,7 @@ import type { CallContext } from '../protocol/common';
 import { healthServiceProtocol } from '../protocol/healthService';
 
 export interface RemoteJudgeOptions {
-  /** Where `conveyor hcs` is: `http://localhost:4600`. */
+  /** The URL of `conveyor hcs`: `http://localhost:4600`. */
   readonly url: string;
   /** Sent as a bearer token. */
   readonly token?: string;
@@ -17,7 +17,7 @@ export interface RemoteJudgeOptions {
   readonly fetch?: Fetch;
 }
 
-/** Judges tasks on behalf of the caller whose context it is. */
+/** Judges tasks on behalf of the caller in the context. */
 export type RemoteJudge = (
   request: Omit<JudgeRequest, 'query' | 'deadlineMs'>,
   call: { readonly context: CallContext },
@@ -26,8 +26,8 @@ export type RemoteJudge = (
 const REMOTE_JUDGE_TIMEOUT_MS = 10_000;
 
 /**
- * `judgeTargets`, but by the Health Check Service: all that a push type has to do for `runHealthChecks` is to resolve its
- * targets to task identifiers. Never rejects: when the service is gone, slow or broken, every check is `errored`.
+ * `judgeTargets`, but by the Health Check Service: for `runHealthChecks`, a push type only resolves its targets to task
+ * identifiers. Never rejects: when the service is gone, slow or broken, every check is `errored`.
  */
 export function remoteJudge({ url, token, timeoutMs, source, fetch }: RemoteJudgeOptions): RemoteJudge {
   const service = {

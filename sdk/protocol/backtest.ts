@@ -6,7 +6,7 @@ import { MIB, type Method } from './common';
 import { seriesSchema } from './dataSource';
 import { verdictSchema } from './pushType';
 
-/** ms since the epoch, or a time as people write it. */
+/** ms since the epoch, or an ISO 8601 time. */
 const timeSchema = z.union([z.number(), z.iso.datetime({ offset: true }).transform((text) => Date.parse(text))], {
   error: 'expected a time such as 2026-11-23T09:00:00Z',
 });
@@ -23,7 +23,7 @@ const recordingLabelSchema = z.strictObject({
   /** The check that it is for; all of them when left out. */
   check: z.string().optional(),
   ...outcomeFields,
-  /** What was measured around one deploy: `fresh`, `control` and `before` as a data source answers them. */
+  /** Measurements around one deploy: `fresh`, `control` and `before`, in the format of a data source. */
   recording: z.object({
     ...{ fresh: side, control: side, before: side },
     updatedAt: timeSchema,
@@ -32,7 +32,7 @@ const recordingLabelSchema = z.strictObject({
   }),
 });
 
-/** What a person knows of a deploy, or a recording of their own. */
+/** A person's knowledge of a deploy, or their own recording. */
 export const labelSchema = z.union([z.strictObject({ deploy: z.string(), ...outcomeFields }), recordingLabelSchema], {
   error: 'expected { deploy, bad } or { name, bad, recording }',
 });
@@ -59,7 +59,10 @@ const tried = z.object({
 });
 const errorFields = { falsePositives: z.number(), falseNegatives: z.number() };
 
-/** Tries a check on the deploys of `pipeline` since a time, or for so long (`14d`); without one, of each that has a check of that name. */
+/**
+ * Tries a check on the deploys of `pipeline` since a time, or in a period (`14d`); without a pipeline, on those of each
+ * pipeline with a check of that name.
+ */
 export const backtestMethod = {
   request: z.object({
     check: healthCheckInRequest,
@@ -80,7 +83,7 @@ export const backtestMethod = {
     better: z.object({ limit: z.number(), text: z.string(), ...errorFields }).nullable(),
     /** The metric of each deploy with its verdicts, as SVG. */
     plot: z.string(),
-    /** Deploys of which Temporal keeps nothing any more. */
+    /** Deploys past Temporal's retention. */
     lost: z.array(z.string()).readonly(),
   }),
   maxAnswerBytes: 64 * MIB,

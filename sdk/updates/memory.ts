@@ -1,5 +1,6 @@
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { ExtensionError } from '../server';
+import { replaceFileSync } from '../replaceFile';
 
 /** All that a push type has to remember, as its file holds it. Which tasks run is not in it: that is looked up. */
 export interface State {
@@ -87,9 +88,7 @@ export class Memory {
   save(): void {
     if (this.file === null) return;
     this.isDue = true;
-    // On the disk before its name is, so that a loss of power leaves the one or the other whole.
-    writeFileSync(`${this.file}.new`, JSON.stringify(this.state), { flush: true });
-    renameSync(`${this.file}.new`, this.file);
+    replaceFileSync(this.file, JSON.stringify(this.state), { mode: 0o644 });
     this.isDue = false;
   }
 

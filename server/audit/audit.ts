@@ -27,12 +27,12 @@ type ServerAuditOptions = Pick<LogOptions, 'server' | 'now' | 'log'> &
 
 /** How far the records have come. */
 export interface AuditState {
-  /** Those that could not be written at once, since the start. */
+  /** Records that could not be written at once, since the start. */
   readonly unwritten: number;
-  /** Those that wait for the disk now, and for how long the oldest does. */
+  /** Records that wait for the disk now, and the wait of the oldest. */
   readonly waiting: number;
   readonly lagMs: number;
-  /** Those that there was no room for, since the start. */
+  /** Records dropped for lack of room, since the start. */
   readonly lost: number;
   /** The lag of the receiver, if there is one: the age of the next record it must accept, and its failed attempts. */
   readonly events: { readonly lagMs: number; readonly failures: number } | null;
@@ -72,7 +72,7 @@ export class ServerAudit implements Audit {
     return this.recordRefusal(entry, null, source);
   }
 
-  /** Puts on record that the configuration is another one than the last that was, one after the other. */
+  /** Records a changed configuration; calls run one after the other. */
   recordConfiguration(digest: string): Promise<void> {
     this.configuring = this.configuring.catch(() => undefined).then(() => this.compare(digest));
     return this.configuring;
@@ -82,7 +82,7 @@ export class ServerAudit implements Audit {
     const { records } = await this.read({ operation: 'configure', limit: 1 });
     const before = records[0]?.after ?? null;
     if (before === digest) return;
-    const result = before === null ? 'the first that is on record' : 'changed';
+    const result = before === null ? 'the first on record' : 'changed';
     const about = { actor: null, door: 'server', operation: 'configure', target: 'conveyor.config.yaml' } as const;
     await this.record(auditEntry({ ...about, outcome: 'accepted', before, after: digest, result }));
   }
@@ -112,7 +112,7 @@ export class ServerAudit implements Audit {
     };
   }
 
-  /** Writes what was only counted, once its minute is over. */
+  /** Writes the counted refusals of a minute once it is over. */
   async sumUp(isLast = false): Promise<void> {
     for (const [who, flood] of Object.entries(this.floods)) {
       const summary = flood.summary(this.options.now(), isLast);

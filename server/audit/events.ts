@@ -1,10 +1,11 @@
-import { open, readFile, rename, stat } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { recordIn } from '../../domain/audit/chain';
 import type { AuditRecord } from '../../domain/audit/record';
 import { CHAINS, locateChain, streamLines, listParts, type Chain, type ChainPart } from '../../platform/audit/files';
 import { signingKey } from '../../platform/secrets';
 import { signatureHeaders } from '../../platform/signature';
 import { NoAnswer, sendRequest, type Fetch } from '../../sdk/request';
+import { replaceFile } from '../../sdk/replaceFile';
 
 export interface EventOptions {
   readonly file: string;
@@ -16,21 +17,25 @@ export interface EventOptions {
 }
 
 export interface EventsState {
-  /** When the record was made that the receiver has to take next, or since when none can be read, ms since the epoch; null when it has all. */
+  /**
+   * The time of the next record for the receiver, or since when none can be read, in ms since the epoch; null if it has
+   * all.
+   */
   readonly sinceMs: number | null;
-  /** Tries that it did not take, since the start. */
+  /** Failed deliveries since the start. */
   readonly failures: number;
 }
 
 const RECEIVER_TIMEOUT_MS = 10_000;
-/** Between two tries while the receiver takes nothing. */
+/** The pause between two tries while the receiver accepts nothing. */
 const RETRY_PAUSES_MS = { least: 5_000, most: 300_000 };
 
 type ChainPositions = Record<Chain, number>;
 
 /**
- * Sends the records to a receiver, of each chain in order, each until it is taken. The files are what waits: how far it has come stands
- * beside them, so that a receiver may be away for as long as they are kept. It gets a record again where its answer was lost.
+ * Sends the records of each chain to a receiver in order, and repeats each until it is accepted. The files are the
+ * queue, and the position is kept beside them, so a receiver may be away for as long as the files are kept. A record
+ * whose answer was lost is sent again.
  */
 export class AuditEvents {
   private position: ChainPositions | undefined;
@@ -51,7 +56,7 @@ export class AuditEvents {
     return this.current;
   }
 
-  /** Sends what has not been taken yet, or up to the first that is not taken. Never fails. */
+  /** Sends the pending records, up to the first that is not accepted. Never fails. */
   run(): Promise<void> {
     this.running ??= this.pass().finally(() => (this.running = undefined));
     return this.running;
@@ -62,13 +67,13 @@ export class AuditEvents {
     try {
       const position = (this.position ??= await this.readPositions());
       for (const chain of CHAINS) await this.follow(chain, position);
-      if (this.pauseMs > 0) this.options.log('audit: the receiver of events takes them again');
+      if (this.pauseMs > 0) this.options.log('audit: the receiver of events accepts them again');
       this.pauseMs = 0;
       this.current = { ...this.current, sinceMs: null };
     } catch (error) {
       const { sinceMs, failures } = this.current;
       this.current = { sinceMs: sinceMs ?? this.options.now(), failures: failures + 1 };
-      // Said once: the address may hold what is secret, and the same line every minute hides others.
+      // Logged once, without the address, which may contain a secret: the same line every minute would hide others.
       if (this.pauseMs === 0)
         this.options.log(`audit: events wait: ${error instanceof Error ? error.message : String(error)}`);
       this.pauseMs = Math.min(RETRY_PAUSES_MS.most, Math.max(RETRY_PAUSES_MS.least, 2 * this.pauseMs));
@@ -80,7 +85,7 @@ export class AuditEvents {
     const parts = await listParts(locateChain(this.options.file, chain));
     for (const [index, part] of parts.entries()) {
       const after = parts[index + 1]?.first;
-      // All of it comes before the first record of the next one.
+      // All of this file precedes the first record of the next one.
       if (typeof after === 'number' && after <= position[chain] + 1) continue;
       await this.sendFrom(part, chain, position);
     }
@@ -92,7 +97,7 @@ export class AuditEvents {
     if (offset > size) offset = 0;
     for await (const line of streamLines(path, offset)) {
       const record = recordIn(line);
-      // The last line may still be on its way.
+      // The last line may be incomplete.
       if (record === undefined && offset + Buffer.byteLength(line) >= size) break;
       if (record !== undefined && record.seq > position[chain]) {
         this.current = { ...this.current, sinceMs: Date.parse(record.at) };
@@ -122,26 +127,19 @@ export class AuditEvents {
     if (!ok) throw new Error(`the receiver answers with status ${status} to ${event.id}`);
   }
 
-  /** Without a note, or with one that a loss of power has damaged, everything is sent again. */
+  /** Without a note of the position, or with one damaged by a power failure, everything is sent again. */
   private async readPositions(): Promise<ChainPositions> {
     const text = await readFile(this.notes, 'utf8').catch((error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT') return '{}';
       throw error;
     });
     const position = parsePositions(text);
-    if (position === undefined) this.options.log(`audit: ${this.notes} is damaged: all of the records are sent again`);
+    if (position === undefined) this.options.log(`audit: ${this.notes} is damaged: all records are sent again`);
     return position ?? { changes: 0, refusals: 0 };
   }
 
   private async writePositions(position: ChainPositions): Promise<void> {
-    const file = await open(`${this.notes}.new`, 'w', 0o600);
-    try {
-      await file.writeFile(JSON.stringify(position));
-      await file.datasync();
-    } finally {
-      await file.close();
-    }
-    await rename(`${this.notes}.new`, this.notes);
+    await replaceFile(this.notes, JSON.stringify(position), { mode: 0o600 });
   }
 }
 
@@ -154,7 +152,7 @@ function parsePositions(text: string): ChainPositions | undefined {
   }
 }
 
-/** CloudEvents 1.0, structured. The id is the same each time that a record is sent, and no other's. */
+/** CloudEvents 1.0, structured. The id is unique to the record, and the same each time it is sent. */
 const auditEvent = (record: AuditRecord, chain: Chain) => ({
   specversion: '1.0',
   id: `${record.server}/${chain}/${record.seq}`,

@@ -1,10 +1,12 @@
-import { appendFile, mkdir, open, rename, stat, truncate, unlink, writeFile, type FileHandle } from 'node:fs/promises';
+import { appendFile, mkdir, open, rename, stat, truncate, unlink, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { linked, CHAIN_START, type Ends, type Link } from '../../domain/audit/chain';
 import { auditEntry, boundedEntry, type AuditEntry, type AuditRecord } from '../../domain/audit/record';
 import { AUDIT_LIMITS } from '../../domain/limits';
-import { readEnds, locateChain, listParts, sha256, type Chain, type ChainFiles } from '../../platform/audit/files';
+import { readEnds, locateChain, listParts, type Chain, type ChainFiles } from '../../platform/audit/files';
 import { measureWholeLines, readEdges } from '../../platform/audit/onDisk';
+import { sha256 } from '../../sdk/digest';
+import { replaceFile } from '../../sdk/replaceFile';
 
 export interface LogOptions {
   readonly file: string;
@@ -34,7 +36,7 @@ export interface Backlog {
   readonly lost: number;
 }
 
-/** As many records as are brought to the disk at once. */
+/** The number of records written to disk at once. */
 const BATCH = 256;
 
 /**
@@ -73,12 +75,12 @@ export class AuditLog {
     return { waiting: this.waiting.length, sinceMs, lost: this.lostEver };
   }
 
-  /** Resolves once it is on the disk. @throws what the disk says; the record waits then and is tried again */
+  /** Resolves once it is on the disk. @throws the error of the disk; the record then waits and is retried */
   append(entry: AuditEntry): Promise<void> {
     if (this.waiting.length >= AUDIT_LIMITS.waiting.max) {
       this.lost += 1;
       this.lostEver += 1;
-      return Promise.reject(this.trouble ?? new Error('too many records wait'));
+      return Promise.reject(this.trouble ?? new Error('too many records are waiting'));
     }
     const at = new Date(this.options.now()).toISOString();
     const written = new Promise<void>((done, failed) => {
@@ -88,7 +90,7 @@ export class AuditLog {
     return written;
   }
 
-  /** Writes what waits, or finds out whether anything could be written. @throws what the disk says */
+  /** Writes the waiting records, or finds out whether anything could be written. @throws the error of the disk */
   async ready(): Promise<void> {
     if (this.trouble === undefined && this.handle !== undefined) return;
     await this.flush();
@@ -136,10 +138,10 @@ export class AuditLog {
       return record;
     });
     const handle = this.handle as FileHandle;
-    // By its name: what is deleted or moved away takes what is written, too.
+    // Checked by name, because a deleted or moved file would still accept writes.
     const { size, ino } = await stat(this.files.current);
     if (size !== this.size || ino !== this.ino)
-      throw new Error(`another process writes or moved ${this.files.current}: each server needs a file of its own`);
+      throw new Error(`another process wrote or moved ${this.files.current}: each server needs its own file`);
     const bytes = Buffer.from(records.map((record) => `${JSON.stringify(record)}\n`).join(''));
     this.unsure = records;
     await handle.appendFile(bytes);
@@ -156,7 +158,7 @@ export class AuditLog {
     for (const { done } of this.waiting.splice(0, records.length)) done();
     await this.note({ ...this.ends, last: { seq: last.seq, hash: last.hash } });
     if (this.lost === 0) return;
-    this.recordResult(`${this.lost} records were lost: more waited for the disk than there is room for`);
+    this.recordResult(`${this.lost} records were lost: too many were waiting for the disk`);
     this.lost = 0;
   }
 
@@ -175,11 +177,10 @@ export class AuditLog {
     this.waiting.push({ entry: boundedEntry(entry), at, done: () => undefined, failed: () => undefined });
   }
 
-  /** After the record, so that it may be behind, and never ahead. */
+  /** Written after the record, so that it may lag behind but never be ahead. */
   private async note(ends: Ends): Promise<void> {
     this.ends = ends;
-    await writeFile(`${this.files.ends}.new`, JSON.stringify(ends), { mode: 0o600 });
-    await rename(`${this.files.ends}.new`, this.files.ends);
+    await replaceFile(this.files.ends, JSON.stringify(ends), { mode: 0o600, flush: false });
   }
 
   private async open(): Promise<void> {
@@ -189,7 +190,7 @@ export class AuditLog {
     const { first, last } = await this.findEnds();
     const own = this.ends.last.seq > 0 ? this.ends : undefined;
     if (noted === null && own === undefined && last !== undefined)
-      this.recordResult(`the note of its ends was missing: records after ${last.seq} may be, too`);
+      this.recordResult(`the note of its ends was missing: records after ${last.seq} may be missing, too`);
     const known = own ?? noted ?? { first: first ?? CHAIN_START, last: CHAIN_START };
     // A noted record that is missing was removed. Numbering continues after it, so that verification finds the gap.
     this.ends = { first: known.first, last: last !== undefined && last.seq >= known.last.seq ? last : known.last };
@@ -222,13 +223,13 @@ export class AuditLog {
         mode: 0o600,
       });
       await truncate(current, whole);
-      this.recordResult(`${rest.length} bytes of a record that was never whole were put aside in ${torn}`);
+      this.recordResult(`${rest.length} bytes of an incomplete record were moved to ${torn}`);
     } finally {
       await file.close();
     }
   }
 
-  /** The ends of what is on the disk. */
+  /** The ends of the chain on disk. */
   private async findEnds(): Promise<{ readonly first?: Link; readonly last?: Link }> {
     const parts = await listParts(this.files);
     const [oldest] = parts;
@@ -247,13 +248,13 @@ export class AuditLog {
     };
   }
 
-  /** A file holds a day, and no more than so many bytes. */
+  /** A file holds the records of one day, up to `maxBytes`. */
   private async turnPage(): Promise<void> {
     const { now, maxBytes } = this.options;
     if (this.begun === undefined || this.size === 0) return;
     if (this.size < maxBytes && this.begun.day === utcDay(new Date(now()).toISOString())) return;
     const older = this.files.older(this.begun.seq);
-    if (await stat(older).catch(() => undefined)) throw new Error(`${older} is there already`);
+    if (await stat(older).catch(() => undefined)) throw new Error(`${older} already exists`);
     await this.handle?.close();
     this.handle = undefined;
     await rename(this.files.current, older);
@@ -262,7 +263,7 @@ export class AuditLog {
     await this.forgetOld();
   }
 
-  /** Whole files only, oldest first. The note goes first: it says where the chain begins from now on. */
+  /** Deletes whole files, oldest first. The note is written before: it says where the chain begins from then on. */
   private async forgetOld(): Promise<void> {
     const { now, keepMs, maxFiles = Infinity } = this.options;
     const parts = (await listParts(this.files)).filter(({ first }) => first !== null);

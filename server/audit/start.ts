@@ -6,7 +6,7 @@ import { AuditEvents } from './events';
 /** How often counted refusals are written and failed writes are retried. */
 const AUDIT_FLUSH_INTERVAL_MS = 5_000;
 
-/** The audit of this process; undefined where the configuration has none. */
+/** The audit of this process; undefined if the configuration has none. */
 export function startAudit(live: Pick<LiveRegistry, 'current' | 'digest' | 'onChange'>): ServerAudit | undefined {
   const { audit: settings, file } = live.current();
   const log = (line: string): void => void process.stderr.write(`note: ${line}\n`);
@@ -28,7 +28,7 @@ export function startAudit(live: Pick<LiveRegistry, 'current' | 'digest' | 'onCh
   configured().catch(logError);
   live.onChange(() => void configured().catch(logError));
   setInterval(() => {
-    // One that could not be compared with the last on record.
+    // A configuration that could not be compared with the last one on record.
     configured().catch(logError);
     audit.sumUp().catch(logError);
     // This only flushes waiting records. A caller that needs the audit gets the error itself.

@@ -41,7 +41,7 @@ async function startConfigService(): Promise<void> {
     log(`the store of ${name} is open: any process that reaches it can change what hosts read (docs/guides/secure.md)`);
   for (const name of repositories.unsigned)
     log(
-      `the values of ${name} are not signed: hosts believe what the store holds, until this service puts back what git has (docs/guides/secure.md)`,
+      `the values of ${name} are not signed: hosts trust the contents of the store until this service restores them from git (docs/guides/secure.md)`,
     );
   const temporal = await connectTemporal({ seal });
   const taskQueue = env.CONVEYOR_TASK_QUEUE || 'conveyor';
@@ -63,9 +63,9 @@ async function startConfigService(): Promise<void> {
   });
   // Without a token, a web page open on this machine could deploy too.
   const fetch = isClosed(place) && !token ? localOnly(service.app.fetch) : service.app.fetch;
-  const server = await listen({ fetch }, place, 'the service of configuration');
+  const server = await listen({ fetch }, place, 'the configuration service');
   if (!isClosed(place) && !token)
-    log(`it is open to other machines, at ${place.host}, and asks for no token: set CONVEYOR_CONFIG_TOKEN`);
+    log(`it is open to other machines, at ${place.host}, and requires no token: set CONVEYOR_CONFIG_TOKEN`);
   const ending = new AbortController();
   const running = service.run(ending.signal);
   const at = `http://localhost:${(server.address() as AddressInfo).port}`;
@@ -95,7 +95,7 @@ function readOptions(args: readonly string[], env: NodeJS.ProcessEnv) {
 function openMemory(file: string): ConfigMemory {
   try {
     mkdirSync(dirname(file), { recursive: true });
-    // Two services would each write what the other does not know.
+    // Two services would each overwrite state of the other.
     claim(`${file}.claim`, { what: `the state ${file}`, onLost: exitWithError });
     return new ConfigMemory(file);
   } catch (error) {
@@ -104,7 +104,7 @@ function openMemory(file: string): ConfigMemory {
   }
 }
 
-/** By the Health Check Service where there is one, else by the data sources of the configuration. */
+/** Uses the Health Check Service if there is one, else the data sources of the configuration. */
 function createJudge(registry: Pick<Registry, 'extensions'>, env: Env): Judge {
   const { CONVEYOR_HCS_URL: url, CONVEYOR_HCS_TOKEN: token } = env;
   if (url) return remoteJudge({ url, ...(token ? { token } : {}) });

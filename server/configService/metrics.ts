@@ -8,9 +8,9 @@ export type LandingResult = 'landed' | 'refused' | 'failed';
 export interface ConfigServiceParts {
   readonly tailers: readonly Pick<Tailer, 'repository' | 'state'>[];
   readonly services: readonly string[];
-  /** Why services make no step. */
+  /** Why services make no progress. */
   readonly troubles: ReadonlyMap<string, string>;
-  /** How many changes wait for their turn to land, by repository. */
+  /** The number of changes in the landing queue, by repository. */
   readonly waiting: ReadonlyMap<string, number>;
 }
 
@@ -32,46 +32,44 @@ export class ConfigServiceMetrics {
       tailers.map(({ repository, state }) => row({ repository }, value(state)));
     const age = ({ caughtUpAtMs: at }: Tailer['state']): number => (at === null ? -1 : (nowMs - at) / 1000);
     return [
-      family('conveyor_config_tailer_up', 'gauge', '1 while the store gets what the branch has.', each(isUp)),
+      family('conveyor_config_tailer_up', 'gauge', '1 while the store follows the branch.', each(isUp)),
       family(
         'conveyor_config_tailer_age_seconds',
         'gauge',
-        'Since the store was seen to have all of the branch; -1 if it never was.',
+        'Time since the store was last seen to have all of the branch; -1 if it never was.',
         each(age),
       ),
       family(
         'conveyor_config_tailer_commits_total',
         'counter',
-        'Commits brought to the store.',
+        'Commits written to the store.',
         each(({ applied }) => applied),
       ),
       family(
         'conveyor_config_tailer_failures_total',
         'counter',
-        'Looks that failed.',
+        'Failed looks at the branch.',
         each(({ failures }) => failures),
       ),
       family(
         'conveyor_config_store_mended_total',
         'counter',
-        'Records of the store that were not as git and the deploys have them, and were put back.',
+        'Records of the store that differed from git and the deploys, and were restored.',
         each(({ mended }) => mended),
       ),
       family('conveyor_config_landings_total', 'counter', 'Attempts to land a change.', this.landings.rows()),
       family(
         'conveyor_config_landings_waiting',
         'gauge',
-        'Changes that wait for their turn to land.',
+        'Changes in the landing queue.',
         tailers.map(({ repository }) => row({ repository }, waiting.get(repository) ?? 0)),
       ),
-      family('conveyor_config_services', 'gauge', 'Services that were deployed to.', [row({}, services.length)]),
-      family('conveyor_config_services_waiting', 'gauge', 'Those that make no step, since something is gone.', [
+      family('conveyor_config_services', 'gauge', 'Services with a deploy.', [row({}, services.length)]),
+      family('conveyor_config_services_waiting', 'gauge', 'Services without progress, because something is missing.', [
         row({}, troubles.size),
       ]),
       ...(config === undefined ? [] : configFamilies(config)),
-      family('process_resident_memory_bytes', 'gauge', 'Memory that the process holds.', [
-        row({}, process.memoryUsage.rss()),
-      ]),
+      family('process_resident_memory_bytes', 'gauge', 'Memory of the process.', [row({}, process.memoryUsage.rss())]),
       family('process_uptime_seconds', 'gauge', 'How long the service has been running.', [row({}, uptimeMs / 1000)]),
     ].join('');
   }

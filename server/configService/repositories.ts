@@ -39,7 +39,7 @@ export class Repositories {
     return this.readable.flatMap(({ name, login }) => (login === undefined ? [name] : []));
   }
 
-  /** Repositories whose hosts have to believe whatever their store holds. */
+  /** Repositories whose hosts have to trust any content of their store. */
   get unsigned(): readonly string[] {
     return this.readable.flatMap(({ name, signing }) => (signing?.key === undefined ? [name] : []));
   }
@@ -49,7 +49,7 @@ export class Repositories {
     const settings = this.getSettings(name);
     const opened = this.opened.get(name) ?? ConfigRepository.open(settings, this.copies);
     this.opened.set(name, opened);
-    // One that could not be opened is opened anew.
+    // A repository that could not be opened is tried again.
     opened.catch(() => this.opened.delete(name));
     return opened;
   }

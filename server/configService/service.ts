@@ -21,19 +21,19 @@ import type { Repositories } from './repositories';
 
 export interface ConfigServiceOptions {
   readonly repositories: Pick<Repositories, 'names' | 'open' | 'getStore'> & {
-    /** For a store that other writers can reach. */
+    /** The check of a store that other writers can reach. */
     getInspection?(name: string): Inspection | undefined;
   };
   readonly memory: ConfigMemory;
   readonly judge: Judge;
-  /** On the landing strip of the repository. */
+  /** Lands a change through the landing queue of the repository. */
   readonly land: Land;
   /** Landings that wait for their turn. */
   readonly landings?: Pick<LandingQueue, 'waiting' | 'before'>;
   readonly log: (line: string) => void;
   /** ms since the epoch. */
   readonly now: () => number;
-  /** Resolves after so long, or when the signal is aborted. */
+  /** Resolves after `ms`, or when the signal is aborted. */
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly configState?: () => ConfigState;
   /** When given, push type and finder need it as a bearer token. */
@@ -42,11 +42,13 @@ export interface ConfigServiceOptions {
 
 export interface ConfigService {
   readonly app: Hono;
-  /** Tails all repositories, and steps what is under way; resolves once the signal is aborted and nothing is left half done. */
+  /**
+   * Tails all repositories and advances running deploys; resolves once the signal is aborted and no step is half done.
+   */
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** So many commits are applied before the tailer looks at the branch again. */
+/** The number of commits applied before the tailer looks at the branch again. */
 const COMMITS_A_LOOK = 100;
 
 /**
@@ -60,7 +62,7 @@ export function createConfigService(options: ConfigServiceOptions): ConfigServic
     const mender = createMender(name, options, () => fleet);
     return new Tailer(name, {
       step: async () => {
-        // The branch comes through even if nothing can be mended.
+        // Commits of the branch arrive even if repairs fail.
         const [looked] = await Promise.allSettled([mender?.look()]);
         const tailed = await tail(await repositories.open(name), repositories.getStore(name), COMMITS_A_LOOK, log);
         if (looked.status === 'rejected') throw looked.reason;
@@ -109,7 +111,7 @@ function createMender(
   });
 }
 
-/** Changes that have landed are in the store as soon as can be. */
+/** Wakes the tailer, so that landed changes reach the store at once. */
 const countLandings =
   (land: Land, tailers: readonly Tailer[], metrics: ConfigServiceMetrics): Land =>
   async (request) => {

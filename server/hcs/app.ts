@@ -10,9 +10,9 @@ import { runBacktest, type PastAccess } from './backtest';
 import { HealthMetrics } from './metrics';
 
 export interface HealthServiceOptions {
-  /** Those that count now; another list only where it has changed. */
+  /** The present sources; a new list only after a change. */
   readonly sources: () => readonly SourceRef[];
-  /** How the file of the configuration stands; missing where there is none. */
+  /** The state of the configuration file; missing if there is none. */
   readonly configState?: () => ConfigState;
   /** ms of a clock; only differences matter. */
   readonly now: () => number;
@@ -25,12 +25,13 @@ export interface HealthServiceOptions {
 
 /** Half a million tasks, named in each of their groups. */
 const MAX_JUDGE_BODY_BYTES = 64 * 1_048_576;
-/** So that a source's own sentence about its silence comes before that of the engine. */
+/** Lets a source's own message about a timeout come before that of the engine. */
 const SOURCE_GRACE_MS = 500;
 
 /**
- * The Health Check Service (docs/reference/protocols.md#health-check-service): `POST /evaluate`, `POST /backtest`, `/openapi.json`, `/metrics`, `/healthz`. It keeps
- * nothing: every request says what is to be judged, data sources and Temporal have the rest.
+ * The Health Check Service (docs/reference/protocols.md#health-check-service): `POST /evaluate`, `POST /backtest`,
+ * `/openapi.json`, `/metrics`, `/healthz`. It is stateless: every request contains what to judge, and data sources and
+ * Temporal have the rest.
  */
 export function createHealthService({ sources, now, token, past, fetch, configState }: HealthServiceOptions): Hono {
   const startedAtMs = now();

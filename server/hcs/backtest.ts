@@ -11,9 +11,9 @@ import type { RequestOf, ResponseOf } from '../../sdk/protocol/common';
 import type { Registry } from '../../platform/registry';
 import { ExtensionError } from '../../sdk/server';
 
-/** Past deploys are in Temporal, and their data behind their push types. */
+/** Access to past deploys in Temporal, and to their data through their push types. */
 export interface PastAccess {
-  /** Connects to Temporal; each backtest has a client of its own, so that the service does without in between. */
+  /** Connects to Temporal; each backtest has its own client, so that the service needs none in between. */
   readonly connect: () => Promise<ConveyorClient>;
   readonly registry: Pick<Registry, 'find'>;
   /** ms since the epoch. */
@@ -24,7 +24,7 @@ export interface PastAccess {
 
 type BacktestInput = RequestOf<typeof backtestMethod>;
 
-/** `POST /backtest`. Throws `ExtensionError` with the code of what went wrong; what may work later is retryable. */
+/** `POST /backtest`. Throws `ExtensionError` with the code of the problem; it is retryable if a retry may help. */
 export async function runBacktest(
   past: PastAccess,
   request: BacktestInput,

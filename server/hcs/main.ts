@@ -33,7 +33,7 @@ async function startHealthService(): Promise<void> {
   const server = await listen({ fetch }, place, 'the Health Check Service');
   if (!isClosed(place) && !token)
     process.stderr.write(
-      `note: it is open to other machines, at ${place.host}, and asks for no token: set CONVEYOR_HCS_TOKEN\n`,
+      `note: it is open to other machines, at ${place.host}, and requires no token: set CONVEYOR_HCS_TOKEN\n`,
     );
   const names = sources.map(({ name }) => name).join(', ') || 'none';
   const at = `http://localhost:${(server.address() as AddressInfo).port}`;

@@ -4,7 +4,7 @@ import { resolveSource } from '../../sdk/health/sources';
 import type { ConfigState } from '../../platform/liveRegistry';
 import { configFamilies, Counter, family, Histogram, row } from '../metricsText';
 
-/** A name that no source has, so that what callers make up is not a label of its own. */
+/** The label for names that no source has, so that invented names create no labels. */
 const UNKNOWN = 'unknown';
 
 /** The metrics of the Health Check Service itself. */
@@ -24,7 +24,7 @@ export class HealthMetrics {
     for (const { verdict } of [...units.flatMap(({ checks }) => checks), ...deploy.checks]) this.verdicts.add(verdict);
   }
 
-  /** The same query, counted under the source that it goes to; `fallback` is that of checks that name none. */
+  /** Wraps a query to count it under its source; `fallback` is the source of checks that name none. */
   countQueries(query: Query, fallback: string | undefined): Query {
     return async (request, options) => {
       const known = this.sources();
@@ -49,12 +49,15 @@ export class HealthMetrics {
         'Duration of one evaluation.',
         this.times.rows(),
       ),
-      family('conveyor_health_source_queries_total', 'counter', 'Queries of data sources.', this.queries.rows()),
-      family('conveyor_health_source_errors_total', 'counter', 'Those without a whole answer.', this.failures.rows()),
+      family('conveyor_health_source_queries_total', 'counter', 'Queries to data sources.', this.queries.rows()),
+      family(
+        'conveyor_health_source_errors_total',
+        'counter',
+        'Queries without a complete answer.',
+        this.failures.rows(),
+      ),
       ...(config === undefined ? [] : configFamilies(config)),
-      family('process_resident_memory_bytes', 'gauge', 'Memory that the process holds.', [
-        row({}, process.memoryUsage.rss()),
-      ]),
+      family('process_resident_memory_bytes', 'gauge', 'Memory of the process.', [row({}, process.memoryUsage.rss())]),
       family('process_uptime_seconds', 'gauge', 'How long the service has been running.', [row({}, uptimeMs / 1000)]),
     ].join('');
   }

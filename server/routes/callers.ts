@@ -24,7 +24,7 @@ export const CALLER_ROUTES: readonly ApiRoute[] = [
     answer: meAnswer,
     run: ({ deps, caller: { principal, groups, door, expiresAtMs } }) => {
       const all = new Set([...groupsOfMember(deps.config.groups, principal), ...groups.map((name) => `group:${name}`)]);
-      // The tokens of the configuration are good until they are taken out of it.
+      // Tokens of the configuration are valid until they are removed from it.
       const expiresAt = expiresAtMs === null ? null : formatTime(expiresAtMs);
       return { principal, groups: [...all], door, expiresAt };
     },

@@ -9,7 +9,7 @@ import { readJson, rejectInvalidInput } from '../body';
 import { commandRequest } from '../commandRequest';
 import { receiptAnswer } from '../schemas';
 
-/** A route of one kind of id. @param of the addressee of the command, in words */
+/** A route of one kind of id. @param of the target of the command, in words */
 export const commandRoute = (
   route: Route,
   of: string,

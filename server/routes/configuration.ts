@@ -5,6 +5,7 @@ import { withAuditEntry } from '../../client/audited';
 import { CONFIG_OPERATIONS } from '../../client/operations/configuration';
 import { SERVER_QUESTIONS } from '../../client/operations/questions';
 import type { ChangeRequest, RequestResult } from '../../config/repository/requests';
+import { pathRights } from '../../domain/access/paths';
 import { conveyorError } from '../../domain/errors';
 import { over } from '../../domain/excess';
 import { CONFIG_LIMITS } from '../../domain/limits';
@@ -21,7 +22,9 @@ const NOT_AN_OWNER = {
   413: 'Larger than docs/reference/limits.md allows',
 };
 
-/** `/v1/config`: repositories of configuration. Every reader may look; owners propose. Answers are those of `-o json`. */
+/**
+ * `/v1/config`: repositories of configuration. All readers may look; owners propose. Answers are those of `-o json`.
+ */
 export const CONFIG_ROUTES: readonly ApiRoute[] = [
   lookRoute(SERVER_QUESTIONS.configRepositories.route, {
     summary: 'Repositories of configuration',
@@ -94,14 +97,14 @@ async function proposeChange(call: CallerCall) {
     const key = requestKey(c, idempotencyKey);
     const request = toChangeRequest(given);
     return runAudited(call, { repository, message: request.message }, () =>
-      deps.configuration.propose(repository, request, { author: actor, key }),
+      deps.configuration.propose(repository, request, { author: actor, key, ...proposalRights(call, repository) }),
     );
   });
   const { change, version, base, paths, deleted, duplicate } = made;
   return { repository, change, version, base, paths, deleted, duplicate };
 }
 
-/** For those who may propose: it runs their programs. */
+/** Only for callers who may propose, because it runs their programs. */
 async function compareSources(call: CallerCall) {
   const repository = repositoryParam(call.c);
   permitProposal(call, repository);
@@ -111,7 +114,7 @@ async function compareSources(call: CallerCall) {
   });
 }
 
-/** Sources are larger than other bodies: all of them together have a limit until they are used. */
+/** Sources are larger than other bodies, so their total size is limited until they are used. */
 const withBody = <S extends z.ZodType, T>(
   { c, deps }: CallerCall,
   schema: S,
@@ -129,6 +132,17 @@ const permitProposal = ({ deps, actor, caller }: CallerCall, repository: string)
     { principal: actor, door: 'api' },
     deps.configuration.settings(repository),
   );
+
+/** The rights of an author by path, and those of their groups that a worker cannot know, since it asks no identity provider. */
+function proposalRights({ deps: { config, configuration }, actor, caller }: CallerCall, name: string) {
+  const repository = configuration.settings(name);
+  if (repository.paths === undefined) return { rights: null, groups: [] };
+  const { owners = [], paths } = repository;
+  const named = new Set([...owners, ...(config.policy?.admins ?? []), ...paths.flatMap(({ by }) => by)]);
+  const groups = caller.groups.filter((group) => named.has(`group:${group}`));
+  const facts = { policy: config.policy, groups: withMember(config.groups, actor, groups) };
+  return { rights: pathRights(facts, repository, actor), groups };
+}
 
 /** Rejects a request before any work starts. @throws ConveyorError `over-limit` */
 function toChangeRequest({
@@ -164,7 +178,7 @@ function runAudited(
 }
 
 const resultEntry = ({ version, paths, duplicate }: RequestResult) => ({
-  result: duplicate ? `${version}, which there was already` : `${version}, ${plural(paths.length, 'value')}`,
+  result: duplicate ? `${version}, which already existed` : `${version}, ${plural(paths.length, 'value')}`,
 });
 
 const repositoryParam = (c: Context): string => c.req.param('repository') ?? '';

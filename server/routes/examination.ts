@@ -5,10 +5,10 @@ import type { ServerDeps } from '../deps';
 import { examinationAnswer } from '../examinationSchemas';
 import { SharedRead } from '../shared';
 
-/** Each examination is a workflow: however many people ask on a bad night, there is one every few seconds. */
+/** Each examination is a workflow: even if many people ask on a bad night, there is only one every few seconds. */
 const EXAMINED_FRESH_MS = 5_000;
 
-/** One examination for all callers; undefined where nothing can be examined. */
+/** One examination for all callers; undefined if nothing can be examined. */
 export const sharedExamination = ({ examine, now }: Pick<ServerDeps, 'examine' | 'now'>) =>
   examine && new SharedRead(examine, EXAMINED_FRESH_MS, now);
 

@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import type { Readiness, ServerPart } from '../readiness';
 
-/** Whether the process lives, and whether it is any use to send it work (docs/design/overview.md#processes). */
+/** Whether the process is alive, and whether it is ready for work (docs/design/overview.md#processes). */
 export function healthRoutes(readiness: Readiness): Hono {
   const app = new Hono();
   app.get('/livez', (c) => c.json({ status: 'ok' }));

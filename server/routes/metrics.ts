@@ -1,4 +1,5 @@
 import { Hono } from 'hono';
+import { certificateState } from '../../domain/certificates';
 import type { ServerDeps } from '../deps';
 import type { RequestGate } from '../gate';
 import type { Readiness } from '../readiness';
@@ -10,6 +11,7 @@ import { CachedRead } from '../scraped';
 const OPEN_FRESH_MS = 10_000;
 const FINDERS_FRESH_MS = 10_000;
 const BACKLOGS_FRESH_MS = 10_000;
+const CERTIFICATES_FRESH_MS = 10_000;
 const WEEKLY_FRESH_MS = 600_000;
 
 /** The endpoint for Prometheus. @param lanes the queues of requests, by name */
@@ -24,6 +26,7 @@ export function metricsRoutes(
   const open = new CachedRead(async () => (await deps.openCounts?.()) ?? [], [], OPEN_FRESH_MS, now);
   const backlogs = new CachedRead(async () => (await deps.backlogs?.()) ?? [], [], BACKLOGS_FRESH_MS, now);
   const weekly = new CachedRead(async () => (await deps.client.freshness()).weekly, null, WEEKLY_FRESH_MS, now);
+  const certificates = new CachedRead(() => endingCertificates(deps), [], CERTIFICATES_FRESH_MS, now);
   return new Hono().get('/', async (c) => {
     const counts = Object.entries(lanes).map(([name, gate]) => ({ name, ...gate.counts() }));
     const about = {
@@ -31,9 +34,15 @@ export function metricsRoutes(
       ...(deps.audit === undefined ? {} : { audit: deps.audit.state() }),
       ...(deps.configState === undefined ? {} : { config: deps.configState() }),
     };
-    const looks = [finders.read(), weekly.read(), open.read(), backlogs.read(), deps.readiness.read()] as const;
-    const [seen, weeklyRatio, running, waiting, ready] = await Promise.all(looks);
-    const facts = { ...about, weekly: weeklyRatio, open: running, backlogs: waiting, ready };
+    const ofTemporal = [finders.read(), weekly.read(), open.read(), backlogs.read(), deps.readiness.read()] as const;
+    const [seen, weeklyRatio, running, waiting, ready, held] = await Promise.all([...ofTemporal, certificates.read()]);
+    const facts = { ...about, weekly: weeklyRatio, open: running, backlogs: waiting, ready, certificates: held };
     return c.text(metrics.text(counts, seen, facts), 200, METRICS_TYPE);
   });
+}
+
+/** Certificates that end soon, by the rule of `doctor`. */
+async function endingCertificates({ certificates, now }: ServerDeps) {
+  const looks = (await certificates?.()) ?? [];
+  return looks.map((look) => ({ use: look.use, isEnding: certificateState(look, now()).kind !== 'valid' }));
 }

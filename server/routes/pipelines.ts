@@ -98,17 +98,17 @@ export const PIPELINE_ROUTES: readonly ApiRoute[] = [
   commandRoute(CLIENT_OPERATIONS.command.route.pipeline, 'a pipeline', schemas.pipelineVerb.options, pipelineParam),
 ];
 
-/** So many problems are worth reading. */
+/** The number of problems worth reading. */
 const MAX_PROBLEMS_SHOWN = 10;
 
 /** The pipeline of a request, if lint accepts it. @throws ConveyorError `invalid-request`, `over-limit` */
 function requireSound(c: Context, spec: PipelineSpec): PipelineSpec {
   requireName(c, spec.pipeline);
-  // Before lint, which takes long for what is too large.
+  // Checked before lint, which takes long on oversized input.
   rejectInvalidInput(
     over(SPEC_LIMITS.spec, jsonBytes(spec)) ?? over(SPEC_LIMITS.actions, Object.keys(spec.actions).length),
   );
-  const problems = specProblems(spec) ?? ['body: not a spec as a pipeline keeps it'];
+  const problems = specProblems(spec) ?? ['body: not a stored pipeline spec'];
   if (problems.length === 0) return spec;
   throw conveyorError('invalid-request', { detail: problems.slice(0, MAX_PROBLEMS_SHOWN).join('; ') });
 }
@@ -116,5 +116,5 @@ function requireSound(c: Context, spec: PipelineSpec): PipelineSpec {
 function requireName(c: Context, inBody: string): void {
   const name = pipelineParam(c);
   if (inBody !== name)
-    throw conveyorError('invalid-request', { detail: `the address says ${name}, the body ${inBody}` });
+    throw conveyorError('invalid-request', { detail: `the address names ${name}, the body ${inBody}` });
 }

@@ -6,6 +6,7 @@ import type { Metrics } from '../metrics';
 import type { Subscribers } from '../subscribers';
 import type { KeyedQueue } from '../turns';
 import type { WebhookEvent } from './events';
+import { concurrencyGate } from '../../sdk/concurrency';
 
 /** A delivery that was verified and read. */
 export interface Delivery {
@@ -18,10 +19,10 @@ export interface Delivery {
 /** The result of a delivery, by pipeline. */
 export interface DeliveryResult {
   readonly releases: readonly { readonly id: string; readonly duplicate: boolean }[];
-  /** Pipelines that remember what was brought but start nothing by it, and which inputs they still have no value of. */
+  /** Pipelines that keep the artifact but start no release, and their inputs that have no value yet. */
   readonly awaiting: readonly { readonly pipeline: string; readonly artifacts: readonly string[] }[];
   readonly refused: readonly { readonly pipeline: string; readonly code: string; readonly message: string }[];
-  /** So many more are concerned than there was time for; their finder's sweep brings it to them. */
+  /** The number of subscribers that were not reached in time; their finder's sweep brings it to them. */
   readonly left: number;
 }
 
@@ -43,20 +44,22 @@ type SubmitOutcome =
   | { readonly kind: 'left' };
 
 /**
- * Submits the contents of a delivery to every subscribed pipeline; null when there is none, or none any more. If one submission cannot be made now,
- * the whole delivery fails so that it is sent again. Pipelines that already have it recognise the duplicate.
+ * Submits the contents of a delivery to every subscribed pipeline; null if there are none. If one submission cannot be
+ * made now, the whole delivery fails so that it is sent again. Pipelines that already have it recognise the duplicate.
  * @throws ConveyorError the refusal, when all subscribers refuse; any retryable error
  */
 export async function deliver(deps: DeliveryDeps, delivery: Delivery): Promise<DeliveryResult | null> {
   const all = await findSubscribers(deps, delivery);
   if (all.length === 0) return null;
   const untilMs = deps.now() + BUDGET_MS;
-  const outcomes = await mapInParallel(all, PIPELINES_AT_ONCE, async (one): Promise<SubmitOutcome> => {
+  const gate = concurrencyGate(PIPELINES_AT_ONCE);
+  const submit = async (one: Concerned): Promise<SubmitOutcome> => {
     if (deps.now() >= untilMs) return { kind: 'left' };
     return deps.turns
       .run(one.pipeline, () => submitTo(deps, delivery, one))
       .catch((error: unknown) => toRefusedOutcome(one, error));
-  });
+  };
+  const outcomes = await Promise.all(all.map((one) => gate(() => submit(one))));
   const refused = outcomes.flatMap((it) => (it.kind === 'refused' ? [it] : []));
   if (refused.length === outcomes.length && refused.every(({ error }) => isUnknownPipeline(error))) return null;
   const failed =
@@ -92,7 +95,7 @@ async function submitTo(
   return { kind: 'awaiting', pipeline, artifacts: await listMissingInputs(deps, pipeline) };
 }
 
-/** Which inputs have no value yet; it was accepted whatever happens to this question. */
+/** The inputs without a value. The submission counts even if this query fails. */
 async function listMissingInputs({ client }: DeliveryDeps, pipeline: string): Promise<readonly string[]> {
   try {
     const [spec, status] = await Promise.all([client.spec(pipeline), client.status(pipeline)]);
@@ -106,14 +109,4 @@ async function listMissingInputs({ client }: DeliveryDeps, pipeline: string): Pr
 function toRefusedOutcome({ pipeline }: Concerned, error: unknown): SubmitOutcome {
   if (!(error instanceof ConveyorError)) throw error;
   return { kind: 'refused', pipeline, error };
-}
-
-async function mapInParallel<T, R>(items: readonly T[], atOnce: number, work: (item: T) => Promise<R>): Promise<R[]> {
-  const results: R[] = [];
-  const queue = items.entries();
-  const worker = async (): Promise<void> => {
-    for (const [index, item] of queue) results[index] = await work(item);
-  };
-  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, worker));
-  return results;
 }

@@ -16,13 +16,13 @@ export const pushSchema = z.object({
   ref: z.string(),
   /** The commit that the branch is at now. */
   after: z.string().regex(/^[0-9a-f]{40,64}$/, { error: 'expected a commit' }),
-  /** … and was at before: deliveries may come in another order than pushes. */
+  /** The commit before: deliveries may arrive in another order than the pushes. */
   before: z.string().optional(),
   head_commit: z.object({ timestamp: z.string().optional() }).nullish(),
   deleted: z.boolean().default(false),
   repository: z.object({
     full_name: z.string(),
-    /** When this was pushed; seconds since the epoch, and from some forges a time as people write it. */
+    /** The time of the push: seconds since the epoch, or a written time from some forges. */
     pushed_at: z.union([z.number().transform((seconds) => seconds * 1000), z.string().transform(Date.parse)]).nullish(),
   }),
 });
@@ -30,7 +30,7 @@ export const pushSchema = z.object({
 type GithubPush = z.output<typeof pushSchema>;
 
 const BRANCH = 'refs/heads/';
-/** GitHub delivers again what is no older than three days. */
+/** GitHub redelivers up to three days later. */
 const AGE_MS = 3 * 24 * 3_600_000;
 
 /** Rejects an old push despite its valid signature, since a captured delivery could be replayed for ever. */
@@ -46,7 +46,7 @@ function pushedAtMs({ pushed_at: atMs }: GithubPush['repository']): number | und
   return typeof atMs === 'number' && Math.abs(atMs) <= MAX_TIME_MS ? atMs : undefined;
 }
 
-/** A push to a branch is a new version for `commits`; one of a tag, or the end of a branch, is nothing. */
+/** A push to a branch is a new version for `commits`; a push of a tag and the deletion of a branch are not. */
 export function parsePush(push: GithubPush): WebhookEvent {
   const { ref, after, deleted, repository } = push;
   if (deleted || !ref.startsWith(BRANCH) || /^0+$/.test(after)) return null;
@@ -64,7 +64,7 @@ export function parsePush(push: GithubPush): WebhookEvent {
   };
 }
 
-/** The same push, for subscriptions that leave out whose repository they mean. */
+/** The same push, also for subscriptions that leave out the owner of the repository. */
 export function addRepositoryNames(event: WebhookEvent, scopes: readonly (WebhookScope | null)[]): WebhookEvent {
   const repository = event !== null && 'finder' in event ? event.about['repository'] : undefined;
   if (event === null || !('finder' in event) || typeof repository !== 'string') return event;
@@ -72,8 +72,8 @@ export function addRepositoryNames(event: WebhookEvent, scopes: readonly (Webhoo
 }
 
 /**
- * The metadata that orders an artifact (domain/pipeline/order.ts). A new branch follows nothing. It may begin at an old commit, so the
- * date of that commit says nothing unless the forge says when it was pushed.
+ * The metadata that orders an artifact (domain/pipeline/order.ts). A new branch has no predecessor. It may begin at an
+ * old commit, so the date of that commit is useless unless the forge reports the time of the push.
  */
 function orderMetadata({ before, head_commit: commit, repository }: GithubPush): Record<string, string> {
   const isNew = before !== undefined && /^0+$/.test(before);
@@ -110,10 +110,10 @@ export const standardSchema = z.object({
   ),
 });
 
-/** The one type of event that means something to us. */
+/** The only type of event that is accepted. */
 export const PUBLISHED = 'artifact.published';
 
-/** When something was pushed is for a forge to say: it may never go back. */
+/** Only a forge may set the time of a push, because it must never go back. */
 const dropPushTime = ({ metadata: { pushedAt: _theirs, ...metadata }, ...rest }: z.output<typeof published>) => ({
   ...rest,
   metadata,
@@ -137,7 +137,7 @@ export function findInvalidInput(event: WebhookEvent): Unfit | undefined {
     : unfitArtifacts(event.artifacts);
 }
 
-/** Kind is the name unless it says otherwise, as on the command line. */
+/** The kind defaults to the name, as on the command line. */
 const nameArtifact = ({ kind, ...rest }: z.output<typeof published>, name: string): Artifact => ({
   ...dropPushTime(rest),
   name,

@@ -17,8 +17,8 @@ export class RecentAnswers<T> {
   ) {}
 
   /**
-   * `work` runs unless it does already, or did; `keep` says which answers are worth remembering.
-   * @throws what `differs` makes of a key that is known with another content
+   * Runs `work` unless it is running or has run; `keep` tells which answers to remember. @throws the error of `differs`
+   * for a known key with different content
    */
   async once(
     { key, content, differs }: { readonly key: string; readonly content: string; readonly differs: () => Error },

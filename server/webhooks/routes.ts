@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { Context } from 'hono';
 import { auditEntry } from '../../domain/audit/record';
 import { conveyorError, type ConveyorError } from '../../domain/errors';
@@ -25,8 +24,9 @@ import {
 } from './events';
 import { RecentAnswers } from './recent';
 import { whyMalformedGithub, whyMalformedStandard, findGithubSigner, findStandardSigner } from './signature';
+import { sha256 } from '../../sdk/digest';
 
-/** Answers of the last minute: what is delivered again after that is a question to the pipelines. */
+/** Answers of the last minute; a later redelivery goes to the pipelines again. */
 const REMEMBERED_DELIVERIES = { entries: 2_000, ageMs: 60_000 };
 
 interface Bounds {
@@ -35,10 +35,10 @@ interface Bounds {
   readonly bodies: Bodies;
 }
 
-/** A delivery that is believed, before it is read. */
+/** An authenticated delivery that is not parsed yet. */
 interface SignedDelivery {
   readonly source: WebhookSource;
-  /** Names the delivery among those of its source. */
+  /** Identifies the delivery among those of its source. */
   readonly key: string;
   readonly body: Uint8Array;
   readonly read: () => WebhookEvent;
@@ -67,8 +67,9 @@ export function webhookHandlers(deps: WebhookDeps): WebhookHandlers {
       const source = requireSigner('github', findGithubSigner(body, signature, sources));
       const event = requireHeader(context, 'X-GitHub-Event');
       if (event !== 'push') return answerIgnored(context, deps, 'event');
-      // The id of a delivery is not signed: what was signed names it, so that another id makes no other delivery of it.
-      const key = deliveryKey('github', source, bodyDigest(body));
+      // The delivery id is not signed, so the key is derived from the signed body: a changed id does not make a new
+      // delivery.
+      const key = deliveryKey('github', source, sha256(body));
       const read = (): WebhookEvent => {
         const push = parseJsonBody(githubJson(body), pushSchema);
         reject('github', whyTooOld(push, deps.now()));
@@ -102,7 +103,7 @@ async function answerDelivery(
   { source, key, body, read }: SignedDelivery,
 ): Promise<Response> {
   rejectInvalidInput(unfitKey(key));
-  const content = bodyDigest(body);
+  const content = sha256(body);
   const differs = (): Error => conveyorError('key-reused', { key, was: 'another delivery', now: 'another body' });
   const { answer: delivered, again } = await recent.once(
     { key, content, differs },
@@ -146,7 +147,10 @@ function answerIgnored(context: Context, { metrics }: WebhookDeps, why: IgnoredW
   return context.body(null, 204);
 }
 
-/** @throws ConveyorError `not-in-scope`, `not-permitted`, which are on record: the signature shows whose secret is used for more than it is for. */
+/**
+ * @throws ConveyorError `not-in-scope` or `not-permitted`, and records it: the signature shows whose secret was
+ * misused.
+ */
 async function refuseForeign(
   deps: WebhookDeps,
   source: WebhookSource,
@@ -160,7 +164,7 @@ async function refuseForeign(
   throw error;
 }
 
-/** Counted and logged besides. */
+/** Counts and logs the refusal, too. */
 function createScopeRefusal(
   { metrics, log }: WebhookDeps,
   { name, scope }: WebhookSource,
@@ -196,8 +200,6 @@ function readStandardEvent(text: string): WebhookEvent {
   return type === PUBLISHED ? parseStandardData(parseJsonBody(text, standardSchema)) : null;
 }
 
-const bodyDigest = (body: Uint8Array): string => createHash('sha256').update(body).digest('hex');
-
 function requireSecrets(webhook: WebhookKind, sources: readonly WebhookSource[]): readonly WebhookSource[] {
   if (sources.some(({ secrets }) => secrets.length > 0)) return sources;
   throw conveyorError('webhook-closed', { webhook, variables: sources.flatMap(({ secretEnvs }) => secretEnvs) });
@@ -212,7 +214,7 @@ function requireSigner(webhook: WebhookKind, signer: WebhookSource | string): We
   throw conveyorError('bad-signature', { webhook, why: signer });
 }
 
-/** Sources give their deliveries names without regard to each other. */
+/** Delivery ids are unique only within their source. */
 const deliveryKey = (webhook: WebhookKind, { name }: WebhookSource, delivery: string): string =>
   name === webhook ? `${webhook}:${delivery}` : `${webhook}/${name}:${delivery}`;
 

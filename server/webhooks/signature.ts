@@ -12,7 +12,7 @@ export interface StandardHeaders {
 /** Replays older than this, and clocks further off, are refused (Standard Webhooks). */
 const TOLERANCE_MS = 300_000;
 
-/** Why no body can make this header of GitHub, `sha256=<hex>`, fit. */
+/** Why GitHub's header `sha256=<hex>` cannot fit any body. */
 export function whyMalformedGithub(header: string | undefined): string | undefined {
   if (header === undefined) return 'X-Hub-Signature-256 is missing';
   return parseHexSignature(header) === undefined
@@ -20,7 +20,7 @@ export function whyMalformedGithub(header: string | undefined): string | undefin
     : undefined;
 }
 
-/** The source of which a secret fits the header, else why none does. */
+/** The source with a secret that fits the header, else why none does. */
 export function findGithubSigner(
   body: Uint8Array,
   header: string | undefined,
@@ -33,13 +33,13 @@ export function findGithubSigner(
       secrets.map((secret) => hmac(secret, body)),
     ),
   );
-  return fits[0] ?? 'X-Hub-Signature-256 does not fit the body';
+  return fits[0] ?? 'X-Hub-Signature-256 does not match the body';
 }
 
 const parseHexSignature = (header: string | undefined): string | undefined =>
   /^sha256=([0-9a-f]{64})$/i.exec(header ?? '')?.[1];
 
-/** Why no body can make these headers of Standard Webhooks fit. */
+/** Why these headers of Standard Webhooks cannot fit any body. */
 export function whyMalformedStandard({ timestamp }: StandardHeaders, nowMs: number): string | undefined {
   if (!/^\d{1,12}$/.test(timestamp)) return 'webhook-timestamp is not a number of seconds';
   const offMs = Math.abs(nowMs - Number(timestamp) * 1000);
@@ -50,7 +50,7 @@ export function whyMalformedStandard({ timestamp }: StandardHeaders, nowMs: numb
 
 /**
  * Standard Webhooks: `v1,<base64>` of `<id>.<timestamp>.<body>`, several signatures separated by spaces, one for each
- * secret that the sender knows. The source of ours of which a secret fits, else why none does.
+ * secret that the sender knows. Returns the source with a fitting secret, else why none fits.
  */
 export function findStandardSigner(
   body: Uint8Array,
@@ -64,18 +64,18 @@ export function findStandardSigner(
     const expected = secrets.flatMap(secretKeys).map((key) => hmac(key, signed));
     return signatures.map((one) => fitsAny(one, expected)).includes(true);
   });
-  return fits[0] ?? 'no v1 signature in webhook-signature fits the body';
+  return fits[0] ?? 'no v1 signature in webhook-signature matches the body';
 }
 
 const hmac = (key: string | Uint8Array, body: Uint8Array): Buffer => createHmac('sha256', key).update(body).digest();
 
-/** Compares with all, so that the time taken does not reveal which was nearly right. */
+/** Compares with all, so that the duration does not reveal which one was nearly right. */
 function fitsAny(given: Buffer, expected: readonly Buffer[]): boolean {
   const fits = expected.map((one) => one.length === given.length && timingSafeEqual(one, given));
   return fits.includes(true);
 }
 
-/** `whsec_<base64>`, as the standard writes secrets; anything else may be base64 or is meant as it stands. */
+/** Secrets of the standard are `whsec_<base64>`; any other may be base64 or is taken literally. */
 function secretKeys(secret: string): Uint8Array[] {
   const encoded = secret.startsWith('whsec_') ? secret.slice('whsec_'.length) : secret;
   const isBase64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(encoded);
@@ -83,6 +83,6 @@ function secretKeys(secret: string): Uint8Array[] {
     ...(isBase64 ? [Buffer.from(encoded, 'base64')] : []),
     ...(encoded === secret ? [Buffer.from(secret)] : []),
   ];
-  // A key of no bytes would let every sender sign.
+  // An empty key would let any sender sign.
   return keys.filter(({ length }) => length > 0);
 }

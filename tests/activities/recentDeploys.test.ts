@@ -10,7 +10,7 @@ import { STILL_WAITING } from '../../domain/looks';
 import { sparkline } from '../../domain/sparkline';
 import { healthCheckSchema } from '../../domain/spec/health';
 import type { HealthRow } from '../../domain/views';
-import { renderDeploy } from '../../cli/render/deploy';
+import { renderDeploy } from '../../render/deploy';
 import { deploy, NOW } from '../builders/cliSamples';
 
 const row = (unit: string, observed: number | null, verdict: Verdict = 'healthy'): HealthRow => ({

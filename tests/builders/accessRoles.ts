@@ -10,6 +10,7 @@ import { DEPLOY_VERBS, PIPELINE_VERBS, RELEASE_VERBS, type Verb } from '../../do
 import { parseRegistry } from '../../platform/registry';
 import { deploy, release } from './cliSamples';
 import { specOf } from './pipelineWorld';
+import { ACCESS, appOf, FakePipelines, githubDelivery, pushOf, sourceOf } from './serverWorld';
 
 const OWNERS = ['user:owner', 'user:keeper', 'group:storage'];
 const FACTS = parseRegistry(
@@ -108,11 +109,26 @@ async function mayAudit(actor: string | null, door: Door): Promise<void> {
 const mayPropose = async (principal: string | null, door: Door): Promise<string> =>
   requireProposer(FACTS, { principal, door }, { name: 'flags', owners: OWNERS });
 
-/** Whether a principal of a role may do something by a door, as the guard decides. */
+/** Whether the server submits what is delivered: signed with the secret of a source of that name, or by nobody. */
+async function mayDeliver(actor: string | null): Promise<boolean> {
+  const github = [sourceOf({ name: 'github', actor: actor ?? 'service:github' })];
+  const pipelines = new FakePipelines();
+  const client = guardClient({ ...clientOf(true), ...pipelines.client }, () => FACTS, 'webhook');
+  const access = { ...ACCESS, webhooks: { ...ACCESS.webhooks, github } };
+  const app = appOf(pipelines, { deliveries: client, access, policy: FACTS.policy, groups: FACTS.groups });
+  const unsigned = { headers: { 'x-hub-signature-256': undefined } };
+  const { status } = await app.request(
+    '/v1/webhooks/github',
+    githubDelivery(pushOf(1), actor === null ? unsigned : {}),
+  );
+  if (![202, 401, 403].includes(status)) throw new Error(`a delivery was answered with ${status}`);
+  return pipelines.submissions.length > 0;
+}
+
+/** Whether a principal of a role may do something by a door, as the guard or the server decides. */
 export async function mayDo(verb: OperationName, role: Role, door: Door): Promise<boolean> {
   const actor = ROLES[role];
-  // The server takes no delivery without a source, whose name it then has.
-  if (actor === null && door === 'webhook') return false;
+  if (verb === 'submit' && door === 'webhook') return mayDeliver(actor);
   return asked(verb, actor, door).then(
     () => true,
     (error: unknown) => {

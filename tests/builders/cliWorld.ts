@@ -2,6 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { ConveyorClient } from '../../client/api';
 import type { Io } from '../../cli/io';
 import { runCli } from '../../cli/run';
+import type { OwnedPaths } from '../../domain/config/ownership';
 import { NOW } from './cliSamples';
 
 export interface Ran {
@@ -20,6 +21,8 @@ export interface World {
   readonly columns?: number;
   /** The input on stdin. */
   readonly input?: string;
+  /** The paths that pipelines release, as Temporal knows them. */
+  readonly pipelines?: readonly OwnedPaths[];
   /** Who answers over HTTP; without it there is no terminal. */
   readonly fetch?: typeof fetch;
   /** The answer of a person to a prompt; without it there is no person. */
@@ -65,6 +68,7 @@ export async function run(argv: readonly string[], world: World = {}): Promise<R
       connections.push(options);
       return Promise.resolve({ close: () => Promise.resolve(), ...world.client } as ConveyorClient);
     },
+    pathsOfPipelines: () => Promise.resolve(world.pipelines ?? []),
     askServer: world.fetch ?? unreachable,
     fetch: world.fetch ?? unreachable,
     input: () => Promise.resolve(world.input ?? ''),

@@ -102,8 +102,11 @@ async function killAfter(shop: Service, events: number): Promise<number> {
   return length;
 }
 
-/** Waits for the server to say so, which it does at once. A history that ends before has all the events that it will have. */
-async function reached(client: Client, workflowId: string, events: number): Promise<number> {
+/**
+ * Waits for the server to say so, which it does at once. A history that ends before has all the events that it will have.
+ * @returns how many there are
+ */
+export async function reached(client: Client, workflowId: string, events: number): Promise<number> {
   const execution = { workflowId };
   for (let nextPageToken: Uint8Array | undefined, length = 0; ;) {
     const page = await client.workflowService

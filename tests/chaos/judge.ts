@@ -85,7 +85,9 @@ function touches({ outcome, phases, revert }: DeployStatus, { name }: JobView): 
   const isOf = (units: readonly { readonly id: string }[]) => units.some(({ id }) => id === name);
   if (outcome === 'reverted')
     return revert !== null && isOf([...revert.units, ...phases.flatMap(({ units }) => units)]);
-  if (outcome === 'succeeded') return isOf(phases.flatMap(({ units }) => units));
+  // Of many units a phase names only some; the last one has all of them.
+  const isCut = phases.some(({ units, totals }) => (totals?.units ?? 0) > units.length);
+  if (outcome === 'succeeded') return isCut || isOf(phases.flatMap(({ units }) => units));
   return phases.some(({ startedAt }) => startedAt !== null);
 }
 

@@ -14,8 +14,8 @@ export interface AskedBack {
   readonly actor: string;
   readonly reason: string;
   readonly atMs: number;
-  /** `release`: the rollback. */
-  readonly answer: { readonly release: number | null } | Refused;
+  /** `release`: the rollback; it has no `seen` where it was under way already. */
+  readonly answer: { readonly release: number | null; readonly seen?: Seen } | Refused;
 }
 
 interface Refused {
@@ -23,7 +23,7 @@ interface Refused {
   readonly seen: Seen;
 }
 
-/** The fleet and the records in the moment of a refusal. */
+/** The fleet and the records in the moment of an answer. */
 interface Seen {
   /** Of the deploy that was to go back: its workflow runs. */
   readonly runs: boolean;
@@ -38,7 +38,7 @@ interface Seen {
 const BROUGHT_BY_ANOTHER = /^(\S+)\/(\d+) is what runs now \((\S+)\); revert that one, or say /;
 
 /** @throws what the server says, but for a workflow that is not there */
-export async function seeRefusal(
+export async function seeMoment(
   world: VirtualWorld,
   { pipeline, configuration }: Pick<Scenario, 'pipeline' | 'configuration'>,
   release: number,
@@ -68,7 +68,10 @@ const UNDOING: ReadonlySet<string> = new Set(['step-undone', 'undo-failed', 'not
 /** The second that is promised, and one that a busy machine may take. */
 const WITHIN_MS = 2_000;
 
-/** Each revert and rollback that was taken has begun within a second, and each that was refused was so for a reason that was true. */
+/**
+ * Each revert and rollback that was taken has begun within a second, each rollback brings back what ran just before, and each that was
+ * refused was so for a reason that was true.
+ */
 export async function judgeReverts(
   world: VirtualWorld,
   { pipeline, happenings }: Scenario,
@@ -86,7 +89,9 @@ export async function judgeReverts(
       ms <= WITHIN_MS ? [] : [`${what} ${ms} ms after it was asked for`];
     if (verb === 'roll-back') {
       const rollback = releases.find(({ number }) => number === answer.release);
-      return late(`the rollback of release ${of} began`, Date.parse(rollback?.startedAt ?? '') - atMs);
+      const brought = deploys.find(({ release }) => release === answer.release)?.version;
+      const tooFar = brought && answer.seen ? (passedOver(answer.seen, of, brought) ?? []) : [];
+      return late(`the rollback of release ${of} began`, Date.parse(rollback?.startedAt ?? '') - atMs).concat(tooFar);
     }
     const deploy = deploys.find(({ release }) => release === of);
     // One that had updated nothing undoes its steps, which judgeSteps judges, and ends.
@@ -95,6 +100,14 @@ export async function judgeReverts(
     return late(`the revert of release ${of} began`, Math.min(...began) - atMs);
   });
   expect(wrong).toEqual([]);
+}
+
+/** The hotfix, or other good release, that a rollback undoes beside what it was to undo; undefined where there is none. */
+export function passedOver(seen: Pick<Seen, 'deploys' | 'state'>, of: number, brought: string): string | undefined {
+  const before = succeededOf(seen).filter(({ release }) => release < of);
+  const last = before.findLast(({ version }) => version === brought)?.release ?? 0;
+  const over = before.findLast((deploy) => deploy.release > last && isEarlierGood(seen, deploy, of));
+  return over && `the rollback of release ${of} brings ${brought}, past ${over.version} of release ${over.release}`;
 }
 
 /** What is wrong with a refusal; undefined where its reason was true, by what was seen in that moment. */
@@ -108,16 +121,18 @@ export function untrue(asked: Omit<AskedBack, 'answer'>, { refused, seen }: Refu
 
 type Claim = (seen: Seen, asked: Omit<AskedBack, 'answer'>, refused: string) => boolean;
 
-const succeededOf = ({ deploys }: Seen): readonly Deploy[] => deploys.filter(({ outcome }) => outcome === 'succeeded');
+const succeededOf = ({ deploys }: Pick<Seen, 'deploys'>): readonly Deploy[] =>
+  deploys.filter(({ outcome }) => outcome === 'succeeded');
 
-const isBad = ({ state }: Seen, version: string): boolean =>
+const isBad = ({ state }: Pick<Seen, 'state'>, version: string): boolean =>
   state !== null && undefined !== isKnownBad(state, { name: 'executable', kind: 'executable', version, metadata: {} });
 
-/** Neither what is to be undone, nor bad, nor undone itself. */
-function isEarlierGood(seen: Seen, { release, version }: Deploy, of: number): boolean {
+/** Neither what is to be undone, nor bad, nor undone or being undone itself. */
+function isEarlierGood(seen: Pick<Seen, 'deploys' | 'state'>, { release, version }: Deploy, of: number): boolean {
   const undone = seen.deploys.find((deploy) => deploy.release === of);
-  const isUndone = seen.state?.history.some(({ trigger }) => trigger.kind === 'rollback' && trigger.of === release);
-  return release < of && version !== undone?.version && isUndone !== true && !isBad(seen, version);
+  const releases = [...(seen.state?.history ?? []), ...(seen.state?.active ?? [])];
+  const isUndone = releases.some(({ trigger }) => trigger.kind === 'rollback' && trigger.of === release);
+  return release < of && version !== undone?.version && !isUndone && !isBad(seen, version);
 }
 
 /** What is said, and whether it is so. */
@@ -129,8 +144,7 @@ const CLAIMS: readonly (readonly [RegExp, Claim])[] = [
     ({ deploys }, { of }) => deploys.some((deploy) => deploy.release === of && deploy.endedAt !== null),
   ],
   [/^a reason is .*, more than /, (_, { reason }) => reason.length > REQUEST_LIMITS.reason.max],
-  // Nothing ran before the first release.
-  [/^nothing of it is deployed$/, (seen, { of }) => of < 1 || succeededOf(seen).length === 0],
+  [/^nothing of it is deployed$/, (seen, { of }) => succeededOf(seen).every(({ release }) => release !== of)],
   [
     BROUGHT_BY_ANOTHER,
     ({ other }, _, refused) =>
@@ -146,8 +160,19 @@ const CLAIMS: readonly (readonly [RegExp, Claim])[] = [
     },
   ],
   [
+    /^release \d+ is being deployed over release \d+/,
+    (seen, _, refused) => {
+      const [over, under] = (refused.match(/\d+/g) ?? []).map(Number);
+      return seen.state?.deploys.holder?.owner === String(over) && succeededOf(seen).at(-1)?.release === under;
+    },
+  ],
+  [
     /^nothing that ran before it is known to be good/,
     (seen, { of }) => succeededOf(seen).every((deploy) => !isEarlierGood(seen, deploy, of)),
+  ],
+  [
+    /^it has not started$/,
+    ({ state }, { of }) => state?.active.some(({ number, state: now }) => number === of && now === 'queued') === true,
   ],
   [/^its end is being recorded/, ({ state }, { of }) => state?.active.some(({ number }) => number === of) === true],
 ];

@@ -7,7 +7,7 @@ import { CALM } from '../workflows/flows';
 import { executable, HOUR, MINUTE, type VirtualWorld } from '../workflows/world';
 import { PATH, REPOSITORY } from './configuration';
 import { HORIZON_MS } from './dice';
-import { seeRefusal, type AskedBack } from './judgeReverts';
+import { seeMoment, type AskedBack } from './judgeReverts';
 import type { Happening, Scenario } from './scenario';
 
 const DAY = 24 * HOUR;
@@ -197,7 +197,8 @@ class Story {
         const input = { ...BY, notBad: happening.notBad };
         return this.goesBack('roll-back', of, input, async () => {
           const begun = await world.rollBack(scenario.pipeline, of, input);
-          return { release: begun.number, said: this.begun(begun) };
+          const seen = begun.duplicate ? {} : { seen: await seeMoment(world, scenario, of) };
+          return { release: begun.number, ...seen, said: this.begun(begun) };
         });
       }
       case 'temporal':
@@ -230,21 +231,21 @@ class Story {
     }
   }
 
-  /** Keeps what was answered, and of a refusal what was so in that moment. */
+  /** Keeps what was answered, and what was so in that moment. */
   private async goesBack(
     verb: AskedBack['verb'],
     of: number,
     { actor = '', reason = '' }: CommandInput,
-    ask: () => Promise<{ release: number | null; said: string }>,
+    ask: () => Promise<Exclude<AskedBack['answer'], { refused: string }> & { said: string }>,
   ): Promise<string> {
     const asked = { verb, of, actor, reason, atMs: await this.world.now() };
     try {
-      const { release, said } = await ask();
-      this.askedBack.push({ ...asked, answer: { release } });
+      const { said, ...answer } = await ask();
+      this.askedBack.push({ ...asked, answer });
       return said;
     } catch (error) {
       const why = refused(error).replace('refused: ', '');
-      const seen = await seeRefusal(this.world, this.scenario, of, why);
+      const seen = await seeMoment(this.world, this.scenario, of, why);
       this.askedBack.push({ ...asked, answer: { refused: why, seen } });
       throw error;
     }

@@ -11,6 +11,7 @@ export const WORLD_TWISTS: Readonly<Record<string, Twist>> = {
   temporal: withTemporal,
   fat: withFatInput,
   many: withManyUnits,
+  hotfixes: withHotfixes,
 };
 
 /** Jobs that decide themselves which of their tasks may go, and their controller may be away for a while. */
@@ -51,6 +52,22 @@ function withRollbacks(dice: Dice, story: Scenario): Scenario {
   if (!dice.chance(0.3)) return story;
   const rollBack = (): Happening => ({ atMs: dice.time(), kind: 'roll-back', notBad: dice.chance(0.5) });
   return happening(story, [rollBack(), ...dice.times(1, rollBack)]);
+}
+
+/** An emergency, a release after it, and a person who undoes that: by a rollback, or by a revert while it deploys. */
+function withHotfixes(dice: Dice, story: Scenario): Scenario {
+  if (!dice.chance(0.15)) return story;
+  const pushMs = dice.int(15, 45) * MINUTE;
+  const nextMs = pushMs + dice.int(15, 40) * MINUTE;
+  const backMs = nextMs + dice.int(1, 35) * MINUTE;
+  const input = { actor: 'user:alice', reason: 'chaos' };
+  return happening(story, [
+    { atMs: pushMs, kind: 'push', version: 'kv:4', skipBake: dice.chance(0.7) },
+    { atMs: nextMs, kind: 'release', version: 'kv:5' },
+    dice.chance(0.7)
+      ? { atMs: backMs, kind: 'roll-back', notBad: dice.chance(0.5) }
+      : { atMs: backMs, kind: 'command', to: 'deploy', verb: 'revert', input, twice: dice.chance(0.2) },
+  ]);
 }
 
 /** Somebody cancels or terminates workflows in Temporal itself. */

@@ -59,7 +59,7 @@ test('each recommendation has its line, what to do and why, by the file and by t
   expect(out).toContain('    deploys may start on fri, the day before a day off (Conveyor §6.5.4)\n');
   expect(out).toContain(`${file}:7:3: canary actions: try a version on a few tasks first`);
   expect(out).toContain('    5 of 10 pipelines of regular have one\n');
-  expect(out).toMatch(/\n3 recommendations by the file, and by what ended in the category regular\n$/);
+  expect(out).toMatch(/\n3 recommendations by the file and the releases that ended in the category regular\n$/);
 });
 
 test('programs get the same, each with a rule, a place, a recommendation and a reason', async () => {
@@ -103,7 +103,7 @@ test('without an archive the file is enough, and that is said', async () => {
   writeFileSync(config, 'extensions: []\n');
   const { code, out, err } = await run(['advise', file], { env: { CONVEYOR_CONFIG: config } });
   expect(code).toBe(0);
-  expect(err).toMatch(/^note: without what the archive knows: /);
+  expect(err).toMatch(/^note: without data from the archive: /);
   expect(out).toMatch(/\n2 recommendations by the file alone\n$/);
 });
 

@@ -50,7 +50,7 @@ describe('conveyor artifact verify', () => {
   test('says why it is not, with exit code 4', async () => {
     expect(await verify(GOOD, '-a', 'executable=kv:13')).toMatchObject({
       code: 4,
-      out: '✗ executable@kv:13 is signed with no key that is known\n  metadata.attestation: it is about executable@kv:12, and not about executable@kv:13\n',
+      out: '✗ executable@kv:13 is not signed with any known key\n  metadata.attestation: it is about executable@kv:12, and not about executable@kv:13\n',
     });
     expect(await verify(write('big.json', `"${'x'.repeat(1024 * 1024)}"`), '-a', 'executable=kv:12')).toMatchObject({
       code: 4,

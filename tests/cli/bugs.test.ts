@@ -67,7 +67,7 @@ describe('an advisory', () => {
   });
 
   test.each([
-    [['--advisory', file, '--from', '12'], 'usage: --advisory says itself what is affected'],
+    [['--advisory', file, '--from', '12'], 'usage: --advisory cannot be combined with'],
     [['--advisory', join(folder, 'none.json')], 'there is no such file'],
     [['--advisory', join(folder, 'open.json')], 'affected.0: no range and no version says what is affected of rpc'],
     [['--target', '//lib:rpc'], 'usage: a report has --target and --from, or --advisory'],
@@ -101,17 +101,55 @@ test('bugs are listed with whether they are open, fixed or were none', async () 
 
 test('a bug says what contains it over which dependencies, who owns that, and how many more there are', async () => {
   const { out } = await run(['bugs', 'show', 'bug/7'], { client });
-  expect(out).toContain('12 releases under way contain it');
+  expect(out).toContain('12 releases that were under way contain it: cancelled unless deploying');
   expect(out).toContain('kvstore/12 (user:alice, group:storage): executable@kv:12 by //kv:server > //lib:rpc');
   expect(out).toContain('and 11 more');
+});
+
+test.each([
+  [0, '0 releases that were under way contain it\n'],
+  [1, '1 release that was under way contains it: cancelled unless deploying\n'],
+])('of %i releases a bug says what became of them', async (affected, words) => {
+  const search = { ...SEARCH, affected, releases: SEARCH.releases.slice(0, affected) };
+  const one = { listBugs: () => Promise.resolve([{ ...BUG, search }]) };
+  expect((await run(['bugs', 'show', 'bug/7'], { client: one })).out).toContain(words);
+});
+
+describe('a bug counts what was not understood, where a person reads who has it:', () => {
+  const show = async (about: Partial<Bug>): Promise<string> =>
+    (await run(['bugs', 'show', 'bug/7'], { client: { listBugs: () => Promise.resolve([{ ...BUG, ...about }]) } })).out;
+
+  test('parts of its advisory that are not looked for', async () => {
+    const unheld = ['maven: its versions are not compared', '2 of 3 ranges of rpc are of git commits'];
+    const out = await show({ advisory: { id: 'X-1', affected: [], unheld } });
+    for (const why of unheld) expect(out).toContain(`not searched for: ${why}`);
+  });
+
+  test('SBOMs that cannot be read', async () => {
+    const out = await show({ search: { ...SEARCH, unread: { count: 2, why: 'kv.json is not JSON' } } });
+    expect(out).toContain('unreadable: 2 SBOMs, each of which may contain it: kv.json is not JSON');
+  });
+
+  test.each([
+    [1, '1 component of SBOMs without a readable package URL, compared by name at most'],
+    [3, '3 components of SBOMs without a readable package URL, compared by name at most'],
+  ])('components that are known by their names alone: %i', async (namedOnly, words) => {
+    expect(await show({ search: { ...SEARCH, namedOnly } })).toContain(words);
+  });
+
+  test('and nothing where all was understood', async () => {
+    expect(await show({})).not.toMatch(/not looked for|unreadable|by name at most/);
+  });
 });
 
 test('shows the reason while a search fails', async () => {
   const why = { ...SEARCH, problem: 'no dependency-graph is configured' };
   const show = (search: Bug['search']) =>
     run(['bugs', 'show', 'bug/7'], { client: { listBugs: () => Promise.resolve([{ ...BUG, search }]) } });
-  expect((await show(why)).out).toContain('cannot tell what contains it: no dependency-graph is configured');
-  expect((await show(null)).out).toContain('is being searched for');
+  expect((await show(why)).out).toContain(
+    'cannot determine which releases contain it: no dependency-graph is configured',
+  );
+  expect((await show(null)).out).toContain('searching for the releases');
 });
 
 test('a bug is closed with its fix, or without one', async () => {

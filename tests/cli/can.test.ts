@@ -75,7 +75,7 @@ test.each([
   ['user:alice fly kvstore', 2, /there is no fly.*\nhint: one of read, read-audit, create/],
   ['alice cancel kvstore', 2, /alice is not a principal/],
   ['user:alice cancel', 2, /nothing is not the id of a pipeline/],
-  ['user:alice use region-x', 2, /region-x is not what use takes\nhint: name one such as mutex\/region-x/],
+  ['user:alice use region-x', 2, /use does not take region-x\nhint: name one such as mutex\/region-x/],
   ['user:alice deploy kvstore-x', 2, /name a unit, such as twine\/kvstore-x/],
   ['user:alice cancel other', 4, /there is no pipeline other/],
 ] as const)('an invalid question is an error and no answer: %s', async (words, code, text) => {

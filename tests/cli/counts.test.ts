@@ -1,4 +1,4 @@
-import { conjugate } from '../../cli/render/words';
+import { conjugate } from '../../domain/text';
 import { LISTS, STATUSES } from '../builders/pictures';
 import { NOW } from '../builders/cliSamples';
 
@@ -11,7 +11,7 @@ const nounsAfterOne = (text: string): string[] =>
     .map(([found]) => found)
     .filter((found) => !FINE.test(found));
 const verbsAfterOne = (text: string): string[] =>
-  [...text.matchAll(/(?<![\d.,])\b1 [a-z]+ (?:under way )?(?:wait|run|contain|hold|subscribe|are)\b/g)].map(
+  [...text.matchAll(/(?<![\d.,])\b1 [a-z]+ (?:that was under way )?(?:wait|run|contain|hold|subscribe|are)\b/g)].map(
     ([found]) => found,
   );
 
@@ -29,7 +29,7 @@ test('a wrong count would be seen', () => {
     '1 phases',
     '1 more units',
   ]);
-  expect(verbsAfterOne('1 pipeline wait for a ticket, 1 release under way contain it')).toHaveLength(2);
+  expect(verbsAfterOne('1 pipeline wait for a ticket, 1 release that was under way contain it')).toHaveLength(2);
 });
 
 test.each([

@@ -27,7 +27,7 @@ const promised: ServiceDemoResult = {
 describe('the demo', () => {
   test('that is left running says how to stop every process of it', () => {
     const addresses = { temporal: '127.0.0.1:1', webUi: '', simulator: '', server: '', taskQueue: 'conveyor' };
-    const stack = { addresses, config: undefined, logFolder: '/tmp/logs', pids: () => ({ temporal: 11, worker: 12 }) };
+    const stack = { addresses, config: undefined, logFolder: '/logs', pids: () => ({ temporal: 11, worker: 12 }) };
     const farewell = formatFarewell({ stack, children: [{ pid: 13 }], next: serviceDemo.next(promised) });
     expect(farewell).toMatch(/To stop it:\n {2}kill 13 11 12$/);
     expect(farewell).toContain('npx --no-install conveyor status kvstore/2/deploy\n');

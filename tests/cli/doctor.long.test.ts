@@ -112,12 +112,12 @@ test('a Temporal server that says nothing is not said to be absent or another pr
   silent.close();
   expect(checks['Temporal']).toMatchObject({
     state: 'missing',
-    found: `the server at 127.0.0.1:${mute} accepts connections and did not answer within 10s: it is frozen, or too busy`,
+    found: `the server at 127.0.0.1:${mute} accepts connections, but did not answer within 10s: it is frozen or too busy`,
   });
-  expect(checks[`port ${mute}`]?.found).toBe('Temporal, or what has its port, said nothing within 10s');
+  expect(checks[`port ${mute}`]?.found).toBe('Temporal, or another program on its port, did not answer within 10s');
   expect(checks['workers']).toMatchObject({
     state: 'warning',
-    found: 'not seen, nor what stands behind them: Temporal does not answer',
+    found: 'not checked, nor the services behind them: Temporal does not answer',
   });
 });
 
@@ -126,7 +126,7 @@ test('a program in the place of Temporal is told from a Temporal server that say
   const { Temporal: check } = await examine({ TEMPORAL_ADDRESS: `127.0.0.1:${other}` });
   expect(check).toMatchObject({
     state: 'missing',
-    found: `the program at 127.0.0.1:${other} is not Temporal: it answers HTTP, and did not answer as Temporal within 10s`,
+    found: `the program at 127.0.0.1:${other} is not Temporal: it answers HTTP, but not as Temporal within 10s`,
   });
 });
 
@@ -191,12 +191,12 @@ describe('builds of workers', () => {
     expect(buildChecks(seen({ ...view, stuck }))).toEqual([
       {
         ...{ name: 'build a', state: 'missing' },
-        found: 'no worker runs it, and what began on it waits for one: 6 workflows: release/web/4, …',
+        found: 'no worker runs it, and workflows that began on it wait for one: 6 workflows: release/web/4, …',
         how: expect.stringMatching(/^conveyor worker --build a; or, .*: conveyor doctor --repair/) as string,
       },
       {
         ...{ name: 'build c', state: 'warning', how: expect.stringMatching(/^conveyor doctor --repair/) as string },
-        found: 'an older worker pinned to it workflows that should follow the current build: 1 workflow: pipeline/web',
+        found: 'an older worker pinned workflows to it that should follow the current build: 1 workflow: pipeline/web',
       },
     ]);
   });
@@ -220,8 +220,7 @@ describe('builds of workers that Temporal still lists', () => {
     expect(buildChecks(seen(builds, { end }))).toEqual([
       {
         ...{ name: 'builds of workers', state: 'missing' },
-        found:
-          'new work goes to no build, whose workers do not answer; workers of build 0.3.0 poll, and get none of it',
+        found: 'new work goes to no build, whose workers do not answer; workers of build 0.3.0 poll but get none of it',
         how: `conveyor worker, without --build; or let build 0.3.0 have it: ${command}`,
       },
     ]);
@@ -240,7 +239,7 @@ describe('builds of workers that Temporal still lists', () => {
     expect(of({})).toEqual([
       {
         ...{ name: 'build 0.3.0', state: 'missing' },
-        found: 'its workers take up no work, which has waited for 46s: 12@one (last poll: 2026-11-27T18:00:00.000Z)',
+        found: 'its workers pick up no work, which has waited for 46s: 12@one (last poll: 2026-11-27T18:00:00.000Z)',
         how: expect.stringContaining('conveyor worker --build 0.3.0 starts another') as string,
       },
     ]);
@@ -295,7 +294,7 @@ test('gaps in the isolation of scripts are named with how to fix them, and are m
     missing: ['user', 'memory', 'total'],
     refused: ['unshare failed'],
     method: BARE,
-    ungrouped: 'others are in the cgroup /a too',
+    ungrouped: 'other processes are in the cgroup /a, too',
   } as const;
   expect(scriptChecks(lacking, { required: ['user'] })).toMatchObject([
     { name: 'scripts: user', state: 'missing', found: expect.stringContaining('(unshare failed)') as string },
@@ -303,7 +302,7 @@ test('gaps in the isolation of scripts are named with how to fix them, and are m
     {
       name: 'scripts: total',
       state: 'warning',
-      found: expect.stringMatching(/at once \(others are in .* too\)$/) as string,
+      found: expect.stringMatching(/at once \(other processes are in .* too\)$/) as string,
     },
   ]);
 });
@@ -334,7 +333,7 @@ test('the door is Temporal itself, or the named server with the identity there',
   const gone = 'http://127.0.0.1:1';
   expect((await examine({ CONVEYOR_SERVER: gone, CONVEYOR_BREAK_GLASS: 'it is gone' })).door).toMatchObject({
     state: 'warning',
-    found: expect.stringContaining('the glass is broken: it is gone') as string,
+    found: expect.stringContaining('break-glass: it is gone') as string,
   });
   expect((await examine({ CONVEYOR_SERVER: 'http://conveyor.internal' })).door).toMatchObject({ state: 'missing' });
   const stranger = `http://127.0.0.1:${await listen(() => 404)}`;

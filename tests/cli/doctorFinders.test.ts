@@ -8,7 +8,7 @@ const failing = (reason: string): FinderView => ({
 
 test('a finder whose worker went silent while it asked is not broken: the worker is', () => {
   expect(finderChecks([failing('activity Heartbeat timeout')])).toMatchObject([
-    { name: 'finder commits', state: 'warning', how: expect.stringMatching(/^the check of workers says/) as string },
+    { name: 'finder commits', state: 'warning', how: expect.stringMatching(/^see the check of workers/) as string },
   ]);
   expect(finderChecks([failing('connect ECONNREFUSED')])).toMatchObject([
     { name: 'finder commits', state: 'missing', how: expect.stringMatching(/^start its service/) as string },

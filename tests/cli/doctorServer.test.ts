@@ -107,7 +107,7 @@ describe('doctor through a server', () => {
   test('that is ending is the door that is broken', async () => {
     const checks = await seen({ draining: true });
     expect(checks.map(({ name, state, found }) => [name, state, found])).toEqual([
-      ['door', 'missing', `the server at ${URL} (CONVEYOR_SERVER): the server is ending`],
+      ['door', 'missing', `the server at ${URL} (CONVEYOR_SERVER): the server is shutting down`],
     ]);
   });
 });
@@ -130,13 +130,13 @@ describe('a server that does not answer', () => {
     [
       'behind a proxy that does',
       says(502, '<html>502 Bad Gateway</html>'),
-      'it answered 502, and not as a Conveyor server does',
-      /^the proxy there works, and the server behind it is gone, frozen or too slow/,
+      'it answered 502, but not like a Conveyor server',
+      /^the proxy there works, but the server behind it is gone, frozen or too slow/,
     ],
     [
       'since another program has its address',
       says(200, '<html>hello</html>'),
-      'it answered 200, and not as a Conveyor server does',
+      'it answered 200, but not like a Conveyor server',
       /^another program has that address/,
     ],
   ])('%s is broken, and says which it is', async (_what, fetch, found, how) => {
@@ -144,7 +144,7 @@ describe('a server that does not answer', () => {
     expect(door).toMatchObject({ name: 'door', state: 'missing', how: expect.stringMatching(how) as string });
     expect(door?.found).toBe(`the server at ${URL} (CONVEYOR_SERVER): ${found}`);
     expect(workers).toMatchObject({
-      ...{ name: 'workers', state: 'warning', found: 'not seen, nor what stands behind them: no server answers' },
+      ...{ name: 'workers', state: 'warning', found: 'not checked, nor the services behind them: no server answers' },
       how: expect.stringContaining('--break-glass') as string,
     });
   });
@@ -164,4 +164,14 @@ test('doctor warns of a token that ends within ten minutes', () => {
   const warned = (end: string | null) => tokenChecks(end, now, URL).map(({ state, found }) => [state, found]);
   expect(warned('2026-11-27T18:09:00.000Z')).toEqual([['warning', 'ends in 9m, at 2026-11-27T18:09:00.000Z']]);
   expect([warned('2026-11-27T18:11:00.000Z'), warned(null)]).toEqual([[], []]);
+});
+
+test('doctor does not say of a token that has ended that it ends', () => {
+  const now = Date.parse('2026-11-27T18:00:00.000Z');
+  expect(tokenChecks('2026-11-27T17:59:40.000Z', now, URL)).toMatchObject([
+    {
+      state: 'warning',
+      found: expect.stringMatching(/^ended 20s ago, at 2026-11-27T17:59:40.000Z: servers accept it for another minute/),
+    },
+  ]);
 });

@@ -1,3 +1,4 @@
+import { examinationChecks } from '../../cli/doctor/examination';
 import { temporalCheck } from '../../cli/doctor/temporal';
 import { workerChecks } from '../../cli/doctor/workers';
 import type { ExaminationEnd, ExaminationView, ExtensionLook } from '../../domain/examination';
@@ -22,7 +23,7 @@ describe('workers', () => {
       { name: 'extensions', state: 'ok', found: '1 extension of 2 answer the workers', how: null },
       {
         ...{ name: 'push-type twine', state: 'missing' },
-        found: 'does not answer the workers at http://here:4400/…: connect ECONNREFUSED',
+        found: 'no usable answer for the workers at http://here:4400/…: connect ECONNREFUSED',
         how: expect.stringContaining('start its service') as string,
       },
     ]);
@@ -57,7 +58,7 @@ describe('workers', () => {
     [
       'none polls',
       { kind: 'unpolled' },
-      `no worker polls the task queue conveyor (last poll: ${at}), and everything waits for one`,
+      `no worker polls the task queue conveyor (last poll: ${at}), so everything waits for one`,
       /^conveyor worker;/,
     ],
   ])('are broken where %s', (_why, end, found, how) => {
@@ -67,7 +68,7 @@ describe('workers', () => {
 
   test('that refuse an examination work all the same', () => {
     expect(workerChecks(view({ kind: 'refused', reason: 'no such function' }))).toMatchObject([
-      { name: 'workers', state: 'warning', found: `${POLL}; one answered, and asked no extension: no such function` },
+      { name: 'workers', state: 'warning', found: `${POLL}; one answered, but asked no extension: no such function` },
     ]);
   });
 
@@ -104,7 +105,7 @@ test('a Temporal server that throttles is not taken for one that writes nothing'
   const [check] = workerChecks(view({ kind: 'unbegun', reason: '8 RESOURCE_EXHAUSTED: too many requests' }));
   expect(check).toMatchObject({
     ...{ name: 'Temporal writes', state: 'missing' },
-    found: 'not known: it answers, and began no new workflow: 8 RESOURCE_EXHAUSTED: too many requests',
+    found: 'unknown: it answers, but started no new workflow: 8 RESOURCE_EXHAUSTED: too many requests',
     how: expect.stringContaining('throttles') as string,
   });
   expect(check?.how).not.toContain('full');
@@ -124,26 +125,67 @@ describe('a Temporal server', () => {
   });
 });
 
-test('work that waits for a worker for half a minute is a warning, with how much and how long', () => {
-  const late = { queue: 'looks', kind: 'activity', build: '', tasks: 3, ageMs: 31_000 } as const;
-  const builds = { ...late, queue: 'main', build: 'b', ageMs: 90_000 } as const;
-  const backlogs = [late, builds, { ...late, ageMs: 29_000 }];
-  const checks = workerChecks(view({ kind: 'refused', reason: '' }, { backlogs })).slice(1);
-  expect(checks.map(({ name, state, found }) => [name, state, found])).toEqual([
-    ['backlog of looks', 'warning', '3 activity tasks wait for a worker, the oldest for 31s'],
-    ['backlog of main', 'warning', '3 activity tasks of build b wait for a worker, the oldest for 1m 30s'],
-  ]);
+test.each([
+  ['plain', 'the server there speaks no TLS, and this client uses it', /^TEMPORAL_TLS turns TLS on/],
+  ['tls', 'the server there speaks only TLS, and this client does not use it', /^set TEMPORAL_TLS=true/],
+] as const)('a Temporal server that is %s where this side is not is never called frozen', (kind, found, how) => {
+  const { state, ...check } = temporalCheck('temporal.internal:7233', { kind, settings: ['TEMPORAL_TLS'] });
+  expect([state, check.found]).toEqual(['missing', `no Temporal server answers at temporal.internal:7233: ${found}`]);
+  expect(check.how).toMatch(how);
 });
 
-test('lists that lag or do not answer are named with what is untrue meanwhile, and are no reason to look for more', () => {
+describe('a queue in which work has waited for half a minute', () => {
+  const late = { queue: 'looks', kind: 'activity', build: '', tasks: 3, ageMs: 31_000 } as const;
+  const ofBuild = { ...late, queue: 'main', kind: 'workflow', build: 'b', tasks: 1, ageMs: 90_000 } as const;
+  const backlogs = [late, ofBuild, { ...late, ageMs: 29_000 }];
+  const seen = (end: ExaminationEnd, more: Partial<ExaminationView> = {}) =>
+    examinationChecks(view(end, { backlogs, ...more }), 'this machine').filter(({ name }) =>
+      name.startsWith('backlog'),
+    );
+
+  test('is a warning while workers answer, with how much waits, for how long, and what gives it more of them', () => {
+    const nothing = /; nothing is lost meanwhile$/.source;
+    expect(seen({ kind: 'refused', reason: '' })).toEqual([
+      {
+        ...{ name: 'backlog of looks', state: 'warning' },
+        found: '3 activity tasks wait for a worker, the oldest for 31s',
+        how: expect.stringMatching(
+          `^conveyor worker starts another worker, or raise slots.looks .*${nothing}`,
+        ) as string,
+      },
+      {
+        ...{ name: 'backlog of main', state: 'warning' },
+        found: '1 workflow task of build b waits for a worker, the oldest for 1m 30s',
+        how: expect.stringMatching(`^conveyor worker --build b starts another worker; .*${nothing}`) as string,
+      },
+    ]);
+  });
+
+  test.each<[why: string, end: ExaminationEnd, more: Partial<ExaminationView>]>([
+    ['no worker answers', { kind: 'silent', withinMs: 15_000, takenBy: null }, {}],
+    ['Temporal stores nothing', { kind: 'unwritten', reason: 'database or disk is full' }, {}],
+    [
+      'no worker has the current build',
+      { kind: 'unpolled' },
+      { build: 'c', builds: { taskQueue: 'conveyor', current: 'c', polled: [], stuck: [] } },
+    ],
+  ])('follows from what another check says where %s', (_why, end, more) => {
+    expect(seen(end, more)).toMatchObject([
+      { state: 'warning', how: 'repair the workers first: see the check above' },
+      { state: 'warning' },
+    ]);
+  });
+});
+
+test('lists that lag or do not answer are named with what is untrue meanwhile, and are broken once they are far behind', () => {
   const seen = (listing: ExaminationView['listing']) =>
     workerChecks(view({ kind: 'refused', reason: '' }, { listing })).slice(1);
   const how = expect.stringMatching(/conveyor list, .*status, commands and deploys need no list/) as string;
-  expect(seen({ kind: 'late', withinMs: 5_000 })).toEqual([
-    {
-      ...{ name: 'lists', state: 'warning', how },
-      found: "Temporal's lists lag: a workflow was in none of them 5s after its start",
-    },
+  const found = (seconds: number) =>
+    `Temporal's lists lag: a workflow was still missing from them ${seconds}s after its start`;
+  expect([...seen({ kind: 'late', withinMs: 5_000 }), ...seen({ kind: 'late', withinMs: 15_000 })]).toEqual([
+    { name: 'lists', state: 'warning', how, found: found(5) },
+    { name: 'lists', state: 'missing', how, found: found(15) },
   ]);
   expect(seen({ kind: 'silent', reason: 'the store is away' })).toEqual([
     { name: 'lists', state: 'missing', how, found: "Temporal's lists do not answer: the store is away" },

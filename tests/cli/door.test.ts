@@ -86,13 +86,13 @@ describe('conveyor login', () => {
 
   test.each<[what: string, line: string, more: Partial<World>, says: RegExp]>([
     ['a token that the server does not know', `login ${URL} --token-stdin`, { input: 'another-token' }, /unauthorized/],
-    ['nothing that says who it is', `login ${URL}`, {}, /nothing says who you are.*--token-stdin/s],
+    ['nothing that says who it is', `login ${URL}`, {}, /you have no token.*--token-stdin/s],
     ['no token at all', `login ${URL} --token-stdin`, { input: '\n' }, /there is no token in the standard input/],
     [
       'two words',
       `login ${URL} --token-stdin`,
       { input: 'another token' },
-      /what is in the standard input is not a token/,
+      /the standard input does not contain a token/,
     ],
     ['a server in the open', 'login http://conveyor.internal --token-stdin', { input: TOKEN }, /not encrypted/],
     ['no address', 'login conveyor --token-stdin', { input: TOKEN }, /that is not a server address/],
@@ -198,11 +198,11 @@ describe('going past a server', () => {
     const { type, urls } = world({ env, ...direct });
     const flag = await type('list pipelines --break-glass gone --address here:7233');
     expect([flag.code, flag.connections]).toEqual([0, [{ address: 'here:7233' }]]);
-    expect(flag.err).toBe('note: the glass is broken: this goes to Temporal itself, past the server: gone\n');
+    expect(flag.err).toBe('note: break-glass: this command goes to Temporal directly, bypassing the server: gone\n');
     const variable = await type('list pipelines', { env: { CONVEYOR_BREAK_GLASS: 'it is gone' } });
     expect([variable.connections, variable.err]).toEqual([
       [{}],
-      expect.stringContaining('past the server: it is gone'),
+      expect.stringContaining('bypassing the server: it is gone'),
     ]);
     expect((await run(['list', 'pipelines', '--break-glass', ' '], { env })).code).toBe(2);
     expect(urls).toEqual([]);

@@ -1,8 +1,8 @@
 import { finderNames, finderView, refusalsFor, type FinderFacts } from '../../domain/finder/health';
 import { finderChecks } from '../../cli/doctor/finders';
-import { finderTable } from '../../cli/render/finders';
-import { renderPipeline } from '../../cli/render/pipeline';
-import type { View } from '../../cli/render/paint';
+import { finderTable } from '../../render/finders';
+import { renderPipeline } from '../../render/pipeline';
+import type { View } from '../../render/paint';
 import type { FinderView } from '../../domain/views';
 import { run } from '../builders/cliWorld';
 import { NOW, pipeline } from '../builders/cliSamples';
@@ -189,7 +189,7 @@ test('conveyor doctor names the finders that fail, and says how to fix it', () =
   expect(finderChecks([well, unasked])).toEqual([
     {
       ...{ name: 'finder commits', state: 'warning', found: 'no worker takes up its sweep' },
-      how: expect.stringMatching(/^the check of workers says/),
+      how: expect.stringMatching(/^see the check of workers/),
     },
   ]);
   expect(finderChecks([well])).toEqual([{ name: 'finders', state: 'ok', found: '1, none fails', how: null }]);

@@ -72,10 +72,10 @@ test('with tickets it shows the ticket of each pipeline, and whether it escalate
 test('it says what is wrong with the service of tickets', async () => {
   const shown = async (round: Partial<TicketRound>) => (await run(['freshness'], { client: withTickets(round) })).out;
   expect(await shown({ problem: 'tracker did not answer', late: 2 })).toContain(
-    'No ticket was tended 1d ago: tracker did not answer',
+    'Tickets were not updated 1d ago: tracker did not answer',
   );
   expect(await shown({ refused: 2, said: ['old: nobody is group:old'] })).toContain(
-    '2 tickets could not be tended 1d ago, such as old: nobody is group:old',
+    '2 tickets could not be updated 1d ago, such as old: nobody is group:old',
   );
   expect(await shown({ unticketed: 12 })).toContain('12 pipelines wait for a ticket');
 });

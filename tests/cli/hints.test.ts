@@ -1,6 +1,6 @@
-import { renderDeploy } from '../../cli/render/deploy';
-import { renderRelease } from '../../cli/render/release';
-import type { View } from '../../cli/render/paint';
+import { renderDeploy } from '../../render/deploy';
+import { renderRelease } from '../../render/release';
+import type { View } from '../../render/paint';
 import { nextCommands } from '../../domain/deploy/view';
 import { conveyorError } from '../../domain/errors';
 import { whyNotRerun } from '../../domain/pipeline/rerun';

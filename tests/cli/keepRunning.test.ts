@@ -32,7 +32,7 @@ test('a process that is given up is named with how it died, the last that any of
   expect(error.message).toBe(
     'the worker does not run: it ended with exit code 9, for the 6th time within a minute. Its last lines:\n  | no room on the disk',
   );
-  expect(error.hint).toContain(`${logFile} holds all that it wrote`);
+  expect(error.hint).toContain(`${logFile} has its full output`);
   expect(error.hint).toMatch(/; then start it again: conveyor dev --config$/);
   expect(notes.join('')).toContain('worker: it ended with exit code 9; starting it again in 0.2 s');
 });

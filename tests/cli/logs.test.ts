@@ -73,7 +73,7 @@ describe('conveyor logs', () => {
   test('names the page of a service, and the attempt that is asked for is that', async () => {
     const it = world({ ended: true, runs: [script({ ...over, log: null, url: 'http://ci/7' })] });
     const { out, err } = await run(['logs', 'kvstore/13/build', '--attempt', '2'], it);
-    expect([out, err.split('\n')[1]]).toEqual(['', 'its service shows more: http://ci/7']);
+    expect([out, err.split('\n')[1]]).toEqual(['', 'full log: http://ci/7']);
     expect(it.asked).toEqual([['kvstore/13/build', 2]]);
   });
 

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { conveyorError } from '../../domain/errors';
 import type { DeployStatus, HistoryRow, PipelineStatus, PlanView } from '../../domain/views';
-import { examplePath } from '../setup/examples';
-import type { PlanReport } from '../../cli/render/plan';
+import type { PlanReport } from '../../render/plan';
 import { statsReport } from '../../domain/stats/report';
+import { examplePath } from '../setup/examples';
 import { run } from '../builders/cliWorld';
 import { talliesOf } from '../builders/statsTallies';
 
@@ -144,7 +144,7 @@ describe('experience from the archive', () => {
   test('is missing, with a note, if no archive can be asked; the plan is there all the same', async () => {
     const { code, out, err } = await planned(() => Promise.reject(new Error('connect ECONNREFUSED')));
     expect([code, out]).toEqual([0, expect.stringContaining('finishes Tue 24 Nov 16:35')]);
-    expect(err).toContain('note: without what the archive knows: ');
+    expect(err).toContain('note: without data from the archive: ');
     expect(out).not.toContain('All pipelines of the category uncategorised, since');
   });
 });
@@ -311,7 +311,7 @@ test('a soak is named, and the times are without it', async () => {
   const argv = ['plan', file, '--units', examplePath('storage/fleet.yaml'), ...MONDAY, '--update-time', '25m'];
   const { out } = await run(argv, { env: ALONE });
   expect(out.split('\n')[1]).toBe(
-    'begins once its version has run for 1d as executable in staging; times are without that',
+    'begins once its version has run for 1d as executable in staging; the times do not include this',
   );
   const view = JSON.parse((await run([...argv, '-o', 'json'], { env: ALONE })).out) as PlanView;
   const day = 86_400_000;

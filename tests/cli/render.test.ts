@@ -1,12 +1,12 @@
 import fc from 'fast-check';
-import { renderChanges } from '../../cli/render/changes';
+import { renderChanges } from '../../render/changes';
 import { changesBetween } from '../../domain/changes';
-import { renderDeploy } from '../../cli/render/deploy';
-import { historyTable, releaseTable } from '../../cli/render/lists';
-import { truncate, fold, widthOf, wrap, type View } from '../../cli/render/paint';
-import { renderPipeline } from '../../cli/render/pipeline';
-import { renderRelease } from '../../cli/render/release';
-import { forPeople } from '../../cli/render/times';
+import { renderDeploy } from '../../render/deploy';
+import { historyTable, releaseTable } from '../../render/lists';
+import { truncate, fold, widthOf, wrap, type View } from '../../render/paint';
+import { renderPipeline } from '../../render/pipeline';
+import { renderRelease } from '../../render/release';
+import { forPeople } from '../../render/times';
 import { action, deploy, NOW, phase, pipeline, release, revertedDeploy } from '../builders/cliSamples';
 
 const view: View = { width: 110, color: false, now: NOW, timeZone: 'UTC' };
@@ -75,7 +75,7 @@ Revert  by health, took 7s
   kvstore-x  back to kv:12  3/3 live
 
 Timeline
-  14:02:01  reverting  errors of kvstore-x is unhealthy
+  14:02:01  reverting
 
 Web UI  http://localhost:8233/w
 `),
@@ -108,6 +108,14 @@ Web UI  http://localhost:8233/w
     );
     expect(tree).toMatch(/├─ job-29 +██▓{8} {2}1\/4 live +3 updated, not live yet/);
     expect(tree).toMatch(/└─ 22 more units, all done/);
+  });
+
+  test.each([
+    ['more are live than were targeted', { updated: 4, live: 4 }, '██████████  4/3 live'],
+    ['more are updated than were targeted', { updated: 9, live: 1 }, '███▓▓▓▓▓▓▓  1/3 live'],
+  ])('a bar is never longer than its place, even if %s', (_title, counts, shown) => {
+    const units = [{ id: 'kvstore-x', targeted: 3, ...counts }];
+    expect(renderDeploy(deploy({ phases: [phase({ state: 'running', units })] }), view)).toContain(shown);
   });
 
   test('puts the unhealthy check on top of the healthy ones', () => {

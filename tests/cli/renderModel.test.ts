@@ -1,9 +1,9 @@
-import { historyTable, pipelineTable } from '../../cli/render/lists';
-import { logLines, type WatchSnapshot } from '../../cli/render/log';
-import type { View } from '../../cli/render/paint';
-import { renderPipeline } from '../../cli/render/pipeline';
-import { renderRelease } from '../../cli/render/release';
-import { renderHistorySummary, summarizeHistory } from '../../cli/render/summary';
+import { historyTable, pipelineTable } from '../../render/lists';
+import { logLines, type WatchSnapshot } from '../../render/log';
+import type { View } from '../../render/paint';
+import { renderPipeline } from '../../render/pipeline';
+import { renderRelease } from '../../render/release';
+import { renderHistorySummary, summarizeHistory } from '../../render/summary';
 import type { ActionView, HistoryRow, ReleaseStatus } from '../../domain/views';
 import { action, children, NOW, pipeline, release } from '../builders/cliSamples';
 import { run } from '../builders/cliWorld';
@@ -86,8 +86,8 @@ describe('a release', () => {
     ...notBegun,
   });
   const failed = action({ name: 'tests', type: 'integr-test', state: 'failed', url: 'http://ci/4711' });
-  const nextOf = (status: ReleaseStatus): string[] => {
-    const lines = renderRelease(status, [], view).split('\n');
+  const nextOf = (status: ReleaseStatus, waits: WatchSnapshot['waits'] = []): string[] => {
+    const lines = renderRelease(status, [], view, waits).split('\n');
     return lines.slice(lines.indexOf('Next') + 1, -1).map((line) => line.trim());
   };
 
@@ -115,6 +115,15 @@ describe('a release', () => {
     ],
   ])('says what to type next, %s', (_title, over, command) => {
     expect(nextOf(release(over))).toContain(command);
+  });
+
+  test.each([
+    ['the pipeline is frozen by user:eve: moving', 'conveyor unfreeze kvstore --reason "…"'],
+    ['waiting for the calendar', 'conveyor watch kvstore/13'],
+  ])('says what to type next, before it has started: %s', (why, command) => {
+    const queued = release({ state: 'queued', actions: [] });
+    const waits = [{ release: 13, action: null, why, until: null }];
+    expect(nextOf(queued, waits)).toEqual([command, 'conveyor cancel kvstore/13 --reason "…"']);
   });
 
   test('names the page of what runs or failed', () => {
@@ -357,6 +366,23 @@ test('a log says once who may pick and what they type', () => {
     '2026-11-20T14:01:20Z  kvstore/13  ◷ approve waits for group:storage: conveyor pick kvstore/13/approve --approve --reason "…"',
   ]);
   expect(logLines(seen, seen)).toEqual([]);
+});
+
+test('a log says why a release has not started and until when, and again only if that changes', () => {
+  const waits = (why: string) => [{ release: 13, action: null, why, until: '2026-11-20T20:00:00.000Z' }];
+  const queued = (why: string): WatchSnapshot => ({
+    release: release({ state: 'queued', actions: [], timeline: [] }),
+    waits: waits(why),
+    deploys: [],
+  });
+  const frozen = queued('the pipeline is frozen by user:eve: moving');
+  const line = (why: string): string => `2026-11-20T14:01:20Z  kvstore/13  ◷ waits: ${why} until 2026-11-20T20:00:00Z`;
+  expect(logLines(null, frozen)).toEqual([
+    '2026-11-20T14:01:20Z  kvstore/13  ◷ queued',
+    line('the pipeline is frozen by user:eve: moving'),
+  ]);
+  expect(logLines(frozen, frozen)).toEqual([]);
+  expect(logLines(frozen, queued('waiting for the calendar'))).toEqual([line('waiting for the calendar')]);
 });
 
 test('watching a parent ends with it, and says that its children continue', async () => {

@@ -1,6 +1,6 @@
-import { releaseTable, historyTable } from '../../cli/render/lists';
-import type { View } from '../../cli/render/paint';
-import { renderRelease } from '../../cli/render/release';
+import { releaseTable, historyTable } from '../../render/lists';
+import type { View } from '../../render/paint';
+import { renderRelease } from '../../render/release';
 import { releaseDetails } from '../../domain/release/details';
 import type { ReleaseStatus } from '../../domain/views';
 import { action, deploy, NOW, release } from '../builders/cliSamples';

@@ -165,7 +165,7 @@ describe('watching', () => {
       '2026-11-20T14:01:50Z  kvstore/13/deploy  ◷ baking: phase first bakes',
       '2026-11-20T14:02:01Z  kvstore/13/deploy  reverting: errors of kvstore-x is unhealthy',
       '2026-11-20T14:02:01Z  kvstore/13/deploy  ✖ kvstore-x errors unhealthy: the mean of 3 tasks is above the limit',
-      '2026-11-20T14:02:08Z  kvstore/13/deploy  ↩ reverted: errors of kvstore-x is unhealthy',
+      '2026-11-20T14:02:08Z  kvstore/13/deploy  ↩ reverted',
     ]);
   });
 
@@ -187,7 +187,7 @@ describe('watching', () => {
     };
     const ran = await run(['watch', 'kvstore/13/deploy'], { client: { status } });
     expect(ran.code).toBe(0);
-    expect(ran.err).toMatch(/no contact: .*refused\); trying again\nhint: start one with .*\nin contact again\n/);
+    expect(ran.err).toMatch(/no contact: .*refused\); trying again\nhint: start one with .*\nconnected again\n/);
   });
 
   test.each([[], ['-o', 'json']])('survives one that is away already at the first look, with %j', async (...format) => {
@@ -196,7 +196,7 @@ describe('watching', () => {
       (asked += 1) < 3 ? Promise.reject(conveyorError('no-worker', { id: 'kvstore/13' })) : Promise.resolve(succeeded);
     const ran = await run(['watch', 'kvstore/13/deploy', ...format], { client: { status } });
     expect([ran.code, asked]).toEqual([0, 3]);
-    expect(ran.err).toMatch(/^no contact: kvstore\/13 exists, .*; trying again\nhint: .*\nin contact again\n/);
+    expect(ran.err).toMatch(/^no contact: kvstore\/13 exists, .*; trying again\nhint: .*\nconnected again\n/);
     const late = { client: { status: () => Promise.reject(conveyorError('no-worker', { id: 'kvstore/13' })) } };
     expect(await run(['watch', 'kvstore/13/deploy', '--timeout', '5s', ...format], late)).toMatchObject({ code: 5 });
     const drawn = await run(['watch', 'kvstore/13/deploy', '--timeout', '5s'], { ...late, isTTY: true });
@@ -211,7 +211,7 @@ describe('watching', () => {
         : Promise.resolve(asked === 1 ? deploy() : succeeded);
     const ran = await run(['watch', 'kvstore/13/deploy'], { client: { status } });
     expect(ran.code).toBe(0);
-    expect(ran.err).toMatch(/^no contact: .*the query failed; trying again\nhint: .*report it.*\nin contact again\n$/);
+    expect(ran.err).toMatch(/^no contact: .*the query failed; trying again\nhint: .*report it.*\nconnected again\n$/);
     expect(
       await run(['watch', 'kvstore/13/deploy'], { client: { status: () => Promise.reject(new Error('no')) } }),
     ).toMatchObject({ code: 1 });
@@ -227,7 +227,7 @@ describe('watching', () => {
     };
     const ran = await run(['watch', 'kvstore/13/deploy'], { client: { status } });
     const said = answers.map(({ message, hint }) => `no contact: ${message}; trying again\nhint: ${hint}\n`);
-    expect(ran.err).toBe(`${said.join('')}in contact again\n`);
+    expect(ran.err).toBe(`${said.join('')}connected again\n`);
   });
 
   test('that does not answer for a while is waited for with the last picture and its age', async () => {
@@ -535,7 +535,7 @@ describe('where no worker answers', () => {
     ['history', 'kvstore', ['kvstore/13 ', 'kvstore/12 ', 'kvstore/13/deploy ', 'kvstore/12/deploy ']],
   ])('%s %s shows what is known without one, and then says so', async (command, id, rows) => {
     const { code, out, err } = await run([command, id], { client });
-    expect(out).toMatch(/^No worker answers. Last known to the Temporal server:\n/);
+    expect(out).toMatch(/^No worker answers. Last state known to the Temporal server:\n/);
     const shown = out.split('\n').flatMap((line) => /^kvstore\S+ /.exec(line)?.[0] ?? []);
     expect(shown).toEqual(rows);
     expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('no-worker') });

@@ -67,6 +67,29 @@ describe('the health of the front end', () => {
     expect((await gone.request('/metrics')).status).toBe(200);
   });
 
+  test('/metrics says of each certificate whether it ends within 14 days, has ended or cannot be read', async () => {
+    const now = Date.parse('2026-11-28T00:00:00Z');
+    const look = (use: string, until: string | null) => ({
+      ...{ use, at: '/etc/conveyor/client.pem', from: until && '2026-01-01T00:00:00Z', until, trouble: null },
+    });
+    const looks = [
+      look('client certificate for Temporal', '2026-12-20T00:00:00Z'),
+      look('client certificate for the store of flags', '2026-12-10T00:00:00Z'),
+      look('authority of the store of flags', '2026-11-27T00:00:00Z'),
+      look('authority of Temporal', null),
+    ];
+    const app = appOf(undefined, { now: () => now, certificates: () => Promise.resolve(looks) });
+    const text = await (await app.request('/metrics')).text();
+    expect(
+      [...text.matchAll(/^conveyor_certificate_ending\{certificate="(.*)"\} (\d)$/gm)].map(([, ...one]) => one),
+    ).toEqual([
+      ['client certificate for Temporal', '0'],
+      ['client certificate for the store of flags', '1'],
+      ['authority of the store of flags', '1'],
+      ['authority of Temporal', '1'],
+    ]);
+  });
+
   test('/metrics counts requests by route and status, never by path', async () => {
     const app = appOf();
     await app.request('/v1/releases/kvstore/1');

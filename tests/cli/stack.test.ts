@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Io } from '../../cli/io';
-import { stackText } from '../../cli/render/stack';
+import { stackText } from '../../cli/stack/stackText';
 import { stackEnvironment, freeAddresses, hostOf, isLocal, portOf, usualAddresses } from '../../cli/stack/addresses';
 import { startChild, awaitReady, type ChildSpec } from '../../cli/stack/child';
 import { accepts } from '../../client/accepts';
@@ -53,7 +53,7 @@ describe('a process of the stack', () => {
     const waiting = awaitReady(io, startChild(spec), spec, 5000, never);
     await expect(waiting).rejects.toMatchObject({
       code: 'process-failed',
-      hint: `${spec.logFile} holds all that it wrote; conveyor doctor checks what this machine has; then start it again: conveyor dev --speed 600`,
+      hint: `${spec.logFile} has its full output; conveyor doctor checks this machine; then start it again: conveyor dev --speed 600`,
     });
     const message = await waiting.catch((error: Error) => error.message);
     expect(message).toMatch(/^the server does not run: it ended with exit code 7\. Its last lines:\n {2}\| line 19\n/);

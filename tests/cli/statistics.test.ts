@@ -89,5 +89,5 @@ test('a pipeline that does not exist, a duration that is none, and nothing after
   expect(await refused('conveyor health statistics --since soon')).toMatchObject({ code: 2 });
   const { code, err } = await refused('conveyor health');
   expect(code).toBe(2);
-  expect(err).toMatch(/statistics.*\n[^]*something has to come after it/);
+  expect(err).toMatch(/statistics.*\n[^]*an argument is missing after it/);
 });

@@ -34,7 +34,9 @@ test('every table has a title, and a row for each category', async () => {
   const { code, out } = await stats(reportOf('large', 'regular'), '--since', '365d');
   expect(code).toBe(0);
   expect(asked.at(-1)).toContain('/v1/stats?since=2025-11-20T14%3A02%3A10.000Z&by=category');
-  expect(out).toMatch(/^what ended from 2025-11-20 14:02 UTC to 2026-11-20 14:02 UTC\narchived until/);
+  expect(out).toMatch(
+    /^releases and deploys that ended from 2025-11-20 14:02 UTC to 2026-11-20 14:02 UTC\narchived until/,
+  );
   expect(out).toContain('\nwithout 8 ends of releases and deploys that could not be read\n');
   const rows = out.split('\n').map((line) => line.replace(/ {2,}/g, '  ').trimEnd());
   expect(rows).toContain('large  5  4 (80.0 %, 37.6–96.4 %)  0 (0.0 %, 0.0–43.4 %)  1 (20.0 %, 3.6–62.4 %)  no');
@@ -97,6 +99,6 @@ test('the page says where a plot leaves types of actions out, which the table ha
   const types = Array.from({ length: 13 }, (_, nth) => ({ category: 'large', type: `type-${nth}`, count: nth + 1 }));
   const tallies = { ...NO_TALLIES, cadences: talliesOf('large').cadences, actionTypes: types };
   const { out } = await stats(statsReport(tallies, SPAN), '-o', 'html');
-  expect(out).toContain('of the 12 types that are met most; the table has all 13</p>');
+  expect(out).toContain('for the 12 most frequent types; the table has all 13</p>');
   expect((await stats(reportOf('large'), '-o', 'html')).out).toContain('share of pipelines that have one</p>');
 });

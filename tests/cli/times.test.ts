@@ -1,11 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { clock, forPeople, localTimes } from '../../cli/render/times';
+import { clock, forPeople, localTimes } from '../../render/times';
 import { conveyorError } from '../../domain/errors';
 import { NOW } from '../builders/cliSamples';
 import { run } from '../builders/cliWorld';
 import { RICH_CLIENT as client, RICH_COMMANDS } from '../builders/pictures';
 
+const ROOT = join(__dirname, '../..');
 const view = { width: 80, color: false, now: NOW, timeZone: 'UTC' };
 const RAW = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z/;
 
@@ -67,11 +68,12 @@ test('lines that are kept have times to the second, whose zone they name', async
 });
 
 test('commands leave the form of a time to one file', () => {
-  const folder = join(__dirname, '../../cli');
-  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
-  const cutting = files.filter((name) =>
-    /\.slice\(0, 1[069]\)\.replace\('T'/.test(readFileSync(join(folder, name), 'utf8')),
+  const files = ['cli', 'render'].flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name)),
   );
+  const cutting = files
+    .filter((name) => name.endsWith('.ts'))
+    .filter((name) => /\.slice\(0, 1[069]\)\.replace\('T'/.test(readFileSync(join(ROOT, name), 'utf8')));
   expect(cutting).toEqual([join('render', 'times.ts')]);
 });
 

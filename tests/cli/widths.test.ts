@@ -1,16 +1,17 @@
 import { foldFor } from '../../cli/output';
-import { renderChecks } from '../../cli/render/checks';
-import { isPlaceAlone, widthOf, type View } from '../../cli/render/paint';
-import { renderProblems } from '../../cli/render/problems';
-import { LISTS, RICH, RICH_CLIENT as client, STATUSES } from '../builders/pictures';
-import { NOW } from '../builders/cliSamples';
+import { renderChecks } from '../../cli/doctor/checksText';
+import { isPlaceAlone, widthOf, type View } from '../../render/paint';
+import { renderProblems } from '../../render/problems';
 import { conveyorError } from '../../domain/errors';
+import { LISTS, RICH, RICH_CLIENT as client, STATUSES } from '../builders/pictures';
+import { REPORTS } from '../builders/reportPictures';
+import { NOW } from '../builders/cliSamples';
 import { run } from '../builders/cliWorld';
 
 const viewOf = (width: number): View => ({ width, color: false, now: NOW, timeZone: 'UTC' });
 
 const STOPPED =
-  'see its log and its machine; lsof -i :7233 names its process: where ps -o stat says T it was stopped, and kill -CONT 29049 continues it; workflows continue once it answers, and nothing is lost';
+  'check its log and its machine; lsof -i :7233 names its process: where ps -o stat says T it was stopped, and kill -CONT 29049 continues it; workflows continue once it answers, and nothing is lost';
 const MOVED = '/home/night/.conveyor/archive.duckdb and /srv/night/db/temporal.db are there already';
 const MOVE =
   'move them away: mv /home/night/.conveyor/archive.duckdb /home/night/.conveyor/archive.duckdb.20261128T021013Z && mv /srv/night/db/temporal.db /srv/night/db/temporal.db.20261128T021013Z';
@@ -71,6 +72,7 @@ const MESSAGES: Readonly<Record<string, (view: View) => string>> = {
 
 const PICTURES = [
   ...Object.entries(STATUSES),
+  ...Object.entries(REPORTS),
   ...Object.entries(MESSAGES),
   ...Object.entries(LISTS).map(([name, { draw }]) => [name, draw] as const),
 ].flatMap(([name, draw]) => [80, 120, 200].map((width) => [name, width, draw] as const));
@@ -135,7 +137,7 @@ test('messages are folded between words, under the text that it continues', () =
     '✔ virtual-time test server  /root/.cache/conveyor/test-server-1.32.0/test-server',
     '✖ Temporal                  it accepts connections and did not answer within',
     '                            10s: it is frozen',
-    '    → see its log and its machine; lsof -i :7233 names its process: where',
+    '    → check its log and its machine; lsof -i :7233 names its process: where',
     '      ps -o stat says T it was stopped, and kill -CONT 29049 continues it;',
     '      workflows continue once it answers, and nothing is lost',
     '',
@@ -180,7 +182,39 @@ test('an id is cut at its start if a terminal has no room, since its end tells i
   expect(rows[1]).toMatch(/^…\S*113\/deploy-europe /);
 });
 
+test('a report whose columns have no room continues them below, each row under its first cell', () => {
+  const of = (name: string, title: RegExp): string[] => (title.exec(REPORTS[name]!(viewOf(80)))?.[0] ?? '').split('\n');
+  expect(of('stats', /^Where multi-phase deploys failed\n[^]*?(?=\n\n)/m)).toEqual([
+    'Where multi-phase deploys failed',
+    'CATEGORY                      DEPLOYS  0-10%  10-20%  20-30%  30-40%  40-50%',
+    'storage-services-of-payments  4        0%     0%      0%      100%    0%',
+    'CATEGORY                      50-60%  60-70%  70-80%  80-90%  90-100%',
+    'storage-services-of-payments  0%      0%      0%      0%      0%',
+  ]);
+  expect(of('plan', /^PHASE[^]*?(?=\n\n)/m)).toEqual([
+    'PHASE                   SCOPE                            AMOUNT  REACHES  TASKS',
+    '1 first-host-of-europe  region:eu-west-with-a-long-name  1%      1.23%    6000',
+    '2 completion            region:eu-west-with-a-long-name  1%      1.23%    6000',
+    'PHASE                   STARTS            UPDATED  BAKED',
+    '1 first-host-of-europe  Fri 20 Nov 12:00  12:25    Mon 23 Nov 12:25',
+    '2 completion            Fri 20 Nov 12:00  12:25    Mon 23 Nov 12:25',
+    'PHASE                   UNITS',
+    '1 first-host-of-europe  payments-ledger-eu-north: 1200, payments-ledger-eu-west:',
+    '                        1200, payments-ledger-eu-south: 1200,',
+    '                        payments-ledger-eu-east: 1200, … 1 more',
+    '2 completion            payments-ledger-eu-north: 1200, payments-ledger-eu-west:',
+    '                        1200, payments-ledger-eu-south: 1200,',
+    '                        payments-ledger-eu-east: 1200, … 1 more',
+  ]);
+});
+
 describe('a pipe and JSON have everything', () => {
+  test.each(Object.entries(REPORTS))('%s, in lines of their own length and without an ellipsis', (_name, draw) => {
+    const lines = draw(viewOf(Infinity)).split('\n');
+    expect(lines.filter((line) => /…(?! \d+ more)/.test(line))).toEqual([]);
+    expect(draw(viewOf(10_000)).split('\n')).toEqual(lines);
+  });
+
   test.each([RICH.release.id, RICH.deploy.id])('the status of %s', async (id) => {
     const { out } = await run(['status', id], { client, columns: 80 });
     expect(out).toContain(RICH.deploy.paused?.reason);

@@ -130,7 +130,7 @@ describe('conveyor audit', () => {
     expect([code, out]).toEqual([0, expect.stringMatching(/service:webhook +✔ unfreeze +web +because +it is so/)]);
     const json = JSON.parse((await type('audit --actor service:ci -o json')).out) as unknown[];
     expect(json).toMatchObject([{ seq: 1, actor: 'service:ci', operation: 'unhold', prev: '' }]);
-    expect((await type('audit --since 2h --pipeline batch')).out).toBe('nothing is on record\n');
+    expect((await type('audit --since 2h --pipeline batch')).out).toBe('no records\n');
     await app.request('/v1/pipelines/web/commands/unfreeze', { ...commanded, headers: as('guessed') });
     await audit.close();
     expect((await type('audit --outcome accepted')).out).not.toContain('come-in');

@@ -54,19 +54,22 @@ test('reverting a release means its only deploy, or all of it once another deplo
   expect(await targetOf('revert', { actions: [east, script] })).toBe('release/kvstore/13');
 });
 
+const HELD = ', and the pipeline is held; conveyor unhold kvstore --reason "…" lets deploys start again';
 test.each([
-  [
-    true,
-    'release kvstore/14 brings back what ran before kvstore/13, and the pipeline is held; conveyor unhold kvstore --reason "…" lets deploys start again',
-  ],
-  [false, 'release kvstore/14 brings back what ran before kvstore/13'],
-])('reverting a release that has ended says whether the pipeline is held (%s)', async (isHeld, effect) => {
-  const workflows = {
-    release: () => Promise.resolve(release({ state: 'succeeded', endedAt: '2026-11-23T20:00:00.000Z' })),
-    update: () => Promise.resolve({ number: 14, duplicate: false, isHeld }),
-  } as unknown as Workflows;
-  expect(await sendCommand(workflows, 'kvstore/13', 'revert', {})).toMatchObject({ effect, id: 'kvstore/14' });
-});
+  [{ isHeld: true, brings: ['kv:1'] }, `brings back kv:1 from before kvstore/13${HELD}`],
+  [{ isHeld: false, brings: ['kv:1', 'cfg:7'] }, 'brings back kv:1 and cfg:7 from before kvstore/13'],
+  [{ isHeld: false }, 'brings back what ran before kvstore/13'],
+])(
+  'reverting a release that has ended says what comes back, and whether the pipeline is held (%j)',
+  async (more, back) => {
+    const effect = `release kvstore/14 ${back}`;
+    const workflows = {
+      release: () => Promise.resolve(release({ state: 'succeeded', endedAt: '2026-11-23T20:00:00.000Z' })),
+      update: () => Promise.resolve({ number: 14, duplicate: false, ...more }),
+    } as unknown as Workflows;
+    expect(await sendCommand(workflows, 'kvstore/13', 'revert', {})).toMatchObject({ effect, id: 'kvstore/14' });
+  },
+);
 
 test.each([
   ['until-newer', 'it goes back; the pipeline is held from then on, until conveyor unhold kvstore --reason "…"'],

@@ -79,7 +79,7 @@ test('one that Temporal did not write down says why', async () => {
   // A server that cannot write does not say who polls, either.
   expect((await examined({ start, describe: start as never })).end).toEqual(unwritten);
   const late = () => Promise.reject(LATE);
-  expect((await examined({ start: late })).end).toEqual({ kind: 'unwritten', reason: 'no word of it within 8s' });
+  expect((await examined({ start: late })).end).toEqual({ kind: 'unwritten', reason: 'no confirmation within 8s' });
 });
 
 test.each<[string, World]>([
@@ -145,4 +145,23 @@ test('one that lists show soon is listed, and lists that do not answer say why',
   const away = () => Promise.reject(new Error('the store is away'));
   expect((await examined({ lists: away })).listing).toEqual({ kind: 'silent', reason: 'the store is away' });
   expect((await examined({ start: () => Promise.reject(new Error('full')) })).listing).toBeNull();
+});
+
+test.each([
+  ['show more than five seconds after its start', 2, 5_000],
+  ['do not show within fifteen seconds', Infinity, 15_000],
+])('one that lists %s is late by that', async (_, hidden, withinMs) => {
+  let [looks, passedMs] = [0, 0];
+  const now = Date.now;
+  const clock = jest.spyOn(Date, 'now').mockImplementation(() => now() + passedMs);
+  // Each look takes six seconds.
+  const lists = () => {
+    passedMs += 6_000;
+    return Promise.resolve({ count: (looks += 1) > hidden ? 1 : 0 });
+  };
+  try {
+    expect((await examined({ lists })).listing).toEqual({ kind: 'late', withinMs });
+  } finally {
+    clock.mockRestore();
+  }
 });

@@ -103,7 +103,7 @@ describe('where no server answers', () => {
     const { client, sent } = answering(answer);
     await expect(client.spec('kvstore')).rejects.toMatchObject({
       code: 'server-unreachable',
-      message: expect.stringContaining(`it answered ${answer.status}, and not as a Conveyor server does`),
+      message: expect.stringContaining(`it answered ${answer.status}, but not like a Conveyor server`),
     });
     expect(sent.map(({ init }) => init.redirect)).toEqual(['manual']);
   });

@@ -1,4 +1,4 @@
-import { renderDeploy } from '../../cli/render/deploy';
+import { renderDeploy } from '../../render/deploy';
 import type { Temporal } from '../../client/connection';
 import { withLandedChange } from '../../client/landedChange';
 import type { Landing } from '../../domain/config/landing';
@@ -52,6 +52,6 @@ test('the page of the deploy names the change and the commit', () => {
     { width: 200, color: false, now: NOW, timeZone: 'UTC' },
   );
   expect(text).toContain(
-    `Landed:    change 7 is on the branch as ${COMMIT}, and all hosts get it: it had landed before the deploy was cancelled\n`,
+    `Landed:    change 7 is on the branch as ${COMMIT} and reaches all hosts: it had landed before the deploy was cancelled\n`,
   );
 });

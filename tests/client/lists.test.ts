@@ -1,5 +1,5 @@
 import { defineSearchAttributeKey, TypedSearchAttributes } from '@temporalio/common';
-import { deployTable, pipelineTable, releaseTable } from '../../cli/render/lists';
+import { deployTable, pipelineTable, releaseTable } from '../../render/lists';
 import { listDeploys, listPipelines, listReleases } from '../../client/lists';
 import type { Workflows } from '../../client/workflows';
 import { conveyorError } from '../../domain/errors';
@@ -67,7 +67,7 @@ describe('a list', () => {
       ['shop', SAID],
       ['kvstore', undefined],
     ]);
-    expect(pipelineTable(rows, view)).toMatch(/^shop +✔ active, as it was /m);
+    expect(pipelineTable(rows, view)).toMatch(/^shop +✔ active, last known /m);
     expect(pipelineTable(rows, view)).toContain(`\n⚠ shop: ${SAID}`);
   });
 

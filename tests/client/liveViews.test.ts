@@ -1,7 +1,7 @@
 import type { WorkflowHandle } from '@temporalio/client';
 import { defaultDataConverter, defaultPayloadConverter } from '@temporalio/common';
-import { renderDeploy } from '../../cli/render/deploy';
-import { logLines } from '../../cli/render/log';
+import { renderDeploy } from '../../render/deploy';
+import { logLines } from '../../render/log';
 import { mergeAction, mergeDeploy, serverView, withNow, type Pending } from '../../client/live';
 import type { ActionView, Pause } from '../../domain/views';
 import { deploy, NOW } from '../builders/cliSamples';
@@ -78,14 +78,14 @@ describe('a pause for a dependency, of which the reason is of minutes ago,', () 
     const text = shown(watch('inconclusive', 'only 1 of 3 samples'));
     expect(text).toContain(`‖ by dependency 4m ago: ${paused.reason}`);
     expect(text).toContain(
-      'it answers again (10s ago: inconclusive: only 1 of 3 samples); asked again in 20s; the deploy continues by itself once it is healthy',
+      'it answers again (10s ago: inconclusive: only 1 of 3 samples); next try in 20s; the deploy continues by itself once it is healthy',
     );
   });
 
   test('says how the last try ended and when the next is while it does not, also where only its data source is gone', () => {
     const [how, next] = [
-      'it does not work yet (10s ago: ',
-      '); asked again in 20s; the deploy continues by itself once it does',
+      'still unavailable (10s ago: ',
+      '); next try in 20s; the deploy continues by itself once it answers',
     ];
     const gone = shown(watch('healthy', '', 'connect ECONNREFUSED'));
     expect(gone).toContain(`${how}connect ECONNREFUSED${next}`);

@@ -86,7 +86,7 @@ test('a command that is kept for a build that is gone names the build in its hin
   );
   await expect(left).rejects.toMatchObject({
     message: 'kvstore/12 exists, but no worker of build one answers for it',
-    hint: 'start one with conveyor worker --build one, which takes the command then; it is kept, so do not give it again',
+    hint: 'start one with conveyor worker --build one; the command is kept until a worker takes it, so do not send it again',
   });
 });
 

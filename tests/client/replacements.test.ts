@@ -1,4 +1,4 @@
-import { renderPipeline } from '../../cli/render/pipeline';
+import { renderPipeline } from '../../render/pipeline';
 import type { Temporal } from '../../client/connection';
 import { historyOfPipeline } from '../../client/history';
 import { withReplacements } from '../../client/replacements';
@@ -127,7 +127,7 @@ test('where no lock can be looked for, status says what the pipeline knew, and t
   expect(lastGood).toEqual({ deploy: { ...good.deploy, replacedUnknown: true } });
   const shown = pipeline({ id: name, retired, lastGood });
   const text = renderPipeline(shown, { width: 140, color: false, now: Date.parse(at), timeZone: 'UTC' });
-  expect(text).toMatch(/v:4 +since release 4; whether another pipeline has replaced it is not known: /);
+  expect(text).toMatch(/v:4 +since release 4; unknown whether another pipeline has replaced it: /);
   expect(runningNow({ id: name, lastGood }, { active: [], inherited: {} })).toEqual([]);
 });
 

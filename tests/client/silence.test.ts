@@ -84,7 +84,7 @@ describe('where workers have builds, the one that is missing is named, with the 
   ])('%s', async (_what, world, words, command) => {
     await expect(unlessUnpolled(given(world).temporal, OF, silent, soon)).rejects.toMatchObject({
       message: `kvstore exists, but no worker ${words} polls its task queue canary`,
-      hint: expect.stringContaining(`start one with ${command}; conveyor doctor says`) as string,
+      hint: expect.stringContaining(`start one with ${command}; conveyor doctor lists`) as string,
     });
   });
 
@@ -160,7 +160,7 @@ test('where Temporal stores nothing that is said, though a worker polls', async 
     code: 'temporal-unreachable',
     message:
       'the Temporal server at dns:///temporal answers, and did not do this (it stores nothing: 14 UNAVAILABLE: disk full)',
-    hint: expect.stringMatching(/^conveyor doctor says/) as string,
+    hint: expect.stringMatching(/^conveyor doctor tells/) as string,
   });
 });
 

@@ -3,7 +3,7 @@ import { withWaits } from '../../client/waits';
 import type { Temporal } from '../../client/connection';
 import type { ReleaseStatus } from '../../domain/views';
 import { releaseDetails } from '../../domain/release/details';
-import { renderPipeline } from '../../cli/render/pipeline';
+import { renderPipeline } from '../../render/pipeline';
 import { action, deploy, NOW, pipeline, release } from '../builders/cliSamples';
 
 /** Why a release waits behind one that is paused: its actor, and the command to type. */
@@ -50,7 +50,7 @@ test.each<[string, Paused, string]>([
   [
     'a person',
     BY_BOB,
-    'release 12 deploys, paused by user:bob: a graph: conveyor resume kvstore/12/deploy --reason "…" lets it continue, conveyor revert or cancel kvstore/12/deploy --reason "…" ends it',
+    'release 12 deploys, paused by user:bob: a graph: conveyor resume kvstore/12/deploy --reason "…" lets it continue; conveyor revert or cancel kvstore/12/deploy --reason "…" ends it',
   ],
   [
     'health',

@@ -36,7 +36,7 @@ test('all servers ask for one name at a time, which has rested for ten minutes b
 });
 
 test.each([
-  ['has no word', failure(4, 'DEADLINE_EXCEEDED'), 'no word of it within 8s'],
+  ['has no word', failure(4, 'DEADLINE_EXCEEDED'), 'no confirmation within 8s'],
   ['says that it cannot', failure(14, 'UNAVAILABLE: shard status unknown'), '14 UNAVAILABLE: shard status unknown'],
 ])('a Temporal server that %s stores nothing', async (_what, error, why) => {
   expect((await look(NOW_MS, error)).why).toBe(why);

@@ -34,17 +34,17 @@ describe('bad input has one clear error, on the machine of the repository and ov
     [
       'a program that throws',
       { 'bad.config.ts': `throw new RangeError('boo');` },
-      'config-program-failed: bad.config.ts made no value: bad.config.ts:1: RangeError: boo',
+      'config-program-failed: bad.config.ts produced no value: bad.config.ts:1: RangeError: boo',
     ],
     [
       'a program that loops',
       { 'bad.config.ts': 'for (;;);' },
-      'config-program-failed: bad.config.ts made no value: it ran for more than 10s',
+      'config-program-failed: bad.config.ts produced no value: it ran for more than 10s',
     ],
     [
       'a program that prints',
       { 'bad.config.ts': `for (;;) console.log('x'.repeat(1000));` },
-      'config-program-failed: bad.config.ts made no value: it wrote more than 64 kB',
+      'config-program-failed: bad.config.ts produced no value: it wrote more than 64 kB',
     ],
     [
       'a value that does not fit its schema',

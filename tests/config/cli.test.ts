@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Lander } from '../../config/repository/land';
+import { freePorts } from '../../cli/stack/ports';
 import { run, type World } from '../builders/cliWorld';
 import { bench, NOW } from './repositories';
 import { folderOf, LIMITS, program } from './sources';
@@ -26,7 +27,7 @@ describe('conveyor config compile', () => {
     expect(ran.out).toContain(
       '✗ config-value-refused: feed/limits of feed/limits.config.ts is refused by softBelowHard',
     );
-    expect(ran.out).toContain('1 problem: nothing of it can be proposed');
+    expect(ran.out).toContain('1 problem: none of it can be proposed');
     expect(existsSync(out)).toBe(false);
   });
 
@@ -60,18 +61,26 @@ describe('conveyor config why', () => {
 });
 
 describe('from a folder to a change', () => {
-  const world = async () => {
+  const world = async (settings = '') => {
     const it = await bench();
-    const folder = folderOf({ 'conveyor.config.yaml': `config:\n  repositories:\n    flags: { git: ${it.origin} }\n` });
+    const folder = folderOf({
+      'conveyor.config.yaml': `config:\n  repositories:\n    flags: { ${[`git: ${it.origin}`, settings].filter(Boolean).join(', ')} }\n`,
+    });
     const env = {
       CONVEYOR_CONFIG: join(folder, 'conveyor.config.yaml'),
       CONVEYOR_CACHE: folder,
       CONVEYOR_ACTOR: 'user:carol',
     };
-    const conveyor = (...argv: readonly string[]) => run(['config', ...argv], { env });
+    const conveyor = (...argv: readonly string[]) => run(['config', ...argv], { env, interruptAtMs: 0 });
+    const pipelines = [
+      { pipeline: 'feed', paths: ['feed/'] },
+      { pipeline: 'ads', paths: ['ads/', 'models/'] },
+    ];
+    const besidePipelines = (...argv: readonly string[]) =>
+      run(['config', ...argv], { env, pipelines, interruptAtMs: 0 });
     const statusWith = (client: World['client'], ...argv: readonly string[]) =>
       run(['config', 'status', ...argv], { env, client });
-    return { it, conveyor, statusWith };
+    return { it, conveyor, besidePipelines, statusWith };
   };
 
   test('status says in which release a change is, and what became of it there', async () => {
@@ -89,7 +98,7 @@ describe('from a folder to a change', () => {
     const away = { listReleases: () => Promise.reject(new Error('Temporal is away')) };
     expect(await statusWith(away as unknown as World['client'])).toMatchObject({
       ...{ code: 0, out: expect.stringMatching(/^1 +proposed /m) as string },
-      err: 'note: which releases have these changes is not known: Temporal is away\n',
+      err: 'note: the releases of these changes are unknown: Temporal is away\n',
     });
   });
 
@@ -136,6 +145,60 @@ describe('from a folder to a change', () => {
     });
   });
 
+  test('a change to paths of two pipelines is refused to its author also without a server', async () => {
+    const { it, besidePipelines } = await world();
+    const both = folderOf({ ...LIMITS, 'ads/budget.json': '1' });
+    expect(await besidePipelines('propose', both, '-m', 'Both')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining(
+        'config-not-one-pipeline: no pipeline releases all of this: it changes feed/limits (feed), ads/budget (ads)',
+      ) as string,
+    });
+    expect(await it.repository.changes(10)).toEqual([]);
+    expect(await besidePipelines('propose', folderOf(LIMITS), '-m', 'One')).toMatchObject({ code: 0 });
+  });
+
+  describe('publish-model', () => {
+    const publish = async (conveyor: (...argv: readonly string[]) => ReturnType<typeof run>, name: string) => {
+      const [port] = await freePorts(1);
+      const file = join(folderOf({ 'feed.bin': 'weights' }), 'feed.bin');
+      return conveyor('publish-model', file, '--name', name, '--listen', `127.0.0.1:${port}`);
+    };
+
+    test('proposes the model for owners of the repository alone', async () => {
+      const { it, besidePipelines } = await world('owners: [user:carol]');
+      const published = await publish(besidePipelines, 'feed');
+      expect(published).toMatchObject({ code: 0, out: expect.stringMatching(/^1@[0-9a-f]{40}\n {2}models\/feed 1: /) });
+      const { it: other, besidePipelines: outsider } = await world('owners: [user:dave]');
+      expect(await publish(outsider, 'feed')).toMatchObject({
+        code: 4,
+        err: expect.stringContaining('user:carol is not an owner of the repository flags'),
+      });
+      expect([await it.repository.changes(10), await other.repository.changes(10)]).toMatchObject([
+        [{ change: 1 }],
+        [],
+      ]);
+    });
+
+    test('asks for the right to the path of the model', async () => {
+      const { it, conveyor } = await world('owners: [user:dave], paths: [{ names: [models/feed], by: [user:carol] }]');
+      expect(await publish(conveyor, 'feed')).toMatchObject({ code: 0 });
+      expect(await publish(conveyor, 'ads')).toMatchObject({
+        code: 4,
+        err: expect.stringContaining(
+          'user:carol may not change models/ads.json: no rule of config.repositories.flags.paths',
+        ),
+      });
+      expect(await it.repository.changes(10)).toMatchObject([{ change: 1 }]);
+    });
+
+    test('gives the model the number after the one on the branch', async () => {
+      const { it, conveyor } = await world();
+      await new Lander(it.repository).land([(await it.proposeValues({ 'models/feed': { version: 4 } })).change], NOW);
+      expect((await publish(conveyor, 'feed')).out).toContain('models/feed 5: 7 bytes');
+    });
+  });
+
   test('a change that is refused is not proposed', async () => {
     const { conveyor } = await world();
     const ran = await conveyor('propose', folderOf(BROKEN), '-m', 'Too much');
@@ -147,7 +210,7 @@ describe('from a folder to a change', () => {
     const { conveyor } = await world();
     expect(await conveyor('status', '-r', 'flag')).toMatchObject({
       code: 1,
-      err: expect.stringContaining('conveyor.config.yaml knows flags'),
+      err: expect.stringContaining('conveyor.config.yaml lists flags'),
     });
   });
 });

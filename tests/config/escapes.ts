@@ -62,8 +62,10 @@ export const ESCAPES: Readonly<Record<string, string>> = {
     return dates.filter((it) => Math.abs(it - REAL_TIME) < 3 * 31556952000).map(String);`,
 };
 
-/** A program whose value is what each of them got hold of. */
-export const escapesProgram = (nowMs: number): string => `import { z } from 'zod';
+const BEGIN = 'const got: any = {};';
+
+/** Code that leaves in `got` what each of them got hold of. */
+const escapesText = (nowMs: number): string => `import { z } from 'zod';
 import * as sdk from 'conveyor/config';
 declare const module: any, require: any;
 const REAL_TIME = ${nowMs};
@@ -88,12 +90,62 @@ const reachable = (...from: any[]) => {
   }
   return [...seen];
 };
-const got: any = {};
+${BEGIN}
 ${Object.entries(ESCAPES)
   .map(
     ([name, code]) =>
       `try { const it: any = ((): any => {${code.replace(/\((it|make|f|error|act|name|inner|sites)\) =>/g, '($1: any) =>')}})(); if (it.length > 0) got[${JSON.stringify(name)}] = it.slice(0, 5); } catch (error) { got[${JSON.stringify(name)}] = 'cannot be tried: ' + error; }`,
   )
   .join('\n')}
-export default sdk.defineConfig(z.any(), got);
 `;
+
+/**
+ * A module with a function that tries all of it once, at its first call, since some of it writes nearly as much as a program may. zod is used
+ * before: what it sets up at its first use may end half-way where there is no stack left.
+ */
+const escapesModule = (nowMs: number): string => {
+  const [prelude = '', attempts = ''] = escapesText(nowMs).split(BEGIN);
+  return `${prelude}z.any().transform((it: any) => it).superRefine(() => undefined).safeParse(z.string().safeParse(1));
+let tried: any;
+const tryAll = (): any => tried ??= tryEach();
+const tryEach = (): any => {
+${BEGIN}${attempts}return got;
+};
+`;
+};
+
+/** Every kind of file whose code runs, by its name: each tries all of it in its own module, and what it got hold of is its value or its reason. */
+export const escapingFiles = (nowMs: number): Readonly<Record<string, Readonly<Record<string, string>>>> => {
+  const module = escapesModule(nowMs);
+  const reason = `const why = (got: any) => Object.keys(got).length === 0 || JSON.stringify(got);`;
+  return {
+    'a program': {
+      'escape.config.ts': `${escapesText(nowMs)}export default sdk.defineConfig(z.any(), got);`,
+    },
+    'the schema of a program': {
+      'escape.schema.ts': `${module}
+export const escape = z.any().transform(tryAll);`,
+      'escape.config.ts': `import { defineConfig } from 'conveyor/config';
+import { escape } from './escape.schema';
+export default defineConfig(escape, {});`,
+    },
+    'the schema of a raw file': {
+      'escape.schema.ts': `${module}${reason}
+export default z.any().superRefine((_: any, context: any) => {
+  const told = why(tryAll());
+  if (told !== true) context.addIssue({ code: 'custom', message: told });
+});`,
+      'escape.json': '{}',
+    },
+    'a validator': {
+      'escape.schema.ts': `import { z } from 'zod';
+export const escape = z.any();`,
+      'escape.validate.ts': `${module}${reason}
+import { escape } from './escape.schema';
+export const keptIn = sdk.invariant(escape, () => why(tryAll()));`,
+      'escape.config.ts': `import { defineConfig } from 'conveyor/config';
+import { escape } from './escape.schema';
+export default defineConfig(escape, {});`,
+    },
+  };
+};

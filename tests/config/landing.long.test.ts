@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { makeCommits } from '../../config/repository/importing';
 import { Lander } from '../../config/repository/land';
 import { bench, NOW, type Bench } from './repositories';
-import { LIMITS } from './sources';
+import { LIMITS, program, type Files } from './sources';
 
 const valuesAt = ({ git }: Bench, ref: string): Record<string, unknown> =>
   Object.fromEntries(
@@ -70,6 +70,65 @@ test('values are those of the merged tree: a program of one change is run again 
     'feed/limits': { soft: 70, hard: 100 },
     'feed/other': { soft: 70, hard: 100 },
   });
+});
+
+const importing = (module: string): string => `import { z } from 'zod';
+import { defineConfig } from 'conveyor/config';
+import { LIMIT } from '${module}';
+export default defineConfig(z.number(), LIMIT);`;
+
+test('a change that would also change the value of a program that imports its module meanwhile is refused, and lands proposed again', async () => {
+  const it = await bench();
+  const lander = new Lander(it.repository);
+  const files = {
+    'shared/limit.ts': 'export const LIMIT: number = 50;',
+    'feed/limit.config.ts': importing('../shared/limit'),
+    'ads/budget.config.ts': program('7'),
+  };
+  await lander.land([(await it.proposeFiles(files)).change], NOW);
+  const base = await it.repository.head();
+  const lower = { ...files, 'shared/limit.ts': 'export const LIMIT: number = 20;' };
+  const feed = await it.proposeFiles(lower, base);
+  const imports = { 'ads/budget.config.ts': importing('../shared/limit') };
+  const ads = await it.proposeFiles({ ...files, ...imports }, base);
+  expect([feed.paths, ads.paths]).toEqual([['feed/limit'], ['ads/budget']]);
+  const refused = {
+    ...{ code: 'config-conflict', hint: expect.stringContaining('propose again') },
+    message: `change ${feed.change} cannot land: it would also change ads/budget, which it did not when it was proposed; ads/budget.config.ts, which produces it, was last changed by change ${ads.change}`,
+  };
+  expect(await lander.land([ads.change, feed.change], NOW)).toEqual([
+    { change: ads.change, commit: expect.any(String) },
+    { change: feed.change, refused },
+  ]);
+  expect(valuesAt(it, 'main')).toEqual({ 'feed/limit': 50, 'ads/budget': 50 });
+  expect(await new Lander(await it.another()).land([feed.change], NOW)).toEqual([{ change: feed.change, refused }]);
+  const again = await it.proposeFiles({ ...lower, ...imports });
+  expect(again.paths).toEqual(['ads/budget', 'feed/limit']);
+  await lander.land([again.change], NOW);
+  expect(valuesAt(it, 'main')).toEqual({ 'feed/limit': 20, 'ads/budget': 20 });
+});
+
+test('a change made by hand lands no value that it does not have: none was judged', async () => {
+  const it = await bench();
+  const byHand = async (files: Files) => {
+    const made = Object.entries(files).map(([path, text]) => ({ path, text }));
+    const commit = { parent: null, author: 'bob', message: 'By hand', files: made };
+    return it.repository.number((await makeCommits(it.repository.git, 'refs/drafts/by-hand', [commit], NOW))[0] ?? '');
+  };
+  const hiding = await byHand({ 'feed/a.json': '1', 'values/feed/a.json': '1', 'ads/b.json': '2' });
+  const whole = await byHand({ 'feed/c.json': '1', 'values/feed/c.json': '1' });
+  expect(await new Lander(it.repository).land([hiding, whole], NOW)).toEqual([
+    {
+      change: hiding,
+      refused: expect.objectContaining({
+        code: 'config-conflict',
+        message: expect.stringContaining(
+          `it would also change ads/b, which it did not when it was proposed; ads/b.json, which produces it, was last changed by change ${hiding}`,
+        ),
+      }),
+    },
+    { change: whole, commit: expect.any(String) },
+  ]);
 });
 
 test('a change that does not compile on the branch any more is refused by the rule that it breaks', async () => {

@@ -20,9 +20,11 @@ const run = ({ origin }: Bench, args: readonly string[], input = ''): string =>
 
 const blob = (it: Bench, text: string): string => run(it, ['hash-object', '-w', '--stdin'], text);
 
+/** With the values of its files, as a change has to have them. */
 function changeByHand(it: Bench, change: number, { files, parents = [], message = 'By hand' }: ByHand): string {
   const rows = files.map(({ mode, id, path }) => `${mode} ${mode === '160000' ? 'commit' : 'blob'} ${id}\t${path}\n`);
-  const tree = run(it, ['mktree', '--missing'], rows.join(''));
+  const values = run(it, ['mktree', '--missing'], rows.join(''));
+  const tree = run(it, ['mktree', '--missing'], [...rows, `040000 tree ${values}\tvalues\n`].join(''));
   const commit = run(it, ['commit-tree', tree, ...parents.flatMap((parent) => ['-p', parent])], message);
   run(it, ['update-ref', `refs/changes/${change}`, commit]);
   return commit;

@@ -1,11 +1,13 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { base64 } from '../../config/store/etcdWire';
 import { planLock, type PresentUsers } from '../../config/store/lockPlan';
 import { CONFIG_LIMITS } from '../../domain/limits';
 import { run } from '../builders/cliWorld';
 import { describeWithEtcd, Etcd } from './etcd';
-import { asService, WANTED } from './locking';
+import { asHost, asService, doorOf, lock, WANTED } from './locking';
 import { folderOf } from './sources';
+import { commitOf } from './storeSuite';
 
 function world(etcd: string) {
   const store = `{ url: "${etcd}", user: service, passwordEnv: CONVEYOR_ETCD_PASSWORD }`;
@@ -48,6 +50,90 @@ describeWithEtcd('conveyor config lock-store', () => {
       steps: expect.arrayContaining(['knows web-2 no more']),
     });
     expect(await asService(etcd).subscribers('flags', 'a')).toEqual([]);
+  });
+});
+
+describeWithEtcd('conveyor config lock-store, where a person has given more rights by hand', () => {
+  let etcd: Etcd;
+  beforeAll(async () => (etcd = await Etcd.start()));
+  afterAll(() => etcd.close());
+
+  test('names each, ends with 1, and takes them back with --take-surplus', async () => {
+    const { lockStore } = world(etcd.url);
+    const passwords = await lock(etcd, { hosts: ['web-1', 'web-2'] });
+    const everything = { permType: 'READWRITE', key: 'AA==', range_end: 'AA==' };
+    for (const [path, body] of [
+      ['role/grant', { name: 'conveyor-flags-host', perm: everything }],
+      ['user/grant', { user: 'host-web-1', role: 'conveyor-flags-service' }],
+      ['user/add', { name: 'eve', password: 'eve' }],
+      ['user/grant', { user: 'eve', role: 'root' }],
+    ] as const)
+      await doorOf(etcd).take({ text: '', path: `/v3/auth/${path}`, body }, true);
+    const said = [
+      'the role conveyor-flags-host may also read and write every key',
+      'eve is also a root',
+      'host-web-1 is also a conveyor-flags-service',
+    ];
+    const hosts = ['--host', 'web-1', '--host', 'web-2'];
+    const found = await lockStore([...hosts, '-o', 'json']);
+    expect([found.code, JSON.parse(found.out)]).toEqual([1, expect.objectContaining({ steps: [], surplus: said })]);
+    const words = await lockStore(hosts);
+    expect(words.out).toBe(said.map((text) => `${text}; --take-surplus takes that back\n`).join(''));
+    const host = asHost(etcd, 'web-1', passwords);
+    await host.apply('flags', commitOf(1, { a: '666' }));
+
+    expect(await lockStore([...hosts, '--take-surplus'])).toMatchObject({ code: 0, err: '' });
+    expect(await lockStore(hosts)).toMatchObject({ code: 0, out: 'the store of flags is locked already\n' });
+    await expect(host.apply('flags', commitOf(2, { a: '666' }))).rejects.toMatchObject({ code: 'store-refused' });
+    expect(await host.read('flags', 'a')).toBeDefined();
+  });
+});
+
+describeWithEtcd('conveyor config lock-store --take-surplus', () => {
+  let etcd: Etcd;
+  beforeAll(async () => (etcd = await Etcd.start()));
+  afterAll(() => etcd.close());
+
+  test('lets hosts that could write all values read them still, and takes rights of hosts that are revoked along', async () => {
+    const { lockStore } = world(etcd.url);
+    const passwords = await lock(etcd, { hosts: ['web-1', 'web-2'] });
+    const all = { key: base64('/conveyor/config/flags/'), range_end: base64('/conveyor/config/flags0') };
+    const own = { key: base64('/conveyor/config/flags/a/'), range_end: base64('/conveyor/config/flags/a0') };
+    for (const [path, body] of [
+      ['role/grant', { name: 'conveyor-flags-host', perm: { permType: 'READWRITE', ...all } }],
+      ['user/grant', { user: 'host-web-2', role: 'root' }],
+    ] as const)
+      await doorOf(etcd).take({ text: '', path: `/v3/auth/${path}`, body }, true);
+    const host = asHost(etcd, 'web-1', passwords);
+    await host.apply('flags', commitOf(1, { a: '1' }));
+    const before = await doorOf(etcd).present('flags');
+    expect(await lockStore(['--host', 'web-1'])).toMatchObject({ code: 1, err: '' });
+    expect(await doorOf(etcd).present('flags')).toEqual(before);
+
+    const taken = await lockStore(['--host', 'web-1', '--revoke', 'web-2', '--take-surplus']);
+    expect(taken).toMatchObject({ code: 0, err: '' });
+    expect(taken.out.trim().split('\n')).toEqual([
+      'removes the user host-web-2',
+      'lets conveyor-flags-host only read /conveyor/config/flags/…',
+    ]);
+    expect(await host.read('flags', 'a')).toMatchObject({ value: '1' });
+    await expect(host.apply('flags', commitOf(2, { a: '666' }))).rejects.toMatchObject({ code: 'store-refused' });
+    expect(await lockStore(['--host', 'web-1'])).toMatchObject({
+      code: 0,
+      out: 'the store of flags is locked already\n',
+    });
+
+    const perm = { permType: 'WRITE', ...own };
+    const narrow = { path: '/v3/auth/role/grant', body: { name: 'conveyor-flags-host', perm } };
+    await doorOf(etcd).take({ text: '', ...narrow }, true);
+    expect((await lockStore(['--host', 'web-1', '--take-surplus'])).out).toBe(
+      'lets conveyor-flags-host read and write /conveyor/config/flags/a/…\n',
+    );
+    await host.acknowledge(
+      'flags',
+      { host: 'web-1', path: 'a', version: 'v', revision: null, commit: null, at: 0 },
+      60,
+    );
   });
 });
 

@@ -125,7 +125,7 @@ describeWithEtcd('a store without signatures', () => {
       expect(await it.round()).toBe(1);
       await serves(it.host, before);
       expect(await it.truth()).toMatchObject({ value: before, commit, sequence });
-      expect(it.log).toEqual(['flags: 1 value of the store put back as git has it: a']);
+      expect(it.log).toEqual(['flags: 1 value of the store restored from git: a']);
       await serves(it.host, await it.next());
       expect(await it.round()).toBe(0);
     },
@@ -271,7 +271,7 @@ describeWithEtcd('a store with signatures', () => {
     await forge(it.etcd, commit, sequence);
     await eventually('it is noted', async () => it.host.notes.length > 0);
     expect(await it.host.ask('a')).toBe(before);
-    expect(it.host.notes).toEqual([expect.stringMatching(/^the value of a in the store is not taken: it /)]);
+    expect(it.host.notes).toEqual([expect.stringMatching(/^the value of a in the store is rejected: it /)]);
     await expect(it.truth()).rejects.toMatchObject({ code: 'store-forged', retryable: true });
     await serves(it.host, await it.next());
   });

@@ -150,7 +150,7 @@ describe('a proxy', () => {
     const late = await eventually('it has the path that was new', () => proxy.ask('never-asked'));
     expect(late).toMatchObject({ value: null, age: 0 });
     expect(world.notes.filter((note) => /answers again/.test(note))).toHaveLength(1);
-    expect(world.notes.filter((note) => /the last values are served/.test(note))).toHaveLength(1);
+    expect(world.notes.filter((note) => /serving the last values/.test(note))).toHaveLength(1);
   });
 
   test('that is started again while the store is gone serves what it had, its override too', async () => {

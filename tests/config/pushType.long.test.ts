@@ -142,8 +142,28 @@ test('a revert after the landing reaches every host at once, and lands as a chan
   expect(await it.progress(`${DEPLOY}/revert/1`)).toMatchObject([{ state: 'done' }, { state: 'done' }]);
   expect([await counts(it), onBranch(it), it.landed]).toEqual([{ 1: 20 }, '1', [change, change + 1]]);
   expect(await it.store.overrides('flags', PATH)).toEqual([]);
-  expect(it.bench.git('log', '-1', '--format=%s', 'main').trim()).toBe(`Bring back what was before change ${change}`);
+  expect(newest(it)).toMatch(
+    new RegExp(
+      `^conveyor: Restore the state before change ${change}\\n\\nDeploy: deploy/feed/1/deploy/1\\n\\nChange: `,
+    ),
+  );
 });
+
+test('a commit that rolls back names the person who asked for it, and its author is Conveyor', async () => {
+  const it = await world();
+  const { version } = await it.bench.proposeValues({ [PATH]: 2 });
+  await it.complete(DEPLOY, version, [EU, US]);
+  await it.settle();
+  await it.complete(`${DEPLOY}-back`, it.base, [EU, US]);
+  await it.settle();
+  expect([await counts(it), onBranch(it)]).toEqual([{ 1: 20 }, '1']);
+  expect(newest(it)).toMatch(
+    /^conveyor: Restore the state of [0-9a-f]{12}\n\nDeploy: deploy\/feed\/1\/deploy\/1\nRequested-by: user:alice\n\nChange: /,
+  );
+});
+
+/** The author and the message of the newest commit. */
+const newest = (it: PushWorld): string => it.bench.git('log', '-1', '--format=%an: %B', 'main');
 
 test('a value committed by hand comes back after a landing, however long no host has had it', async () => {
   const it = await PushWorld.open();
@@ -573,7 +593,7 @@ test('a version without a known change lands nothing, and reports that instead o
   await it.complete(DEPLOY, version, [EU, US]);
   expect(it.fleet.landingWait('flags/feed')).toBeUndefined();
   await it.settle();
-  const reason = `nobody knows which change ${version} is, so it cannot land`;
+  const reason = `the change of ${version} is unknown, so it cannot land`;
   expect(await it.progress(`${DEPLOY}/9/1`)).toMatchObject([
     { state: 'failed', reason },
     { state: 'failed', reason },
@@ -718,7 +738,7 @@ describe('a change that could never land is refused before any host sees it', ()
     const winner = await it.commits({ [PATH]: 3 });
     const [why] = await problems(it, version);
     expect(why).toBe(
-      `change 2 cannot land: feed/limits.json was changed by change ${winner.split('@')[0]} meanwhile; take over what landed and propose again`,
+      `change 2 cannot land: feed/limits.json was changed by change ${winner.split('@')[0]} meanwhile; merge the change that landed and propose again`,
     );
     expect(await problems(it, other.version)).toEqual([]);
     // Who goes back to what has landed brings it as a new change.

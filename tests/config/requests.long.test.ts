@@ -51,9 +51,13 @@ describe('a request with a key', () => {
 
 describe('the limits of a request', () => {
   test.each<[what: string, wanted: WantedChange, why: string]>([
-    ['a compiled value', { values: { 'values/feed/limits': 1 } }, 'the folder values holds what is made of sources'],
-    ['a compiled file', { files: { 'values/a.json': '1' } }, 'the folder values holds what is made of sources'],
-    ['a schema as a value', { values: { 'feed/limits.schema': {} } }, 'it is the path of no value'],
+    [
+      'a compiled value',
+      { values: { 'values/feed/limits': 1 } },
+      'the folder values holds values compiled from sources',
+    ],
+    ['a compiled file', { files: { 'values/a.json': '1' } }, 'the folder values holds values compiled from sources'],
+    ['a schema as a value', { values: { 'feed/limits.schema': {} } }, 'it is not the path of a value'],
     ['what is hidden', { values: { '.git/config': 1 } }, 'it is not a source of configuration'],
     ['what is not a source', { files: { 'README.md': 'x' } }, 'it is not a source of configuration'],
     ['what packages keep', { values: { package: 1 } }, 'it is not a source of configuration'],
@@ -78,7 +82,7 @@ describe('the limits of a request', () => {
     const deep = Array.from({ length: 200 }).reduce<unknown>((inner) => [inner], 1);
     await expect(ask(await bench(), { values: { a: deep } })).rejects.toMatchObject({
       code: 'config-value-refused',
-      message: expect.stringContaining('lies more than 100 deep'),
+      message: expect.stringContaining('is nested more than 100 levels deep'),
     });
   });
 

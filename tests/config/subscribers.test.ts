@@ -77,7 +77,7 @@ describe('where the store is silent', () => {
     expect([code, out]).toEqual([
       0,
       expect.stringMatching(
-        /^feed\/limits is made by feed\/limits.json\nwho subscribes to feed\/limits is unknown: the store of configuration .* does not answer/,
+        /^feed\/limits is made by feed\/limits.json\nthe subscribers of feed\/limits are unknown: the store of configuration .* does not answer/,
       ),
     ]);
   });
@@ -100,6 +100,6 @@ test('a host and a change cannot be asked for together', async () => {
   const { conveyor } = await world('http://127.0.0.1:9');
   expect(await conveyor('show', 'feed/limits', '--host', 'web-1', '--change', '1')).toMatchObject({
     code: 2,
-    err: expect.stringContaining('--host shows what a host has, and --change what a change would have'),
+    err: expect.stringContaining('--host shows the value of a host, and --change that of a change'),
   });
 });

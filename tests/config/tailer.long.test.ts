@@ -167,7 +167,7 @@ test('a pushed value that no host could get is left out by name, and delays noth
   const said: string[] = [];
   await tail(it.repository, store, 100, (line) => said.push(line));
   const commit = it.git('rev-parse', 'main').trim().slice(0, 12);
-  const start = `flags: commit ${commit} leaves hosts with what they have of`;
+  const start = `flags: commit ${commit} leaves hosts with their present values of`;
   expect(said.toSorted()).toEqual([
     `${start} values/a.json: it is larger than 1024 kB`,
     `${start} values/b: a value of this path lies in values/b.json`,

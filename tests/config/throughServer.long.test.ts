@@ -24,7 +24,7 @@ test('propose, status, log, show and why work through a server as they do on the
   expect((await conveyor('log')).out).toMatch(/^[0-9a-f]{12} +change 1 +service:ci +.* +Limit feeds$/m);
   expect(JSON.parse((await conveyor('show', 'feed/limits')).out)).toEqual({ hard: 100, soft: 50 });
   expect((await conveyor('why', 'feed/shared.ts')).out).toBe(
-    'feed/shared.ts contributes to\n  feed/limits\nwho subscribes to feed/limits is unknown: config.repositories.flags names no etcd\n',
+    'feed/shared.ts contributes to\n  feed/limits\nthe subscribers of feed/limits are unknown: config.repositories.flags names no etcd\n',
   );
   const { 'feed/shared.ts': shared = '' } = LIMITS;
   const next = folderOf({ ...LIMITS, 'feed/shared.ts': shared.toString().replace('50', '60') });
@@ -92,6 +92,6 @@ test('a refusal of the server is shown in its words, with its exit code', async 
   expect(await conveyor('show', 'nothing')).toMatchObject({ code: 4 });
   expect(await conveyor('status', '-r', 'flag')).toMatchObject({
     code: 1,
-    err: expect.stringContaining('knows flags'),
+    err: expect.stringContaining('lists flags'),
   });
 });

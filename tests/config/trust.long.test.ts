@@ -72,7 +72,7 @@ describeWithEtcd('whether a value of the store is signed', () => {
   }
 
   const SIGNED = `the store holds ${PATH} signed by a key that is trusted here`;
-  const FORGED = `✗ the value of ${PATH} in the store is not to be believed: it is not signed`;
+  const FORGED = `✗ the value of ${PATH} in the store cannot be trusted: it is not signed`;
 
   test('why and show say so of what a trusted key has signed, and leave the value alone on stdout', async () => {
     const { conveyor } = await world();
@@ -110,7 +110,7 @@ describeWithEtcd('whether a value of the store is signed', () => {
     const ran = await conveyor('why', PATH);
     expect(ran).toMatchObject({
       code: 0,
-      out: expect.stringContaining(`${PATH} signed; --trust FILE says whether by`),
+      out: expect.stringContaining(`${PATH} signed; --trust FILE checks whether by`),
     });
   });
 
@@ -146,7 +146,10 @@ describeWithEtcd('whether a value of the store is signed', () => {
   test('so is one that another key has signed, an override, and one that is not what its version says', async () => {
     const { conveyor, service } = await world();
     const another = await conveyor('show', PATH, '--trust', KEYS.other);
-    expect(another).toMatchObject({ code: 1, err: expect.stringContaining('of no key that is trusted here') });
+    expect(another).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('not signed by a key that is trusted here'),
+    });
     await new EtcdStore({ url: etcd.url }).putOverrides('flags', [overrideOf('x', PATH, '6')]);
     const why = await conveyor('why', PATH, '--trust', KEYS.trusted);
     expect(why).toMatchObject({ code: 1, out: expect.stringContaining(`✗ the override x of ${PATH} in the store`) });
@@ -170,7 +173,7 @@ describeWithEtcd('whether a value of the store is signed', () => {
 
 describe('a value that cannot be checked is refused', () => {
   test.each([
-    ['a folder', ['why', PATH, '--dir', '.', '--trust', KEYS.trusted], '--dir asks a folder'],
+    ['a folder', ['why', PATH, '--dir', '.', '--trust', KEYS.trusted], '--dir reads a folder'],
     ['a change', ['show', PATH, '--change', '1', '--trust', KEYS.trusted], 'leave one of --trust and --change out'],
   ])('%s', async (_, argv, words) => {
     expect(await run(['config', ...argv])).toMatchObject({ code: 2, err: expect.stringContaining(words) });
@@ -195,7 +198,9 @@ describe('the keys of a reader', () => {
 
   test('are missing at a proxy without --trust, which says so as it starts, and what to do', () => {
     const args = ['--repository', 'flags', '--cache', '.', '--etcd', 'http://127.0.0.1:1'];
-    expect(describeUnverified(readOptions(args, {}).store)).toMatch(/takes values unverified.*--trust FILE names/);
+    expect(describeUnverified(readOptions(args, {}).store)).toMatch(
+      /accepts any value in the store unverified.*--trust FILE names/,
+    );
     expect(describeUnverified(readOptions([...args, '--trust', KEYS.trusted], {}).store)).toBeUndefined();
   });
 });

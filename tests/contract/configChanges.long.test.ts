@@ -4,6 +4,7 @@ import { Lander } from '../../config/repository/land';
 import { viaApp } from '../../sdk/client';
 import { ARTIFACT_FINDER_CHECKS } from '../../sdk/conform/artifactFinder';
 import { bench, NOW, type Bench } from '../config/repositories';
+import { program } from '../config/sources';
 import { describeSuite } from './suite';
 
 /** The finder over real repositories. */
@@ -114,6 +115,32 @@ test('a change with which a deploy is taken back is not a release of its own', a
   );
   expect(await changes.restore('flags', ['feed/'], null, change)).toBe(2);
   expect(versions(await ask(app, FEED))).toEqual([]);
+});
+
+test('a deploy is not taken back by a change of the value of another pipeline, which began to use the same file since', async () => {
+  const it = await bench();
+  const lander = new Lander(it.repository);
+  const module = (limit: number) => ({ 'shared.ts': `export const LIMIT: number = ${limit};` });
+  const importing = (from: string) => program('LIMIT').replace('\n', `\nimport { LIMIT } from '${from}';\n`);
+  const feed = { 'feed/limit.config.ts': importing('../shared') };
+  const own = await it.proposeFiles({ ...module(1), ...feed });
+  await lander.land([own.change], NOW);
+  const before = await it.repository.head();
+  const raised = await it.proposeFiles({ ...module(2), ...feed });
+  await lander.land([raised.change], NOW);
+  const ads = await it.proposeFiles({ ...module(2), ...feed, 'ads/budget.config.ts': importing('../shared') });
+  await lander.land([ads.change], NOW);
+  const changes = gitChanges(
+    () => Promise.resolve(it.repository),
+    () => NOW,
+  );
+  await expect(changes.restore('flags', ['feed/'], before, raised.change)).rejects.toMatchObject({
+    ...{ code: 'config-conflict', retryable: false },
+    message: expect.stringContaining(
+      `ads/budget.config.ts, which produces it, was last changed by change ${ads.change}`,
+    ),
+  });
+  expect(await changes.restore('flags', ['feed/', 'ads/'], before, raised.change)).toBe(ads.change + 1);
 });
 
 test('a repository that does not answer is refused by name, and hides nothing later', async () => {

@@ -136,7 +136,7 @@ const NO_IDS: readonly (readonly [title: string, ask: (client: ConveyorClient) =
   [
     'a hold of a release',
     (client) => client.command('kvstore/1', 'hold', command),
-    /is not a pipeline, which hold is for/,
+    /is not the id of a pipeline, which hold needs/,
   ],
   [
     'a pause of a pipeline',

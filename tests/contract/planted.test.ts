@@ -1,32 +1,34 @@
 import { viaApp } from '../../sdk/client';
 import { ACTION_SERVICE_CHECKS } from '../../sdk/conform/actionService';
 import { ARTIFACT_FINDER_CHECKS } from '../../sdk/conform/artifactFinder';
-import type { ConformCheck } from '../../sdk/conform/check';
-import type { Reachable } from '../../sdk/conform/conversation';
 import { HEALTH_SERVICE_CHECKS } from '../../sdk/conform/healthService';
 import { livePushType } from '../../sdk/conform/live/pushType';
-import { conform, type Live } from '../../sdk/conform/run';
 import { actionServiceProtocol } from '../../sdk/protocol/actionService';
 import { artifactFinderProtocol } from '../../sdk/protocol/artifactFinder';
-import type { Protocol } from '../../sdk/protocol/common';
 import { healthServiceProtocol } from '../../sdk/protocol/healthService';
 import { pushTypeProtocol } from '../../sdk/protocol/pushType';
 import type { Fetch } from '../../sdk/request';
 import { givenFleet, type TestFleet } from '../builders/simulatorFleet';
 import { givenHealthService } from './healthServices';
+import {
+  each,
+  failedIn,
+  listFailures,
+  listPlants,
+  literally,
+  lying,
+  put,
+  rows,
+  rulesBroken,
+  rulesOf,
+  twice,
+  type Answer,
+  type Lie,
+  type Plants,
+  type PlantsByKind,
+} from './planting';
 
 /** Each rule by which an answer contradicts itself or its question is broken once: its author learns service, method, field and value. */
-
-type Answer = Record<string, unknown>;
-type Lie = (answer: Answer, asked: Answer) => Answer;
-/** A change of the answers of a method, and the field and value that its author learns. */
-type Plant = readonly [Lie, string];
-/** By method and rule. */
-type Plants = Readonly<Record<string, Readonly<Record<string, Plant>>>>;
-
-const rows = (answer: Answer, field: string): Answer[] => (answer[field] ?? []) as Answer[];
-const twice = (field: string): Lie => (answer) => ({ ...answer, [field]: rows(answer, field).flatMap((row) => [row, row]) }); // prettier-ignore
-const each = (field: string, change: object | ((row: Answer) => object)): Lie => (answer) => ({ ...answer, [field]: rows(answer, field).map((row) => ({ ...row, ...(typeof change === 'function' ? change(row) : change) })) }); // prettier-ignore
 
 const stranger: Lie = (answer) => ({ ...answer, units: rows(answer, 'units').map((row, nth) => (nth === 0 ? { ...row, id: 'stranger' } : row)) }); // prettier-ignore
 const COUNTS = { targeted: 2, updated: 2, live: 2 };
@@ -49,7 +51,7 @@ const HEALTH: Plants[string] = {
   'a unit that was not asked for': [stranger, 'units.0.id: stranger was not asked for'],
   'a check twice': [judging({}, (one) => [one, one]), 'units.0.checks.1.name: '],
   'a check that was not asked for': [judging({ name: 'other' }), 'units.0.checks.0.name: other was not asked for'],
-  'a verdict by tasks that had no samples': [judging({ samples: 0 }), 'units.0.checks.0.samples: 0 of 1 tasks'],
+  'a verdict by tasks that had no samples': [judging({ samples: 0 }), 'units.0.checks.0.samples: 0 of 1 task that'],
   'a verdict by samples of no task': [judging({ tasks: 0 }), 'units.0.checks.0.tasks: 0 gave 3 samples'],
   'a window that ends before it starts': [judgedIn((now) => ({ start: now, end: 5 })), 'is after the end, 5'],
   'a window of the future': [judgedIn((now) => ({ start: now, end: 9e15 })), 'units.0.checks.0.window.end: 9000000000000000 is in the future'], // prettier-ignore
@@ -130,7 +132,7 @@ const ACTION_SERVICE: Plants = {
   },
 };
 
-const ALL: Readonly<Record<string, { readonly protocol: Protocol; readonly plants: Plants }>> = {
+const ALL: PlantsByKind = {
   'push type': { protocol: pushTypeProtocol, plants: PUSH_TYPE },
   'Health Check Service': { protocol: healthServiceProtocol, plants: { evaluate: HEALTH } },
   'action service': { protocol: actionServiceProtocol, plants: ACTION_SERVICE },
@@ -140,25 +142,70 @@ const ALL: Readonly<Record<string, { readonly protocol: Protocol; readonly plant
 test.each(Object.entries(ALL))(
   'each rule by which an answer of a %s contradicts itself is broken here',
   (_, { protocol, plants }) => {
-    const rules = Object.entries(protocol).flatMap(([method, { contradictions = {} }]) =>
-      Object.keys(contradictions).map((rule) => `${method}: ${rule}`),
-    );
-    const broken = Object.entries(plants).flatMap(([method, own]) =>
-      Object.keys(own).map((rule) => `${method}: ${rule}`),
-    );
-    expect(rules.length).toBeGreaterThan(3);
-    expect(broken.toSorted()).toEqual(rules.toSorted());
+    expect(rulesOf(protocol).length).toBeGreaterThan(3);
+    expect(rulesBroken(plants).toSorted()).toEqual(rulesOf(protocol).toSorted());
   },
 );
 
-const planted = Object.entries(ALL).flatMap(([kind, { plants }]) =>
-  Object.entries(plants).flatMap(([method, own]) =>
-    Object.entries(own).map(([rule, plant]) => [kind, method, rule, plant] as const),
-  ),
+test.each(listPlants(ALL))(
+  'the author of a %s that answers %s with %s learns of it',
+  async (kind, method, _, [lie, told]) => {
+    const [reason = ''] = await failures(kind, method, lie);
+    expect(reason).toContain(`the service answered ${method} against its protocol: `);
+    expect(reason).toContain(told);
+  },
 );
 
-test.each(planted)('the author of a %s that answers %s with %s learns of it', async (kind, method, _, [lie, told]) => {
-  const [reason = ''] = await failures(kind, method, lie);
+/** A number of each, and the sentence's field; `NaN` is no JSON, so that no field of it is known. */
+const NUMBERS: readonly (readonly [string, string, string])[] = [
+  ['push type', 'trackUpdates', 'units.0.live'],
+  ['push type', 'needsPush', 'units.0.outdated'],
+  ['push type', 'fetchDeployUnits', 'units.0.size'],
+  ['Health Check Service', 'evaluate', 'units.0.checks.0.samples'],
+];
+
+const UNREADABLE: readonly (readonly [string, unknown, string])[] = [
+  ['-1', -1, 'it is -1'],
+  ['0.5', 0.5, 'it is 0.5'],
+  ['2^53', 2 ** 53, 'it is 9007199254740992'],
+  ['1e999', literally('1e999'), 'it is Infinity'],
+  ['a text', 'two', 'it is "two"'],
+  ['nothing', undefined, 'it is missing'],
+];
+
+const misread = NUMBERS.flatMap(([kind, method, field]) =>
+  UNREADABLE.map(([name, value, told]) => [kind, method, field, name, value, told] as const),
+);
+
+test.each(misread)(
+  'the author of a %s whose %s has as %s %s learns of it',
+  async (kind, method, field, _, value, told) => {
+    const lie: Lie = (answer, asked) =>
+      put(field, value)(kind === 'push type' ? answer : judging({})(answer, asked), asked);
+    const [reason = ''] = await failures(kind, method, lie);
+    expect(reason).toContain(`the service answered ${method} against its protocol: ${field}: `);
+    expect(reason).toContain(`(${told})`);
+  },
+);
+
+test.each<[string, string, string, unknown, string]>([
+  ['push type', 'trackUpdates', 'units.0.live', literally('NaN'), 'body: not JSON: '],
+  ['push type', 'trackUpdates', 'units.0.live', literally('NaN'), '"live":NaN'],
+  ['action service', 'startRun', 'runId', 7, 'runId: Invalid input: expected string, received number (it is 7)'],
+  ['action service', 'getRunProgress', 'progress', -1, 'progress: Too small: expected number to be >=0 (it is -1)'],
+  ['action service', 'getRunProgress', 'progress', literally('1e999'), '(it is Infinity)'],
+  ['action service', 'getRunProgress', 'state', 'done', '(it is "done")'],
+  ['action service', 'getRunProgress', 'state', undefined, 'state: '],
+  [
+    'artifact finder',
+    'getArtifacts',
+    'found.0.artifact.version',
+    7,
+    'found.0.artifact.version: Invalid input: expected string, received number (it is 7)',
+  ],
+  ['artifact finder', 'getArtifacts', 'found.0.artifact.version', undefined, '(it is missing)'],
+])('the author of a %s whose %s has another %s, %s, learns: %s', async (kind, method, field, value, told) => {
+  const [reason = ''] = await failures(kind, method, put(field, value));
   expect(reason).toContain(`the service answered ${method} against its protocol: `);
   expect(reason).toContain(told);
 });
@@ -168,26 +215,17 @@ async function failures(kind: string, method: string, lie: Lie): Promise<string[
   if (kind === 'push type') return pushTypeFailures(method, lie);
   if (kind === 'Health Check Service') {
     const honest = givenHealthService();
-    return failing(HEALTH_SERVICE_CHECKS, { ...honest, fetch: lying(honest.fetch, method, lie) });
+    return listFailures(HEALTH_SERVICE_CHECKS, { ...honest, fetch: lying(honest.fetch, method, lie) });
   }
   const { fleet, fetch } = await givenBuilds();
   const lies = lying(fetch, method, lie);
   if (kind === 'artifact finder') {
     const asked = { with: { repository: 'kv', branch: 'main' }, other: { repository: 'none', branch: 'main' } };
-    return failing(ARTIFACT_FINDER_CHECKS, { ...asked, url: 'http://s/artifact-finders/commits', fetch: lies });
+    return listFailures(ARTIFACT_FINDER_CHECKS, { ...asked, url: 'http://s/artifact-finders/commits', fetch: lies });
   }
   const settle = async () => fleet.pass(60_000);
   const asked = { with: {}, settle, input: { name: 'source', version: '12' }, runs: 'suite/1' };
-  return failing(ACTION_SERVICE_CHECKS, { ...asked, url: 'http://s/actions/build', fetch: lies });
-}
-
-function lying(honest: Fetch, method: string, lie: Lie): Fetch {
-  return async (request, init) => {
-    const asked = (await request.clone().json().catch(() => ({}))) as Answer; // prettier-ignore
-    const answer = await honest(request, init);
-    if (!request.url.endsWith(`/${method}`) || answer.status !== 200) return answer;
-    return Response.json(lie((await answer.json()) as Answer, asked));
-  };
+  return listFailures(ACTION_SERVICE_CHECKS, { ...asked, url: 'http://s/actions/build', fetch: lies });
 }
 
 async function givenBuilds(): Promise<{ fleet: TestFleet; fetch: Fetch }> {
@@ -206,12 +244,4 @@ async function pushTypeFailures(method: string, lie: Lie): Promise<string[]> {
     ...{ now: fleet.now, sleep: async (ms) => fleet.pass(50 * ms) },
   });
   return failedIn({ ...live, checks: live.checks.filter(({ title }) => title.includes(CALLED_BY[method] ?? 'none')) });
-}
-
-const failing = <S extends Reachable>(checks: readonly ConformCheck<S>[], subject: S): Promise<string[]> =>
-  failedIn({ kind: 'service', checks, prepares: 'it', prepare: async () => subject });
-
-async function failedIn<S extends Reachable>(live: Live<S>): Promise<string[]> {
-  const { checks } = await conform(live);
-  return checks.flatMap(({ state, reason = '' }) => (state === 'failed' ? [reason] : []));
 }

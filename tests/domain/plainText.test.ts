@@ -4,7 +4,7 @@ import { whyNotPlain } from '../../domain/plainText';
 import { sendCommand } from '../../client/commands';
 import { createRelease } from '../../client/releases';
 import type { Workflows } from '../../client/workflows';
-import { safe } from '../../cli/render/paint';
+import { safe } from '../../render/paint';
 import { run } from '../builders/cliWorld';
 import { artifact, manual } from '../builders/pipelineWorld';
 import { appOf, FakePipelines, standardDelivery, TOKEN } from '../builders/serverWorld';

@@ -12,7 +12,7 @@ describe('an address that people see', () => {
     ['${HOOKS}/s3cret', '${HOOKS}/…'],
     ['${HOOKS}.s3cret', '${HOOKS}/…'],
     ['mailto:s3cret@example.org', 'mailto:/…'],
-    ['s3cret', 'what is not an address'],
+    ['s3cret', 'an invalid address'],
   ])('says of %s no more than %s', (url, shown) => expect(shownUrl(url)).toBe(shown));
 
   test('is so in the words of others, too', () => {

@@ -59,11 +59,11 @@ describe('the platform section of the configuration', () => {
     };
     expect(parsed(platform, sealed).warnings).toEqual([
       'platform.admins: there is no group nobody under groups',
-      'platform.pipelines.0: it lets nobody do anything',
+      'platform.pipelines.0: it permits nothing',
       'platform.services.0.pushType: there is no push type twin',
       'platform.uses.0.names: there is no action-service build',
-      'platform.protection.0: it protects from nothing',
-      'platform.protection.0: it is by the names of pipelines (prod-*), and another pipeline may deploy to the same units past it; name its services',
+      'platform.protection.0: it requires nothing',
+      'platform.protection.0: it lists pipelines (prod-*), so another pipeline may deploy to the same units without it; name the services instead',
       `platform.pipelines.0.names: no pipeline can be called ${'a'.repeat(64)}`,
     ]);
   });
@@ -71,9 +71,7 @@ describe('the platform section of the configuration', () => {
   test('a rule that follows the names of pipelines alone is named, and none that names units', () => {
     const sealed = { seal: { keysEnv: 'KEYS' } };
     expect(parsed(CONFIG.platform, sealed).warnings).toEqual([
-      expect.stringMatching(
-        /^platform\.protection\.0: it is by the names of pipelines \(prod-\*\).*name its services$/,
-      ),
+      expect.stringMatching(/^platform\.protection\.0: it lists pipelines \(prod-\*\).*name the services instead$/),
     ]);
     const services = [{ pushType: 'twine', units: ['prod-*'] }];
     const protection = CONFIG.platform.protection.map((rule) => ({ ...rule, services }));

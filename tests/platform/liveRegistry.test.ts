@@ -45,7 +45,7 @@ test.each([
   live.look();
   expect(live.current().groups).toEqual({ storage: ['user:alice'] });
   expect(live.getState().problem).toMatch(/not a valid configuration|is empty/);
-  expect(said).toEqual([expect.stringContaining('what it said before counts until it is fixed')]);
+  expect(said).toEqual([expect.stringContaining('the previous configuration stays in use until it is fixed')]);
   write('groups: {}');
   live.look();
   expect([live.getState().problem, live.current().groups]).toEqual([null, {}]);
@@ -76,10 +76,7 @@ test('a setting that a process cannot exchange stays as it started, and the log 
   live.look();
   expect([live.current().slots, live.current().scripts.enabled]).toEqual([before, false]);
   expect(live.current().groups).toEqual({ storage: ['user:bob'] });
-  expect(said).toEqual([
-    `${file} was read again`,
-    'what it changes of scripts and slots takes effect at the next start',
-  ]);
+  expect(said).toEqual([`${file} was read again`, 'its changes of scripts and slots take effect at the next start']);
   write('slots: { effects: 10 }');
   live.look();
   expect(said.slice(2)).toEqual([`${file} was read again`]);

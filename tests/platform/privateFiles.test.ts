@@ -15,9 +15,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { filesIn } from '../../config/proxy/files';
 import { closeFolder } from '../../platform/ownFolder';
-import { writePrivate } from '../../platform/privateFile';
-import { markOf } from '../../runner/mark';
-import { clearWorkplaces, openWorkplace } from '../../runner/workplace';
+import { replaceFileSync } from '../../sdk/replaceFile';
+import { markOf } from '../../sandbox/mark';
+import { clearWorkplaces, openWorkplace } from '../../sandbox/workplace';
 
 const home = mkdtempSync(join(tmpdir(), 'conveyor-private-'));
 afterAll(() => rmSync(home, { recursive: true, force: true }));
@@ -28,7 +28,7 @@ describe('a file with a secret', () => {
   test('is readable for its user alone, also where one was there that others could read', () => {
     const file = join(home, 'secret');
     writeFileSync(file, 'old', { mode: 0o644 });
-    writePrivate(file, 'new');
+    replaceFileSync(file, 'new', { mode: 0o600 });
     expect([readFileSync(file, 'utf8'), statSync(file).mode & 0o777]).toEqual(['new', 0o600]);
   });
 
@@ -36,7 +36,7 @@ describe('a file with a secret', () => {
     const [file, elsewhere] = [join(home, 'linked'), join(home, 'elsewhere')];
     writeFileSync(elsewhere, 'theirs');
     symlinkSync(elsewhere, file);
-    writePrivate(file, 'new');
+    replaceFileSync(file, 'new', { mode: 0o600 });
     expect([readFileSync(elsewhere, 'utf8'), lstatSync(file).isSymbolicLink()]).toEqual(['theirs', false]);
   });
 });

@@ -55,6 +55,19 @@ describe('the registry of extensions', () => {
       expect(errorOf(() => etcdOf(etcd))).toMatch('config.repositories.flags.etcd: expected the URL of an etcd');
   });
 
+  test('a repository of configuration lists who may propose which paths', () => {
+    const pathsOf = (paths: unknown) =>
+      parseRegistry({ config: { repositories: { flags: { git: '/srv/flags.git', paths } } } }, {}).configRepositories[0]
+        ?.paths;
+    const rule = { names: ['feed/', 'models/*', 'a.yaml'], by: ['group:feeds'] };
+    expect(pathsOf([rule])).toEqual([rule]);
+    expect(errorOf(() => pathsOf([{ ...rule, names: ['/feed'] }]))).toMatch(
+      'config.repositories.flags.paths.0.names.0: expected a path such as feed/limits',
+    );
+    expect(errorOf(() => pathsOf([]))).toMatch('config.repositories.flags.paths: expected at least one rule');
+    expect(errorOf(() => pathsOf([{ ...rule, by: [] }]))).toMatch('expected at least one principal');
+  });
+
   describe('a store of configuration is entered', () => {
     const storeOf = (etcd: unknown, env = {}) => {
       const registry = parseRegistry(
@@ -102,8 +115,8 @@ describe('the registry of extensions', () => {
     test('without one, a store on another machine is warned of, and one on this machine is not', () => {
       expect(storeOf('http://127.0.0.1:2379,http://localhost:2380').warnings).toEqual([]);
       expect(storeOf('http://127.0.0.1:2379,http://b:2379').warnings).toEqual([
-        'config.repositories.flags.etcd: without a user, whoever reaches the store changes what hosts read (docs/guides/secure.md)',
-        'config.repositories.flags.etcd: without a signingKey, hosts believe whatever the store holds (docs/guides/secure.md)',
+        'config.repositories.flags.etcd: without a user, any process that reaches the store can change what hosts read (docs/guides/secure.md)',
+        'config.repositories.flags.etcd: without a signingKey, hosts trust any content of the store (docs/guides/secure.md)',
       ]);
     });
   });
@@ -119,7 +132,7 @@ describe('the registry of extensions', () => {
   test('an extension that is not configured is named together with those that are', () => {
     const registry = parseRegistry({ extensions: [twine] }, {});
     expect(errorOf(() => registry.find('push-type', 'hosts'))).toMatch(
-      /^unknown-extension: no push-type called hosts.*knows twine/,
+      /^unknown-extension: no push-type called hosts.*lists twine/,
     );
   });
 

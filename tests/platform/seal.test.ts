@@ -114,11 +114,11 @@ describe('the keys of the configuration', () => {
   test('leave no way around the rules of the platform without a warning', () => {
     const warnings = (config: object) => parseRegistry(config, { KEYS: `a:${secret}` }).warnings;
     expect(warnings({ platform: { admins: ['user:alice'] } })).toEqual([
-      'platform: without seal, whoever reaches Temporal goes around these rules (docs/guides/secure.md)',
+      'platform: without seal, any process that reaches Temporal bypasses these rules (docs/guides/secure.md)',
     ]);
     expect(warnings({ platform: { admins: ['user:alice'] }, ...section })).toEqual([]);
     expect(warnings({ seal: { ...section.seal, unsealed: 'accept' } })).toEqual([
-      'seal.unsealed: accept: whoever reaches Temporal is believed, whatever they say',
+      'seal.unsealed: accept: any process that reaches Temporal is trusted',
     ]);
     expect(warnings({})).toEqual([]);
   });

@@ -18,6 +18,7 @@ import { recordBugs } from './recordBugs';
 import { recordDeploys, recordLarge } from './recordDeploy';
 import { recordExamination } from './recordExamination';
 import { HASTY, recordFreshness } from './recordFreshness';
+import { recordKept } from './recordKept';
 import { recordLateLook } from './recordLateLook';
 import { recordLanding, recordLandingContinued, withRepository } from './recordLanding';
 import { recordModel, recordRerun } from './recordModel';
@@ -27,7 +28,7 @@ import { recordWaitsForCanary } from './recordWaitsForCanary';
 /**
  * Records the histories that replay.test.ts replays, from real runs on real servers. By hand, when there is a new kind of
  * run, after `npm run build`:
- *   CONVEYOR_TEST_TEMPORAL_CLI=$(./temporal-dev.sh --install-only) npx jiti tests/replay/record.ts [fan-out|together|held|paused-shown|refused|sweeps|model|rerun|deploys|large|continued|landing|bugs|late-look|canary|freshness|across|across-many|early|reverts|examination]
+ *   CONVEYOR_TEST_TEMPORAL_CLI=$(./temporal-dev.sh --install-only) npx jiti tests/replay/record.ts [fan-out|together|held|paused-shown|refused|sweeps|model|rerun|deploys|large|continued|landing|bugs|late-look|canary|freshness|across|across-many|early|reverts|examination|kept]
  * What was recorded once is kept as it is for ever: a file that exists is never written again.
  */
 const PATIENT: Given['deploy'] = {
@@ -274,6 +275,7 @@ async function recordAll(stack: Stack, folder: string): Promise<void> {
   await recordEarly(stack, save);
   await recordReverts(stack, save);
   await recordExamination(stack, save);
+  await recordKept(stack, save);
 }
 
 async function recordAllContinued(stack: Stack, folder: string): Promise<void> {
@@ -306,6 +308,7 @@ const PARTS: Readonly<Record<string, Play>> = {
   early: (stack) => recordEarly(stack, save),
   reverts: (stack) => recordReverts(stack, save),
   examination: (stack) => recordExamination(stack, save),
+  kept: (stack) => recordKept(stack, save),
 };
 
 /** Among these, those with short histories. */

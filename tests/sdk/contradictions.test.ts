@@ -22,10 +22,10 @@ describe('the progress of an update', () => {
     [
       'a number past all that can be counted',
       { updated: 2 ** 53, live: 2 ** 53, targeted: 2 ** 53 },
-      'units.0.targeted',
+      'units.0.targeted: Too big: expected int to be <=9007199254740991 (it is 9007199254740992)',
     ],
-    ['fewer than none', { live: -1 }, 'units.0.live'],
-    ['a fraction', { live: 0.5 }, 'units.0.live'],
+    ['fewer than none', { live: -1 }, 'units.0.live: Too small: expected number to be >=0 (it is -1)'],
+    ['a fraction', { live: 0.5 }, 'units.0.live: Invalid input: expected int, received number (it is 0.5)'],
   ])('is not believed with %s', async (_, counts, sentence) => {
     expect(await check([progress(counts)])).toContain(sentence);
   });
@@ -65,7 +65,11 @@ describe('outdated tasks', () => {
   const check = (units: object[]) => wrongIn(pushTypeProtocol, 'needsPush', { targets }, { units });
 
   test.each<[string, object[], string]>([
-    ['fewer than none', [{ id: 'x', size: 3, outdated: -1 }], 'units.0.outdated'],
+    [
+      'fewer than none',
+      [{ id: 'x', size: 3, outdated: -1 }],
+      'units.0.outdated: Too small: expected number to be >=0 (it is -1)',
+    ],
     ['a unit that was not asked for', [{ id: 'y', size: 3, outdated: 0 }], 'units.0.id: y was not asked for'],
     ['a unit twice', ['x', 'x'].map((id) => ({ id, size: 3, outdated: 0 })), 'units.1.id: x appears twice'],
   ])('is not believed with %s', async (_, units, sentence) => {
@@ -122,12 +126,12 @@ describe.each<[string, Protocol, string, object]>([
       [evidence({ start: NOW, end: NOW - 1 })],
       'deploy.checks.0.window.start',
     ],
-    ['fewer samples than none', [], [evidence(undefined, { samples: -1 })], 'deploy.checks.0.samples'],
+    ['fewer samples than none', [], [evidence(undefined, { samples: -1 })], 'expected number to be >=0 (it is -1)'],
     [
       'tasks that had some samples, and none of them',
       [{ id: 'x', checks: [evidence(undefined, { samples: 0 })] }],
       [],
-      'units.0.checks.0.samples: 0 of 1 tasks that had some',
+      'units.0.checks.0.samples: 0 of 1 task that had some',
     ],
     ['samples of no task', [], [evidence(undefined, { tasks: 0 })], 'deploy.checks.0.tasks: 0 gave 3 samples'],
   ])('is not believed with %s', async (__, units, deploy, sentence) => {

@@ -88,7 +88,7 @@ describe('answers of an action service', () => {
       { state: 'succeeded', progress: 0.4 },
       'progress: a run that succeeded has progress 1, not 0.4',
     ],
-    ['more than all', { state: 'running', progress: 1.5 }, 'progress'],
+    ['more than all', { state: 'running', progress: 1.5 }, 'progress: Too big: expected number to be <=1 (it is 1.5)'],
     ['an output twice', outputs(made('kv', '1'), made('kv', '2')), 'outputs.1.name: kv appears twice'],
     ['a digest that is none', outputs(made('kv', '1', { digest: 'sha256:zz' })), 'outputs.0.digest: sha256:zz is no'],
   ])('is not believed with %s', async (_, answer, sentence) => {
@@ -107,21 +107,29 @@ describe('answers of an action service', () => {
 });
 
 describe('the samples of a data source', () => {
-  const check = (series: unknown, selector: object = { unit: 'x', tasks: ['a', 'b'] }) =>
-    wrongIn(dataSourceProtocol, 'query', { metric: 'm', selector, start: 0, end: 9, step: 1 }, { series } as object);
+  const ask = (answer: object | string, selector: object = { unit: 'x', tasks: ['a', 'b'] }) =>
+    wrongIn(dataSourceProtocol, 'query', { metric: 'm', selector, start: 0, end: 9, step: 1 }, answer);
+  const check = (series: object[], selector?: object) => ask({ series }, selector);
   const of = (task: string, ...points: number[][]) => ({ labels: { task }, points });
 
   test.each<[string, object[], string]>([
     ['a task twice', [of('a'), of('a')], 'series.1.labels.task: a appears twice'],
     ['a task that was not asked for', [of('c')], 'series.0.labels.task: c was not asked for'],
-    ['a time that is none', [{ labels: {}, points: [[null, 5]] }], 'series.0.points.0.0'],
+    [
+      'a time that is none',
+      [{ labels: {}, points: [[null, 5]] }],
+      'series.0.points.0.0: Invalid input: expected number, received null (it is null)',
+    ],
+    ['a point without a value', [{ labels: {}, points: [[1]] }], '(it is [1])'],
   ])('are not believed with %s', async (_, series, sentence) => {
     expect(await check(series)).toContain(sentence);
   });
 
-  test('are not believed with a number past all that can be counted', async () => {
-    const text = '{"series":[{"labels":{"task":"a"},"points":[[1,1e999]]}]}';
-    expect(await check((JSON.parse(text) as { series: unknown }).series)).toContain('series.0.points.0.1');
+  test.each([
+    ['1e999', 'series.0.points.0.1: Invalid input: expected number, received Infinity (it is Infinity)'],
+    ['NaN', 'body: not JSON: {"series":[{"labels":{"task":"a"},"points":[[1,NaN]]}]}'],
+  ])('are not believed with a value that no number has: %s', async (value, sentence) => {
+    expect(await ask(`{"series":[{"labels":{"task":"a"},"points":[[1,${value}]]}]}`)).toContain(sentence);
   });
 
   test('are believed in part, in any order, and of one task without its name', async () => {
@@ -156,7 +164,7 @@ describe('names of a dependency graph', () => {
     ['another revision', [{ ...row, revision: '5' }], 'affected.0.target: //kv:server at 5 was not asked for'],
     ['what is too deep', [{ ...row, depth: 15 }], 'affected.0.depth: 15 is more than the 14 asked for'],
     ['a path from elsewhere', [{ ...row, path: ['//x', '//lib:rpc'] }], 'affected.0.path: it does not lead'],
-    ['a path to elsewhere', [{ ...row, path: ['//kv:server', '//x'] }], 'does not lead from //kv:server to //lib:rpc'],
+    ['a path to elsewhere', [{ ...row, path: ['//kv:server', '//x'] }], 'to //lib:rpc in 1 steps: //kv:server > //x'],
     ['a path longer than its depth', [{ ...row, depth: 0 }], 'affected.0.path'],
   ])('is not believed with %s', async (_, affected, sentence) => {
     expect(await check(...affected)).toContain(sentence);

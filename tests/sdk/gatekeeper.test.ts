@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { checkoutPage, gatesIn } from '../../examples/gatekeeper/shop';
 import { createGatekeeper, type GatekeeperOptions } from '../../sdk/gatekeeper/gatekeeper';
 import type { GateUser } from '../../domain/gatekeeper/project';
+import { toContext } from '../../domain/gatekeeper/flagd';
 import { GATE_LIMITS } from '../../domain/limits';
 
 const everybody = { rules: [{ name: 'all', if: [], pass: 1 }] };
@@ -103,6 +104,17 @@ test('explains which rule decided', () => {
     ...{ pass: true, rule: 'rules[0]', why: 'rules[0] lets 100 % pass, and this user is among them' },
   });
   expect(gates.explain('other', user).why).toBe('there is no project other');
+});
+
+test('a time of creation that is no number closes the gates that ask for it, is counted, and explained', () => {
+  const old = { name: 'old', if: [{ restraint: 'new-user', days: 7, not: true }], pass: 1 };
+  const { gates } = givenGates({ [AT]: { rules: [old] } });
+  const wrong = { ...user, createdAt: '2026-11-01T00:00:00Z' as never };
+  expect([gates.check('checkout', wrong), gates.counts.undecided]).toEqual([false, 1]);
+  expect(gates.explain('checkout', wrong).why).toBe(
+    'old cannot be decided: createdAt of the user is not a number of ms since the epoch',
+  );
+  expect(() => toContext(wrong)).toThrow('createdAt of a user is ms since the epoch, got "2026-11-01T00:00:00Z"');
 });
 
 test('names the task of a user by the rule that they fall under, in and outside of what is deployed', () => {

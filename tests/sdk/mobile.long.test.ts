@@ -11,6 +11,7 @@ import {
 } from '../../sdk';
 
 const HOUR = 3_600_000;
+const NO_NEWS = '{"configs":[],"unknownSchemas":[]}';
 const VOIP: MobileContext = {
   echo: { type: 'boolean', default: false },
   bitrate: { type: 'integer', default: 16 },
@@ -95,20 +96,63 @@ test('only what changed comes back: a pull without news brings no values', async
   const alice = client('alice');
   await alice.pull();
   await alice.pull();
-  expect(world.bytes).toBe('{"configs":[],"unknownSchemas":[]}'.length);
+  expect(world.bytes).toBe(NO_NEWS.length);
   world.configs['voip'] = { limits: { bitrate: 64 } };
   await alice.pull();
   expect(valuesOf(alice)).toEqual([true, 64, 'hello']);
 });
 
-test('an old version of an app gets the fields that it knows, in its types', async () => {
-  const { client } = givenMobile();
+test('an old version of an app gets the fields that it knows, in its types, and only once', async () => {
+  const { client, world } = givenMobile();
   const old = client('alice', {
     contexts: { voip: { bitrate: { type: 'text', default: 'low' }, echo: { type: 'boolean', default: false } } },
   });
   await old.pull();
-  expect(old.get('voip', 'echo')).toBe(true);
-  expect(old.get('voip', 'bitrate')).toBe('low');
+  const known = (): unknown[] => [old.get('voip', 'echo'), old.get('voip', 'bitrate')];
+  expect(known()).toEqual([true, 'low']);
+  world.now += HOUR;
+  await old.pull();
+  expect([known(), world.bytes]).toEqual([[true, 'low'], NO_NEWS.length]);
+  expect(old.age('voip', 'echo')).toBe(0);
+  world.open.clear();
+  await old.pull();
+  expect(known()).toEqual([false, 'low']);
+});
+
+test('a field whose source is gone does not bring the others again at every pull, and comes back with its source', async () => {
+  const { client, world } = givenMobile();
+  const alice = client('alice');
+  await alice.pull();
+  const { voip } = world.configs;
+  delete world.configs['voip'];
+  for (const isNews of [true, false, false]) {
+    world.now += HOUR;
+    await alice.pull();
+    expect([valuesOf(alice), world.bytes > NO_NEWS.length]).toEqual([[true, 32, 'hello'], isNews]);
+  }
+  expect([alice.age('voip', 'bitrate'), alice.age('voip', 'greeting')]).toEqual([3 * HOUR, 0]);
+  const { cache } = alice;
+  const again = client('alice', { cache: { load: () => cache.text, save: () => undefined } });
+  await again.pull();
+  expect(world.bytes).toBe(NO_NEWS.length);
+  world.configs['voip'] = voip;
+  await alice.pull();
+  expect([valuesOf(alice), alice.age('voip', 'bitrate')]).toEqual([[true, 32, 'hello'], 0]);
+});
+
+test('a cache of an earlier version of the library is used, and completed by one pull', async () => {
+  const { client, world } = givenMobile();
+  const alice = client('alice');
+  await alice.pull();
+  const kept = JSON.parse(alice.cache.text ?? '') as { voip: { at?: number } };
+  delete kept.voip.at;
+  world.now += HOUR;
+  const again = client('alice', { cache: { load: () => JSON.stringify(kept), save: () => undefined } });
+  expect(valuesOf(again)).toEqual([true, 32, 'hello']);
+  await again.pull();
+  expect(again.age('voip', 'echo')).toBe(0);
+  await again.pull();
+  expect(world.bytes).toBe(NO_NEWS.length);
 });
 
 test('a field is remapped from a gate to a constant without any client', async () => {

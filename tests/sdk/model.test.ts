@@ -129,7 +129,7 @@ test('a model whose pieces are right and whose digest is not is refused', async 
   const digest = 'd'.repeat(64);
   const source = await world.sourceOf({ ...odd.pack, digest }, odd.file);
   await world.commit({ ...odd.pack, digest, source });
-  const why = `its pieces make a file of the digest ${odd.pack.digest}, and not ${digest}`;
+  const why = `its pieces make a file with the digest ${odd.pack.digest}, not ${digest}`;
   await world.acknowledgedAs({ h1: `refused: config-proxy: the value of ${FEED} names no package: ${why}` });
   await app.lives(1);
   expect(app.memory.equals(good.data)).toBe(true);

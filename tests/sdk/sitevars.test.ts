@@ -15,7 +15,7 @@ test('one that deviates is not, until a person says that it is meant', async () 
   const shop = shopSitevars(port);
   await expect(shop.propose('motd', 7, { message })).rejects.toMatchObject({
     code: 'sitevar-deviates',
-    message: 'motd is not what it always was: it was a text so far, and is a number now',
+    message: 'motd deviates from its past values: it was a text so far, and is a number now',
   });
   expect(await port.history('motd')).toHaveLength(2);
   expect(await shop.propose('motd', 7, { message, anyway: true })).toBe('motd@3');

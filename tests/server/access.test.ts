@@ -71,7 +71,7 @@ describe('who may come in through the HTTP front end', () => {
       { tokens: [token('service:ci', 'A'), token('user:alice', 'SAME')] },
       /A and SAME hold the same secret/,
     ],
-    ['one variable for two', { tokens: [token('service:ci', 'A'), token('user:alice', 'A')] }, /A stands twice/],
+    ['one variable for two', { tokens: [token('service:ci', 'A'), token('user:alice', 'A')] }, /A is listed twice/],
     [
       'a token that signs webhooks',
       { tokens: [token('service:ci', 'A')], webhooks: { github: { secretEnv: 'SAME' } } },

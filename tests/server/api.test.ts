@@ -68,8 +68,8 @@ describe('a release that is asked for over HTTP', () => {
 
   test.each<[what: string, init: RequestInit, status: number, says: RegExp]>([
     ['without a token', post({ artifacts }, {}), 401, /unauthorized.*no bearer token/],
-    ['with a wrong token', post({ artifacts }, { authorization: 'Bearer guess' }), 401, /none of the configured/],
-    ['with half a token', post({ artifacts }, { authorization: `Bearer ${TOKEN.slice(0, 5)}` }), 401, /none of the/],
+    ['with a wrong token', post({ artifacts }, { authorization: 'Bearer guess' }), 401, /not one of the configured/],
+    ['with half a token', post({ artifacts }, { authorization: `Bearer ${TOKEN.slice(0, 5)}` }), 401, /not one of the/],
     ['with another scheme', post({ artifacts }, { authorization: `Basic ${TOKEN}` }), 401, /no bearer token/],
     ['that is not JSON', post('{'), 400, /not JSON/],
     [
@@ -85,13 +85,20 @@ describe('a release that is asked for over HTTP', () => {
       400,
       /artifacts\.0\.version/,
     ],
-    ['with an actor of its own', post({ artifacts, actor: 'user:alice' }), 400, /actor/],
     [
-      'with two keys',
-      post({ artifacts, idempotencyKey: 'a' }, { ...BEARER, 'idempotency-key': 'b' }),
+      'with a sequence that gives no order',
+      post({ artifacts: [{ name: 'source', version: '12', metadata: { sequence: 'twelve' } }] }),
       400,
-      /different/,
+      /invalid-text.*sequence, of the artifact source.*is not a whole number from 0 on/,
     ],
+    [
+      'with a time of its commit that is none',
+      post({ artifacts: [{ name: 'source', version: '12', metadata: { committedAt: 'last Friday' } }] }),
+      400,
+      /invalid-text.*committedAt, of the artifact source.*is not a time such as 2026-11-27T09:30:00Z/,
+    ],
+    ['with an actor of its own', post({ artifacts, actor: 'user:alice' }), 400, /actor/],
+    ['with two keys', post({ artifacts, idempotencyKey: 'a' }, { ...BEARER, 'idempotency-key': 'b' }), 400, /differ/],
     ['that is too large', post({ artifacts, x: 'x'.repeat(1_048_577) }), 413, /1 MiB/],
   ])('%s is answered as such', async (_what, init, status, says) => {
     const pipelines = new FakePipelines();
@@ -149,10 +156,15 @@ describe('a pipeline over HTTP', () => {
 
   test.each<[what: string, init: RequestInit, status: number, says: RegExp]>([
     ['without a token', put(spec, {}), 401, /unauthorized/],
-    ['of another name', put({ ...spec, pipeline: 'other' }), 400, /the address says kvstore, the body other/],
+    ['of another name', put({ ...spec, pipeline: 'other' }), 400, /the address names kvstore, the body other/],
     ['that is none', put({ pipeline: 'kvstore' }), 400, /owners/],
     ['that lint refuses', put({ ...spec, mutex: {}, actions: twice(spec) }), 400, /no action nobody/],
-    ['that is not a spec inside', put({ ...spec, actions: { deploy: { type: 'deploy' } } }), 400, /not a spec/],
+    [
+      'that is not a spec inside',
+      put({ ...spec, actions: { deploy: { type: 'deploy' } } }),
+      400,
+      /not a stored pipeline spec/,
+    ],
     ['that is too large', put({ ...spec, description: 'x'.repeat(70_000) }), 413, /the pipeline as a whole/],
     ['with 4,000 actions', put({ ...spec, actions: manyActions() }), 413, /over-limit/],
   ])('%s is refused, and starts nothing', async (_what, init, status, says) => {

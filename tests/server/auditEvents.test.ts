@@ -70,7 +70,7 @@ test.each([
     await hold(2);
     await again.run();
     expect(subjects(taken)).toEqual(['kvstore/1', 'kvstore/1', 'kvstore/2']);
-    expect(said).toEqual([expect.stringMatching(/^audit: .*audit\.sent\.json.* all of the records are sent again$/)]);
+    expect(said).toEqual([expect.stringMatching(/^audit: .*audit\.sent\.json.* all records are sent again$/)]);
     expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({ changes: 2, refusals: 0 });
     await audit.close();
   },

@@ -103,7 +103,7 @@ describe('the log of the audit', () => {
     await log.append(held(2));
     await log.close();
     expect(records().map(({ operation }) => operation)).toEqual(['hold', 'hold', 'audit']);
-    expect(records().at(-1)?.result).toContain('25 bytes of a record that was never whole');
+    expect(records().at(-1)?.result).toContain('25 bytes of an incomplete record');
     expect(readFileSync(join(folder, 'audit.torn.txt'), 'utf8')).toContain('user:al');
     expect((await verifyChain(file(), 'changes')).broken).toBeNull();
   });
@@ -175,7 +175,7 @@ describe('the log of the audit', () => {
     await next.append(held(4));
     await next.close();
     expect(records().map(({ result }) => result)).toContainEqual(
-      'the note of its ends was missing: records after 1 may be, too',
+      'the note of its ends was missing: records after 1 may be missing, too',
     );
   });
 
@@ -195,7 +195,7 @@ describe('the log of the audit', () => {
     const [one, other] = [logOf(), logOf()];
     await one.append(held(1));
     await other.append(held(2));
-    await expect(one.append(held(3))).rejects.toThrow(/another process writes/);
+    await expect(one.append(held(3))).rejects.toThrow(/another process wrote/);
     await Promise.all([one.close(), other.close()]);
   });
 });

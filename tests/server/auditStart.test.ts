@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { sha256 } from '../../platform/audit/files';
+import { sha256 } from '../../sdk/digest';
 import { LiveRegistry } from '../../platform/liveRegistry';
 import { startAudit } from '../../server/audit/start';
 

@@ -143,6 +143,31 @@ describe('who may propose', () => {
     expect(await asked('user:eve')).toMatchObject({ allowed: false, by: null });
   });
 
+  test('a proposal is refused with the path that its author may not change and the right that takes, and else made', async () => {
+    const paths = [
+      { names: ['feed/'], by: ['service:ci'] },
+      { names: ['ads/'], by: ['group:feeds'] },
+    ];
+    const { it, propose, app } = await configServer({ groups, policy }, { owners: ['user:root'], paths });
+    const both = await propose({ message: 'Tune both', values: { 'feed/a': 1, 'ads/b': 1 } });
+    expect([both.status, both.body.error]).toMatchObject([
+      403,
+      {
+        code: 'not-permitted',
+        message:
+          'service:ci may not change ads/b.json: config.repositories.flags.paths.1 (ads/) lets group:feeds (user:alice)',
+      },
+    ]);
+    expect(await it.repository.changes(10)).toEqual([]);
+    expect((await propose({ message: 'Tune it', values: { 'feed/a': 1 } })).status).toBe(201);
+    const can = async (what: string) => {
+      const body = JSON.stringify({ who: 'service:ci', verb: 'propose', what });
+      return (await (await app.request('/v1/can', { method: 'POST', headers: BEARER, body })).json()) as object;
+    };
+    expect(await can('flags/feed/a')).toMatchObject({ allowed: true, by: 'config.repositories.flags.paths.0.by' });
+    expect(await can('flags/ads/b')).toMatchObject({ allowed: false });
+  });
+
   test('a proposal of an owner is recorded with the rule and the version', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'conveyor-audit-'));
     const options = { file: join(folder, 'audit.jsonl'), server: 'front-1', keepMs: 86_400_000 };

@@ -120,7 +120,7 @@ describe('a token identifies no caller', () => {
     [
       'that nobody signed',
       async () => new UnsecuredJWT({ iss: issuer, aud: 'conveyor', exp: NOW + 300, ...ALICE }).encode(),
-      'good',
+      'valid',
     ],
     [
       'that was signed by the public key as if it were a secret',
@@ -128,7 +128,7 @@ describe('a token identifies no caller', () => {
         new SignJWT({ iss: issuer, aud: 'conveyor', exp: NOW + 300, ...ALICE })
           .setProtectedHeader({ alg: 'HS256', kid: 'k1' })
           .sign(Buffer.from(JSON.stringify(published[0]))),
-      'good',
+      'valid',
     ],
     [
       'of which a claim was changed',
@@ -137,7 +137,7 @@ describe('a token identifies no caller', () => {
           /\.[^.]+\./,
           `.${Buffer.from(JSON.stringify({ iss: issuer, aud: 'conveyor', exp: NOW + 300, sub: 'bob' })).toString('base64url')}.`,
         ),
-      'good',
+      'valid',
     ],
     ['whose name is none', () => token({ sub: 'alice;drop' }), 'user:{sub}'],
   ])('%s', async (_, made, why) => {
@@ -202,7 +202,7 @@ test.each([
   [
     'one name for whoever comes',
     { issuer: 'https://id.example.com', audience: 'x', principal: 'service:ci' },
-    'which claims',
+    'required claims',
   ],
 ])('a configuration with %s is refused', (_, signIn, why) =>
   expect(() => parseRegistry({ signIn: [signIn] }, {})).toThrow(why),

@@ -17,7 +17,7 @@ test.each([
   ['that a proxy sends on', 'http://127.0.0.1:4500', { forwarded: 'for=203.0.113.7' }],
 ])('a request %s needs a token, unless the configuration opens reading to all', async (_what, origin, headers) => {
   const refused = await look(origin, {}, headers);
-  expect([refused.status, await refused.text()]).toEqual([401, expect.stringContaining('only this machine may look')]);
+  expect([refused.status, await refused.text()]).toEqual([401, expect.stringContaining('only this machine may read')]);
   expect((await look(origin, {}, { ...headers, ...BEARER })).status).toBe(200);
   expect((await look(origin, {}, { ...headers, authorization: 'Bearer guessed' })).status).toBe(401);
   expect((await look(origin, { access: { ...ACCESS, reads: 'open' } }, headers)).status).toBe(200);

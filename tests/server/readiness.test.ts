@@ -1,10 +1,11 @@
 import type { ReadinessPart } from '../../client/api';
+import type { CertificateLook } from '../../domain/certificates';
 import { appOf, FakePipelines, NOW_MS } from '../builders/serverWorld';
 
 const part = (name: ReadinessPart['name'], ok: boolean): ReadinessPart => ({ name, ok, detail: 'so it is' });
 
 /** A server whose looks at what Temporal stores end when the test says so. */
-function world({ temporal = true } = {}) {
+function world({ temporal = true, certificates = [] as readonly CertificateLook[] } = {}) {
   const pipelines = new FakePipelines();
   const looks = { parts: 0, stored: [] as ((why: string | Error | undefined) => void)[] };
   let nowMs = NOW_MS;
@@ -18,6 +19,7 @@ function world({ temporal = true } = {}) {
     },
     whyNothingIsStored: () =>
       new Promise((resolve, reject) => looks.stored.push((why) => (why instanceof Error ? reject(why) : resolve(why)))),
+    certificates: () => Promise.resolve(certificates),
     now: () => nowMs,
   });
   return {
@@ -53,8 +55,17 @@ test('a Temporal server that answers and stores nothing makes a server unready o
   later(10_000);
   expect(await ready()).toMatchObject({ status: 503, writes: why });
   await stored(undefined);
-  expect(await ready()).toMatchObject({ status: 200, writes: 'stores what it is given' });
+  expect(await ready()).toMatchObject({ status: 200, writes: 'stores data' });
   expect(await metric('writes')).toBe('1');
+});
+
+test('a Temporal server that is away is reported with the certificate that has ended', async () => {
+  const until = new Date(NOW_MS - 60_000).toISOString();
+  const look = { at: '/etc/conveyor/client.pem', from: '2026-01-01T00:00:00.000Z', until, trouble: null };
+  const uses = ['client certificate for Temporal', 'client certificate for the store of feed'];
+  const { ready } = world({ temporal: false, certificates: uses.map((use) => ({ use, ...look })) });
+  const temporal = `so it is; client certificate for Temporal ended at ${until}: /etc/conveyor/client.pem`;
+  expect(await ready()).toMatchObject({ status: 503, temporal });
 });
 
 test('a silent Temporal server leaves unknown whether it stores anything', async () => {

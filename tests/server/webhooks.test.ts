@@ -120,7 +120,7 @@ describe('a push that GitHub delivers', () => {
   });
 
   test.each<[what: string, payload: object | string, options: GithubOptions, status: number, says?: RegExp]>([
-    ['signed with another secret', pushOf(1), { secret: 'guess' }, 401, /does not fit the body/],
+    ['signed with another secret', pushOf(1), { secret: 'guess' }, 401, /does not match the body/],
     [
       'whose body was changed afterwards',
       pushOf(1),
@@ -305,7 +305,7 @@ describe('a Standard Webhooks delivery', () => {
     ],
     ['signed with several secrets of which we know one', { keys: ['other', SECRET] }, [SECRET], 202],
     ['signed with one of several that we know', { keys: ['new'] }, [SECRET, 'new'], 202],
-    ['signed with another secret', { keys: ['guess'] }, [SECRET], 401, /no v1 signature .* fits the body/],
+    ['signed with another secret', { keys: ['guess'] }, [SECRET], 401, /no v1 signature .* matches the body/],
     ['signed with nothing, to a server whose secret holds nothing', { keys: [''] }, ['whsec_'], 401],
     ['signed for another id', { id: 'a', headers: { 'webhook-id': 'b' } }, [SECRET], 401],
     ['from just now, by a clock that is a little slow', { atMs: NOW_MS - 290_000 }, [SECRET], 202],

@@ -2,27 +2,14 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import * as path from 'node:path';
 import * as ts from 'typescript';
 
+/** Those that have walls. */
+// eslint-disable-next-line @typescript-eslint/no-require-imports -- the table is plain JavaScript without types
+export const { FOLDERS } = require('../../tools/eslint/layers') as { FOLDERS: readonly string[] };
+
 export const ROOT = path.resolve(__dirname, '../..');
 
 /** Where code that runs lives; `scripts` and `tools` are JavaScript. */
-const RUNNING = [
-  'domain',
-  'workflows',
-  'activities',
-  'runner',
-  'workers',
-  'client',
-  'server',
-  'cli',
-  'config',
-  'sdk',
-  'platform',
-  'simulator',
-  'examples',
-  'scripts',
-  'tools',
-  'bin',
-];
+const RUNNING = [...FOLDERS, 'scripts', 'tools', 'bin'];
 
 /** A parsed file; `name` is relative to the checkout. */
 export interface Source {

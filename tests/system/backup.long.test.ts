@@ -132,7 +132,7 @@ test('a backup under load brings back all that had happened, on an empty machine
   await eventually('two are over', async () => endedOf(await releasesOf(stack, 'busy')).length >= 2);
   const before = endedOf(await releasesOf(stack, 'busy'));
   expect(before).toContain('1 succeeded');
-  expect(await backup('monday')).toMatchObject({ code: 0, stdout: expect.stringContaining('monday is whole') });
+  expect(await backup('monday')).toMatchObject({ code: 0, stdout: expect.stringContaining('monday is complete') });
   expect(readManifest(at('monday')).pausedMs).toBeGreaterThan(0);
 
   // The backup lacks a cancelled deploy, another version in its place, and more releases.

@@ -2,10 +2,10 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { DoctorCheck } from '../../cli/doctor/check';
 import { freePorts } from '../../cli/stack/ports';
-import { startFront, TOKEN, type Front } from './front';
-import { Processes, type Env, type Running } from './process';
+import { startFront, type Front } from './front';
+import { containing, lastKnown, Night, READY } from './night';
+import { Processes, type Running } from './process';
 import { startTemporal } from './server';
 import { given } from './service';
 import { Stack } from './stack';
@@ -17,18 +17,23 @@ import { eventually } from './waiting';
  */
 const processes = new Processes();
 const home = mkdtempSync(join(tmpdir(), 'conveyor-nights-'));
-let [port, temporal, stack, front] = [0] as unknown as [number, Running, Stack, Front];
+let [port, metricsPort] = [0, 0];
+let [temporal, stack, front] = [] as unknown as [Running, Stack, Front];
 let pipeline = '';
+let night: Night;
+
+const QUICK = { deploy: { phases: [], healthChecks: [], completion: { bake: '0s' } } };
 
 beforeAll(async () => {
-  [port = 0] = await freePorts(1);
+  [port = 0, metricsPort = 0] = await freePorts(2);
   temporal = await startTemporal(processes, { home, port, data: join(home, 'temporal.db') });
-  stack = await Stack.open({ temporal: `127.0.0.1:${port}` });
-  const shop = await given(stack, { deploy: { phases: [], healthChecks: [], completion: { bake: '0s' } } });
+  stack = await Stack.open({ temporal: `127.0.0.1:${port}`, env: { CONVEYOR_METRICS: `127.0.0.1:${metricsPort}` } });
+  const shop = await given(stack, QUICK);
   await shop.ships(2);
   await shop.ended(1);
   pipeline = shop.name;
   front = await startFront(stack);
+  night = new Night(stack, () => front);
 });
 afterAll(async () => {
   temporal.kill('SIGCONT');
@@ -38,64 +43,14 @@ afterAll(async () => {
   rmSync(home, { recursive: true, force: true });
 });
 
-interface Night {
-  readonly code: number | null;
-  /** The broken part, by its name. */
-  readonly broken: Readonly<Record<string, DoctorCheck>>;
-  readonly all: Readonly<Record<string, DoctorCheck>>;
-}
-
-/** A machine has what a development stack needs: only what runs can be broken. */
-async function doctor(more: Env = {}): Promise<Night> {
-  const cli = { TEMPORAL_CLI: process.env['CONVEYOR_TEST_TEMPORAL_CLI'] ?? '' };
-  const { code, stdout } = await stack.conveyor(['doctor', '-o', 'json'], { ...cli, ...more });
-  const { checks } = JSON.parse(stdout) as { checks: DoctorCheck[] };
-  const byName = (some: readonly DoctorCheck[]) => Object.fromEntries(some.map((check) => [check.name, check]));
-  return { code, broken: byName(checks.filter(({ state }) => state === 'missing')), all: byName(checks) };
-}
-
-/** The view of a person who has only a server. */
-const throughServer = () => doctor({ CONVEYOR_SERVER: front.url, CONVEYOR_TOKEN: TOKEN });
-
-/** The answer of `/readyz`: its status, what is not there, and what the metric says of that. */
-async function readyz() {
-  const answer = await fetch(`${front.url}/readyz`);
-  const { checks } = (await answer.json()) as { checks: { name: string; status: string; detail: string }[] };
-  const metrics = await (await fetch(`${front.url}/metrics`)).text();
-  return {
-    status: answer.status,
-    lacks: Object.fromEntries(checks.filter(({ status }) => status !== 'ok').map(({ name, detail }) => [name, detail])),
-    metric: [...metrics.matchAll(/^conveyor_ready\{check="(\w+)"\} 0$/gm)].map(([, check]) => check),
-  };
-}
-
-/** A command that needs Temporal, and what it says that is wrong. */
-async function holdFails() {
-  const { code, stderr } = await stack.conveyor(['hold', pipeline, '--reason', 'a bad night']);
-  const [error = '', hint = ''] = stderr.split('\n');
-  return { code, error, hint };
-}
+/** As the probes of Kubernetes, with much patience. */
+const PROBE_MS = 5_000;
 
 /** Temporal lists the polls of a worker that is gone, and two minutes after the last it counts as gone. */
 const LISTED_FOR_MS = 180_000;
 
-async function isUnready() {
-  const answer = await fetch(`${front.url}/readyz`);
-  const { checks } = (await answer.json()) as { checks: { name: string; status: string; detail: string }[] };
-  return answer.status === 503 ? checks.filter(({ status }) => status !== 'ok') : undefined;
-}
-
-const READY = { status: 200, lacks: {}, metric: [] };
-
-const isWell = () =>
-  eventually('all is well', async () => {
-    const { code, broken } = await doctor();
-    if (code !== 0) throw new Error(JSON.stringify(broken));
-    return true;
-  });
-
 test('on a good night doctor ends with 0, and says who answered', async () => {
-  const { code, broken, all } = await doctor();
+  const { code, broken, all } = await night.doctor();
   expect([code, broken]).toEqual([0, {}]);
   expect(all['workers']).toMatchObject({
     ...{ state: 'ok', how: null },
@@ -104,19 +59,22 @@ test('on a good night doctor ends with 0, and says who answered', async () => {
   expect(all['extensions']?.found).toMatch(
     /^\d+ extensions of \d+ answer the workers; not .* and .*, which no deploy has used$/,
   );
-  const behind = await throughServer();
+  const behind = await night.throughServer();
   expect([behind.code, behind.broken]).toEqual([0, {}]);
   expect(behind.all['workers']?.found).toMatch(/; one answered within /);
-  expect(await readyz()).toEqual(READY);
+  expect(await night.readyz()).toEqual(READY);
+  expect(await night.status(pipeline)).toMatchObject({ code: 0, error: '', shown: containing(pipeline) });
 });
 
 test('a worker that is frozen is named with what to do, and nothing else is blamed', async () => {
   const pid = stack.signalWorker('SIGSTOP');
   try {
     // Temporal has its polls for two minutes yet.
-    expect(await readyz()).toEqual(READY);
-    const [{ code, broken }, behind] = await Promise.all([doctor(), throughServer()]);
+    expect(await night.readyz()).toEqual(READY);
+    const looks = [night.doctor(), night.throughServer(), night.status(pipeline)] as const;
+    const [{ code, broken }, behind, status] = await Promise.all(looks);
     expect([code, Object.keys(broken)]).toEqual([1, ['workers']]);
+    expect(status).toEqual(lastKnown(pipeline, `no-worker: ${pipeline} exists, but no worker answers for it`));
     expect([behind.code, Object.keys(behind.broken)]).toEqual([1, ['workers']]);
     // It may have no poll open when the work comes; then it is not known to be the one.
     const words = `^${pid}@.* polls the task queue .*, and none answered within 15s(; ${pid}@\\S+ was given work and did nothing)?$`;
@@ -125,33 +83,43 @@ test('a worker that is frozen is named with what to do, and nothing else is blam
   } finally {
     stack.signalWorker('SIGCONT');
   }
-  await isWell();
+  await night.isWell();
 });
 
 test('a Temporal server that is frozen is named once, and what stands behind it is not seen', async () => {
   temporal.kill('SIGSTOP');
   try {
-    const nights = [doctor(), throughServer(), readyz(), holdFails()] as const;
-    const [{ code, broken, all }, behind, ready, hold] = await Promise.all(nights);
+    const asked = [night.hold(pipeline), night.status(pipeline)] as const;
+    const looks = [night.doctor(), night.throughServer(), night.readyz(), ...asked] as const;
+    const [{ code, broken, all }, behind, ready, ...answers] = await Promise.all(looks);
     expect([code, Object.keys(broken)]).toEqual([1, ['Temporal']]);
     expect([behind.code, Object.keys(behind.broken)]).toEqual([1, ['temporal of the server']]);
-    expect(hold).toEqual({
-      code: 1,
-      error: expect.stringContaining('accepts connections, and does not answer as Temporal does') as string,
-      hint: expect.stringContaining('conveyor doctor says what to do') as string,
-    });
+    for (const answer of answers)
+      expect(answer).toEqual({
+        ...{ code: 1, shown: '', hint: containing('conveyor doctor says what to do') },
+        error: containing('accepts connections, and does not answer as Temporal does'),
+      });
     expect([ready.status, Object.keys(ready.lacks), ready.metric]).toEqual([
       ...[503, ['temporal', 'worker'], ['temporal', 'worker']],
     ]);
     expect(broken['Temporal']?.found).toBe(
-      `the server at 127.0.0.1:${port} accepts connections and did not answer within 10s: it is frozen, or too busy`,
+      `the server at 127.0.0.1:${port} accepts connections, but did not answer within 10s: it is frozen or too busy`,
     );
-    expect(all['workers']).toMatchObject({ state: 'warning', found: expect.stringContaining('not seen') as string });
-    expect(all[`port ${port}`]?.found).toBe('Temporal, or what has its port, said nothing within 10s');
+    expect(all['workers']).toMatchObject({ state: 'warning', found: expect.stringContaining('not checked') as string });
+    expect(all[`port ${port}`]?.found).toBe('Temporal, or another program on its port, did not answer within 10s');
   } finally {
     temporal.kill('SIGCONT');
   }
-  await isWell();
+  await night.isWell();
+});
+
+/** The answer of commands: after a write that failed Temporal answers no question about a workflow either. */
+const storesNothing = () => ({
+  ...{ code: 1, shown: '' },
+  error: containing(`the Temporal server at 127.0.0.1:${port} answers, and did not do this`),
+  hint: containing(
+    'conveyor doctor tells whether it can store anything: its disk may be full, or its database read-only',
+  ),
 });
 
 test('a Temporal server whose database takes no writes is named, though it answers', async () => {
@@ -164,74 +132,138 @@ test('a Temporal server whose database takes no writes is named, though it answe
   };
   await mayWrite('1');
   try {
-    const unready = eventually('the server is unready', async () => {
-      const ready = await readyz();
-      return ready.status === 503 ? ready : undefined;
-    });
-    const [{ code, broken }, behind, hold] = await Promise.all([doctor(), throughServer(), holdFails()]);
+    const unready = night.isUnready();
+    const looks = [night.doctor(), night.throughServer(), night.hold(pipeline)] as const;
+    const [{ code, broken }, behind, hold] = await Promise.all(looks);
     expect([code, Object.keys(broken)]).toEqual([1, ['Temporal writes']]);
-    expect(hold).toEqual({
-      code: 1,
-      error: expect.stringContaining(`the Temporal server at 127.0.0.1:${port} answers, and did not do this`) as string,
-      hint: expect.stringContaining('conveyor doctor says whether it stores anything') as string,
-    });
+    expect(hold).toEqual(storesNothing());
     expect([behind.code, Object.keys(behind.broken)]).toEqual([1, ['Temporal writes']]);
     expect(await unready).toMatchObject({
       lacks: { writes: expect.stringContaining('Temporal answers, and stores nothing: ') as string },
       metric: expect.arrayContaining(['writes']) as string[],
     });
     expect(broken['Temporal writes']?.how).toContain('its database may be full');
+    expect(await night.status(pipeline)).toEqual(storesNothing());
   } finally {
     await mayWrite('unlimited');
   }
-  await isWell();
+  await night.isWell();
 });
 
-const hasSqlite = spawnSync('sqlite3', ['-version']).status === 0;
+const story = spawnSync('sqlite3', ['-version']).status === 0 ? test : test.skip;
 
-(hasSqlite ? test : test.skip)('lists that lag are a warning from both sides, and nothing is broken', async () => {
+/** Runs statements on the database of the server, and gives what they print. */
+async function sql(statements: string): Promise<string> {
+  const args = ['-cmd', '.timeout 10000', join(home, 'temporal.db'), statements];
+  const { code, stdout, stderr } = await processes.start('sqlite3', args, { PATH: process.env['PATH'] ?? '' }).ended;
+  if (code !== 0) throw new Error(stderr);
+  return stdout;
+}
+
+story(
+  'a Temporal server whose database became read-only is named by doctor, the probe, the metric and commands',
+  async () => {
+    // As after a failover to a replica. Every table refuses every change.
+    const tables = (await sql("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '%fts%'"))
+      .trim()
+      .split('\n');
+    const triggers = tables.flatMap((table) => ['INSERT', 'UPDATE', 'DELETE'].map((verb) => ({ table, verb })));
+    const each = (words: (one: (typeof triggers)[number]) => string) => sql(triggers.map(words).join(';'));
+    await each(
+      ({ table, verb }) =>
+        `CREATE TRIGGER kept_${table}_${verb} BEFORE ${verb} ON ${table} BEGIN SELECT RAISE(ABORT, 'attempt to write a readonly database'); END`,
+    );
+    try {
+      const unready = night.isUnready();
+      const looks = [night.doctor(), night.throughServer(), night.hold(pipeline)] as const;
+      const [{ code, broken }, behind, hold] = await Promise.all(looks);
+      expect([code, Object.keys(broken)]).toEqual([1, ['Temporal writes']]);
+      expect([behind.code, Object.keys(behind.broken)]).toEqual([1, ['Temporal writes']]);
+      expect(broken['Temporal writes']?.how).toMatch(/^its database may be full, read-only or gone/);
+      expect(await unready).toMatchObject({
+        lacks: { writes: expect.stringContaining('Temporal answers, and stores nothing: ') as string },
+        metric: ['writes'],
+      });
+      expect(hold).toEqual(storesNothing());
+      expect(await night.status(pipeline)).toEqual(storesNothing());
+    } finally {
+      await each(({ table, verb }) => `DROP TRIGGER kept_${table}_${verb}`);
+    }
+    await night.isWell();
+  },
+);
+
+story('lists that are far behind are what is broken, from both sides, and all else works', async () => {
+  const counted = () => night.metric('conveyor_pipelines');
+  await eventually('the pipeline is counted', async () => (await counted()) === 1);
   // Its visibility alone takes no rows.
-  const sql = async (statement: string): Promise<void> => {
-    const args = ['-cmd', '.timeout 10000', join(home, 'temporal.db'), statement];
-    const { code, stderr } = await processes.start('sqlite3', args, { PATH: process.env['PATH'] ?? '' }).ended;
-    if (code !== 0) throw new Error(stderr);
-  };
   await sql("CREATE TRIGGER late BEFORE INSERT ON executions_visibility BEGIN SELECT RAISE(ABORT, 'late'); END");
   try {
-    for (const { code, broken, all } of await Promise.all([doctor(), throughServer()])) {
-      expect([code, broken]).toEqual([0, {}]);
-      expect(all['lists']?.found).toBe("Temporal's lists lag: a workflow was in none of them 5s after its start");
+    const unlisted = await given(stack);
+    for (const { broken } of await night.bothName(['lists'])) {
+      expect(broken['lists']).toMatchObject({
+        found: "Temporal's lists lag: a workflow was still missing from them 15s after its start",
+        how: containing('temporal operator cluster describe names the visibility store'),
+      });
     }
-    expect(await readyz()).toEqual(READY);
+    expect(await night.readyz()).toEqual(READY);
+    expect(await night.status(unlisted.name)).toMatchObject({ code: 0, error: '', shown: containing(unlisted.name) });
+    expect(await counted()).toBe(1);
   } finally {
     await sql('DROP TRIGGER late');
   }
-  await isWell();
+  await night.isWell();
+  await eventually('both pipelines are counted', async () => (await counted()) === 2);
 });
 
 test('a push type that does not answer the workers is broken if deploys use it', async () => {
+  const failed = async (): Promise<number> => {
+    const rows = (await night.workerMetrics()).matchAll(/^conveyor_extension_request_seconds_count\{(.*)\} (\d+)$/gm);
+    const ofTwine = [...rows].filter(
+      ([, labels = '']) => /extension="twine"/.test(labels) && /code="none"/.test(labels),
+    );
+    return ofTwine.reduce((sum, [, , count]) => sum + Number(count), 0);
+  };
+  const before = await failed();
+  const shop = await given(stack, QUICK);
   stack.simulator.kill('SIGSTOP');
   try {
-    const { code, broken } = await doctor();
+    await shop.ships(2);
+    const { code, broken } = await night.doctor();
     expect(code).toBe(1);
-    expect((await throughServer()).broken['push-type twine']).toEqual(broken['push-type twine']);
-    expect(await readyz()).toEqual(READY);
+    await eventually('the deploy shows who does not answer', async () => {
+      const { code: ended, shown } = await night.status(`${shop.name}/1/deploy`);
+      return ended === 0 && shown.includes('twine did not answer');
+    });
+    await eventually('the worker counts what had no answer', async () => (await failed()) > before);
+    expect(await night.hold(shop.name)).toMatchObject({ code: 0, error: '' });
+    expect((await night.throughServer()).broken['push-type twine']).toEqual(broken['push-type twine']);
+    expect(await night.readyz()).toEqual(READY);
     expect(broken['push-type twine']?.found).toBe(
-      `does not answer the workers at ${stack.simulatorUrl}/…: no answer within 3000 ms`,
+      `no usable answer for the workers at ${stack.simulatorUrl}/…: no answer within 3000 ms`,
     );
     expect(Object.keys(broken)).not.toContain('workers');
     expect(Object.keys(broken)).not.toContain('push-type processes');
   } finally {
     stack.simulator.kill('SIGCONT');
   }
-  await isWell();
+  await night.isWell();
+  expect(await shop.ended(1)).toMatchObject({ state: 'succeeded' });
 });
 
 test('a server that is frozen is the door that is broken, and doctor does not wait a minute for it', async () => {
   front.process.kill('SIGSTOP');
   try {
-    const { code, broken, all } = await throughServer();
+    const status = night.status(pipeline, night.behindServer);
+    const probe = fetch(`${front.url}/readyz`, { signal: AbortSignal.timeout(PROBE_MS) });
+    await expect(probe).rejects.toMatchObject({ name: 'TimeoutError' });
+    const { code, broken, all } = await night.throughServer();
     expect([code, Object.keys(broken)]).toEqual([1, ['door']]);
+    expect(await status).toEqual({
+      ...{ code: 1, shown: '', hint: containing('conveyor doctor') },
+      error: containing(`server-unreachable: no Conveyor server answers at ${front.url} (no answer within 60 s)`),
+    });
+    expect(await night.status(pipeline)).toMatchObject({ code: 0, error: '' });
     expect(broken['door']?.found).toBe(`the server at ${front.url} (CONVEYOR_SERVER): no answer within 10 s`);
     expect(all['workers']).toMatchObject({ state: 'warning', found: expect.stringContaining('no server') as string });
   } finally {
@@ -241,10 +273,14 @@ test('a server that is frozen is the door that is broken, and doctor does not wa
 
 test('a worker that was killed is missing at once, though Temporal lists it for minutes', async () => {
   await stack.killWorker();
-  const { code, broken } = await doctor();
+  const { code, broken } = await night.doctor();
   expect([code, Object.keys(broken)]).toEqual([1, ['workers']]);
-  const unready = await eventually('the server is unready', isUnready, LISTED_FOR_MS);
-  expect(unready).toMatchObject([{ name: 'worker', detail: expect.stringMatching(/^no worker polls /) as string }]);
+  expect(await night.isUnready(LISTED_FOR_MS)).toEqual({
+    ...{ status: 503, metric: ['worker'] },
+    lacks: { worker: expect.stringMatching(/^no worker polls /) as string },
+  });
+  const unpolled = `no-worker: ${pipeline} exists, but no worker polls its task queue ${stack.taskQueue}`;
+  expect(await night.status(pipeline)).toEqual(lastKnown(pipeline, unpolled));
   await stack.startWorker();
-  await isWell();
+  await night.isWell();
 });

@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePorts } from '../../cli/stack/ports';
 import { workflowIds } from '../../domain/ids';
+import { startFront, type Front } from './front';
+import { lastKnown, Night, READY } from './night';
 import { Processes, type Running } from './process';
 import { startTemporal } from './server';
 import { given, PATIENT, type Service } from './service';
@@ -15,13 +17,15 @@ import { eventually } from './waiting';
  */
 const processes = new Processes();
 const home = mkdtempSync(join(tmpdir(), 'conveyor-builds-'));
-let stack: Stack;
+let [stack, front, night] = [] as unknown as [Stack, Front, Night];
 let worker: Running | undefined;
 
 beforeAll(async () => {
   const [port = 0] = await freePorts(1);
   await startTemporal(processes, { home, port, data: 'memory' });
   stack = await Stack.open({ temporal: `127.0.0.1:${port}` });
+  front = await startFront(stack);
+  night = new Night(stack, () => front);
 });
 afterAll(async () => {
   await stack.close();
@@ -81,12 +85,38 @@ test('pipelines go with the workers, from none to build to build and to none, an
     services.push(await given(stack));
     await allRelease(services, build);
   }
-  await showsStuck(stuck);
+  await showStuck(stuck);
   const { stdout } = await stack.conveyor(['doctor', '--repair']);
   for (const service of stuck) {
     expect(stdout).toContain(service.deployWorkflow(1));
     await goesBack(service);
   }
+  await night.isWell();
+});
+
+test('a build that gets new work and has no workers is named by doctor, the probe, the metric and status, with what to type', async () => {
+  const service = await given(stack);
+  await upgradeTo('c');
+  await allRelease([service], 'c');
+  worker?.kill('SIGKILL');
+  await worker?.ended;
+  expect(await night.isUnready(FORGOTTEN_WITHIN_MS)).toEqual({
+    ...{ status: 503, metric: ['worker'] },
+    lacks: { worker: expect.stringMatching(/^no worker of build c polls /) as string },
+  });
+  for (const { broken } of await night.bothName(['builds of workers'])) {
+    expect(broken['builds of workers']).toMatchObject({
+      found: `no worker of build c polls the task queue ${stack.taskQueue}, and all new work waits for one`,
+      how: 'conveyor worker --build c',
+    });
+  }
+  const error = `no-worker: ${service.name} exists, but no worker of build c polls its task queue ${stack.taskQueue}`;
+  expect(await night.status(service.name)).toEqual({
+    ...lastKnown(service.name, error),
+    hint: expect.stringMatching(/^hint: start one with conveyor worker --build c; /) as string,
+  });
+  await upgradeTo('c');
+  await night.isWell();
 });
 
 /** A service whose release has updated one task, and waits for an hour. */
@@ -104,10 +134,29 @@ async function goesBack(service: Service): Promise<void> {
 }
 
 /** Workers that are gone count as there for two minutes, since they may only be silent. */
-async function showsStuck(services: readonly Service[]): Promise<void> {
-  const shown = async (): Promise<boolean> => {
-    const { code, stdout } = await stack.conveyor(['doctor']);
-    return code === 1 && services.every((service) => stdout.includes(service.deployWorkflow(1)));
+const FORGOTTEN_WITHIN_MS = 180_000;
+
+/** Each service has a deploy on a build without workers; all else works. */
+async function showStuck(services: readonly Service[]): Promise<void> {
+  const names = ['build a', 'build b'];
+  const shown = async (look: () => ReturnType<Night['doctor']>): Promise<boolean> => {
+    const { code, broken } = await look();
+    const found = Object.values(broken).map((check) => check.found);
+    if (names.some((name) => broken[name] === undefined)) throw new Error(JSON.stringify(broken));
+    expect([code, Object.keys(broken).sort()]).toEqual([1, names]);
+    return services.every((service) => found.some((words) => words.includes(service.deployWorkflow(1))));
   };
-  await eventually('doctor names the deploys that are stuck', shown, 150_000);
+  await eventually('doctor names the deploys that are stuck', () => shown(() => night.doctor()), FORGOTTEN_WITHIN_MS);
+  await eventually('so it does through the server', () => shown(() => night.throughServer()));
+  expect(await night.readyz()).toEqual(READY);
+  for (const [index, service] of services.entries()) {
+    const build = names[index] ?? '';
+    const release = `${service.name}/1`;
+    expect(await night.status(release)).toEqual({
+      ...lastKnown(service.name, `no-worker: ${release} exists, but no worker of ${build} polls its task queue`),
+      hint: expect.stringContaining(`start one with conveyor worker --${build}; conveyor doctor lists`) as string,
+    });
+  }
+  const baking = () => night.metric('conveyor_deploys{state="baking"}');
+  await eventually('the server counts them as baking', async () => (await baking()) === services.length);
 }

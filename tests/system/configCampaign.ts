@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { EtcdStore } from '../../config/store/etcd';
 import { draw, openStream } from '../../simulator/kernel/random';
+import type { Etcd } from '../config/etcd';
 import { judgeBooks, type Acknowledged } from '../config/landedBooks';
 import type { ConfigWorld, HostSpec } from './configWorld';
 import { eventually } from './waiting';
@@ -40,6 +41,7 @@ export class ConfigCampaign {
 
   constructor(
     private readonly world: ConfigWorld,
+    private readonly etcd: Etcd,
     private readonly paths: readonly string[],
     private readonly hosts: readonly HostSpec[],
     seed: number,
@@ -53,7 +55,7 @@ export class ConfigCampaign {
     this.victims = [
       victim('worker', 2, { kill: () => world.stack.killWorker(), start: () => world.stack.startWorker() }),
       victim('tailer', 1, { kill: () => world.killService(), start: () => world.startService() }),
-      victim('etcd', 1, { kill: () => world.etcd.kill(), start: () => world.etcd.start() }),
+      victim('etcd', 1, { kill: () => etcd.kill(), start: () => etcd.start() }),
       ...hosts.map(({ host }) =>
         victim('proxy', 1, { kill: () => world.killProxy(host), start: () => world.startProxy(host) }),
       ),
@@ -131,11 +133,11 @@ export class ConfigCampaign {
 
   /** Once every application has the value that was committed last, or does not get it: what is wrong. */
   async judge(): Promise<readonly string[]> {
-    const { world, hosts, acknowledged } = this;
+    const { world, etcd, hosts, acknowledged } = this;
     const branch = (await world.repository.log(100_000)).toReversed();
     const paths = new Map(hosts.map(({ host, path }) => [host, path]));
     const judged = async (): Promise<string[]> => {
-      const store = await new EtcdStore({ url: world.etcd.url }).head('flags');
+      const store = await new EtcdStore({ url: etcd.url }).head('flags');
       return judgeBooks({ acknowledged, branch, store, got: world.got(), paths });
     };
     await eventually('every application has what was committed last', async () => {

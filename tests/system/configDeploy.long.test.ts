@@ -1,5 +1,6 @@
-import { describeWithEtcd } from '../config/etcd';
+import { describeWithEtcd, Etcd } from '../config/etcd';
 import { ConfigWorld } from './configWorld';
+import { openStore } from './worldStore';
 
 const [FEED, ADS] = ['feed/limits', 'ads/limits'];
 
@@ -16,7 +17,7 @@ describeWithEtcd('a change of configuration, on forty hosts, then fifty', () => 
   let world: ConfigWorld;
 
   beforeAll(async () => {
-    world = await ConfigWorld.open();
+    world = await ConfigWorld.open(openStore(await Etcd.start()));
     const proxied = await world.proxied(10, 'eu', FEED);
     await world.run([...proxied, ...named('e', 27, 'eu', FEED), ...named('u', 3, 'us', FEED)]);
     await world.run(named('a', 4, 'eu', ADS));

@@ -1,6 +1,7 @@
-import { describeWithEtcd } from '../config/etcd';
+import { describeWithEtcd, Etcd } from '../config/etcd';
 import { ConfigCampaign } from './configCampaign';
 import { ConfigWorld } from './configWorld';
+import { openStore } from './worldStore';
 
 /** `npm run chaos -- --kills N --from SEED --within MS`, by hand; as part of the tests a few. */
 const ASKED = process.env['CONVEYOR_CONFIG_KILLS'] ?? '1:10:600';
@@ -8,9 +9,11 @@ const [SEED = 1, KILLS = 10, WITHIN_MS = 600] = ASKED.split(':').map(Number);
 
 describeWithEtcd('proxies, tailer, worker and etcd are killed at any moment while changes land', () => {
   let world: ConfigWorld;
+  let etcd: Etcd;
 
   beforeAll(async () => {
-    world = await ConfigWorld.open();
+    etcd = await Etcd.start();
+    world = await ConfigWorld.open(openStore(etcd));
   });
   afterAll(() => world?.close());
 
@@ -21,7 +24,7 @@ describeWithEtcd('proxies, tailer, worker and etcd are killed at any moment whil
       const paths = ['kills/one', 'kills/two'];
       const hosts = (await Promise.all(paths.map((path) => world.proxied(2, 'eu', path)))).flat();
       await world.run(hosts);
-      const campaign = new ConfigCampaign(world, paths, hosts, SEED, WITHIN_MS);
+      const campaign = new ConfigCampaign(world, etcd, paths, hosts, SEED, WITHIN_MS);
       await campaign.run(KILLS);
       expect(await campaign.judge()).toEqual([]);
       expect(campaign.acknowledged.length).toBeGreaterThan(0);

@@ -60,9 +60,6 @@ describeWithEtcd('every command of docs/tutorial/configuration.md works, in this
     const [command = '', comment = ''] = step.line.split(' # ');
     const words = wordsOf(command).map((word) => (word.startsWith('my-flags') ? join(home, word) : word));
     const args = words.slice(3);
-    // People type it when they see that there is a release.
-    if (args[0] === 'watch')
-      await eventually(`there is ${args[1]}`, async () => (await conveyor('status', args[1] ?? '')).code === 0);
     const { code, stderr } = await conveyor(...args);
     expect({ code, stderr: code === 0 ? '' : stderr }).toMatchObject({
       code: Number(/^exit code (\d+)$/.exec(comment)?.[1] ?? 0),

@@ -9,7 +9,6 @@ import { connectTemporal, type Temporal } from '../../client/connection';
 import { landChange } from '../../client/landing';
 import { createDraftFromValues, propose } from '../../config/repository/propose';
 import { ConfigRepository } from '../../config/repository/repository';
-import { EtcdStore } from '../../config/store/etcd';
 import type { Acknowledged } from '../../config/store/port';
 import type { Artifact } from '../../domain/artifact';
 import type { Landing } from '../../domain/config/landing';
@@ -17,12 +16,12 @@ import { pipelineSchema } from '../../domain/spec/pipeline';
 import { exposuresOf } from '../../domain/config/subscriptions';
 import type { DeployStatus } from '../../domain/views';
 import { serveDataSource } from '../../sdk';
-import { Etcd } from '../config/etcd';
 import { HOSTS_PROGRAM } from './configHosts';
-import { Processes, ROOT, type Running } from './process';
+import { Processes, ROOT, type Env, type Running } from './process';
 import { startTemporal } from './server';
 import { OWNER, Stack } from './stack';
 import { eventually } from './waiting';
+import type { WorldStore } from './worldStore';
 
 const R = 'flags';
 
@@ -41,6 +40,12 @@ export interface Got {
   readonly of: string;
 }
 
+interface ProxyProcess {
+  readonly args: readonly string[];
+  readonly env: Env;
+  running: Running | undefined;
+}
+
 /**
  * Configuration as it runs for users: a real git repository, etcd, worker and `conveyor config-service`, proxies and the applications that
  * read them, and a data source that applications report their errors to. A value above 1,000 makes half of the requests fail.
@@ -48,11 +53,11 @@ export interface Got {
 export class ConfigWorld {
   private readonly applications: Running[] = [];
   private service: Running | undefined;
-  private readonly proxies = new Map<string, { readonly args: readonly string[]; running: Running | undefined }>();
+  private readonly proxies = new Map<string, ProxyProcess>();
 
   private constructor(
     readonly stack: Stack,
-    readonly etcd: Etcd,
+    private readonly store: WorldStore,
     private readonly servicePort: number,
     readonly repository: ConfigRepository,
     private readonly source: { readonly url: string; close(): void },
@@ -60,8 +65,8 @@ export class ConfigWorld {
     private readonly endTemporal: () => Promise<void>,
   ) {}
 
-  static async open(): Promise<ConfigWorld> {
-    const [[port = 0, temporalPort = 0], etcd, source] = [await freePorts(2), await Etcd.start(), await openSource()];
+  static async open(store: WorldStore): Promise<ConfigWorld> {
+    const [[port = 0, temporalPort = 0], source] = [await freePorts(2), await openSource()];
     // A Temporal server of its own: the sweep of a finder belongs to a whole server.
     const [temporals, home] = [new Processes(), mkdtempSync(join(tmpdir(), 'conveyor-config-'))];
     await startTemporal(temporals, { home, port: temporalPort, data: 'memory' });
@@ -71,10 +76,11 @@ export class ConfigWorld {
       { name: 'config-changes', kind: 'artifact-finder', url: `${url}/artifact-finders/config-changes` },
       { name: 'applications', kind: 'data-source', url: source.url },
     ];
-    const config = { repositories: { [R]: { git: './flags.git', etcd: etcd.url } } };
+    const config = { repositories: { [R]: { git: './flags.git', etcd: store.settings } } };
     const settings = { sweepInterval: '1s', sweepJitter: '1ms', transient: '1s' };
     const address = `127.0.0.1:${temporalPort}`;
-    const stack = await Stack.open({ temporal: address, config: { extensions, config, freshness: {} }, settings });
+    const configured = { config: { extensions, config, freshness: {} }, settings, env: store.env };
+    const stack = await Stack.open({ temporal: address, ...configured });
     const git = join(stack.home, 'flags.git');
     execFileSync('git', ['init', '--quiet', '--bare', '--initial-branch=main', git]);
     const repository = await ConfigRepository.open({ name: R, git, branch: 'main' }, join(stack.home, 'copy'));
@@ -84,7 +90,8 @@ export class ConfigWorld {
       await temporals.reap();
       rmSync(home, { recursive: true, force: true });
     };
-    const world = new ConfigWorld(stack, etcd, port, repository, source, temporal, endTemporal);
+    await store.prepare?.(stack);
+    const world = new ConfigWorld(stack, store, port, repository, source, temporal, endTemporal);
     await world.startService();
     return world;
   }
@@ -92,7 +99,7 @@ export class ConfigWorld {
   async close(): Promise<void> {
     await this.stack.close();
     await this.endTemporal();
-    await this.etcd.close();
+    await this.store.close();
     this.source.close();
   }
 
@@ -128,17 +135,17 @@ export class ConfigWorld {
     return Promise.all(
       ports.map(async (port) => {
         const host = `p${this.proxies.size + 1}`;
-        this.proxies.set(host, { args: [], running: undefined });
+        this.proxies.set(host, { args: [], env: {}, running: undefined });
         const flags = {
           repository: R,
           cache: join(this.stack.home, host),
-          etcd: this.etcd.url,
           host,
           port,
           label: `region=${region}`,
         };
-        const args = Object.entries(flags).flatMap(([name, value]) => [`--${name}`, String(value)]);
-        this.proxies.set(host, { args, running: undefined });
+        const { options, env } = this.store.proxy(host);
+        const args = Object.entries({ ...flags, ...options }).flatMap(([name, value]) => [`--${name}`, String(value)]);
+        this.proxies.set(host, { args, env, running: undefined });
         await this.startProxy(host);
         return { host, region, path, url: `http://127.0.0.1:${port}` };
       }),
@@ -148,7 +155,8 @@ export class ConfigWorld {
   async startProxy(host: string): Promise<void> {
     const proxy = this.proxies.get(host);
     if (!proxy) throw new Error(`there is no proxy ${host}`);
-    proxy.running = this.stack.processes.node('dist/config/proxy/main.js', proxy.args, this.stack.env);
+    const env = { ...this.stack.env, ...proxy.env };
+    proxy.running = this.stack.processes.node('dist/config/proxy/main.js', proxy.args, env);
     await proxy.running.said(/^config-proxy ready/m);
   }
 
@@ -163,7 +171,7 @@ export class ConfigWorld {
     const program = this.stack.file(`hosts-${this.applications.length}.js`, HOSTS_PROGRAM);
     const given = {
       root: ROOT,
-      etcd: this.etcd.url,
+      etcd: this.store.settings,
       repository: R,
       home: this.stack.home,
       source: this.source.url,
@@ -185,18 +193,18 @@ export class ConfigWorld {
 
   /** The present value of each application. */
   has(path: string): Promise<readonly Acknowledged[]> {
-    return new EtcdStore({ url: this.etcd.url }).subscribers(R, path);
+    return this.store.enter().subscribers(R, path);
   }
 
   /** The exposed values of a path, by deploy. */
   async exposed(path: string) {
-    return exposuresOf(await new EtcdStore({ url: this.etcd.url }).overrides(R, path));
+    return exposuresOf(await this.store.enter().overrides(R, path));
   }
 
   /** Resolves once so many hosts have a committed value, and no host has another. */
   allHave(count: number, path: string, value: number): Promise<void> {
     return eventually(`${count} hosts have ${value} of ${path}, committed`, async () => {
-      const store = new EtcdStore({ url: this.etcd.url });
+      const store = this.store.enter();
       const [stored, hosts] = [await store.read(R, path), await this.has(path)];
       const others = hosts.filter(({ version, revision }) => version !== stored?.version || revision !== null);
       if (stored?.value.trim() === String(value) && hosts.length === count && others.length === 0) return true;

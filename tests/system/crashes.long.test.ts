@@ -112,7 +112,7 @@ test('commands that are given while no worker runs are kept, and obeyed once one
   ]);
   for (const { code, stderr } of unanswered)
     expect([code, stderr]).toEqual([1, expect.stringMatching(/^error: no-worker: /)]);
-  expect(unanswered.map(({ stderr }) => stderr.includes('it is kept'))).toEqual([true, true, false]);
+  expect(unanswered.map(({ stderr }) => stderr.includes('the command is kept'))).toEqual([true, true, false]);
   await stack.startWorker();
   const { commands } = await shop.reaches(1, 'is paused', ({ paused }) => paused?.reason === 'to look at it');
   expect(commands).toMatchObject([{ verb: 'pause', actor: 'user:alice', accepted: true }]);

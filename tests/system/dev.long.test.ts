@@ -9,6 +9,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
+import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { accepts } from '../../client/accepts';
@@ -52,6 +53,16 @@ function isAlive(pid: number): boolean {
   }
 }
 
+/** As a page in a browser asks for it whose own name stands for this machine by now. */
+const statusAs = (url: string, host: string): Promise<number | undefined> =>
+  new Promise((resolve, reject) => {
+    const asked = request(`${url}/api/v1/namespaces`, { headers: { host } }, (answer) => {
+      answer.resume();
+      resolve(answer.statusCode);
+    });
+    asked.on('error', reject).end();
+  });
+
 async function readyOf(dev: Running): Promise<Ready> {
   const look = (): Ready | undefined =>
     existsSync(readyFile) ? (JSON.parse(readFileSync(readyFile, 'utf8')) as Ready) : undefined;
@@ -81,6 +92,7 @@ test('conveyor dev starts everything on free ports, and SIGTERM stops exactly wh
   expect(Object.values(ready.pids).filter(isAlive)).toHaveLength(4);
   for (const url of [`${ready.server}/readyz`, `${ready.simulator}/readyz`, ready.webUi])
     expect({ url, ok: (await fetch(url)).ok }).toEqual({ url, ok: true });
+  expect([await statusAs(ready.webUi, 'evil.example'), await statusAs(ready.webUi, 'localhost')]).toEqual([403, 200]);
   const jobs = (await (await fetch(`${ready.simulator}/control/jobs`)).json()) as { name: string }[];
   expect(jobs.map(({ name }) => name)).toEqual(expect.arrayContaining(['kvstore-x', 'kvstore-y', 'fdo-x', 'hello']));
 
@@ -215,7 +227,7 @@ test('conveyor dev gives up a process that does not stay up, says why, stops the
     /it ended with exit code 2, for the 6th time within a minute\. Its last lines:\n[^]*config-invalid/,
   );
   expect(stderr).toMatch(
-    /^hint: \S+worker\.log holds all that it wrote; .*; then start it again: conveyor dev --ports auto$/m,
+    /^hint: \S+worker\.log has its full output; .*; then start it again: conveyor dev --ports auto$/m,
   );
   expect(Object.values(pids).filter(isAlive)).toEqual([]);
 });

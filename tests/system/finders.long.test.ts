@@ -9,6 +9,8 @@ import { ensureSweeps } from '../../client/schedules';
 import type { SweepReport, SweepSeen } from '../../domain/finder/lasting';
 import { sweepId } from '../../domain/ids';
 import type { FinderView, HistoryRow, PipelineStatus } from '../../domain/views';
+import { startFront } from './front';
+import { Night, READY } from './night';
 import { Processes } from './process';
 import { startTemporal } from './server';
 import { OWNER, SPEED, Stack } from './stack';
@@ -148,8 +150,12 @@ describe('a finder that is dead', () => {
     const finder = async (): Promise<FinderView | undefined> =>
       ((await stack.client.status(name)) as PipelineStatus).finders?.find(({ id }) => id === 'tagged-executables');
     await eventually('it answers', async () => (await finder())?.state === 'answers');
-    const fault = { kind: 'http', service: 'tagged-executables', mode: 'error', count: 3 };
-    await stack.control('POST', '/control/faults', fault);
+    const front = await startFront(stack);
+    const night = new Night(stack, () => front);
+    const failing = () => night.metric('conveyor_finder_failing{finder="tagged-executables"}');
+    await eventually('the metric says that it answers', async () => (await failing()) === 0);
+    const fault = { kind: 'http', service: 'tagged-executables', mode: 'error' };
+    const { id } = await stack.control<{ id: string }>('POST', '/control/faults', fault);
     const dead = await eventually('it is seen to fail', async () => {
       const seen = await finder();
       return seen?.state === 'failing' && seen.nextAt !== null && seen;
@@ -159,7 +165,21 @@ describe('a finder that is dead', () => {
     expect(await stack.json(['list', 'finders', '--state', 'failing', '-p', name])).toMatchObject([
       { id: 'tagged-executables', reason: dead.reason },
     ]);
+    // Workers that look at each extension meet the same.
+    const beside = ['artifact-finder tagged-executables'];
+    for (const { broken } of await night.bothName(['finder tagged-executables'], beside)) {
+      expect(broken['finder tagged-executables']).toMatchObject({
+        found: `since ${dead.since ?? ''}: ${dead.reason ?? ''}`,
+        how: expect.stringMatching(/^start its service, .*nothing is lost meanwhile$/) as string,
+      });
+    }
+    expect(await night.readyz()).toEqual(READY);
+    const { code, shown } = await night.status(name);
+    expect([code, shown]).toEqual([0, expect.stringMatching(/^Finders$[^]*tagged-executables did not answer/m)]);
+    await eventually('the metric says that it fails', async () => (await failing()) === 1);
+    await stack.control('DELETE', `/control/faults/${id}`);
     await eventually('it answers again', async () => (await finder())?.state === 'answers');
+    await night.isWell();
   });
 });
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { connect, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream';
-import { createServer, type Server } from 'node:tls';
+import { createServer, type Server, type TLSSocket } from 'node:tls';
 import type { Env } from './process';
 
 const CERTIFICATES = join(__dirname, '../fixtures/certificates');
@@ -20,19 +20,28 @@ export class Guard {
   private constructor(
     private readonly server: Server,
     readonly address: string,
+    private readonly inside: readonly TLSSocket[],
   ) {}
 
-  static async before(temporal: string): Promise<Guard> {
+  /** @param ca the authority of the clients that it admits */
+  static async before(temporal: string, ca = readFileSync(file('authority.pem'))): Promise<Guard> {
     const [host = '', port = ''] = temporal.split(':');
-    const [key, cert, ca] = ['localhost.key', 'localhost.pem', 'authority.pem'].map((name) => readFileSync(file(name)));
+    const [key, cert] = ['localhost.key', 'localhost.pem'].map((name) => readFileSync(file(name)));
     const options = { key, cert, ca, requestCert: true, rejectUnauthorized: true, ALPNProtocols: ['h2'] };
+    const open: TLSSocket[] = [];
     const server = createServer(options, (socket) => {
+      open.push(socket);
       const inside = connect({ host, port: Number(port) });
       // Whichever end goes away takes the other along.
       pipeline(socket, inside, socket, () => undefined);
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    return new Guard(server, `localhost:${(server.address() as AddressInfo).port}`);
+    return new Guard(server, `localhost:${(server.address() as AddressInfo).port}`, open);
+  }
+
+  /** Ends all connections, as a restart does: each client has to show its certificate again. */
+  drop(): void {
+    for (const socket of this.inside) socket.destroy();
   }
 
   close(): void {

@@ -1,5 +1,5 @@
-import type { BacktestReport } from '../../cli/render/backtest';
-import type { StatisticsReport } from '../../cli/render/statistics';
+import type { BacktestReport } from '../../render/backtest';
+import type { StatisticsReport } from '../../render/statistics';
 import type { Backtest } from '../../domain/health/backtest';
 import { workflowIds } from '../../domain/ids';
 import type { DeployStatus, ReleaseStatus } from '../../domain/views';

@@ -155,7 +155,7 @@ test('a script neither reads the secrets of its worker, nor reaches Temporal, no
 test('a file that a worker was given open is not open in its scripts', async () => {
   const secret = stack.file('secret', 'sesame\n');
   const program = `
-    const { createRunner } = require('./dist/runner/runner');
+    const { createRunner } = require('./dist/sandbox/runner');
     const { parseRegistry } = require('./dist/platform/registry');
     const given = { enabled: true, isolation: 'best-effort', directory: '${stack.home}' };
     const { scripts } = parseRegistry({ scripts: given }, process.env);

@@ -47,6 +47,26 @@ test('without a certificate no client reaches Temporal', async () => {
   expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('temporal-unreachable') });
 });
 
+test.each([
+  ['without TLS', 'that has it', 'speaks only TLS, and this client does not use it', 'set TEMPORAL_TLS=true'],
+  ['with TLS', 'that has none', 'speaks no TLS, and this client uses it', 'set TEMPORAL_TLS=false'],
+])(
+  'a command, a worker and doctor %s name the cause and the setting at a Temporal server %s',
+  async (how, _what, found, remedy) => {
+    const plain = Object.fromEntries(Object.entries(stack.env).filter(([name]) => !Object.hasOwn(CLIENT, name)));
+    const env = how === 'with TLS' ? { ...stack.env, TEMPORAL_ADDRESS: TEMPORAL } : plain;
+    const asks = (...args: string[]) => stack.processes.node('bin/conveyor.js', args, env).ended;
+    const [status, worker, doctor] = await Promise.all([asks('status', shop.name), asks('worker'), asks('doctor')]);
+    for (const { code, stderr } of [status, worker])
+      expect([code, stderr]).toEqual([
+        1,
+        expect.stringMatching(`temporal-unreachable: .*${found}[^]*hint: .*${remedy}`),
+      ]);
+    expect([doctor.code, doctor.stdout]).toEqual([1, expect.stringMatching(`✖ Temporal .*${found}[^]*→ .*${remedy}`)]);
+    expect(doctor.stdout).not.toMatch(/frozen|lsof/);
+  },
+);
+
 test('who gets there without the keys deploys nothing, stops nothing, and takes nothing away, whatever name is given', async () => {
   const pipeline = stranger.workflow.getHandle(`pipeline/${shop.name}`);
   const trigger = { kind: 'manual', actor: 'user:alice', key: null };

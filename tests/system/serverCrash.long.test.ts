@@ -35,7 +35,7 @@ test('a Temporal server that is killed and started again loses nothing, and a wa
   await watching.complained(/no contact: no Temporal server answers at .*; trying again/);
   server = await start();
   // To the end, so that a failure shows what it said last.
-  expect(await watching.ended).toMatchObject({ stderr: expect.stringMatching(/in contact again\n$/), code: 0 });
+  expect(await watching.ended).toMatchObject({ stderr: expect.stringMatching(/connected again\n$/), code: 0 });
   expect(await shop.deploy(1)).toMatchObject({ outcome: 'succeeded', classification: 'success' });
   expect(await shop.runs()).toEqual({ 2: 12 });
   expect((await shop.effects()).map((effect) => effect.split(' ')[1])).toEqual(['executeUpdates', 'executeUpdates']);

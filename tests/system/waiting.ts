@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 /** Each look costs the server and the worker some work, and the tests share two cores with them. */
 const LOOK_EVERY_MS = 150;
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 120_000;
 
 /**
  * Looks again and again until `look` answers something other than undefined or false, and answers that. Says what it

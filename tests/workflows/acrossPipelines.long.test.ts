@@ -23,6 +23,8 @@ const ships = async (pipeline: string, version: string) => {
   return world.ended(pipeline, number);
 };
 const inProduction = async (pipeline: string) => (await world.workflows().pipeline(pipeline)).lastGood['deploy'];
+const knownBad = async (pipeline: string) =>
+  (await world.workflows().pipeline(pipeline)).knownBad.map(({ artifact }) => artifact);
 const reverts = (id: string) =>
   sendCommand(world.workflows(), id, 'revert', { actor: 'user:alice', reason: 'it is bad' });
 /** Brings a version to so many tasks of the first region, and is cancelled there. */
@@ -48,6 +50,7 @@ test('the hotfix of another pipeline survives a revert of what it replaced, and 
   expect(await versions()).toEqual(everywhere('kv:9'));
   await expect(reverts('kvstore/1')).rejects.toThrow(/kvstore-hotfix\/1 is what runs now \(kv:9\); revert that one/);
   expect(await versions()).toEqual(everywhere('kv:9'));
+  expect([await knownBad('kvstore'), await knownBad('kvstore-hotfix')]).toEqual([[], []]);
   const by = { by: 'kvstore-hotfix/1', version: 'kv:9' };
   expect(await inProduction('kvstore')).toEqual({ release: 1, version: 'kv:2', replaced: by });
   expect(await inProduction('kvstore-hotfix')).toEqual({ release: 1, version: 'kv:9' });
@@ -113,6 +116,8 @@ test('a hotfix that comes through while a revert waits for it stays', async () =
     'nothing was updated: kvstore-x, kvstore-y keep kv:9, which kvstore-hotfix/1 has brought there since',
   ]);
   expect(await versions()).toEqual(everywhere('kv:9'));
+  // The person has called kv:2 bad, whatever became of its units; kv:9 is not touched by that.
+  expect([await knownBad('kvstore'), await knownBad('kvstore-hotfix')]).toEqual([['executable@kv:2'], []]);
 });
 
 test('where a hotfix went to some units only, a revert brings back the others and says so', async () => {
@@ -145,6 +150,7 @@ test('a pipeline that was retired meanwhile, and applied anew, undoes no hotfix 
   await reverts('kvstore/1');
   expect((await world.ended('kvstore', 2)).state).toBe('failed');
   expect(await versions()).toEqual(everywhere('kv:9'));
+  expect([await knownBad('kvstore'), await knownBad('kvstore-hotfix')]).toEqual([['executable@kv:2'], []]);
 });
 
 test('a lock that was terminated, and made anew, still knows whose the service is', async () => {
@@ -158,6 +164,7 @@ test('a lock that was terminated, and made anew, still knows whose the service i
   await world.ended('kvstore-hotfix', 1);
   expect((await world.ended('kvstore', 2)).state).toBe('failed');
   expect(await versions()).toEqual(everywhere('kv:9'));
+  expect([await knownBad('kvstore'), await knownBad('kvstore-hotfix')]).toEqual([['executable@kv:2'], []]);
 });
 
 test('a hotfix that was cancelled keeps the units that it had reached, and both the status and the outcome say so', async () => {

@@ -186,6 +186,40 @@ describe('while the graph does not answer', () => {
   });
 });
 
+describe('components that are known by their names alone are counted where a release', () => {
+  const NAMED_ONLY = '2 components of SBOMs without a readable package URL, compared by name at most';
+
+  /** Releases a program with rpc of this version, beside two components of which an SBOM says no more than their names. */
+  async function releaseWithSbom(rpc: string): Promise<void> {
+    const components = [{ name: 'rpc', version: rpc, purl: `pkg:npm/rpc@${rpc}` }, { name: 'base' }, { name: 'tools' }];
+    const { app } = world.simulator;
+    const through = app.fetch;
+    app.fetch = (request, ...rest) =>
+      request.url.includes('/boms/')
+        ? Response.json({ bomFormat: 'CycloneDX', components })
+        : through.call(app, request, ...rest);
+    await world.apply(flow({ deploy: deployAction('5m') }), CALM);
+    await report({ target: RPC_ADVISORY.id, from: '0', advisory: RPC_ADVISORY });
+    const artifacts = [{ ...executable('kv:3'), metadata: { sbom: 'kv.json' } }];
+    await world.start('kvstore', { artifacts, trigger: { kind: 'manual', actor: 'user:alice', key: null } });
+    await world.ended('kvstore', 1);
+  }
+
+  test('is let go: nobody knows that they are not the package of the advisory', async () => {
+    await releaseWithSbom('1.4.0');
+    const { state, timeline } = await world.releaseStatus('kvstore', 1);
+    expect(state).toBe('succeeded');
+    expect(timeline.map(({ text }) => text)).toContain(`it contains no bug in force as far as is known; ${NAMED_ONLY}`);
+  });
+
+  test('is refused for another component', async () => {
+    await releaseWithSbom('1.3.0');
+    const { actions } = await world.releaseStatus('kvstore', 1);
+    expect(await endsOf(world, [1])).toEqual(['cancelled (bad-package)']);
+    expect(actions[0]?.message).toMatch(new RegExp(`contains bug/1 in X-1 .*; ${NAMED_ONLY}$`));
+  });
+});
+
 test('a refusal of the graph is shown and stops nothing, and the same report is the same bug', async () => {
   await world.apply(flow({ deploy: deployAction('5m') }), CALM);
   const bug = await report({ from: 'no-number-at-all' });

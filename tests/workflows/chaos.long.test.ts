@@ -5,8 +5,8 @@ import { callExtension, viaApp } from '../../sdk/client';
 import { pushTypeProtocol } from '../../sdk/protocol/pushType';
 import { judge } from '../chaos/judge';
 import { judgeSteps } from '../chaos/judgeSteps';
-import { judgeReverts, seeRefusal, untrue } from '../chaos/judgeReverts';
-import { canariesOf, deploysOf, play, releasesOf } from '../chaos/play';
+import { judgeReverts, passedOver, seeMoment, untrue } from '../chaos/judgeReverts';
+import { canariesOf, deploysOf, play, releasesOf, type Deploy } from '../chaos/play';
 import { configurationOf, scenarioOf, type Scenario } from '../chaos/scenario';
 import { kvstore } from './pipelines';
 import { MINUTE, VirtualWorld } from './world';
@@ -27,7 +27,9 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   if (told === null) return;
-  process.stderr.write(`${told.join('\n')}\n`);
+  const silent = wait(20_000, 'the server answers nothing', { ref: false });
+  const standing = await Promise.race([world?.standing(), silent]);
+  process.stderr.write(`${[...told, standing].join('\n')}\n`);
   await leave();
 });
 afterAll(() => world?.close());
@@ -111,10 +113,11 @@ test('a revert that begins late would be found out, and so would a refusal for w
   const late = { ...asked, atMs: startedMs - 5_000, answer: { release: 1 } };
   await expect(judgeReverts(after, CALM, [late])).rejects.toThrow('began 5000 ms after it was asked for');
   const ANOTHER = 'other/1 is what runs now (kv:9); revert that one, or say …';
-  const seen = await seeRefusal(after, CALM, 1, ANOTHER);
+  const seen = await seeMoment(after, CALM, 1, ANOTHER);
   const answers: [string, string | undefined][] = [
     ['nothing of it is deployed', 'was refused for what was not so'],
     ['release 1 is what runs now; revert that one', 'was refused for what was not so'],
+    ['release 2 is being deployed over release 1; revert one of these', 'was refused for what was not so'],
     [ANOTHER, 'was refused for what was not so'],
     ['nothing that ran before it is known to be good', undefined],
     ['there is none', undefined],
@@ -123,6 +126,16 @@ test('a revert that begins late would be found out, and so would a refusal for w
   for (const [refused, wrong] of answers)
     if (wrong === undefined) expect(untrue(asked, { refused, seen })).toBeUndefined();
     else expect(untrue(asked, { refused, seen })).toContain(wrong);
+});
+
+test.each([
+  ['the hotfix before it', 'kv:4', undefined],
+  ['a version from before the hotfix', 'kv:2', 'the rollback of release 3 brings kv:2, past kv:4 of release 2'],
+  ['a version that no release brought', 'kv:9', 'the rollback of release 3 brings kv:9, past kv:4 of release 2'],
+])('a rollback that undoes a hotfix would be found out: one that brings %s', (_, brought, wrong) => {
+  const brings = (release: number, version: string) => ({ release, version, outcome: 'succeeded' }) as Deploy;
+  const deploys = [brings(1, 'kv:2'), brings(2, 'kv:4'), brings(3, 'kv:5')];
+  expect(passedOver({ deploys, state: null }, 3, brought)).toBe(wrong);
 });
 
 /** One task of the fleet is given another version by nobody that Conveyor knows. */

@@ -209,7 +209,7 @@ describe('a person reverts', () => {
     expect(await versions()).toEqual({ 'kv:3': 12 });
     const from = await world.now();
     expect(await world.rollBack('kvstore', 2, { actor: 'user:alice', reason: 'it lost data' })).toMatchObject({
-      ...{ number: 3, isHeld: true },
+      ...{ number: 3, isHeld: true, brings: ['kv:2'] },
     });
     const rollback = await world.ended('kvstore', 3);
     expect(rollback).toMatchObject({ state: 'succeeded', trigger: { kind: 'rollback', of: 2 } });

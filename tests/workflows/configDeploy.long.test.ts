@@ -93,7 +93,7 @@ test('a foreign commit to the path meanwhile stops the deploy, and stays', async
   await world.reaches('feed', 1, isBaking, SELDOM);
   await story.commits({ 'feed/limits': { soft: 11 } });
   const { paused } = await world.reaches('feed', 1, (deploy) => deploy.paused !== null, SELDOM);
-  expect(paused?.reason).toContain('somebody else has committed to the paths of flags/feed during this deploy');
+  expect(paused?.reason).toContain('another author has committed to the paths of flags/feed during this deploy');
   await world.command(workflowIds.deploy('feed', 1, 'deploy', 1), 'revert');
   await world.ended('feed', 1, SELDOM);
   expect(await world.deployStatus('feed', 1)).toMatchObject({ outcome: 'reverted' });

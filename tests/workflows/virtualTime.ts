@@ -51,9 +51,9 @@ export class VirtualTime {
   }
 
   /** The parts that might still act, to find out why a story stands still. */
-  standing(): string {
+  async standing(): Promise<string> {
     const activities = this.ends.running().join(', ') || 'none';
-    return `worker ${JSON.stringify(this.worker?.getStatus())}; activities at it: ${activities}; asleep: ${this.sleepers}`;
+    return `at ${new Date(await this.now()).toISOString()}; worker ${JSON.stringify(this.worker?.getStatus())}; activities at it: ${activities}; asleep: ${this.sleepers}`;
   }
 
   watch(worker: ConveyorWorker): void {

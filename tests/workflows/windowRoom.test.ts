@@ -58,7 +58,7 @@ test('when several get their turn one after the other the surplus gives it back 
   await world.release('kvstore', 'kv:3');
   await world.ended('kvstore', 1, { withinMs: 3 * HOUR });
   await waits(2);
-  expect((await deployOf(2))?.blockedBy).toContain('1 of 1 deploys of this window have begun');
+  expect((await deployOf(2))?.blockedBy).toContain('1 of 1 deploy of this window has begun');
   await world.command('release/kvstore/2', 'skip-window', { action: 'deploy', reason: 'it is small' });
   await world.ended('kvstore', 2, { withinMs: 3 * HOUR });
   expect(await endsOf(world, [1, 2])).toEqual(['succeeded', 'succeeded']);

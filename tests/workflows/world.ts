@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as wait } from 'node:timers/promises';
 import { Client, type WorkflowHandle } from '@temporalio/client';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { DefaultLogger, Runtime } from '@temporalio/worker';
@@ -19,7 +18,7 @@ import type { PlatformFacts } from '../../domain/access/platform';
 import { parseRegistry, type Registry } from '../../platform/registry';
 import type { SealSettings } from '../../platform/seal';
 import { createSimulator, type Simulator } from '../../simulator/app';
-import { createRunner } from '../../runner/runner';
+import { createRunner } from '../../sandbox/runner';
 import { createWorker, type ConveyorWorker } from '../../workers/createWorker';
 import type { Applied, Started, StartInput, Submitted } from '../../workflows/messages';
 import { lostTasks } from './lostTasks';
@@ -280,31 +279,32 @@ export class VirtualWorld {
     return this.pipeline(pipeline).query('status');
   }
 
-  /** Lets time pass in steps until the condition holds; fails, saying what it waited for, after `withinMs` of virtual time. */
+  /**
+   * Lets time pass in steps until the condition holds; fails, saying what it waited for, after `withinMs` of virtual time and
+   * PATIENCE_MS of real time on top: virtual time may have run ahead of a worker that is slow in real time.
+   */
   async until(
     what: string,
     holds: () => Promise<boolean>,
     { stepMs = MINUTE, withinMs = 12 * HOUR } = {},
   ): Promise<void> {
-    let sleptMs = 0;
-    const patience = Date.now() + PATIENCE_MS;
-    while (!(await holds().catch(() => false))) {
-      const isLate = sleptMs > withinMs;
-      if (isLate && Date.now() > patience) throw new Error(await this.lateness(what, withinMs));
-      // Virtual time may have run ahead of a worker that is slow in real time.
-      if (isLate) await wait(100);
-      const ms = isLate ? 1_000 : stepMs;
-      await this.sleep(ms);
-      sleptMs += ms;
+    let lateSince: number | undefined;
+    for (let sleptMs = 0; !(await holds().catch(() => false)); sleptMs += stepMs) {
+      if (sleptMs > withinMs) lateSince ??= Date.now();
+      if (lateSince !== undefined) {
+        if (Date.now() - lateSince > PATIENCE_MS)
+          throw new Error(`waited ${withinMs / 1000} s of virtual time until ${what}\n${await this.standing()}`);
+        await this.settled();
+      }
+      await this.sleep(lateSince === undefined ? stepMs : Math.min(stepMs, MINUTE));
     }
   }
 
-  private async lateness(what: string, withinMs: number): Promise<string> {
-    const said = [this.standing(), openWorkflows(this.client)];
+  /** Everything that may still act, or is waited for: why a story does not end. */
+  async standing(): Promise<string> {
+    const said = [this.releasesUnderWay(), openWorkflows(this.client)];
     const standing = await Promise.all(said.map((lines) => lines.catch((error: unknown) => [String(error)])));
-    return [`waited ${withinMs / 1000} s of virtual time until ${what}`, this.time.standing(), ...standing.flat()].join(
-      '\n',
-    );
+    return [await this.time.standing(), ...standing.flat()].join('\n');
   }
 
   /** Lets time pass until a release has ended and its pipeline knows, and up to five minutes more. */
@@ -328,7 +328,7 @@ export class VirtualWorld {
   }
 
   /** The state of every release under way, a line for each of its actions. */
-  private async standing(): Promise<string[]> {
+  private async releasesUnderWay(): Promise<string[]> {
     const pipelines = [...this.applied].map(async (pipeline) => {
       const { active } = await this.pipelineStatus(pipeline);
       return (await Promise.all(active.map((release) => this.standingOf(pipeline, release)))).flat();
@@ -386,7 +386,7 @@ const thrown = (error: unknown): never => {
 };
 
 /** Real time that a condition is given at least. */
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 120_000;
 
 const SETTLE_MS = 250;
 
@@ -419,6 +419,8 @@ const EXTENSIONS = {
     { name: 'config', kind: 'push-type', url: 'http://simulator/push-types/config' },
     { name: 'slow', kind: 'action-service', url: 'http://simulator/slow' },
     { name: 'builds', kind: 'dependency-graph', url: 'http://simulator/dependency-graph' },
+    // Holds none, unless a test puts itself in between.
+    { name: 'boms', kind: 'dependency-graph', type: 'sboms', url: 'http://simulator/boms' },
     { name: 'tracker', kind: 'tickets', url: 'http://simulator/tickets' },
     { name: 'commits', kind: 'artifact-finder', url: 'http://simulator/artifact-finders/commits' },
     ...ACTION_SERVICES.map((name) => ({ name, kind: 'action-service', url: `http://simulator/actions/${name}` })),

@@ -19,17 +19,17 @@ const LAYERS = {
     why: 'workflow code is deterministic and is loaded once for every running workflow: no effects, and nothing heavy such as schemas',
   },
   activities: {
-    from: ['domain', 'domain/spec', 'domain/calendar', 'sdk', 'platform', 'runner', 'config'],
+    from: ['domain', 'domain/spec', 'domain/calendar', 'sdk', 'platform', 'sandbox', 'config'],
     types: [],
     why: 'activities are effects behind ports; who runs them, and in which workflow, is not their business',
   },
-  runner: {
+  sandbox: {
     from: ['domain', 'platform'],
     types: [],
-    why: 'the runner starts processes and looks after them; whose scripts they are, and why they run, is not its business',
+    why: 'the sandbox starts processes and looks after them; whose scripts they are, and why they run, is not its business',
   },
   config: {
-    from: ['domain', 'domain/spec', 'sdk', 'platform', 'runner'],
+    from: ['domain', 'domain/spec', 'sdk', 'platform', 'sandbox'],
     types: [],
     why: 'configuration is compiled, kept and distributed without knowing who asks for it, or which workflow lands it',
   },
@@ -70,10 +70,16 @@ const LAYERS = {
     types: [],
     why: 'front ends go through the client, so that both obey the same rules',
   },
+  render: {
+    from: ['domain'],
+    types: ['domain/spec', 'client', 'sdk', 'platform', 'config'],
+    packages: ['picocolors', 'string-width'],
+    why: 'words, tables and charts are made from what they show alone, for a terminal and for a page',
+  },
   cli: {
     from: [
       ...['domain', 'domain/spec', 'domain/calendar', 'client', 'client/operations', 'client/http'],
-      ...['sdk', 'platform', 'runner', 'config'],
+      ...['sdk', 'platform', 'sandbox', 'config', 'render'],
     ],
     types: [],
     why: 'front ends go through the client; programs are started by path, in a process of their own or as this one',
@@ -84,7 +90,7 @@ const LAYERS = {
       'domain/spec',
       'workflows',
       'activities',
-      'runner',
+      'sandbox',
       'client',
       'sdk',
       'platform',
@@ -115,6 +121,9 @@ const ONLY = {
   croner: { layer: 'domain/calendar', why: 'calendars have one rule, and domain/calendar keeps it' },
 };
 
+/** The folders of the checkout that hold these layers: all code that runs, but for scripts. */
+const FOLDERS = [...new Set(Object.keys(LAYERS).map((layer) => layer.split('/')[0]))];
+
 /** The layer of a file given relative to the checkout; undefined for what is in no layer. */
 function layerOf(file) {
   const [top, second] = file.split('/');
@@ -122,4 +131,4 @@ function layerOf(file) {
   return top in LAYERS || top in NEVER ? top : undefined;
 }
 
-module.exports = { LAYERS, NEVER, ONLY, layerOf };
+module.exports = { FOLDERS, LAYERS, NEVER, ONLY, layerOf };

@@ -56,7 +56,7 @@ async function plan(run: DeploySession): Promise<Ending | 'again' | undefined> {
   if (kept) run.note('units-kept', keptWords(kept));
   noteUnlisted(run, unlisted);
   const names = planned.phases.map(({ name }) => name).join(', ');
-  run.note('planned', `${planned.phases.length} phases over ${plural(fleet.units, 'unit')}: ${names}`);
+  run.note('planned', `${plural(planned.phases.length, 'phase')} over ${plural(fleet.units, 'unit')}: ${names}`);
   const again = await heedUnavailable(run, unavailable, fleet.units);
   if (run.stop()) return untouchedEnding(run);
   if (again) return again;

@@ -228,16 +228,18 @@ function cancel(run: PipelineRun, { number, ...command }: Queued): CommandReceip
 /** The release is undone by a new one. */
 function rollBack(run: PipelineRun, { of, actor = UNKNOWN_ACTOR, reason = '', notBad }: RollBackInput): Started {
   const known = run.known();
+  const isHeld = (): boolean => run.known().held !== null;
   const same = rollbackUnderWay(known, of);
   if (same !== undefined) {
     run.record({ at: formatTime(Date.now()), verb: 'revert', actor, reason, accepted: true });
-    return { number: same, duplicate: true, isHeld: known.held !== null };
+    const brings = known.active.find(({ number }) => number === same)?.artifacts ?? [];
+    return { number: same, duplicate: true, isHeld: isHeld(), brings: brings.map(({ version }) => version) };
   }
   const back = rollbackOf(known, of);
   if ('impossible' in back) throw ApplicationFailure.nonRetryable(back.impossible, 'invalid-state');
   run.set((state, now) => rolledBack(state, back, { of, actor, reason, notBad: notBad === true }, now));
   run.record({ at: formatTime(Date.now()), verb: 'revert', actor, reason, accepted: true });
-  return { number: known.nextNumber, duplicate: false, isHeld: run.known().held !== null };
+  return { number: known.nextNumber, duplicate: false, isHeld: isHeld(), brings: back.map(({ version }) => version) };
 }
 
 /** From a release that has ended while it was being reverted. What cannot be undone is on record. */

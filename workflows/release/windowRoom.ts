@@ -1,7 +1,7 @@
 import { condition } from '@temporalio/workflow';
 import type { RoomAsk } from '../../activities/windowRoom';
 import type { Room } from '../../domain/calendar/room';
-import { openTimesOf, withBlackout, withBlackouts } from '../../domain/release/openTimes';
+import { fullWords, openTimesOf, withBlackout, withBlackouts } from '../../domain/release/openTimes';
 import { skipsTheQueue } from '../../domain/release/urgent';
 import type { DeployAction } from '../../domain/spec/pipeline';
 import { formatTime } from '../../domain/text';
@@ -56,6 +56,4 @@ function roomAsk({ input: { spec, number: release } }: ReleaseSession, action: s
 }
 
 const whyOf = ({ full, why = '' }: Extract<Room, { open: false }>): string =>
-  full
-    ? `${full.begun} of ${full.most} deploys of this window have begun; it opens again later`
-    : withBlackout('its window is closed', why);
+  full ? `${fullWords(full)}; it opens again later` : withBlackout('its window is closed', why);

@@ -63,7 +63,7 @@ export function rememberBasis(
     return undefined;
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    return `the folder does not know what it is based on (${why}): give the next proposal --base`;
+    return `the base of the folder could not be saved (${why}): give the next proposal --base`;
   }
 }
 

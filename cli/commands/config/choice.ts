@@ -17,7 +17,7 @@ export const TRUST = [
   (value: string, before: readonly string[] = []): readonly string[] => [...before, value],
 ] as const;
 
-/** The one that is named, or the only one. @throws ConveyorError `usage`, `unknown-extension` */
+/** The named repository, or the only one. @throws ConveyorError `usage`, `unknown-extension` */
 export function chooseRepository<R extends { readonly name: string }>(
   all: readonly R[],
   { repository }: RepositoryOptions,

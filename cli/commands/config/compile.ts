@@ -2,9 +2,9 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { valueFile } from '../../../config/compiler/tree';
 import { plural } from '../../../domain/text';
+import { renderCompiled } from '../../../render/config';
 import { EXIT } from '../../exit';
 import { emit } from '../../output';
-import { renderCompiled } from '../../render/config';
 import { examples, type Register } from '../command';
 import { compileFolder } from './folder';
 
@@ -15,7 +15,7 @@ export const compileCommand: Register = (group, cli) => {
     .option('--out <dir>', 'write each value into this folder, as PATH.json')
     .addHelpText(
       'after',
-      examples('conveyor config compile flags', 'conveyor config compile flags --out /tmp/values -o json'),
+      examples('conveyor config compile flags', 'conveyor config compile flags --out values -o json'),
     )
     .action(
       cli.handle<{ readonly out?: string }, [string]>(async ({ io, output, options: { out } }, folder) => {

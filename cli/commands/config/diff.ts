@@ -1,6 +1,6 @@
+import { renderDiff } from '../../../render/config';
 import { EXIT } from '../../exit';
 import { emit } from '../../output';
-import { renderDiff } from '../../render/config';
 import { examples, type Register } from '../command';
 import { REPOSITORY, type RepositoryOptions } from './choice';
 import { openFolderClient } from './openFolderClient';

@@ -14,6 +14,8 @@ export interface FolderClient extends Looks {
   diff(folder: string, base: string | undefined): Promise<Difference>;
   /** @param base undefined for the base of the checkout, or the one that the folder remembers @throws ConveyorError `config-base-unknown` */
   propose(folder: string, message: string, base: string | undefined): Promise<ProposeOutcome>;
+  /** Proposes values on top of the branch. */
+  proposeValues(values: Readonly<Record<string, unknown>>, message: string): Promise<RequestResult>;
 }
 
 /** `basis`: the commit of which the folder has everything. A server reports only the first problem, as an error. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { conveyorError, unfitError } from '../../../domain/errors';
 import { over } from '../../../domain/excess';
 import { CONFIG_LIMITS } from '../../../domain/limits';
-import { writePrivate } from '../../../platform/privateFile';
+import { replaceFileSync } from '../../../sdk/replaceFile';
 import { EXIT } from '../../exit';
 import type { Io } from '../../io';
 import { emit } from '../../output';
@@ -19,6 +19,7 @@ interface LockOptions extends RepositoryOptions {
   readonly out?: string;
   readonly rootPasswordEnv: string;
   readonly dryRun?: boolean;
+  readonly takeSurplus?: boolean;
 }
 
 export const lockStore: Register = (group, cli) => {
@@ -37,6 +38,7 @@ export const lockStore: Register = (group, cli) => {
     .option('--revoke <name>', 'a host whose user is removed; repeatable', appendHost, [])
     .option('--out <dir>', 'the folder for new passwords, one HOST.env for each host')
     .option('--root-password-env <variable>', 'the variable with the password of root', 'CONVEYOR_ETCD_ROOT_PASSWORD')
+    .option('--take-surplus', 'take back the rights that hosts and other users have beyond their own')
     .option('--dry-run', 'show what it would do, change nothing')
     .option(...REPOSITORY)
     .addHelpText(
@@ -52,6 +54,7 @@ export const lockStore: Register = (group, cli) => {
       cli.handle<LockOptions>(async ({ io, output, options }) => {
         const { EtcdLock } = await import('../../../config/store/etcdRoles');
         const { findUnlisted, planLock } = await import('../../../config/store/lockPlan');
+        const { findSurplus } = await import('../../../config/store/surplus');
         const { storeDoor } = await import('../../../platform/configStores');
         const { settings, registry } = (await import('./repository')).getRepositorySettings(io, options);
         const { name, etcd, login } = settings;
@@ -60,32 +63,47 @@ export const lockStore: Register = (group, cli) => {
             file: registry.file,
             detail: `config.repositories.${name}.etcd needs a url, a user, and a passwordEnv that is set`,
           });
-        const { out, dryRun = false } = options;
+        const { out, dryRun = false, takeSurplus = false } = options;
         const service = { user: login.user, password: login.password };
         const wanted = { repository: name, service, ...(await readWanted(io, options)) };
         const lock = new EtcdLock({ url: etcd, ...storeDoor(settings) }, wanted.rootPassword);
         const present = await lock.present(name);
-        const steps = planLock(wanted, present);
+        const surplus = findSurplus(wanted, present);
+        const steps = [...planLock(wanted, present), ...(takeSurplus ? surplus.map(({ step }) => step) : [])];
         const { hosts, revoked } = wanted;
         const unlisted = options.hosts === undefined ? [] : findUnlisted(name, present, [...hosts, ...revoked]);
         for (const step of dryRun ? [] : steps) {
-          // Before etcd knows it: a password that was not saved is of no use.
+          // Saved before etcd knows it, because an unsaved password would be lost.
           if (step.issued && out !== undefined) writePassword(out, step.issued);
           await lock.take(step, present.isLocked);
         }
-        const said = steps.map(({ text }) => text);
-        const left = unlisted.map((host) => `${host} has a user and is not in the list; --revoke ${host} removes it`);
-        const words = said.length === 0 ? [`the store of ${name} is locked already`] : said;
+        const said = {
+          steps: steps.map(({ text }) => text),
+          unlisted,
+          surplus: takeSurplus ? [] : surplus.map(({ text }) => text),
+        };
         emit(
           io,
           output,
-          { repository: name, steps: said, unlisted, dryRun },
-          { text: () => [...words, ...left].join('\n'), name: said },
+          { repository: name, ...said, dryRun },
+          { text: () => wordsOf(name, said).join('\n'), name: said.steps },
         );
-        return EXIT.ok;
+        return said.surplus.length === 0 ? EXIT.ok : EXIT.error;
       }),
     );
 };
+
+/** Reports the changes and the remaining decisions. */
+function wordsOf(
+  repository: string,
+  { steps, unlisted, surplus }: Readonly<Record<'steps' | 'unlisted' | 'surplus', readonly string[]>>,
+): readonly string[] {
+  return [
+    ...(steps.length > 0 ? steps : surplus.length > 0 ? [] : [`the store of ${repository} is locked already`]),
+    ...unlisted.map((host) => `${host} has a user and is not in the list; --revoke ${host} removes it`),
+    ...surplus.map((text) => `${text}; --take-surplus takes that back`),
+  ];
+}
 
 /** The validated options and hosts. @throws ConveyorError `usage`, `over-limit` */
 async function readWanted(io: Io, options: LockOptions) {
@@ -119,7 +137,7 @@ async function readWanted(io: Io, options: LockOptions) {
   return { hosts, isPerHost, rotated, revoked, rootPassword };
 }
 
-/** One name a line. Empty lines and what follows a # are no names. */
+/** One name a line. Empty lines and comments after # are ignored. */
 async function readHosts(io: Pick<Io, 'input'>, file: string): Promise<string[]> {
   const text = file === '-' ? await io.input() : readList(file);
   return text.split('\n').flatMap((line) => line.replace(/#.*/, '').trim() || []);
@@ -135,7 +153,7 @@ function readList(file: string): string {
 
 function writePassword(folder: string, { host, password }: { readonly host: string; readonly password: string }): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  writePrivate(join(folder, `${host}.env`), `CONVEYOR_ETCD_PASSWORD=${password}\n`);
+  replaceFileSync(join(folder, `${host}.env`), `CONVEYOR_ETCD_PASSWORD=${password}\n`, { mode: 0o600 });
 }
 
 const appendHost = (value: string, before: readonly string[]): string[] => [...before, value];

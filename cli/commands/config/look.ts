@@ -1,9 +1,9 @@
 import { findWhereabouts } from '../../../domain/config/whereabouts';
 import type { ReleaseSummary } from '../../../domain/views';
+import { renderChanges, renderLog } from '../../../render/config';
 import { withClient } from '../../door';
 import { EXIT } from '../../exit';
 import { emit, printNote } from '../../output';
-import { renderChanges, renderLog } from '../../render/config';
 import { countOption, examples, type CommandCall, type Register } from '../command';
 import { REPOSITORY, type RepositoryOptions } from './choice';
 import { openFolderClient } from './openFolderClient';
@@ -20,7 +20,7 @@ export const status: Register = (group, cli) => {
   group
     .command('status')
     .description(
-      'changes, newest first: who proposed them, and where they are: landed, in a release, given up, or proposed',
+      'changes, newest first: who proposed them, and their state: landed, in a release, abandoned, or proposed',
     )
     .option('--limit <n>', 'how many', '20')
     .option('--change <n>', 'only this change, whatever its age')
@@ -64,7 +64,7 @@ async function knownReleases({ io, connect }: CommandCall<unknown>): Promise<rea
   try {
     return await Promise.race([asked, late]);
   } catch (error) {
-    printNote(io, `note: which releases have these changes is not known: ${(error as Error).message}`);
+    printNote(io, `note: the releases of these changes are unknown: ${(error as Error).message}`);
     return [];
   } finally {
     clearTimeout(timer);

@@ -3,7 +3,10 @@ import type { CommandCall } from '../command';
 import type { TrustOptions } from './choice';
 import type { FolderClient } from './folderClient';
 
-/** By the door that commands take, with what that needs alone. @throws ConveyorError `usage`, `config-invalid`, `unknown-extension` */
+/**
+ * Opens a client through the server or locally, as commands do, and loads only the code for that. @throws ConveyorError
+ * `usage`, `config-invalid`, `unknown-extension`
+ */
 export async function openFolderClient(
   call: Pick<CommandCall<unknown>, 'io' | 'connect'>,
   options: TrustOptions,

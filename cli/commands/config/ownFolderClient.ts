@@ -5,8 +5,9 @@ import { dependenciesAt, listValues } from '../../../config/repository/dependenc
 import { computeDifference } from '../../../config/repository/differing';
 import type { Draft } from '../../../config/repository/fit';
 import { lookAtChange, readShownValue, readVersion } from '../../../config/repository/looking';
-import { createDraftFromTree, propose } from '../../../config/repository/propose';
+import { createDraftFromTree, createDraftFromValues, propose } from '../../../config/repository/propose';
 import { ConfigRepository, copiesFolder } from '../../../config/repository/repository';
+import { pathRights } from '../../../domain/access/paths';
 import { conveyorError } from '../../../domain/errors';
 import { readKnownHost, readSignatures, openConfigStore, findAllSubscribers } from '../../../config/subscriptions';
 import { actorOf } from '../../door';
@@ -16,7 +17,7 @@ import { findBasis } from './basis';
 import type { FolderClient } from './folderClient';
 import { getRepositorySettings } from './repository';
 
-/** With git, by the configuration of this machine. */
+/** A client that uses git and the configuration of this machine. */
 export async function createLocalClient(
   { io, connect }: Pick<CommandCall<unknown>, 'io' | 'connect'>,
   options: TrustOptions,
@@ -30,6 +31,18 @@ export async function createLocalClient(
     const basis = await findBasis(folder, { repository: name, given }, (commit) => repository.ancestor(commit, head));
     if (basis === undefined && head !== null) throw conveyorError('config-base-unknown', { folder, ...settings });
     return createDraftFromTree(repository, basis ?? null, folderTree(folder));
+  };
+  const permittedAuthor = (): string => {
+    const author = actorOf(io, connect);
+    requireProposer(registry, { principal: author, door: 'command-line' }, settings);
+    return author;
+  };
+  const proposeDraft = async (drafted: Draft, author: string, message: string) => {
+    const [pipelines, rights] = [await io.pathsOfPipelines(connect, name), pathRights(registry, settings, author)];
+    return {
+      ...(await propose(repository, drafted, { author, message, pipelines, rights, nowMs: io.now() })),
+      duplicate: false,
+    };
   };
   return {
     name,
@@ -45,13 +58,16 @@ export async function createLocalClient(
     },
     diff: async (folder, base) => computeDifference(repository, await draft(folder, base)),
     propose: async (folder, message, base) => {
-      const author = actorOf(io, connect);
-      requireProposer(registry, { principal: author, door: 'command-line' }, settings);
+      const author = permittedAuthor();
       const drafted = await draft(folder, base);
       if (drafted.problems.length > 0)
         return { problems: drafted.problems.map(({ code, message: text, hint }) => ({ code, message: text, hint })) };
-      const proposed = await propose(repository, drafted, { author, message, nowMs: io.now() });
-      return { ...proposed, duplicate: false, basis: drafted.base };
+      return { ...(await proposeDraft(drafted, author, message)), basis: drafted.base };
+    },
+    proposeValues: async (values, message) => {
+      const author = permittedAuthor();
+      const drafted = await createDraftFromValues(repository, await repository.head(), values);
+      return proposeDraft(drafted, author, message);
     },
   };
 }

@@ -1,7 +1,7 @@
+import { renderConfigProblems, renderDeleted } from '../../../render/config';
+import type { View } from '../../../render/paint';
 import { EXIT } from '../../exit';
 import { emit } from '../../output';
-import { renderConfigProblems, renderDeleted } from '../../render/config';
-import type { View } from '../../render/paint';
 import { examples, type Register } from '../command';
 import { REPOSITORY, type RepositoryOptions } from './choice';
 import { rememberBasis } from './basis';

@@ -1,12 +1,11 @@
-import type { ConfigRepository } from '../../../config/repository/repository';
-import type { Package } from '../../../domain/vessel/package';
-import { conveyorError } from '../../../domain/errors';
+import { ConveyorError, conveyorError } from '../../../domain/errors';
 import { plural } from '../../../domain/text';
-import { actorOf } from '../../door';
 import { EXIT } from '../../exit';
 import { emit } from '../../output';
 import { countOption, examples, numberOption, type Register } from '../command';
 import { REPOSITORY, type RepositoryOptions } from './choice';
+import type { FolderClient } from './folderClient';
+import { openFolderClient } from './openFolderClient';
 
 interface PublishOptions extends RepositoryOptions {
   readonly name: string;
@@ -36,7 +35,8 @@ export const publishModel: Register = (group, cli) => {
       ),
     )
     .action(
-      cli.handle<PublishOptions, [string]>(async ({ io, output, connect, options }, file) => {
+      cli.handle<PublishOptions, [string]>(async (call, file) => {
+        const { io, output, options } = call;
         const path = `models/${options.name}`;
         const [vessel, { parsePeerPlace, listenForPeers }, { Throttle }] = [
           await import('../../../config/vessel/source'),
@@ -46,19 +46,14 @@ export const publishModel: Register = (group, cli) => {
         const place = parsePeerPlace(options.listen);
         if (place === undefined || place.port === 0) throw noPlace(options.listen);
         const source = `http://${place.host}:${place.port}`;
-        const repository = await (await import('./repository')).openNamedRepository(io, options);
-        const head = await repository.head();
-        const before = parsePublishedNumber(await repository.value(path, head));
+        const repository = await openFolderClient(call, { repository: options.repository });
+        const before = await publishedNumber(repository, path);
         const version = countOption('--model-version', options.modelVersion, before + 1);
         const pack = await vessel
           .describePackage(file, { path, version, source })
           .catch((error: unknown) => throwUnreadable(file, error));
-        const by = {
-          author: actorOf(io, connect),
-          nowMs: io.now(),
-          message: options.message ?? `Publish ${path} ${version}`,
-        };
-        const change = options.again ? null : await proposePackage(repository, head, path, pack, by);
+        const message = options.message ?? `Publish ${path} ${version}`;
+        const change = options.again ? null : (await repository.proposeValues({ [path]: pack }, message)).version;
         const { uploadMb } = options;
         const rate = uploadMb === undefined ? undefined : numberOption('--upload-mb', uploadMb, 100) * MB;
         const door = await listenForPeers(
@@ -88,22 +83,19 @@ export const publishModel: Register = (group, cli) => {
 
 const MB = 1024 * 1024;
 
-/** `N@commit` of a change that names the package. */
-async function proposePackage(
-  repository: ConfigRepository,
-  head: string | null,
-  path: string,
-  pack: Package,
-  by: { readonly author: string; readonly message: string; readonly nowMs: number },
-): Promise<string> {
-  const { createDraftFromValues, propose } = await import('../../../config/repository/propose');
-  return (await propose(repository, await createDraftFromValues(repository, head, { [path]: pack }), by)).version;
+/** The number on the branch; 0 if there is none. */
+async function publishedNumber(repository: FolderClient, path: string): Promise<number> {
+  try {
+    return parsePublishedNumber((await repository.value(path, null)).value);
+  } catch (error) {
+    if (error instanceof ConveyorError && error.code === 'not-found') return 0;
+    throw error;
+  }
 }
 
-/** The number that the branch has; 0 without one. */
-function parsePublishedNumber(text: string | null): number {
+function parsePublishedNumber(text: string): number {
   try {
-    const { version } = JSON.parse(text ?? '{}') as { readonly version?: unknown };
+    const { version } = JSON.parse(text) as { readonly version?: unknown };
     return Number.isSafeInteger(version) ? Number(version) : 0;
   } catch {
     return 0;

@@ -9,7 +9,7 @@ import { findBasis } from './basis';
 import { chooseRepository, type TrustOptions } from './choice';
 import type { FolderClient } from './folderClient';
 
-/** Through a server, which has the repository, its store and the rules. */
+/** A client that uses a server, which has the repository, its store and the rules. */
 export async function createServerClient(server: HttpOptions, options: TrustOptions): Promise<FolderClient> {
   if (options.trust !== undefined) throw checkedByServer();
   const { name } = chooseRepository(await askAt(server).configRepositories(), options);
@@ -31,12 +31,13 @@ export async function createServerClient(server: HttpOptions, options: TrustOpti
       const { wanted, basis } = await editsOf(folder, base);
       return { ...(await repository.propose({ message, ...wanted }, null)), basis };
     },
+    proposeValues: (values, message) => repository.propose({ message, values, base: null }, null),
   };
 }
 
 const checkedByServer = () =>
   conveyorError('usage', {
-    text: '--trust asks the store itself, and this command goes through a server',
+    text: '--trust reads the store itself, but this command goes through a server',
     hint: 'leave it out: the server verifies by etcd.signingKey and etcd.trusted of its own settings (docs/guides/secure.md)',
   });
 
@@ -52,7 +53,7 @@ function filesWithoutBase(folder: string, { files, commit }: SourceList): Readon
   });
 }
 
-/** Only what differs is sent. */
+/** Only differing files are sent. */
 function listDiffering(folder: string, known: SourceList['files']): Readonly<Record<string, string | null>> {
   const tree = folderTree(folder);
   const edits: [string, string | null][] = [];

@@ -1,11 +1,11 @@
 import type { ShownValue } from '../../../config/repository/looking';
 import type { KnownHost } from '../../../config/subscriptions';
 import { conveyorError } from '../../../domain/errors';
+import type { View } from '../../../render/paint';
+import { isAnyUntrusted, renderSignatures } from '../../../render/signatures';
+import { renderHost } from '../../../render/subscribers';
 import { EXIT } from '../../exit';
 import { emit, printNote } from '../../output';
-import type { View } from '../../render/paint';
-import { exitOfSignatures, renderSignatures } from '../../render/signatures';
-import { renderHost } from '../../render/subscribers';
 import { countOption, examples, type CommandCall, type Register } from '../command';
 import { REPOSITORY, TRUST, type TrustOptions } from './choice';
 import type { FolderClient } from './folderClient';
@@ -41,12 +41,12 @@ export const showValue: Register = (group, cli) => {
         const { io, output, options } = call;
         if (options.host !== undefined && options.change !== undefined)
           throw conveyorError('usage', {
-            text: '--host shows what a host has, and --change what a change would have',
+            text: '--host shows the value of a host, and --change that of a change',
             hint: 'leave one of them out',
           });
         if (options.trust !== undefined && options.change !== undefined)
           throw conveyorError('usage', {
-            text: '--trust checks what the store holds, where no change is before it has landed',
+            text: '--trust checks the store, which has no change before it lands',
             hint: 'leave one of --trust and --change out',
           });
         const repository = await openFolderClient(call, options);
@@ -60,7 +60,7 @@ export const showValue: Register = (group, cli) => {
     );
 };
 
-/** The value of the branch goes to stdout as it is, also for programs; what is said of the store beside it goes to stderr. */
+/** The value of the branch goes to stdout unchanged, also for programs; notes about the store go to stderr. */
 async function showChecked(
   { io, output }: Pick<CommandCall<unknown>, 'io' | 'output'>,
   repository: FolderClient,
@@ -77,7 +77,7 @@ async function showChecked(
   return 'state' in signatures && signatures.state === 'signed' ? EXIT.ok : EXIT.error;
 }
 
-/** Where the store is silent, git still knows what the branch has. */
+/** If the store does not answer, git still knows the value on the branch. */
 async function showHost(
   { io, output }: Pick<CommandCall<unknown>, 'io' | 'output'>,
   repository: FolderClient,
@@ -95,8 +95,8 @@ async function showHost(
   if (subscription === null)
     throw conveyorError('not-found', { what: `subscriber ${host} of ${path}, or it has been silent for a minute` });
   const view = { path, host, subscription, value, unknown: null, signatures: signatures ?? null, branch: null };
-  // Values keep their lines.
+  // Values keep their line breaks.
   const text = (how: View, shown: typeof view): string => renderHost({ ...shown, value }, how).join('\n');
   emit(io, output, view, { text, name: [subscription.state] });
-  return exitOfSignatures([signatures]);
+  return isAnyUntrusted([signatures]) ? EXIT.error : EXIT.ok;
 }

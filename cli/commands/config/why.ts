@@ -1,12 +1,13 @@
 import { conveyorError } from '../../../domain/errors';
+import { renderConfigProblems, renderWhy } from '../../../render/config';
+import { isAnyUntrusted } from '../../../render/signatures';
+import { renderSubscribers } from '../../../render/subscribers';
+import type { ValueOrigins } from '../../../client/operations/configuration';
+import { EXIT } from '../../exit';
 import { emit } from '../../output';
-import { renderConfigProblems, renderWhy } from '../../render/config';
-import { exitOfSignatures } from '../../render/signatures';
-import { renderSubscribers } from '../../render/subscribers';
 import { asWord } from '../../typed';
 import { examples, type CommandCall, type Register } from '../command';
 import { REPOSITORY, TRUST, type TrustOptions } from './choice';
-import type { ValueOrigins } from '../../../client/operations/configuration';
 import { compileFolder, type CompiledFolder } from './folder';
 import { openFolderClient } from './openFolderClient';
 
@@ -39,7 +40,7 @@ export const why: Register = (group, cli) => {
         const { io, output, options } = call;
         if (options.dir !== undefined && options.trust !== undefined)
           throw conveyorError('usage', {
-            text: '--trust checks what the store holds, and --dir asks a folder',
+            text: '--trust checks the store, but --dir reads a folder',
             hint: 'leave one of them out',
           });
         const { files, contributesTo, subscribers, problems } =
@@ -58,7 +59,8 @@ export const why: Register = (group, cli) => {
             name: files.length > 0 ? files : contributesTo,
           },
         );
-        return exitOfSignatures(Object.values(subscribers).map((one) => ('unknown' in one ? one : one.signatures)));
+        const signatures = Object.values(subscribers).map((one) => ('unknown' in one ? one : one.signatures));
+        return isAnyUntrusted(signatures) ? EXIT.error : EXIT.ok;
       }),
     );
 };

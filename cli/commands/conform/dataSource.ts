@@ -34,7 +34,7 @@ export const conformDataSource: Register = (group, cli) => {
         const { metric, unit } = options;
         const tasks = listOption('--tasks', options.tasks, { least: 2, most: 2 }) as [string, string];
         const now = io.now();
-        // Points of the last minute may still be on their way.
+        // Points of the last minute may not have arrived yet.
         const window = { start: now - (durationOption('--window', options.window) ?? 0), end: now - MINUTE_MS };
         return runConformance(
           call,

@@ -21,7 +21,7 @@ const SUITES: readonly Register[] = [
 export const conformCommand: Register = (program, cli) => {
   const group = program
     .command('conform')
-    .description('check whether a service keeps its protocol; changes the state of that service')
+    .description('check whether a service conforms to its protocol; changes the state of that service')
     .helpCommand(false)
     .addHelpText(
       'after',

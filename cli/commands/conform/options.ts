@@ -46,7 +46,7 @@ export function liveSettings(io: Io, patience: string): LiveSettings {
   };
 }
 
-/** `a,b`; exactly so many where that is said. @throws usage */
+/** `a,b`, with a required number of items if given. @throws usage */
 export function listOption(flag: string, text: string, { least, most }: { least: number; most: number }): string[] {
   const items = text
     .split(',')
@@ -63,12 +63,12 @@ export function objectOption(flag: string, text: string): Record<string, unknown
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
   } catch {
-    // It is not JSON at all.
+    // The text is not JSON.
   }
   throw usage(`${flag} ${text} is not a JSON object`, `write it as ${flag} '{"name": "value"}'`);
 }
 
-/** Runs a program of the author's, without a shell; what its last line says. Rejects with what it said when it fails. */
+/** Runs the author's program without a shell, and returns its last line. Rejects with its output if it fails. */
 export async function runHelperProgram(program: string, args: readonly string[]): Promise<string> {
   const { stdout } = await promisify(execFile)(program, [...args], { timeout: PROGRAM_MS });
   return stdout.trimEnd().split('\n').at(-1)?.trim() ?? '';

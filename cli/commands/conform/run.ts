@@ -1,14 +1,14 @@
 import { plural } from '../../../domain/text';
 import type { Reachable } from '../../../sdk/conform/conversation';
 import { conform, type Live } from '../../../sdk/conform/run';
+import { conformText } from '../../../render/conform';
 import { EXIT } from '../../exit';
 import { liveRegion } from '../../live';
 import { emit, parseOutput } from '../../output';
-import { conformText } from '../../render/conform';
 import type { CommandCall } from '../command';
 import { usage, type CommonOptions } from './options';
 
-/** Runs a suite and prints its report. @throws usage where `--only` leaves nothing */
+/** Runs a suite and prints its report. @throws usage if `--only` leaves no check */
 export async function runConformance<S extends Reachable>(
   { io, output: asked, options }: CommandCall<CommonOptions>,
   live: Live<S>,

@@ -4,7 +4,7 @@ import type { Stage } from '../demo';
 import { demoSources } from './sources';
 import { HOSTS_EACH, MOST, PATH, REGIONS, REPOSITORY, type ConfigWorld, type HostCounts } from './world';
 
-/** The store and the hosts of the simulated world (docs/reference/fleet.md), where this machine has no etcd. */
+/** The store and the hosts of the simulated world (docs/reference/fleet.md), used if this machine has no etcd. */
 export async function openSimulated({ stack }: Stage): Promise<ConfigWorld> {
   const call = (method: string, path: string, body?: unknown): Promise<unknown> =>
     control(stack.addresses.simulator, method, `/control/config/${path}`, body);
@@ -17,7 +17,7 @@ export async function openSimulated({ stack }: Stage): Promise<ConfigWorld> {
   await call('POST', 'behaviours', { ...on, when: { field: 'hard', above: MOST }, behaviour: { refuses } });
   const hosts = REGIONS.length * HOSTS_EACH;
   return {
-    store: `a simulated store with ${hosts} simulated hosts, since this machine has no etcd (scripts/etcd.sh gets it)`,
+    store: `a simulated store with ${hosts} simulated hosts, because this machine has no etcd (scripts/etcd.sh installs it)`,
     propose: async (limits) => {
       const { values } = await compile(demoSources(limits));
       const given = Object.fromEntries(values.map(({ path, text }) => [path, JSON.parse(text) as unknown]));

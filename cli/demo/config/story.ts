@@ -21,7 +21,7 @@ const WRONG: Limits = { soft: 500, hard: 100 };
 const GOOD: Limits = { soft: 50, hard: 100 };
 const BAD: Limits = { soft: 50, hard: 5_000 };
 
-/** A configuration: a mistake that a rule catches, a good value, and one that only those who use it can see is bad. */
+/** A configuration: a mistake that a rule catches, a good value, and a bad one that only its users can detect. */
 export const configDemo: Demo<ConfigDemoResult> = {
   prepare: prepareStore,
   play: playConfig,
@@ -30,7 +30,10 @@ export const configDemo: Demo<ConfigDemoResult> = {
   next: ({ deploys }) => [`status ${deploys.at(-1)?.id ?? ''}`, 'history feed-limits', 'config log'],
 };
 
-/** Real etcd where it is installed already; nothing is fetched for a demo. Else the simulator is the service of configuration. */
+/**
+ * Real etcd if it is already installed; nothing is fetched for a demo. Otherwise the simulator acts as the
+ * configuration service.
+ */
 async function prepareStore(io: Io, { addresses, logFolder }: StackSettings): Promise<Prepared> {
   const found = spawnSync(join(installRoot(), 'scripts', 'etcd.sh'), ['--print-path'], { env: { ...io.env } });
   if (found.status !== 0) return { env: { CONVEYOR_CONFIG_SERVICE_URL: addresses.simulator } };

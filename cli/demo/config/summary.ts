@@ -1,4 +1,4 @@
-import { paint, wrap, type View } from '../../render/paint';
+import { paint, wrap, type View } from '../../../render/paint';
 import { deployTable, webUiLinks } from '../summary';
 import type { DemoResult } from '../demo';
 import { PATH, type HostCounts } from './world';
@@ -11,7 +11,7 @@ export interface ConfigDemoResult extends DemoResult {
   readonly hosts: HostCounts;
 }
 
-/** How a configuration was deployed, why its last change was taken back, and what hosts have now. */
+/** The deploys of a configuration, the reason for the last revert, and the present values on hosts. */
 export function renderConfigDemo(result: ConfigDemoResult, view: View): string {
   const { deploys, hosts, store } = result;
   const colors = paint(view.color);

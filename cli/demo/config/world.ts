@@ -7,13 +7,13 @@ export interface Limits {
 /** The state of the hosts of a value. */
 export interface HostCounts {
   readonly total: number;
-  /** On the newest commit. */
+  /** Hosts on the newest commit. */
   readonly committed: number;
-  /** On a change that is not committed. */
+  /** Hosts on an uncommitted change. */
   readonly overridden: number;
 }
 
-/** Where the configuration of the demo is, and who reads it: real, or simulated where there is no etcd. */
+/** The store and hosts of the demo: real, or simulated if there is no etcd. */
 export interface ConfigWorld {
   /** In words. */
   readonly store: string;

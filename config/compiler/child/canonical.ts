@@ -1,4 +1,4 @@
-/** A value has no form as JSON: where, and why. */
+/** A value that JSON cannot express: where, and why. */
 export class NoJson extends Error {}
 
 /**
@@ -12,11 +12,11 @@ function writeCanonical(value: unknown, path: string, indent: string, above: rea
   if (value === null || typeof value === 'boolean' || typeof value === 'string') return JSON.stringify(value);
   if (typeof value === 'number') {
     if (Number.isFinite(value)) return JSON.stringify(value);
-    throw new NoJson(`${at(path)} is ${value}, which JSON has no number for`);
+    throw new NoJson(`${at(path)} is ${value}, which is not a number in JSON`);
   }
   if (typeof value !== 'object') throw new NoJson(`${at(path)} is ${describeKind(value)}, which JSON does not have`);
-  if (above.includes(value)) throw new NoJson(`${at(path)} holds itself`);
-  if (above.length >= MAX_DEPTH) throw new NoJson(`${at(path)} lies more than ${MAX_DEPTH} deep`);
+  if (above.includes(value)) throw new NoJson(`${at(path)} contains itself`);
+  if (above.length >= MAX_DEPTH) throw new NoJson(`${at(path)} is nested more than ${MAX_DEPTH} levels deep`);
   const inner = `${indent}  `;
   const deeper = [...above, value];
   if (Array.isArray(value)) {
@@ -41,7 +41,7 @@ const MAX_DEPTH = 100;
 
 const at = (path: string): string => (path === '' ? 'the value' : path.slice(1));
 
-/** Also of another realm, whose objects have a prototype of their own. */
+/** Includes objects of another realm, which have a prototype of their own. */
 function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null;

@@ -15,7 +15,7 @@ export function toJobFailure(error: unknown, loader: Loader): JobFailure {
   );
 }
 
-/** It wrote more than it may, and may have caught the error that said so. */
+/** It exceeded the output limit, and may have caught that error. */
 export function findFlood({ realm }: Loader): JobFailure | null {
   if (!realm.isFlooded()) return null;
   return { kind: 'threw', why: `it wrote more than ${formatBytes(PROGRAM_OUTPUT_CHARS)}`, where: null };

@@ -16,7 +16,7 @@ export class Loader {
   private readonly known: ReadonlySet<string>;
   private areDefined = false;
 
-  /** @param nowMs the only moment that this world has */
+  /** @param nowMs the only time in this realm */
   constructor(
     private readonly modules: readonly Module[],
     nowMs: number,
@@ -33,13 +33,13 @@ export class Loader {
     return this.known.has(path);
   }
 
-  /** @throws whatever the modules throw: an object of their world */
+  /** @throws any error of the modules, an object of their realm */
   load(path: string): Exports {
     if (!this.areDefined) this.define();
     return this.realm.load(path);
   }
 
-  /** Which file, and under which name, exports this schema. */
+  /** The file and the name of the export of this schema. */
   findSchema(schema: unknown): { readonly file: string; readonly name: string } | null {
     for (const { path: file } of this.modules) {
       if (!file.endsWith('.schema.ts')) continue;

@@ -54,7 +54,7 @@ function readZod(): ZodPackage {
   return { script: new Script(`({${runs.join(',\n')}})`, { filename: 'zod' }), imports };
 }
 
-/** Messages in forty other languages take as long to load as all the rest. */
+/** Only English: messages in forty other languages take as long to load as everything else. */
 function readCode(file: string): string {
   if (file.endsWith(join('locales', 'index.cjs')))
     return 'exports.__esModule = true; exports.en = require("./en.cjs");';

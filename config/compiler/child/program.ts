@@ -8,11 +8,13 @@ import { MOMENT, OTHER_MOMENT } from './moments';
 
 const SECOND_ZONE = 'Pacific/Auckland';
 
-/** Runs a program twice, from nothing: the second time in another age, at another hour and in another zone, which may make no difference. */
+/**
+ * Runs a program twice from scratch: the second time in another year, hour and zone, which must not change the result.
+ */
 export function runProgram(job: ProgramJob, say: (at: At) => void): ProgramResult {
   process.env.TZ = 'UTC';
   const loader = new Loader(job.modules, MOMENT);
-  // Its time limit begins once its world is ready.
+  // Its time limit begins once its realm is ready.
   say({ path: job.file, invariant: null });
   const first = runProgramOnce(job, loader);
   if (isFailure(first)) return { kind: 'program', outcome: first };
@@ -36,7 +38,7 @@ function runProgramOnce({ file }: ProgramJob, loader: Loader): readonly Exported
 
 type NamedDefinitions = readonly (readonly [name: string, definition: ConfigDefinition])[];
 
-/** The values that it exports, or what is wrong with its export. */
+/** The exported values, or the problem with the export. */
 function readDefinitions(exported: unknown): NamedDefinitions | string {
   const given = exported as
     { readonly kind?: unknown; readonly configs?: Readonly<Record<string, unknown>> } | undefined;

@@ -1,21 +1,38 @@
 import Ajv from 'ajv';
-import { parse } from 'yaml';
+import { isScalar, LineCounter, parseDocument, visit } from 'yaml';
 import type { At, RawJob, RawResult } from '../job';
+import { parseStrictJson } from './strictJson';
 
-/** Holds raw files against what their names say, and against the JSON Schemas beside them. */
+/** Checks raw files against the formats of their names, and against the JSON Schemas beside them. */
 export function runRaw({ files }: RawJob, say: (at: At) => void): RawResult {
   const outcome = files.map(({ file, text, schema }) => {
     say({ path: file, invariant: null });
-    const read = attempt(() => (file.endsWith('.json') ? (JSON.parse(text) as unknown) : (parse(text) as unknown)));
+    const read = attempt(() => (file.endsWith('.json') ? parseStrictJson(text) : parseYaml(text)));
     if ('why' in read) return { why: read.why, of: 'text' as const };
     return schema === null ? null : checkRaw(schema, read.value);
   });
   return { kind: 'raw', outcome };
 }
 
+/** Refuses keys that come twice, and numbers that only became infinite: `.inf` says what it means. */
+function parseYaml(text: string): unknown {
+  const lineCounter = new LineCounter();
+  const document = parseDocument(text, { lineCounter });
+  const [error] = document.errors;
+  if (error) throw error;
+  visit(document, (_, node) => {
+    if (!isScalar(node) || typeof node.value !== 'number' || Number.isFinite(node.value)) return;
+    const { source = '', range } = node;
+    if (/^[-+]?\.(inf|nan)$/i.test(source)) return;
+    const { line, col } = lineCounter.linePos(range?.[0] ?? 0);
+    throw new Error(`line ${line}, column ${col}: ${source.slice(0, 60)} is too large for a number`);
+  });
+  return document.toJS();
+}
+
 function checkRaw(schema: string, value: unknown): RawResult['outcome'][number] {
   const ajv = new Ajv({ allErrors: true, format: 'full' });
-  const compiled = attempt(() => ajv.compile(JSON.parse(schema) as object));
+  const compiled = attempt(() => ajv.compile(parseStrictJson(schema) as object));
   if ('why' in compiled) return { why: compiled.why, of: 'schema' };
   if (compiled.value(value) === true) return null;
   const [first] = compiled.value.errors ?? [];

@@ -1,4 +1,4 @@
-/** The world of a program, as the process around it sees it. Only texts and objects of that world go in. */
+/** The realm of a program, as its process sees it. Only texts and objects of that realm go in. */
 export interface Realm {
   /** Names a file of the tree, and the function that runs its code. */
   define(path: string, run: unknown): void;
@@ -9,15 +9,15 @@ export interface Realm {
   load(path: string): Readonly<Record<string, unknown>>;
   /** The exports of a file just after it ran, unaffected by later code; undefined if it did not run. */
   exported(path: string): Readonly<Record<string, unknown>> | undefined;
-  /** A value of a schema, read from JSON. @throws whatever the schema throws */
+  /** A value of a schema, read from JSON. @throws any error of the schema */
   parse(schema: unknown, json: string): unknown;
-  /** Undefined when it holds, else what the invariant answered. @throws whatever it throws */
+  /** Undefined if the invariant holds, else its answer. @throws any error of the invariant */
   judge(holds: unknown, value: unknown, path: string): unknown;
   /** The import that an error is about: file, specifier and why, as JSON; '' for any other error. */
   importIn(error: unknown): string;
-  /** Where an error comes from. */
+  /** The stack of an error. */
   stackOf(error: unknown): unknown;
-  /** Whether it wrote more than it may. */
+  /** Whether it exceeded the output limit. */
   isFlooded(): boolean;
 }
 
@@ -31,9 +31,8 @@ interface File {
 }
 
 /**
- * Runs inside a new context, only from its text, so it may not name anything of this module. Afterwards nothing there tells the time, or
- * takes memory that the heap does not count.
- * @param nowMs the only moment that this world has
+ * Runs inside a new context, only from its text, so it may not name anything of this module. Afterwards nothing there
+ * can tell the time, or use memory outside the counted heap. @param nowMs the only time in this realm
  */
 export function still(nowMs: number): void {
   const { defineProperty, getOwnPropertyDescriptor, getOwnPropertyNames } = Object;

@@ -1,3 +1,4 @@
+import type { PathRights } from '../../../domain/access/paths';
 import type { OwnedPaths } from '../../../domain/config/ownership';
 import type { Dependencies } from '../dependencies';
 import type { Difference } from '../differing';
@@ -14,6 +15,9 @@ export type ProposalJob = { readonly ref: RepositoryRef; readonly copies: string
       readonly nowMs: number;
       /** Which paths pipelines release. */
       readonly pipelines: readonly OwnedPaths[];
+      /** Which paths the author may change; null: any. */
+      readonly rights: PathRights | null;
+      readonly groups: readonly string[];
     }
   | { readonly kind: 'diff'; readonly wanted: WantedFiles }
   | { readonly kind: 'why'; readonly path: string }

@@ -6,15 +6,15 @@ import { ConfigRepository } from '../repository';
 import { createDraft, requestChange } from '../requests';
 import type { ProposalJob, ProposalOutcome } from './job';
 
-/** Where the outcome goes. */
+/** The descriptor for the outcome. */
 const OUTCOME_FD = 3;
 
 async function run(job: ProposalJob): Promise<unknown> {
   const repository = await ConfigRepository.open(job.ref, job.copies, job.gitTimeoutMs);
   if (job.kind === 'why') return dependenciesAt(repository, await repository.head(), job.path);
   if (job.kind === 'diff') return computeDifference(repository, await createDraft(repository, job.wanted));
-  const { author, key, nowMs, pipelines } = job;
-  return requestChange(repository, job.request, { author, key, nowMs, pipelines });
+  const { author, key, nowMs, pipelines, rights, groups } = job;
+  return requestChange(repository, job.request, { author, key, nowMs, pipelines, rights, groups });
 }
 
 function write(outcome: ProposalOutcome): void {

@@ -5,12 +5,12 @@ import { ConveyorError, conveyorError, type ErrorCode } from '../../../domain/er
 import { entryOf } from '../../entry';
 import type { ProposalJob, ProposalOutcome, Results } from './job';
 
-/** The end of what it wrote is enough to know why. */
+/** The length of the output's end that is kept for error messages. */
 const LAST_OUTPUT = 2_000;
 
 /**
- * Runs a job in a process of its own: sources are parsed there, and many of them take seconds.
- * @throws ConveyorError what the job throws; `config-repository-unreachable` when it takes longer than it may
+ * Runs a job in a separate process, because parsing many sources takes seconds. @throws ConveyorError of the job;
+ * `config-repository-unreachable` if it exceeds the time limit
  */
 export async function runApart<K extends ProposalJob['kind']>(
   job: ProposalJob & { readonly kind: K },

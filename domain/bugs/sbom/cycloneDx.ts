@@ -9,7 +9,7 @@ export function fromCycloneDx({ metadata, components, dependencies }: JsonFields
   const found: SbomComponent[] = [];
   let unread = othersIn(components);
   const all = [...about, ...objectsIn(components)];
-  // A list that grows while it is gone through: components inside components as deep as they may be.
+  // The list grows during the loop, to cover components nested to any depth.
   for (const one of all) {
     for (const inner of objectsIn(one['components'])) all.push(inner);
     unread += othersIn(one['components']);

@@ -2,15 +2,15 @@ import { isAffected, type Advisory, type VersionOrder } from '../advisory';
 import { dependentsOf, pathDown, reachedFrom } from '../dependents';
 import { packageIn, packageKey, packageNamed } from '../packageUrl';
 
-/** What an artifact is made of, as a software bill of materials lists it. */
+/** The components of an artifact, from a software bill of materials. */
 export interface Sbom {
-  /** The reference of what it is about; null where it does not say. */
+  /** The reference of its subject; null if missing. */
   readonly root: string | null;
   /** Also those that share a reference: any of them may be meant. */
   readonly components: readonly SbomComponent[];
-  /** Entries among them that are none. */
+  /** The number of unreadable entries. */
   readonly unread: number;
-  /** Of a reference those that it depends on itself; circles are allowed. */
+  /** The direct dependencies of each reference; cycles are allowed. */
   readonly dependencies: ReadonlyMap<string, readonly string[]>;
 }
 
@@ -28,8 +28,8 @@ export interface SbomComponent {
 }
 
 /**
- * How many components have no readable package URL, and are compared by name at most; with the entries that nobody can read. What the SBOM
- * is about is none of them.
+ * How many components have no readable package URL, and are compared by name at most; including unreadable entries, but
+ * not the SBOM's subject.
  */
 export function countNamedOnly({ root, components, unread }: Sbom): number {
   const about = root === null ? -1 : components.findIndex(({ ref }) => ref === root);
@@ -37,7 +37,7 @@ export function countNamedOnly({ root, components, unread }: Sbom): number {
   return unread + components.filter((one, nth) => nth !== about && isPoor(one)).length;
 }
 
-/** The chain from what an SBOM is about down to the first package that an advisory affects; undefined where it affects none. */
+/** The chain from an SBOM's subject down to the first affected package; undefined if none is affected. */
 export function chainToAffected(sbom: Sbom, advisory: Advisory, order: VersionOrder): readonly string[] | undefined {
   const wanted = advisory.affected.flatMap((one) => {
     const key = packageNamed(one.package);

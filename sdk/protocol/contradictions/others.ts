@@ -163,7 +163,11 @@ export const DEPENDENTS_RULES: AnyRules = {
   'a path that is no chain': ({ target: wanted }, { affected }) =>
     inEach('affected', affected, ({ target, depth, path }, at) => {
       const isChain = path[0] === target && path.at(-1) === wanted && path.length === depth + 1;
-      return unless(isChain, `${at}.path`, `it does not lead from ${target} to ${wanted} in ${depth} steps`);
+      return unless(
+        isChain,
+        `${at}.path`,
+        `it does not lead from ${target} to ${wanted} in ${depth} steps: ${path.join(' > ')}`,
+      );
     }),
 } satisfies Rules<GraphQuestion, { readonly affected: readonly AffectedTarget[] }>;
 

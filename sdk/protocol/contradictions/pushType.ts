@@ -1,5 +1,6 @@
 import { isDeciding, type Verdict } from '../../../domain/health/verdict';
 import { MINUTE_MS } from '../../../domain/milliseconds';
+import { plural } from '../../../domain/text';
 import {
   countAtMost,
   inEach,
@@ -91,7 +92,7 @@ export const HEALTH_RULES: AnyRules = {
   },
   'a verdict by tasks that had no samples': (_, answer) =>
     inVerdicts(answer, ({ samples, tasks }, at) =>
-      unless(samples > 0 || tasks === 0, `${at}.samples`, `${samples} of ${tasks} tasks that had some`),
+      unless(samples > 0 || tasks === 0, `${at}.samples`, `${samples} of ${plural(tasks, 'task')} that had some`),
     ),
   'a verdict by samples of no task': (_, answer) =>
     inVerdicts(answer, ({ samples, tasks }, at) =>

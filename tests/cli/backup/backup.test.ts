@@ -58,7 +58,10 @@ beforeEach(async () => {
   writeFileSync(database(), 'what Temporal had');
   writeFileSync(`${database()}-wal`, 'what it wrote last');
 });
-afterEach(() => rmSync(home, { recursive: true, force: true }));
+afterEach(() => {
+  jest.restoreAllMocks();
+  rmSync(home, { recursive: true, force: true });
+});
 
 async function records(count: number): Promise<void> {
   const options = {
@@ -99,7 +102,10 @@ describe('a backup', () => {
     const refs = landed();
     mkdirSync(at('config'));
     writeFileSync(at('config', 'service.json'), '{"services":{}}');
-    expect(await types('backup')).toMatchObject({ code: 0, out: expect.stringContaining('copy is whole: 10 files') });
+    expect(await types('backup')).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('copy is complete: 10 files'),
+    });
     expect(statSync(at('copy')).mode & 0o077).toBe(0);
 
     for (const name of readdirSync(home).filter((one) => !['copy', 'conveyor.config.yaml'].includes(one)))
@@ -134,7 +140,7 @@ describe('a backup', () => {
     configure({ archive: { urlEnv: 'ARCHIVE_URL' }, config: { repositories } });
     const { out } = await types('backup');
     expect(out.slice(out.indexOf('Not in it:'))).toMatch(
-      /secrets: .*\n.*the fleet.*\n.*ARCHIVE_URL: .*pg_dump.*\n.*configuration remembers: .* is not there\n.*an audit: .* has none\n.*the repository far/,
+      /secrets: .*\n.*the fleet.*\n.*ARCHIVE_URL: .*pg_dump.*\n.*state of the configuration service: .* is not there\n.*an audit: .* has none\n.*the repository far/,
     );
     expect(manifest().leftOut).toHaveLength(6);
   });
@@ -170,8 +176,33 @@ describe('a backup', () => {
   test('without room for it leaves nothing behind, and says how much there is', async () => {
     truncateSync(database(), 8e12);
     const { code, err } = await types('backup');
-    expect(err).toMatch(/backup-failed: .*temporal.db has 8000000.0 MB, and there is room for \S+ MB\n.*make room/);
+    expect(err).toMatch(
+      /backup-failed: .*Temporal \(8000.0 GB\) and conveyor.config.yaml \(3 bytes\) need 8000.0 GB, and \S+ [MG]B are free\n.*make room/,
+    );
     expect([code, readdirSync(at('copy'))]).toEqual([1, []]);
+  });
+
+  test('is refused before it copies anything where the disk has room for the database, and not for all else too', async () => {
+    configure({ archive: ARCHIVE, audit: AUDIT, config: CONFIG });
+    await archived();
+    await records(3);
+    landed();
+    mkdirSync(at('config'));
+    writeFileSync(at('config', 'service.json'), '{"services":{}}');
+    const copied = jest.spyOn(promises, 'copyFile');
+    const free = (bavail: number) => jest.spyOn(promises, 'statfs').mockResolvedValue({ bavail, bsize: 1 } as never);
+    free(statSync(at('archive.duckdb')).size + 40);
+    const { code, err } = await types('backup');
+    const parts =
+      'the archive \\(.*\\), Temporal \\(35 bytes\\), the state of the configuration service \\(15 bytes\\), repositories .* \\(.*\\), the audit \\(.*\\) and conveyor.config.yaml \\(.*\\)';
+    expect(err).toMatch(
+      new RegExp(
+        `no backup was made: the disk of ${at('copy')}: ${parts} need \\S+ [kM]B, and \\S+ [kM]B are free\n.*make room`,
+      ),
+    );
+    expect([code, readdirSync(at('copy')), copied.mock.calls]).toEqual([1, [], []]);
+    free(3e7);
+    expect(await types('backup')).toMatchObject({ code: 0 });
   });
 
   test('without the database of Temporal is none, and says how to name it', async () => {
@@ -186,7 +217,7 @@ describe('a backup', () => {
     await once(server, 'listening');
     const { code, err } = await types('backup');
     server.close();
-    expect(err).toContain('no process that this user can see has');
+    expect(err).toContain('no process visible to this user has');
     expect(code).toBe(1);
   });
 
@@ -203,7 +234,7 @@ describe('a backup', () => {
     writeFileSync(at('audit.jsonl'), others.join('\n'));
     expect(await types('backup')).toMatchObject({
       code: 0,
-      err: expect.stringMatching(/warning: the audit does not hold/),
+      err: expect.stringMatching(/warning: the audit is broken/),
     });
   });
 });
@@ -394,7 +425,7 @@ describe('a restore goes where the backup came from', () => {
     lose();
     const { code, err } = await run(['restore', at('copy'), '--without', 'archive'], { env });
     expect(err).toMatch(
-      /nothing was restored: the database of Temporal was \S+temporal.db, and would be \S+\.conveyor\/temporal.db; the state .*\n.*conveyor restore \S+copy --db \S+temporal.db --state \S+service.json --without archive puts it back where it was; .* by --db and --state/,
+      /nothing was restored: the database of Temporal was \S+temporal.db, and would be \S+\.conveyor\/temporal.db; the state .*\n.*conveyor restore \S+copy --db \S+temporal.db --state \S+service.json --without archive puts it back where it was; .* use --db and --state/,
     );
     expect([code, existsSync(database())]).toEqual([1, false]);
   });

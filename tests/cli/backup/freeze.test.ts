@@ -103,5 +103,5 @@ test('a copy of what was let continue meanwhile does not count', async () => {
     writer.kill('SIGCONT');
     await wait(20);
   });
-  await expect(copying).rejects.toThrow('did not stand still');
+  await expect(copying).rejects.toThrow('did not stay paused');
 });

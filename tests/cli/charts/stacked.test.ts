@@ -1,5 +1,5 @@
 import type { Breakdown } from '../../../domain/stats/report';
-import { stackedBars } from '../../../cli/render/charts/stacked';
+import { stackedBars } from '../../../render/charts/stacked';
 
 const WORDS = Array.from({ length: 10 }, (_, nth) => `cause ${nth}`);
 const row = (category: string, counts: readonly number[]): Breakdown => ({

@@ -110,7 +110,7 @@ describe('is refused in words:', () => {
     [
       'a payload that was changed',
       changed({ payload: Buffer.from(JSON.stringify(statement('executable@kv:13'))).toString('base64') }),
-      'or of something else',
+      'or for other content',
     ],
     [
       'a signature over another type',
@@ -121,7 +121,7 @@ describe('is refused in words:', () => {
           'application/vnd.in-toto+json',
         ),
       ),
-      'or of something else',
+      'or for other content',
     ],
     [
       'another payloadType',
@@ -258,7 +258,7 @@ describe('platform.keys of the configuration', () => {
   });
 
   test('a rule that only wants signatures protects from something', () => {
-    expect(parsed({ ci: ci.pem }).warnings.join()).not.toMatch(/protects from nothing/);
+    expect(parsed({ ci: ci.pem }).warnings.join()).not.toMatch(/requires nothing/);
   });
 });
 

@@ -210,6 +210,51 @@ describe('a pipeline file names a calendar that lies beside it', () => {
     ]);
   });
 
+  describe('and what of it was not understood is shown wherever a person decides:', () => {
+    const doubtful = () =>
+      holidays(
+        calendar(
+          day(`${year}0501`, 'RRULE:FREQ=YEARLY', 'EXRULE:FREQ=YEARLY;BYMONTH=5'),
+          event('SUMMARY:Gone', 'DTSTART;VALUE=DATE:20990101'),
+        ),
+      );
+    const words = /holidays\.ics: .*its EXRULE is not understood: no day is left out/;
+
+    test('by lint', async () => {
+      doubtful();
+      const found = await lint('holidays.ics');
+      expect(found).toEqual([expect.stringMatching(new RegExp(`^4 calendar-not-understood: ${words.source}`))]);
+      const { code, out } = await run(['lint', pipeline('holidays.ics')]);
+      expect([code, out]).toEqual([0, expect.stringMatching(words)]);
+      expect(out).toMatch(/warning/);
+      expect(out).toContain('compare its blackouts (conveyor plan) with the calendar that you see');
+    });
+
+    test('by plan', async () => {
+      doubtful();
+      const { out, err } = await run(['plan', pipeline('holidays.ics')], { client: {} });
+      expect(out + err).toMatch(words);
+    });
+
+    test('by apply', async () => {
+      doubtful();
+      const client = { apply: () => Promise.resolve({ created: true, previous: null }) };
+      const { code, out, err } = await run(['apply', pipeline('holidays.ics')], { client });
+      expect(code).toBe(0);
+      expect(out + err).toMatch(words);
+    });
+
+    test('with how many more there are, of very many', async () => {
+      const parts = Array.from({ length: 13 }, (_, nth) =>
+        event(`SUMMARY:Part ${nth}`, `DTSTART;VALUE=DATE:${year}0501`, 'EXRULE:FREQ=DAILY').replace('7@x', `${nth}@x`),
+      );
+      holidays(calendar(...parts));
+      const found = ((await lint('holidays.ics')) ?? []).filter((line) => line.includes('calendar-not-understood'));
+      expect(found).toHaveLength(11);
+      expect(found.at(-1)).toBe('4 calendar-not-understood: holidays.ics: 3 more things in it are not understood');
+    });
+  });
+
   test('which may be about to end', async () => {
     holidays(calendar(day(`${year}0102`)));
     expect(await lint('holidays.ics')).toEqual([

@@ -214,8 +214,8 @@ interface Recorded {
 }
 
 /** As tests/fixtures/calendars/record.py asked it. */
-describe('random events come when a second implementation says so', () => {
-  const recorded = JSON.parse(readFileSync(join(FIXTURES, 'recurrences.json'), 'utf8')) as Recorded[];
+describe.each(['recurrences', 'bounded'])('random events come when a second implementation says so: %s', (name) => {
+  const recorded = JSON.parse(readFileSync(join(FIXTURES, `${name}.json`), 'utf8')) as Recorded[];
   const full = (at: string): string => at.replace(/T(\d\d:\d\d)Z/, 'T$1:00Z');
   const dayAfter = (day: string): string => new Date(Date.parse(day) + 86_400_000).toISOString().slice(0, 10);
 

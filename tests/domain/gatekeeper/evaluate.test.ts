@@ -47,6 +47,13 @@ describe('a restraint', () => {
     [{ restraint: 'new-user', days: 7 }, { createdAt: NOW - 7 * day + 1000 }, true],
     [{ restraint: 'new-user', days: 7 }, { createdAt: NOW - 7 * day }, false],
     [{ restraint: 'new-user', days: 7 }, {}, false],
+    [{ restraint: 'new-user', days: 7, not: true }, {}, true],
+    ...['2026-11-01T00:00:00Z', '1', '', NaN, Infinity, true, {}, new Date(NOW)].flatMap(
+      (createdAt): [Restraint, Partial<GateUser>, boolean][] => [
+        [{ restraint: 'new-user', days: 7 }, { createdAt: createdAt as number }, false],
+        [{ restraint: 'new-user', days: 7, not: true }, { createdAt: createdAt as number }, false],
+      ],
+    ),
     [{ restraint: 'bucket', salt: 'a', from: 0, to: 1 }, {}, true],
     [{ restraint: 'bucket', salt: 'a', from: 0.5, to: 0.5 }, {}, false],
   ])('%j of %j holds: %s', (restraint, user, expected) => {
@@ -90,6 +97,15 @@ describe('a project', () => {
     expect(passes(project, { id: 'u1', country: 'AT' })).toBe(false);
     expect(passes(project, { id: 'u1' })).toBe(true);
     expect(passes({ rules: [] }, { id: 'u1' })).toBe(false);
+  });
+
+  test.each([
+    ['', 1, true],
+    ['', 0.999999, false],
+    ['', 0.05, false],
+    ['', 0, false],
+  ])('lets users with the id %j pass at %d: %s', (id, pass, expected) => {
+    expect(passes({ rules: [{ if: [], pass }] }, { id })).toBe(expected);
   });
 
   test('lets as many pass as it says, and other users in another project', () => {

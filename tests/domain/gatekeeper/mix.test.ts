@@ -4,6 +4,7 @@ import { bucketOf, PARTS, sampleKey } from '../../../domain/gatekeeper/hash';
 import { mixOf } from '../../../domain/gatekeeper/mix';
 import { parseProject } from '../../../domain/gatekeeper/parse';
 import type { GateUser, Project } from '../../../domain/gatekeeper/project';
+import { taskOf } from '../../../domain/gatekeeper/slices';
 import { ANY_USER, NOW, PROJECT_WITHOUT_LASER } from './any';
 
 const SLICES = 10;
@@ -26,20 +27,61 @@ const slices = fc.record(
 const passes = (project: Project, user: GateUser): boolean =>
   evaluateProject(compileProject(project, { project: 'p', now: () => NOW, laser: () => undefined }), user).pass;
 
-test('in a mixture every user falls under the first rule that is about them in the version of their slice', () => {
+type Known = Readonly<Record<'x' | 'y' | 'z', Project>>;
+/** The rules that hold where each name has one version. */
+const rulesIn = (known: Known, versionOf: (name: string) => string): Project => ({
+  rules: NAMES.flatMap((name) => known[versionOf(name) as 'x'].rules.find((rule) => rule.name === name) ?? []),
+});
+const IDENTIFIED = ANY_USER.filter(({ id }) => id !== '');
+
+test('in a mixture every user with an id falls under the first rule that is about them in the version of their slice', () => {
   fc.assert(
-    fc.property(versions, slices, ANY_USER, (known, of, user) => {
+    fc.property(versions, slices, IDENTIFIED, (known, of, user) => {
       const mixed = mixOf({ rules: NAMES, slices: of, versions: known });
       const slice = Math.floor((bucketOf(sampleKey('p', user.id)) * SLICES) / PARTS);
-      const own = NAMES.flatMap((name) => {
-        const rule = known[of[name]![slice] as 'x'].rules.find((it) => it.name === name);
-        return rule ? [rule] : [];
-      });
       expect(parseProject(mixed)).toEqual({ project: mixed });
-      expect(passes(mixed, user)).toBe(passes({ rules: own }, user));
+      expect(passes(mixed, user)).toBe(
+        passes(
+          rulesIn(known, (name) => of[name]![slice]!),
+          user,
+        ),
+      );
     }),
     { numRuns: 1000 },
   );
+});
+
+test('in a mixture a user without an id passes only where the version of some slice lets them', () => {
+  fc.assert(
+    fc.property(versions, slices, ANY_USER, (known, of, { id: _id, ...rest }) => {
+      const user = { ...rest, id: '' };
+      const [first = [], second = [], third = []] = NAMES.map((name) => [...new Set(of[name])]);
+      const possible = first.flatMap((a) =>
+        second.flatMap((b) =>
+          third.map((c) =>
+            passes(
+              rulesIn(known, (name) => ({ a, b, c })[name as 'a']),
+              user,
+            ),
+          ),
+        ),
+      );
+      expect(possible).toContain(passes(mixOf({ rules: NAMES, slices: of, versions: known }), user));
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test('a user without an id passes once every slice of a rule lets all pass, and counts for no slice', () => {
+  const ruleWith = (pass: number): Project => ({ rules: [{ name: 'a', if: [], pass }] });
+  const passed = Array.from({ length: SLICES + 1 }, (_, done) => {
+    const slicesOfA = Array.from({ length: SLICES }, (__, slice) => (slice < done ? 'z' : 'y'));
+    const mixed = mixOf({ rules: ['a'], slices: { a: slicesOfA }, versions: { y: ruleWith(0), z: ruleWith(1) } });
+    return passes(mixed, { id: '' });
+  });
+  expect(passed).toEqual([...Array.from({ length: SLICES }, () => false), true]);
+  const whole = compileProject(ruleWith(1), { project: 'p', now: () => NOW, laser: () => undefined });
+  expect(taskOf(whole, { id: '' })).toBeUndefined();
 });
 
 test('where all slices are on one version, the mixture is that version', () => {

@@ -36,7 +36,7 @@ test('it wakes the pipeline at that time, and shows until when it waits', () => 
   const state = waiting([manual(), manual()]);
   expect([nextExpiry(state), nextWake(state, NOW)]).toEqual([NOW + 2 * HOUR, NOW + 2 * HOUR]);
   const [wait] = pipelineStatus(state, NOW).waits ?? [];
-  expect(wait?.why).toBe('1 releases run already (releases.maxActive); it expires at 2026-11-23T19:00:00.000Z');
+  expect(wait?.why).toBe('1 release runs already (releases.maxActive); it expires at 2026-11-23T19:00:00.000Z');
 });
 
 test('a release that expires does not start at that very moment', () => {

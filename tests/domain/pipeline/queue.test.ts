@@ -2,6 +2,7 @@ import { STATE_LIMITS } from '../../../domain/limits';
 import { lastRanOn, recordRelease } from '../../../domain/pipeline/recordOutcome';
 import { startable, thinned, unscheduledReleases, whyQueued } from '../../../domain/pipeline/queue';
 import { created, started, type PipelineState } from '../../../domain/pipeline/state';
+import { pipelineStatus } from '../../../domain/pipeline/view';
 import type { PipelineSource } from '../../../domain/spec/pipeline';
 import { emergency, rollback } from '../../builders/admissionWorld';
 import { artifact, manual, NOW, pipelineOf, resultOf } from '../../builders/pipelineWorld';
@@ -106,10 +107,17 @@ describe('why a release has not started', () => {
     [
       'room, though the calendar let it through',
       opening(gated, [NOW - HOUR]),
-      { why: '1 releases run already (releases.maxActive)' },
+      { why: '1 release runs already (releases.maxActive)' },
     ],
     ['room', line(9), { why: '5 releases run already (releases.maxActive)' }],
   ])('%s', (_, state, expected) => expect(why(state)).toEqual(expected));
+});
+
+test('a release that starts at once is not among those that wait', () => {
+  const two = line(2, { releases: { maxActive: 1 } });
+  const waiting = (state: PipelineState) => (pipelineStatus(state, NOW).waits ?? []).map(({ release }) => release);
+  expect(waiting(two)).toEqual([2]);
+  expect(waiting(started(two, 1))).toEqual([2]);
 });
 
 test('the inputs of a release are compared with those of the last one that started', () => {

@@ -3,7 +3,7 @@ import { takePipeline, whyNotPipeline } from '../../../domain/pipeline/control';
 import { startable } from '../../../domain/pipeline/queue';
 import { refuseRelease, refuseRollBack } from '../../../domain/pipeline/requests';
 import { refuseApply } from '../../../domain/pipeline/refuseApply';
-import { rollbackOf, rollbackUnderWay, rolledBack } from '../../../domain/pipeline/rollback';
+import { NOT_BOOKED, rollbackOf, rollbackUnderWay, rolledBack } from '../../../domain/pipeline/rollback';
 import { markKnownBad } from '../../../domain/pipeline/knownBad';
 import { ARTIFACT_LIMITS } from '../../../domain/limits';
 import { created, heldBy, isKnownBad, started, type PipelineState } from '../../../domain/pipeline/state';
@@ -27,6 +27,10 @@ const good = (state: PipelineState, version: string, ...actions: string[]): Pipe
   );
 const reverted = (state: PipelineState, version: string, by = 'health', more: object = {}): PipelineState =>
   released(state, deployed('deploy', { revertedBy: by, ...more }, artifact(version)));
+const deploying = (state: PipelineState, owner: string): PipelineState => ({
+  ...state,
+  deploys: { ...state.deploys, holder: { owner, requesters: [`${owner}/deploy`] } },
+});
 const badOf = (state: PipelineState) => state.knownBad.map((bad) => bad.artifact);
 const versionsOf = (back: ReturnType<typeof rollbackOf>) =>
   'impossible' in back ? back.impossible : back.map(({ name, version }) => `${name}@${version}`);
@@ -177,7 +181,21 @@ describe('a rollback goes back to', () => {
   test.each<[string, PipelineState, number, string | string[]]>([
     ['the version before', three, 3, ['executable@kv:2']],
     ['nothing, when it was never deployed', pipelineOf(), 1, 'nothing of it is deployed'],
+    ['nothing yet, of the first one that runs', running(pipelineOf(), artifact('kv:1')), 1, NOT_BOOKED],
+    ['nothing yet, of the first one that waits', created(pipelineOf(), [], manual(), NOW), 1, 'it has not started'],
+    [
+      'nothing, when it was never deployed and the first one is being undone',
+      rollBack(firstOver('kv:0'), 1),
+      7,
+      'nothing of it is deployed',
+    ],
     ['nothing, when something newer runs', three, 2, 'release 3 is what runs now; revert that one'],
+    [
+      'nothing, while something newer is being deployed',
+      deploying(running(three, artifact('kv:4')), '4'),
+      2,
+      'release 4 is being deployed over release 3; revert one of these',
+    ],
     ['what the fleet ran before the first', firstOver('kv:0'), 1, ['executable@kv:0']],
     ['what a fleet ran in several versions, not', firstOver(undefined), 1, NOTHING_BEFORE],
     [

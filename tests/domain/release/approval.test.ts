@@ -5,7 +5,7 @@ import { releaseDetails } from '../../../domain/release/details';
 import { newRelease, withAction } from '../../../domain/release/state';
 import { releaseStatus } from '../../../domain/release/view';
 import { DEFAULT_SETTINGS } from '../../../domain/settings';
-import { renderRelease } from '../../../cli/render/release';
+import { renderRelease } from '../../../render/release';
 import type { CommandInput } from '../../../domain/verbs';
 import {
   admittedOf,

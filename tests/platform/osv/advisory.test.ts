@@ -32,7 +32,7 @@ test('an advisory may be as large as the limit, and not larger', () => {
   });
   const room = BUG_LIMITS.advisory.max - JSON.stringify(parse(RECORD)).length;
   expect(parse(withVersions(Math.floor(room / 8))).affected).toHaveLength(1);
-  expect(refusalOf(withVersions(Math.ceil(room / 8) + 1))).toMatch(/has \d+ bytes; the limit is 6144/);
+  expect(refusalOf(withVersions(Math.ceil(room / 8) + 1))).toMatch(/take \d+ bytes; the limit is 6144/);
 });
 
 test.each<[string, unknown, RegExp]>([

@@ -12,10 +12,10 @@ test('a call whose effect the disk did not take is answered once it is on the di
   let effects = 0;
   const call = () => memory.once('executeUpdates', { n: 1 }, 'key', () => ((effects += 1), { accepted: ['eu'] }));
   // As when the disk is full.
-  mkdirSync(`${file}.new`);
+  mkdirSync(file);
   expect(call).toThrow();
   expect(call).toThrow();
-  rmdirSync(`${file}.new`);
+  rmdirSync(file);
   expect([call(), effects]).toEqual([{ accepted: ['eu'] }, 1]);
   const next = new Memory(file).once('executeUpdates', { n: 1 }, 'key', () => ({ accepted: ['again'] }));
   expect(next).toEqual({ accepted: ['eu'] });

@@ -1,0 +1,62 @@
+import type { AuditRecord } from '../domain/audit/record';
+import { conjugate, plural } from '../domain/text';
+import type { ChainVerification } from '../platform/audit/files';
+import { listTable } from './columns';
+import { fold, paint, tint, type View } from './paint';
+import { ago, secondsOf } from './times';
+
+const AUDIT_SYMBOLS = {
+  accepted: { glyph: '✔', tone: 'good' },
+  refused: { glyph: '✘', tone: 'bad' },
+  unknown: { glyph: '?', tone: 'warn' },
+} as const;
+
+/** Newest first. `wide` adds full times and the changes. */
+export function auditTable(records: readonly AuditRecord[], view: View, wide: boolean): string {
+  const colors = paint(view.color);
+  const heading = [
+    'WHEN',
+    'WHO',
+    'DID',
+    'WHAT',
+    'WHY',
+    'RESULT',
+    ...(wide ? ['DOOR', 'PERMITTED BY', 'CHANGES', 'RECORD'] : []),
+  ];
+  const cells = records.map((record) => {
+    const { glyph, tone } = AUDIT_SYMBOLS[record.outcome];
+    return [
+      wide ? secondsOf(record.at) : ago(record.at, view),
+      record.actor ?? (record.door === 'server' ? 'the server' : 'nobody known'),
+      tint(colors, tone, `${glyph} ${record.operation}`),
+      record.target || '–',
+      record.reason ?? '–',
+      record.result ?? '–',
+      ...(wide ? [record.door, permittedBy(record), changesOf(record), `${record.server}:${record.seq}`] : []),
+    ];
+  });
+  return listTable({ heading, rows: cells, empty: 'no records', wide }, view);
+}
+
+/** Records of older versions have none. */
+const permittedBy = ({ permitted }: Partial<AuditRecord>): string => permitted ?? '–';
+
+function changesOf({ changes, omitted }: AuditRecord): string {
+  const shown = changes.map(({ path, from, to }) => `${path}: ${from ?? 'nothing'} → ${to ?? 'nothing'}`);
+  return [...shown, ...(omitted > 0 ? [`and ${omitted} more`] : [])].join('; ') || '–';
+}
+
+/** One chain a line. */
+export function verificationText(chains: readonly ChainVerification[], view: View): string {
+  const colors = paint(view.color);
+  return chains
+    .map(({ chain, records, last, hasEnds, broken }) => {
+      if (broken !== null)
+        return colors.red(`✘ ${chain}: broken at record ${broken.seq} (${broken.file}:${broken.line}): ${broken.why}`);
+      const upTo = last === null || records === 0 ? '' : `, up to ${last.seq}:${last.hash}`;
+      const note = hasEnds || records === 0 ? '' : ', as you know it; the note of its ends is missing';
+      return `${colors.green('✔')} ${chain}: ${plural(records, 'record')} ${conjugate(records, 'hold')}${upTo}${note}`;
+    })
+    .flatMap((line) => fold(line, view.width))
+    .join('\n');
+}

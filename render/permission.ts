@@ -1,0 +1,19 @@
+import { foldAll, paint, type View } from './paint';
+
+/** The answer of `conveyor can`. */
+export interface PermissionText {
+  readonly allowed: boolean;
+  readonly by: string | null;
+  readonly through: string | null;
+  readonly why: string;
+  /** Whose rules: a file, or the configuration of a server. */
+  readonly rules: string;
+}
+
+export function renderPermission({ allowed, by, through, why, rules }: PermissionText, view: View): string {
+  const colors = paint(view.color);
+  const lines = allowed
+    ? [`${colors.green('yes')}: ${why}`, `  by ${by}${through === null ? '' : `, through ${through}`} (${rules})`]
+    : [`${colors.red('no')}: ${why}`];
+  return foldAll(lines, view).join('\n');
+}

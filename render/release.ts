@@ -1,0 +1,205 @@
+import { offersRerun } from '../domain/release/rerun';
+import { withReason } from '../domain/text';
+import type { ActionView, DeployStatus, Pause, ReleaseStatus, WaitView } from '../domain/views';
+import { fieldLines, healthSection, joinSections, nextSection, revertSection, timelineSection } from './deploy';
+import { alignRows } from './columns';
+import { paint, tint, type Colors, type View } from './paint';
+import { actionRows, linksSection } from './actions';
+import { childrenSection } from './children';
+import { summaryWords } from './phases';
+import { givenIn, repeatedReasons, withoutDeployEnds, withoutReason, withoutReasons } from './repeated';
+import { ago, clock, took, until, untilWords } from './times';
+import {
+  artifactWords,
+  dependencyWords,
+  heldWords,
+  PAUSED_SYMBOL,
+  releaseWords,
+  triggerWords,
+  undoneLine,
+  pauseWords,
+} from './words';
+
+/**
+ * A release for people: its actions as a tree, with the deploys that run in it unfolded to phases and units; its
+ * children. @param waits the reasons for its wait, from its pipeline
+ */
+export function renderRelease(
+  release: ReleaseStatus,
+  deploys: readonly DeployStatus[],
+  view: View,
+  waits: readonly WaitView[] = [],
+): string {
+  const colors = paint(view.color);
+  const running = deploys.filter((deploy) => deploy.state !== 'ended');
+  const shownDeploys = running.length > 0 ? running : deploys;
+  const given = reasonsAbove(release, deploys);
+  const sections = [
+    releaseHeader(release, deploys, waits, view, colors),
+    alignRows(release.actions.flatMap((action, at) => actionRows(action, at, release.actions, deploys, view, colors))),
+    linksSection(release.actions, colors),
+    childrenSection(release.children ?? null, view, colors),
+    healthSection(
+      shownDeploys.flatMap((deploy) => deploy.health),
+      view,
+      colors,
+      given,
+    ),
+    shownDeploys.flatMap((deploy) => revertSection(deploy, view, colors, given)),
+    timelineSection(withoutReasons(merged(release, deploys), given), view, colors),
+    nextSection(nextReleaseCommands(release, deploys, waits), release.webUi, colors),
+  ];
+  return joinSections(sections, view);
+}
+
+/** The reasons of its deploys that its header or tree already gives. */
+function reasonsAbove({ actions }: ReleaseStatus, deploys: readonly DeployStatus[]): readonly string[] {
+  const running = deploys.filter(({ state }) => state !== 'ended');
+  const inHeader = running.flatMap(({ summary, paused }) => [summary, paused?.reason ?? '']);
+  const inTree = actions.map(({ message }) => message ?? '');
+  return givenIn(deploys.flatMap(repeatedReasons), [...inHeader, ...inTree]);
+}
+
+/** The next commands to type: those of its running deploys, else those of the release itself. */
+function nextReleaseCommands(
+  release: ReleaseStatus,
+  deploys: readonly DeployStatus[],
+  waits: readonly WaitView[],
+): readonly string[] {
+  const reason = '--reason "…"';
+  const ended = ['succeeded', 'failed', 'cancelled'].includes(release.state);
+  if (ended) {
+    const last = deploys.at(-1);
+    const failures = (release.children?.failures ?? []).slice(0, 1).map(({ id }) => `conveyor status ${id}`);
+    return [
+      ...logsOf(release),
+      ...again(release, deploys),
+      ...failures,
+      ...(last ? [`conveyor status ${last.id}`] : []),
+      `conveyor history ${release.pipeline}`,
+    ];
+  }
+  const picks = release.actions
+    .filter(({ pickBy, endedAt }) => pickBy !== null && endedAt === null)
+    .map(({ name }) => `conveyor pick ${release.id}/${name} --approve ${reason}`);
+  const suggested = deploys.filter((deploy) => deploy.state !== 'ended').flatMap((deploy) => deploy.next);
+  const retries = release.actions
+    .filter(({ state }) => state === 'failed')
+    .map(({ name }) => `conveyor retry ${release.id}/${name} ${reason}`);
+  const resume = release.state === 'paused' ? [`conveyor resume ${release.id} ${reason}`] : [];
+  const holders = release.actions.flatMap(({ heldBy }) => (heldBy ? [`conveyor status ${heldBy.id}`] : []));
+  const asked = new Set([...resume, ...picks, ...holders, ...suggested, ...logsOf(release), ...retries]);
+  if (asked.size > 0) return [...asked].slice(0, 4);
+  const blocked = release.actions.flatMap(({ state, blockedBy }) => (state === 'blocked' ? (blockedBy ?? []) : []));
+  const obstacles = [...waits.map(({ why }) => why), ...blocked];
+  const isBlockedBy = (word: string): boolean => obstacles.some((why) => why.includes(`pipeline is ${word}`));
+  const cancel = `conveyor cancel ${release.id} ${reason}`;
+  if (isBlockedBy('frozen')) return [`conveyor unfreeze ${release.pipeline} ${reason}`, cancel];
+  if (isBlockedBy('held')) return [`conveyor unhold ${release.pipeline} ${reason}`, cancel];
+  return [...allowing(release), `conveyor watch ${release.id}`, cancel];
+}
+
+/** The end of the output of a failed script, which explains most. */
+const logsOf = ({ id, actions }: ReleaseStatus): string[] =>
+  actions
+    .filter(({ type, state }) => type === 'custom-script' && state === 'failed')
+    .slice(0, 1)
+    .map(({ name }) => `conveyor logs ${id}/${name}`);
+
+/** Commands to try again: allow a bad artifact first, or else rerun the failed actions. */
+function again(release: ReleaseStatus, deploys: readonly DeployStatus[]): string[] {
+  const reverted = deploys.some(({ outcome }) => outcome === 'reverted');
+  const bad = allowing(release);
+  if (bad.length > 0) return bad;
+  return offersRerun(release, reverted) ? [`conveyor rerun ${release.id} --reason "…"`] : [];
+}
+
+/** Commands to allow artifacts that are not deployed until then. */
+const allowing = ({ pipeline, actions }: ReleaseStatus): string[] =>
+  [...new Set(actions.flatMap(({ knownBad = [] }) => knownBad))].map(
+    (artifact) => `conveyor allow-artifact ${pipeline} ${artifact.replace(/#.*$/, '')} --reason "…"`,
+  );
+
+function releaseHeader(
+  release: ReleaseStatus,
+  deploys: readonly DeployStatus[],
+  releaseWaits: readonly WaitView[],
+  view: View,
+  colors: Colors,
+): string[] {
+  const pauses = deploys.filter((deploy) => deploy.paused !== null);
+  const waits = deploys.filter((deploy) => deploy.state !== 'ended' && deploy.summary !== '' && !deploy.paused?.now);
+  return fieldLines(
+    [
+      ['Release', colors.bold(release.id)],
+      ['Status', releaseWords(release, colors)],
+      undoneLine(release, view),
+      ...[...pausedRelease(release, view), ...pauses.map((deploy) => `${deploy.id} ${pauseWords(deploy, view)}`)].map(
+        (words) => ['Paused', tint(colors, PAUSED_SYMBOL.tone, `${PAUSED_SYMBOL.glyph} ${words}`)] as const,
+      ),
+      ...pauses.flatMap(({ id, paused }) => nowLine(id, paused, view)),
+      ...waits.map((deploy) => ['Now', `${nowWords(deploy, view)}${holderText(deploy, view)}`] as const),
+      ...releaseWaits.map((wait) => ['Waits', waitWords(wait, view)] as const),
+      ...release.actions.flatMap((action) => blockedLine(action, view)),
+      ...release.actions.flatMap(badLine),
+      ['Artifacts', artifactWords(release.artifacts)],
+      ['Trigger', triggerWords(release)],
+      [
+        'Time',
+        `started ${clock(release.startedAt, view)}, ${release.endedAt === null ? 'running' : 'took'} ${took(release.startedAt, release.endedAt, view)}`,
+      ],
+    ],
+    colors,
+  );
+}
+
+/** The summary of a deploy, with the rest of its wait; the reason for its pause is shown above. */
+function nowWords(deploy: DeployStatus, view: View): string {
+  const { paused, until: iso = null } = deploy;
+  if (paused !== null) return withoutReason(summaryWords(deploy, view), [paused.reason]);
+  return `${summaryWords(deploy, view)}${iso === null ? '' : `, ${until(iso, view)}`}`;
+}
+
+/** The present state of the dependency for which one of its deploys is paused. */
+function nowLine(id: string, paused: Pause | null, view: View): (readonly [string, string])[] {
+  const words = paused === null ? '' : dependencyWords(paused, view);
+  return words === '' ? [] : [['Now', `${id}: ${words}`]];
+}
+
+/** Who paused the release itself, when and why. */
+function pausedRelease({ id, state, commands }: ReleaseStatus, view: View): string[] {
+  const pause = commands.filter(({ verb, accepted }) => verb === 'pause' && accepted).at(-1);
+  if (state !== 'paused' || pause === undefined) return [];
+  return [`${id} ${withReason(`by ${pause.actor} ${ago(pause.at, view)}`, pause.reason)}`];
+}
+
+const holderText = (waits: Pick<ActionView, 'heldBy'>, view: View): string =>
+  heldWords(waits, (iso) => clock(iso, view));
+
+/**
+ * A wait with a known end or holder, or for several people, has a line of its own: in the tree, a narrow screen would
+ * cut it first.
+ */
+function blockedLine(action: ActionView, view: View): (readonly [string, string])[] {
+  const { name, state, blockedBy, until, pickBy, approval, heldBy } = action;
+  if (state === 'blocked' && heldBy) return [['Waits', `${name}: ${blockedBy ?? ''}${holderText(action, view)}`]];
+  if (state !== 'blocked' || (until === null && !approval)) return [];
+  const why = pickBy === null || approval ? blockedBy : 'for a person';
+  const when = until === null ? '' : `, ${untilWords(until, view)}`;
+  return [['Waits', `${name}${when}: ${why ?? ''}`]];
+}
+
+/** Shown as soon as it is known, while actions before the deploy still run. */
+const badLine = ({ name, type, knownBad = [] }: ActionView): (readonly [string, string])[] =>
+  knownBad.length === 0 || type === 'deploy'
+    ? []
+    : [['Known bad', `${knownBad.join(', ')}, made by ${name}: not deployed until a person allows it`]];
+
+const waitWords = ({ why, until }: WaitView, view: View): string =>
+  until === null ? why : `${why} (${untilWords(until, view)})`;
+
+function merged(release: ReleaseStatus, deploys: readonly DeployStatus[]): ReleaseStatus['timeline'] {
+  return [...withoutDeployEnds(release, deploys), ...deploys.flatMap((deploy) => deploy.timeline)].sort((a, b) =>
+    a.at.localeCompare(b.at),
+  );
+}

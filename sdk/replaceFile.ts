@@ -1,0 +1,42 @@
+import { randomUUID } from 'node:crypto';
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
+import { rename, rm, writeFile } from 'node:fs/promises';
+
+export interface ReplaceOptions {
+  /** The permissions of the new file, such as 0o600. */
+  readonly mode: number;
+  /** Whether the content reaches the disk before the name does, so that a power loss leaves the old file or the new one; true by default. */
+  readonly flush?: boolean;
+}
+
+/** How the name of an unfinished file ends. A killed process leaves it behind. */
+export const UNFINISHED = '.part';
+
+/**
+ * Writes a file whole or not at all. It replaces a link in its place and does not follow it, and a file that had other permissions.
+ * @throws the error of the disk
+ */
+export async function replaceFile(file: string, text: string, { mode, flush = true }: ReplaceOptions): Promise<void> {
+  const part = nameUnfinished(file);
+  try {
+    await writeFile(part, text, { mode, flag: 'wx', flush });
+    await rename(part, file);
+  } catch (error) {
+    await rm(part, { force: true }).catch(() => undefined);
+    throw error;
+  }
+}
+
+/** `replaceFile` that blocks. @throws the error of the disk */
+export function replaceFileSync(file: string, text: string, { mode, flush = true }: ReplaceOptions): void {
+  const part = nameUnfinished(file);
+  try {
+    writeFileSync(part, text, { mode, flag: 'wx', flush });
+    renameSync(part, file);
+  } catch (error) {
+    rmSync(part, { force: true });
+    throw error;
+  }
+}
+
+const nameUnfinished = (file: string): string => `${file}.${randomUUID()}${UNFINISHED}`;

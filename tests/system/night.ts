@@ -1,0 +1,138 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { DoctorCheck } from '../../cli/doctor/check';
+import { TOKEN, type Front } from './front';
+import type { Env } from './process';
+import type { Stack } from './stack';
+import { eventually } from './waiting';
+
+/** The report of `conveyor doctor`. */
+interface Report {
+  readonly code: number | null;
+  /** The broken part, by its name. */
+  readonly broken: Readonly<Record<string, DoctorCheck>>;
+  readonly all: Readonly<Record<string, DoctorCheck>>;
+}
+
+/** A server that finds all that it needs. */
+export const READY = { status: 200, lacks: {}, metric: [] };
+
+export const containing = (words: string): string => expect.stringContaining(words) as string;
+
+/** The answer of `status` while no worker gives one: the last known state, and what to type. */
+export const lastKnown = (pipeline: string, error: string) => ({
+  ...{ code: 1, error: containing(error) },
+  shown: expect.stringMatching(
+    new RegExp(`^No worker answers\\. Last state known to the Temporal server:[^]*${pipeline}`),
+  ) as string,
+  hint: containing('start one with conveyor worker'),
+});
+
+/** Those who look when something is broken on a stack: `conveyor doctor`, and the probes of its server. */
+export class Night {
+  constructor(
+    private readonly stack: Stack,
+    private readonly front: () => Front,
+  ) {}
+
+  /** A machine has what a development stack needs: only what runs can be broken. */
+  async doctor(more: Env = {}): Promise<Report> {
+    const cli = { TEMPORAL_CLI: process.env['CONVEYOR_TEST_TEMPORAL_CLI'] ?? '' };
+    const { code, stdout } = await this.stack.conveyor(['doctor', '-o', 'json'], { ...cli, ...more });
+    const { checks } = JSON.parse(stdout) as { checks: DoctorCheck[] };
+    const byName = (some: readonly DoctorCheck[]) => Object.fromEntries(some.map((check) => [check.name, check]));
+    return { code, broken: byName(checks.filter(({ state }) => state === 'missing')), all: byName(checks) };
+  }
+
+  /** The view of a person who has only a server. */
+  throughServer(): Promise<Report> {
+    return this.doctor(this.behindServer);
+  }
+
+  /**
+   * The reports from where Temporal is reached and through the server, once each names exactly these parts as broken, beside others that
+   * may be. A look of a busy machine may blame what is only slow.
+   */
+  async bothName(names: readonly string[], beside: readonly string[] = []): Promise<readonly Report[]> {
+    const look = (report: () => Promise<Report>) =>
+      eventually(`doctor names ${names.join()}`, async () => {
+        const { broken, ...rest } = await report();
+        const named = Object.keys(broken).filter((name) => !beside.includes(name));
+        expect([rest.code, named.sort()]).toEqual([1, [...names].sort()]);
+        return { broken, ...rest };
+      });
+    return Promise.all([look(() => this.doctor()), look(() => this.throughServer())]);
+  }
+
+  /** Variables of a person who has only a server. */
+  get behindServer(): Env {
+    return { CONVEYOR_SERVER: this.front().url, CONVEYOR_TOKEN: TOKEN };
+  }
+
+  /** The answer of `/readyz`: its status, what is not there, and what the metric says of that. */
+  async readyz() {
+    const answer = await fetch(`${this.front().url}/readyz`);
+    const { checks } = (await answer.json()) as { checks: { name: string; status: string; detail: string }[] };
+    const unwell = checks.filter(({ status }) => status !== 'ok');
+    return {
+      status: answer.status,
+      lacks: Object.fromEntries(unwell.map(({ name, detail }) => [name, detail])),
+      metric: [...(await this.metrics()).matchAll(/^conveyor_ready\{check="(\w+)"\} 0$/gm)].map(([, check]) => check),
+    };
+  }
+
+  /** Looks more than once, since one that a busy machine makes too late says nothing. */
+  isReady(): Promise<boolean> {
+    return eventually('the server is ready', async () => isDeepStrictEqual(await this.readyz(), READY));
+  }
+
+  /** The answer of `/readyz`, once the server has found out that it is not ready. */
+  isUnready(withinMs?: number) {
+    const look = async () => {
+      const ready = await this.readyz();
+      return ready.status === 503 && ready;
+    };
+    return eventually('the server is unready', look, withinMs);
+  }
+
+  /** The metrics of the server. */
+  async metrics(): Promise<string> {
+    return (await fetch(`${this.front().url}/metrics`)).text();
+  }
+
+  /** The value of one series of the server, or of a worker, by its name, with all of its labels or none; NaN if there is none. */
+  async metric(series: string, scraped: Promise<string> = this.metrics()): Promise<number> {
+    const row = (await scraped)
+      .split('\n')
+      .find((line) => line.startsWith(`${series} `) || line.startsWith(`${series}{`));
+    return Number(row?.split(' ').at(-1) ?? NaN);
+  }
+
+  /** The metrics of the worker of this stack, whose address is in the variables of its processes. */
+  async workerMetrics(): Promise<string> {
+    return (await fetch(`http://${this.stack.env['CONVEYOR_METRICS'] ?? ''}/metrics`)).text();
+  }
+
+  /** The answer to a person who types `conveyor status`. */
+  status(id: string, more: Env = {}) {
+    return this.type(['status', id], more);
+  }
+
+  /** The answer to a person who wants a pipeline to start nothing more. */
+  hold(pipeline: string, more: Env = {}) {
+    return this.type(['hold', pipeline, '--reason', 'a bad night'], more);
+  }
+
+  private async type(args: readonly string[], more: Env) {
+    const { code, stdout, stderr } = await this.stack.conveyor(args, more);
+    const [error = '', hint = ''] = stderr.split('\n').filter((line) => !line.startsWith('note: '));
+    return { code, shown: stdout, error, hint };
+  }
+
+  isWell(): Promise<boolean> {
+    return eventually('all is well', async () => {
+      const { code, broken } = await this.doctor();
+      if (code !== 0) throw new Error(JSON.stringify(broken));
+      return true;
+    });
+  }
+}
