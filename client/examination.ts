@@ -10,6 +10,7 @@ import {
   type ExtensionLook,
   type ListingLook,
   type Poller,
+  type UnansweredQuestion,
 } from '../domain/examination';
 import { aheadBetween } from '../domain/clocks';
 import { workflowIds } from '../domain/ids';
@@ -77,7 +78,7 @@ interface Begun {
   readonly untilMs: number;
 }
 
-type Beside = Pick<ExaminationView, 'backlogs' | 'attributes' | 'builds' | 'listing'>;
+type Beside = Pick<ExaminationView, 'backlogs' | 'attributes' | 'builds' | 'listing' | 'unanswered'>;
 
 /** Further queries, each independent: one without an answer hides no other. */
 async function lookBeside(
@@ -88,14 +89,20 @@ async function lookBeside(
 ): Promise<Beside> {
   const { client } = temporal;
   const listing = begun === null ? null : lookAtLists(client, begun);
+  const unanswered: UnansweredQuestion[] = [];
+  const noteUnanswered = (subject: UnansweredQuestion['subject']) => (error: unknown) => {
+    unanswered.push({ subject, reason: rootCause(error) });
+    return null;
+  };
   const [backlogs, attributes, builds] = await client.withDeadline(Date.now() + ASKED_WITHIN_MS, () =>
     Promise.all([
-      queueBacklogs(temporal, taskQueue).catch(() => []),
-      registeredAttributes(temporal).catch(() => null),
-      lookAtBuilds(temporal, taskQueue, theirNowMs).catch(() => null),
+      queueBacklogs(temporal, taskQueue).catch(noteUnanswered('backlogs')),
+      registeredAttributes(temporal).catch(noteUnanswered('search attributes')),
+      lookAtBuilds(temporal, taskQueue, theirNowMs).catch(noteUnanswered('builds')),
     ]),
   );
-  return { backlogs, attributes, builds, listing: await listing };
+  const answers = { backlogs: backlogs ?? [], attributes, builds, listing: await listing };
+  return unanswered.length === 0 ? answers : { ...answers, unanswered };
 }
 
 /** Elasticsearch refreshes an index every second by default. */

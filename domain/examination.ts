@@ -79,6 +79,12 @@ export type ListingLook =
   | { readonly kind: 'late'; readonly withinMs: number }
   | { readonly kind: 'silent'; readonly reason: string };
 
+/** A question beside the examination that Temporal did not answer: nothing is known of its subject. */
+export interface UnansweredQuestion {
+  readonly subject: 'backlogs' | 'builds' | 'search attributes';
+  readonly reason: string;
+}
+
 export interface ExaminationView {
   readonly taskQueue: string;
   /** Those that polled within two minutes. */
@@ -102,6 +108,8 @@ export interface ExaminationView {
   readonly builds: BuildsView | null;
   /** Whether a list showed it; null if it was not begun. */
   readonly listing: ListingLook | null;
+  /** Missing if Temporal answered all, or the server has an older version. */
+  readonly unanswered?: readonly UnansweredQuestion[];
   /** Those of the server that made the examination. */
   readonly certificates?: readonly CertificateLook[];
 }

@@ -65,4 +65,8 @@ export const examinationAnswer = z.object({
   builds: z
     .object({ taskQueue: z.string(), current: build, polled: z.array(build), stuck: z.array(stuckBuild) })
     .nullable(),
+  unanswered: z
+    .array(z.object({ subject: z.enum(['backlogs', 'builds', 'search attributes']), reason: z.string() }))
+    .optional()
+    .describe('questions that Temporal did not answer, so that nothing is known of their subjects'),
 });

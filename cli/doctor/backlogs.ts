@@ -1,17 +1,33 @@
 import { workerCommand } from '../../domain/builds';
+import type { ExaminationView } from '../../domain/examination';
 import type { QueueBacklog } from '../../domain/metrics';
 import { conjugate, formatDuration, plural } from '../../domain/text';
 import { WAITS_TOO_LONG_MS, type DoctorCheck } from './check';
 
-/** Queues that grow: a warning, since Temporal may count tasks of workflows that have ended. If no worker takes up work, another check says so. */
-export const backlogChecks = (backlogs: readonly QueueBacklog[], isWorkTaken: boolean): DoctorCheck[] =>
-  backlogs
+/** Queues whose oldest task has waited too long. If no worker takes up any work, another check says so. */
+export const backlogChecks = (
+  seen: Pick<ExaminationView, 'backlogs' | 'builds' | 'pollers'>,
+  isWorkTaken: boolean,
+): DoctorCheck[] =>
+  seen.backlogs
     .filter(({ ageMs }) => ageMs > WAITS_TOO_LONG_MS)
     .map((backlog) => ({
-      ...{ name: `backlog of ${backlog.queue}`, state: 'warning' },
+      ...{
+        name: `backlog of ${backlog.queue}`,
+        state: isWorkTaken && hasPoller(seen, backlog) ? 'missing' : 'warning',
+      },
       found: describeBacklog(backlog),
       how: isWorkTaken ? describeRemedy(backlog) : 'repair the workers first: see the check above',
     }));
+
+/**
+ * Whether workers poll that queue, and so wait behind its tasks. Without any, Temporal keeps counting the tasks of workflows that ended or
+ * moved to another build. Where there are builds, it knows the age of work without one only as the oldest of all.
+ */
+const hasPoller = (
+  { builds, pollers }: Pick<ExaminationView, 'builds' | 'pollers'>,
+  { build }: QueueBacklog,
+): boolean => (build !== '' || builds === null) && pollers.some((poller) => (poller.build ?? '') === build);
 
 const describeBacklog = ({ kind, build, tasks, ageMs }: QueueBacklog): string =>
   `${plural(tasks, `${kind} task`)}${build === '' ? '' : ` of build ${build}`} ${conjugate(tasks, 'wait')} for a worker, the oldest for ${formatDuration(ageMs)}`;

@@ -1,4 +1,4 @@
-import type { ExaminationEnd, ExaminationView } from '../../domain/examination';
+import type { ExaminationEnd, ExaminationView, UnansweredQuestion } from '../../domain/examination';
 import { attributeChecks } from './attributes';
 import { backlogChecks } from './backlogs';
 import { buildChecks } from './builds';
@@ -14,9 +14,26 @@ export function examinationChecks(view: ExaminationView, machine: 'this machine'
     ...(view.attributes === null ? [] : attributeChecks(view.namespace, view.attributes)),
     ...workerChecks(view, machine),
     ...builds,
-    ...backlogChecks(view.backlogs, isWorkTaken),
+    ...backlogChecks(view, isWorkTaken),
+    ...(UNSTORED.includes(view.end.kind) ? [] : unansweredChecks(view.unanswered ?? [])),
     ...certificateChecks(view.certificates ?? [], Date.now(), ` of ${machine}`),
   ];
 }
 
 const ANSWERED: readonly ExaminationEnd['kind'][] = ['answered', 'refused'];
+
+/** The workers' check then already says that Temporal refuses or stores nothing. */
+const UNSTORED: readonly ExaminationEnd['kind'][] = ['unwritten', 'unbegun'];
+
+/** One line for each reason, since a server that is slow leaves all questions unanswered. */
+function unansweredChecks(unanswered: readonly UnansweredQuestion[]): DoctorCheck[] {
+  const reasons = [...new Set(unanswered.map(({ reason }) => reason))];
+  return reasons.map((reason) => ({
+    ...{ name: 'Temporal', state: 'warning' },
+    found: `did not answer about ${unanswered
+      .filter((one) => one.reason === reason)
+      .map(({ subject }) => subject)
+      .join(', ')}: ${reason}`,
+    how: 'run conveyor doctor again; if this stays, see the log of the Temporal server, and whether these credentials may read the namespace',
+  }));
+}

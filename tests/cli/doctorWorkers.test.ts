@@ -143,22 +143,29 @@ describe('a queue in which work has waited for half a minute', () => {
       name.startsWith('backlog'),
     );
 
-  test('is a warning while workers answer, with how much waits, for how long, and what gives it more of them', () => {
+  test('is broken where workers poll it, with how much waits, for how long, and what gives it more of them', () => {
     const nothing = /; nothing is lost meanwhile$/.source;
-    expect(seen({ kind: 'refused', reason: '' })).toEqual([
+    const polling = [poller('12@one'), { ...poller('34@two'), build: 'b' }];
+    expect(seen({ kind: 'refused', reason: '' }, { pollers: polling })).toEqual([
       {
-        ...{ name: 'backlog of looks', state: 'warning' },
+        ...{ name: 'backlog of looks', state: 'missing' },
         found: '3 activity tasks wait for a worker, the oldest for 31s',
         how: expect.stringMatching(
           `^conveyor worker starts another worker, or raise slots.looks .*${nothing}`,
         ) as string,
       },
       {
-        ...{ name: 'backlog of main', state: 'warning' },
+        ...{ name: 'backlog of main', state: 'missing' },
         found: '1 workflow task of build b waits for a worker, the oldest for 1m 30s',
         how: expect.stringMatching(`^conveyor worker --build b starts another worker; .*${nothing}`) as string,
       },
     ]);
+  });
+
+  test('is a warning where no worker polls it: Temporal keeps counting tasks of workflows that ended or moved', () => {
+    const answered = { kind: 'answered', tookMs: 300, extensions: [], unused: [] } as const;
+    const builds = { taskQueue: 'conveyor', current: null, polled: [null], stuck: [] };
+    expect(seen(answered, { builds }).map(({ state }) => state)).toEqual(['warning', 'warning']);
   });
 
   test.each<[why: string, end: ExaminationEnd, more: Partial<ExaminationView>]>([
@@ -217,4 +224,26 @@ test('a worker whose clock is seconds off is broken, with by how much and what t
     { found: "that of blue is 6s behind Temporal's" },
   ]);
   expect(workerChecks(view(answered))).toHaveLength(2);
+});
+
+describe('questions that Temporal does not answer', () => {
+  const denied = '7 PERMISSION_DENIED';
+  const unanswered = [
+    { subject: 'builds', reason: denied },
+    { subject: 'backlogs', reason: '4 DEADLINE_EXCEEDED' },
+    { subject: 'search attributes', reason: denied },
+  ] as const;
+  const found = (end: ExaminationEnd) =>
+    examinationChecks(view(end, { unanswered }), 'this machine')
+      .filter(({ name }) => name === 'Temporal')
+      .map(({ state, found }) => [state, found]);
+
+  test('are a warning each, once for each reason, and never look like an answer', () =>
+    expect(found({ kind: 'answered', tookMs: 300, extensions: [], unused: [] })).toEqual([
+      ['warning', `did not answer about builds, search attributes: ${denied}`],
+      ['warning', 'did not answer about backlogs: 4 DEADLINE_EXCEEDED'],
+    ]));
+
+  test('are not listed where Temporal cannot store anything, which explains them', () =>
+    expect(found({ kind: 'unwritten', reason: '14 UNAVAILABLE: database or disk is full' })).toEqual([]));
 });

@@ -25,6 +25,7 @@ interface World {
   readonly aheadMs?: number;
   /** How many lists show of it. */
   readonly lists?: () => Promise<{ count: number }>;
+  readonly attributes?: () => Promise<object>;
 }
 
 const listed = () => Promise.resolve({ count: 1 });
@@ -38,6 +39,7 @@ async function examined({
   deploys = 0,
   describe,
   lists = listed,
+  attributes = () => Promise.resolve({ customAttributes: {} }),
   aheadMs = 0,
 }: World) {
   let isEnded = false;
@@ -54,9 +56,13 @@ async function examined({
       start: start ?? (() => Promise.resolve(handle)),
       count: (query: string) => (query.startsWith('WorkflowId') ? lists() : Promise.resolve({ count: deploys })),
     },
-    workflowService: { describeTaskQueue: describe ?? (() => Promise.resolve({ pollers })) },
+    workflowService: {
+      describeTaskQueue: describe ?? (() => Promise.resolve({ pollers })),
+      describeWorkerDeployment: () => Promise.resolve({}),
+    },
   };
-  const view = await examine({ client, namespace: 'default' } as unknown as Temporal, 'canary');
+  const connection = { operatorService: { listSearchAttributes: attributes } };
+  const view = await examine({ client, connection, namespace: 'default' } as unknown as Temporal, 'canary');
   return { ...view, isEnded };
 }
 
@@ -98,6 +104,16 @@ test.each<[string, World]>([
 test('one is waited for where Temporal does not say who polls', async () => {
   const describe = () => Promise.reject(LATE);
   expect(await examined({ describe })).toMatchObject({ end: { kind: 'silent' }, pollers: [], backlogs: [] });
+});
+
+test('an examination names the questions that Temporal did not answer', async () => {
+  const reason = '7 PERMISSION_DENIED';
+  const attributes = () => Promise.reject(failed(7, 'PERMISSION_DENIED'));
+  const seen = await examined({ attributes });
+  expect(seen).toMatchObject({ attributes: null, unanswered: [{ subject: 'search attributes', reason }] });
+  const { unanswered } = await examined({ attributes, describe: () => Promise.reject(LATE) });
+  expect(unanswered?.map(({ subject }) => subject).sort()).toEqual(['backlogs', 'builds', 'search attributes']);
+  expect((await examined({})).unanswered).toBeUndefined();
 });
 
 test('an examination without a polling worker ends at once', async () => {

@@ -128,11 +128,12 @@ export class Night {
     return { code, shown: stdout, error, hint };
   }
 
-  isWell(): Promise<boolean> {
-    return eventually('all is well', async () => {
+  isWell(withinMs?: number): Promise<boolean> {
+    const look = async () => {
       const { code, broken } = await this.doctor();
       if (code !== 0) throw new Error(JSON.stringify(broken));
       return true;
-    });
+    };
+    return eventually('all is well', look, withinMs);
   }
 }
