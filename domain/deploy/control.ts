@@ -161,7 +161,7 @@ const VERBS: Readonly<Record<DeployVerb, VerbOfDeploy>> = {
     effect: ({ reverting: isBack }, { acceptMissing }) =>
       isBack
         ? 'the revert continues'
-        : `it continues ${acceptMissing ? 'without the tasks that are missing ' : ''}after one fresh healthy verdict`,
+        : `it continues ${acceptMissing ? 'without the tasks that are missing ' : ''}after one fresh healthy verdict, or at once if nothing is updated or checked`,
   },
   cancel: {
     refuse: ({ control }) => (control.cancel ? `${control.cancel.actor} has cancelled it already` : undefined),

@@ -146,17 +146,8 @@ const summary = (pipeline: string, release: ActiveRelease): ReleaseSummary => ({
 
 /** The current details of a pipeline in the Temporal Web UI (docs/design/workflows.md#in-the-web-ui). */
 export function pipelineDetails(state: PipelineState, nowMs: number): string {
-  const {
-    id,
-    held,
-    frozen,
-    lastGood,
-    behind = [],
-    releases,
-    knownBad,
-    waits = [],
-    late = [],
-  } = pipelineStatus(state, nowMs);
+  const status = pipelineStatus(state, nowMs);
+  const { id, held, frozen, lastGood, behind = [], releases, knownBad, waits = [], late = [] } = status;
   const good = Object.entries(lastGood).map(([action, { release, version, replaced, undoing }]) => {
     if (undoing)
       return marked`${action}: ${code(undoing.version)}, brought by release ${undoing.release}; ${undoing.by} brings back ${code(replaced && replaced.on === undefined ? replaced.version : version)}`;
@@ -200,7 +191,7 @@ export function pipelineDetails(state: PipelineState, nowMs: number): string {
       'Known bad: never deployed again unless a person allows it',
       knownBad.map(({ artifact, reason }) => marked`${code(artifact)}: ${reason}`),
     ),
-    marked`Next:\n${block(nextOf(id, held !== null, frozen != null, knownBad.at(-1)?.artifact))}`,
+    marked`Next:\n${block(nextOf(status, state.active.length > 0))}`,
   );
 }
 
@@ -217,12 +208,15 @@ const remarks = ({ cause, rerunOf, undone, replacedBy }: ReleaseSummary): string
     replacedBy === undefined ? [] : `replaced by ${replacedBy}`,
   ].flat();
 
-function nextOf(id: string, held: boolean, frozen: boolean, bad: string | undefined): string[] {
+/** A pipeline does not know which of its releases is paused: `status` asks them. */
+function nextOf({ id, held, frozen, knownBad }: Omit<PipelineStatus, 'webUi'>, isActive: boolean): string[] {
   const reason = '--reason "…"';
+  const bad = knownBad.at(-1)?.artifact;
   return [
+    ...(isActive ? [`conveyor status ${id} # shows which releases are paused, and why`] : []),
     `conveyor history ${id}`,
     ...(frozen ? [`conveyor unfreeze ${id} ${reason}`] : []),
-    held ? `conveyor unhold ${id} ${reason}` : `conveyor hold ${id} ${reason}`,
+    held !== null ? `conveyor unhold ${id} ${reason}` : `conveyor hold ${id} ${reason}`,
     ...(bad === undefined ? [] : [`conveyor allow-artifact ${id} ${bad} ${reason}`]),
   ];
 }

@@ -84,6 +84,7 @@ describe('the page of a pipeline in the Temporal Web UI', () => {
     expect(text).toContain('**held by user:bob since 2026-11-20 14:02:10 UTC: incident**');
     expect(text).toContain('```\n1  queued  2026-11-20 14:02:10\n```');
     expect(text).toContain('- `executable@kv:13`: errors');
+    expect(text).toContain('conveyor status kvstore # shows which releases are paused, and why\n');
     expect(text).toContain('conveyor unhold kvstore --reason "…"\nconveyor allow-artifact kvstore executable@kv:13');
   });
 });

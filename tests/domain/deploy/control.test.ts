@@ -125,7 +125,7 @@ describe('the verbs that a deploy takes', () => {
     const at = SITUATIONS['out of time at the end'];
     expect(whyNot(at, 'resume', input)).toBeUndefined();
     expect(effectOf('resume', at, input)).toBe(
-      'it continues without the tasks that are missing after one fresh healthy verdict',
+      'it continues without the tasks that are missing after one fresh healthy verdict, or at once if nothing is updated or checked',
     );
     const control = take(at.control, 'resume', input, NOW);
     expect(control.accepted).toMatchObject({ actor: 'user:bob' });
