@@ -95,7 +95,6 @@ const CROSSING: Case[] = [
   ['cli/commands/dev.ts', `import { app } from '../../server/app';`],
   ['workers/main.ts', `import { paint } from '../render/paint';`],
   ['workers/main.ts', `import { app } from '../server/app';`],
-  ['server/app.ts', `import { paint } from '../render/paint';`],
   ['sdk/server.ts', `import { fleet } from '../tests/setup/fleet';`],
   ['examples/extension.ts', `import { push } from '../activities/push';`],
   ['examples/extension.ts', `import { NAME } from '../domain/ids';`],

@@ -66,7 +66,10 @@ const LAYERS = {
     why: 'commands that use a server need nothing of Temporal, which takes half a second to load',
   },
   server: {
-    from: ['domain', 'domain/spec', 'domain/calendar', 'client', 'client/operations', 'sdk', 'platform', 'config'],
+    from: [
+      ...['domain', 'domain/spec', 'domain/calendar', 'client', 'client/operations'],
+      ...['sdk', 'platform', 'config', 'render'],
+    ],
     types: [],
     why: 'front ends go through the client, so that both obey the same rules',
   },
