@@ -1,7 +1,8 @@
 import { Command, CommanderError, Option } from 'commander';
 import { ConveyorError, conveyorError } from '../domain/errors';
-import { STANDALONE_COMMANDS } from './commands/alone';
+import { COMMAND_GROUPS, fileOfCommand } from './commands';
 import { examples, makeCli, type Register } from './commands/command';
+import { describeCommand, isTreeWritten, loadTree } from './completion/tree';
 import type { Io } from './io';
 import { colorFor, emitError, OUTPUT_FORMATS } from './output';
 import { asTyped } from './typed';
@@ -12,8 +13,8 @@ export async function runCli(argv: readonly string[], world: Io): Promise<number
   const io = guardedIo(world);
   let code = 0;
   try {
-    const program = buildProgram(io, await groupsFor(argv), (finished) => (code = finished));
     const words = argv[0] === 'help' ? [...argv.slice(1), '--help'] : [...argv];
+    const program = buildProgram(io, await groupsFor(words), (finished) => (code = finished));
     if (words.length === 0) program.outputHelp();
     else await program.parseAsync(helpOnlyForKnown(program, words), { from: 'user' });
     return code;
@@ -41,12 +42,39 @@ interface CommandGroup {
   readonly commands: readonly Register[];
 }
 
-/** All groups, unless the line begins with a command that needs none of the others. */
-async function groupsFor([first = '']: readonly string[]): Promise<readonly CommandGroup[]> {
+/** The command that the line begins with; for the help, and for unknown commands, the names of all; else all commands. */
+async function groupsFor(words: readonly string[]): Promise<readonly CommandGroup[]> {
+  const [first = '--help'] = words;
   if (first === '-V' || first === '--version') return [];
-  const alone = Object.hasOwn(STANDALONE_COMMANDS, first) ? STANDALONE_COMMANDS[first] : undefined;
-  if (alone) return [{ heading: 'Commands:', commands: [await alone()] }];
-  return (await import('./commands')).COMMAND_GROUPS;
+  const named = fileOfCommand(first);
+  // Completion describes all commands, which it reads from the tree if the build has written one.
+  if (named !== undefined && (!first.startsWith('__') || isTreeWritten()))
+    return [{ heading: 'Commands:', commands: [await named.load()] }];
+  const needsNamesOnly = isHelp(first) || !/^[-_]/.test(first);
+  if (needsNamesOnly && isTreeWritten() && !words.some(fileOfCommand)) return describedGroups();
+  return allGroups();
+}
+
+/** One file after the other: a loader that compiles them meanwhile (jiti) gives half a module to a second import of it. */
+async function allGroups(): Promise<readonly CommandGroup[]> {
+  const groups: CommandGroup[] = [];
+  for (const { heading, files } of COMMAND_GROUPS) {
+    const commands: Register[] = [];
+    for (const { load } of files) commands.push(await load());
+    groups.push({ heading, commands });
+  }
+  return groups;
+}
+
+const isHelp = (word: string): boolean => word === '--help' || word === '-h';
+
+/** All groups from the tree that the build has written: names, operands and descriptions. */
+function describedGroups(): readonly CommandGroup[] {
+  const { commands } = loadTree(new Command());
+  return COMMAND_GROUPS.map(({ heading, files }) => {
+    const names = files.flatMap((file) => file.names);
+    return { heading, commands: commands.filter(({ name }) => names.includes(name)).map(describeCommand) };
+  });
 }
 
 function buildProgram(io: Io, groups: readonly CommandGroup[], finish: (code: number) => void): Command {

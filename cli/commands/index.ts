@@ -1,80 +1,87 @@
-import { adviseCommand } from './advise';
-import { applyCommand } from './apply';
-import { archiveCommand } from './archive';
-import { artifactCommand } from './artifact';
-import { auditCommand } from './audit';
-import { backupCommands } from './backup';
-import { bugsCommand } from './bugs';
-import { canCommand } from './can';
+import { ALL_VERBS } from '../../domain/verbs';
 import type { Register } from './command';
-import { completionCommand } from './completion';
-import { config } from './config';
-import { conformCommand } from './conform';
-import { demoCommand } from './demo';
-import { devCommand } from './dev';
-import { doctorCommand } from './doctor';
-import { freshnessCommand } from './freshness';
-import { healthCommand } from './health';
-import { historyCommand } from './history';
-import { initCommand } from './init';
-import { lintCommand } from './lint';
-import { listCommand } from './list';
-import { loginCommand } from './login';
-import { logoutCommand } from './logout';
-import { logsCommand } from './logs';
-import { pipelineCommand } from './pipeline';
-import { planCommand } from './plan';
-import { processCommands } from './processes';
-import { pushCommand } from './push';
-import { releaseCommand } from './release';
-import { rerunCommand } from './rerun';
-import { simulateCommand } from './simulate';
-import { statsCommand } from './stats';
-import { statusCommand } from './status';
-import { verbCommands } from './verbs';
-import { watchCommand } from './watch';
-import { whoamiCommand } from './whoami';
 
-/** In the order of the help: from the first pipeline to operating it, then the processes. */
-export const COMMAND_GROUPS: readonly { readonly heading: string; readonly commands: readonly Register[] }[] = [
+/** The file of one command, or of several that are registered together. */
+interface CommandFile {
+  readonly names: readonly string[];
+  readonly load: () => Promise<Register>;
+}
+
+const command = (names: readonly string[], load: CommandFile['load']): CommandFile => ({ names, load });
+
+/**
+ * All commands, in the order of the help: from the first pipeline to operating it, then the processes. Files are loaded when needed, because
+ * all of them together take many times as long as one.
+ */
+export const COMMAND_GROUPS: readonly { readonly heading: string; readonly files: readonly CommandFile[] }[] = [
   {
     heading: 'Pipelines:',
-    commands: [initCommand, lintCommand, adviseCommand, planCommand, applyCommand, pipelineCommand],
+    files: [
+      command(['init'], async () => (await import('./init')).initCommand),
+      command(['lint'], async () => (await import('./lint')).lintCommand),
+      command(['advise'], async () => (await import('./advise')).adviseCommand),
+      command(['plan'], async () => (await import('./plan')).planCommand),
+      command(['apply'], async () => (await import('./apply')).applyCommand),
+      command(['pipeline'], async () => (await import('./pipeline')).pipelineCommand),
+    ],
   },
   {
     heading: 'Releases:',
-    commands: [
-      releaseCommand,
-      artifactCommand,
-      rerunCommand,
-      listCommand,
-      statusCommand,
-      watchCommand,
-      logsCommand,
-      historyCommand,
-      healthCommand,
-      freshnessCommand,
-      statsCommand,
+    files: [
+      command(['release'], async () => (await import('./release')).releaseCommand),
+      command(['artifact'], async () => (await import('./artifact')).artifactCommand),
+      command(['rerun'], async () => (await import('./rerun')).rerunCommand),
+      command(['list'], async () => (await import('./list')).listCommand),
+      command(['status'], async () => (await import('./status')).statusCommand),
+      command(['watch'], async () => (await import('./watch')).watchCommand),
+      command(['logs'], async () => (await import('./logs')).logsCommand),
+      command(['history'], async () => (await import('./history')).historyCommand),
+      command(['health'], async () => (await import('./health')).healthCommand),
+      command(['freshness'], async () => (await import('./freshness')).freshnessCommand),
+      command(['stats'], async () => (await import('./stats')).statsCommand),
     ],
   },
-  { heading: 'Configuration:', commands: [config] },
-  { heading: 'Stepping in (each with --reason):', commands: [verbCommands, pushCommand, bugsCommand] },
+  {
+    heading: 'Configuration:',
+    files: [command(['config'], async () => (await import('./config')).config)],
+  },
+  {
+    heading: 'Stepping in (each with --reason):',
+    files: [
+      command(ALL_VERBS, async () => (await import('./verbs')).verbCommands),
+      command(['push'], async () => (await import('./push')).pushCommand),
+      command(['bugs'], async () => (await import('./bugs')).bugsCommand),
+    ],
+  },
   {
     heading: 'Who you are, and what you may do:',
-    commands: [loginCommand, logoutCommand, whoamiCommand, canCommand, auditCommand],
+    files: [
+      command(['login'], async () => (await import('./login')).loginCommand),
+      command(['logout'], async () => (await import('./logout')).logoutCommand),
+      command(['whoami'], async () => (await import('./whoami')).whoamiCommand),
+      command(['can'], async () => (await import('./can')).canCommand),
+      command(['audit'], async () => (await import('./audit')).auditCommand),
+    ],
   },
   {
     heading: 'Processes:',
-    commands: [
-      processCommands,
-      devCommand,
-      demoCommand,
-      simulateCommand,
-      conformCommand,
-      doctorCommand,
-      archiveCommand,
-      backupCommands,
-      completionCommand,
+    files: [
+      command(
+        ['worker', 'server', 'hcs', 'simulator', 'config-service', 'config-proxy'],
+        async () => (await import('./processes')).processCommands,
+      ),
+      command(['dev'], async () => (await import('./dev')).devCommand),
+      command(['demo'], async () => (await import('./demo')).demoCommand),
+      command(['simulate'], async () => (await import('./simulate')).simulateCommand),
+      command(['conform'], async () => (await import('./conform')).conformCommand),
+      command(['doctor'], async () => (await import('./doctor')).doctorCommand),
+      command(['archive'], async () => (await import('./archive')).archiveCommand),
+      command(['backup', 'restore'], async () => (await import('./backup')).backupCommands),
+      command(['completion', '__complete'], async () => (await import('./completion')).completionCommand),
     ],
   },
 ];
+
+/** The file that registers a command. */
+export const fileOfCommand = (name: string): CommandFile | undefined =>
+  COMMAND_GROUPS.flatMap(({ files }) => files).find(({ names }) => names.includes(name));

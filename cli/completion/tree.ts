@@ -14,9 +14,15 @@ export interface CommandNode {
   readonly description: string;
   readonly options: readonly OptionNode[];
   /** Named as in the help: `pipeline`, `id`, `release/action`, … */
-  readonly operands: readonly { readonly name: string; readonly variadic: boolean }[];
+  readonly operands: readonly Operand[];
   /** Its subcommands, such as `statistics` of `health`. */
   readonly commands: readonly CommandNode[];
+}
+
+interface Operand {
+  readonly name: string;
+  readonly variadic: boolean;
+  readonly required: boolean;
 }
 
 export interface OptionNode {
@@ -35,7 +41,7 @@ export function buildTree(program: Command): CommandTree {
   };
 }
 
-/** Written by the build, so that completion need not load all commands. */
+/** Written by the build, so that completion and the help need not load all commands. */
 const WRITTEN = join(__dirname, 'tree.json');
 
 export const isTreeWritten = (): boolean => existsSync(WRITTEN);
@@ -44,6 +50,17 @@ export const isTreeWritten = (): boolean => existsSync(WRITTEN);
 export const loadTree = (program: Command): CommandTree =>
   isTreeWritten() ? (JSON.parse(readFileSync(WRITTEN, 'utf8')) as CommandTree) : buildTree(program);
 
+/** Adds a command that can only be listed. */
+export const describeCommand =
+  ({ name, description, operands }: CommandNode) =>
+  (program: Command): void => {
+    const command = program.command(name).description(description);
+    for (const { name: operand, variadic, required } of operands) {
+      const word = `${operand}${variadic ? '...' : ''}`;
+      command.argument(required ? `<${word}>` : `[${word}]`);
+    }
+  };
+
 const listCommandNodes = ({ commands }: Command): CommandNode[] =>
   commands
     .filter((command) => !command.name().startsWith('__'))
@@ -51,7 +68,9 @@ const listCommandNodes = ({ commands }: Command): CommandNode[] =>
       name: command.name(),
       description: command.description(),
       options: optionNodes(command),
-      operands: command.registeredArguments.map((operand) => ({ name: operand.name(), variadic: operand.variadic })),
+      operands: command.registeredArguments.map((operand) => ({
+        ...{ name: operand.name(), variadic: operand.variadic, required: operand.required },
+      })),
       commands: listCommandNodes(command),
     }));
 
