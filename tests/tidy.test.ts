@@ -201,10 +201,9 @@ describe('duplicates agree', () => {
   });
 });
 
-/** Decisions stay as they were written. */
 const pagesUnder = (folder: string): readonly string[] =>
   readdirSync(path.join(ROOT, folder), { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.md') && !file.startsWith('adr/'))
+    .filter((file) => file.endsWith('.md'))
     .map((file) => `${folder}/${file}`);
 
 /** Matches a number up to a limit, and shows the limit when it does not. */
