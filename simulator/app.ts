@@ -20,23 +20,23 @@ import { Simulation, type SimulationOptions } from './simulation';
 import { ticketService } from './tickets/tickets';
 
 export interface SimulatorOptions extends SimulationOptions {
-  /** ms since the epoch, of the wall or of a test. May jump ahead; never goes back. */
+  /** ms since the epoch, from the wall clock or a test. May jump ahead; never goes back. */
   readonly now: () => number | Promise<number>;
   /** For delayed answers (HTTP faults); the wall clock by default. */
   readonly sleep?: (ms: number) => Promise<void>;
-  /** Reaches task controllers in the same process, for which the world stands still … */
+  /** Reaches task controllers in the same process; the world stops while it waits for them … */
   readonly fetch?: Fetch;
   /** … and, without `fetch`, those elsewhere, for which only their own jobs wait; the network by default. */
   readonly network?: Fetch;
-  /** Where the Health Check Service is that judges for the push types; left out, they judge themselves. */
+  /** The Health Check Service that judges for the push types; without it they judge themselves. */
   readonly healthService?: FleetJudgeOptions;
 }
 
 export interface Simulator {
-  /** Everything over HTTP; callable in the same process with `app.request` or `viaApp(app)`. */
+  /** All routes over HTTP; callable in the same process with `app.request` or `viaApp(app)`. */
   readonly app: Hono;
   readonly simulation: Simulation;
-  /** Brings the world to the present moment, as every request does first. */
+  /** Brings the world to the present moment. Every request does this first. */
   readonly advance: () => Promise<void>;
 }
 
@@ -95,9 +95,9 @@ export function createSimulator(options: SimulatorOptions): Simulator {
 }
 
 /**
- * Brings the world to a moment, one caller at a time. The task controllers in this process are called on the way, when they
- * are asked, and the push type `config` makes its steps; the world stands still meanwhile, and who calls it then (a controller that wants to know more) finds it as it
- * stands. Those elsewhere are called afterwards, and keep nobody waiting.
+ * Brings the world to a moment, one caller at a time. On the way it calls the task controllers in this process as they fall due, and lets the push
+ * type `config` make its steps. The world stops meanwhile: a call that arrives then (from a controller that asks for more) sees it unchanged.
+ * Controllers elsewhere are called afterwards, and no caller waits for them.
  */
 function advancing(
   simulation: Simulation,
@@ -124,7 +124,7 @@ function advancing(
     last = turn.catch(() => undefined);
     return turn;
   };
-  /** Answers are used at once, and the next call is made in time, though nobody else looks at the world. */
+  /** Uses answers at once and makes the next call in time, even if no request advances the world. */
   const goOn = async (name: string): Promise<void> => {
     await inTurn();
     const dueAt = simulation.fleet.jobs.get(name)?.control?.dueAt;

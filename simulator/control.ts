@@ -21,7 +21,7 @@ import { MSBS_PER_DATACENTRE, parsePlace, type FaultPlace } from './twine/topolo
 /** A world of 500,000 tasks is some tens of MB as text. */
 const MAX_SNAPSHOT_BYTES = 512 * 1024 * 1024;
 
-/** The control API of the simulated world (docs/reference/fleet.md#control-api): what scripts and tests set up and look at. */
+/** The control API of the simulated world (docs/reference/fleet.md#control-api): scripts and tests use it to set up and inspect the world. */
 export function controlApi(simulation: Simulation): Hono {
   const app = new Hono();
   app.onError((error, c) => {
@@ -127,7 +127,7 @@ function addBookRoutes(app: Hono, simulation: Simulation): void {
   });
 }
 
-/** What hangs on what in a region; of the regions that are not named, twelve main switch boards in three datacentres. */
+/** The power layout of a region; a region that is not named has twelve main switch boards in three datacentres. */
 const layoutSchema = z
   .strictObject({ msbs: z.number().int().positive(), datacentres: z.number().int().positive().optional() })
   .transform(({ msbs, datacentres }) => ({ msbs, datacentres: datacentres ?? Math.ceil(msbs / MSBS_PER_DATACENTRE) }))

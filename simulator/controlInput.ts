@@ -5,7 +5,7 @@ import { ExtensionError, fieldOf } from '../sdk/server';
 /** A duration or a time, in ms. */
 export const milliseconds = z.number().nonnegative();
 
-/** What a call brings; nothing is an empty object. */
+/** The body of a call; an empty body is an empty object. */
 export async function body(request: Request): Promise<unknown> {
   const text = await request.text();
   try {
@@ -15,7 +15,7 @@ export async function body(request: Request): Promise<unknown> {
   }
 }
 
-/** The value as its schema gives it; else a 400 that names each wrong field. */
+/** The value as its schema parses it; else a 400 that names each wrong field. */
 export function parseInput<S extends z.ZodType>(schema: S, value: unknown, field?: string): z.output<S> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;

@@ -1,6 +1,6 @@
 import type { ConfigDue } from './configerator/events';
 
-/** What happens in the world, as the checkers see it. Names, not indices, so that a checker needs nothing else. */
+/** The events of the world, as the checkers see them. They carry names, not indices, so a checker needs nothing else. */
 export type TaskStateName = 'running' | 'updating' | 'down' | 'moving' | 'gone';
 
 export interface TaskEvent {
@@ -9,9 +9,9 @@ export interface TaskEvent {
   readonly slot: number;
   readonly from: TaskStateName;
   readonly to: TaskStateName;
-  /** `stop`: for maintenance, with leave; `maintenance`: because it can wait no longer. */
+  /** `stop`: for maintenance, with approval; `maintenance`: because it can wait no longer. */
   readonly why: 'update' | 'started' | 'crashed' | 'fault' | 'move' | 'stop' | 'maintenance' | 'resize' | 'restart';
-  /** With `why: update`: who updates it now, and who did last before. */
+  /** With `why: update`: the update that changes it now, and the one that last changed it before. */
   readonly update: string | null;
   readonly previous: string | null;
 }
@@ -30,16 +30,16 @@ export type FleetEvent =
       readonly update: string;
       readonly urgency: 'normal' | 'revert';
       readonly wholeUnit: boolean;
-      /** With every revert of these added, since a second try must find what the first one touched. */
+      /** Includes every revert of these, since a second try must find the tasks that the first one touched. */
       readonly updatedBy: readonly string[] | null;
       /** It takes only some of the tasks of `updatedBy`. */
       readonly isPart: boolean;
-      /** Whose tasks it leaves alone, with every revert of these. */
+      /** The updates whose tasks it leaves alone, including every revert of these. */
       readonly exclude: readonly string[];
     }
   | { readonly kind: 'update-commanded'; readonly job: string; readonly update: string; readonly verb: UpdateVerb }
   | { readonly kind: 'update-ended'; readonly job: string; readonly update: string; readonly how: UpdateEndState }
-  /** What a job's controller approved and what was not begun is void now, as for all jobs of a region whose scheduler is down. */
+  /** Unused approvals of a job's controller are void now, as for all jobs of a region whose scheduler is down. */
   | { readonly kind: 'controller-asked'; readonly job: string }
   | { readonly kind: 'scheduler-down'; readonly region: string }
   | {
@@ -54,7 +54,7 @@ export type FleetEvent =
       readonly job: string;
       readonly version: string;
       readonly percent: number;
-      /** Who asked for it. */
+      /** The deploy that asked for it. */
       readonly deploy: string;
     }
   | { readonly kind: 'effect'; readonly service: string; readonly method: string; readonly key: string };
@@ -62,7 +62,7 @@ export type FleetEvent =
 export type UpdateVerb = 'pause' | 'resume' | 'cancel';
 export type UpdateEndState = 'done' | 'failed' | 'cancelled' | 'superseded';
 
-/** What the kernel's heap holds: things that will happen to tasks and faults. */
+/** The events in the kernel's heap: what will happen to tasks and faults. */
 export type DueEvent =
   | { readonly kind: 'task-started'; readonly job: string; readonly slot: number; readonly epoch: number }
   | { readonly kind: 'fault-over'; readonly fault: string }
@@ -77,7 +77,7 @@ export type DueEvent =
       readonly sequence: number;
       /** When the call was made; a call may be made again under its number. */
       readonly askedAt?: number;
-      /** Null for no answer. */
+      /** Null if there was no answer. */
       readonly ack: readonly string[] | null;
       readonly trouble: string;
     }

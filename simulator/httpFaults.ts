@@ -2,21 +2,21 @@ import type { Context, Hono } from 'hono';
 import type { Simulation } from './simulation';
 import type { HttpFault } from './httpFault';
 
-/** The answer of a service that is in trouble. */
+/** The answer of a failing service. */
 const FAULT_BODY = { error: { code: 'fault', message: 'an injected fault', retryable: true } };
 
 const GARBAGE = '<html>502 Bad Gateway';
 const NO_RESPONSE = 'nobody answers';
 const LOST = 'the connection was lost before the answer';
 
-/** Thrown out of the app in place of an answer, as a network would. */
+/** Thrown from the app in place of an answer, as by a network. */
 export class LostReplyError extends Error {
   override readonly name = 'LostReplyError';
 }
 
 /**
- * Serves a call through the faults that apply to it. `down` breaks the connection before anything happens, `lose-reply`
- * lets the effect happen and breaks it then; `duplicate` delivers the request twice and answers the second time.
+ * Serves a call through the faults that apply to it. `down` breaks the connection before anything happens; `lose-reply`
+ * breaks it after the effect; `duplicate` delivers the request twice and returns the second answer.
  */
 export async function throughFaults(
   simulation: Simulation,
@@ -49,13 +49,13 @@ export async function throughFaults(
   }
 }
 
-/** How a push type of the world waits for a source that it asks in this process, and for how many ms at the most. */
+/** How a push type of the world waits for a source in this process, and its deadline in ms. */
 export interface InsideWait {
   readonly sleep: (ms: number) => Promise<void>;
   readonly deadlineMs: number;
 }
 
-/** What it gets from there. It only reads: a call that arrives twice is as one. */
+/** The source's answer. The call only reads, so a duplicate has no effect. */
 export async function askInside<T>(
   simulation: Simulation,
   service: string,
@@ -72,14 +72,14 @@ export async function askInside<T>(
     case 'delay': {
       const delayMs = simulation.world.scaled(fault?.delayMs ?? 0);
       await sleep(Math.min(delayMs, deadlineMs));
-      // Its own deadline is one of the wall clock, and the world may have another.
+      // The caller's own deadline is on the wall clock, and the world may have another clock.
       if (delayMs >= deadlineMs) throw new Error(`the data source did not answer within ${deadlineMs} ms`);
       return answer();
     }
     case 'lose-reply':
       throw new LostReplyError(LOST);
     case 'garbage':
-      // As over the network, it is the reader who has to find out.
+      // As over the network, the reader has to detect it.
       return GARBAGE as unknown as T;
     default:
       return answer();

@@ -2,25 +2,25 @@ import { ExtensionError, type MutatingCall } from '../sdk/server';
 import type { FleetEvent } from './events';
 import { hashText } from './kernel/random';
 
-/** One call that wanted to change something, and whether it did. */
+/** One mutating call, and whether it changed anything. */
 export interface LedgerEntry {
   /** ms since the epoch. */
   readonly at: number;
   readonly service: string;
   readonly method: string;
   readonly key: string;
-  /** The workflow that called; empty when it did not say. */
+  /** The calling workflow; empty if the call did not name one. */
   readonly caller: string;
   readonly effect: boolean;
 }
 
-/** What was asked and answered under a key. */
+/** The request and the answer under a key. */
 export interface RememberedCall {
   readonly digest: number;
   readonly answer: unknown;
 }
 
-/** What a mutating method answers, and whether it changed anything. */
+/** The answer of a mutating method, and whether it changed anything. */
 export interface CallEffect<A> {
   readonly answer: A;
   readonly effect: boolean;
@@ -33,13 +33,13 @@ interface Ledger {
   readonly notify: (event: FleetEvent) => void;
 }
 
-/** Into the ledger, and to the checkers. */
+/** Writes a call into the ledger and shows it to the checkers. */
 export function writeDown(state: Omit<Ledger, 'calls'>, { service, method, by }: LedgerCall, effect: boolean): void {
   state.ledger.push({ at: state.now, service, method, key: by.key, caller: by.run ?? '', effect });
   if (effect) state.notify({ kind: 'effect', service, method, key: by.key });
 }
 
-/** Which call it was, and whose. */
+/** Identifies a call and its caller. */
 export interface LedgerCall {
   readonly service: string;
   readonly method: string;
@@ -47,8 +47,8 @@ export interface LedgerCall {
 }
 
 /**
- * Runs a mutating call at most once for its key: a repetition gets the first answer and no second effect. The same key
- * with another request is an error of the caller (409). A call that is refused leaves its key free.
+ * Runs a mutating call at most once for its key: a repetition gets the first answer and has no second effect. The same
+ * key with another request is an error of the caller (409). A refused call leaves its key free.
  */
 export function performOnce<A>(
   state: Ledger,

@@ -7,13 +7,13 @@ import { createSimulator } from './app';
 import { SPEED_RANGE } from './simulation';
 
 /**
- * The simulator as a process: `--port 4400 --seed 1 --speed 1`; without a port it takes that of CONVEYOR_SIMULATOR_URL. One line
- * when it is ready, nothing after it.
+ * The simulator as a process: `--port 4400 --seed 1 --speed 1`; without a port it takes that of CONVEYOR_SIMULATOR_URL.
+ * It prints one line when it is ready and nothing after it.
  */
 
 const DEFAULT_SIMULATOR_URL = 'http://localhost:4400';
 
-/** How long calls that are under way at SIGTERM may take. */
+/** How long calls in progress at SIGTERM may take. */
 const SHUTDOWN_TIMEOUT_MS = 5000;
 
 function startSimulator(): void {
@@ -62,7 +62,7 @@ function readOptions(): { port: number; seed: number; speed: number } {
   }
 }
 
-/** That of the address at which the others look for it. */
+/** The port of the address at which the other processes look for it. */
 function usualPort(): string {
   const url = process.env.CONVEYOR_SIMULATOR_URL || DEFAULT_SIMULATOR_URL;
   if (!URL.canParse(url)) throw new Error(`CONVEYOR_SIMULATOR_URL ${url} is not a URL`);

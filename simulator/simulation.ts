@@ -22,14 +22,14 @@ import { onTaskStarted, schedule } from './twine/scheduler';
 import type { RunCallback } from '../sdk/protocol/actionService';
 import type { MutatingCall } from '../sdk/server';
 
-/** How much faster than real; beyond, a duration divided by it is nothing, or never ends. */
+/** The range of speeds relative to real time. Outside it, a scaled duration becomes zero or never ends. */
 export const SPEED_RANGE = { min: 0.001, max: 1_000_000 } as const;
 
 export interface SimulationOptions {
   readonly seed: number;
   /** Divides every simulated duration. */
   readonly speed: number;
-  /** Controllers elsewhere are not waited for: they are asked once the world is where it should be. */
+  /** Controllers elsewhere are not waited for: they are called once the world has reached its target time. */
   readonly asksAtPresent?: boolean;
 }
 
@@ -37,11 +37,11 @@ export interface SimulationOptions {
 export class Simulation implements Twine {
   readonly world: World<DueEvent>;
   state: SimulationState = freshState();
-  /** Jobs whose controllers, elsewhere, are due, and since when: no part of the world, as they are asked at the present moment. */
+  /** Jobs whose controllers elsewhere are due, and since when. Not part of the world, as they are called at the present moment. */
   readonly due = new Map<string, number>();
-  /** Who is called about a run, and when: no part of the world. */
+  /** The callbacks of runs and their times: not part of the world. */
   readonly callbacks: { readonly at: number; readonly callback: RunCallback }[] = [];
-  /** Where it is reached over HTTP, once it was: no part of the world. */
+  /** Its HTTP address, once known: not part of the world. */
   url: string | null = null;
   /** The distribution of configuration in this world. */
   configerator: Configerator;
@@ -84,7 +84,7 @@ export class Simulation implements Twine {
     return performOnce(books, { service, method, request, by }, perform);
   }
 
-  /** Writes a call that was answered by what keeps its own keys into the ledger. */
+  /** Records in the ledger a call to a service that keeps its own keys. */
   noteCall(call: LedgerCall, effect: boolean): void {
     writeDown({ now: this.world.now, ledger: this.state.ledger, notify: this.notify }, call, effect);
   }
@@ -94,7 +94,7 @@ export class Simulation implements Twine {
     return encode({ kernel: this.world.kernel, state: this.state });
   }
 
-  /** The world that `save` wrote; it continues from its own time, never backwards. Throws on anything else. */
+  /** The world that `save` wrote; it continues from its own time, never backwards. Throws if the text is anything else. */
   load(text: string): void {
     const saved = decode(text) as { kernel?: KernelState<DueEvent>; state?: SimulationState };
     const whole =
@@ -103,7 +103,7 @@ export class Simulation implements Twine {
       saved.state?.fleet?.jobs instanceof Map;
     if (!whole || saved.kernel === undefined || saved.state === undefined) throw new Error('not a snapshot');
     this.world.kernel = saved.kernel;
-    // A snapshot from before the world had all that it has now lacks the rest.
+    // An older snapshot may lack newer fields.
     this.state = { ...freshState(), ...saved.state, fleet: wholeFleet(saved.state.fleet) };
     this.configerator = this.configuration();
   }

@@ -17,23 +17,23 @@ export interface Run {
   readonly service: string;
   readonly request: RequestOf<ActionServiceProtocol['startRun']>;
   readonly startedAt: number;
-  /** Infinity for one that ends by what it sees. */
+  /** Infinity for a run whose end depends on the world. */
   readonly endsAt: number;
   state: 'running' | 'succeeded' | 'failed';
   message: string;
-  /** What it does on the way, in order. */
+  /** Its steps, in order. */
   readonly steps: readonly string[];
-  /** What it says when it has succeeded. */
+  /** Its message after a success. */
   readonly said: string;
-  /** What it will have produced if it succeeds. */
+  /** Its outputs if it succeeds. */
   readonly outputs: readonly Artifact[];
-  /** Why it will fail; null when it will not. */
+  /** Why it will fail; null if it succeeds. */
   readonly failure: string | null;
-  /** Set by `pkg`: under which tag the inputs are stored. */
+  /** Set by `pkg`: the tag under which the inputs are stored. */
   readonly tag: string | null;
 }
 
-/** All that the world beside the kernel remembers, as plain data: what a snapshot holds. */
+/** The state of the world outside the kernel, as plain data: the content of a snapshot. */
 export interface SimulationState {
   readonly fleet: TwineFleet;
   readonly ledger: LedgerEntry[];
@@ -41,16 +41,16 @@ export interface SimulationState {
   readonly violations: Violation[];
   /** Memory of the checkers, by name. */
   readonly checkers: Map<string, unknown>;
-  /** What versions do, and since when, oldest first. */
+  /** The behaviours of versions with their start, oldest first. */
   readonly behaviours: Map<string, Behaviour[]>;
   readonly reported: Reported;
   readonly httpFaults: Map<string, HttpFault>;
   readonly runs: Map<string, Run>;
-  /** The highest fence that a service was deployed with. */
+  /** The highest fence with which a service was deployed. */
   readonly fences: Map<string, number>;
   /** The artifact store: `name@tag` → version. */
   readonly tags: Map<string, string>;
-  /** What the artifact finders find: the newest version of each thing. */
+  /** The artifacts for the finders: the newest version of each thing. */
   readonly shelf: Map<string, CatalogEntry>;
   /** Commits by repository and branch, oldest first. */
   readonly commits: Map<string, readonly Commit[]>;
@@ -62,7 +62,7 @@ export interface SimulationState {
   readonly tickets: Map<string, TrackedTicket>;
   faultCount: number;
   readonly configerator: ConfigeratorState;
-  /** What the push type `config` remembers; null before it was asked anything. */
+  /** The state of the push type `config`; null before its first call. */
   configPush: ConfigState | null;
 }
 
@@ -88,10 +88,10 @@ export const freshState = (): SimulationState => ({
   configPush: null,
 });
 
-/** The newest version of something that a finder looks for, and when it came. */
+/** The newest version of something that a finder looks for, and its time. */
 export interface CatalogEntry {
   readonly artifact: Omit<Artifact, 'name'>;
-  /** ms since the epoch, unique and rising in this world: what cursors are made of. */
+  /** ms since the epoch, unique and rising in this world: cursors are made from it. */
   readonly stamp: number;
 }
 
@@ -101,11 +101,11 @@ export interface Commit {
   readonly message?: string;
   /** When it was committed, ISO. */
   readonly committedAt?: string;
-  /** Whether its tests passed, or will never be run; one that failed may pass later. */
+  /** Whether its tests passed, or will never run; a commit that failed may pass later. */
   readonly passed: boolean;
 }
 
-/** A ticket of the simulated tracker, and who closed it last: null while it is open. */
+/** A ticket of the simulated tracker, and its closer: null while it is open. */
 export interface TrackedTicket extends Ticket {
   readonly ticket: string;
   readonly openedAt: number;

@@ -6,11 +6,11 @@ import { runService, outputNames, type RunOutcome, type StartRun } from './runs'
 import { closureOf, testOfTarget } from '../monorepo/targets';
 
 /**
- * The build service. From source version `12` and `with: { target: //kv:server }` it makes the executable `kv:12`, under
- * each name that the action declares. Without a target the package is the pipeline's name. A build that is given a
- * profile makes `kv:12-fdo`, optimised for what the profile saw. It runs the unit tests of the target and of all that
- * the target depends on, and fails where the behaviour of the source version, or of one target at that version
- * (`//kv/log@12`), says `failBuild` or `failTests`.
+ * The build service. From source version `12` and `with: { target: //kv:server }` it makes the executable `kv:12`,
+ * under each name that the action declares. Without a target the package has the pipeline's name. A build with a
+ * profile makes `kv:12-fdo`, optimised from that profile. The service runs the unit tests of the target and of all its
+ * dependencies. It fails if `failBuild` or `failTests` is set in the behaviour of the source version, or of one of
+ * these targets at that version (`//kv/log@12`).
  */
 export const buildService = (simulation: Simulation): Hono =>
   runService(simulation, 'build', (request) => {
@@ -72,7 +72,7 @@ function executable(
   return { name, kind: 'executable', version, builtFrom, metadata };
 }
 
-/** `kv` of `//kv:server` and of `//storage/kv:server`. */
+/** `kv` from `//kv:server` and from `//storage/kv:server`. */
 function packageOfTarget(request: StartRun): string {
   const { target } = request.with;
   const [, path] = (typeof target === 'string' && /^\/\/([^:]+)/.exec(target)) || [];

@@ -14,13 +14,13 @@ import { runService, runOptions, outputNames, type RunOutcome, type StartRun } f
 /** The custom actions of the frontfaas example (Conveyor §4). */
 
 const frontfaasSchema = z.looseObject({
-  /** What is looked at; by default the jobs of the service with the pipeline's name. */
+  /** The jobs to check; by default the jobs of the service with the pipeline's name. */
   jobs: z.array(z.string()).optional(),
   /** `sanity-check`: more failing requests than this raise an alert. */
   maxErrorRatio: z.number().gt(0).lte(1).default(0.05),
-  /** `load-test-filter`: the share of machines that are under load test. */
+  /** `load-test-filter`: the share of machines under load test. */
   share: z.number().gt(0).lte(1).default(0.1),
-  /** `check-and-prefetch`: the jobs that are updated next, and the input that each then gets. */
+  /** `check-and-prefetch`: the jobs that are updated next, and the input that each of them gets. */
   next: z.record(z.string(), z.string()).default({}),
 });
 type FrontfaasInput = z.output<typeof frontfaasSchema>;
@@ -28,7 +28,7 @@ type FrontfaasInput = z.output<typeof frontfaasSchema>;
 /** How far alerts look back, in simulated ms. */
 const LOOKBACK_MS = 3 * STEP_MS;
 
-/** Fails while an alert is up that blocks deploys: requests fail, or more tasks are down than may be. */
+/** Fails while an alert blocks deploys: too many requests fail, or more tasks are down than the budget allows. */
 export const sanityCheck = (simulation: Simulation): Hono =>
   runService(simulation, 'sanity-check', (request): RunOutcome => {
     const options = runOptions(frontfaasSchema, request);
@@ -43,8 +43,8 @@ export const sanityCheck = (simulation: Simulation): Hono =>
   });
 
 /**
- * Says which machines are under load test, so that nobody takes their load for a bad version: an artifact whose metadata
- * has the machines and the tasks on them.
+ * Lists the machines under load test, so that a check does not blame their load on a bad version. The result is an
+ * artifact whose metadata names the machines and the tasks on them.
  */
 export const loadTestFilter = (simulation: Simulation): Hono =>
   runService(simulation, 'load-test-filter', (request): RunOutcome => {
@@ -60,8 +60,8 @@ export const loadTestFilter = (simulation: Simulation): Hono =>
   });
 
 /**
- * Looks again after a pool was deployed; while no alert is up, the machines of the next one fetch what they will get. What
- * `load-test-filter` made is not looked at, if it is an input.
+ * Checks for alerts after a pool was deployed. If there is none, the machines of the next pool prefetch their version.
+ * The tasks named in an input from `load-test-filter` are not checked.
  */
 export const checkAndPrefetch = (simulation: Simulation): Hono =>
   runService(simulation, 'check-and-prefetch', (request): RunOutcome => {
@@ -114,7 +114,7 @@ function alertsOf(
   });
 }
 
-/** Chosen by the seed: each machine is or is not, whoever asks. */
+/** The seed alone decides which machines are under load test. */
 function underLoadTest(simulation: Simulation, job: Job, share: number): { machine: string; task: string }[] {
   const { seed } = simulation.world.kernel;
   return slotsOf(job).flatMap((slot) => {

@@ -2,7 +2,7 @@ import { ExtensionError } from '../../sdk/server';
 import type { Simulation } from '../simulation';
 import type { Job } from '../twine/job';
 
-/** The jobs that an action names, or those of a service. Throws when there are none. */
+/** The jobs that an action names, or those of a service. Throws if there are none. */
 export function jobsOf({ fleet }: Simulation, which: readonly string[] | string): Job[] {
   const jobs = [...fleet.jobs.values()];
   if (typeof which === 'string') {

@@ -15,28 +15,28 @@ const limit = z.string().transform((text, context): number => {
   return z.NEVER;
 });
 
-/** `with` of a perf-test; there may be more in it that other test runners understand. */
+/** `with` of a perf-test; it may hold further fields for other test runners. */
 const perfTestSchema = z.looseObject({
-  /** The version to compare with; by default what runs in production. */
+  /** The version to compare with; by default the one in production. */
   baseline: z.string().min(1).optional(),
-  /** Whose jobs production is; by default those of the service with the pipeline's name. */
+  /** The service whose jobs are production; by default the one with the pipeline's name. */
   service: z.string().min(1).optional(),
-  /** Which recording is played. */
+  /** The name of the recording to play. */
   traffic: z.string().min(1).default('production'),
-  /** How much worse it may be: CPU and latency relatively, errors in the share of all requests. */
+  /** The worst change allowed: CPU and latency relative to the old version, errors as a share of all requests. */
   threshold: z
     .strictObject({ cpu: limit.default(0.05), latency: limit.default(0.05), errors: limit.default(0.01) })
     .default({ cpu: 0.05, latency: 0.05, errors: 0.01 }),
 });
 type PerfTestInput = z.output<typeof perfTestSchema>;
 
-/** More requests narrow the intervals; these are tried until they say something. */
+/** More requests narrow the intervals. The test tries these counts in turn until a result is clear. */
 const REQUESTS = [2000, 8000, 32_000];
 
 /**
- * The performance test: plays recorded traffic against the version under test and the version in production, and fails
- * when the new one needs more CPU, is slower or fails more often than the threshold allows. A difference counts once its
- * whole confidence interval lies on one side of the threshold; one that stays unclear fails, as does `failTests`.
+ * The performance test: plays recorded traffic against the version under test and the version in production. It fails if the new version needs more
+ * CPU, is slower or fails more often than the threshold allows. A difference counts once its whole confidence interval is on one side of the
+ * threshold. A difference that stays unclear fails the test, as does `failTests`.
  */
 export const perfTest = (simulation: Simulation): Hono =>
   runService(simulation, 'perf-test', (request): RunOutcome => {
@@ -109,7 +109,7 @@ function judgeMeasure(measure: Measure, change: MeasuredChange, allowed: number)
   };
 }
 
-/** A test machine is not a region, and a test is too short for what shows only after a while. */
+/** Ignores behaviours that are limited to a region or appear only after a while: a test machine has no region, and a test is short. */
 function sideOf(simulation: Simulation, version: string): TestedVersion {
   const behaviour = behaviourAt(simulation.state.behaviours, version, simulation.world.now);
   const { cpuFactor = 1, latencyFactor = 1, errorRatio = 0, onlyRegion, afterMs = 0 } = behaviour;

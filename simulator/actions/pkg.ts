@@ -4,7 +4,7 @@ import type { Simulation } from '../simulation';
 import { runService, outputNames } from './runs';
 
 /**
- * The packager: stores its inputs in the artifact store, under `with: { tag }` if there is one, and gives each on as a
+ * The packager: stores its inputs in the artifact store, under `with: { tag }` if given. It outputs each of them as a
  * package under the names that the action declares, in order.
  */
 export const pkgService = (simulation: Simulation): Hono =>

@@ -8,9 +8,9 @@ import { jobsOf } from './jobs';
 import { runOptions, outputNames, type Sight, type StartRun, watchService } from './runs';
 
 const profileSchema = z.looseObject({
-  /** Where the profiled tasks run; by default the jobs of the service with the pipeline's name. */
+  /** The jobs to profile; by default the jobs of the service with the pipeline's name. */
   jobs: z.array(z.string()).optional(),
-  /** How many CPU samples make a profile. Every task that runs the version gives one a minute. */
+  /** The number of CPU samples in a profile. Every task that runs the version gives one a minute. */
   samples: z.number().int().positive().default(10),
 });
 
@@ -18,8 +18,8 @@ const profileSchema = z.looseObject({
 const PROFILE_TIMEOUT_MS = 30 * 60_000;
 
 /**
- * The profiler of the fdo example: watches the tasks that run the version it is given, as the data source shows them, and
- * makes an artifact of kind `profile` once it has seen enough of them. It fails when too few tasks run that version.
+ * The profiler of the fdo example: watches the tasks that run its input version through the data source, and makes an
+ * artifact of kind `profile` once it has enough samples. It fails if too few tasks run that version.
  */
 export const profiler = (simulation: Simulation): Hono =>
   watchService(simulation, 'profile', {

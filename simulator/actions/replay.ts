@@ -1,7 +1,7 @@
 import { sum } from '../../domain/health/series';
 import { hashText, noise } from '../kernel/random';
 
-/** What a version costs on a test machine, compared with a good one. */
+/** The cost of a version on a test machine, compared with a good one. */
 export interface TestedVersion {
   readonly version: string;
   readonly cpuFactor: number;
@@ -10,7 +10,7 @@ export interface TestedVersion {
   readonly errorRatio: number;
 }
 
-/** A difference between two versions, and where it lies with 95 % confidence. */
+/** A difference between two versions, and its 95 % confidence interval. */
 export interface MeasuredChange {
   readonly mean: number;
   readonly low: number;
@@ -19,7 +19,7 @@ export interface MeasuredChange {
 
 export type Measure = 'cpu' | 'latency' | 'errors';
 
-/** Recorded requests, the same ones for whoever replays the recording of that name. */
+/** Recorded requests: the same for every replay of the recording of that name. */
 export interface RequestRecording {
   readonly seed: number;
   readonly name: string;
@@ -30,9 +30,9 @@ export interface RequestRecording {
 const SIGMAS = 1.96;
 
 /**
- * Plays the same requests against two versions. CPU and latency change relative to the old version (0.05 is 5 % more);
- * errors in the share of requests (0.01 is one more in a hundred). Requests differ much more from each other than
- * versions do, so each is compared with itself: the change is the ratio of the sums, its error that of the residuals.
+ * Plays the same requests against two versions. The changes of CPU and latency are relative to the old version (0.05 is 5 % more); that of errors is
+ * a share of the requests (0.01 is one more in a hundred). Requests differ from each other far more than versions do, so each is compared with
+ * itself: the change is the ratio of the sums, its error that of the residuals.
  */
 export function replay(
   recording: RequestRecording,

@@ -11,19 +11,19 @@ import type { Run } from '../state';
 
 export type StartRun = RequestOf<ActionServiceProtocol['startRun']>;
 
-/** How a run will go: decided when it starts, from its request and the behaviour of the versions in it. */
+/** The outcome of a run: decided when it starts, from its request and the behaviour of its versions. */
 export interface RunOutcome {
   readonly outputs: readonly Artifact[];
-  /** Why it will fail; null when it will not. */
+  /** Why it will fail; null if it succeeds. */
   readonly failure: string | null;
   readonly tag?: string;
-  /** What it does on the way, in order: shown while it runs. */
+  /** Its steps, in order: shown while it runs. */
   readonly steps?: readonly string[];
-  /** What it says when it has succeeded. */
+  /** Its message after a success. */
   readonly said?: string;
 }
 
-/** What a run that watches the world sees: that it must continue, or its end. */
+/** The result of one look at a run that watches the world: it continues, or it has ended. */
 export type Sight =
   | { readonly kind: 'going'; readonly progress: number; readonly message: string }
   | { readonly kind: 'succeeded'; readonly message: string; readonly outputs: readonly Artifact[] }
@@ -32,7 +32,7 @@ export type Sight =
 const SHORTEST_MS = 2000;
 const LONGEST_MS = 6000;
 
-/** An action service of the simulator: runs take a few simulated seconds and end as `decide` says. Throw there to refuse a run. */
+/** An action service of the simulator: runs take a few simulated seconds and end as `decide` determines. `decide` throws to refuse a run. */
 export const runService = (simulation: Simulation, service: string, decide: (request: StartRun) => RunOutcome): Hono =>
   serveRuns(simulation, service, {
     begin: (request, id) => decidedRun(simulation, service, id, request, decide(request)),
@@ -44,8 +44,8 @@ export const runService = (simulation: Simulation, service: string, decide: (req
   });
 
 /**
- * As `runService`, for runs that end by what they see: `look` is asked at every question for progress, and what it
- * sees of a time that has passed must never change. `check` may refuse a run by throwing.
+ * As `runService`, for runs whose end depends on the world: every question for progress calls `look`. Its answer about
+ * a past moment must never change. `check` may throw to refuse a run.
  */
 export const watchService = (
   simulation: Simulation,
@@ -63,11 +63,11 @@ export const watchService = (
     look: (run) => watch.look(run.request, run.startedAt),
   });
 
-/** The `with` of a run as its service understands it; refuses the run with each field that is wrong. */
+/** The `with` of a run, parsed for its service; refuses the run and names each wrong field. */
 export const runOptions = <S extends z.ZodType>(schema: S, request: StartRun): z.output<S> =>
   (parseInput(z.object({ with: schema }), { with: request.with }) as { with: z.output<S> }).with;
 
-/** The names that Conveyor wants outputs under; `fallback` when it did not say. */
+/** The output names that Conveyor asks for; `fallback` if the request names none. */
 export function outputNames(request: StartRun, fallback: readonly string[]): string[] {
   const { outputs } = request.with;
   return Array.isArray(outputs) ? outputs.map(String) : [...fallback];
@@ -86,7 +86,7 @@ function serveRuns(simulation: Simulation, service: string, { begin, look }: Run
     throw new ExtensionError('unknown-run', `runId: no run ${runId}`, { status: 404 });
   };
   const app = serveActionService(service, {
-    // The receiver is no part of the request: it may differ when the request is repeated.
+    // The callback is not part of the request's identity: it may differ when the request is repeated.
     startRun: ({ callback, ...request }, call) =>
       simulation.once(service, 'startRun', request, call, () => {
         const answer = { runId: request.runId };
@@ -106,7 +106,7 @@ function serveRuns(simulation: Simulation, service: string, { begin, look }: Run
         return { answer: {}, effect };
       }),
   });
-  // What `url` leads to: what the run has done so far, for people.
+  // The page behind `url`: the progress of the run so far, for people.
   app.get('/runs/:id{.+}', (c) => c.text(runLog(find(c.req.param('id')), look)));
   return app;
 }

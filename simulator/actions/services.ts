@@ -14,7 +14,7 @@ export const actionServices = (simulation: Simulation): Readonly<Record<string, 
   pkg: pkgService(simulation),
   'integr-test': testRunner(simulation),
   'perf-test': perfTest(simulation),
-  // Of the examples.
+  // For the examples.
   profile: profiler(simulation),
   'sanity-check': sanityCheck(simulation),
   'load-test-filter': loadTestFilter(simulation),

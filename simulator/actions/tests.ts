@@ -3,7 +3,7 @@ import { behaviourAt } from '../metrics/behaviour';
 import type { Simulation } from '../simulation';
 import { runService, type StartRun } from './runs';
 
-/** Integration tests: pass unless the behaviour of one of the versions under test says `failTests`. */
+/** Integration tests: they pass unless the behaviour of one of the versions under test has `failTests`. */
 export const testRunner = (simulation: Simulation): Hono =>
   runService(simulation, 'integr-test', (request) => ({
     outputs: [],
@@ -12,7 +12,7 @@ export const testRunner = (simulation: Simulation): Hono =>
     said: 'all tests passed',
   }));
 
-/** That a version under test does not even pass its tests; null when all do. */
+/** Names a version under test that fails its tests; null if all pass. */
 export function whyBroken(simulation: Simulation, { inputs }: StartRun): string | null {
   const bad = inputs.find(
     ({ version }) => behaviourAt(simulation.state.behaviours, version, simulation.world.now).failTests,

@@ -1,17 +1,17 @@
 import type { FleetEvent } from '../events';
 import { checker } from './checker';
 
-/** A job's size and what of it may be unavailable. */
+/** A job's size, and how many of its tasks may be unavailable. */
 export type BudgetOf = Pick<Extract<FleetEvent, { kind: 'job-sized' }>, 'size' | 'budget'>;
 
 interface CountedBudget extends BudgetOf {
   unavailable: number;
 }
 
-/** What leaves the job for good (`resize`) is not missed, and counts no longer. */
+/** A task that leaves the job for good (`resize`) does not count as unavailable, so it is not here. */
 const ON_PURPOSE: ReadonlySet<string> = new Set(['update', 'move', 'stop', 'restart']);
 
-/** 1: no update, move, stop or restart takes a running task when as many are unavailable already as may be. */
+/** 1: no update, move, stop or restart takes a running task if the allowed number of tasks is unavailable already. */
 export const budgetChecker = checker<Map<string, CountedBudget>>({
   name: 'budget',
   invariant: 1,

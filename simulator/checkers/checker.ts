@@ -10,18 +10,18 @@ export interface Violation {
 }
 
 /**
- * Watches every event for one invariant. Keeps its own memory (plain data) rather than trusting the scheduler's, and
+ * Watches every event for one invariant. It keeps its own memory (plain data) instead of trusting the scheduler's, and
  * spends constant time on events of single tasks.
  */
 export interface Checker<M> {
   readonly name: string;
   readonly invariant: number;
   readonly fresh: () => M;
-  /** Updates the memory; answers what is wrong, in one sentence, when something is. */
+  /** Updates the memory; returns the violation in one sentence, or null. */
   readonly see: (event: FleetEvent, memory: M, fleet: TwineFleet) => string | null;
 }
 
-/** A checker whose memory type nobody else needs to know. */
+/** A checker whose memory type is hidden from its callers. */
 export interface AnyChecker {
   readonly name: string;
   readonly invariant: number;

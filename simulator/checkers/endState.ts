@@ -2,7 +2,7 @@ import { nameAtIndex } from '../twine/fleet';
 import { hasTask } from '../twine/job';
 import { checker } from './checker';
 
-/** 10: when a whole-unit update is done, the job's own version and that of every task it covered is the new one. */
+/** 10: when a whole-unit update is done, the job's own version and that of every task that it covered is the new one. */
 export const endStateChecker = checker<null>({
   name: 'end-state',
   invariant: 10,

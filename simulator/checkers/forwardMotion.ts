@@ -1,6 +1,6 @@
 import { checker } from './checker';
 
-/** 2: no forward update touches another task of a job while it is paused, cancelled or stopped by a failed liveness check there. */
+/** 2: no forward update touches another task of a job after the update was paused, cancelled or stopped by a failed liveness check there. */
 export const forwardMotionChecker = checker<{ halted: Map<string, string>; reverts: Set<string> }>({
   name: 'forward-motion',
   invariant: 2,

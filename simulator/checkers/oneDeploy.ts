@@ -1,7 +1,7 @@
 import { deployOfUpdate } from '../twine/fleet';
 import { checker } from './checker';
 
-/** 6: two deploys never update one job at the same time, but for canaries, whose tasks the others exclude. */
+/** 6: two deploys never update one job at the same time. Canaries are the exception: the other deploys exclude their tasks. */
 export const oneDeployChecker = checker<Map<string, Map<string, readonly string[]>>>({
   name: 'one-deploy',
   invariant: 6,

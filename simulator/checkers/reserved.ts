@@ -2,8 +2,8 @@ import { deployOfUpdate } from '../twine/fleet';
 import { checker } from './checker';
 
 /**
- * 5 and 7: no task of a running canary is touched by the update of another deploy. That an update belongs to a canary shows
- * when somebody excludes it; it is over when it is undone.
+ * 5 and 7: no update of another deploy touches a task of a running canary. The checker takes an update for a canary's
+ * once another update excludes it. The canary is over when it is undone.
  */
 export const reservedChecker = checker<{ reserved: Set<string>; undone: Set<string> }>({
   name: 'reserved',

@@ -2,7 +2,7 @@ import { indicesOf } from '../twine/choose';
 import { hasTask } from '../twine/job';
 import { checker } from './checker';
 
-/** 7: a revert touches only tasks of the updates that it undoes, and when it is done leaves none behind, but for what it was not to take. */
+/** 7: a revert touches only tasks of the updates that it undoes. When it is done it leaves none of them behind, unless it was to take only a part. */
 export const revertScopeChecker = checker<
   Map<string, { readonly updates: readonly string[]; readonly isPart: boolean }>
 >({

@@ -1,14 +1,14 @@
 import type { FleetEvent, TaskEvent } from '../events';
 import { checker } from './checker';
 
-/** By why a task is stopped on purpose: what its controller must have approved. A task that leaves the job is stopped. */
+/** The approval that a controller must have given for each deliberate stop, by its cause. A task that leaves the job is stopped. */
 const NEEDED_APPROVALS: Partial<Record<TaskEvent['why'], Extract<FleetEvent, { kind: 'op-approved' }>['op']>> = {
   ...{ update: 'update', move: 'move', stop: 'stop', restart: 'restart', resize: 'stop' },
 };
 
 /**
- * 1: no running task of a job that has a controller is stopped on purpose without the controller's leave, given in its last
- * answer, to the scheduler that runs now.
+ * 1: no running task of a job that has a controller is stopped on purpose without the controller's approval, given in
+ * its last answer, to the scheduler that runs now.
  */
 export const taskControlChecker = checker<Map<string, Set<string>>>({
   name: 'task-control',

@@ -6,25 +6,25 @@ import { allowedOf, type BudgetOf } from './budget';
 import { checker } from './checker';
 
 interface JobTraffic extends BudgetOf {
-  /** Where its requests go; null where nothing is known, or not since it has another size. */
+  /** The version to which its requests were shifted; null if unknown, or if the job was resized since. */
   shifted: { readonly version: string; readonly percent: number } | null;
   /**
-   * Slots whose task ran, or was about to run again, and was lost to something else than an update, or is new and has not run yet, with
-   * the index of its version.
+   * Slots whose task ran or was about to run, and was lost to something other than an update; also slots whose new task
+   * has not run yet. With the index of each version.
    */
   readonly lost: Map<number, number>;
-  /** Deploys that have updated it, and those that have shifted its traffic. */
+  /** Deploys that have updated the job, and those that have shifted its traffic. */
   readonly updatedBy: Set<string>;
   readonly shiftedBy: Set<string>;
 }
 
 /**
- * 15: the requests of a job that go to a version never exceed what its live tasks carry. A job is built to lose as many tasks as
- * its budget allows, so that a task carries the share of one of the others: with 100 tasks and a budget of 20, a version that gets
- * 40 % needs 32 of them. Judged whenever something is shifted or taken on purpose. What was live, or was being updated, and was lost
- * to a failure or to maintenance counts as carrying, for the version on which it returns, as does what a job that grows has still to start: no deploy can
- * know of it ahead, and that the budget is kept is another invariant. Nothing is said of jobs of a single task, whose requests are lost
- * while it is replaced, nor of one that was resized since the last shift.
+ * 15: the requests of a job that go to a version never exceed the capacity of its live tasks. A job is built to lose as many tasks as its budget
+ * allows, so each task can carry the share of one of the others: with 100 tasks and a budget of 20, a version that gets 40 % needs 32 of them. The
+ * checker judges at every shift, and whenever a task is taken on purpose. A task that was live or being updated and was lost to a failure or to
+ * maintenance counts as carrying, for the version on which it returns. So does a task that a growing job has still to start: no deploy can foresee
+ * either, and another invariant guards the budget. The checker skips jobs of a single task, whose requests are lost while it is replaced, and jobs
+ * that were resized since the last shift.
  */
 export const trafficChecker = checker<Map<string, JobTraffic>>({
   name: 'traffic-carried',
@@ -70,7 +70,7 @@ function recordShift(
   return overload(fleet, job, seen);
 }
 
-/** Keeps account of a task. @returns whether it was taken on purpose, or replaced by the one that started beside it. */
+/** Updates the account of lost tasks. @returns whether the task was taken on purpose, or replaced by the one that started next to it. */
 function keepLost(
   fleet: TwineFleet,
   { lost }: JobTraffic,

@@ -4,12 +4,12 @@ import { rememberAnswer } from './past';
 import { answerIndex, type KnownPath } from './paths';
 import { UNACKNOWLEDGED } from './state';
 
-/** What the applications of hosts have, and how long it may take. */
+/** The answers that applications on hosts have, and how long delivery may take. */
 
-/** After the last thing that happened, everything has arrived everywhere by then. */
+/** After the last change or fault, everything has arrived everywhere within this time. */
 const SETTLED_AFTER_MS = 30_000;
 
-/** Something happened after which hosts need a while to have everything. */
+/** Notes a change after which hosts need a while to have everything. */
 export function stir(it: Configerator): void {
   const { state, world } = it;
   state.stirredAt = world.now;
@@ -26,7 +26,7 @@ export function onSettle(it: Configerator): void {
   else if (state.faults.size === 0) it.notify({ kind: 'settled' });
 }
 
-/** The application gets what its proxy knows of a path, if it is something else. */
+/** Gives the application its proxy's value of a path, if that differs from the one it has. */
 export function showAnswer(
   it: Configerator,
   host: number,

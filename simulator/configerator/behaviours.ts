@@ -4,14 +4,14 @@ import { answerAt } from './past';
 import type { HostGroup } from './state';
 import type { Acts, ValueBehaviour, When } from './valueBehaviour';
 
-/** Whom values may act on: a host at a time, and which version its task runs then. */
+/** A host at a time, and the version that its task runs then: values may act on it. */
 export interface Acted {
   readonly host: number;
   readonly at: number;
   readonly version: string | null;
 }
 
-/** What the values that a host has do to it. A point measures the time before it, so that what was read once never changes. */
+/** The effect on a host of the values that it has. A point measures the time before it, so a value once read never changes. */
 export function actsOf(it: Configerator, acted: Acted): Acts {
   const { state } = it;
   const { groups, hosts, past, cells } = state;
@@ -49,7 +49,7 @@ export const combinedActs = <A extends Acts>(one: A, other: Acts): A => ({
   engagementFactor: (one.engagementFactor ?? 1) * (other.engagementFactor ?? 1),
 });
 
-/** The newest of each key. */
+/** The newest behaviour of each key. */
 function behavioursAt(all: readonly ValueBehaviour[], at: number): ValueBehaviour[] {
   const newest = new Map<string, ValueBehaviour>();
   for (const one of all) if (one.since <= at) newest.set(one.key, one);
@@ -58,7 +58,7 @@ function behavioursAt(all: readonly ValueBehaviour[], at: number): ValueBehaviou
 
 const knownMatches = new WeakMap<ValueBehaviour, Map<number, boolean>>();
 
-/** A value is read once, however many have it. */
+/** Matches each value once, however many hosts have it. */
 function isMeant({ state }: Configerator, behaviour: ValueBehaviour, index: number): boolean {
   const known = knownMatches.get(behaviour) ?? new Map<number, boolean>();
   knownMatches.set(behaviour, known);
@@ -98,7 +98,7 @@ const fieldOfValue = (value: unknown, field: string | undefined): unknown =>
 
 const shares = new WeakMap<ValueBehaviour, Map<number, number>>();
 
-/** Whether as large a share of the hosts that are there has such a value at a time. */
+/** Whether the share of present hosts that have such a value has reached `atShare` at a time. */
 function isSpread(it: Configerator, behaviour: ValueBehaviour, at: number): boolean {
   const { atShare } = behaviour.spec;
   if (atShare === undefined) return true;

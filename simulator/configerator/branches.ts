@@ -1,6 +1,6 @@
 import type { StoredCommit } from '../../config/store/port';
 
-/** The branches of repositories without git: commits of values, and changes that are to become such. */
+/** The branches of repositories without git: commits of values, and proposed changes. */
 export type Branches = Map<string, Branch>;
 
 export interface Branch {
@@ -9,7 +9,7 @@ export interface Branch {
 }
 
 export interface BranchCommit extends StoredCommit {
-  /** The change that it landed. */
+  /** The change that this commit landed. */
   readonly change: number | null;
 }
 
@@ -20,6 +20,6 @@ export interface BranchChange {
   /** `N@commit`. */
   readonly version: string;
   readonly values: BranchValues;
-  /** What it found, by path. */
+  /** The values that it was based on, by path. */
   readonly base: Readonly<Record<string, string>>;
 }

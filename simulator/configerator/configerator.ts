@@ -4,20 +4,20 @@ import type { DueEvent } from '../events';
 import type { ConfigEvent } from './events';
 import type { ConfigeratorState } from './state';
 
-/** What the parts of the distribution of configuration work with. */
+/** The shared context of the parts that distribute configuration. */
 export interface Configerator {
   readonly world: Pick<World<DueEvent>, 'now' | 'at' | 'after' | 'scaled' | 'random'>;
   readonly state: ConfigeratorState;
   readonly notify: (event: ConfigEvent) => void;
-  /** What the leader and its followers have. */
+  /** The data of the leader and its followers. */
   readonly leader: MemoryStore;
-  /** Who waits for changes to land, by repository and change: no part of the world. */
+  /** Callers that wait for changes to land, by repository and change: not part of the world. */
   readonly landers: Map<string, ((commit: string | null) => void)[]>;
-  /** Whether the push type is to step its services before time continues: no part of the world. */
+  /** Whether the push type must step its services before time continues: not part of the world. */
   isStepDue: boolean;
 }
 
-/** A leader that has taken on what is in the log: what it does is done at once, whatever its methods promise. */
+/** A leader that has applied the log. It finishes every call at once, although its methods return promises. */
 export function leaderOf({ log }: Pick<ConfigeratorState, 'log'>, now: () => number): MemoryStore {
   const leader = new MemoryStore(now);
   for (const transaction of log) {
@@ -30,11 +30,11 @@ export function leaderOf({ log }: Pick<ConfigeratorState, 'log'>, now: () => num
   return leader;
 }
 
-/** Whether there is a leader, or one is still to be elected. */
+/** Whether there is a leader; false while one is still to be elected. */
 export const hasLeader = ({ state }: Configerator): boolean =>
   ![...state.faults.values()].some(({ kind }) => kind === 'leader');
 
-/** Whether what a region has to say comes to the leader, and the other way round. */
+/** Whether a region and the leader can reach each other. */
 export const reachesLeader = (it: Configerator, region: string): boolean =>
   hasLeader(it) &&
   ![...it.state.faults.values()].some((fault) => fault.kind === 'partition' && fault.region === region);

@@ -88,7 +88,7 @@ function addSubscriberRoutes(app: Hono, simulation: Simulation): void {
   });
 }
 
-/** Values as JSON; a text is one already. */
+/** Values as JSON; a text is taken unchanged. */
 const values = z
   .record(z.string(), z.union([z.json(), z.null()]))
   .transform((given) =>

@@ -2,10 +2,10 @@ import type { Override, StoredCommit } from '../../config/store/port';
 import type { Answer } from '../../domain/config/held';
 import type { Host } from '../../domain/config/overrides';
 
-/** What happens to configuration, as the checkers see it. Numbers of hosts and cells are never given twice. */
+/** The events of configuration, as the checkers see them. Numbers of hosts and cells are never reused. */
 export type ConfigEvent =
   | { readonly kind: 'committed'; readonly repository: string; readonly commit: StoredCommit }
-  /** All overrides that a path has from now on. */
+  /** All overrides of a path from now on. */
   | {
       readonly kind: 'exposed';
       readonly repository: string;
@@ -13,15 +13,15 @@ export type ConfigEvent =
       readonly overrides: readonly Override[];
     }
   | SeenEvent
-  /** Nothing that the host had before says anything of it any more: it is new, or its task runs on another machine. */
+  /** The host starts empty: it is new, or its task runs on another machine. */
   | { readonly kind: 'began'; readonly host: number; readonly cells: readonly number[] }
   | { readonly kind: 'left'; readonly host: number; readonly cells: readonly number[] }
-  /** It is back, with what it had. */
+  /** The host is back, with the values that it had. */
   | { readonly kind: 'returned'; readonly host: number; readonly cells: readonly number[] }
   /** No fault, and nothing new to distribute, for so long that every host has everything. */
   | { readonly kind: 'settled' };
 
-/** An application gets another answer. `fromCache`: from a disk that took nothing for a while. */
+/** An application gets another answer. `fromCache`: from a cache whose disk accepted no writes for a while. */
 export interface SeenEvent {
   readonly kind: 'seen';
   readonly host: number;
@@ -32,7 +32,7 @@ export interface SeenEvent {
   readonly fromCache: boolean;
 }
 
-/** What the kernel's heap holds of configuration. */
+/** The events of configuration in the kernel's heap. */
 export type ConfigDue =
   | { readonly kind: 'config-observer'; readonly observer: number; readonly epoch: number; readonly upTo: number }
   | { readonly kind: 'config-connect' | 'config-deliver'; readonly host: number; readonly epoch: number }

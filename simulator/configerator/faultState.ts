@@ -1,4 +1,4 @@
-/** What is broken at each level of the tree; a leader is elected when its fault ends. */
+/** The faults at each level of the tree; a leader is elected when its fault ends. */
 export type ConfigFault = { readonly id: string } & (
   | { readonly kind: 'leader' }
   | { readonly kind: 'observer'; readonly observer: number }
@@ -7,7 +7,7 @@ export type ConfigFault = { readonly id: string } & (
   | { readonly kind: 'proxy-restart' | 'proxy-disk'; readonly hosts: readonly number[] }
 );
 
-/** The transaction up to which a cache on a disk that takes nothing knows everything. */
+/** The transaction up to which a cache on a disk without writes is complete. */
 export interface Frozen {
   readonly at: number;
 }

@@ -6,14 +6,14 @@ import { placeOf } from '../../domain/config/overrides';
 import { PROXY_DOWN, UP } from './state';
 import { connectLater, deliverAnew, disconnect, push, resume } from './tree';
 
-/** Which hosts are meant: some by name, or a share of those of a region or of all. */
+/** The hosts that a fault hits: some by name, or a share of those of a region or of all. */
 export interface Meant {
   readonly hosts?: readonly string[] | undefined;
   readonly region?: string | undefined;
   readonly share: number;
 }
 
-/** Those that are there, of the ones that are meant. */
+/** The present hosts among them. */
 export function meantHosts(it: Configerator, id: string, { hosts, region, share }: Meant): number[] {
   const names = hosts && new Set(hosts);
   const isMeant = (host: number): boolean => {
@@ -26,7 +26,7 @@ export function meantHosts(it: Configerator, id: string, { hosts, region, share 
   );
 }
 
-/** `downMs` of simulated time later it is over, or when it is lifted. */
+/** The fault ends `downMs` of simulated time later, or when it is lifted. */
 export function addConfigFault(it: Configerator, fault: ConfigFault, downMs: number | undefined): void {
   const { state, world } = it;
   state.faults.set(fault.id, fault);
@@ -57,12 +57,12 @@ export function liftConfigFault(it: Configerator, id: string): boolean {
   return true;
 }
 
-/** What is on its way from the leader is lost. */
+/** Messages on their way from the leader are lost. */
 function cutOff({ state }: Configerator, isCut: (region: string) => boolean): void {
   for (const observer of state.observers) if (isCut(observer.region)) observer.epoch += 1;
 }
 
-/** Nothing of the hosts of a region reaches the leader. */
+/** Messages of the hosts of a region do not reach the leader. */
 function silenceHosts({ state, world }: Configerator, region: string): void {
   for (const index of state.regions.get(region) ?? [])
     for (const host of state.observers[index]?.members ?? [])
@@ -83,7 +83,7 @@ function loseObserver(it: Configerator, index: number): void {
   }
 }
 
-/** It says up to which transaction it knows; whoever has no observer finds it. */
+/** The observer resumes from its last transaction; hosts without an observer connect to it. */
 function returnObserver(it: Configerator, index: number): void {
   const { state } = it;
   const observer = state.observers[index];
@@ -105,7 +105,7 @@ function stopProxy(it: Configerator, host: number): void {
   disconnect(it, host);
 }
 
-/** With its cache, which is older than what it served where its disk took nothing. */
+/** The proxy starts from its cache, which is older than the values it served if its disk accepted no writes. */
 function startProxy(it: Configerator, host: number): void {
   const { hosts, frozen } = it.state;
   if (hosts.presence[host] !== PROXY_DOWN || isStopped(it, host)) return;
@@ -123,7 +123,7 @@ function startProxy(it: Configerator, host: number): void {
 const isStopped = ({ state }: Configerator, host: number): boolean =>
   [...state.faults.values()].some((fault) => fault.kind === 'proxy-restart' && fault.hosts.includes(host));
 
-/** Disks take everything again, if nothing else keeps them from it. */
+/** Disks accept writes again, unless another fault still prevents it. */
 function thaw({ state }: Configerator, hosts: readonly number[]): void {
   const full = new Set([...state.faults.values()].flatMap((fault) => (fault.kind === 'proxy-disk' ? fault.hosts : [])));
   for (const host of hosts) if (!full.has(host)) state.frozen.delete(host);

@@ -5,7 +5,7 @@ import { liftConfigFault } from './faults';
 import { onCommit, onTail } from './repository';
 import { onAcknowledge, onConnect, onDeliver, onPushed } from './tree';
 
-/** What was to happen to configuration by now. */
+/** Handles an event of configuration that is due. */
 export function handleConfig(it: Configerator, event: ConfigDue): void {
   const isCurrent = (host: number, epoch: number): boolean => it.state.hosts.epoch[host] === epoch;
   switch (event.kind) {

@@ -6,7 +6,7 @@ import { connectLater, disconnect, join } from './tree';
 
 /** How hosts come, go and come back. */
 
-/** A host more, whose proxy knows nothing yet. */
+/** Adds a host, whose proxy knows nothing yet. */
 export function addHost(it: Configerator, groupIndex: number, slot: number): number {
   const { state } = it;
   const group = state.groups[groupIndex];
@@ -23,7 +23,7 @@ export function addHost(it: Configerator, groupIndex: number, slot: number): num
   return host;
 }
 
-/** The host has had what is committed for as long as anybody can ask for. */
+/** The host has had the committed values for as long as any query can ask about. */
 export function beginAsEver(it: Configerator, host: number, observer: number, sinceMs: number): void {
   const { hosts, cells, observers } = it.state;
   hosts.presence[host] = UP;
@@ -35,7 +35,7 @@ export function beginAsEver(it: Configerator, host: number, observer: number, si
   hosts.silentSince[host] = 0;
 }
 
-/** It comes up with nothing: the proxy of another machine, or of a task that is new. */
+/** The host starts empty: the proxy of another machine, or of a new task. */
 export function beginAnew(it: Configerator, host: number): void {
   const { hosts, cells } = it.state;
   hosts.at[host] = 0;
@@ -50,7 +50,7 @@ export function beginAnew(it: Configerator, host: number): void {
   comeUp(it, host);
 }
 
-/** Its task runs again, beside the proxy that was there. */
+/** Its task runs again, next to the proxy that was there. */
 export function comeBack(it: Configerator, host: number): void {
   it.notify({ kind: 'returned', host, cells: cellsOf(it, host) });
   comeUp(it, host);

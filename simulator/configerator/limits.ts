@@ -1,4 +1,4 @@
-/** What the simulated distribution of configuration takes (docs/reference/fleet.md#configuration); more is refused. */
+/** Limits of the simulated distribution of configuration (docs/reference/fleet.md#configuration); more is refused. */
 export const CONFIGERATOR_LIMITS = {
   hosts: 1_000_000,
   groups: 10_000,

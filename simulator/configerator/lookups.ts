@@ -1,7 +1,7 @@
 import type { Configerator } from './configerator';
 import { ABSENT, type HostGroup } from './state';
 
-/** Who a host is, by its number. */
+/** The names of hosts, by number. */
 
 export function groupOf({ state }: Pick<Configerator, 'state'>, host: number): HostGroup {
   const group = state.groups[state.hosts.group[host] ?? -1];
@@ -21,14 +21,14 @@ export function cellsOf(it: Pick<Configerator, 'state'>, host: number): number[]
   return groupOf(it, host).paths.map((_, nth) => first + nth);
 }
 
-/** Whether its application runs, whatever its proxy does. */
+/** Whether its application runs, regardless of its proxy. */
 export const isThere = ({ state }: Pick<Configerator, 'state'>, host: number): boolean =>
   state.hosts.presence[host] !== ABSENT;
 
-/** Slots that never had a task are no hosts. */
+/** Slots that never had a task are not hosts. */
 export const hostsOf = ({ hosts }: HostGroup): readonly number[] => hosts.filter((host) => host >= 0);
 
-/** Hosts that are there and subscribe to a path. */
+/** Present hosts that subscribe to a path. */
 export const simulatedSubscribers = (it: Pick<Configerator, 'state'>, of: number): number[] =>
   it.state.groups
     .filter(({ paths }) => paths.includes(of))

@@ -15,11 +15,11 @@ interface Grid {
 
 export type MeasuredValue = (metric: MetricName, acted: Omit<Acted, 'version'>) => number | undefined;
 
-/** Units of the push type `config` have a colon, which no job has. */
+/** Units of the push type `config` have a colon; no job has one. */
 export const isSubscriberUnit = (unit: string): boolean => unit.includes(':');
 
 /**
- * Series of subscribers, each called by its host and what it had: there are points only where that is what it had then.
+ * Series of subscribers, each named by its host and the version that it had. A series has points only while its host had that version.
  *
  * @param valueOf of a host at a time; undefined while its application does not run
  */
@@ -58,7 +58,7 @@ function pointsOf(
 
 type Prefixes = ReadonlyMap<string, readonly (readonly number[])[]>;
 
-/** Hosts by slot, by what their names begin with. */
+/** Hosts by slot, by the prefix of their names. */
 function prefixes({ state }: Configerator): Prefixes {
   const found = new Map<string, (readonly number[])[]>();
   for (const { name, job, hosts } of state.groups) {

@@ -1,4 +1,4 @@
-/** Which answer a cell had, and from when on: one entry each, in the order of time, the present one included. */
+/** The answers of a cell and their start: one entry each, in the order of time, including the present one. */
 export interface HostPast {
   count: number;
   cell: Int32Array;
@@ -9,14 +9,14 @@ export interface HostPast {
   from: Float64Array;
 }
 
-/** So many entries are kept in any case, … */
+/** The log keeps at least this many entries, … */
 const LEAST = 100_000;
-/** … and so many for each cell. */
+/** … or this many for each cell, if that is more. */
 const EACH = 4;
 
 export const emptyPast = (): HostPast => ({ count: 0, ...columns(0) });
 
-/** From now on a cell has this answer. Where there are too many entries the older half is forgotten. */
+/** Records a cell's new answer. If there are too many entries, the older half is forgotten. */
 export function rememberAnswer(
   past: HostPast,
   latest: Int32Array,
@@ -36,7 +36,7 @@ export function rememberAnswer(
   latest[entry.cell] = index + 1;
 }
 
-/** The answer that a cell had at a time; undefined where nothing is known of it. */
+/** The answer that a cell had at a time; undefined if that is not known. */
 export function answerAt(past: HostPast, latest: Int32Array, cell: number, at: number): number | undefined {
   for (let next = latest[cell] ?? 0; next > 0; next = past.previous[next - 1] ?? 0)
     if ((past.from[next - 1] ?? 0) <= at) return past.answer[next - 1];
@@ -49,7 +49,7 @@ function enlarge(past: HostPast, size: number): void {
   Object.assign(past, larger);
 }
 
-/** What a cell has now is never forgotten. */
+/** The present answer of a cell is never forgotten. */
 function forgetHalf(past: HostPast, latest: Int32Array): void {
   const half = past.count >> 1;
   const kept: number[] = [];

@@ -4,9 +4,9 @@ import { answerOf } from '../../domain/config/held';
 import type { Host } from '../../domain/config/overrides';
 import type { ConfigeratorState, PathState, Transaction } from './state';
 
-/** What paths have come to be, and what a host makes of it. */
+/** The state of paths over time, and the answer that a host derives from it. */
 
-/** The index of a path, which is added when it is new. */
+/** The index of a path; a new path is added. */
 export function pathIndex({ paths, pathIndex }: ConfigeratorState, repository: string, path: string): number {
   const name = `${repository}:${path}`;
   let index = pathIndex.get(name);
@@ -69,7 +69,7 @@ function exposeNewest(
 export const upTo = <T extends { readonly at: number }>(entries: readonly T[], at: number): T | undefined =>
   entries.findLast((entry) => entry.at <= at);
 
-/** What a host knows of a path: everything of its value and of its overrides up to a transaction each. */
+/** A host's knowledge of a path: its value up to one transaction and its overrides up to another. */
 export interface KnownPath {
   readonly values: number;
   readonly overrides: number;
@@ -81,7 +81,7 @@ export const changesWithin = (state: PathState, from: number, to: number): { par
     .map((part) => ({ part, at: upTo<{ readonly at: number }>(state[part], to)?.at ?? 0 }))
     .filter(({ at }) => at > from);
 
-/** Index of the answer that a host has who knows so much of a path. */
+/** Index of the answer that a host derives from its knowledge of a path. */
 export function answerIndex(state: ConfigeratorState, of: number, as: Host, known: KnownPath): number {
   const found = state.paths[of];
   if (found === undefined) return 0;
@@ -99,7 +99,7 @@ export function answerIndex(state: ConfigeratorState, of: number, as: Host, know
 
 const namedPath = new WeakMap<Override, ReadonlySet<string>>();
 
-/** An override names thousands of hosts, and a hundred thousand ask whether they are among them. */
+/** Skips most hosts quickly: an override names thousands of hosts, and a hundred thousand are tested against it. */
 function mayMean(override: Override, { name }: Host): boolean {
   if (override.hosts === undefined) return true;
   let names = namedPath.get(override);

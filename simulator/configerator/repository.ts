@@ -9,10 +9,10 @@ import type { Branch, BranchCommit, BranchChange, BranchValues } from './branche
 import { hasLeader, type Configerator } from './configerator';
 import { publish } from './tree';
 
-/** Git on a large repository takes 5 s to commit, and the tailer 5 s to find that (Configerator §6.3). */
+/** On a large repository git takes 5 s to commit, and the tailer 5 s to find the commit (Configerator §6.3). */
 const COMMIT_MS = 5_000;
 const TAILER_MS = 5_000;
-/** A store without a leader is asked again after as long. */
+/** A store without a leader is asked again after this time. */
 const LEADERLESS_MS = 1_000;
 
 export function branchOf({ state }: Pick<Configerator, 'state'>, repository: string): Branch {
@@ -31,14 +31,14 @@ const blobOf = (value: string | null): string =>
 
 const idOf = (...parts: readonly unknown[]): string => createHash('sha1').update(JSON.stringify(parts)).digest('hex');
 
-/** What a path is on a branch as of its newest commit, or of an earlier one. */
+/** The value of a path on a branch at a commit, by default the newest. */
 const valueAt = ({ commits }: Branch, path: string, sequence = commits.length): string | null =>
   commits
     .slice(0, sequence)
     .flatMap(({ values }) => values.filter((one) => one.path === path))
     .at(-1)?.value ?? null;
 
-/** Something that is to be released; it lands when a deploy says so. */
+/** A change that is to be released; it lands when a deploy lands it. */
 export function proposeChange(it: Configerator, repository: string, values: BranchValues): BranchChange {
   const branch = branchOf(it, repository);
   const number = branch.changes.length + 1;
@@ -48,7 +48,7 @@ export function proposeChange(it: Configerator, repository: string, values: Bran
   return change;
 }
 
-/** A commit that somebody pushes by hand; the first of a repository is in the store at once, as if it had always been there. */
+/** A commit pushed by hand. The first commit of a repository is in the store at once, as if it had always been there. */
 export function commitValues(
   it: Configerator,
   repository: string,
@@ -67,7 +67,7 @@ export function commitValues(
   return commit;
 }
 
-/** Somebody lands a change by hand. @throws ExtensionError, ConveyorError */
+/** A user lands a change by hand. @throws ExtensionError, ConveyorError */
 export function landNow(it: Configerator, repository: string, number: number): BranchCommit {
   const branch = branchOf(it, repository);
   const change = branch.changes[number - 1];
@@ -80,7 +80,7 @@ export function landNow(it: Configerator, repository: string, number: number): B
   return landedBy(branch, number) ?? commitValues(it, repository, change.values, number);
 }
 
-/** The tailer brings to the store what it lacks, in order. */
+/** The tailer brings the commits that the store lacks, in order. */
 export function onTail(it: Configerator, repository: string): void {
   const { commits } = branchOf(it, repository);
   const isOf = (one: Configerator['state']['log'][number]) => one.kind === 'commit' && one.repository === repository;
@@ -94,7 +94,7 @@ export function onTail(it: Configerator, repository: string): void {
   }
 }
 
-/** Has a change land; resolves once it has. Asked twice it lands once, also where the one who asked first is gone. */
+/** Lands a change; resolves once it has landed. Repeated calls land it once, even if the first caller is gone. */
 export function land(it: Configerator, repository: string, change: number): Promise<Landing> {
   const key = `${repository} ${change}`;
   const waiting = it.landers.get(key) ?? [];
@@ -110,7 +110,7 @@ export function land(it: Configerator, repository: string, change: number): Prom
   });
 }
 
-/** A change becomes a commit, unless one of its paths is no more as it found it. */
+/** A change becomes a commit, unless one of its paths has changed since the change was made. */
 export function onCommit(it: Configerator, repository: string, number: number): void {
   const branch = branchOf(it, repository);
   const change = branch.changes[number - 1];
@@ -149,7 +149,7 @@ const landingRefusal = (error: ConveyorError | undefined) => ({
   hint: error?.hint ?? '',
 });
 
-/** What versions mean, for the push type `config`. */
+/** The changes behind versions, for the push type `config`. */
 export const simulatedChanges = (world: () => Configerator): Changes => ({
   contentOf: async (repository, version) => {
     const branch = branchOf(world(), repository);

@@ -5,7 +5,7 @@ import type { ConfigFault, Frozen } from './faultState';
 import { emptyPast, type HostPast } from './past';
 import type { ValueBehaviour } from './valueBehaviour';
 
-/** What the leader has taken on, in its order: number `n` is `log[n - 1]`, and observers resume by these numbers. */
+/** The leader's log, in its order: number `n` is `log[n - 1]`, and observers resume by these numbers. */
 export type Transaction =
   | { readonly kind: 'commit'; readonly repository: string; readonly commit: StoredCommit }
   | { readonly kind: 'put'; readonly repository: string; readonly overrides: readonly Override[] }
@@ -16,13 +16,13 @@ export type Transaction =
       readonly paths: readonly string[] | null;
     };
 
-/** What has become of one path, oldest first; `at` is the number of the transaction. */
+/** The history of one path, oldest first; `at` is the number of the transaction. */
 export interface PathState {
   readonly repository: string;
   readonly path: string;
   readonly values: { readonly at: number; readonly committed: Committed }[];
   readonly overrides: { readonly at: number; readonly overrides: readonly Override[] }[];
-  /** Index of each answer that a host can have of it. */
+  /** Index of each answer about it that a host can have. */
   readonly answers: Map<string, number>;
 }
 
@@ -32,15 +32,15 @@ export interface Observer {
   readonly region: string;
   isUp: boolean;
   at: number;
-  /** Rises whenever what is on its way to it is lost. */
+  /** Rises when messages on their way to it are lost. */
   epoch: number;
   /** Hosts whose proxies are connected to it. */
   readonly members: number[];
-  /** Whether it is about to pass on what its hosts acknowledge. */
+  /** Whether it is about to pass on the acknowledgements of its hosts. */
   acknowledges: boolean;
 }
 
-/** Hosts that subscribe to the same paths: the tasks of a job, or so many hosts that nobody deploys to. */
+/** Hosts that subscribe to the same paths: the tasks of a job, or hosts that no job deploys to. */
 export interface HostGroup {
   readonly name: string;
   readonly repository: string;
@@ -55,33 +55,33 @@ export interface HostGroup {
 
 export const ABSENT = 0;
 export const UP = 1;
-/** The proxy is down; its application reads on from the cache. */
+/** The proxy is down; its application continues to read from the cache. */
 export const PROXY_DOWN = 2;
 
 export const DELIVERY_DUE = 1;
 export const UNACKNOWLEDGED = 2;
 
-/** One entry a host, and with it its proxy. */
+/** One entry for each host and its proxy. */
 export interface HostColumns {
   readonly group: Int32Array;
   readonly slot: Int32Array;
   readonly firstCell: Int32Array;
   /** -1 for none. */
   readonly observer: Int32Array;
-  /** Its place among the members of that. */
+  /** Its place among that observer's members. */
   readonly place: Int32Array;
-  /** The transaction up to which it has everything of its paths. */
+  /** The transaction up to which it has all of its paths. */
   readonly at: Int32Array;
   readonly epoch: Int32Array;
-  /** On which its task runs. */
+  /** The machine on which its task runs. */
   readonly machine: Int32Array;
   readonly presence: Uint8Array;
   readonly marks: Uint8Array;
-  /** Since when the leader has not known of it (ms since the epoch); 0 while it does. */
+  /** When the leader lost it (ms since the epoch); 0 while the leader knows it. */
   readonly silentSince: Float64Array;
 }
 
-/** One entry a host and path. */
+/** One entry for each host and path. */
 export interface CellColumns {
   /** Index of the answer that its application has; 0 before the first. */
   readonly answer: Int32Array;
@@ -107,14 +107,14 @@ export interface ConfigeratorState {
   readonly past: HostPast;
   readonly faults: Map<string, ConfigFault>;
   faultCount: number;
-  /** Hosts that get everything later, by so many ms. */
+  /** Hosts that receive everything later, and by how many ms. */
   readonly slow: Map<number, number>;
-  /** Hosts whose disks take nothing: what their caches hold. */
+  /** Hosts whose disks accept no writes, with the content of their caches. */
   readonly frozen: Map<number, Frozen>;
-  /** When something happened last after which hosts need a while to have everything. */
+  /** The last change after which hosts need a while to have everything. */
   stirredAt: number;
   isSettling: boolean;
-  /** Whether the push type steps its services after a while. */
+  /** Whether the push type is scheduled to step its services. */
   isStepping: boolean;
   readonly behaviours: ValueBehaviour[];
   readonly branches: Branches;
@@ -128,7 +128,7 @@ export const freshConfigerator = (): ConfigeratorState => ({
   ...{ stirredAt: 0, isSettling: false, isStepping: false, behaviours: [], branches: new Map() },
 });
 
-/** Makes room for so many hosts and cells more. */
+/** Makes room for more hosts and cells. */
 export function makeRoom(state: ConfigeratorState, hosts: number, cells: number): void {
   if (state.hostCount + hosts > state.hosts.group.length)
     state.hosts = copied(state.hosts, hostColumns(roomFor(state.hostCount, hosts)));
@@ -136,11 +136,11 @@ export function makeRoom(state: ConfigeratorState, hosts: number, cells: number)
     state.cells = copied(state.cells, cellColumns(roomFor(state.cellCount, cells)));
 }
 
-/** Exactly for a group; a job that grows by a task at a time is not to copy everything each time. */
+/** Exact for a group; a job that grows by one task at a time must not copy everything each time. */
 const roomFor = (present: number, more: number): number =>
   more > MANY_PATHS ? present + more : Math.max(present + more, Math.ceil(present * 1.25));
 
-/** As many paths as a host subscribes to at most. */
+/** The most paths to which a host subscribes. */
 const MANY_PATHS = 20;
 
 type Columns = Readonly<Record<string, Uint8Array | Int32Array | Float64Array>>;

@@ -7,11 +7,11 @@ import { acknowledgedOf } from './subscribers';
 import { publish } from './tree';
 
 /**
- * The port over the simulated tree: writes go to the leader, reads and watches to its followers, which have the same. While a leader is
- * elected nobody can write. Hosts of the simulated world acknowledge by themselves; others may, too.
+ * The port over the simulated tree: writes go to the leader, reads and watches to its followers, which have the same data. No write succeeds while a
+ * leader is being elected. Hosts of the simulated world acknowledge by themselves; others may, too.
  */
 export class SimulatedStore implements ConfigStore {
-  /** Asked anew each time, since a world can be replaced. */
+  /** Called on each use, since a world can be replaced. */
   constructor(private readonly world: () => Configerator) {}
 
   head: ConfigStore['head'] = (repository) => this.world().leader.head(repository);

@@ -11,19 +11,19 @@ import { upTo } from './paths';
 import { answerAt } from './past';
 import { ABSENT, makeRoom, type HostGroup } from './state';
 
-/** Who reads what. */
+/** Which hosts read which paths. */
 
-/** Hosts of a region share observers, as many as this to one. */
+/** Hosts of a region share observers: this many hosts to one. */
 const HOSTS_PER_OBSERVER = 500;
 const LEAST_OBSERVERS = 2;
-/** How long, in simulated ms, hosts that are added have had what is committed. */
+/** For how long, in simulated ms, added hosts have already had the committed values. */
 const PAST_MS = 86_400_000;
-/** The lease of what a host acknowledges. */
+/** The lease of a host's acknowledgements. */
 const LEASE_MS = 60_000;
 
 export type GroupSpec = Omit<HostGroup, 'hosts'> & { readonly size: number };
 
-/** Hosts that subscribe from now on, as if they had always done so. */
+/** Adds hosts that subscribe as if they had always done so. */
 export function addGroup(it: Configerator, { size, ...spec }: GroupSpec, job: Job | undefined): HostGroup {
   const { state, world } = it;
   const group: HostGroup = { ...spec, hosts: [] };
@@ -78,7 +78,7 @@ export interface SubscriberCounts {
   readonly stale: number;
 }
 
-/** Of the hosts that are there: who has the newest commit, who an override, and who has neither yet. */
+/** Counts the present hosts: those with the newest commit, those with an override, and those with neither yet. */
 export function countReaders(it: Configerator, of: number): SubscriberCounts {
   const { state } = it;
   const newest = upTo(state.paths[of]?.values ?? [], state.log.length)?.committed.sequence ?? 0;
@@ -97,7 +97,7 @@ const answerOfCell = ({ state }: Configerator, host: number, of: number): number
   return state.cells.answer[(state.hosts.firstCell[host] ?? 0) + nth] ?? 0;
 };
 
-/** What the leader knows of hosts: of those that fell silent until their lease is over. */
+/** The leader's view of hosts: a silent host is in it until its lease is over. */
 export function acknowledgedOf(
   it: Configerator,
   repository: string,
@@ -130,7 +130,7 @@ function acknowledgementOf(it: Configerator, group: HostGroup, host: number, nth
   };
 }
 
-/** As whom a host measured at a time: its name and what it had; undefined where nothing is known of it. */
+/** The identity under which a host measured at a time: its name and its version; undefined if that is not known. */
 export function identifierAt(it: Configerator, host: number, at: number): string | undefined {
   const { past, cells, answers } = it.state;
   const indices = cellsOf(it, host).map((cell) => answerAt(past, cells.latest, cell, at));

@@ -5,18 +5,18 @@ import { applyNewest, changesWithin } from './paths';
 import { DELIVERY_DUE, UNACKNOWLEDGED, UP, type Observer, type Transaction } from './state';
 
 /**
- * The tree of Configerator §3.4: the leader pushes to every observer, each a full replica, and these to the proxies that are connected to
- * them. From the tailer to the last of hundreds of thousands of hosts takes 4.5 s (Configerator §6.3), divided among the levels here.
+ * The tree of Configerator §3.4: the leader pushes to every observer, each a full replica, and these push to their connected proxies. From the tailer
+ * to the last of hundreds of thousands of hosts takes 4.5 s (Configerator §6.3), divided among the levels here.
  */
 const LEADER_MS = 500;
 const OBSERVER_MS = 1_500;
 const PROXY_MS = 2_500;
-/** A connection that broke is made anew after as long, and up to as long again. */
+/** A broken connection is made again after this time, plus up to as much again. */
 const CONNECT_MS = 1_000;
-/** A proxy gives its applications so long to refuse a value, and an observer collects for as long. */
+/** A proxy gives its applications this long to refuse a value, and an observer collects for as long. */
 const ACKNOWLEDGE_MS = 1_000;
 
-/** The leader takes on something new. */
+/** The leader adds a transaction to its log. */
 export function publish(it: Configerator, transaction: Transaction): void {
   const { state } = it;
   state.log.push(transaction);
@@ -32,7 +32,7 @@ export function publish(it: Configerator, transaction: Transaction): void {
   state.observers.forEach((_, index) => push(it, index, LEADER_MS));
 }
 
-/** Everything that the leader has by now goes to an observer; one that comes back asks for it by the transaction up to which it knows. */
+/** Sends the leader's whole log to an observer. An observer that comes back resumes from its last transaction. */
 export function push(it: Configerator, index: number, delayMs = 0): void {
   const observer = it.state.observers[index];
   if (!observer?.isUp || !reachesLeader(it, observer.region)) return;
@@ -45,7 +45,7 @@ export function push(it: Configerator, index: number, delayMs = 0): void {
   });
 }
 
-/** A push arrives at an observer, which notifies the hosts whose paths it is about. */
+/** A push arrives at an observer, which notifies the hosts that subscribe to its paths. */
 export function onPushed(it: Configerator, index: number, epoch: number, upTo: number): void {
   const { state } = it;
   const observer = state.observers[index];
@@ -59,7 +59,7 @@ export function onPushed(it: Configerator, index: number, epoch: number, upTo: n
   acknowledgeLater(it, observer, index);
 }
 
-/** A proxy without an observer connects to any one of its region that is up; without one it waits. */
+/** A proxy without an observer connects to any live one of its region; if there is none it waits. */
 export function connectLater(it: Configerator, host: number): void {
   const { hosts } = it.state;
   const epoch = (hosts.epoch[host] ?? 0) + 1;
@@ -78,7 +78,7 @@ export function onConnect(it: Configerator, host: number): void {
   deliverLater(it, host);
 }
 
-/** At once: of a world that has always been so. */
+/** Connects at once: for a world that has always been so. */
 export function join(it: Configerator, host: number, index: number): void {
   const { hosts, observers } = it.state;
   const observer = observers[index];
@@ -89,7 +89,7 @@ export function join(it: Configerator, host: number, index: number): void {
   acknowledgeLater(it, observer, index);
 }
 
-/** The leader knows of the host as long as its lease lasts. */
+/** The leader knows the host until its lease ends. */
 export function disconnect(it: Configerator, host: number): void {
   const { hosts, observers } = it.state;
   const observer = observers[hosts.observer[host] ?? -1];
@@ -115,7 +115,7 @@ function deliverLater(it: Configerator, host: number): void {
   it.world.after(within, { kind: 'config-deliver', host, epoch: hosts.epoch[host] ?? 0 });
 }
 
-/** A proxy that nothing slows any more gets its values as soon as any other, also those that it already waits for. */
+/** A proxy that is no longer slowed down gets its values at normal speed, including those that it already waits for. */
 export function deliverAnew(it: Configerator, host: number): void {
   const { hosts, slow } = it.state;
   const marks = hosts.marks[host] ?? 0;
@@ -125,7 +125,7 @@ export function deliverAnew(it: Configerator, host: number): void {
   deliverLater(it, host);
 }
 
-/** A proxy gets all that it lacks and its observer has, in the order of the transactions; of what changed twice only the newest. */
+/** A proxy gets everything that it lacks and its observer has, in the order of the transactions; of two changes to one path only the newer. */
 export function onDeliver(it: Configerator, host: number): void {
   const { state } = it;
   const { hosts } = state;
@@ -133,7 +133,7 @@ export function onDeliver(it: Configerator, host: number): void {
   const index = hosts.observer[host] ?? -1;
   const observer = state.observers[index];
   const from = hosts.at[host] ?? 0;
-  // An observer that knows less than the proxy has nothing for it.
+  // An observer that is behind the proxy has nothing for it.
   if (hosts.presence[host] !== UP || observer === undefined || (from > 0 && observer.at <= from)) return;
   const paths = groupOf(it, host).paths.map((path) => state.paths[path] ?? NO_PATH);
   const changes = paths.flatMap((path, nth) => changesWithin(path, from, observer.at).map((it) => ({ ...it, nth })));
@@ -145,7 +145,7 @@ export function onDeliver(it: Configerator, host: number): void {
     own[part] = at;
     showAnswer(it, host, nth, own);
   }
-  // Of a path that nobody has written yet it gets that there is nothing.
+  // For a path that was never written it learns that there is no value.
   if (from === 0) known.forEach((own, nth) => showAnswer(it, host, nth, own));
   acknowledgeLater(it, observer, index);
 }
@@ -156,7 +156,7 @@ function acknowledgeLater(it: Configerator, observer: Observer, index: number): 
   it.world.after(ACKNOWLEDGE_MS, { kind: 'config-acknowledge', observer: index });
 }
 
-/** What hosts have comes to the leader, which knows of them again. */
+/** Acknowledgements of hosts reach the leader, which knows these hosts again. */
 export function onAcknowledge(it: Configerator, index: number): void {
   const { hosts, cells, observers } = it.state;
   const observer = observers[index];
@@ -172,7 +172,7 @@ export function onAcknowledge(it: Configerator, index: number): void {
   }
 }
 
-/** The link to the leader is there again: what was on its way is lost, and asked for anew. */
+/** The link to the leader is back: lost messages are requested again. */
 export function resume(it: Configerator, index: number): void {
   const observer = it.state.observers[index];
   if (observer === undefined || !hasLeader(it)) return;
@@ -180,7 +180,7 @@ export function resume(it: Configerator, index: number): void {
   acknowledgeLater(it, observer, index);
 }
 
-/** Of a delay that takes up to as long as it says. */
+/** A random part of a delay that is at most as long as stated. */
 const spread = ({ world }: Configerator, level: string): number => 0.5 + 0.5 * world.random(`configerator/${level}`);
 
 const NO_PATH = { repository: '', path: '', values: [], overrides: [], answers: new Map<string, number>() };

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { behaviourSchema } from '../metrics/behaviour';
 
-/** What a value does to whoever has it (`POST /control/config/behaviours`). */
+/** The effect of a value on its readers (`POST /control/config/behaviours`). */
 export const valueBehaviourSchema = behaviourSchema
   .pick({
     ...{ errorRatio: true, cpuFactor: true, latencyFactor: true, connectionsFactor: true, engagementFactor: true },
@@ -15,7 +15,7 @@ export const valueBehaviourSchema = behaviourSchema
 
 const CONDITIONS = ['equals', 'above', 'below', 'contains'] as const;
 
-/** Which values are meant; without a `field`, such as `limits.soft`, the whole value. All of it has to hold. */
+/** The values that match; without a `field`, such as `limits.soft`, the whole value is tested. All conditions must hold. */
 export const whenSchema = z
   .strictObject({
     field: z.string().min(1).max(256).optional(),
@@ -31,10 +31,10 @@ export const whenSchema = z
 export type When = z.infer<typeof whenSchema>;
 type ValueBehaviourSpec = z.infer<typeof valueBehaviourSchema>;
 
-/** What values do to metrics of a task. */
+/** The effect of values on the metrics of a task. */
 export type Acts = Omit<ValueBehaviourSpec, 'refuses' | 'onlyRegion' | 'atShare'>;
 
-/** From `since` on (ms since the epoch), until another one of the same `key`. */
+/** Applies from `since` on (ms since the epoch), until another one of the same `key`. */
 export interface ValueBehaviour {
   readonly since: number;
   readonly key: string;

@@ -6,7 +6,7 @@ import type { Simulation } from '../simulation';
 import { prepareCall } from '../twine/controllerCalls';
 import type { ControlState } from '../twine/controlState';
 
-/** What came of a call, and how many simulated ms of trouble were on its way. */
+/** The result of a call, and how many simulated ms of faults delayed it. */
 interface CallOutcome {
   readonly ack: readonly string[] | null;
   readonly trouble: string;
@@ -22,12 +22,12 @@ export interface Network {
 
 type Now = () => number | Promise<number>;
 
-/** A controller that is waited for is as fast as it is; only the world's own time counts. In real ms. */
+/** The real time that a controller has to answer. The world waits for it, so only the world's own time counts. In real ms. */
 const CONTROLLER_TIMEOUT_MS = 60_000;
 
 /**
- * Calls the controllers that the world waits for. It stands still meanwhile, so that a run depends on what they answer and
- * not on how fast; what passes on the world's own clock counts.
+ * Calls the controllers that the world waits for. The world stops meanwhile, so a run depends on their answers and not
+ * on their speed. Only time on the world's own clock counts.
  */
 export async function callControllers(simulation: Simulation, network: Network, now: Now): Promise<void> {
   const { fleet, world } = simulation;
@@ -45,7 +45,7 @@ export async function callControllers(simulation: Simulation, network: Network, 
 }
 
 /**
- * Calls the controllers that nobody waits for but their jobs, about the world as it is now. An answer is an event of the
+ * Calls the controllers for which only their own jobs wait, about the world as it is now. An answer is an event of the
  * moment at which it arrives.
  * @returns the calls under way, each with the job's name once its answer is in the world.
  */
@@ -61,7 +61,7 @@ export function callElsewhere(simulation: Simulation, network: Network, now: Now
     const asked = callUnderWay(simulation, job);
     if (!asked) return job;
     expireAt(simulation, job, asked);
-    // Nobody waits for what would come too late.
+    // An answer after the deadline is of no use, so the call ends then.
     const limitMs = Math.max(1, Math.ceil(simulation.world.scaled(asked.control.deadlineMs)));
     const outcome = await callOf(simulation, asked, network, limitMs);
     arrive(simulation, job, asked, outcome, Math.max(await now(), simulation.world.now));
@@ -69,7 +69,7 @@ export function callElsewhere(simulation: Simulation, network: Network, now: Now
   });
 }
 
-/** A call as it is made: all that may be different by the time of its answer. */
+/** A call with the values at its start: all of them may have changed by the time of its answer. */
 interface PendingCall {
   readonly control: ControlState;
   readonly request: TaskControlRequest;
@@ -82,7 +82,7 @@ function callUnderWay({ fleet }: Simulation, job: string): PendingCall | undefin
   return control && request ? { control, request, askedAt: control.askedAt } : undefined;
 }
 
-/** Whatever arrives from the deadline on finds that there was no answer. */
+/** Records at the deadline that there was no answer; later answers find that. */
 function expireAt({ world }: Simulation, job: string, { control, request, askedAt }: PendingCall): void {
   const trouble = `none within ${control.deadlineMs} ms`;
   const sequence = request.sequenceNumber;

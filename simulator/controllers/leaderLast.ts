@@ -5,7 +5,7 @@ import { standardController } from './controller';
 
 const leaderLastOptions = z.strictObject({ onMaintenance: z.enum(['move', 'stop', 'ride-out']).default('stop') });
 
-/** An ensemble of all tasks of the job. */
+/** For an ensemble of all tasks of the job. */
 export const leaderLastController = standardController(leaderLastOptions, ({ onMaintenance }, view) => {
   const ask = conversation(onMaintenance);
   return (request) => ask(request, leaderLast({ members: view.slots().length, leader: view.leader() }));

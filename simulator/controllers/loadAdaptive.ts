@@ -4,12 +4,12 @@ import { loadAdaptive } from '../../sdk/controllers/loadAdaptive';
 import { standardController } from './controller';
 
 const loadAdaptiveOptions = z.strictObject({
-  /** How busy the others may get, 0 to 1. */
+  /** The CPU that the remaining tasks may reach, 0 to 1. */
   limit: z.number().gt(0).max(1).default(0.7),
   onMaintenance: z.enum(['move', 'stop', 'ride-out']).default('move'),
 });
 
-/** A service without state, each of whose tasks can stand in for each. */
+/** For a stateless service, in which any task can replace any other. */
 export const loadAdaptiveController = standardController(loadAdaptiveOptions, ({ limit, onMaintenance }, view) => {
   const ask = conversation(onMaintenance);
   return (request) => {

@@ -2,8 +2,8 @@ import type { Placement } from '../../sdk/controllers/shardAware';
 import { draw, openStream } from '../kernel/random';
 
 /**
- * Slots in as many domains as there are replicas. A main switch board is never torn apart, unless there are fewer of them
- * than replicas: then one failure may take several replicas of a shard.
+ * Slots in one domain for each replica. A main switch board is never split, unless there are fewer of them than
+ * replicas: then one failure may take several replicas of a shard.
  */
 export function domainsOf(slots: readonly number[], msbs: number, replicas: number): number[][] {
   const domain = (slot: number): number => (msbs < replicas ? slot : slot % msbs) % replicas;
@@ -11,8 +11,8 @@ export function domainsOf(slots: readonly number[], msbs: number, replicas: numb
 }
 
 /**
- * One replica of each shard in each domain, which is a group of tasks that fail together: by chance, and the same number on
- * each task of a domain but for one. The same seed always gives the same.
+ * Places one replica of each shard in each domain, which is a group of tasks that fail together. The placement is random; the tasks of a domain have
+ * the same number of shards, give or take one. The same seed always gives the same placement.
  */
 export function placeShards(domains: readonly (readonly string[])[], shards: number, seed: number): Placement {
   const placement = new Map(domains.flat().map((task) => [task, [] as string[]]));

@@ -11,7 +11,7 @@ const shardAwareOptions = z.strictObject({
   onMaintenance: z.enum(['move', 'stop', 'ride-out']).default('ride-out'),
 });
 
-/** A sharded store, with one replica of each shard in each domain of `domainsOf`. Its shards are placed anew when its size changes. */
+/** A sharded store, with one replica of each shard in each domain of `domainsOf`. Its shards are placed again when its size changes. */
 export const shardAwareController = standardController(
   shardAwareOptions,
   ({ shards, replicas, onMaintenance }, view) => {

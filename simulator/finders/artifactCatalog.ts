@@ -1,7 +1,7 @@
 import type { Artifact } from '../../domain/artifact';
 import type { Commit, SimulationState } from '../state';
 
-/** Puts the newest version of something where its finder looks. The version that is there already is no news. */
+/** Publishes the newest version of something for its finder. A version that is there already is not published again. */
 export function publish(state: SimulationState, now: number, key: string, artifact: Omit<Artifact, 'name'>): void {
   const known = state.shelf.get(key)?.artifact;
   if (known?.version === artifact.version && known.digest === artifact.digest) return;
@@ -9,14 +9,14 @@ export function publish(state: SimulationState, now: number, key: string, artifa
   state.shelf.set(key, { artifact, stamp: state.lastStamp });
 }
 
-/** Where a finder keeps what it finds for a `with`. */
+/** The key under which a finder keeps the results for a `with`. */
 export const catalogKey = (finder: string, ...parts: readonly string[]): string => [finder, ...parts].join('\n');
 
-/** `kv` of `kv:12`; versions without a colon belong to the artifact of their name. */
+/** `kv` from `kv:12`; a version without a colon belongs to the artifact of its name. */
 const packageOfVersion = ({ name, version }: Pick<Artifact, 'name' | 'version'>): string =>
   version.includes(':') ? (version.split(':')[0] ?? name) : name;
 
-/** An executable was built: the latest of its package and of its target. */
+/** Publishes a built executable as the latest of its package and of its target. */
 export function publishBuild(
   state: SimulationState,
   now: number,
@@ -29,7 +29,7 @@ export function publishBuild(
   if (target !== undefined) publish(state, now, catalogKey('latest-build', 'target', target), artifact);
 }
 
-/** An executable of a package was marked with a tag. */
+/** Publishes an executable that was marked with a tag. */
 export function publishTag(
   state: SimulationState,
   now: number,
@@ -45,7 +45,7 @@ export function publishTag(
 }
 
 /**
- * A commit on a branch, or news of one that is there: the latest whose tests passed is what `commits` finds. One that
+ * Adds a commit on a branch, or updates a present one. `commits` finds the latest whose tests passed. A commit that
  * passes only after a newer one did is no longer the latest.
  */
 export function addCommit(

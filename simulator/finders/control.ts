@@ -17,7 +17,7 @@ const commitSchema = z.strictObject({
 });
 
 const buildSchema = z.strictObject({
-  /** Such as `kv:12`, which is of the package `kv` unless another one is named. */
+  /** Such as `kv:12`, which belongs to the package `kv` unless another one is named. */
   version: nonEmptyText,
   package: nonEmptyText.optional(),
   target: nonEmptyText.optional(),
@@ -26,7 +26,7 @@ const buildSchema = z.strictObject({
   tag: nonEmptyText.optional(),
 });
 
-/** What the artifact finders find, besides what the build and package services made: commits, builds, models, configs. */
+/** The artifacts that finders find, in addition to those of the build and package services: commits, builds, models, configs. */
 export function addArtifactRoutes(app: Hono, simulation: Simulation): void {
   const put = (key: string, kind: string, version: string): void =>
     publish(simulation.state, simulation.world.now, key, { kind, version, metadata: {} });

@@ -6,7 +6,7 @@ import type { Simulation } from '../simulation';
 import { catalogKey } from './artifactCatalog';
 import type { CatalogEntry } from '../state';
 
-/** Where each standard finder that needs a service looks, from a `with` that was checked. */
+/** The catalog key of each standard finder that needs a service, from a validated `with`. */
 const CATALOG_KEYS: Readonly<Record<string, (wanted: Readonly<Record<string, string>>) => string>> = {
   commits: ({ repository = '', branch = '' }) => catalogKey('commits', repository, branch),
   'tagged-executables': ({ package: name = '', tag = '' }) => catalogKey('tagged-executables', name, tag),
@@ -16,7 +16,7 @@ const CATALOG_KEYS: Readonly<Record<string, (wanted: Readonly<Record<string, str
   'config-changes': ({ path = '' }) => catalogKey('config-changes', path),
 };
 
-/** The standard finders of the simulated world, by name. Their cursor is the stamp of the newest thing in it. */
+/** The standard finders of the simulated world, by name. Their cursor is the stamp of the newest entry that they found. */
 export const finderServices = (simulation: Simulation): [name: string, app: Hono][] =>
   Object.entries(CATALOG_KEYS).map(([name, place]) => [name, finderService(simulation, name, place)]);
 
@@ -38,7 +38,7 @@ function finderService(simulation: Simulation, name: string, place: (typeof CATA
   });
 }
 
-/** A cursor from before a reset, or of another world, stands for nothing. */
+/** A cursor from before a reset, or from another world, counts as none. */
 function stampOfCursor(cursor: string | undefined, lastStamp: number): number {
   const stamp = cursor === undefined ? NaN : Number(cursor);
   return stamp <= lastStamp ? stamp : -1;

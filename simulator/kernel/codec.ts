@@ -1,6 +1,6 @@
 /**
  * Plain data with maps, sets and typed arrays as JSON text and back: the whole world in one string. Non-finite numbers
- * are kept too.
+ * survive.
  */
 const ARRAYS = { Uint8Array, Int32Array, Uint32Array, Float64Array } as const;
 type ArrayName = keyof typeof ARRAYS;

@@ -1,4 +1,4 @@
-/** Something due at a time (ms since the epoch); `seq` orders what is due at the same moment as it was scheduled. */
+/** An event due at a time (ms since the epoch); `seq` keeps events of the same moment in the order of scheduling. */
 export interface Due<E> {
   readonly at: number;
   readonly seq: number;
@@ -21,7 +21,7 @@ export function pushDue<E>(heap: Due<E>[], due: Due<E>): void {
   }
 }
 
-/** Takes the earliest out of the heap. */
+/** Takes the earliest event out of the heap. */
 export function popDue<E>(heap: Due<E>[]): Due<E> | undefined {
   const first = heap[0];
   const last = heap.pop();

@@ -1,14 +1,14 @@
-/** State of one stream: four 32-bit words of sfc32. Plain data, so that a world can be written out. */
+/** State of one stream: four 32-bit words of sfc32. Plain data, so that a world can be saved. */
 export type StreamState = [number, number, number, number];
 
-/** A 32-bit hash of some text (FNV-1a with a final mix). */
+/** A 32-bit hash of a text (FNV-1a with a final mix). */
 export function hashText(text: string): number {
   let hash = 0x811c9dc5;
   for (let i = 0; i < text.length; i += 1) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
   return mix(hash);
 }
 
-/** Spreads the bits of an integer; the base of noise that needs no state. */
+/** Spreads the bits of an integer; the base of noise without state. */
 function mix(value: number): number {
   let hash = value | 0;
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
@@ -16,12 +16,12 @@ function mix(value: number): number {
   return (hash ^ (hash >>> 16)) >>> 0;
 }
 
-/** A number in [0, 1) that depends on the given integers only. */
+/** A number in [0, 1) that depends only on the given integers. */
 export function noise(a: number, b: number, c: number, d: number): number {
   return mix(mix(mix(mix(a) + b) + c) + d) / 0x1_0000_0000;
 }
 
-/** A fresh stream of a seed. Each use of randomness has its own name, so that a new one shifts none of the others. */
+/** A fresh stream from a seed. Each use of randomness has its own name, so a new one does not shift the others. */
 export function openStream(seed: number, name: string): StreamState {
   const base = hashText(name);
   const state: StreamState = [mix(seed), base, mix(base + seed), 1];

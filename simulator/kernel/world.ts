@@ -1,7 +1,7 @@
 import { popDue, pushDue, type Due } from './heap';
 import { draw, openStream, type StreamState } from './random';
 
-/** All that the kernel remembers, as plain data. */
+/** The whole state of the kernel, as plain data. */
 export interface KernelState<E> {
   readonly seed: number;
   /** Divides every simulated duration. */
@@ -22,8 +22,8 @@ export const freshKernel = <E>(seed: number, speed: number, now: number): Kernel
 });
 
 /**
- * A seeded discrete-event world. Time is ms since the epoch and is pulled by whoever calls: nothing happens between two
- * calls of `advanceTo`, and nothing at all when no event is due. The same seed and the same calls give the same world.
+ * A seeded discrete-event world. Time is ms since the epoch and advances only on calls of `advanceTo`: nothing happens
+ * between two calls, and nothing at all if no event is due. The same seed and the same calls give the same world.
  */
 export class World<E> {
   constructor(
@@ -36,8 +36,8 @@ export class World<E> {
   }
 
   /**
-   * Runs what is due until `now`, in order; a time in the past changes nothing. Stops early, at the time of the event after
-   * which `mustStop`; true when it came through.
+   * Runs the events due until `now`, in order; a time in the past changes nothing. Stops early, at the time of the
+   * event after which `mustStop` holds; returns true if it reached `now`.
    */
   advanceTo(now: number, mustStop: () => boolean = () => false): boolean {
     const { kernel } = this;
@@ -52,7 +52,7 @@ export class World<E> {
     return true;
   }
 
-  /** Something that happens `delayMs` of simulated time from now. */
+  /** Schedules an event `delayMs` of simulated time from now. */
   after(delayMs: number, event: E): void {
     this.at(this.kernel.now + this.scaled(delayMs), event);
   }
@@ -62,7 +62,7 @@ export class World<E> {
     pushDue(this.kernel.due, { at: atMs, seq: this.kernel.seq, event });
   }
 
-  /** A simulated duration in ms of the world's clock. */
+  /** Converts a simulated duration to ms of the world's clock. */
   scaled(durationMs: number): number {
     return Math.round(durationMs / this.kernel.speed);
   }

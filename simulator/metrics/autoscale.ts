@@ -6,10 +6,10 @@ import { schedulerDown } from '../twine/tasks';
 import { cpuOf } from './cpu';
 import type { MetricWorld } from './series';
 
-/** A job is not resized for less than this share of it, unless to a bound. */
+/** A job is not resized by less than this share of its size, except to a bound. */
 const SLACK = 0.05;
 
-/** Sizes a job so that its running tasks come to the CPU that they are to have, and looks again later. */
+/** Sizes a job so that its running tasks reach their target CPU, and schedules the next look. */
 export function autoscale(twine: Twine, world: MetricWorld, job: Job): void {
   const spec = job.autoscale;
   if (spec === null) return;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What a version does differently from a good one (`POST /control/versions`). */
+/** How a version differs from a good one (`POST /control/versions`). */
 export const behaviourSchema = z.strictObject({
   crashOnStart: z.boolean().optional(),
   /** Added to the share of requests that fail, 0 to 1. */
@@ -10,7 +10,7 @@ export const behaviourSchema = z.strictObject({
   latencyFactor: z.number().positive().optional(),
   connectionsFactor: z.number().nonnegative().optional(),
   engagementFactor: z.number().nonnegative().optional(),
-  /** Only this many simulated ms after a task started. */
+  /** Only from this many simulated ms after a task started. */
   afterMs: z.number().nonnegative().optional(),
   onlyRegion: z.string().optional(),
   /** Only while at least this share (0 to 1) of the job's running tasks runs the version. */
@@ -22,13 +22,13 @@ export const behaviourSchema = z.strictObject({
 
 export type BehaviourSpec = z.infer<typeof behaviourSchema>;
 
-/** A behaviour and since when it is so. */
+/** A behaviour and the time from which it applies. */
 export interface Behaviour {
   readonly since: number;
   readonly spec: BehaviourSpec;
 }
 
-/** What a version does at a time; a version never described behaves well. */
+/** The behaviour of a version at a time; a version that was never described behaves well. */
 export function behaviourAt(
   behaviours: ReadonlyMap<string, readonly Behaviour[]>,
   version: string,

@@ -1,7 +1,7 @@
 import { RUNNING, type Job } from '../twine/job';
 import { metricValueAt, type MetricWorld } from './series';
 
-/** The mean of so many tasks is near enough to that of all. */
+/** The mean of this many tasks is close enough to that of all. */
 const SAMPLE = 100;
 
 /** CPU of the running tasks of a job, 0 to 1, on average. */

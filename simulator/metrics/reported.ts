@@ -3,10 +3,10 @@ import type { Series } from '../../sdk/protocol/dataSource';
 import type { Reported } from './reports';
 import { METRICS } from './series';
 
-/** So many tasks may report, and so many points of each metric of theirs are kept: the oldest go. */
+/** The most tasks that may report, and the most points kept for each of their metrics: the oldest are dropped. */
 export const REPORTED_LIMITS = { tasks: 2_000, points: 600, together: 1_000 } as const;
 
-/** What measures itself says how it is now. */
+/** A report of a process that measures itself. */
 export const reportSchema = z.strictObject({
   points: z
     .array(z.strictObject({ task: z.string().min(1).max(512), metric: z.enum(METRICS), value: z.number() }))
@@ -17,14 +17,14 @@ export function takeReport(reported: Reported, now: number, { points }: z.infer<
   for (const { task, metric, value } of points) {
     const known = reported.get(task) ?? new Map<string, readonly (readonly [number, number])[]>();
     known.set(metric, [...(known.get(metric) ?? []), [now, value] as const].slice(-REPORTED_LIMITS.points));
-    // Whoever reported last is forgotten last.
+    // The task that reported last is forgotten last.
     reported.delete(task);
     reported.set(task, known);
   }
   for (const task of [...reported.keys()].slice(0, -REPORTED_LIMITS.tasks)) reported.delete(task);
 }
 
-/** What these tasks reported in (start, end]. */
+/** The points that these tasks reported in (start, end]. */
 export const reportedSeries = (
   reported: Reported,
   metric: string,

@@ -27,7 +27,7 @@ export const isMetric = (name: string): name is MetricName => (METRICS as readon
 /** Simulated ms between two points of a series. */
 export const STEP_MS = 60_000;
 
-/** One task: a stay of a slot's task from its start to its end (ms since the epoch). */
+/** One task: the run of a slot's task from its start to its end (ms since the epoch). */
 export interface Task {
   readonly slot: number;
   readonly start: number;
@@ -38,13 +38,13 @@ export interface Task {
   readonly crashed: boolean;
 }
 
-/** What values depend on besides the task. */
+/** The inputs of a metric's value other than the task. */
 export interface MetricWorld {
   readonly seed: number;
   readonly speed: number;
   readonly fleet: TwineFleet;
   readonly behaviours: ReadonlyMap<string, readonly Behaviour[]>;
-  /** What is no part of the world and measures itself. */
+  /** Tasks outside the world, which measure themselves. */
   readonly reported: Reported;
   /** Values of the configuration change what tasks do. */
   readonly configerator: Configerator;
@@ -65,9 +65,9 @@ export const metricWorld = (world: {
 });
 
 /**
- * The value of a metric of a task at a time, worked out from the seed and the history of the fleet alone, so that
- * nothing is stored. Units: cpu and error ratio 0–1, memory MB, rate requests a second, latency ms, log errors a minute,
- * engagement an index around 100.
+ * The value of a metric of a task at a time. It is computed from the seed and the history of the fleet alone, so
+ * nothing is stored. Units: cpu and error ratio 0–1, memory MB, rate requests a second, latency ms, log errors a
+ * minute, engagement an index around 100.
  */
 export function metricValueAt(world: MetricWorld, job: Job, metric: MetricName, task: Task, at: number): number {
   return metricUnder(metric, {
@@ -79,7 +79,7 @@ export function metricValueAt(world: MetricWorld, job: Job, metric: MetricName, 
   });
 }
 
-/** The value of a metric of a host that no job deploys to, under what its configuration does to it. */
+/** The value of a metric of a host that no job deploys to, including the effects of its configuration. */
 export function hostValueAt(
   world: MetricWorld,
   metric: MetricName,
@@ -93,7 +93,7 @@ export function hostValueAt(
   });
 }
 
-/** All that a value of a metric depends on. */
+/** All inputs of a metric's value. */
 interface Circumstances {
   readonly jitter: (share: number) => number;
   readonly acts: Acts & Pick<BehaviourSpec, 'memoryLeakMbPerMinute'>;
@@ -137,7 +137,7 @@ function jitterAt(
   return (share: number): number => 1 + share * (2 * noise(world.seed ^ saltOf(of, metric), slot, start, step) - 1);
 }
 
-/** What the values that a task has do to it; most worlds have none. */
+/** The effect of a task's configuration values on it; most worlds have none. */
 function configActs({ configerator, fleet }: MetricWorld, job: Job, { slot, version }: Task, at: number): Acts {
   const { behaviours, groups } = configerator.state;
   if (behaviours.length === 0) return {};
@@ -148,7 +148,7 @@ function configActs({ configerator, fleet }: MetricWorld, job: Job, { slot, vers
 
 const salts = new Map<string, Map<MetricName, number>>();
 
-/** What sets the noise of one job's metric apart from others; remembered, since a fleet asks for it millions of times. */
+/** Makes the noise of one job's metric differ from that of others. It is cached, since a fleet asks for it millions of times. */
 function saltOf(job: string, metric: MetricName): number {
   let ofJob = salts.get(job);
   if (ofJob === undefined) salts.set(job, (ofJob = new Map()));
@@ -168,7 +168,7 @@ function crashesIn(job: Job, slot: number, from: number, to: number): number {
   return count;
 }
 
-/** What the task's version does to it at that moment. A point covers the time before it, so what was read once never changes. */
+/** The effect of the task's version at that moment. A point covers the time before it, so a value once read never changes. */
 function taskBehaviour(world: MetricWorld, job: Job, task: Task, at: number): BehaviourSpec {
   return shownTo(
     world,
@@ -185,7 +185,7 @@ export function crashesAtStart(world: MetricWorld, job: Job, version: string, no
   return shownTo(world, job, task, now, behaviourAt(world.behaviours, version, now)).crashOnStart === true;
 }
 
-/** A behaviour, where and when it shows. */
+/** A behaviour, if it applies at this place and time. */
 function shownTo(
   world: MetricWorld,
   job: Job,
@@ -201,11 +201,11 @@ function shownTo(
   return running > 0 && log !== undefined && countAt(log, at) / running >= spec.atShare ? spec : {};
 }
 
-/** Load of each running task, 1 on average: more by day than by night, more when others are down. */
+/** Load of each running task, 1 on average: higher by day than by night, and higher while others are down. */
 function loadAt(world: MetricWorld, job: Job, at: number): number {
   const day = dayLoad(world, at);
   const running = countAt(job.running, at);
-  // What comes in does not depend on how many tasks an autoscaler has put there.
+  // The incoming load does not depend on how many tasks an autoscaler runs.
   return running === 0 ? day : (day * (job.autoscale?.nominal ?? countAt(job.sizes, at))) / running;
 }
 

@@ -19,23 +19,23 @@ export interface MetricQuery {
   readonly metric: string;
   readonly selector: {
     readonly unit: string;
-    /** Identifiers; all tasks of the unit when left out. */
+    /** Identifiers; all tasks of the unit if left out. */
     readonly tasks?: readonly string[] | undefined;
     readonly labels?: Readonly<Record<string, string>> | undefined;
   };
   /** ms since the epoch. */
   readonly start: number;
   readonly end: number;
-  /** ms between two points; never less than the world's own. */
+  /** ms between two points; never less than the world's own step. */
   readonly step: number;
 }
 
-/** An answer holds at most this many points. */
+/** The most points in an answer. */
 const MAX_POINTS = 5_000_000;
 
 /**
- * The series of the tasks that ran at some moment of (start, end], one point at each multiple of the step at which the
- * task was up. Nothing is known of the future. A failed start shows in `system.crashes` only.
+ * The series of the tasks that ran at some moment of (start, end], with one point at each multiple of the step at which
+ * the task was up. The future is unknown. A failed start shows in `system.crashes` only.
  */
 export function queryMetrics(world: MetricWorld, now: number, query: MetricQuery): Series[] {
   const { metric, selector, start } = query;
@@ -56,7 +56,7 @@ export function queryMetrics(world: MetricWorld, now: number, query: MetricQuery
   });
 }
 
-/** Of hosts by what they have of the configuration, whether they are tasks or not. */
+/** Series of hosts by their version of the configuration; the hosts need not be tasks. */
 function querySubscribers(
   world: MetricWorld,
   now: number,
@@ -89,7 +89,7 @@ function refuseTooMany(tasks: number, { start, end, step }: { start: number; end
     );
 }
 
-/** What ran in a slot at a time. */
+/** The task that ran in a slot at a time. */
 function taskAt(job: Job, slot: number, at: number): Task | undefined {
   if (slot < job.size && job.tasks.state[slot] === RUNNING && (job.tasks.startedAt[slot] ?? 0) <= at)
     return presentTask(job, slot);
@@ -100,7 +100,7 @@ function taskAt(job: Job, slot: number, at: number): Task | undefined {
   return undefined;
 }
 
-/** What the fleet stamps on the metrics of a task. */
+/** The labels that the fleet adds to the metrics of a task. */
 function labelsOf(world: MetricWorld, job: Job, task: Task): Record<string, string> {
   const version = nameAtIndex(world.fleet, task.version) ?? '';
   const { name, region } = job;
@@ -146,7 +146,7 @@ function all(job: Job, start: number, end: number): Task[] {
   const found: Task[] = [];
   for (let index = 0; index < job.past.slot.length; index += 1) {
     const task = pastTask(job, index);
-    // A failed start is reported at the next point of the grid, so after it ended.
+    // A failed start is reported at the next point of the grid, thus after its end.
     if (task.from <= end && (task.to > start || task.crashed)) found.push(task);
   }
   for (let slot = 0; slot < job.size; slot += 1)

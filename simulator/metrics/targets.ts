@@ -3,36 +3,36 @@ import type { TwineFleet } from '../twine/fleet';
 import { hasTask, identifierOf, pastOf, RUNNING, UPDATING, type Job } from '../twine/job';
 import { isMachineUp } from '../twine/tasks';
 
-/** The tasks of a job by identifier, as health checks want them (moving targets). */
+/** The tasks of a job by identifier, in the groups that health checks need (moving targets). */
 export interface TargetTasks {
   readonly fresh: string[];
-  /** How many the updates touched, also those that are down or being updated. */
+  /** The number of tasks that the updates touched, including those that are down or being updated. */
   readonly updated: number;
   readonly control: string[];
   readonly before: string[];
 }
 
 export interface TargetRequest {
-  /** With none given, `fresh` is all tasks. */
+  /** If none is given, `fresh` is all tasks. */
   readonly updatedBy: readonly string[];
   /** Update ids whose tasks belong to no group: running canaries. */
   readonly exclude: readonly string[];
-  /** ms: the stretch before the deploy that may be compared with. */
+  /** ms: the period before the deploy that a check may compare with. */
   readonly baseline: { readonly start: number; readonly end: number };
   readonly now: number;
   /** ms between two points of a series. */
   readonly stepMs: number;
 }
 
-/** The side that is compared with needs no more tasks than this to be known well. */
+/** The reference side of a comparison is known well enough from this many tasks. */
 const MAX_REFERENCE = 2000;
 
 /**
- * - `fresh`: the tasks that these updates started, or that were started since in a slot that they touched (version and
- *   update id stay with the slot through moves and restarts); one identifier a slot. A task that is down counts, so that
- *   its silence is noticed; one whose machine is down or that is still being updated does not.
- * - `control`: the other tasks of the job that run.
- * - `before`: what the slots of `fresh` ran during the baseline.
+ * - `fresh`: the tasks that these updates started, or that started later in a slot that they touched (version and
+ *   update id stay with the slot through moves and restarts); one identifier per slot. A task that is down counts, so
+ *   that its silence is noticed. A task on a machine that is down, or one that is still being updated, does not.
+ * - `control`: the other running tasks of the job.
+ * - `before`: the tasks that ran in the slots of `fresh` during the baseline.
  */
 export function resolveTargets(fleet: TwineFleet, job: Job, request: TargetRequest): TargetTasks {
   const updates = indicesOf(fleet, request.updatedBy);
@@ -58,8 +58,8 @@ export function resolveTargets(fleet: TwineFleet, job: Job, request: TargetReque
 }
 
 /**
- * The same as it was at an earlier time: whoever tries a check on a past deploy asks for that. Only what ran then is
- * known, not what was down.
+ * The same at an earlier time, for a check that is tried on a past deploy. Only the tasks that ran then are known, not
+ * those that were down.
  */
 export function resolvePastTargets(fleet: TwineFleet, job: Job, request: TargetRequest): TargetTasks {
   const updates = indicesOf(fleet, request.updatedBy);
@@ -76,13 +76,13 @@ export function resolvePastTargets(fleet: TwineFleet, job: Job, request: TargetR
   return { fresh, updated: fresh.length, control: sample(control), before: sample(before) };
 }
 
-/** Updates that the fleet does not know brought nothing; only when none is given everything is meant. */
+/** Updates that the fleet does not know changed nothing; `fresh` is all tasks only if no update is given. */
 const freshBy =
   ({ updatedBy }: TargetRequest, updates: ReadonlySet<number>) =>
   (update: number): boolean =>
     updatedBy.length === 0 || updates.has(update);
 
-/** What ran in a slot at a time, and which update had brought it. */
+/** The task that ran in a slot at a time, and the update that started it. */
 function ranAt(job: Job, slot: number, at: number): { update: number; start: number } | undefined {
   const { tasks, past } = job;
   if (tasks.state[slot] === RUNNING && (tasks.startedAt[slot] ?? 0) <= at)
@@ -93,7 +93,7 @@ function ranAt(job: Job, slot: number, at: number): { update: number; start: num
   return undefined;
 }
 
-/** The start whose task stands for a slot: the present one, or while that has reported nothing yet the one before it. */
+/** The start whose task represents a slot: the present one or, until it has reported something, the one before. */
 function freshStart(
   job: Job,
   slot: number,
@@ -108,7 +108,7 @@ function freshStart(
   return latest !== undefined && isFresh(past.update[latest] ?? 0) ? past.start[latest] : present;
 }
 
-/** What ran in a slot during the baseline and was not started by the updates. */
+/** The tasks that ran in a slot during the baseline and were not started by the updates. */
 function earlierTasks(job: Job, slot: number, { baseline }: TargetRequest, updates: ReadonlySet<number>): string[] {
   const { past, tasks } = job;
   const found: string[] = [];
@@ -126,7 +126,7 @@ function earlierTasks(job: Job, slot: number, { baseline }: TargetRequest, updat
   return found;
 }
 
-/** Evenly spread over the slots, the same ones each time. */
+/** An even sample over the slots, the same each time. */
 function sample(identifiers: readonly string[]): string[] {
   if (identifiers.length <= MAX_REFERENCE) return [...identifiers];
   const stride = identifiers.length / MAX_REFERENCE;

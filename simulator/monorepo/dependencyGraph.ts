@@ -5,8 +5,8 @@ import type { Simulation } from '../simulation';
 import { dependentsIn } from './targets';
 
 /**
- * The build service's graph of the simulated monorepo. What depends on what is the same at each revision; revisions are in the order of the
- * number at their end, as `12` or `r12`.
+ * The build service's graph of the simulated monorepo. The dependencies are the same at each revision. Revisions are
+ * ordered by the number at their end, as in `12` or `r12`.
  */
 export const dependencyGraph = (simulation: Simulation): Hono =>
   serveDependencyGraph('builds', {
@@ -36,7 +36,7 @@ function requireRevision(revision: string): number {
   );
 }
 
-/** Undefined of what is not a revision. */
+/** Undefined if the text is not a revision. */
 function orderOf(revision: string): number | undefined {
   const digits = /\d{1,15}$/.exec(revision)?.[0];
   return digits === undefined ? undefined : Number(digits);

@@ -11,8 +11,8 @@ const target = z.string().regex(/^\/\/[^:\s]+(:[^:\s]+)?$/, { error: 'expected a
 const MAX_TARGETS = 1_000_000;
 
 /**
- * `POST /control/targets { target, deps }`: what a target is built from. `GET` lists them. `POST /control/monorepo { targets, seed }` puts
- * a drawn graph of so many in their place.
+ * `POST /control/targets { target, deps }` sets the dependencies of a target. `GET` lists them. `POST /control/monorepo
+ * { targets, seed }` replaces them with a random graph of that many targets.
  */
 export function addTargetRoutes(app: Hono, simulation: Simulation): void {
   app.post('/targets', async (c) => {
@@ -34,23 +34,23 @@ export function addTargetRoutes(app: Hono, simulation: Simulation): void {
   });
 }
 
-/** Until the targets change. */
+/** Valid until the targets change. */
 const walked = new WeakMap<ReadonlyMap<string, readonly string[]>, Dependents>();
 
-/** Who depends on whom by now. */
+/** The present dependents of each target. */
 export function dependentsIn(targets: ReadonlyMap<string, readonly string[]>): Dependents {
   const known = walked.get(targets) ?? dependentsOf(targets);
   walked.set(targets, known);
   return known;
 }
 
-/** Of ten targets, so many are libraries; the others are programs, on which nobody depends. */
+/** The share of targets that are libraries; the others are programs, on which no target depends. */
 const LIBRARIES = 0.6;
 const MOST_DEPENDENCIES = 5;
 
 /**
- * A repository in which few libraries are in nearly everything and most in little: each target depends on libraries that are older than
- * itself, the oldest by far the most often. `//lib/0:lib` is the oldest; programs are `//app/N:main`.
+ * A repository in which few libraries are in nearly everything and most are in little: each target depends on libraries
+ * older than itself, and by far most often on the oldest. `//lib/0:lib` is the oldest; programs are `//app/N:main`.
  */
 export function drawnMonorepo(count: number, seed: number): Map<string, readonly string[]> {
   const stream = openStream(seed, 'monorepo');
@@ -66,18 +66,18 @@ export function drawnMonorepo(count: number, seed: number): Map<string, readonly
   return targets;
 }
 
-/** By how much the oldest are preferred; at 1 they would not be. */
+/** How strongly the oldest are preferred; 1 means no preference. */
 const SKEW = 1.6;
 
 const libraryName = (n: number): string => `//lib/${n}:lib`;
 
-/** A target and everything that it is built from, each once, itself first. A circle of dependencies is gone through once. */
+/** A target and everything that it is built from, each once, itself first. A dependency cycle is walked once. */
 export function closureOf(targets: ReadonlyMap<string, readonly string[]>, root: string): string[] {
   const found = new Set([root]);
   for (const next of found) for (const dep of targets.get(next) ?? []) found.add(dep);
   return [...found];
 }
 
-/** `//kv:server_test` of `//kv:server`, `//kv/log:log_test` of `//kv/log`. */
+/** `//kv:server_test` for `//kv:server`, `//kv/log:log_test` for `//kv/log`. */
 export const testOfTarget = (name: string): string =>
   name.includes(':') ? `${name}_test` : `${name}:${name.split('/').at(-1) ?? ''}_test`;

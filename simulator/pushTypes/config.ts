@@ -10,7 +10,7 @@ import { SimulatedStore } from '../configerator/store';
 import type { Simulation } from '../simulation';
 import type { FleetJudge } from './judge';
 
-/** While something moves its services are stepped this often, in simulated ms, also if nobody asks. */
+/** While an update is under way its services are stepped this often, in simulated ms, even without a request. */
 const STEP_MS = 5_000;
 
 interface Served {
@@ -24,7 +24,7 @@ const MUTATING: ReadonlySet<string> = new Set(
   Object.entries(pushTypeProtocol).flatMap(([method, { mutates }]) => (mutates ? [method] : [])),
 );
 
-/** Knows the keys of calls that had an effect which is not in the ledger yet. */
+/** Knows the keys of calls whose effect is not in the ledger yet. */
 class KeyedMemory extends ConfigMemory {
   readonly performed = new Set<string>();
 
@@ -37,7 +37,7 @@ class KeyedMemory extends ConfigMemory {
   }
 }
 
-/** The push type `config` as it is, over the simulated tree: as many hosts as the world has, and nothing of git. */
+/** The real push type `config` over the simulated tree: as many hosts as the world has, and no git. */
 export class SimulatedConfig {
   private served: Served | undefined;
 
@@ -54,7 +54,7 @@ export class SimulatedConfig {
     return response;
   };
 
-  /** What changes nothing has no key. */
+  /** A call that changes nothing has no key. */
   private writeDown({ url, headers }: Request, { performed }: KeyedMemory): void {
     const [method = '', key] = [new URL(url).pathname.split('/').at(-1), headers.get('idempotency-key')];
     if (key === null || !MUTATING.has(method)) return;
@@ -62,13 +62,13 @@ export class SimulatedConfig {
     this.simulation.noteCall({ service: 'config', method, by }, performed.delete(key));
   }
 
-  /** Steps all services, for which the world stands still. */
+  /** Steps all services; the world stops meanwhile. */
   async step(): Promise<void> {
     const { configerator: it } = this.simulation;
     it.isStepDue = false;
     it.state.isStepping = false;
     const { fleet } = this.present();
-    // A store without a leader is asked again.
+    // Without a leader the step fails; the next one asks again.
     for (const name of fleet.services) await fleet.step(name).catch(() => undefined);
     this.stepLater();
   }
@@ -80,7 +80,7 @@ export class SimulatedConfig {
     it.world.after(STEP_MS, { kind: 'config-step' });
   }
 
-  /** A world that is replaced has another past. */
+  /** The state belongs to one world: a replacement has another past. */
   private present(): Served {
     const { simulation, judge } = this;
     if (this.served?.of === simulation.state) return this.served;
@@ -101,7 +101,7 @@ export class SimulatedConfig {
   }
 }
 
-/** Whether something is under way, or exposed. */
+/** Whether an update is under way, or a value is exposed. */
 const isMoving = ({ services, updates }: ConfigState): boolean =>
   Object.values(services).some(({ exposed, landing }) => landing !== undefined || Object.keys(exposed).length > 0) ||
   Object.values(updates).some(({ units }) => Object.values(units).some(({ state }) => state === 'active'));

@@ -6,15 +6,15 @@ import { metricWorld } from '../metrics/series';
 import { queryMetrics } from '../metrics/store';
 import type { Simulation } from '../simulation';
 
-/** What checks may call the fleet's own metric store; they need not. */
+/** Checks may call the fleet's own metric store by this name; they need not. */
 const STORE = 'metrics';
 
-/** Who judges the tasks of the fleet: the push type itself, or the Health Check Service where there is one. */
+/** The judge of the fleet's tasks: the push type itself, or the Health Check Service if there is one. */
 export type FleetJudge = (request: Omit<JudgeRequest, 'query' | 'deadlineMs'>, call: Call) => Promise<JudgeResponse>;
 
 export type FleetJudgeOptions = Omit<RemoteJudgeOptions, 'source'>;
 
-/** So long it waits for an answer of the store. */
+/** How long it waits for an answer of the store. */
 const STORE_DEADLINE_MS = 10_000;
 
 export function fleetJudge(

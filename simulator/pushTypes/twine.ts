@@ -22,7 +22,7 @@ const TWINE = 'twine';
 
 type MethodRequest<M extends keyof PushTypeProtocol> = RequestOf<PushTypeProtocol[M]>;
 
-/** The standard push type `twine`: units are jobs, `config: { jobs: [name, …] }` says which. */
+/** The standard push type `twine`: units are jobs, and `config: { jobs: [name, …] }` names them. */
 export function twinePushType(simulation: Simulation, judge: FleetJudge): Hono {
   return servePushType(TWINE, {
     validateConfig: (_, { context }) => ({
@@ -63,7 +63,7 @@ function fetchDeployUnits(simulation: Simulation, request: MethodRequest<'fetchD
   const names = configuredJobs(simulation.fleet, context.config);
   const jobs = names.flatMap((name) => simulation.fleet.jobs.get(name) ?? []);
   const problems = configProblems(simulation.fleet, context.config);
-  // Of jobs that are gone the others are not to suffer.
+  // A job that is gone must not fail the others.
   const first = problems.find(({ code }) => code !== undefined) ?? (jobs.length > 0 ? undefined : problems[0]);
   if (first) throw new ExtensionError(first.code ?? 'invalid-config', `${first.path}: ${first.message}`);
   const units = jobs.map((job) => ({
@@ -83,7 +83,7 @@ function needsPush(simulation: Simulation, target: Target, call: Call) {
   return { id: target.unit, size: jobSize(job), ...outdatedOf(simulation, wanted), budget: budgetOfJob(job) };
 }
 
-/** All targets are checked before the first is begun: an update is accepted as a whole or not at all. */
+/** Checks all targets before it begins the first: an update is accepted as a whole or not at all. */
 function executeUpdates(simulation: Simulation, request: MethodRequest<'executeUpdates'>, call: MutatingCall) {
   return simulation.once(TWINE, 'executeUpdates', request, call, () => {
     const { updateId: id, urgency, wholeUnit } = request;
@@ -111,7 +111,7 @@ function executeUpdates(simulation: Simulation, request: MethodRequest<'executeU
   });
 }
 
-/** Whoever lost a service to another deploy without knowing brings nothing new to it; what it did it may undo. */
+/** A caller that lost a service to another deploy without knowing it may not update there; it may undo its own updates. */
 function checkFence({ state }: Simulation, targets: readonly UpdateTarget[], urgency: string, call: Call): void {
   const { fence } = call.context;
   if (fence === undefined || urgency === 'revert') return;
@@ -122,7 +122,7 @@ function checkFence({ state }: Simulation, targets: readonly UpdateTarget[], urg
   }
 }
 
-/** An update that is not known has nothing to pause; cancelled before it arrives, it will never begin. */
+/** An unknown update cannot be paused; one cancelled before it arrives will never begin. */
 function commandOne(
   simulation: Simulation,
   verb: UpdateVerb,
@@ -132,7 +132,7 @@ function commandOne(
   return simulation.once(TWINE, `${verb}Updates`, request, call, () => {
     const { updates, cancelled } = simulation.fleet;
     const update = updates.get(request.updateId);
-    // What of it comes later does not begin either.
+    // Later parts of that update do not begin either.
     if (update && verb === 'cancel' && request.units === undefined) cancelled.add(request.updateId);
     if (update) return { answer: {}, effect: commandUpdate(simulation, update, verb, request.units) };
     if (verb !== 'cancel' || request.units !== undefined) return { answer: {}, effect: false };
@@ -148,7 +148,7 @@ function judgeRequest(simulation: Simulation, request: MethodRequest<'runHealthC
   const resolve = now < simulation.world.now - stepMs ? resolvePastTargets : resolveTargets;
   const targets = units.map((unit) => {
     const job = simulation.fleet.jobs.get(unit);
-    // One that has gone has no tasks to judge.
+    // A unit that is gone has no tasks to judge.
     if (job === undefined) return { id: unit, fresh: [], control: [], before: [] };
     return { id: unit, ...resolve(simulation.fleet, job, { updatedBy, exclude, baseline, now, stepMs }) };
   });
@@ -167,7 +167,7 @@ function findUpdate(simulation: Simulation, id: string): FleetUpdate {
   throw new ExtensionError('unknown-update', `updateId: no update ${id}`, { status: 404 });
 }
 
-/** A target as the scheduler takes it. Without an amount a whole-unit update means all tasks. */
+/** A target in the scheduler's form. Without an amount, a whole-unit update takes all tasks. */
 function toTarget(simulation: Simulation, target: Target, call: Call, field: string, all: boolean): UpdateTarget {
   const { unit, version, amount, updatedBy, exclude } = target;
   const job = findJob(simulation, unit, `${field}.unit`);

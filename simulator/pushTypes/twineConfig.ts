@@ -2,12 +2,12 @@ import type { TwineFleet } from '../twine/fleet';
 import type { Job } from '../twine/job';
 import { roomRefusal } from '../twine/swaps';
 
-/** The `config` of the push type `twine`: `{ jobs: [name, …] }`, jobs of one service, or `{ service }`: all that it has. */
+/** The `config` of the push type `twine`: `{ jobs: [name, …] }`, jobs of one service, or `{ service }`, all of its jobs. */
 
 export interface ConfigProblem {
   readonly path: string;
   readonly message: string;
-  /** What a call that the problem keeps from working is refused with. */
+  /** The code with which a call is refused that cannot work because of the problem. */
   readonly code?: 'container-too-small';
 }
 
@@ -24,14 +24,14 @@ export function configProblems(fleet: TwineFleet, config: Readonly<Record<string
   return [...extra, ...jobs.flatMap((job: unknown, index) => jobProblems(fleet, jobs, job, index))];
 }
 
-/** The jobs that a config means; none when it names none properly. */
+/** The jobs that a config names; none if the config is invalid. */
 export function configuredJobs({ jobs }: TwineFleet, config: Readonly<Record<string, unknown>>): string[] {
   const { jobs: names, service } = config;
   if (Array.isArray(names)) return names.filter((job) => typeof job === 'string');
   return [...jobs.values()].filter((job) => job.service === service).map(({ name }) => name);
 }
 
-/** Whether a config means a job; one that means none properly forbids none. */
+/** Whether a config includes a job; an invalid config excludes none. */
 export function isConfigured({ jobs, service }: Readonly<Record<string, unknown>>, job: Job): boolean {
   if (Array.isArray(jobs)) return jobs.length === 0 || jobs.includes(job.name);
   return service === undefined || service === job.service;

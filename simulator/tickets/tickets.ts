@@ -6,7 +6,7 @@ import type { Simulation } from '../simulation';
 
 const TRACKER = 'tickets';
 
-/** The tracker of the simulated world: `OPS-1`, `OPS-2`, … in the order in which they are opened. */
+/** The tracker of the simulated world: `OPS-1`, `OPS-2`, … in the order of opening. */
 export const ticketService = (simulation: Simulation): Hono =>
   serveTickets(TRACKER, {
     openTicket: (asked, by) =>

@@ -2,7 +2,7 @@ import { plural } from '../../domain/text';
 import type { Pace, Twine } from './fleet';
 import { budgetOfJob, type Job } from './job';
 
-/** Simulated ms after which a region that has used up its operations looks again. */
+/** Simulated ms after which a region that has used up its operations checks again. */
 const PACE_MS = 1000;
 
 /** Why no running task of the job may become unavailable now; null when one may. */
@@ -12,7 +12,7 @@ export function budgetRefusal(job: Job): string | null {
   return `waiting for the unavailability budget: ${plural(job.unavailable, 'task')} down, ${allowed} allowed`;
 }
 
-/** Why the region does no destructive operation now; null when it does. Who is refused is looked at again by itself. */
+/** Why the region does no destructive operation now; null if it may. A refused region is checked again automatically. */
 export function paceRefusal(twine: Twine, region: string): string | null {
   const pace = paceOf(twine, region);
   if (pace.left >= 1) return null;
@@ -21,12 +21,12 @@ export function paceRefusal(twine: Twine, region: string): string | null {
   return `waiting for the rate limit of region ${region}: ${twine.fleet.paceLimit.perMinute} destructive operations a minute`;
 }
 
-/** A destructive operation was done. */
+/** Counts one destructive operation. */
 export function spendPace(twine: Twine, region: string): void {
   paceOf(twine, region).left -= 1;
 }
 
-/** A region that was refused is looked at again. */
+/** Schedules the jobs of a region that was refused. */
 export function resumePace(twine: Twine, region: string): void {
   paceOf(twine, region).isWaiting = false;
 }

@@ -4,7 +4,7 @@ import { DOWN, hasTask, RUNNING, jobSize, UPDATING, updateOf, type Job } from '.
 import { activeUnits, wants } from './scheduler';
 import { crashed, isMachineUp } from './tasks';
 
-/** What a target asks of one job. */
+/** The part of a target that concerns one job. */
 export interface Wish {
   /** Index of the version. */
   readonly version: number;
@@ -15,10 +15,10 @@ export interface Wish {
 }
 
 /**
- * The tasks that an update must bring to the version. With an amount: tasks that are on the version already count toward
- * it, unless their start failed; of the others the lowest slots are taken, first those that no other deploy brought to something else. With `updatedBy`: all that these
- * updates touched last, or that inherited their version; with an amount as well no more of them, counting those on their way. Tasks
- * that are down come first, since they cost no budget.
+ * The tasks that an update must bring to the version. With an amount: tasks already on the version count toward it, unless their start failed; of the
+ * others the lowest slots are taken, first those that no other deploy brought to another version. With `updatedBy`: all tasks that these updates
+ * touched last, or that inherited their version; with an amount as well, no more than that, counting those on their way. Tasks that are down come
+ * first, since they cost no budget.
  */
 export function chooseSlots(fleet: TwineFleet, job: Job, wish: Wish, now: number): Int32Array {
   const outdated = (slot: number): boolean => wants(job, { version: wish.version, acceptedAt: now }, slot);
@@ -29,13 +29,13 @@ export function chooseSlots(fleet: TwineFleet, job: Job, wish: Wish, now: number
   return Int32Array.from(wish.updatedBy ? ordered.slice(0, atMost(fleet, job, wish, ordered.length)) : ordered);
 }
 
-/** How many of the tasks that it is to undo an update takes. */
+/** The most tasks that an update takes of those that it undoes. */
 function atMost(fleet: TwineFleet, job: Job, wish: Wish, count: number): number {
   const coming = arriving(fleet, job, wish).length;
   return Math.max(0, tasksOf(wish.amount ?? { all: true }, count + coming) - coming);
 }
 
-/** The tasks that are on their way to the version already. They do not count as done before they are up. */
+/** The tasks that are already on their way to the version. They do not count as done before they are up. */
 export function arriving(
   fleet: TwineFleet,
   job: Job,
@@ -51,12 +51,12 @@ export function arriving(
 }
 
 /**
- * These updates and, since a later try must find what an earlier one touched, every revert of any of them. So must a deploy that is
- * reverted find the tasks that a canary left on what the deploy had set.
+ * These updates and every revert of any of them, since a later try must find the tasks that an earlier one touched. For
+ * the same reason, a deploy that is reverted must find the tasks that a canary left on the deploy's version.
  */
 export function withReverts(fleet: TwineFleet, updatedBy: readonly string[]): string[] {
   const found = new Set(updatedBy);
-  // Both come later in the map than what they refer to, so one pass finds them all.
+  // Both appear later in the map than the updates they refer to, so one pass finds them all.
   for (const { id, updatedBy: undone, inherits } of fleet.updates.values())
     if ([...undone, ...inherits].some((update) => found.has(update))) found.add(id);
   return [...found];
@@ -94,7 +94,7 @@ function slotsLacking(fleet: TwineFleet, job: Job, wish: Wish, outdated: Outdate
   return [...failed, ...others, ...brought, ...lost].slice(0, missing);
 }
 
-/** What excluded updates touched or are about to touch: such tasks count for nothing, and are not taken. */
+/** Tasks that excluded updates touched or are about to touch: they do not count, and are not taken. */
 function reservedSlots(fleet: TwineFleet, job: Job, exclude: readonly string[]): (slot: number) => boolean {
   const ids = withReverts(fleet, exclude);
   const updates = indicesOf(fleet, ids);
@@ -104,8 +104,8 @@ function reservedSlots(fleet: TwineFleet, job: Job, exclude: readonly string[]):
 }
 
 /**
- * First what a revert gives up beside an old task that still runs, which costs nothing; then what is down, which may come back by itself
- * on its version; then what runs. Those in flight for another update come last, unless a revert cannot wait for them.
+ * First the tasks whose new task a revert gives up while the old one still runs, which costs nothing; then those that are down, which may come back
+ * by themselves on the target version; then those that run. Tasks in flight for another update come last, unless a revert cannot wait for them.
  */
 function inOrder(job: Job, slots: readonly number[], urgency: Wish['urgency']): number[] {
   const rank = (slot: number): number => {

@@ -1,17 +1,17 @@
 import type { TaskControlRequest, TaskOp } from '../../sdk/protocol/taskController';
 
-/** How a job's controller is reached, and how patient the scheduler is with it. */
+/** How the scheduler reaches a job's controller, and how long it waits for it. */
 export interface ControlSpec {
-  /** `external` for one at a url of its own, else one of the controllers that come with the world. */
+  /** `external` for one at its own url, else one of the controllers that come with the world. */
   readonly kind: string;
   readonly url: string | null;
-  /** Simulated ms after which an answer comes too late. */
+  /** Simulated ms after which an answer is too late. */
   readonly deadlineMs: number;
-  /** Simulated ms that lie between two calls at least. */
+  /** The least simulated ms between two calls. */
   readonly everyMs: number;
   /** Slot of the task that leads at first. */
   readonly leader: number;
-  /** What the kind wants to know besides. */
+  /** The other options of the kind. */
   readonly options: Readonly<Record<string, unknown>>;
 }
 
@@ -23,36 +23,36 @@ export interface OpApproval {
   readonly owner: string;
 }
 
-/** A call as it is sent. One that got no answer is sent again as it was, unless there is something else to say by then. */
+/** A call as it is sent. A call without an answer is sent again unchanged, unless there is news by then. */
 export interface ControllerCall {
   readonly request: TaskControlRequest;
-  /** What each operation in it is for, by its id. */
+  /** The operations in it, by id. */
   readonly asked: ReadonlyMap<string, OpApproval>;
   isUnderWay: boolean;
 }
 
-/** All that the scheduler remembers of its talk with a job's controller, as plain data. */
+/** The scheduler's whole memory of its exchange with a job's controller, as plain data. */
 export interface ControlState extends ControlSpec {
   sequence: number;
   call: ControllerCall | null;
-  /** Void as soon as the controller is asked again, or the scheduler is down. By operation. */
+  /** By operation. Void as soon as the controller is called again, or the scheduler is down. */
   approved: Map<string, OpApproval>;
-  /** Approved, never begun and void, or perhaps approved in an answer that was lost: reported as over, unless it is requested again. */
+  /** Operations approved but never begun and now void, or perhaps approved in a lost answer: reported as completed, unless requested again. */
   unused: TaskOp[];
   /** By slot. */
   readonly underWay: Map<number, TaskOp>;
-  /** Over, and not yet reported. */
+  /** Completed and not yet reported. */
   completed: TaskOp[];
-  /** When it was asked last, and when it will be asked next. */
+  /** The time of the last call, and of the next. */
   askedAt: number;
   dueAt: number | null;
-  /** Something changed while it was thinking. */
+  /** Something changed while a call was under way. */
   isStale: boolean;
-  /** What it knows of the state of the job's tasks, as of the last call that it answered. */
+  /** The controller's knowledge of the job's tasks, as of the last call that it answered. */
   told: Pick<TaskControlRequest, 'allUnhealthyTasks' | 'advanceNotices'>;
-  /** Why there was no answer the last time. */
+  /** Why the last call got no answer. */
   trouble: string | null;
-  /** Which part of the wanted tasks was requested last, where they are too many for one call. */
+  /** The part of the wanted tasks in the last request, if they are too many for one call. */
   page: number;
 }
 

@@ -13,10 +13,10 @@ import { schedulerDown } from './tasks';
 /** How the scheduler talks with a job's task controller (Twine §2.5). */
 type ControlAnswer = Omit<Extract<DueEvent, { kind: 'control-answered' }>, 'kind' | 'job'>;
 
-/** So many operations fit into the body of one call. */
+/** The most operations that fit into the body of one call. */
 const MAX_OPS = 2500;
 
-/** The job's controller is due: puts together what to ask it, if there is anything. The call itself is made outside. */
+/** The job's controller is due: prepares its request, if there is anything to ask. The call itself is made outside. */
 export function prepareCall(twine: Twine, job: Job, at: number): void {
   const { control } = job;
   if (!control || control.dueAt !== at) return;
@@ -53,7 +53,7 @@ export function prepareCall(twine: Twine, job: Job, at: number): void {
   twine.fleet.asking.add(job.name);
 }
 
-/** What came of a call: the operations that it approved or, with null, that there was no answer and why. */
+/** The result of a call: the approved operations or, with null, the reason why there was no answer. */
 export function onAnswer(twine: Twine, job: Job, { sequence, askedAt, ack, trouble }: ControlAnswer): void {
   const { control } = job;
   const call = control?.call;
@@ -80,7 +80,7 @@ export function onAnswer(twine: Twine, job: Job, { sequence, askedAt, ack, troub
   else askAgain(twine, job);
 }
 
-/** Reports to the controller as over: approved, not begun, and not wanted any more. */
+/** Reports operations to the controller as completed: approved, not begun, and no longer wanted. */
 function withdraw(control: ControlState, wanted: readonly OpApproval[]): void {
   voidApprovals(control);
   if (control.unused.length === 0) return;

@@ -16,7 +16,7 @@ export function setCount(log: CountLog, at: number, count: number): void {
   }
 }
 
-/** The count at a time; the earliest known one before that. */
+/** The count at a time; before the earliest entry, that entry's count. */
 export function countAt(log: CountLog, at: number): number {
   let [low, high] = [0, log.at.length];
   while (low < high) {

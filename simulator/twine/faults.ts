@@ -8,7 +8,7 @@ import { faultCovers, type FaultPlace, type FleetFault, type SchedulerFault } fr
 /** Simulated ms after which the tasks of a machine that stays down are moved to another. */
 const MOVE_AFTER_MS = 60_000;
 
-/** Takes a part of a region down, or its scheduler; `downMs` of simulated time later it returns, or when the fault is lifted. */
+/** Takes down a part of a region, or its scheduler. It returns after `downMs` of simulated time, or when the fault is lifted. */
 export function addFault(
   twine: Twine,
   place: (FaultPlace & { readonly id: string }) | SchedulerFault,
@@ -32,7 +32,7 @@ export function addFault(
   if (fault.kind === 'machine') world.after(MOVE_AFTER_MS, { kind: 'move-away', fault: fault.id });
 }
 
-/** What was down starts again, on the version of its slot; a scheduler that returns continues where it was, and asks controllers again. */
+/** Tasks that were down start again, on the version of their slot. A scheduler that returns continues where it was, and calls controllers again. */
 export function liftFault(twine: Twine, id: string): boolean {
   const fault = twine.fleet.faults.get(id);
   if (fault === undefined) return false;
@@ -47,7 +47,7 @@ export function liftFault(twine: Twine, id: string): boolean {
   return true;
 }
 
-/** The cluster manager gives up on a machine: its tasks start elsewhere in the region, with leave of their controllers. */
+/** The cluster manager gives up on a machine: its tasks start elsewhere in the region, with the approval of their controllers. */
 export function moveAway(twine: Twine, id: string): void {
   const fault = twine.fleet.faults.get(id);
   if (fault?.kind !== 'machine') return;

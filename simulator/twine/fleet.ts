@@ -4,7 +4,7 @@ import { freshControl } from './controlState';
 import { freshExtras, type Job } from './job';
 import { DEFAULT_LAYOUT, type FleetFault, type RegionLayout } from './topology';
 
-/** What one update does to one job. */
+/** The effect of one update on one job. */
 export interface UnitUpdate {
   readonly job: string;
   /** Index into the fleet's names. */
@@ -14,11 +14,11 @@ export interface UnitUpdate {
   readonly slots: Int32Array;
   /** How many of `slots` it has taken. */
   cursor: number;
-  /** Where the job has a controller: those of `slots` that it has not taken, since it takes them as they are approved. */
+  /** For a job with a controller: those of `slots` that it has not taken, since it takes them as they are approved. */
   readonly waiting: Set<number> | null;
-  /** How many more tasks the present batch may take, when only the region's rate limit held it up. */
+  /** How many more tasks the present batch may take, if only the region's rate limit delayed it. */
   left: number;
-  /** Slots in which a new task did not live, so that the old one runs on. */
+  /** Slots in which a new task failed its liveness check, so that the old one continues to run. */
   readonly rejected: Set<number>;
   /** Tasks stopped and not yet live. */
   inFlight: number;
@@ -30,20 +30,20 @@ export interface FleetUpdate {
   readonly id: string;
   readonly urgency: 'normal' | 'revert';
   readonly wholeUnit: boolean;
-  /** What it reverts. */
+  /** The updates that it reverts. */
   readonly updatedBy: readonly string[];
-  /** What set the versions of the jobs that its tasks went back to: undoing that undoes this. */
+  /** The updates that set the versions of the jobs to which its tasks returned: undoing those undoes this. */
   readonly inherits: readonly string[];
-  /** Whose tasks it leaves alone. */
+  /** The updates whose tasks it leaves alone. */
   readonly exclude: readonly string[];
   readonly units: Map<string, UnitUpdate>;
 }
 
-/** All that Twine remembers, as plain data. */
+/** The whole state of Twine, as plain data. */
 export interface TwineFleet {
   readonly jobs: Map<string, Job>;
   readonly updates: Map<string, FleetUpdate>;
-  /** Cancelled before they arrived: a late delivery must not begin them. */
+  /** Updates cancelled before they arrived: a late delivery must not begin them. */
   readonly cancelled: Set<string>;
   readonly faults: Map<string, FleetFault>;
   /** Versions and update ids; a task stores the index. 0 is none. */
@@ -51,18 +51,18 @@ export interface TwineFleet {
   readonly indices: Map<string, number>;
   /** The next machine to move to, in each region. */
   readonly spareMachine: Map<string, number>;
-  /** Of each region's scheduler. */
+  /** The pace of each region's scheduler. */
   readonly paces: Map<string, Pace>;
   paceLimit: PaceLimit;
-  /** Of the regions that are not laid out as usual. */
+  /** The layouts of regions that differ from the default. */
   readonly layouts: Map<string, RegionLayout>;
-  /** Where the requests of a job go, oldest first; of a world from before there was such a thing, nothing. */
+  /** The traffic shifts of each job, oldest first; absent in a world from before this field existed. */
   readonly traffic?: Map<string, readonly TrafficShift[]>;
   /** Jobs whose controllers are to be called now. */
   readonly asking: Set<string>;
 }
 
-/** What the parts of Twine work with. */
+/** The shared context of the parts of Twine. */
 export interface Twine {
   readonly world: World<DueEvent>;
   readonly fleet: TwineFleet;
@@ -86,7 +86,7 @@ export const freshFleet = (): TwineFleet => ({
   asking: new Set(),
 });
 
-/** A fleet that was written out, perhaps before it had all that it has now. */
+/** A saved fleet, with the fields added that did not exist when it was saved. */
 export function wholeFleet(saved: TwineFleet): TwineFleet {
   const jobs = [...saved.jobs].map(([name, job]) => {
     const control = job.control && { ...freshControl(job.control), ...job.control };
@@ -99,7 +99,7 @@ export function wholeFleet(saved: TwineFleet): TwineFleet {
   return { ...freshFleet(), ...saved, jobs: new Map(jobs), updates: new Map(updates) };
 }
 
-/** An update of a job that has begun nothing. */
+/** The progress of an update that has not begun on a job. */
 export const freshProgress = (): Pick<
   UnitUpdate,
   'cursor' | 'waiting' | 'left' | 'rejected' | 'inFlight' | 'state' | 'reason'
@@ -108,7 +108,7 @@ export const freshProgress = (): Pick<
 export const layoutOf = ({ layouts }: Pick<TwineFleet, 'layouts'>, region: string): RegionLayout =>
   layouts.get(region) ?? DEFAULT_LAYOUT;
 
-/** The index of a name, which is added when it is new. */
+/** The index of a name; a new name is added. */
 export function indexOf(fleet: TwineFleet, name: string): number {
   let index = fleet.indices.get(name);
   if (index === undefined) {
@@ -121,9 +121,8 @@ export function indexOf(fleet: TwineFleet, name: string): number {
 /** The name of an index; null for 0, none. */
 export const nameAtIndex = (fleet: TwineFleet, index: number): string | null => fleet.names[index] || null;
 
-/** `deploy/kvstore/12/deploy/1` of `deploy/kvstore/12/deploy/1/0/1`: whose update it is. */
+/** `deploy/kvstore/12/deploy/1` from `deploy/kvstore/12/deploy/1/0/1`: the deploy of an update. */
 export const deployOfUpdate = (updateId: string): string => updateId.split('/').slice(0, -2).join('/') || updateId;
-/** When a running task may be stopped on purpose: for an update, a move or an approved stop. */
 /** Tokens of a region: each destructive operation takes one. */
 export interface Pace {
   left: number;
@@ -135,7 +134,7 @@ export interface Pace {
 export interface PaceLimit {
   /** In a simulated minute. */
   readonly perMinute: number;
-  /** At once, after a quiet time. */
+  /** At once, after a quiet period. */
   readonly burst: number;
 }
 

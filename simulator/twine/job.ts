@@ -8,7 +8,7 @@ export const RUNNING = 0;
 export const UPDATING = 1;
 export const DOWN = 2;
 export const MOVING = 3;
-/** A hole: this task has left the job, and later ones have not yet. */
+/** A hole: this task has left the job, and tasks with higher slots have not yet. */
 export const GONE = 4;
 export const STATE_NAMES: readonly TaskStateName[] = ['running', 'updating', 'down', 'moving'];
 
@@ -19,14 +19,14 @@ export interface Timings {
   readonly startMs: number;
 }
 
-/** A job whose new tasks start beside the old ones and take over their connections. */
+/** For a job whose new tasks start next to the old ones and take over their connections. */
 export interface Hotswap {
   /** MB of memory: of one task, and of the container that must hold two of them. */
   readonly taskMb: number;
   readonly containerMb: number;
 }
 
-/** A task that starts beside the one that runs in its slot. */
+/** A task that starts next to the one that runs in its slot. */
 export interface Swap {
   readonly version: number;
   readonly update: number;
@@ -36,45 +36,45 @@ export interface Swap {
 export interface Autoscale {
   readonly min: number;
   readonly max: number;
-  /** CPU that running tasks are to have, 0 to 1. */
+  /** The target CPU of running tasks, 0 to 1. */
   readonly targetCpu: number;
   /** Simulated ms between two looks. */
   readonly everyMs: number;
-  /** How many tasks would bear the average load at their usual CPU. */
+  /** How many tasks would carry the average load at their usual CPU. */
   readonly nominal: number;
 }
 
-/** The job is to be smaller: its tasks from slot `to` on are to go, each when the controller says so. */
+/** The job is shrinking: its tasks from slot `to` on leave, each when the controller approves. */
 export interface Shrink {
   readonly id: string;
   readonly to: number;
 }
 
-/** Tasks that are to start anew on the version that they run. */
+/** Tasks to restart on the version that they run. */
 export interface Restart {
   readonly id: string;
-  /** When that was wanted, ms since the epoch: whatever started since has done so. */
+  /** The time of the request, ms since the epoch: a task that started since is done. */
   readonly at: number;
-  /** Those that have not been stopped. */
+  /** Those not stopped yet. */
   readonly slots: Set<number>;
-  /** Those that were and are not up again, with their epoch. */
+  /** Those stopped and not up again, with their epoch. */
   readonly away: Map<number, number>;
 }
 
-/** One entry a slot. Versions and update ids are indices into the fleet's names; 0 is none. */
+/** One entry per slot. Versions and update ids are indices into the fleet's names; 0 is none. */
 export interface Columns {
   readonly state: Uint8Array;
   readonly version: Int32Array;
   /** The update that touched the slot last, or whose version it inherited. */
   readonly update: Int32Array;
-  /** How often the slot was started: with job and slot, the identifier of the task that runs there. */
+  /** How often the slot was started: with job and slot it forms the identifier of the task that runs there. */
   readonly starts: Int32Array;
   readonly machine: Int32Array;
-  /** Rises whenever what is under way in the slot is void. */
+  /** Rises when the operation under way in the slot becomes void. */
   readonly epoch: Int32Array;
   /** Starts that failed in a row. */
   readonly crashes: Int32Array;
-  /** When the present task started, and when the slot came to be. */
+  /** The start of the present task, and the creation of the slot. */
   readonly startedAt: Float64Array;
   readonly bornAt: Float64Array;
   /** Index + 1 of the slot's latest entry in `past`; 0 for none. */
@@ -90,11 +90,11 @@ export interface PastTasks {
   readonly from: number[];
   readonly to: number[];
   readonly crashed: boolean[];
-  /** Index + 1 of the entry before it of the same slot. */
+  /** Index + 1 of the previous entry of the same slot. */
   readonly previous: number[];
 }
 
-/** A job of tasks: plain data, so that a world can be written out. */
+/** A job of tasks: plain data, so that a world can be saved. */
 export interface Job {
   readonly name: string;
   readonly service: string;
@@ -109,23 +109,23 @@ export interface Job {
   readonly autoscale: Autoscale | null;
   /** By slot. */
   readonly swaps: Map<number, Swap>;
-  /** When each version will have been fetched on all machines, ms since the epoch. */
+  /** The time by which each version is fetched on all machines, ms since the epoch. */
   readonly prefetched: Map<number, number>;
-  /** Slot of the task that leads, where there is a controller that may want to know; -1 while none runs. */
+  /** Slot of the leading task, for a controller that may ask for it; -1 while none runs. */
   leader: number;
   shrink: Shrink | null;
   restart: Restart | null;
-  /** How often somebody wanted it smaller or started anew. */
+  /** How often a shrink or a restart was requested. */
   errands: number;
-  /** Of slots; the job has as many tasks, but for the holes. */
+  /** The number of slots; the job has as many tasks, minus the holes. */
   size: number;
   holes: number;
-  /** Tasks that are not running, for whatever reason. */
+  /** Tasks that are not running, for any reason. */
   unavailable: number;
-  /** What tasks that are added start on, and the update that set it. */
+  /** The version on which added tasks start, and the update that set it. */
   version: number;
   update: number;
-  /** The updates that have not ended: several only where they keep off each other's tasks. */
+  /** The updates that have not ended: several only if they do not touch each other's tasks. */
   active: readonly string[];
   tasks: Columns;
   readonly past: PastTasks;
@@ -145,8 +145,8 @@ export type JobSpec = Pick<
 };
 
 /**
- * A job whose tasks all run, and have done so since `sinceMs`: a world that is looked at for the first time has a past,
- * so that metrics of before a deploy exist.
+ * A job whose tasks have all run since `sinceMs`: a new world starts with a past, so there are metrics from before a
+ * deploy.
  */
 export function createJob(spec: JobSpec, sinceMs: number): Job {
   const tasks = columns(Math.max(1, spec.size));
@@ -176,7 +176,7 @@ export function createJob(spec: JobSpec, sinceMs: number): Job {
   };
 }
 
-/** What a job is without further ado: no controller, no hotswap, no autoscaling. */
+/** The defaults of a job: no controller, no hotswap, no autoscaling. */
 export const freshExtras = (): Pick<
   Job,
   'control' | 'hotswap' | 'autoscale' | 'swaps' | 'prefetched' | 'leader' | 'shrink' | 'restart' | 'errands' | 'holes'
@@ -205,18 +205,18 @@ export function ensureCapacity(job: Job, size: number): void {
   job.tasks = larger;
 }
 
-/** The version that a slot runs, or will as soon as the task beside it has taken over. */
+/** The version that a slot runs, or will run as soon as the task next to it has taken over. */
 export const slotVersion = (job: Job, slot: number): number =>
   job.swaps.get(slot)?.version ?? job.tasks.version[slot] ?? 0;
 
 /** The update that touched a slot last. */
 export const updateOf = (job: Job, slot: number): number => job.swaps.get(slot)?.update ?? job.tasks.update[slot] ?? 0;
 
-/** Simulated ms until a new task of a version can start: nothing when it was fetched ahead. */
+/** Simulated ms until a new task of a version can start: 0 if it was prefetched. */
 export const fetchMsOf = (job: Job, version: number, now: number): number =>
   (job.prefetched.get(version) ?? Infinity) <= now ? 0 : job.timings.fetchMs;
 
-/** How many tasks may be unavailable: percent rounds down, at least one. */
+/** How many tasks may be unavailable: percentages round down, to at least one. */
 export const budgetOfJob = (job: Pick<Job, 'budget' | 'size' | 'holes'>): number =>
   'percent' in job.budget
     ? Math.max(1, Math.floor((job.budget.percent * jobSize(job)) / 100))
@@ -228,7 +228,7 @@ export const nSmallOf = (job: Job): number => Math.max(1, tasksOf(job.nSmall, jo
 /** `kvstore-x/3/17`: slot 3, its seventeenth start. New on every start. */
 export const identifierOf = (job: string, slot: number, start: number): string => `${job}/${slot}/${start}`;
 
-/** The slot and start that an identifier names; undefined when it is not one of this job. */
+/** The slot and start that an identifier names; undefined if it does not belong to this job. */
 export function parseIdentifier(job: string, identifier: string): { slot: number; start: number } | undefined {
   if (!identifier.startsWith(`${job}/`)) return undefined;
   const [slot = NaN, start = NaN, ...rest] = identifier

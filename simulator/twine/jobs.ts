@@ -16,7 +16,7 @@ import {
 import { activeUnits, endUnit, schedule } from './scheduler';
 import { addSlot, noteSize, removeSlot } from './tasks';
 
-/** How long, in simulated ms, the tasks of a new job have been running already. */
+/** How long, in simulated ms, the tasks of a new job have already been running. */
 const PAST_MS = 86_400_000;
 
 export interface JobView {
@@ -32,11 +32,11 @@ export interface JobView {
   readonly updating: number;
   readonly down: number;
   readonly moving: number;
-  /** With hotswap: running tasks beside which the next one starts. */
+  /** With hotswap: running tasks next to which a new one starts. */
   readonly swapping?: number;
-  /** How many tasks will be left when the controller has let the others go. */
+  /** The number of tasks once the controller has let the others leave. */
   readonly shrinkingTo?: number;
-  /** Tasks that are to start anew and have not yet. */
+  /** Tasks that are to restart and have not yet. */
   readonly restarting?: number;
 }
 
@@ -50,7 +50,7 @@ export function addJob(twine: Twine, spec: Omit<JobSpec, 'version'> & { readonly
   return job;
 }
 
-/** Adds tasks at the end, on the job's version, or removes the last ones: where there is a controller, when it says so. */
+/** Adds tasks at the end, on the job's version, or removes the last ones; with a controller, when it approves. */
 export function resizeJob(twine: Twine, job: Job, size: number): void {
   if (job.shrink?.to === size) return;
   job.shrink = null;
@@ -64,7 +64,7 @@ export function resizeJob(twine: Twine, job: Job, size: number): void {
   schedule(twine, job);
 }
 
-/** Takes a job out of the fleet, with its tasks and whatever was about to happen to it. */
+/** Takes a job out of the fleet, with its tasks and its pending events. */
 export function removeJob(twine: Twine, job: Job): void {
   while (job.size > 0) removeSlot(twine, job, job.size - 1);
   noteSize(twine, job);
@@ -72,7 +72,7 @@ export function removeJob(twine: Twine, job: Job): void {
   twine.fleet.jobs.delete(job.name);
 }
 
-/** Has running tasks start anew on the version that they run, N_small at a time and as the budget and the controller allow. */
+/** Restarts running tasks on the version that they run, N_small at a time and as the budget and the controller allow. */
 export function restartTasks(twine: Twine, job: Job, slots: readonly number[]): void {
   const { slots: left, away } = job.restart ?? { slots: [], away: new Map<number, number>() };
   job.errands += 1;

@@ -6,13 +6,13 @@ import { schedule } from './scheduler';
 import { leaveState } from './tasks';
 import { faultCovers, machineName, type FaultPlace, type Maintenance } from './topology';
 
-/** Simulated ms between two looks whether the machines are free. */
+/** Simulated ms between two checks whether the machines are free. */
 const MACHINE_CHECK_MS = 5000;
 
 export interface MaintenanceSpec {
   readonly id: string;
   readonly machines: readonly FaultPlace[];
-  /** Simulated ms from now until the work may begin, and until it can wait no longer for tasks to leave. */
+  /** Simulated ms from now until the work may begin, and until it can no longer wait for tasks to leave. */
   readonly startMs: number;
   readonly deadlineMs: number;
   readonly durationMs: number;
@@ -20,8 +20,8 @@ export interface MaintenanceSpec {
 
 /**
  * Announces work on machines. Until the deadline their tasks are moved away, stopped or left running, as the job's
- * controller approves; without a controller they are moved, as the budget allows. What still runs there at the deadline is
- * stopped. The work begins when the machines are free, but not before its start.
+ * controller approves; without a controller they are moved, as the budget allows. Tasks that still run there at the
+ * deadline are stopped. The work begins when the machines are free, but not before its start.
  */
 export function announceMaintenance(
   twine: Twine,
@@ -47,7 +47,7 @@ export function announceMaintenance(
   world.at(Math.min(fault.start, fault.deadline), { kind: 'maintenance-due', fault: id });
 }
 
-/** The work begins if it may; else it is looked at again. */
+/** Begins the work if possible; else checks again later. */
 export function onMaintenanceDue(twine: Twine, id: string): void {
   const { world, fleet } = twine;
   const fault = fleet.faults.get(id);
@@ -60,7 +60,7 @@ export function onMaintenanceDue(twine: Twine, id: string): void {
   } else world.at(nextLook(twine, fault), { kind: 'maintenance-due', fault: id });
 }
 
-/** The coming work that a job's controller learns of: only on machines of its tasks. */
+/** The announced work that a job's controller learns of: only on machines of its tasks. */
 export function noticesFor({ fleet, world }: Twine, job: Job): AdvanceNotice[] {
   return [...fleet.faults.values()].flatMap((fault) => {
     if (fault.kind !== 'maintenance' || fault.phase === 'working') return [];
@@ -74,7 +74,7 @@ export function noticesFor({ fleet, world }: Twine, job: Job): AdvanceNotice[] {
   });
 }
 
-/** Whatever the budget or a controller says; what is down does not come back before the work is over. */
+/** Ignores the budget and the controllers; tasks that are down do not return before the work is over. */
 function stopMachineTasks(twine: Twine, fault: Maintenance): void {
   for (const job of twine.fleet.jobs.values()) {
     for (const slot of slotsOn(fault, job)) {

@@ -10,8 +10,8 @@ import { leaveState, isMachineUp, startAfter } from './tasks';
 import { faultCovers, type FleetFault } from './topology';
 
 /**
- * Moves tasks away from machines that stay down or will be worked on: by itself as far as the budget goes or, where the
- * job has a controller, as it approved. A task that is down already costs no budget.
+ * Moves tasks away from machines that stay down or await maintenance: as far as the budget allows or, if the job has a
+ * controller, as the controller approved. A task that is down already costs no budget.
  */
 export function relieve(twine: Twine, job: Job): void {
   if (job.control) return doApproved(twine, job);
@@ -23,7 +23,7 @@ export function relieve(twine: Twine, job: Job): void {
   }
 }
 
-/** What a controller is asked for because of faults: a move, and ahead of maintenance also a mere stop. */
+/** The approvals that faults need from a controller: a move and, before maintenance, also a stop. */
 export function wantedByFaults(twine: Twine, job: Job): OpApproval[] {
   return [...twine.fleet.faults.values()].flatMap((fault) =>
     (slotsToLeave(fault, job) ?? []).flatMap((slot) => {
@@ -46,7 +46,7 @@ function doApproved(twine: Twine, job: Job): void {
   }
 }
 
-/** False when it must wait. */
+/** Returns false if the move must wait. */
 function move(twine: Twine, job: Job, slot: number, approval?: OpApproval): boolean {
   if (!mayLeave(twine, job, slot)) return false;
   const before = job.tasks.state[slot] === RUNNING;
@@ -58,7 +58,7 @@ function move(twine: Twine, job: Job, slot: number, approval?: OpApproval): bool
   return true;
 }
 
-/** It stays where it is, and starts again when the work is over. */
+/** The task stays in its place, and starts again when the work is over. */
 function stopTask(twine: Twine, job: Job, slot: number, approval: OpApproval): void {
   if (job.tasks.state[slot] !== RUNNING || !mayLeave(twine, job, slot)) return;
   leaveState(twine, job, slot, DOWN, 'stop');
@@ -73,7 +73,7 @@ function mayLeave(twine: Twine, job: Job, slot: number): boolean {
   return true;
 }
 
-/** The tasks that a fault wants elsewhere. */
+/** The tasks that a fault moves elsewhere. */
 function slotsToLeave(fault: FleetFault, job: Job): number[] | undefined {
   if (fault.kind === 'maintenance') return fault.phase === 'noticed' ? fault.slots.get(job.name) : undefined;
   return 'moves' in fault ? fault.moves?.get(job.name) : undefined;
@@ -82,7 +82,7 @@ function slotsToLeave(fault: FleetFault, job: Job): number[] | undefined {
 const isThere = (fault: FleetFault, job: Job, slot: number): boolean =>
   hasTask(job, slot) && faultCovers(fault, job.region, job.tasks.machine[slot] ?? 0);
 
-/** What is on its way already is let finish. */
+/** A task that is already on its way finishes first. */
 const isMovable = (job: Job, slot: number): boolean =>
   job.tasks.state[slot] === RUNNING || job.tasks.state[slot] === DOWN;
 

@@ -7,15 +7,15 @@ import { DOWN, hasTask, nSmallOf, RUNNING, jobSize, type Job, type Restart, type
 import { leaveState, noteSize, removeSlot, startAfter } from './tasks';
 import { faultCovers } from './topology';
 
-/** What somebody wants of running tasks besides updates and repairs: that they leave the job, or start anew. */
+/** Requests for running tasks other than updates and repairs: to leave the job, or to restart. */
 
-/** Continues with both as far as it may. A controller is asked about each task that runs; one that is down needs nobody's leave. */
+/** Continues both as far as possible. Each running task needs the controller's approval; one that is down needs none. */
 export function resizeAndRestart(twine: Twine, job: Job): void {
   if (job.shrink !== null) shrinkOn(twine, job, job.shrink);
   if (job.restart !== null) restartOn(twine, job, job.restart);
 }
 
-/** What a controller is asked for because of them. */
+/** The approvals that these requests need from a controller. */
 export function wantedByResizeAndRestart(twine: Twine, job: Job): OpApproval[] {
   const { shrink, restart } = job;
   const leaving = shrink === null ? [] : surplusSlots(job, shrink).filter((slot) => isUndisturbed(job, slot));
@@ -31,7 +31,7 @@ export function wantedByResizeAndRestart(twine: Twine, job: Job): OpApproval[] {
 /** Whether a task is to leave its job. */
 export const isLeaving = ({ shrink }: Job, slot: number): boolean => shrink !== null && slot >= shrink.to;
 
-/** A task that did not come up: if it was started anew on purpose no other is. */
+/** A task did not come up: if it was restarted on purpose, no other is. */
 export function failRestart(job: Job, slot: number, epoch: number): void {
   if (job.restart?.away.get(slot) === epoch) job.restart = null;
 }
@@ -79,18 +79,18 @@ function surplusSlots(job: Job, { to }: Shrink): number[] {
   return slots;
 }
 
-/** Down, and not only to start anew; an update or a move is let finish. */
+/** Down for another reason than the restart; an update or a move finishes first. */
 const isLost = ({ tasks, restart }: Job, slot: number): boolean =>
   tasks.state[slot] === DOWN && restart?.away.get(slot) !== tasks.epoch[slot];
 
-/** Runs, and no task starts beside it: such a one is let finish. */
+/** Runs, and no task starts next to it: such a swap finishes first. */
 const isUndisturbed = (job: Job, slot: number): boolean => job.tasks.state[slot] === RUNNING && !job.swaps.has(slot);
 
-/** What is down, or is being updated, starts anew by itself. */
+/** A task that is down or being updated starts again by itself. */
 const lacksRestart = (job: Job, { at }: Restart, slot: number): boolean =>
   hasTask(job, slot) && job.tasks.state[slot] === RUNNING && (job.tasks.startedAt[slot] ?? 0) < at;
 
-/** Not where it could not start again, because work on the machine is announced. */
+/** False if the task could not start again, because work on its machine is announced. */
 const canRestart = (twine: Twine, job: Job, restart: Restart, slot: number): boolean =>
   lacksRestart(job, restart, slot) &&
   isUndisturbed(job, slot) &&

@@ -10,9 +10,9 @@ import { beginSwap } from './swaps';
 import { crashed, finishStart, leaveState, isMachineUp, regionDown, schedulerDown, startAfter } from './tasks';
 
 /**
- * One step of a region's scheduler for one job: moves away what must leave its machine, removes and restarts what is to be and, when the batch before is over,
- * takes the next tasks of the active update, at most N_small and never more than the unavailability budget leaves. What is
- * down already costs no budget. Called whenever something changed; does nothing when nothing can be done.
+ * One step of a region's scheduler for one job. It moves tasks that must leave their machine, and removes and restarts tasks as requested. When the
+ * previous batch is over, it takes the next tasks of the active update: at most N_small, and never more than the unavailability budget leaves. Tasks
+ * that are down already cost no budget. It is called whenever something changed, and does nothing if nothing can be done.
  */
 export function schedule(twine: Twine, job: Job): void {
   const isDown = schedulerDown(twine, job.region);
@@ -36,7 +36,7 @@ function advance(twine: Twine, job: Job, id: string, unit: UnitUpdate): void {
     const refusal = takeTask(twine, job, id, unit, unit.slots[unit.cursor] ?? 0);
     if (refusal !== null) {
       unit.reason = refusal.reason;
-      // A batch that the budget cuts short is a smaller batch; one that is merely slowed down continues.
+      // A batch cut short by the budget is a smaller batch; one that is only slowed down continues.
       if (refusal.by === 'budget') unit.left = 0;
       break;
     }
@@ -45,7 +45,7 @@ function advance(twine: Twine, job: Job, id: string, unit: UnitUpdate): void {
   if (unit.inFlight === 0 && unit.cursor >= unit.slots.length) endUnit(twine, job, id, unit, 'done', null);
 }
 
-/** Tasks go as they are approved, in whatever order, at most N_small at a time. */
+/** Takes tasks as they are approved, in any order, at most N_small at a time. */
 function advanceControlled(twine: Twine, job: Job, id: string, unit: UnitUpdate): void {
   const { control } = job;
   const waiting = unit.waiting ?? new Set();
@@ -54,7 +54,7 @@ function advanceControlled(twine: Twine, job: Job, id: string, unit: UnitUpdate)
   for (const approval of control?.approved.values() ?? []) {
     if (approval.owner !== id || !waiting.has(approval.slot)) continue;
     if (unit.inFlight >= limit) break;
-    // What has changed its mind since it was asked for is over at once; the task may be gone.
+    // An approval that is no longer wanted is dropped at once; its task may be gone.
     if (!wants(job, unit, approval.slot)) dropOp(job, approval);
     else {
       const refusal = takeTask(twine, job, id, unit, approval.slot);
@@ -71,7 +71,7 @@ function advanceControlled(twine: Twine, job: Job, id: string, unit: UnitUpdate)
   } else if (unit.inFlight === 0) endUnit(twine, job, id, unit, 'done', null);
 }
 
-/** Takes what nobody has to approve: tasks that are down already, and those that want nothing any more. */
+/** Takes the tasks that need no approval: those that are down, and those that already have what the update brings. */
 export function takeFree(twine: Twine, job: Job, id: string, unit: UnitUpdate): void {
   if (unit.state !== 'active' || !unit.waiting) return;
   const isUrgent = twine.fleet.updates.get(id)?.urgency === 'revert';
@@ -113,7 +113,7 @@ export function onTaskStarted(twine: Twine, job: Job, slot: number, epoch: numbe
   schedule(twine, job);
 }
 
-/** The updates of a job that have not ended, in the order in which they came. */
+/** The updates of a job that have not ended, in the order of their arrival. */
 export function activeUnits({ fleet }: Pick<Twine, 'fleet'>, job: Job): (readonly [id: string, unit: UnitUpdate])[] {
   return job.active.flatMap((id) => {
     const unit = fleet.updates.get(id)?.units.get(job.name);
@@ -136,16 +136,16 @@ export function endUnit(
   twine.notify({ kind: 'update-ended', job: job.name, update: id, how });
 }
 
-/** Whether a slot still wants what an update brings. */
+/** Whether a slot still lacks the result of an update. */
 export function wants(job: Job, unit: Pick<UnitUpdate, 'version' | 'acceptedAt'>, slot: number): boolean {
   const { tasks } = job;
   if (!hasTask(job, slot) || (tasks.bornAt[slot] ?? 0) > unit.acceptedAt) return false;
-  // A task that starts beside the old one is not there yet.
+  // A task that starts next to the old one is not up yet.
   const runs = tasks.version[slot] === unit.version && slotVersion(job, slot) === unit.version;
   return !runs || crashed(job, slot);
 }
 
-/** Takes a task; when it must wait, answers for what. */
+/** Takes a task; if it must wait, returns the reason. */
 function takeTask(
   twine: Twine,
   job: Job,
@@ -170,7 +170,7 @@ function takeTask(
     unit.left -= 1;
     return null;
   }
-  // A task out of reach only gets its version set: it starts on it when its machine returns.
+  // A task on an unreachable machine only gets its version set: it starts on it when its machine returns.
   leaveState(twine, job, slot, up ? UPDATING : (tasks.state[slot] ?? 0), 'update', update);
   tasks.version[slot] = unit.version;
   tasks.update[slot] = update;

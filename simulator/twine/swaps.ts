@@ -4,9 +4,9 @@ import { fetchMsOf, type Job, type Swap } from './job';
 import { releaseFlight, startAfter } from './tasks';
 
 /**
- * A new task starts beside the one that runs in a slot, or one that starts already is taken over from the update before;
- * nothing becomes unavailable meanwhile. False when nothing has to start, because the slot runs that version and only what
- * was starting beside it is given up.
+ * A new task starts next to the one that runs in a slot, or this update takes over a task that the previous update was
+ * starting; nothing becomes unavailable meanwhile. Returns false if nothing has to start, because the slot already runs
+ * that version and only the task that was starting is dropped.
  */
 export function beginSwap(twine: Twine, job: Job, slot: number, swap: Swap): boolean {
   const { tasks } = job;
@@ -27,13 +27,13 @@ export function beginSwap(twine: Twine, job: Job, slot: number, swap: Swap): boo
   return starts;
 }
 
-/** Why a job's tasks cannot be updated at all; null when they can. */
+/** Why a job's tasks cannot be updated at all; null if they can. */
 export function roomRefusal({ name, hotswap }: Job): string | null {
   if (hotswap === null || hotswap.containerMb >= 2 * hotswap.taskMb) return null;
   return `hotswap needs room for two tasks of ${hotswap.taskMb} MB, but a container of ${name} has ${hotswap.containerMb} MB`;
 }
 
-/** Has a version fetched on all machines of a job, so that its tasks start sooner. True when that was news. */
+/** Fetches a version on all machines of a job, so that its tasks start sooner. Returns true if it was not fetched already. */
 export function prefetchVersion(twine: Twine, job: Job, version: number): boolean {
   if (job.prefetched.has(version)) return false;
   job.prefetched.set(version, twine.world.now + twine.world.scaled(job.timings.fetchMs));

@@ -6,14 +6,14 @@ import { DOWN, hasTask, GONE, RUNNING, jobSize, STATE_NAMES, UPDATING, updateOf,
 import { spareMachine } from './machines';
 import { faultCovers } from './topology';
 
-/** What can happen to one task. Everything that changes a task goes through here, so that counts stay true. */
+/** Everything that can happen to one task. Every change to a task is made here, so that the counts stay true. */
 
 const FIRST_RETRY_MS = 10_000;
 const LONGEST_RETRY_MS = 300_000;
-/** Durations vary by this share of their mean, evenly. */
+/** Durations vary uniformly by this share of their mean. */
 const SPREAD = 0.2;
 
-/** Whether the machine of a slot is up; one on which work is announced is up for what runs there, and starts nothing. */
+/** Whether the machine of a slot is up. A machine with announced work is up for its running tasks, and starts none. */
 export function isMachineUp(twine: Pick<Twine, 'fleet'>, job: Job, slot: number): boolean {
   const machine = job.tasks.machine[slot] ?? 0;
   for (const fault of twine.fleet.faults.values()) {
@@ -23,20 +23,20 @@ export function isMachineUp(twine: Pick<Twine, 'fleet'>, job: Job, slot: number)
   return true;
 }
 
-/** A task whose start failed and that will be tried again. */
+/** A task whose start failed and will be retried. */
 export const crashed = (job: Job, slot: number): boolean =>
   job.tasks.state[slot] === DOWN && (job.tasks.crashes[slot] ?? 0) > 0;
 
 export const regionDown = (twine: Twine, region: string): boolean =>
   [...twine.fleet.faults.values()].some((fault) => fault.kind === 'region' && fault.region === region);
 
-/** Whether nobody decides anything in a region; tasks continue without. */
+/** Whether a region's scheduler is down; running tasks continue without it. */
 export const schedulerDown = (twine: Twine, region: string): boolean =>
   [...twine.fleet.faults.values()].some(
     ({ kind, ...fault }) => (kind === 'region' || kind === 'scheduler') && 'region' in fault && fault.region === region,
   );
 
-/** Ends what runs or is under way in a slot and puts it into another state. */
+/** Ends the run or the operation in a slot and puts the slot into another state. */
 export function leaveState(twine: Twine, job: Job, slot: number, to: number, why: TaskEvent['why'], update = 0): void {
   const { tasks } = job;
   const from = tasks.state[slot] ?? RUNNING;
@@ -61,7 +61,7 @@ export function leaveState(twine: Twine, job: Job, slot: number, to: number, why
   wakeControl(twine, job);
 }
 
-/** Something that will start the slot's task after about `meanMs`, unless the slot is disturbed before. */
+/** Schedules the start of the slot's task after about `meanMs`; a disturbance of the slot cancels it. */
 export function startAfter(twine: Twine, job: Job, slot: number, meanMs: number): void {
   const factor = 1 - SPREAD + 2 * SPREAD * twine.world.random(`durations/${job.name}`);
   const epoch = job.tasks.epoch[slot] ?? 0;
@@ -69,8 +69,8 @@ export function startAfter(twine: Twine, job: Job, slot: number, meanMs: number)
 }
 
 /**
- * The slot's task comes up under a new identifier and is checked for liveness. Returns the update that was waiting for
- * it, if one was, and whether it lives; undefined when the slot was disturbed since.
+ * The slot's task comes up under a new identifier and is checked for liveness. Returns the update that waited for it,
+ * if any, and whether it is live; undefined if the slot was disturbed meanwhile.
  */
 export function finishStart(
   twine: Twine,
@@ -117,7 +117,7 @@ export function addSlot(twine: Twine, job: Job, slot: number): void {
   if (isMachineUp(twine, job, slot)) startAfter(twine, job, slot, job.timings.fetchMs + job.timings.startMs);
 }
 
-/** Removes a task. Where it is not the last it leaves a hole, which goes with the last ones. */
+/** Removes a task. If it is not the last it leaves a hole, which goes when the tasks behind it go. */
 export function removeSlot(twine: Twine, job: Job, slot: number): void {
   leaveState(twine, job, slot, GONE, 'resize');
   job.unavailable -= 1;
@@ -128,7 +128,7 @@ export function removeSlot(twine: Twine, job: Job, slot: number): void {
   }
 }
 
-/** To be called when tasks were added or removed. */
+/** Call this after adding or removing tasks. */
 export function noteSize(twine: Twine, job: Job): void {
   setCount(job.sizes, twine.world.now, jobSize(job));
   twine.notify({ kind: 'job-sized', job: job.name, size: jobSize(job), budget: job.budget });
@@ -139,7 +139,7 @@ const nameOfState = (state: number): TaskEvent['from'] => STATE_NAMES[state] ?? 
 const retryDelay = (crashes: number): number =>
   Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(crashes - 1, 10));
 
-/** The task beside the old one has come up: it takes over or, when it does not live, the old one runs on. */
+/** The task next to the old one has come up: it takes over or, if it fails its liveness check, the old one continues. */
 function finishSwap(twine: Twine, job: Job, slot: number): ReturnType<typeof finishStart> {
   const { tasks } = job;
   const { version, update } = job.swaps.get(slot) ?? { version: 0, update: 0 };
@@ -164,7 +164,7 @@ function finishSwap(twine: Twine, job: Job, slot: number): ReturnType<typeof fin
   return { unit, live };
 }
 
-/** A slot is disturbed while a task started beside the old one: whatever starts there next is the new one. */
+/** A slot is disturbed while a task started next to the old one: the next start in the slot is the new task. */
 function adoptSwap(twine: Twine, job: Job, slot: number): void {
   const swap = job.swaps.get(slot);
   if (swap === undefined) return;
@@ -174,7 +174,7 @@ function adoptSwap(twine: Twine, job: Job, slot: number): void {
   job.tasks.update[slot] = swap.update;
 }
 
-/** The update in whose flight a task was; it is no more. */
+/** Ends a task's flight, and returns the update that it belonged to. */
 export function releaseFlight(twine: Twine, job: Job, update: number): UnitUpdate | undefined {
   const owner = twine.fleet.updates.get(nameAtIndex(twine.fleet, update) ?? '');
   const unit = owner?.units.get(job.name);
@@ -200,7 +200,7 @@ function countRunning({ world }: Twine, job: Job, version: number, step: number)
   setCount(log, world.now, currentCount(log) + step);
 }
 
-/** When the leader stops, the next task that runs leads. */
+/** When the leader stops, the next running task leads. */
 function lead(job: Job, changed: number): void {
   const { tasks, size } = job;
   if (job.leader === -1 && tasks.state[changed] === RUNNING) job.leader = changed;

@@ -1,21 +1,21 @@
 /** A part of a region that is down. */
 export interface PlaceFault extends FaultPlace {
   readonly id: string;
-  /** Of its region; of a world from before regions could differ, none. */
+  /** The layout of its region; absent in a world from before regions could differ. */
   readonly layout?: RegionLayout;
   /** Once the scheduler gives up on a machine: the tasks that were there, by job. */
   moves: Map<string, number[]> | null;
 }
 
-/** What the machines of a region hang on. */
+/** The power layout of a region's machines. */
 export interface RegionLayout {
   /** Main switch boards. */
   readonly msbs: number;
-  /** They share these evenly, neighbours together. */
+  /** The switch boards are divided evenly among these, neighbours together. */
   readonly datacentres: number;
 }
 
-/** The scheduler of a region is down: what runs continues, and nothing new begins. */
+/** The scheduler of a region is down: tasks that run continue, and nothing new begins. */
 export interface SchedulerFault {
   readonly id: string;
   readonly kind: 'scheduler';
@@ -50,11 +50,11 @@ export interface FaultPlace {
 }
 
 export const DEFAULT_LAYOUT: RegionLayout = { msbs: 12, datacentres: 3 };
-/** Where only the number of switch boards is said. */
+/** Used if only the number of switch boards is given. */
 export const MSBS_PER_DATACENTRE = 4;
 const INFIX = { machine: 'm', msb: 'msb', datacentre: 'dc' } as const;
 
-/** What a name of that kind means; undefined when it is not one. Regions may have any name. */
+/** The place that a name of that kind denotes; undefined if it is not such a name. Regions may have any name. */
 export function parsePlace(kind: FaultPlace['kind'], name: string): FaultPlace | undefined {
   if (kind === 'region') return { kind, region: name, index: 0 };
   const [, region, index] = new RegExp(`^(.+)-${INFIX[kind]}(\\d+)$`).exec(name) ?? [];
@@ -65,8 +65,8 @@ export function parsePlace(kind: FaultPlace['kind'], name: string): FaultPlace |
 export const machineName = (region: string, machine: number): string => `${region}-${INFIX.machine}${machine}`;
 
 /**
- * Whether a fault is about a machine of a region. Neighbouring machines hang on different main switch boards, so the tasks
- * of a job spread by themselves.
+ * Whether a fault covers a machine of a region. Neighbouring machines are on different main switch boards, so the tasks
+ * of a job are spread without further effort.
  */
 export function faultCovers(fault: FleetFault, region: string, machine: number): boolean {
   if (fault.kind === 'maintenance') return fault.machines.get(region)?.has(machine) ?? false;
@@ -86,5 +86,5 @@ export function faultCovers(fault: FleetFault, region: string, machine: number):
   }
 }
 
-/** The main switch board that a machine hangs on. */
+/** The main switch board of a machine. */
 const msbOf = ({ msbs }: RegionLayout, machine: number): number => machine % msbs;

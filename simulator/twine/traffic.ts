@@ -20,8 +20,8 @@ export function shiftTraffic(
 }
 
 /**
- * How many times its fair share of the requests a task on a version gets at a time; 1 where nobody ever shifted traffic. The
- * requests of a version that no task runs are lost: nobody else gets them.
+ * How many times its fair share of the requests a task on a version gets at a time; 1 if the traffic was never shifted.
+ * The requests for a version that no task runs are lost: no other task gets them.
  */
 export function trafficFactor(fleet: TwineFleet, job: Job, version: number, at: number): number {
   const shift = fleet.traffic?.get(job.name)?.findLast((one) => one.at <= at);
@@ -29,7 +29,7 @@ export function trafficFactor(fleet: TwineFleet, job: Job, version: number, at: 
   if (shift === undefined || running === 0) return 1;
   const named = countOf(fleet, job, shift.version, at);
   const share = shift.percent / 100;
-  // A task that did not run then has no say.
+  // A task that did not run then is not counted.
   if (nameAtIndex(fleet, version) === shift.version) return named === 0 ? 0 : share / (named / running);
   return named === running ? 0 : (1 - share) / (1 - named / running);
 }

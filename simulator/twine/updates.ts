@@ -15,7 +15,7 @@ import { DOWN, hasTask, RUNNING, type Job } from './job';
 import { activeUnits, endUnit, schedule } from './scheduler';
 import { crashed, isMachineUp, releaseFlight } from './tasks';
 
-/** What an update asks of one job. */
+/** The part of an update that concerns one job. */
 export interface UpdateTarget extends Omit<Wish, 'urgency' | 'version'> {
   readonly job: Job;
   readonly version: string;
@@ -26,8 +26,8 @@ export interface FleetUpdateRequest extends Pick<FleetUpdate, 'id' | 'urgency' |
 }
 
 /**
- * The update of another deploy that has not ended on a job: nobody else may begin one there meanwhile, unless they keep
- * off each other's tasks, because one excludes the other, or undoes only what the other excludes.
+ * The update of another deploy that has not ended on a job. No other deploy may begin one there, unless the two do not
+ * touch each other's tasks: one excludes the other, or undoes only tasks that the other excludes.
  */
 export function busyWith(
   fleet: TwineFleet,
@@ -42,7 +42,7 @@ export function busyWith(
   return job.active.find((other) => deployOfUpdate(other) !== deployOfUpdate(id) && !keepsOff(other)) ?? null;
 }
 
-/** Begins an update on these jobs, or continues with it on more. An earlier update of the same deploy that has not ended there is superseded. */
+/** Begins an update on these jobs, or extends it to more. An earlier update of the same deploy that has not ended there is superseded. */
 export function acceptUpdate(twine: Twine, request: FleetUpdateRequest): void {
   const { id, urgency, wholeUnit } = request;
   const known = twine.fleet.updates.get(id);
@@ -66,7 +66,7 @@ export function acceptUpdate(twine: Twine, request: FleetUpdateRequest): void {
   for (const { job } of request.targets) schedule(twine, job);
 }
 
-/** Pauses, resumes or cancels an update on some of its jobs (all by default); tasks in flight finish. True when it changed anything. */
+/** Pauses, resumes or cancels an update on some of its jobs (all by default); tasks in flight finish. Returns true if it changed anything. */
 export function commandUpdate(
   twine: Twine,
   update: FleetUpdate,
@@ -82,7 +82,10 @@ export function commandUpdate(
   return changed;
 }
 
-/** How far an update got on one job. `targeted` is the tasks it chose, so an update that is done without losses has `targeted = updated = live`. */
+/**
+ * The progress of an update on one job. `targeted` counts the tasks that it chose, so an update that is done without
+ * losses has `targeted = updated = live`.
+ */
 export function unitProgress(twine: Twine, unit: UnitUpdate): UnitProgress {
   const job = twine.fleet.jobs.get(unit.job);
   const counts = { targeted: unit.slots.length, updated: 0, live: 0, failed: 0, unreachable: 0, gone: 0 };
@@ -92,7 +95,7 @@ export function unitProgress(twine: Twine, unit: UnitUpdate): UnitProgress {
   return { id: unit.job, state: unitState(unit), ...counts, ...(reason === undefined ? {} : { reason }) };
 }
 
-/** How many tasks a target would still have to change, or to wait for, and how many of these have left their old version and are not up. */
+/** How many tasks a target would still have to change or wait for, and how many of these have left their old version and are not up. */
 export function outdatedOf({ fleet, world }: Twine, target: UpdateTarget): { outdated: number; down: number } {
   const { job } = target;
   const wish = { ...target, version: indexOf(fleet, target.version), urgency: 'normal' } as const;
@@ -130,7 +133,7 @@ function acceptOn(twine: Twine, update: FleetUpdate, target: UpdateTarget): void
   });
 }
 
-/** What set the versions that tasks go back to, where that is what their job is to run now. */
+/** The updates that set the versions to which tasks return, if their job is to run that version now. */
 const inherited = (fleet: TwineFleet, { id, targets }: FleetUpdateRequest): string[] =>
   targets.flatMap(({ job, version, updatedBy }) => {
     const setBy = nameAtIndex(fleet, job.update);
@@ -138,13 +141,13 @@ const inherited = (fleet: TwineFleet, { id, targets }: FleetUpdateRequest): stri
     return isInherited && setBy !== id && !updatedBy.includes(setBy) ? [setBy] : [];
   });
 
-/** A task that another update began to change becomes one of this. */
+/** A task that another update began to change becomes one of this update. */
 function takeOver(twine: Twine, job: Job, slot: number, update: number): void {
   releaseFlight(twine, job, job.tasks.update[slot] ?? 0);
   job.tasks.update[slot] = update;
 }
 
-/** Whether the job's own version was set by one of the updates that are undone. */
+/** Whether one of the undone updates set the job's own version. */
 const revertsWholeUnit = (twine: Twine, job: Job, updatedBy: readonly string[] | undefined): boolean =>
   updatedBy !== undefined && indicesOf(twine.fleet, withReverts(twine.fleet, updatedBy)).has(job.update);
 

@@ -2,24 +2,24 @@ import type { Host } from './host';
 import type { SwarmOptions } from './options';
 import { digestOfPiece } from './network';
 
-/** So often a source serves a piece within so long, whoever asks (docs/design/config.md#packages). */
+/** The most times that a source serves a piece within a period, for all hosts together (docs/design/config.md#packages). */
 const [MOST, WITHIN_MS] = [2, 5000];
 
-/** Books of their own of what no swarm may do, whatever fails. */
+/** Checks, with its own records, what no swarm may do under any failure. */
 export class SwarmCheckers {
   readonly violations: string[] = [];
   private readonly served = new Map<number, number[]>();
 
   constructor(private readonly options: SwarmOptions) {}
 
-  /** The source gives a piece. */
+  /** The source serves a piece. */
   serves(piece: number, now: number): void {
     const before = (this.served.get(piece) ?? []).filter((at) => now - at < WITHIN_MS);
     if (before.length >= MOST) this.violates(`the source served piece ${piece} ${before.length + 1} times within 5 s`);
     this.served.set(piece, [...before, now]);
   }
 
-  /** A host says that it has all of it. */
+  /** A host reports that it has the whole package. */
   isWhole({ id, disk }: Host): void {
     const wrong = disk.findIndex((kept, piece) => kept !== digestOfPiece(piece));
     if (wrong >= 0) this.violates(`${id} takes the package for whole, and piece ${wrong} does not fit its digest`);

@@ -4,21 +4,21 @@ import type { Distance } from '../../domain/vessel/choose';
 import type { ServedPieces } from '../../domain/vessel/offer';
 import { TRUSTED, type Trust } from '../../domain/vessel/trust';
 
-/** Whoever sends pieces: the source, or a host. */
+/** A sender of pieces: the source, or a host. */
 export interface Sender {
   readonly id: string;
-  /** What it says that it has; of the source `served` decides. */
+  /** The pieces that it offers; for the source, `served` decides. */
   readonly have: Bits;
   /** Bytes a second. */
   readonly upload: number;
   readonly isLiar: boolean;
   readonly region: number;
   readonly rack: number;
-  /** When all that it was asked for is sent. */
+  /** When it has sent everything that it was asked for. */
   freeAt: number;
   /** Requests that it has not answered yet. */
   sending: number;
-  /** From when on it is silent; Infinity: never. */
+  /** When it falls silent; Infinity: never. */
   goneAt: number;
   readonly served: Map<number, ServedPieces> | undefined;
 }
@@ -39,7 +39,7 @@ export interface Host extends Sender {
   readonly seed: number;
   /** When the configuration names the package to it. */
   readonly joinsAt: number;
-  /** What it keeps of each piece: the digest of what was sent, 0 for nothing. */
+  /** The content of each piece on its disk: the digest of the data that was sent, 0 for nothing. */
   readonly disk: Float64Array;
   readonly known: Map<string, Known>;
   readonly under: Map<number, { readonly peer: string; readonly since: number }[]>;

@@ -3,11 +3,11 @@ import { hasBit } from '../../domain/vessel/bits';
 import { isOffered, servedOnce } from '../../domain/vessel/offer';
 import type { Sender } from './host';
 
-/** What a request for a piece comes to, and when. */
+/** The result of a request for a piece, and its time. */
 export interface Delivery {
   readonly at: number;
   readonly outcome: 'busy' | 'failed' | 'sent';
-  /** The digest of what was sent. */
+  /** The digest of the data that was sent. */
   readonly digest: number;
   /** Whether the sender works on it until then. */
   readonly isSending: boolean;
@@ -15,10 +15,10 @@ export interface Delivery {
 
 /** One way, by distance: within a rack, a region, and between regions. */
 const LATENCY_MS = [0.1, 0.5, 40] as const;
-/** How long somebody waits for an answer, and for a piece, of who is silent. */
+/** How long a host waits for an answer, and for a piece, from a silent sender. */
 const [ANSWER_MS, PIECE_MS] = [3000, 20_000];
 
-/** Of a piece as it was published; what a liar sends has another. */
+/** The digest of a piece as it was published; a liar's data has another. */
 export const digestOfPiece = (piece: number): number => piece + 1;
 
 type Place = Pick<Sender, 'region' | 'rack'>;
@@ -26,13 +26,13 @@ type Place = Pick<Sender, 'region' | 'rack'>;
 const roundTrip = (one: Place, other: Place): number =>
   2 * LATENCY_MS[one.region !== other.region ? 2 : one.rack === other.rack ? 0 : 1];
 
-/** When somebody who is asked what it has answers, and whether. */
+/** When a host that is asked for its list of pieces answers, and whether it does. */
 export function answerAt(from: Place, to: Sender, now: number): { readonly at: number; readonly isThere: boolean } {
   const at = now + roundTrip(from, to);
   return to.goneAt > at ? { at, isThere: true } : { at: now + ANSWER_MS, isThere: false };
 }
 
-/** Asks somebody for a piece, who sends one after the other as fast as it can. */
+/** Requests a piece from a sender, which sends one after the other as fast as it can. */
 export function request(from: Place, to: Sender, piece: number, bytes: number, now: number): Delivery {
   const trip = roundTrip(from, to);
   const failed = { at: now + PIECE_MS, outcome: 'failed', digest: 0, isSending: false } as const;

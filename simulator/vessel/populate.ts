@@ -3,10 +3,10 @@ import { draw, openStream } from '../kernel/random';
 import { newHost, type Host, type Sender } from './host';
 import type { SwarmOptions } from './options';
 
-/** A slow host sends so much of what others do. */
+/** The speed of a slow host as a share of the normal one. */
 const SLOW = 0.1;
 
-/** The source and all hosts, with what is wrong with them. */
+/** The source and all hosts, with their faults. */
 export function populate(options: SwarmOptions): [Sender, Host[]] {
   const { seed, pieces, regions, racksPerRegion, sourceUpload, faults = {} } = options;
   const { liars = 0, vanishing = 0, vanishWithinMs = 10_000, slow = 0, sourceGoneAtMs = Infinity } = faults;

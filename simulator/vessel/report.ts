@@ -1,7 +1,7 @@
 import type { Host } from './host';
 import type { SwarmReport } from './options';
 
-/** What happened so far, for the report. */
+/** The counts so far, for the report. */
 export interface Tally {
   readonly sourceCounts: number[];
   readonly near: [number, number, number];

@@ -25,14 +25,14 @@ type SwarmEvent =
       readonly delivery: Delivery;
     };
 
-/** Who fell silent is still among the candidates for so long: its lease of the store. */
+/** A silent host stays among the candidates for this long: its lease in the store. */
 const LEASE_MS = 60_000;
-/** How old the list of candidates is at most that a host reads. */
+/** The greatest age of a host's list of candidates. */
 const LISTED_MS = 1000;
 
 /**
- * A package on its way to all hosts, in virtual time: each decides as real ones do (domain/vessel), in the order of events. Nothing is sent;
- * a piece is the number of its digest. The same options give the same swarm.
+ * A package on its way to all hosts, in virtual time: each host decides as real ones do (domain/vessel), in the order
+ * of events. No data is sent; a piece is the number of its digest. The same options give the same swarm.
  */
 export function simulateSwarm(options: SwarmOptions): SwarmReport {
   return new Swarm(options).run();
@@ -100,7 +100,7 @@ class Swarm {
         known.set(other.id, newKnown(other, distanceOf(labels, other.labels), this.options.pieces));
   }
 
-  /** Who has said that it has the package or fetches it, as the store has it. */
+  /** The hosts that have announced that they have the package or fetch it, as the store lists them. */
   private candidates() {
     if (this.now - this.listed.at >= LISTED_MS) {
       const isListed = ({ joinsAt, goneAt }: Host): boolean =>

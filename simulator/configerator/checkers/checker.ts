@@ -1,6 +1,6 @@
 import type { ConfigEvent } from '../events';
 
-/** As `Checker` of the fleet, for what happens to configuration. Constant time for each event, but for `settled`. */
+/** As `Checker` of the fleet, for events of configuration. Constant time for each event, except for `settled`. */
 interface ConfigChecker<M> {
   readonly name: string;
   /** Its number in ARCHITECTURE.md#invariants. */
@@ -24,5 +24,5 @@ export const configChecker = <M>({ name, invariant, fresh, see }: ConfigChecker<
   },
 });
 
-/** `flags:feed/limits`, in all of their memories. */
+/** `flags:feed/limits`: the key of a path in the memory of every checker. */
 export const placeName = (repository: string, path: string): string => `${repository}:${path}`;

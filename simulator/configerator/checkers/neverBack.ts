@@ -1,6 +1,6 @@
 import { configChecker } from './checker';
 
-/** 19: what a host has of a path is never older than what it had, but for a cache whose disk took nothing. */
+/** 19: a host's version of a path is never older than the one before, except from a cache whose disk accepted no writes. */
 export const neverBackChecker = configChecker<{ readonly ofCell: (number | null)[] }>({
   name: 'config-never-back',
   invariant: 19,

@@ -1,6 +1,6 @@
 import { configChecker } from './checker';
 
-/** The newest commit that a host has seen, and that of each cell, by their numbers; null where a snapshot had nothing. */
+/** The newest commit that a host has seen, and that of each cell, by their numbers; null if a snapshot had no value. */
 interface OrderMemory {
   readonly ofHost: (number | null)[];
   readonly ofCell: (number | null)[];
@@ -22,7 +22,7 @@ export const orderChecker = configChecker<OrderMemory>({
     ofCell[cell] = answer.sequence;
     if (fromCache) ofHost[host] = answer.sequence;
     else ofHost[host] = Math.max(newest, answer.sequence);
-    // An override says nothing of the commit below it, and what goes back is for another checker.
+    // An override says nothing about the commit below it, and another checker watches for steps back.
     if (fromCache || answer.sequence <= before || answer.sequence >= newest) return null;
     return `${as.name} got ${answer.path} of commit ${answer.sequence} after it had seen commit ${newest}`;
   },

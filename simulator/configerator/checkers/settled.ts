@@ -3,7 +3,7 @@ import { isAimedAt, type Host } from '../../../domain/config/overrides';
 import { configChecker, placeName } from './checker';
 
 interface SettledMemory {
-  /** Paths in the order in which they first came up, so that a cell keeps a number. */
+  /** Paths in the order in which they first appeared, so that a cell keeps its number. */
   readonly places: Map<string, number>;
   readonly exposed: Map<string, readonly Override[]>;
   /** The newest commit of each path. */
@@ -12,11 +12,11 @@ interface SettledMemory {
   readonly placeOf: (number | null)[];
   readonly sequenceOf: (number | null)[];
   readonly overridden: Map<number, { readonly as: Host; readonly place: string; readonly revision: string }>;
-  /** Cells of hosts that are not there. */
+  /** Cells of absent hosts. */
   readonly absent: Set<number>;
 }
 
-/** 18: once all faults are over and nothing is new, nobody has an override that has ended, and everybody has the newest commit. */
+/** 18: once all faults are over and nothing is new, no host has an override that has ended, and every host has the newest commit. */
 export const settledChecker = configChecker<SettledMemory>({
   name: 'config-settled',
   invariant: 18,
