@@ -10,7 +10,7 @@ import { OWNER } from './services';
 
 /** Shared by the benchmarks of actions: pipelines of custom actions, and the service that runs them. */
 
-/** So many actions, one after the other, each a run of the action service. */
+/** A chain of this many actions, each a run of the action service. */
 export function chainOf(pipeline: string, actions: number): PipelineSource {
   const names = Array.from({ length: actions }, (_, nth) => `run-${nth}`);
   const chained = names.map((name, nth) => [
@@ -22,7 +22,7 @@ export function chainOf(pipeline: string, actions: number): PipelineSource {
 
 const CHAIN_SERVICE = 'chain';
 
-/** The address at which an action service listens from now on. */
+/** Starts an action service on a free port. Resolves to its address. */
 export const listenAnywhere = (app: ReturnType<typeof serveActionService>): Promise<string> =>
   new Promise((resolve) => {
     serve({ fetch: app.fetch, port: 0 }, ({ port }: AddressInfo) => resolve(`http://127.0.0.1:${port}`));
@@ -31,7 +31,7 @@ export const listenAnywhere = (app: ReturnType<typeof serveActionService>): Prom
 /** The configuration of this checkout with that service, as a file. */
 export const configWith = (url: string): string => configOf({ name: CHAIN_SERVICE, kind: 'action-service', url });
 
-/** … with one extension more, or in place of the one of its name. */
+/** … with one more extension, which replaces one of the same name. */
 export function configOf(extension: { readonly name: string; readonly kind: string; readonly url: string }): string {
   const config = parse(readFileSync(join(__dirname, '../conveyor.config.yaml'), 'utf8')) as {
     extensions: { name: string }[];

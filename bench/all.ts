@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { run } from './stack';
 
 /**
- * `npm run bench [name …]`: benchmarks of this folder, small, one after the other, and one table of what came out beside the goals.
- * bench/README.md says what each measures, how large it can be made, and what it gave on an idle machine.
+ * `npm run bench [name …]`: the benchmarks of this folder in small sizes, one after the other, and one table of results
+ * next to the goals. bench/README.md describes each, its largest size, and its result on an idle machine.
  */
 interface Benchmark {
   readonly args: readonly string[];
-  /** By the beginning of a row's name. */
+  /** Keys are the beginnings of row names. */
   readonly goals?: Readonly<Record<string, string>>;
 }
 
@@ -88,7 +88,7 @@ function output(name: string, args: readonly string[]): Promise<Output> {
   return new Promise((resolve) => child.once('close', (code) => resolve({ code: code ?? 1, text, errors })));
 }
 
-/** `| name | value |`, or a name and its value in columns or behind a colon. */
+/** `| name | value |`, or a name and its value in columns or after a colon. */
 function tableRows(benchmark: string, { goals = {} }: Benchmark, text: string): TableRow[] {
   return text.split('\n').flatMap((line) => {
     const found = /^\| (.+) \| (.+) \|$/.exec(line) ?? /^\s*(\S.*?)(?::\s|\s{2,})(\S.*)$/.exec(line);

@@ -12,9 +12,9 @@ import { readStats } from '../platform/archive/stats';
 import { YEAR_MS, yearOfReleases } from './archiveYear';
 
 /**
- * How long a year of outcomes takes: npx jiti bench/archive.ts [releases] [where]. With a file the year is kept there, and ends now, so that
- * `conveyor stats --since 365d` shows it. With the address of a PostgreSQL, postgres://…, whose database is empty, both stores have the
- * year, and it fails if their statistics differ.
+ * How long a year of outcomes takes: npx jiti bench/archive.ts [releases] [where]. With a file, the year is kept there
+ * and ends now, so that `conveyor stats --since 365d` shows it. With the address of a PostgreSQL with an empty
+ * database, postgres://…, the year is written to both stores, and the benchmark fails if their statistics differ.
  */
 
 const PIPELINES = 3_000;
@@ -39,7 +39,7 @@ async function main(): Promise<void> {
 
 const PATIENT = { connectMs: 10_000, statementMs: 600_000, endMs: 2_000 };
 
-/** Writes the year, prints how long that and its statistics took, and resolves to these. */
+/** Writes the year, prints how long that and its statistics took, and resolves to the statistics. */
 async function measured(archive: Archive, releases: number, beganMs: number): Promise<readonly StatsReport[]> {
   const untilMs = beganMs + YEAR_MS;
   let began = performance.now();
@@ -58,7 +58,7 @@ async function measured(archive: Archive, releases: number, beganMs: number): Pr
   return found;
 }
 
-/** @returns how many rows there are. */
+/** @returns the number of rows. */
 async function written(archive: Archive, releases: number, beganMs: number): Promise<number> {
   let rows = 0;
   let batch: ArchiveRow[] = [];

@@ -4,8 +4,8 @@ import { DAY_MS } from '../domain/milliseconds';
 import { draw, openStream } from '../simulator/kernel/random';
 
 /**
- * A year of outcomes, the same for the same seed: pipelines of four categories whose releases end about as those of Conveyor §6 do.
- * The shares are what goes in; nothing here was deployed.
+ * A year of outcomes, the same for the same seed: pipelines of four categories whose releases end about as often in
+ * each way as those of Conveyor §6. The shares are inputs; nothing was deployed.
  */
 
 export const YEAR_MS = 365 * DAY_MS;
@@ -18,7 +18,7 @@ interface Category {
   readonly ends: Weights<'succeeded' | 'failed' | 'superseded' | 'bad-package' | 'operator'>;
   readonly failsIn: Weights;
   readonly actions: readonly string[];
-  /** Among deploys that succeeded: people let a check pass; later rolled back by a person. */
+  /** Among deploys that succeeded: a person let a check pass; a person rolled it back later. */
   readonly letPass: number;
   readonly undone: number;
   /** Failed deploys with a cause other than the version. */
@@ -155,7 +155,7 @@ function deployRows(next: Next, of: Category, own: Own, succeeded: boolean): Arc
     ...{ name: 'deploy', type: 'twine', parts: 4, startedMs: own.endedMs - tookMs },
     classification: succeeded ? 'success' : isBroken ? 'bad-failure' : 'good-failure',
     cause: isBroken ? pick(next, BLAMES) : null,
-    // Bugs are found at once, or only at scale.
+    // Bugs appear at once, or only at scale.
     progress: succeeded ? null : next() < 0.6 ? next() * 0.3 : 1 - next() * 0.25,
     pattern: patternAt(of, own.pipeline),
     ...{ updateMs: update, bakeMs: bake, preMs: pre, postMs: post },
@@ -197,7 +197,7 @@ function categoryAt(share: number): readonly [string, Category] {
   return entries.find(([, { pipelines }]) => (sum += pipelines) > share) ?? entries[0] ?? ['', {} as Category];
 }
 
-/** The fixed parts of a pipeline. */
+/** The cadence of a pipeline, fixed by its number. */
 const cadenceAt = ({ cadences }: Category, at: number): Cadence => choose(cadences, ((at * 7919) % 1000) / 1000);
 const patternAt = ({ patterns }: Category, pipeline: string): Pattern =>
   choose(patterns, ((Number(pipeline.split('-')[1]) * 104_729) % 1000) / 1000);
@@ -212,5 +212,5 @@ function choose<T extends string>(weights: Weights<T>, share: number): T {
   return found[0];
 }
 
-/** Box and Muller's. */
+/** By Box and Muller. */
 const normal = (next: Next): number => Math.sqrt(-2 * Math.log(1 - next())) * Math.cos(2 * Math.PI * next());

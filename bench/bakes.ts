@@ -6,7 +6,7 @@ import { each, print, run, seconds } from './stack';
 
 /**
  * `npx jiti bench/bakes.ts [deploys] [reverts] [interval]`: deploys that all bake at the same time on the one worker of an ordinary development
- * stack; what they cost while nothing happens, and how long a revert among them takes to begin, asked by a person or by health.
+ * stack. It measures their cost while nothing happens, and how long a revert among them takes to begin, requested by a person or caused by health.
  */
 const DEPLOYS = Number(process.argv[2] ?? 130);
 const REVERTS = Number(process.argv[3] ?? 10);
@@ -38,7 +38,7 @@ async function main(): Promise<void> {
 async function allBake(bench: Bench): Promise<number> {
   const from = Date.now();
   const query = `WorkflowType='deploy' AND ConveyorState='baking'`;
-  // In portions, so that what began is not behind what is to begin.
+  // In portions, so that running deploys are not queued behind new ones.
   for (let begun = 0; begun < DEPLOYS; begun += PORTION) {
     const portion = NAMES.slice(begun, begun + PORTION);
     await each(portion, 20, async (name) => {

@@ -7,8 +7,8 @@ import { dependentsIn, drawnMonorepo } from '../simulator/monorepo/targets';
 import type { Artifact } from '../domain/artifact';
 
 /**
- * `npx jiti bench/bugs.ts [seed]`: how long it takes to find the artifacts of 30,000 pipelines that a bug in a library with about 12,000 dependents is in, in a
- * monorepo of 100,000 targets, through the protocol and in this process; and how many bugs reach how many programs.
+ * `npx jiti bench/bugs.ts [seed]`: in a monorepo of 100,000 targets, a library with about 12,000 dependents has a bug. It measures how long it takes
+ * to find which artifacts of 30,000 pipelines contain it, over the protocol and in this process; and how many bugs reach how many programs.
  */
 const TARGETS = 100_000;
 const PIPELINES = 30_000;
@@ -43,7 +43,7 @@ async function main(): Promise<void> {
   console.log(spread(targets, programs).join('\n'));
 }
 
-/** As the search of a bug asks. */
+/** Asks as the search of a bug does. */
 async function affectedArtifacts(fetch: ReturnType<typeof viaApp>, target: string, artifacts: readonly Artifact[]) {
   const built: readonly Built[] = builtFrom(artifacts);
   const affected = new Map<string, Affected>();
@@ -60,7 +60,7 @@ async function affectedArtifacts(fetch: ReturnType<typeof viaApp>, target: strin
   return artifacts.filter((artifact) => hitAmong([artifact], affected) !== undefined).length;
 }
 
-/** The library whose number of dependents comes nearest. */
+/** The library whose number of dependents is closest. */
 function libraryWith(targets: ReadonlyMap<string, readonly string[]>, wanted: number): string {
   const dependents = dependentsIn(targets);
   let best = { name: '', off: Infinity };
@@ -72,7 +72,7 @@ function libraryWith(targets: ReadonlyMap<string, readonly string[]>, wanted: nu
   return best.name;
 }
 
-/** The dependents that a shorter walk misses. */
+/** The dependents that walks of limited depth find. */
 function byDepth(targets: ReadonlyMap<string, readonly string[]>, library: string): string[] {
   const dependents = dependentsIn(targets);
   const all = reachedFrom(dependents, library, 1_000);
@@ -83,7 +83,7 @@ function byDepth(targets: ReadonlyMap<string, readonly string[]>, library: strin
   });
 }
 
-/** With bugs in every 500th library: how many programs each is in. */
+/** With bugs in every 500th library: the number of programs that contain each. */
 function spread(targets: ReadonlyMap<string, readonly string[]>, programs: readonly string[]): string[] {
   const dependents = dependentsIn(targets);
   const counts = Array.from({ length: 120 }, (_, n) => {

@@ -8,9 +8,9 @@ import { onStack, OWNER, type Bench } from './services';
 import { print, run } from './stack';
 
 /**
- * `npx jiti bench/callbacks.ts [actions] [poll]`: a chain of actions, each a run of an action service of its own process that takes about
- * half a second, on a development stack of its own. How long from the real end of a run until the next action is started there: where the
- * service says that a run has ended, with polls of half a minute; and where it is only asked, every `poll` seconds.
+ * `npx jiti bench/callbacks.ts [actions] [poll]`: a chain of actions on its own development stack. Each is a run of about half a second of an action
+ * service in its own process. It measures the time from the real end of a run until the next action starts there: if the service reports the end of a
+ * run, with polls of half a minute; and if it is only polled, every `poll` seconds.
  */
 const ACTIONS = Number(process.argv[2] ?? 40);
 const POLL_MS = Number(process.argv[3] ?? 5) * 1000;

@@ -7,12 +7,12 @@ import { onStack, OWNER } from './services';
 import { p50p99, print, quantile, run } from './stack';
 
 /**
- * `npx jiti bench/cli.ts [times]`: how long a person waits for the command line, beside a Node that does nothing: against a server and
- * straight to Temporal, each command after the other, so that a machine that becomes slower is so for all.
+ * `npx jiti bench/cli.ts [times]`: how long a person waits for the command line, compared with a Node that does nothing: through a server and
+ * directly to Temporal. The commands take turns, so that a machine that slows down slows them all.
  */
 const TIMES = Number(process.argv[2] ?? 20);
 
-/** A build of the simulator's, of some ten milliseconds. */
+/** A build of the simulator, of about ten milliseconds. */
 const STORE: PipelineSource = {
   pipeline: 'store',
   owners: [OWNER, 'service:ci'],
@@ -31,7 +31,7 @@ const COMMANDS: readonly Command[] = [
 
 async function main(): Promise<void> {
   const token = randomBytes(32).toString('hex');
-  // The owners in the configuration of this checkout, including the user who builds.
+  // The owners in the configuration of this checkout include the user who builds.
   process.env['CONVEYOR_CI_TOKEN'] = token;
   await onStack(240, DEFAULT_SETTINGS, async ({ client, ready }) => {
     await client.apply(pipelineSchema.parse(STORE), OWNER);
@@ -45,7 +45,7 @@ async function main(): Promise<void> {
     for (let round = 0; round <= TIMES; round += 1) {
       const each = measured.map(({ args, env, name }) => timed(conveyor(args(round)), env, name));
       const bare = timed(['-e', '0'], {}, 'node');
-      // The first fills the caches of files.
+      // The first round fills the file caches.
       if (round === 0) continue;
       measured.forEach(({ ms }, at) => ms.push(each[at] ?? NaN));
       nothing.push(bare);
@@ -62,7 +62,7 @@ async function main(): Promise<void> {
 
 const conveyor = (args: readonly string[]): string[] => [join(__dirname, '../bin/conveyor.js'), ...args];
 
-/** @returns ms. @throws when the command failed: its time would say nothing. */
+/** @returns ms. @throws if the command failed: its time would mean nothing. */
 function timed(args: readonly string[], env: Readonly<Record<string, string>>, name: string): number {
   const from = performance.now();
   const { status, stderr } = spawnSync(process.execPath, args, { env: { ...process.env, ...env }, encoding: 'utf8' });

@@ -14,9 +14,9 @@ import { startEtcd } from './etcd';
 import { print, run } from './stack';
 
 /**
- * `npx jiti bench/config.ts [hosts] [processes] [commits]`: from the moment that a change begins to land until the application of the last host
- * has its value. Everything is real but the network: a git repository, the tailer, etcd, and hosts in so many processes of this machine, each
- * with a proxy, its connections, its cache on disk, its HTTP, and an application. All of them read the one path that changes.
+ * `npx jiti bench/config.ts [hosts] [processes] [commits]`: the time from the moment that a change begins to land until the application of the last
+ * host has its value. Everything is real except the network: a git repository, the tailer, etcd, and hosts in several processes of this machine, each
+ * with a proxy, its connections, its cache on disk, its HTTP door, and an application. All of them read the one path that changes.
  */
 const HOSTS = Number(process.argv[2] ?? 1000);
 const PROCESSES = Number(process.argv[3] ?? 8);
@@ -61,7 +61,7 @@ async function main(): Promise<void> {
   }
 }
 
-/** A repository with a landing strip and a tailer, each with a copy of its own, as worker and service have them. */
+/** A repository with a landing strip and a tailer, each with its own copy, as in worker and service. */
 async function open(home: string, etcd: string, signal: AbortSignal) {
   const git = join(home, 'flags.git');
   execFileSync('git', ['init', '--quiet', '--bare', '--initial-branch=main', git]);

@@ -6,8 +6,8 @@ import { addGroup, countReaders } from '../simulator/configerator/subscribers';
 import { Simulation } from '../simulator/simulation';
 
 /**
- * `npx jiti bench/configerator.ts [hosts]`: the simulated distribution of configuration with so many subscribers of one path, with every
- * checker on: what they take of memory, and how long it takes this machine until a commit has reached all of them, and ten more have.
+ * `npx jiti bench/configerator.ts [hosts]`: the simulated distribution of configuration with that many subscribers of one path, and with every
+ * checker on. It measures their memory, and how long this machine takes until one commit, and ten more, have reached all of them.
  */
 
 const HOSTS = Number(process.argv[2] ?? 100_000);
@@ -46,7 +46,7 @@ function main(): void {
   for (const [name, value] of rows) console.log(`${name.padEnd(28)}${value}`);
 }
 
-/** So many commits, a simulated minute each; ms of this machine. */
+/** Makes this many commits, one per simulated minute; returns the ms that this machine took. */
 function commits(simulation: Simulation, count: number): number {
   const began = performance.now();
   for (let nth = 0; nth < count; nth += 1) {

@@ -5,8 +5,8 @@ import { runDay, type Minute } from './controllers/frontFaaS';
 import { drawPlot } from './controllers/plot';
 
 /**
- * `npx jiti bench/controllers.ts`: the experiment of Twine §5.1 and a day of FrontFaaS (Conveyor §6.3) in the simulated world, as
- * the papers draw them, into docs/images. The same seed always gives the same pictures.
+ * `npx jiti bench/controllers.ts`: the experiment of Twine §5.1 and a day of FrontFaaS (Conveyor §6.3) in the simulated
+ * world, plotted as in the papers, into docs/images. The same seed always gives the same pictures.
  */
 async function main(): Promise<void> {
   await figure14();

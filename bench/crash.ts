@@ -5,9 +5,9 @@ import { addService, onStack, OWNER, release, type Bench } from './services';
 import { print, run } from './stack';
 
 /**
- * `npx jiti bench/crash.ts [times]`: the only worker of an ordinary development stack is killed (-9) while a deploy bakes, and at the same
- * moment a person asks for a revert. How long until the command is answered, and until the revert is sent: by the worker that
- * `conveyor dev` starts again.
+ * `npx jiti bench/crash.ts [times]`: the only worker of an ordinary development stack is killed (-9) while a deploy
+ * bakes, and at the same moment a person asks for a revert. It measures how long until the command is answered, and
+ * until the revert is sent by the worker that `conveyor dev` starts again.
  */
 const TIMES = Number(process.argv[2] ?? 5);
 const NAME = 'store-1';

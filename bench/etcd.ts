@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { freePorts } from '../cli/stack/ports';
 
-/** A real etcd of one member on ports of its own; `stop` kills it and takes away what it holds. */
+/** A real etcd of one member on its own ports; `stop` kills it and deletes its data. */
 export async function startEtcd(): Promise<{ readonly url: string; stop(): void }> {
   const program = spawnSync('bash', [join(__dirname, '../scripts/etcd.sh')], { encoding: 'utf8' }).stdout.trim();
   const data = mkdtempSync(join(tmpdir(), 'conveyor-bench-etcd-'));

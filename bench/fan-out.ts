@@ -12,8 +12,8 @@ import type { ChildrenView, HistoryRow } from '../domain/views';
 import { each, print, run, seconds, startStack, type Ready } from './stack';
 
 /**
- * `npx jiti bench/fan-out.ts [children] [maxConcurrent]`: a parent release and its children, each with one build, on a
- * development stack of its own; then the same fan-out with Temporal alone, on the same server.
+ * `npx jiti bench/fan-out.ts [children] [maxConcurrent]`: a parent release and its children, each with one build, on
+ * its own development stack; then the same fan-out with Temporal alone, on the same server.
  */
 const CHILDREN = Number(process.argv[2] ?? 3_000);
 const MAX_CONCURRENT = Number(process.argv[3] ?? 100);
@@ -21,7 +21,7 @@ const OWNER = 'user:bench';
 const PARENT = 'inference';
 const LABELS = { parent: PARENT };
 const NAMES = Array.from({ length: CHILDREN }, (_, index) => `model-${index + 1}`);
-/** Builds of the simulator take some ten milliseconds at this speed. */
+/** Builds of the simulator take about ten milliseconds at this speed. */
 const SPEED = 240;
 
 async function main(): Promise<void> {
@@ -144,7 +144,7 @@ async function bare(ready: Ready, temporal: Client): Promise<number> {
   });
 }
 
-/** The most releases that were under way at the same time. */
+/** The most releases that ran at the same time. */
 function peakOf(rows: readonly HistoryRow[]): number {
   const changes = rows
     .flatMap(({ startedAt, endedAt }) => [[startedAt, 1] as const, [endedAt ?? startedAt, -1] as const])

@@ -13,9 +13,9 @@ import { parseRegistry } from '../platform/registry';
 import { createSimulator } from '../simulator/app';
 
 /**
- * `npx jiti bench/finders.ts [pipelines]`: one sweep of the finder `commits` over all subscriptions, when nothing changed
- * and when one commit concerns every hundredth pipeline; against one call for each pipeline, as polling by every pipeline
- * on its own would do. Over real sockets, with the subscriptions in memory and pipelines that only count.
+ * `npx jiti bench/finders.ts [pipelines]`: one sweep of the finder `commits` over all subscriptions, when nothing
+ * changed and when one commit concerns every hundredth pipeline; compared with one call for each pipeline, as if every
+ * pipeline polled by itself. Over real sockets, with the subscriptions in memory and pipelines that only count.
  */
 const PIPELINES = Number(process.argv[2] ?? 30_000);
 /** Pipelines of one repository. */
@@ -62,7 +62,7 @@ async function main(): Promise<void> {
   server.close();
 }
 
-/** The real sweep over subscriptions in memory; what it submits is counted. */
+/** The real sweep over subscriptions in memory; submitted releases are only counted. */
 class Counting {
   submitted = 0;
   private readonly activities;

@@ -7,9 +7,9 @@ import { acceptUpdate } from '../simulator/twine/updates';
 import { stepNaively } from './fleet/naive';
 
 /**
- * `npx jiti bench/fleet.ts [tasks] [controlled]`: how fast the simulated world steps through an update of all its tasks, with
- * every checker on, and how much memory it takes; then through an update of one in a hundred and an hour's bake. Beside it
- * a world of one object a task that looks at all of them each second, and checks nothing. Then what decisions of a task controller cost, against one call for each operation.
+ * `npx jiti bench/fleet.ts [tasks] [controlled]`: how fast the simulated world steps through an update of all its tasks, with every checker on, and
+ * how much memory it takes; then through an update of one task in a hundred and an hour's bake. For comparison, a world of one object per task that
+ * visits all of them each second, and checks nothing. Then the cost of decisions of a task controller, compared with one call for each operation.
  */
 
 const REGIONS = 10;
@@ -69,7 +69,7 @@ function stepWorld(
   return { ms, events, violations: simulation.state.violations.length, rssMb };
 }
 
-/** A controller that approves at most 5 % of the job at once, asked over the protocol without a socket. */
+/** A controller that approves at most 5 % of the job at once, called over the protocol without a socket. */
 async function decide(tasks: number): Promise<{ worldMs: number; calls: number; naiveMs: number }> {
   let calls = 0;
   const app = serveTaskController('bench', {

@@ -6,8 +6,8 @@ import { OpenFeature } from '@openfeature/server-sdk';
 import { createGatekeeper, toContext, toFlagd, type GateUser, type Project } from '../sdk';
 
 /**
- * `npx jiti bench/gates.ts [seconds]`: checks a second on one core, ours against the client of OpenFeature with the in-process provider of
- * flagd, and against that provider alone, all on the same project, the same users and in the same run. The best of three rounds.
+ * `npx jiti bench/gates.ts [seconds]`: gate checks a second on one core. It compares our gatekeeper with the client of OpenFeature with the
+ * in-process provider of flagd, and with that provider alone, all on the same project, the same users and in the same run. The best of three rounds.
  */
 const SECONDS = Number(process.argv[2] ?? 2);
 const ROUNDS = 3;
@@ -81,7 +81,7 @@ async function best(
   return rows.map(([name], index) => [name, rates[index] ?? 0] as const);
 }
 
-/** Only what answers with a promise is waited for. */
+/** Awaits only checks that return a promise. */
 async function rateOf(check: (at: number) => unknown, isAsync: boolean): Promise<number> {
   const began = performance.now();
   let checks = 0;

@@ -3,8 +3,8 @@ import { caseOf, FAULTS, SIZES, WEATHERS, type Case } from './health-quality/cas
 import { judge, METHODS, type Method } from './health-quality/methods';
 
 /**
- * `npx jiti bench/health-quality.ts [cases] [seed]`: how well checks tell bad versions from good ones, on labelled synthetic
- * recordings: a plain threshold, one that has to hold for a while, and ranks, all with the evaluation that deploys use.
+ * `npx jiti bench/health-quality.ts [cases] [seed]`: how well checks tell bad versions from good ones, on labelled synthetic recordings. It compares
+ * a plain threshold, one that has to hold for a while, and ranks, all with the evaluation that deploys use.
  */
 
 function main(): void {

@@ -4,8 +4,8 @@ import { healthCheckSchema } from '../domain/spec/health';
 import { seriesFromAnswer } from '../sdk/health/prometheusAnswer';
 
 /**
- * `npx jiti bench/health.ts [checks] [tasks] [minutes]`: the verdicts of so many checks, each over all points of all tasks;
- * beside it the sums of the same points and nothing else. Then the answer of a Prometheus with the points of one check.
+ * `npx jiti bench/health.ts [checks] [tasks] [minutes]`: the verdicts of that many checks, each over all points of all tasks; for comparison, the
+ * sums of the same points and nothing else. Then an answer of Prometheus with the points of one check.
  */
 const [checks = 100, tasks = 10_000, minutes = 60] = process.argv.slice(2).map(Number);
 const MINUTE_MS = 60_000;
@@ -30,7 +30,7 @@ function main(): void {
   ];
   for (const [title, fields, sides] of kinds) {
     const check = healthCheckSchema.parse({ ...bound, ...fields });
-    // The tasks of a comparison are those of both of its sides.
+    // A comparison counts the tasks of both of its sides.
     const evaluation = { check, ...halved(data, sides), window, baseline: window };
     const ms = fastest(() => evaluateAll(evaluation));
     print(title, ms, points);
@@ -63,7 +63,7 @@ const halved = (data: Record<'fresh' | 'control' | 'before', Side>, sides: numbe
   return { fresh: part(data.fresh), control: part(data.control), before: part(data.before) };
 };
 
-/** One point a minute of each task, around a half; the same in each run. */
+/** One point a minute for each task, around one half; the same in each run. */
 function sideOf(name: string, count: number): Side {
   const series = Array.from({ length: count }, (_, slot): HealthSeries => {
     const points = Array.from({ length: minutes }, (_unused, minute): [number, number] => [
@@ -83,7 +83,7 @@ function prometheusAnswer({ series }: Side): string {
   return JSON.stringify({ status: 'success', data: { resultType: 'matrix', result } });
 }
 
-/** CPU time, the least of three runs: other users of the machine count little. */
+/** CPU time, the least of three runs, so that other users of the machine matter little. */
 function fastest(work: () => unknown): number {
   const times = [1, 2, 3].map(() => {
     const begun = process.cpuUsage();

@@ -10,9 +10,9 @@ import { CONFIG_LIMITS } from '../domain/limits';
 import { print } from './stack';
 
 /**
- * `npx jiti bench/landing.ts [changes] [seconds] [seconds of the naive way] [writers]`: so many changes that touch other files, all proposed on
- * one commit, land in the batches of the landing strip, for so many seconds at most. Then the way without a strip, on a repository like it:
- * writers with a shared clone, a work tree for each, fetch, rebase and push, and repeat when another writer was first.
+ * `npx jiti bench/landing.ts [changes] [seconds] [seconds of the naive way] [writers]`: that many changes to different files, all proposed on one
+ * commit, land in the batches of the landing strip, within the given seconds. Then the naive way without a strip, on a similar repository: writers
+ * with a shared clone and a work tree each fetch, rebase and push, and repeat if another writer was first.
  */
 const CHANGES = Number(process.argv[2] ?? 10_000);
 const SECONDS = Number(process.argv[3] ?? 200);
@@ -47,7 +47,7 @@ interface Ran {
 
 const rate = ({ landed, seconds }: Ran): string => `${(landed / seconds).toFixed(1)} (in ${seconds.toFixed(0)} s)`;
 
-/** A repository with one value in each of 100 folders, from which every writer begins. */
+/** A repository with one value in each of 100 folders, from which every writer starts. */
 async function origin(folder: string): Promise<{ readonly git: Git; readonly first: string }> {
   execFileSync('git', ['init', '--quiet', '--bare', '--initial-branch=main', folder]);
   const git = new Git(folder, 'bench');
@@ -57,7 +57,7 @@ async function origin(folder: string): Promise<{ readonly git: Git; readonly fir
   return { git, first };
 }
 
-/** Proposals do not count: authors make them independently, before any waiting. */
+/** The time of proposals does not count: authors make them independently, before any waiting. */
 async function land(folder: string): Promise<Ran & { readonly refused: number }> {
   const { git, first } = await origin(folder);
   const commits = Array.from({ length: CHANGES }, (_, n) => {
@@ -104,7 +104,7 @@ async function race(folder: string): Promise<Ran & { readonly late: number }> {
       await run(tree, 'commit', '--quiet', '-m', `Set ${n}`);
       while (!(await run(tree, 'push', '--quiet', 'origin', `${name}:main`)) && seconds() < NAIVE_SECONDS) {
         counts.late += 1;
-        // Only one fetch at a time gets the lock of a shared clone.
+        // A shared clone has one lock, so only one fetch at a time succeeds.
         await run(tree, 'fetch', '--quiet', 'origin');
         await run(tree, 'rebase', '--quiet', 'origin/main');
       }
@@ -115,7 +115,7 @@ async function race(folder: string): Promise<Ran & { readonly late: number }> {
   return { landed, late: counts.late, seconds: seconds() };
 }
 
-/** Whether it did. */
+/** Whether it succeeded. */
 function run(tree: string, ...args: readonly string[]): Promise<boolean> {
   const settings = ['-c', 'user.name=bench', '-c', 'user.email=bench@example.com', '-c', 'gc.auto=0'];
   const child = spawn('git', ['-C', tree, ...settings, ...args], { stdio: 'ignore' });

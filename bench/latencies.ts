@@ -9,9 +9,10 @@ import { control, deploying, onStack, OWNER, release, releaseEnded, spoil, type 
 import { each, print, run } from './stack';
 
 /**
- * `npx jiti bench/latencies.ts [units,units…] [rounds]`: how long the push type waits for Conveyor, for fleets of a few sizes: from the command that
- * starts a release until its last `executeUpdates` comes, and from a bad answer about health, and from a person's revert, until the first one of the
- * revert comes. A door before the push type takes the times. After each, a workflow of Temporal alone makes the same calls for another service.
+ * `npx jiti bench/latencies.ts [units,units…] [rounds]`: how long the push type waits for Conveyor, for fleets of several sizes. It measures the time
+ * from the command that starts a release until its last `executeUpdates`; and the time from a bad answer about health, and from a person's revert,
+ * until the first `executeUpdates` of the revert. A door in front of the push type takes the times. After each round, a workflow of Temporal alone
+ * makes the same calls for another service.
  */
 const SIZES = (process.argv[2] ?? '10,500,5000').split(',').map(Number);
 const ROUNDS = Number(process.argv[3] ?? 5);
@@ -53,7 +54,7 @@ async function measure(bench: Bench, door: Door, units: number): Promise<Times> 
     const sent = await untilSent(bench, door, ships, round + 1);
     const verdict = await untilReverted(bench, door, bakes, 2 * round + 1);
     const person = await untilRevertedByPerson(bench, door, bakes, 2 * round + 2);
-    // The first fills caches.
+    // The first round fills caches.
     if (round === 0) continue;
     times.sent.push(sent.ours);
     times.bareSent.push(sent.bare);
@@ -66,14 +67,14 @@ async function measure(bench: Bench, door: Door, units: number): Promise<Times> 
 
 const bareOf = (name: string): string => `bare-${name}`;
 
-/** One task each. */
+/** One task for each job. */
 async function addJobs({ ready }: Bench, service: string, units: number): Promise<void> {
   const job = { service, region: 'x', tasks: 1, version: `${service}:0`, nSmall: 1, budget: 1 };
   const names = Array.from({ length: units }, (_, nth) => `${service}-${nth}`);
   await each(names, 8, (name) => control(ready, '/control/jobs', { ...job, name }));
 }
 
-/** One phase, which bakes so long. */
+/** One phase, which bakes for this long. */
 const source = (name: string, bake: string): PipelineSource =>
   deploying(name, { config: { service: name }, phases: [], completion: { bake }, healthInterval: '1s' });
 
@@ -124,7 +125,7 @@ async function isBaking({ temporal }: Bench, name: string, nth: number): Promise
   while ((await stage()) !== 'baking') await delay(100);
 }
 
-/** @returns the same calls, as Temporal alone has made them */
+/** @returns the same calls, made by Temporal alone */
 async function repeat({ temporal }: Bench, door: Door, calls: readonly Passed[], name: string, nth: number) {
   const urls = door.repeats(calls, name, bareOf(name));
   const from = door.passed.length;
@@ -136,7 +137,7 @@ async function repeat({ temporal }: Bench, door: Door, calls: readonly Passed[],
   return door.passed.slice(from).filter(({ body }) => body.includes(bareOf(name)));
 }
 
-/** Pages are under way together. */
+/** Pages are sent concurrently. */
 const lastSent = (calls: readonly Passed[]): number =>
   Math.max(...calls.filter(({ method }) => method === 'executeUpdates').map(cameAt));
 

@@ -8,9 +8,9 @@ import { addService, onStack, OWNER, release, releaseEnded, type Bench } from '.
 import { each, print, run } from './stack';
 
 /**
- * `npx jiti bench/overhead.ts [rounds] [releases]`: what a release costs beside Temporal alone, on one server: a chain of actions, each
- * two calls of an action service, against a workflow whose activities make the same two calls; then many of them at once. Rounds of
- * ours and of the other take turns.
+ * `npx jiti bench/overhead.ts [rounds] [releases]`: the cost of a release compared with Temporal alone, on one server:
+ * a chain of actions, each with two calls of an action service, against a workflow whose activities make the same two
+ * calls; then many of them at once. Rounds of both take turns.
  */
 const ROUND_COUNT = Number(process.argv[2] ?? 5);
 const RELEASES = Number(process.argv[3] ?? 150);
@@ -37,7 +37,7 @@ async function main(): Promise<void> {
 const applyChain = ({ client }: Bench, name: string, actions: number) =>
   client.apply(pipelineSchema.parse(chainOf(name, actions)), OWNER);
 
-/** @returns when it was taken, and when it had ended; ms since it was asked for. */
+/** @returns when it was accepted and when it had ended, in ms since the request. */
 async function withConveyor({ client, temporal }: Bench, name: string, nth: number) {
   const from = Date.now();
   await client.release(name, [], { kind: 'manual', actor: OWNER, key: null });
@@ -67,7 +67,7 @@ async function chains(bench: Bench, url: string): Promise<(readonly [string, str
     const { endedMs } = await withConveyor(bench, 'chain', round + 1);
     const bareMs = await withTemporalAlone(bench, url, `chain/${round}`, CHAIN_ACTIONS);
     const apartMs = await withTemporalAlone(bench, url, `apart/${round}`, CHAIN_ACTIONS, 'bare-looks');
-    // The first fills caches.
+    // The first round fills caches.
     if (round === 0) continue;
     mine.push(endedMs / CHAIN_ACTIONS);
     other.push(bareMs / CHAIN_ACTIONS);
@@ -116,7 +116,7 @@ async function bursts(bench: Bench, url: string): Promise<(readonly [string, str
   ];
 }
 
-/** For a deploy that succeeds in its first phase and its completion. */
+/** The events of a deploy that succeeds in its first phase and its completion. */
 async function deployEvents(bench: Bench): Promise<readonly [string, string]> {
   await addService(bench, 'store', { first: '8s', completion: '8s' });
   await release(bench, 'store', 1);

@@ -9,9 +9,10 @@ import { control, cpuMs, onStack, OWNER, residentMb, type Bench } from './servic
 import { each, p50p99, print, run, seconds } from './stack';
 
 /**
- * `npx jiti bench/population.ts [pipelines] [minutes] [held]`: as many pipelines as a whole company has, of four actions and with the
- * schedules of Conveyor's Table 1, but for those whose releases are to wait for a person, on an ordinary development stack: what applying them takes, what they cost while nothing happens, how
- * long lists and a status take, releases at the paper's rate for so many minutes, and a bug that so many releases contain which wait for a person.
+ * `npx jiti bench/population.ts [pipelines] [minutes] [held]`: the pipelines of a whole company on an ordinary
+ * development stack. Each has four actions and a schedule from Conveyor's Table 1, except those whose releases must
+ * wait for a person. It measures the time to apply them, their cost while nothing happens, the time of lists and of a
+ * status, releases at the paper's rate for the given minutes, and a bug that all waiting releases contain.
  */
 const PIPELINES = Number(process.argv[2] ?? 30_000);
 const MINUTES = Number(process.argv[3] ?? 10);
@@ -21,12 +22,12 @@ const CATEGORIES = ['regular', 'large', 'ml', 'other'] as const;
 const AT_ONCE = 40;
 const IDLE_MS = 120_000;
 const READS = 200;
-/** Temporal answers 50 lists a second of a namespace; beyond that callers wait. */
+/** Temporal answers 50 lists a second per namespace; beyond that callers wait. */
 const BETWEEN_READS_MS = 50;
-/** In the paper 30,000 pipelines have some 48,000 releases a day. */
+/** In the paper 30,000 pipelines have about 48,000 releases a day. */
 const RELEASES_A_SECOND = 0.55;
 const TARGETS = 100_000;
-/** Some 12,000 of 100,000 targets depend on it. */
+/** About 12,000 of 100,000 targets depend on it. */
 const LIBRARY = '//lib/1952:lib';
 
 type PrintRow = readonly [string, string];
@@ -46,7 +47,7 @@ async function main(): Promise<void> {
 
 const stream = openStream(1, 'population');
 
-/** Over all pipelines, by the shares of the categories. */
+/** Draws schedules over all pipelines, by the shares of the categories. */
 function scheduleOf(): NonNullable<PipelineSource['schedule']> {
   const dice = draw(stream);
   if (dice < 0.1) return { mode: 'calendar', calendar: '0 9 * * 1-5', timezone: 'UTC' };
@@ -74,7 +75,7 @@ async function applyAll({ client, ready: { pids } }: Bench): Promise<PrintRow[]>
   ];
 }
 
-/** Those whose releases wait for a person, as one that has the bug is to end. */
+/** Pipelines whose releases wait for a person; those with the bug have to end. */
 const WAITS: Partial<PipelineSource> = {
   artifacts: { executable: { finder: 'manual' } },
   actions: { ship: { type: 'manual-pick', inputs: ['executable'] } },
@@ -96,7 +97,7 @@ async function idleCost({ ready: { pids } }: Bench): Promise<PrintRow[]> {
   ];
 }
 
-/** Through the client that every program has, as `conveyor list` and `conveyor status`. */
+/** Through the client that every program uses, as `conveyor list` and `conveyor status` do. */
 async function reads({ client }: Bench): Promise<PrintRow[]> {
   const some = (n: number) => NAMES[(n * 7919) % NAMES.length] ?? '';
   const kinds: Readonly<Record<string, (n: number) => Promise<unknown>>> = {
@@ -123,7 +124,7 @@ async function reads({ client }: Bench): Promise<PrintRow[]> {
   return rows;
 }
 
-/** Releases come one by one, at the rate of a whole day. */
+/** Releases arrive one by one, at the average rate of a day. */
 async function day({ client, temporal, ready: { pids } }: Bench): Promise<PrintRow[]> {
   const count = Math.round(MINUTES * 60 * RELEASES_A_SECOND);
   const chains = NAMES.filter((_, index) => (index + 1) % 3 !== 0);
@@ -164,7 +165,7 @@ async function day({ client, temporal, ready: { pids } }: Bench): Promise<PrintR
   ];
 }
 
-/** A bug in a library of a drawn monorepo: releases that contain it end, and no others. */
+/** A bug in a library of a drawn monorepo: releases that contain it end, and no others do. */
 async function bug({ client, temporal, ready }: Bench): Promise<PrintRow[]> {
   await control(ready, '/control/monorepo', { targets: TARGETS });
   const held = NAMES.filter((_, index) => (index + 1) % 3 === 0).slice(0, HELD);
@@ -178,7 +179,7 @@ async function bug({ client, temporal, ready }: Bench): Promise<PrintRow[]> {
     const artifact = { ...executable, builtFrom: builtFrom(nth) };
     return client.release(name, [artifact], { kind: 'manual', actor: OWNER, key: null });
   });
-  // Each has had its first task, so that it waits for the person.
+  // Each has run its first workflow task, so it waits for the person.
   await each(held, AT_ONCE, (name) =>
     until(async () => {
       const info = await temporal.workflow

@@ -9,8 +9,8 @@ import { startEtcd } from './etcd';
 import { each, print, run } from './stack';
 
 /**
- * `npx jiti bench/proxy-memory.ts [paths] [bytes]`: the memory of `conveyor config-proxy`, the process, while it follows no path, and each thousand
- * more of them, with values of so many bytes. It wants the compiled programs (`npm test` makes them).
+ * `npx jiti bench/proxy-memory.ts [paths] [bytes]`: the memory of the process `conveyor config-proxy` while it follows no path, and with each further
+ * thousand, with values of that many bytes. It needs the compiled programs (`npm test` makes them).
  */
 const PATHS = Number(process.argv[2] ?? 5000);
 const BYTES = Number(process.argv[3] ?? 1000);
@@ -64,7 +64,7 @@ async function spawnProxy(etcd: string, home: string, port: number): Promise<Chi
   return child;
 }
 
-/** Its resident memory, as the kernel counts. */
+/** Its resident memory, as counted by the kernel. */
 const residentMb = ({ pid }: ChildProcess): number => {
   const [, kb = '0'] = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
   return Math.round(Number(kb) / 1024);

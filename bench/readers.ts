@@ -8,9 +8,9 @@ import { createClient } from '../client';
 import { each, p50p99, print, quantile, run, startStack } from './stack';
 
 /**
- * `npx jiti bench/readers.ts [readers] [commands]`: how long commands over HTTP take on a development stack of its own without
- * readers, and while that many readers without a token ask for the list and the status of a pipeline, each again as soon as it
- * was answered, or after the time in `Retry-After`.
+ * `npx jiti bench/readers.ts [readers] [commands]`: how long commands over HTTP take on its own development stack
+ * without readers, and while that many readers without a token ask for the list and the status of a pipeline. Each
+ * reader asks again as soon as it was answered, or after the time in `Retry-After`.
  */
 const READERS = Number(process.argv[2] ?? 1_000);
 const COMMANDS = Number(process.argv[3] ?? 200);
@@ -51,7 +51,7 @@ async function main(): Promise<void> {
   }
 }
 
-/** Holds and unholds a pipeline, one command after the other; how long each took, in ms. */
+/** Holds and unholds a pipeline, one command after the other; returns how long each took, in ms. */
 async function commands(server: string, count: number): Promise<number[]> {
   const verbs = Array.from({ length: count }, (_, n) => (n % 2 === 0 ? 'hold' : 'unhold'));
   return each(verbs, 1, async (verb) => {
@@ -70,7 +70,7 @@ async function commands(server: string, count: number): Promise<number[]> {
 interface Reading {
   isOver: boolean;
   ok: number;
-  /** Answered that there is no room. */
+  /** Refused for lack of capacity. */
   away: number;
 }
 

@@ -2,9 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { workflowIds } from '../domain/ids';
 
-/** How long reverts take to begin. The deploy is that of the first release of a service. */
+/** How long reverts take to begin. The deploy belongs to the first release of a service. */
 
-/** When a worker took up the revert, and when the last look at health had ended before, as the server says. */
+/** When a worker took up the revert, and when the last look at health before it had ended, by the server's clock. */
 export async function revertSent(temporal: Client, name: string): Promise<{ sentAt: number; verdictAt: number }> {
   for (;;) {
     const { events } = await temporal.workflow.getHandle(deployOf(name)).fetchHistory();

@@ -16,7 +16,7 @@ export interface Bench {
 
 export const OWNER = 'user:bench';
 
-/** Works on a development stack of its own, whose world runs so many times as fast, and stops it. */
+/** Runs work on its own development stack, whose world runs `speed` times as fast as real time, and stops the stack. */
 export async function onStack(speed: number, settings: Settings, work: (bench: Bench) => Promise<void>): Promise<void> {
   const { stack, ready } = await startStack(speed);
   try {
@@ -65,20 +65,20 @@ export const deploying = (pipeline: string, how: object): PipelineSource => ({
   },
 });
 
-/** A service, which runs `NAME:0`, and its pipeline. */
+/** A service that runs `NAME:0`, and its pipeline. */
 export async function addService({ ready, client }: Bench, name: string, bakes: Bakes): Promise<void> {
   const job = { name, service: name, region: 'x', tasks: 3, version: `${name}:0`, nSmall: 3, budget: '50%' };
   await control(ready, '/control/jobs', job);
   await client.apply(pipelineSchema.parse(source(name, bakes)), OWNER);
 }
 
-/** Faults of a worker or a server that was killed, or is overloaded. */
+/** Errors of a worker or a server that was killed, or is overloaded. */
 const PASSING = new Set(['no-worker', 'temporal-unreachable']);
 
 /** @returns the number of the release, which deploys `NAME:NTH`. */
 export async function release({ client }: Bench, name: string, nth: number): Promise<number> {
   const artifact = { name: 'executable', kind: 'executable', version: `${name}:${nth}`, metadata: {} };
-  // A worker that is busy may answer late: the key makes another try the same release.
+  // A busy worker may answer late: the key makes a retry refer to the same release.
   const key = `${name}-${nth}`;
   for (;;) {
     try {
@@ -89,7 +89,7 @@ export async function release({ client }: Bench, name: string, nth: number): Pro
   }
 }
 
-/** A release that was taken may have no workflow yet. */
+/** An accepted release may have no workflow yet. */
 export async function releaseEnded(temporal: Client, id: string): Promise<void> {
   for (;;) {
     try {
@@ -101,7 +101,7 @@ export async function releaseEnded(temporal: Client, id: string): Promise<void> 
   }
 }
 
-/** Lets a version answer with errors, from now on and wherever it runs. */
+/** Makes a version answer with errors, from now on and on every task. */
 export const spoil = ({ ready }: Bench, version: string): Promise<void> =>
   control(ready, '/control/versions', { version, behaviour: { errorRatio: 0.5 } });
 
@@ -114,7 +114,7 @@ export async function control({ simulator }: Ready, path: string, body: object):
 export const residentMb = (pid = 0): number =>
   Math.round(Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024);
 
-/** User and system time of a process of Linux, whose clock ticks a hundred times a second. */
+/** User and system time of a Linux process, whose clock ticks a hundred times a second. */
 export function cpuMs(pid = 0): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
   return (Number(fields[11]) + Number(fields[12])) * 10;

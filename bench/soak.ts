@@ -9,12 +9,12 @@ import { addService, onStack, OWNER, release, residentMb, spoil, type Bench } fr
 import { each, run } from './stack';
 
 /**
- * `npx jiti bench/soak.ts [pipelines] [minutes]`: releases of pipelines at random, forty at once, as fast as they go, on an ordinary
- * development stack (with CONVEYOR_BENCH_TEMPORAL: on the Temporal that is there). One pipeline in twenty releases fifteen times as often as
- * the others; one version in ten is bad and reverted; one release in ten gets a command: it is paused and resumed, cancelled or
- * reverted. Six times, when nothing is under way, it prints what must not grow. It fails if open workflows, the state of a pipeline
- * whose lists are full, or the memory of the worker grew in the last third, if a history is too long at the end, if ends and releases do
- * not add up, or if a bad version succeeded. Processes that restart by themselves may be killed during the run.
+ * `npx jiti bench/soak.ts [pipelines] [minutes]`: releases of pipelines at random, forty at once, as fast as they can run, on an ordinary development
+ * stack (with CONVEYOR_BENCH_TEMPORAL: on the existing Temporal). One pipeline in twenty releases fifteen times as often as the others; one version
+ * in ten is bad and reverted; one release in ten gets a command: it is paused and resumed, cancelled or reverted. Six times, while no release runs,
+ * it prints the sizes that must not grow. It fails if open workflows, the state of a pipeline whose lists are full, or the memory of the worker grew
+ * in the last third; if a history is too long at the end; if ends and releases do not add up; or if a bad version succeeded. Processes that restart
+ * by themselves may be killed during the run.
  */
 const PIPELINES = Number(process.argv[2] ?? 200);
 const MINUTES = Number(process.argv[3] ?? 30);
@@ -24,13 +24,13 @@ const CALM = NAMES.filter((name) => !BUSY.includes(name));
 const BUSY_SHARE = (15 * BUSY.length) / (15 * BUSY.length + CALM.length);
 const ROWS = 6;
 const AT_ONCE = 40;
-/** Releases, by how they are sent. */
+/** Releases, by the commands that they get. */
 const COMMANDS: readonly (readonly [share: number, verbs: readonly Verb[]])[] = [
   [0.04, ['pause', 'resume']],
   [0.03, ['cancel']],
   [0.03, ['revert']],
 ];
-/** So that a release takes seconds. */
+/** Makes a release take seconds. */
 const IMPATIENT = { ...DEFAULT_SETTINGS, trackIntervalMs: 1_000, progressIntervalMs: 1_000 };
 /** Tolerances of inexact numbers. */
 const GROWTH_ALLOWED = 0.1;
@@ -39,15 +39,15 @@ const MAX_EVENTS = 10_000;
 interface Measured {
   readonly minute: number;
   readonly releases: number;
-  /** How many releases ended in which state, so far. */
+  /** The number of releases that ended in each state, so far. */
   readonly ends: Readonly<Record<string, number>>;
-  /** How many workflows run, and the longest of their histories. */
+  /** The number of running workflows, and the longest of their histories. */
   readonly open: number;
   readonly events: number;
   /** For the largest idle pipeline, and for the largest busy one; bytes. */
   readonly state: number;
   readonly busyState: number;
-  /** The fewest that a busy pipeline has had. */
+  /** The fewest releases of any busy pipeline. */
   readonly busyReleases: number;
   readonly workerMb: number;
   readonly temporalMb: number;
@@ -76,7 +76,7 @@ async function live(bench: Bench): Promise<Measured[]> {
   return rows;
 }
 
-/** How many releases each pipeline had, and how many of all ended in which state. */
+/** The number of releases of each pipeline, and how many of all ended in which state. */
 const released = new Map<string, number>();
 const underWay = new Set<string>();
 const ends: Record<string, number> = {};
@@ -93,7 +93,7 @@ async function releaseUntil(bench: Bench, untilMs: number): Promise<void> {
   }
 }
 
-/** @returns how it ended. */
+/** @returns the state in which it ended. */
 async function releaseNext(bench: Bench, name: string): Promise<string> {
   const nth = (released.get(name) ?? 0) + 1;
   released.set(name, nth);
@@ -105,7 +105,7 @@ async function releaseNext(bench: Bench, name: string): Promise<string> {
   return isBad && state === 'succeeded' ? 'succeeded, and is bad' : state;
 }
 
-/** Commands that a person types now and then. One that comes too late is refused, which is right. */
+/** Occasional commands, as a person types them. A command that comes too late is refused, which is right. */
 async function interfere({ client }: Bench, id: string): Promise<void> {
   let chance = Math.random();
   const [, verbs = []] = COMMANDS.find(([share]) => (chance -= share) < 0) ?? [];
@@ -117,11 +117,11 @@ async function interfere({ client }: Bench, id: string): Promise<void> {
 
 async function endOf({ temporal }: Bench, workflowId: string): Promise<string> {
   const handle = temporal.workflow.getHandle<() => Promise<{ readonly state: string }>>(workflowId);
-  // Its pipeline has numbered it, and starts it next.
+  // Its pipeline has numbered it, and will start it next.
   return (await answered(() => handle.result(), Infinity)).state;
 }
 
-/** Asks again for a minute: a server may have been killed. @throws what it was answered last */
+/** Retries for a minute: a server may have been killed. @throws the last error */
 async function answered<T>(ask: () => Promise<T>, patienceMs: number = 60_000): Promise<T> {
   const untilMs = Date.now() + patienceMs;
   for (;;)
@@ -158,19 +158,19 @@ async function openHistories(temporal: Client): Promise<number[]> {
   return lengths;
 }
 
-/** Also of the rollbacks that were asked for. */
+/** Includes the rollbacks that were requested. */
 async function atRest(temporal: Client): Promise<void> {
   const running = "WorkflowType IN ('release', 'deploy', 'lock') AND ExecutionStatus = 'Running'";
   while ((await answered(() => temporal.workflow.count(running))).count > 0) await delay(1_000);
 }
 
-/** Memory of all processes with such a command line, in MB: one that was killed has another number. */
+/** Memory of all processes with such a command line, in MB: a process that was killed has another pid. */
 function memoryOf(pattern: string): number {
   const { stdout } = spawnSync('pgrep', ['-f', pattern], { encoding: 'utf8' });
   return stdout.split('\n').reduce((sum, pid) => sum + (pid === '' ? 0 : residentMb(Number(pid))), 0);
 }
 
-/** The growth in the last third of the time. Temporal keeps what ended, for its retention. */
+/** The growth in the last third of the time. Temporal keeps ended workflows for its retention. */
 function growth(rows: readonly Measured[]): string[] {
   const [before, after] = [rows.at(Math.floor((rows.length * 2) / 3) - 1), rows.at(-1)];
   if (before === undefined || after === undefined) return [];
@@ -178,7 +178,7 @@ function growth(rows: readonly Measured[]): string[] {
     after[what] > before[what] * (1 + allowed) ? [`${what} grew from ${before[what]} to ${after[what]}`] : [];
   return [
     ...grew('open', 0),
-    // Until then its history grows by each release.
+    // Before that, its history grows with each release.
     ...(before.busyReleases >= KEPT_RELEASES ? grew('busyState', GROWTH_ALLOWED) : []),
     ...grew('workerMb', GROWTH_ALLOWED),
     ...(after.releases < total(after.ends)

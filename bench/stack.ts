@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 /** Shared by the benchmarks that need a real stack. */
 
-/** From the file that `conveyor dev --ready-file` writes. */
+/** The content of the file that `conveyor dev --ready-file` writes. */
 export interface Ready {
   readonly temporal: string;
   readonly taskQueue: string;
@@ -16,9 +16,9 @@ export interface Ready {
 }
 
 /**
- * A development stack of its own, as users start it, with a world that runs so many times as fast; SIGTERM ends it. With
- * CONVEYOR_BENCH_TEMPORAL it is on the Temporal that is there, at the usual ports: by a name of its own, so no benchmark runs on
- * a Temporal in use.
+ * A separate development stack, as users start it, whose world runs `speed` times as fast as real time; SIGTERM ends
+ * it. With CONVEYOR_BENCH_TEMPORAL it uses the existing Temporal, at the usual ports. That takes a separate variable,
+ * so that no benchmark uses a Temporal in use by accident.
  */
 export async function startStack(speed: number): Promise<{ stack: ChildProcess; ready: Ready }> {
   const file = join(mkdtempSync(join(tmpdir(), 'conveyor-bench-')), 'ready.json');
@@ -37,7 +37,7 @@ export async function startStack(speed: number): Promise<{ stack: ChildProcess; 
   return { stack, ready: JSON.parse(readFileSync(file, 'utf8')) as Ready };
 }
 
-/** Works on all items, so many at once. */
+/** Works on all items, this many at once. */
 export async function each<T, R>(items: readonly T[], atOnce: number, work: (item: T) => Promise<R>): Promise<R[]> {
   const done: R[] = [];
   const left = items.map((item, index) => ({ item, index }));
@@ -61,7 +61,7 @@ export const print = (rows: readonly (readonly [string, string])[]): void => {
   process.stdout.write(`${rows.map(([name, value]) => `| ${name} | ${value} |`).join('\n')}\n`);
 };
 
-/** Runs a benchmark as the whole of its process. */
+/** Runs a benchmark as the main function of its process. */
 export function run(main: () => Promise<void>): void {
   main().then(
     () => process.exit(0),

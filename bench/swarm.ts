@@ -4,9 +4,10 @@ import { simulateSwarm } from '../simulator/vessel/swarm';
 import { print, seconds } from './stack';
 
 /**
- * `npx jiti bench/swarm.ts [hosts] [megabytes] [upload] [upload of the source] [seed]`: a package on its way to so many simulated hosts in four regions, 25 in a
- * rack, each of which decides as real ones do; the upload limit of every host, in megabytes a second. First without faults, then with them. Beside
- * it a server alone with the same upload that is never idle, and sends every piece to every host: no server alone is faster.
+ * `npx jiti bench/swarm.ts [hosts] [megabytes] [upload] [upload of the source] [seed]`: a package on its way to that many simulated hosts in four
+ * regions, 25 in a rack, each of which decides as real ones do; the uploads are the limits of every host and of the source, in megabytes a second.
+ * First without faults, then with them. For comparison, a single server with the same upload that is never idle and sends every piece to every host:
+ * no single server is faster.
  */
 const [HOSTS = 10_000, MEGABYTES = 256, UPLOAD = 64, SOURCE_UPLOAD = 128, SEED = 1] = process.argv.slice(2).map(Number);
 
@@ -22,7 +23,7 @@ const FAULTS: SwarmFaults = {
 
 function main(): void {
   const bytes = MEGABYTES * MB;
-  // Pieces four times as large as usual: a host decides once for each.
+  // Pieces four times the usual size: a host decides once for each.
   const pieceBytes = Math.min(4 * MB, 4 * pieceBytesFor(bytes));
   const simulated = (faults: SwarmFaults) => {
     const began = performance.now();

@@ -17,10 +17,10 @@ import type { Package } from '../domain/vessel/package';
 import { print } from './stack';
 
 /**
- * `npx jiti bench/vessel.ts [hosts] [megabytes] [upload]`: from the moment that a model is named until the last of so many hosts has all of it,
- * each with a door and a disk of its own, in four processes. The upload limit of every host and of the source, in megabytes a
- * second. First as
- * packages go, then from a server alone: one that gives every piece to hosts that know no other peer. The store is in memory.
+ * `npx jiti bench/vessel.ts [hosts] [megabytes] [upload]`: the time from the naming of a model until the last of that
+ * many hosts has all of it, each with its own door and disk, in four processes. The upload is the limit of every host
+ * and of the source, in megabytes a second. First as packages normally travel, then from a single server, which gives
+ * every piece to hosts that know no other peer. The store is in memory.
  */
 const HOSTS = Number(process.argv[2] ?? 20);
 const MEGABYTES = Number(process.argv[3] ?? 64);
@@ -38,7 +38,7 @@ interface Start {
   readonly pack: Package;
 }
 
-/** Between processes: where hosts are, and that one has all of it. */
+/** Messages between processes: the addresses of hosts, or that a host has the whole package. */
 type Message = { readonly peers: Readonly<Record<string, string>> } | { readonly whole: string };
 
 async function main(): Promise<void> {
@@ -101,7 +101,7 @@ async function measured(home: string, file: string, isSwarm: boolean) {
   }
 }
 
-/** Gives every piece to every host, as often as it asks. */
+/** Gives every piece to every host, at every request. */
 function serverOf(file: string, pack: Package, counts: number[]): PieceProvider {
   const all = noBits(pack.pieces.length).fill(255);
   return {
@@ -118,7 +118,7 @@ const addressesOf = (child: ChildProcess): Promise<Readonly<Record<string, strin
     child.once('message', (message) => resolve((message as { peers: Readonly<Record<string, string>> }).peers)),
   );
 
-/** Seconds until each host had all of it. */
+/** Seconds until each host had the whole package. */
 function wholeOf(
   children: readonly ChildProcess[],
   peers: Readonly<Record<string, string>>,
@@ -136,7 +136,7 @@ function wholeOf(
   });
 }
 
-/** Some hosts, in a process of their own. */
+/** Some hosts, in their own process. */
 async function runHosts({ home, names, pack }: Start): Promise<void> {
   const store = new MemoryStore(() => 0);
   const doors: Record<string, string> = {};

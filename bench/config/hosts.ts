@@ -5,7 +5,7 @@ import { ConfigProxy } from '../../config/proxy/proxy';
 import { EtcdStore } from '../../config/store/etcd';
 import { watchConfig } from '../../sdk';
 
-/** Hosts of a benchmark in a process of their own: each a proxy with its own connections, cache on disk and door, and an application. */
+/** Hosts of a benchmark in their own process: each a proxy with its own connections, disk cache and door, and an application. */
 
 export const [R, PATH] = ['bench', 'shop/limits'];
 
@@ -15,7 +15,7 @@ export interface HostsToStart {
   readonly names: readonly string[];
 }
 
-/** The last host of this process has the value `n`: in its proxy, or in its application. In milliseconds since 1970. */
+/** The last host of this process has the value `n`: in its proxy, or in its application. In ms since the epoch. */
 export interface Reached {
   readonly where: 'proxy' | 'application';
   readonly n: number;

@@ -1,9 +1,9 @@
 import type { Placement } from '../../sdk';
 
 /**
- * No batch of these tasks, no two of which host the same shard, can be larger. Each shard that they host is taken by one task
- * at most, so that the shards of a batch add up to no more than there are; the tasks with the fewest shards give the most.
- * It holds for every controller, however clever, and may be more than any can reach.
+ * An upper limit on a batch of these tasks in which no two host the same shard. Each shard is hosted by at most one
+ * task of the batch, so the shards of a batch add up to at most their total; the tasks with the fewest shards give the
+ * largest batch. The limit holds for every controller, and may be more than any can reach.
  */
 export function largestConceivable(placement: Placement, tasks: readonly string[]): number {
   const shards = new Set(tasks.flatMap((task) => placement.get(task) ?? []));

@@ -6,16 +6,16 @@ import { RUNNING, UPDATING } from '../../simulator/twine/job';
 import { largestConceivable } from './bound';
 import { ShardBooks, type Standing, type TaskLook } from './shardBooks';
 
-/** Seconds since the update began, and how things stood then. */
+/** Seconds since the update began, and the state at that time. */
 export interface Moment extends Standing {
   readonly at: number;
 }
 
-/** Tasks that went together. */
+/** Tasks that were away together. */
 export interface Wave {
   readonly at: number;
   readonly size: number;
-  /** No batch of the tasks that could go while it grew is larger. */
+  /** No batch of the tasks available while it grew is larger. */
   readonly bound: number;
 }
 
@@ -39,9 +39,9 @@ const STEP_S = 5;
 const LONGEST_S = 3600;
 
 /**
- * The experiment of Twine §5.1 in the simulated world: a store of 15,000 shards with three replicas each, one in each of three
- * domains, on 1,000 tasks of one region. At T0 all of it is updated; between T120 and T415 a main switch board with 50 tasks is
- * down. The region's scheduler asks the store's own controller, over its protocol.
+ * The experiment of Twine §5.1 in the simulated world: a store of 15,000 shards with three replicas each, one in each
+ * of three domains, on 1,000 tasks of one region. At T0 an update of all tasks begins; between T120 and T415 a main
+ * switch board with 50 tasks is down. The region's scheduler calls the store's own controller over its protocol.
  */
 export async function runFigure14(msb: string, seed = 1): Promise<Figure14> {
   const domains = domainsOf(SLOTS, MSBS, 3).map((slots) => slots.map((slot) => `${JOB}/${slot}`));
@@ -96,7 +96,7 @@ function looks({ simulation }: Simulator): TaskLook[] {
   });
 }
 
-/** A wave begins when more tasks are away than a moment before, and is over when fewer are; its size is that at its largest. */
+/** A wave begins when more tasks are away than a moment before, and ends when fewer are; its size is its peak. */
 function wavesOf(moments: readonly Moment[], boundOf: (tasks: readonly string[]) => number): Wave[] {
   const waves: Wave[] = [];
   let isOver = true;

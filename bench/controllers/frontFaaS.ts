@@ -3,10 +3,10 @@ import { cpuOf } from '../../simulator/metrics/cpu';
 import { metricWorld } from '../../simulator/metrics/series';
 import type { Job } from '../../simulator/twine/job';
 
-/** Hours since midnight, and how things stood then. */
+/** Hours since midnight, and the state at that time. */
 export interface Minute {
   readonly hour: number;
-  /** Tasks on the version of the release that is under way, and tasks away, as shares of all. */
+  /** Tasks on the version of the current release, and tasks away, as shares of all. */
   readonly updated: number;
   readonly away: number;
   /** The average over running tasks, 0 to 1. */
@@ -17,7 +17,7 @@ export interface Minute {
 
 export interface Release {
   readonly hour: number;
-  /** Minutes until all tasks were updated; undefined when it never came to that. */
+  /** Minutes until all tasks were updated; undefined if that never happened. */
   readonly took: number | undefined;
   /** The load when it began. */
   readonly load: number;
@@ -33,7 +33,7 @@ const TASKS = 10_000;
 /** A release every three hours. */
 const EVERY_MINUTES = 180;
 const DAY_MINUTES = 1440;
-/** Keeps the rest below 75 % with something to spare for what is measured late. */
+/** Keeps the rest below 75 %, with a margin for late measurements. */
 const LIMIT = 0.72;
 /** From 40 % at night to two thirds at the peak, all running. */
 const BUSY = { cpuFactor: 1.32 };
@@ -41,12 +41,12 @@ const BUSY = { cpuFactor: 1.32 };
 const TIMINGS = { fetchMs: 300_000, stopMs: 60_000, startMs: 240_000 };
 
 /**
- * A day of FrontFaaS in one region (Conveyor §6.3 and Figure 5): 10,000 tasks, load that rises and falls, a release every three
- * hours, and the load-adaptive controller of the simulated world.
+ * A day of FrontFaaS in one region (Conveyor §6.3 and Figure 5): 10,000 tasks, load that rises and falls, a release
+ * every three hours, and the load-adaptive controller of the simulated world.
  */
 export async function runDay(seed = 1): Promise<Day> {
   const midnight = Date.UTC(2026, 0, 5);
-  // The minute before, so that the load is known when the day begins.
+  // Starts a minute early, so that the load is known when the day begins.
   let nowMs = midnight - 60_000;
   const simulator = createSimulator({ seed, speed: 1, now: () => nowMs });
   const job = await givenJob(simulator);

@@ -13,7 +13,7 @@ export interface Panel {
 export interface Plot {
   readonly xLabel: string;
   readonly panels: readonly Panel[];
-  /** Shaded stretches of x. */
+  /** Shaded ranges of x. */
   readonly spans?: readonly { readonly from: number; readonly to: number; readonly label: string }[];
 }
 
@@ -63,7 +63,7 @@ function drawPanel({ title, curves }: Panel, { xLabel, spans = [] }: Plot, longe
   ];
 }
 
-/** Horizontal until the next point, then straight up or down; points at which nothing changes are left out. */
+/** Horizontal until the next point, then straight up or down; points without a change are left out. */
 function steps(points: Curve['points'], x: (value: number) => number, y: (value: number) => number): string {
   const told = points.filter(
     ([, value], index) => index === 0 || index === points.length - 1 || value !== points[index - 1]?.[1],
@@ -73,7 +73,7 @@ function steps(points: Curve['points'], x: (value: number) => number, y: (value:
     .join('');
 }
 
-/** From 0 to the first that reaches `most`, some four of them, at round numbers. */
+/** From 0 to the first tick that reaches `most`, about four of them, at round numbers. */
 function ticksOf(most: number): number[] {
   const unit = 10 ** Math.floor(Math.log10(most / 4));
   const step = [1, 2, 2.5, 5, 10].map((factor) => factor * unit).find((size) => size >= most / 4 - 1e-9) ?? most;

@@ -1,23 +1,23 @@
 import type { Placement } from '../../sdk';
 
-/** The state of a task, as the books need it. */
+/** The state of a task, as the count of shards needs it. */
 export interface TaskLook {
   readonly name: string;
   readonly state: 'running' | 'updating' | 'down';
   readonly isOutdated: boolean;
 }
 
-/** How the tasks stood at one moment. */
+/** The state of the tasks at one moment. */
 export interface Standing {
   readonly updating: readonly string[];
   readonly pending: number;
   /** Tasks whose switch board is down. */
   readonly failed: number;
-  /** Tasks that a batch could be made of: those that are updated, and those that wait and are not near a failure. */
+  /** Tasks that a batch could contain: those that are being updated, and those that wait and are not close to a failure. */
   readonly able: readonly string[];
   readonly oneDown: number;
   readonly twoDown: number;
-  /** Shards that lost a second replica since the moment before, to an update, while their others were in order. */
+  /** Shards that lost a second replica to an update since the moment before, while their others were in order. */
   readonly lostByUpdates: number;
 }
 

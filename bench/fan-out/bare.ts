@@ -9,7 +9,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 
-/** The same fan-out with Temporal alone: two levels, the same window, children that run one activity and say so. */
+/** The same fan-out with Temporal alone: two levels, the same window, and children that run one activity and report it. */
 
 const { nothing } = proxyActivities<{ nothing(): Promise<void> }>({ startToCloseTimeout: '1m' });
 const over = defineSignal('over');

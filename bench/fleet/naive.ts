@@ -1,4 +1,4 @@
-/** The plain way to simulate the same update: an object a task, and a loop over all of them each simulated second. */
+/** The naive way to simulate the same update: an object per task, and a loop over all of them each simulated second. */
 
 interface PlainTask {
   readonly region: number;
@@ -7,7 +7,7 @@ interface PlainTask {
   readyAt: number;
 }
 
-/** Updates a share of the tasks, a tenth of each region at a time, bakes, and says how many real ms that took. */
+/** Updates a share of the tasks, a tenth of each region at a time, bakes, and returns the real ms that it took. */
 export function stepNaively(count: number, regions: number, share: number, bakeMs: number): { ms: number } {
   const tasks: PlainTask[] = Array.from({ length: count }, (_, index) => ({
     ...{ region: index % regions, state: 'running', version: 'web:1', readyAt: 0 },

@@ -2,7 +2,7 @@ import type { Recording } from '../../domain/health/replay';
 import type { HealthSeries, Point, Side } from '../../domain/health/series';
 import { draw, openStream, type StreamState } from '../../simulator/kernel/random';
 
-/** A labelled recording: what was done to the updated tasks, how much, and what both sides lived through anyway. */
+/** A labelled recording: the fault of the updated tasks, its size, and the conditions that both sides shared. */
 export interface Case {
   readonly fault: Fault | null;
   readonly size: FaultSize | null;
@@ -16,18 +16,18 @@ export const FAULTS = ['step', 'ramp', 'leak', 'burst'] as const;
 type Fault = (typeof FAULTS)[number];
 export const SIZES = ['gross', 'clear', 'subtle'] as const;
 type FaultSize = (typeof SIZES)[number];
-/** Effects on every task whatever version it runs, or on a single one by chance. */
+/** Effects on every task, whatever its version, or on a single one by chance. */
 export const WEATHERS = ['calm', 'diurnal', 'load-spike', 'hot-task', 'missing-data'] as const;
 type Weather = (typeof WEATHERS)[number];
 
-/** By how much of the metric's level a fault adds: gross is twice, subtle what an owner just would not accept. */
+/** How many times the metric's level a fault adds: gross adds twice the level, subtle just more than an owner would accept. */
 const ADDS: Readonly<Record<FaultSize, number>> = { gross: 2, clear: 0.8, subtle: 0.4 };
 const NOISES = [0.02, 0.1, 0.25];
 const MINUTE = 60_000;
 const BEFORE_MINUTES = 30;
 const BAKE_MINUTES = 30;
 const TASKS = { fresh: 4, control: 8 };
-/** How much tasks of one service differ for good: machines do. */
+/** The permanent spread between tasks of one service, caused by their machines. */
 const TASK_SPREAD = 0.06;
 
 /** The `nth` case of a seed: half have a fault. The same seed and number always give the same case. */
@@ -38,7 +38,7 @@ export function caseOf(seed: number, nth: number): Case {
   const [weather, noise] = [pick(WEATHERS), pick(NOISES)];
   const [fault, size] = [isBad ? pick(FAULTS) : null, isBad ? pick(SIZES) : null];
   const updatedAt = Math.floor(draw(random) * 24 * 60) * MINUTE + 365 * 24 * 60 * MINUTE;
-  // Some faults are there from the start, others only show under way.
+  // Some faults are there from the start, others appear only later.
   const faultAt = isBad ? updatedAt + Math.floor(draw(random) * (BAKE_MINUTES / 3)) * MINUTE : null;
   const world: World = {
     random,
@@ -66,7 +66,7 @@ interface World {
   readonly spikeAt: number;
 }
 
-/** The addition of a fault to a level of 1, so long after it began; negative: it has not begun. */
+/** The addition of a fault to a level of 1, at a time after its start; a negative time is before it. */
 function added(fault: Fault | null, size: FaultSize | null, sinceMs: number): number {
   if (fault === null || size === null || sinceMs < 0) return 0;
   const minutes = sinceMs / MINUTE;
@@ -92,7 +92,7 @@ function tasks(world: World, count: number, from: number, until: number, fault: 
   return { tasks: count, series };
 }
 
-/** The effect of the load on the metric: it hits both sides alike. */
+/** The effect of the load on the metric: it is the same on both sides. */
 function level({ weather, spikeAt }: World, at: number): number {
   if (weather === 'diurnal') return 1 + 0.4 * Math.sin((2 * Math.PI * at) / (24 * 60 * MINUTE));
   if (weather === 'load-spike' && at >= spikeAt && at < spikeAt + 6 * MINUTE) return 2.2;

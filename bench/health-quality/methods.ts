@@ -10,7 +10,7 @@ const coarse = { ...common, threshold: { increase: '100%' }, lookback: 3 * MINUT
 const check = (fields: object) => healthCheckSchema.parse(fields);
 const ranks = check({ ...common, lookback: 10 * MINUTE, method: 'mann-whitney' });
 
-/** All tolerate the same, a quarter more than the tasks that are not updated; of several checks the first that objects counts. */
+/** All have the same tolerance, a quarter above the tasks that are not updated; with several checks, the first that objects counts. */
 export const METHODS = {
   'plain threshold': [check({ ...common, lookback: 3 * MINUTE })],
   'threshold with for': [check({ ...common, lookback: 3 * MINUTE, for: { evaluations: 4 } })],

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { each } from '../stack';
 
-/** A call of the push type, as it came by. */
+/** A call of the push type, as it passed the door. */
 export interface Passed {
   readonly method: string;
   readonly body: string;
@@ -11,11 +11,11 @@ export interface Passed {
   readonly answeredAt: number;
 }
 
-/** Pages of one request that are under way together, as in a deploy. */
+/** The number of pages of one request in flight, as in a deploy. */
 const AT_ONCE = 4;
 const KEPT_HEADERS = /^(content-type|idempotency-key|authorization|x-)/;
 
-/** Stands before the push type, notes when its calls come and are answered, and makes them once more for another service. */
+/** A proxy in front of the push type: notes when calls arrive and are answered, and can repeat them for another service. */
 export class Door {
   readonly passed: Passed[] = [];
   /** The push type itself. */
@@ -35,7 +35,7 @@ export class Door {
     });
   }
 
-  /** Calls of one kind that follow each other, of the service `from`, are one for `to`. @returns where each is asked for */
+  /** Repeats the calls of the service `from` for `to`; consecutive calls of one kind count as one. @returns the address of each */
   repeats(calls: readonly Passed[], from: string, to: string): string[] {
     const renamed = calls.map((call) => {
       const named = Object.entries(call.headers).map(([name, value]) => [name, value.replaceAll(from, to)]);

@@ -2,8 +2,8 @@ import { proxyActivities } from '@temporalio/workflow';
 import type { ask, runTwoCalls } from './worker';
 
 /**
- * A release of that many actions with Temporal alone: one workflow, and one activity for each action. On a queue of their own, as
- * ours are so that looks take no slot of effects, activities are not begun with the task that asks for them.
+ * A release of that many actions with Temporal alone: one workflow, and one activity for each action. On their own queue the activities are not
+ * started eagerly with the task that schedules them. The same is true of ours, so that looks take no slot of effects.
  */
 export async function bareRelease(url: string, actions: number, taskQueue?: string): Promise<void> {
   const activities = proxyActivities<{ runTwoCalls: typeof runTwoCalls }>({
@@ -13,7 +13,7 @@ export async function bareRelease(url: string, actions: number, taskQueue?: stri
   for (let nth = 0; nth < actions; nth += 1) await activities.runTwoCalls(url, `run-${nth}`);
 }
 
-/** One call after the other, each an activity. */
+/** One call after the other, each in its own activity. */
 export async function bareCalls(urls: readonly string[]): Promise<void> {
   const activities = proxyActivities<{ ask: typeof ask }>({ startToCloseTimeout: '1m', retry: { maximumAttempts: 1 } });
   for (const url of urls) await activities.ask(url);

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { activityInfo } from '@temporalio/activity';
 
-/** The two calls that a run of an action service is. */
+/** The two calls of an action service's run. */
 export async function runTwoCalls(url: string, action: string): Promise<void> {
   const runId = `${activityInfo().workflowExecution?.workflowId}/${action}`;
   const call = async (method: string): Promise<void> => {
@@ -24,7 +24,7 @@ export async function ask(url: string): Promise<void> {
   await answer.json();
 }
 
-/** `worker.ts ADDRESS`: a worker of its own process, with the slots of ours; sends `ready`, and ends with its parent process. */
+/** `worker.ts ADDRESS`: a worker in its own process, with as many slots as ours; sends `ready`, and ends with its parent process. */
 async function main(address: string): Promise<void> {
   const connection = await NativeConnection.connect({ address });
   const common = {
