@@ -2,20 +2,20 @@ import { watchConfig, type WatchedConfig } from '../../sdk';
 import { limits } from './flags/feed/limits.schema';
 
 /**
- * A server of the feed, as far as its limits go: it lives on each value that it gets, refuses what it cannot serve, and measures how many of its
- * answers are errors, as `HOST@CHANGE` or `HOST@COMMIT` (docs/guides/configuration.md#8-health).
+ * The limits of a server of the feed: it adopts each value that it gets, refuses values that it cannot serve, and measures the share of its answers
+ * that are errors, as `HOST@CHANGE` or `HOST@COMMIT` (docs/guides/configuration.md#8-health).
  */
 
-/** Requests a second of one user: with more it cannot start, … */
+/** Requests a second of one user: a limit above this keeps it from starting, … */
 const MOST = 1_000;
-/** … and of more than these it answers the rest with errors. */
+/** … and it answers requests above this with errors. */
 const CAPACITY = 400;
 const REPORT_MS = 500;
 
 const metrics = process.env['CONVEYOR_SIMULATOR_URL'] || 'http://localhost:4400';
 const proxy = process.env['CONVEYOR_CONFIG_PROXY'] || 'http://127.0.0.1:4700';
 
-/** Values of this host; or of several, as arguments, to play a server on each of them. */
+/** The addresses of proxies, as arguments, to play a server on each of their hosts; by default this host's. */
 const [first = proxy, ...others] = process.argv.slice(2);
 for (const url of [first, ...others]) {
   const followed = watchConfig(
@@ -28,7 +28,7 @@ for (const url of [first, ...others]) {
     },
     { url },
   );
-  // Uncollected metrics do not keep a server from serving.
+  // Failed reports do not stop a server from serving.
   setInterval(() => void reportErrors(followed).catch(() => undefined), REPORT_MS);
 }
 process.stdout.write('following feed/limits\n');

@@ -3,11 +3,11 @@ import { callExtension, conversation, dataSourceProtocol, loadAdaptive, loadOf, 
 import type { Fetch, ServiceEndpoint } from '../../sdk';
 
 export interface LoadOptions {
-  /** Who knows the CPU of the tasks. */
+  /** The data source for the CPU of the tasks. */
   readonly metrics: ServiceEndpoint;
-  /** Tasks of a job, whether or not they run. */
+  /** The number of tasks of a job, whether or not they run. */
   readonly tasksOf: (job: string) => number | Promise<number>;
-  /** How busy the others may get while some are away: 0 to 1. */
+  /** The CPU that the others may reach while some are away: 0 to 1. */
   readonly limit: number;
   /** ms between two points of a series. */
   readonly stepMs: number;
@@ -17,7 +17,7 @@ export interface LoadOptions {
 
 /** The controller of a stateless service such as FrontFaaS: many tasks at once at night, few at the peak. */
 export function loadController(options: LoadOptions): Hono {
-  const answer = conversation(); // a task without state is moved off a machine before its maintenance
+  const answer = conversation(); // a stateless task is moved off a machine before its maintenance
   return serveTaskController('load-adaptive', {
     process: async (request) => {
       const { jobHandle } = request;
@@ -37,7 +37,7 @@ async function loadNow({ metrics, stepMs, now, fetch }: LoadOptions, job: string
     context: { pipeline: job, release: 0, deployId: '', actor: 'service:load-adaptive', config: {} },
     ...(fetch === undefined ? {} : { fetch }),
   });
-  // Nobody reports: then it is unknown whether there is room. The cluster manager asks again.
+  // No task reports, so the free capacity is unknown. The cluster manager asks again.
   if (series.length === 0) throw new Error(`no CPU of ${job} in the last ${stepMs} ms`);
   return loadOf(series);
 }

@@ -6,7 +6,7 @@ import { createGatekeeper, type Gatekeeper, type GatekeeperOptions, type GateUse
 export const checkoutPage = (gates: Gatekeeper, user: GateUser): string =>
   gates.check('checkout', user) ? 'one page' : 'four steps';
 
-/** Gates from files, followed as they change; a service has them from its configuration proxy instead. */
+/** Gates from files, followed as they change; a service gets them from its configuration proxy instead. */
 export const gatesIn = (folder: string, options: Partial<GatekeeperOptions> = {}): Gatekeeper =>
   createGatekeeper({
     subscribe: (path, onValue) => followFile(join(folder, `${path}.json`), (value) => void onValue(value)),
@@ -22,7 +22,7 @@ function followFile(file: string, onValue: (value: unknown) => void): () => void
   return () => unwatchFile(file, read);
 }
 
-/** A file that is half written is not a project, which the gatekeeper refuses: what it had before stays. */
+/** A half-written file is not a project, and the gatekeeper refuses it: the previous project stays. */
 function valueIn(file: string): unknown {
   try {
     return JSON.parse(readFileSync(file, 'utf8')) as unknown;

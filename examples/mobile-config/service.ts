@@ -16,13 +16,13 @@ import {
 } from '../../sdk';
 
 export interface MobileServiceOptions {
-  /** Calls back with the translation now and whenever it changes, as `watchConfig` does. */
+  /** Calls back with the translation now and on every change, as `watchConfig` does. */
   readonly subscribe: (onValue: (value: unknown) => void) => void;
   /** The sources of a user's fields. */
   readonly backends: (user: GateUser) => Backends;
-  /** Sends a push message to the apps; it may be lost, and the next pull brings the same. */
+  /** Sends a push message to the apps; it may be lost, and the next pull brings the same values. */
   readonly push: () => Promise<void>;
-  /** Who may push. */
+  /** The token of callers that may push. */
   readonly token: string;
   readonly log: (message: string) => void;
 }
@@ -35,7 +35,7 @@ const pullSchema = z.object({
 });
 type Pull = z.output<typeof pullSchema>;
 
-/** The answers to pulls of apps: only what changed, in the fields that their version has. It keeps nothing that apps would not send again. */
+/** The answers to pulls of apps: only the changed values, in the fields that their version has. It keeps only state that apps would send again. */
 export function mobileService(options: MobileServiceOptions): Hono {
   let translation: Translation = {};
   const schemas = new Map<string, MobileSchema>();
@@ -60,7 +60,7 @@ export function mobileService(options: MobileServiceOptions): Hono {
   return app;
 }
 
-/** Clients say what a hash stands for, which is believed as far as it is so; unused ones are forgotten first, and sent again. */
+/** Clients send the schema for a hash, and it is accepted if it has that hash. Unused schemas are forgotten first, and sent again. */
 function learnSchemas(known: Map<string, MobileSchema>, { configs, schemas }: Pull): void {
   const asked = new Set(configs.map(({ schema }) => schema));
   for (const [of, schema] of Object.entries(schemas)) {

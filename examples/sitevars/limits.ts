@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { checkedBy, sitevars, type SitevarPort, type Sitevars } from '../../sdk';
 
-/** Sitevars of a shop: names with values, without a program, of which one has a checker. */
+/** Sitevars of a shop: names with values, without a program; one has a checker. */
 export const shopSitevars = (port: SitevarPort): Sitevars =>
   sitevars({
     port,
@@ -11,7 +11,7 @@ export const shopSitevars = (port: SitevarPort): Sitevars =>
     },
   });
 
-/** In place of a configuration repository: a proposed value is there at once. */
+/** Replaces a configuration repository: a proposed value takes effect at once. */
 export function inMemory(values: Readonly<Record<string, readonly unknown[]>>): SitevarPort {
   const histories = new Map(Object.entries(values));
   return {

@@ -16,9 +16,9 @@ export interface GateConfig {
 export interface GateOptions {
   readonly home: string;
   readonly store: ProjectStore;
-  /** Equal parts of the users of a rule: a divisor of a million. Default 100. */
+  /** The number of equal slices of a rule's users: a divisor of a million. Default 100. */
   readonly slices?: number;
-  /** How many slices of a rule one write takes. Default all that are asked for. */
+  /** How many slices of a rule one write changes. Default all that an update asks for. */
   readonly atOnce?: number;
 }
 
@@ -33,8 +33,8 @@ interface Change {
 const NONE: Project = { rules: [] };
 
 /**
- * Projects, of which each rule is a unit and each slice of its users a task. Calls only write down what is wanted; `step` writes the
- * value in which every slice is on its version.
+ * Projects, of which each rule is a unit and each slice of its users a task. Calls only record the desired state;
+ * `step` writes the value in which every slice is on its version.
  */
 export class GateFleet {
   readonly memory: GateMemory;
@@ -50,8 +50,8 @@ export class GateFleet {
   }
 
   /**
-   * Learns what the calls that follow need: the present value, and what these versions say. A value written by another process
-   * since is a version of its own, which no update has touched.
+   * Loads the state for the calls that follow: the present value, and the content of these versions. A value that
+   * another process wrote since becomes a version that no update has touched.
    */
   async prepare(config: GateConfig, versions: readonly string[] = []): Promise<void> {
     const { project } = config;
@@ -68,7 +68,7 @@ export class GateFleet {
     for (const rule of config.rules) this.ensureUnit(project, rule);
   }
 
-  /** @throws ExtensionError when the present value cannot be brought to its users by these rules */
+  /** @throws ExtensionError if these rules cannot split the present value among its users */
   refuseUnmixable({ project, rules }: GateConfig): void {
     const version = this.presentVersion(project);
     const [problem] = whyNotMixable(this.keptOf(project).contents[version] ?? NONE, rules);
@@ -76,7 +76,7 @@ export class GateFleet {
   }
 
   /**
-   * A deploy that lost its service without knowing, or whose value was changed by another process, goes no further; what it did can be reverted.
+   * Refuses a deploy that lost its service without knowing it, or whose value another process changed; its changes can still be reverted.
    *
    * @throws ExtensionError
    */
@@ -92,7 +92,7 @@ export class GateFleet {
     if (fence !== undefined) kept.fence = fence;
   }
 
-  /** As the updates of the processes see it. */
+  /** In the form that the updates of the processes example take. */
   updatable({ project, rules }: GateConfig): Updatable {
     const { contents } = this.keptOf(project);
     const hasVersion = (version: string): boolean => {
@@ -108,7 +108,7 @@ export class GateFleet {
     return Object.keys(this.memory.state.units).filter((unit) => unit.startsWith(`${project}.`));
   }
 
-  /** Writes the next value of a project, where slices are to change. True while something is left to do. */
+  /** Writes the next value of a project if slices are to change. Returns true while something is left to do. */
   async step(project: string): Promise<boolean> {
     if (!this.memory.state.projects[project]) return false;
     const units = this.unitsOf(project);
@@ -120,7 +120,7 @@ export class GateFleet {
     return units.some((unit) => this.active(unit).length > 0);
   }
 
-  /** The previous versions of slices are kept until the value is written: whatever keeps it from that, they are still there. */
+  /** Keeps the previous versions of slices until the value is written, for the case that the write fails. */
   private begin(project: string, changes: readonly Change[]): void {
     const kept = this.keptOf(project);
     for (const { unit, index, slot, id, version } of changes) {
@@ -138,7 +138,7 @@ export class GateFleet {
     const parsed = parseProject(value);
     if (!('project' in parsed)) return this.fail(project, `${project} would have ${parsed.problems[0]?.why}`);
     const isThere = await this.options.store.write(project, value, kept.written).catch(() => undefined);
-    if (isThere === undefined) return; // the store is away: the next step tries again
+    if (isThere === undefined) return; // the store is away: the next step retries
     if (!isThere && !isDeepStrictEqual((await this.options.store.read(project)).value, value))
       return this.fail(project, `${project} was changed by someone else since; it stays as it is`);
     kept.written = value;
@@ -163,7 +163,7 @@ export class GateFleet {
     return mixOf({ rules, slices: Object.fromEntries(slices), versions: contents });
   }
 
-  /** Nothing was written: slices stay where they were, and the updates that wanted to change them fail with the reason. */
+  /** Nothing was written: slices stay unchanged, and the updates that wanted to change them fail with the reason. */
   private fail(project: string, reason: string): void {
     for (const { slot, version, update } of this.takePending(project).reverse())
       Object.assign(slot, { version, update, state: 'live' });
@@ -200,7 +200,7 @@ export class GateFleet {
     }
   }
 
-  /** A version that no slice is on, and no remembered update brings. */
+  /** Forgets versions that no slice runs, and no remembered update brings. */
   private forgetVersions(project: string, asked: readonly string[]): void {
     const { state } = this.memory;
     const units = this.unitsOf(project);
@@ -267,7 +267,7 @@ export class GateFleet {
     state.units[unitName(project, rule)] ??= { version, update: null, starts: [], slots };
   }
 
-  /** For a new rule: what the others began with. */
+  /** For a new rule: the version with which the others began. */
   private presentVersion(project: string): string {
     const [unit] = this.unitsOf(project);
     return unit === undefined ? this.keptOf(project).version : unitOf(this.memory.state, unit).version;
@@ -282,7 +282,7 @@ export class GateFleet {
 
 export const unitName = (project: string, rule: string): string => `${project}.${rule}`;
 
-/** Also what a crash kept us from putting down as written. */
+/** Whether it is the value written last, or one whose write a crash kept us from recording. */
 const isWritten = (value: unknown, { written, next }: Kept): boolean =>
   isDeepStrictEqual(value, written) || (next !== undefined && isDeepStrictEqual(value, next));
 

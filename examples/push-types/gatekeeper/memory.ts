@@ -3,18 +3,18 @@ import { Memory, type State } from '../../../sdk/updates';
 
 /** The remembered state of a project. */
 export interface Kept {
-  /** The value that we have read or written last. */
+  /** The value last read or written. */
   written: unknown;
-  /** The value being written, for a process that restarts in between. */
+  /** The value being written, in case the process restarts meanwhile. */
   next?: unknown;
-  /** The content of versions, so a revert finds them whatever became of their files. */
+  /** The content of versions, so that a revert finds them even if their files are gone. */
   readonly contents: Record<string, Project>;
-  /** Which of them the value was when we saw it first. */
+  /** The version of the value when it was first read. */
   readonly version: string;
   rules: readonly string[];
-  /** For the newest deploy. */
+  /** The fence of the newest deploy. */
   fence?: number | undefined;
-  /** Deploys whose value was changed by another process. */
+  /** Deploys whose value another process changed. */
   readonly interrupted: readonly string[];
   /** The previous versions of slices that a write under way changes. */
   readonly pending: Pending[];

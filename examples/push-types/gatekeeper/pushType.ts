@@ -22,7 +22,7 @@ import { unitName, type GateConfig, type GateFleet } from './fleet';
 type Judge = (request: Omit<JudgeRequest, 'query'>) => Promise<JudgeResponse>;
 type Config = Readonly<Record<string, unknown>>;
 
-/** A push type for projects of the gatekeeper: each rule is a unit, and brings slices of its users to a version of the project. */
+/** A push type for projects of the gatekeeper: each rule is a unit, and an update brings slices of its users to a version of the project. */
 export const gatekeeperPushType = (fleet: GateFleet, judge: Judge): Hono =>
   servePushType('gatekeeper', {
     validateConfig: async (_, { context }) => {
@@ -84,7 +84,7 @@ export const gatekeeperPushType = (fleet: GateFleet, judge: Judge): Hono =>
     },
   });
 
-/** Inside are the slices that were updated, outside all others of the rule; a slice is called the same before and after. */
+/** `fresh` is the updated slices, `control` the other slices of the rule; a slice has the same name before and after. */
 function healthTasks(fleet: GateFleet, id: string, { updatedBy, exclude = [] }: HealthTargets): UnitTasks {
   const { state } = fleet.memory;
   const reserved = reservedSlots(state, id, exclude);
@@ -97,7 +97,7 @@ function healthTasks(fleet: GateFleet, id: string, { updatedBy, exclude = [] }: 
   return { id, fresh: inside, updated, control: outside, before: inside };
 }
 
-/** Counts of projects and rules. */
+/** The form of the names of projects and rules. */
 const NAME = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 
 function problemsOf({ project, rules }: Config): { path: string; message: string }[] {

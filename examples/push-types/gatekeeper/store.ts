@@ -2,13 +2,13 @@ import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 
-/** Where the values of projects are, and what versions of them there are. */
+/** Stores the values of projects and their versions. */
 export interface ProjectStore {
-  /** The present value, undefined where there is none, and which version it is, where that is known. */
+  /** The present value (undefined if there is none), and its version if known. */
   read(project: string): Promise<{ readonly value: unknown; readonly version?: string }>;
-  /** Writes a value in place of the one that is said to be there. False, and nothing is done, where another one is. */
+  /** Replaces the value `before`. Returns false and does nothing if the present value is another one. */
   write(project: string, value: unknown, before: unknown): Promise<boolean>;
-  /** The content of a version; undefined where there is none. */
+  /** The content of a version; undefined if there is no such version. */
   version(project: string, version: string): Promise<unknown>;
 }
 
@@ -31,7 +31,7 @@ export function filesIn(folder: string): ProjectStore {
       const version = versionsOf(project).find((it) => isDeepStrictEqual(read(versionFile(project, it)), value));
       return { value, ...(version !== undefined && { version }) };
     },
-    // Nothing is waited for in between; who writes besides this process has to look away for a moment.
+    // Nothing is awaited between read and write; only another process that writes at this moment could interfere.
     write: async (project, value, before) => {
       const file = valueFile(project);
       if (!isDeepStrictEqual(read(file), before)) return false;

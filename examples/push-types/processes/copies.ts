@@ -10,7 +10,7 @@ export interface Copy {
 }
 
 export interface CopiesOptions {
-  /** Where running copies are remembered: `run/` and `log/` below it. */
+  /** Where running copies are recorded: in `run/` and `log/` below it. */
   readonly home: string;
   /** The compiled service. */
   readonly program: string;
@@ -25,8 +25,8 @@ const ANSWER_MS = 2_000;
 const LOOK_EVERY_MS = 20;
 
 /**
- * Starts, stops and finds the processes of the service on this machine. They are no children that end with their parent: all
- * knowledge of them is in files which they write themselves, so a successor finds them after a crash.
+ * Starts, stops and finds the processes of the service on this machine. They do not end with their parent: all
+ * information about them is in files which they write themselves, so a successor finds them after a crash.
  */
 export class Copies {
   private readonly started = new Map<string, ChildProcess>();
@@ -35,12 +35,12 @@ export class Copies {
     for (const folder of ['run', 'log']) mkdirSync(join(options.home, folder), { recursive: true });
   }
 
-  /** A version is enough to find what to run: a revert brings nothing else. */
+  /** A version is enough to start a copy: a revert brings nothing else. */
   hasVersion(version: string): boolean {
     return VERSION.test(version) && existsSync(this.settingsOf(version));
   }
 
-  /** The tasks that have left a trace here, running or not. */
+  /** The tasks with a file here, running or not. */
   known(): string[] {
     const files = readdirSync(join(this.options.home, 'run')).filter((file) => file.endsWith('.json'));
     return files.map((file) => file.slice(0, -'.json'.length).replace('.', '/'));
@@ -52,7 +52,7 @@ export class Copies {
     return port === undefined ? undefined : `127.0.0.1:${port}`;
   }
 
-  /** Whether it answers as the task that it is taken for. */
+  /** Whether it answers as this task. */
   async isLive(task: string): Promise<boolean> {
     const address = this.address(task);
     if (address === undefined) return false;
@@ -64,7 +64,7 @@ export class Copies {
     }
   }
 
-  /** Starts a copy, unless it runs already, and waits until it is live. The fault, or undefined. */
+  /** Starts a copy, unless it runs already, and waits until it is live. Returns the fault, or undefined. */
   async bringUp({ task, version }: Copy): Promise<string | undefined> {
     if (!this.runs(task)) this.start({ task, version });
     const deadline = Date.now() + START_MS;
@@ -76,7 +76,7 @@ export class Copies {
     return `${task} was not live on ${version} after ${START_MS / 1000} s`;
   }
 
-  /** Asks it to finish what it does and end; kills it when that takes too long. */
+  /** Asks it to finish its work and end; kills it if that takes too long. */
   async stop(task: string): Promise<void> {
     const deadline = Date.now() + DRAIN_MS;
     this.signal(task, 'SIGTERM');
@@ -97,12 +97,12 @@ export class Copies {
     const { home, program, versions } = this.options;
     const env = { PATH: process.env['PATH'], VERSION: version, RUN_FILE: this.runFile(task) };
     const log = openSync(this.logFile(task), 'a');
-    // A process group of its own: Ctrl-C in the terminal of the push type is not meant for the service.
+    // A separate process group: Ctrl-C in the terminal of the push type must not reach the service.
     const child = spawn(process.execPath, [`--env-file=${join(versions, version)}.env`, program, task], {
       ...{ cwd: home, env, detached: true, stdio: ['ignore', log, log] },
     });
     closeSync(log);
-    child.on('error', () => undefined); // it does not run, which is seen
+    child.on('error', () => undefined); // it does not run, which the liveness check detects
     child.unref();
     this.started.set(task, child);
   }
@@ -116,12 +116,12 @@ export class Copies {
       try {
         process.kill(pid, signal);
       } catch {
-        // It has ended meanwhile.
+        // It has already ended.
       }
     }
   }
 
-  /** The processes of a task that run; one that ended long ago may have left its number to another process. */
+  /** The running processes of a task; the pid of one that ended long ago may now belong to another process. */
   private pids(task: string): number[] {
     const pids = new Set([this.read(task)?.pid, this.started.get(task)?.pid]);
     return [...pids].filter((pid) => pid !== undefined).filter((pid) => wordsOf(pid).includes(task));
@@ -146,7 +146,7 @@ export class Copies {
   private readonly logFile = (task: string): string => join(this.options.home, 'log', `${task.replace('/', '.')}.log`);
 }
 
-/** The command line of a process; nothing when there is none of this number, or only what is left of one. */
+/** The command line of a process; empty if there is no such pid, or only a zombie. */
 function wordsOf(pid: number): string[] {
   if (!existsSync('/proc/self/cmdline'))
     return spawnSync('ps', ['-o', 'args=', '-p', String(pid)])

@@ -34,8 +34,8 @@ const LONGEST_RETRY_MS = 60_000;
 const PAST_STARTS = 20;
 
 /**
- * The copies on this machine, and the updates that change them. Calls only write down what is wanted; `step` makes it so, looking
- * at the processes each time. After any crash, the next step continues from the state that it finds.
+ * The copies on this machine, and the updates that change them. Calls only record the desired state; `step` brings it
+ * about, and inspects the processes each time. After a crash, the next step continues from the state that it finds.
  */
 export class Fleet {
   readonly copies: Copies;
@@ -54,12 +54,12 @@ export class Fleet {
     return this.memory.state;
   }
 
-  /** Those of the file, and those that were in it once: their copies are to be stopped. */
+  /** The units of the file, and those that were in it before: their copies must be stopped. */
   get unitNames(): string[] {
     return [...new Set([...Object.keys(this.file.units), ...Object.keys(this.state.units)])];
   }
 
-  /** Copies that are added start on the version of their unit with the next step; those beyond the size are stopped by it. */
+  /** Added copies start on the version of their unit with the next step, which also stops those beyond the size. */
   resize(name: string, size: number): void {
     const unit = (this.state.units[name] ??= { version: this.file.firstVersion, update: null, starts: [], slots: [] });
     unit.slots.splice(size);
@@ -72,15 +72,15 @@ export class Fleet {
   }
 
   /**
-   * One round for one unit: looks which copies live, changes as many as may be down together, and waits until they are up. True while
-   * something is left to do. Never two at once for the same unit.
+   * One round for one unit: checks which copies are live, changes as many as may be down together, and waits until they
+   * are up. Returns true while something is left to do. Never call it twice at once for the same unit.
    */
   async step(name: string): Promise<boolean> {
     const unit = unitOf(this.state, name);
     await Promise.all(unit.slots.map((slot, index) => this.look(name, slot, index)));
     const batch = this.nextBatch(name, unit);
     for (const change of batch) begin(unit, change);
-    // From here on a crash finds the new identifiers in the memory, and stops whatever runs under another.
+    // From here on, after a crash, the next step finds the new identifiers in the memory and stops copies with any other.
     this.publish();
     await Promise.all(this.strangers(name, unit).map((task) => this.copies.stop(task)));
     await Promise.all(batch.map((change) => this.start(name, change)));
@@ -89,7 +89,7 @@ export class Fleet {
     return unfinished(this.state, name).some((id) => this.isActive(name, id)) || unit.slots.some(isUpdating);
   }
 
-  /** For an unknown slot: where the memory was lost, what runs must not be taken for what is to run. */
+  /** For an unknown slot: if the memory was lost, a running copy must not be taken for the desired one. */
   private lastStart(name: string, index: number): number {
     const before = `${name}/${index}@`;
     const starts = this.copies.known().filter((task) => task.startsWith(before));
@@ -103,12 +103,12 @@ export class Fleet {
 
   private async look(name: string, slot: Slot, index: number): Promise<void> {
     const isLive = await this.copies.isLive(startName(name, index, slot.start));
-    // One answer that is missing may be chance: it has until then to be back.
+    // One missing answer may be chance: the copy has until then to return.
     if (slot.state === 'live' && !isLive) slot.retryAt = Date.now() + RETRY_MS;
     slot.state = isLive ? 'live' : 'down';
   }
 
-  /** A copy that is down costs nothing to restart; of those that live only as many are taken as may be down together. */
+  /** A copy that is down costs nothing to restart; of the live ones only as many are taken as may be down together. */
   private nextBatch(name: string, unit: UnitState): Change[] {
     const active = unfinished(this.state, name).filter((id) => this.isActive(name, id));
     const wanted = active.flatMap((id) => {
@@ -163,7 +163,7 @@ export class Fleet {
 interface Change {
   readonly slot: Slot;
   readonly index: number;
-  /** The update on whose behalf; a copy that is down by itself is started again without one. */
+  /** The update that causes it; a copy that is down by itself is restarted without one. */
   readonly update?: { readonly id: string; readonly version: string };
 }
 
@@ -174,7 +174,7 @@ const withSlot = (unit: UnitState, change: Omit<Change, 'slot'>): Change[] => {
 
 const isUpdating = ({ state }: Slot): boolean => state === 'updating';
 
-/** The next start of a slot, under an identifier that no start ever had, also where a unit was smaller for a while. */
+/** The next start of a slot, under an identifier that no start ever had, even if the unit was smaller for a while. */
 function begin(unit: UnitState, { slot, index, update }: Change): void {
   const now = Date.now();
   if (slot.start > 0)

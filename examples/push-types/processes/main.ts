@@ -11,8 +11,8 @@ import { processesPushType, type Judge } from './pushType';
 import { callCopies } from './traffic';
 
 /**
- * The push type as a process: `main.js [--port 4620] [--home FOLDER] [--fleet FILE] [--versions FOLDER]`. It may be killed at any time:
- * what it has begun is in its home, and the copies continue without it. `main.js stop` ends the copies, once it has ended itself.
+ * The push type as a process: `main.js [--port 4620] [--home FOLDER] [--fleet FILE] [--versions FOLDER]`. It may be killed at any time: its
+ * unfinished work is recorded in its home, and the copies continue without it. `main.js stop` ends the copies, once this process has ended.
  */
 
 const HOST = '127.0.0.1';
@@ -58,7 +58,7 @@ async function keepStepping(fleet: Fleet, unit: string): Promise<never> {
   }
 }
 
-/** Judges by the Health Check Service where there is one, else here, by what Prometheus has. */
+/** The Health Check Service judges if there is one, else this process does, by the data of Prometheus. */
 function judge(env: NodeJS.ProcessEnv): Judge {
   const { CONVEYOR_HCS_URL: hcs, CONVEYOR_HCS_TOKEN: token, PROMETHEUS_URL = 'http://localhost:9090' } = env;
   if (hcs) return remoteJudge({ url: hcs, source: 'prometheus', ...(token && { token }) });

@@ -6,7 +6,7 @@ import type { Fleet } from './fleet';
 /** `judgeTargets` or `remoteJudge` of the sdk, with a data source. */
 export type Judge = (request: Omit<JudgeRequest, 'query'>, call: Call) => Promise<JudgeResponse>;
 
-/** A push type for processes on this machine. Calls look, or write down what is wanted and answer; `Fleet.step` does it. */
+/** A push type for processes on this machine. Calls read, or record the desired state and answer; `Fleet.step` does the work. */
 export const processesPushType = (fleet: Fleet, judge: Judge): Hono =>
   servePushType('processes', {
     validateConfig: (_, { context }) => {
@@ -17,7 +17,7 @@ export const processesPushType = (fleet: Fleet, judge: Judge): Hono =>
       return { problems: unknown.map((unit) => problem(`there is no unit ${unit}`)) };
     },
 
-    // `version` is what a copy starts on that is added now; a revert goes back to what it was before the first update.
+    // `version` is the one on which added copies start; a revert returns to its value before the first update.
     fetchDeployUnits: (_, { context }) => ({
       service: fleet.file.service,
       units: configuredUnits(context.config).map((id) => {
@@ -58,7 +58,7 @@ export const processesPushType = (fleet: Fleet, judge: Judge): Hono =>
 const configuredUnits = (config: Readonly<Record<string, unknown>>): string[] =>
   Array.isArray(config['units']) ? config['units'].map(String) : [];
 
-/** A unit by its name; of others nothing is known, and nothing is done to those that the pipeline's config does not name. */
+/** A unit by its name; unknown units are refused, and so are those that the pipeline's config does not name. */
 function known(fleet: Fleet, unit: string, configured: readonly string[] = [unit]): string {
   if (fleet.file.units[unit] && configured.includes(unit)) return unit;
   throw new ExtensionError('unknown-unit', `there is no unit ${unit} here, or not in config.units`, { status: 404 });

@@ -3,8 +3,8 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /**
- * The service that is deployed, one process a copy: `node --env-file=versions/good-1.env service.js web-a/0@3`. It greets, says what
- * it is, and counts. It knows nothing of Conveyor; one version differs from another by its settings alone.
+ * The deployed service, one process for each copy: `node --env-file=versions/good-1.env service.js web-a/0@3`. It
+ * greets, reports its version, and counts. It knows nothing about Conveyor; versions differ only in their settings.
  */
 const { GREETING, FAIL_SHARE = '0', VERSION = '', RUN_FILE = '' } = process.env;
 const [, , task = ''] = process.argv;
@@ -29,14 +29,14 @@ function main(): void {
     else response.writeHead(404).end();
   });
   server.listen(0, HOST, () => say({ pid: process.pid, port: (server.address() as AddressInfo).port }));
-  // Requests under way are answered; then it ends.
+  // Finishes the requests in progress, then ends.
   process.once('SIGTERM', () => {
     server.close(() => process.exit(0));
     server.closeIdleConnections();
   });
 }
 
-/** A share of the requests fails, evenly spread: where a hundredth does, every hundredth. */
+/** Fails a share of the requests, evenly spread: with 0.01, every hundredth. */
 function greet(response: ServerResponse): void {
   requests += 1;
   if (requests * Number(FAIL_SHARE) < errors + 1) return void response.end(`${GREETING}\n`);
@@ -44,7 +44,7 @@ function greet(response: ServerResponse): void {
   response.writeHead(500).end('no\n');
 }
 
-/** Counters begin at 0, not with the first error: a series that is not there yet is no good news. */
+/** Counters begin at 0, not with the first error: a series that does not exist yet is not good news. */
 function metrics(): string {
   const lines = [
     '# TYPE http_requests_total counter',
@@ -71,7 +71,7 @@ function claim(): boolean {
   }
 }
 
-/** Its address, for the supervisor: whole or not at all. */
+/** Writes its address for the supervisor atomically. */
 function say(where: { readonly pid: number; readonly port: number }): void {
   writeFileSync(`${RUN_FILE}.${process.pid}`, JSON.stringify(where));
   renameSync(`${RUN_FILE}.${process.pid}`, RUN_FILE);

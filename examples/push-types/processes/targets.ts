@@ -2,8 +2,8 @@ import { renameSync, writeFileSync } from 'node:fs';
 import { startName, type State } from '../../../sdk/updates';
 
 /**
- * Writes what Prometheus scrapes (`file_sd_configs`): every copy that is there, under the identifier of its task, which keeps its metrics
- * apart from those of the start before. A file that is half written would hide half of the copies, so it is exchanged as a whole.
+ * Writes the scrape targets of Prometheus (`file_sd_configs`): every known copy, under the identifier of its task, which separates its metrics from
+ * those of the previous start. A half-written file would hide half of the copies, so the file is replaced as a whole.
  */
 export function writeTargets(file: string, state: State, address: (task: string) => string | undefined): void {
   const groups = Object.entries(state.units).flatMap(([unit, { slots }]) =>

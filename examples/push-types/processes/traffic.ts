@@ -3,7 +3,7 @@ import type { Fleet } from './fleet';
 const CALL_EVERY_MS = 100;
 const ANSWER_MS = 1_000;
 
-/** People who use the service: each copy is called ten times a second. Without calls there are no errors, and no health. */
+/** Simulated users: each copy is called ten times a second. Without calls there are no errors, and no health data. */
 export function callCopies(fleet: Fleet): void {
   setInterval(() => {
     for (const task of fleet.copies.known()) {
@@ -18,6 +18,6 @@ async function call(url: string): Promise<void> {
     const response = await fetch(url, { signal: AbortSignal.timeout(ANSWER_MS) });
     await response.text();
   } catch {
-    // Users see that it is down; they call again.
+    // Users see that it is down, and call again.
   }
 }
