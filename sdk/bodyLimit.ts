@@ -7,8 +7,8 @@ interface BodyLimit {
 }
 
 /**
- * Refuses bodies that are too large, also those without a stated length. It replaces `bodyLimit` of Hono, which cannot
- * rebuild a request of Node's server with a chunked body, or without a body where one is allowed, such as a DELETE.
+ * Refuses bodies that are too large, even without a stated length. It replaces `bodyLimit` of Hono, which cannot
+ * rebuild a request of Node's server with a chunked body, or without a body if the method allows one, such as a DELETE.
  */
 export const limitBody =
   ({ maxSize, onError }: BodyLimit): MiddlewareHandler =>
@@ -42,7 +42,7 @@ export async function textUpTo({ body }: Pick<Response, 'body'>, maxSize: number
   return typeof bytes === 'string' ? undefined : new TextDecoder().decode(bytes);
 }
 
-/** All of a body, unless it is larger, takes longer than `patienceMs`, or is unwanted: then no more of it is read. */
+/** Reads a whole body. Stops reading if it is larger than allowed, takes longer than `patienceMs`, or is no longer needed. */
 export async function readUpTo(
   stream: ReadableStream<Uint8Array>,
   maxSize: number,

@@ -28,7 +28,7 @@ export interface ObservedCall {
   /** The status of the answer; `none` if no answer came, or the caller gave up. */
   readonly code: string;
   readonly tookMs: number;
-  /** As it was sent. */
+  /** As sent. */
   readonly traceparent: string;
   readonly context: CallContext | null;
 }
@@ -48,7 +48,7 @@ export interface ExtensionCall<P extends Protocol, M extends keyof P & string> {
   readonly traceparent?: string;
   readonly fetch?: Fetch;
   readonly signal?: AbortSignal;
-  /** Gets every raw answer before it is checked; without text if that is larger than the method allows. */
+  /** Receives every raw answer before it is checked; without the text if it is larger than the method allows. */
   readonly onAnswer?: (answer: RawAnswer) => void;
 }
 
@@ -58,11 +58,11 @@ export interface RawAnswer {
 }
 
 /**
- * One HTTP call of one method, with a deadline; no retries, those are Temporal's. Throws `extension-lacks-method` (it
- * has no such method, which is optional), `extension-rejected` (4xx but 408 and 429, or a 5xx that says it is not
- * retryable), `extension-protocol` (an answer that does not fit its schema, contradicts itself or its request, or is
- * too large) and `extension-unavailable` (network, deadline, 408, 429, 5xx: the only one worth trying again). When
- * `signal` aborts, throws its reason.
+ * One HTTP call of one method, with a deadline. It does not retry; Temporal does. Throws `extension-lacks-method` (it
+ * lacks an optional method), `extension-rejected` (4xx other than 408 and 429, or a 5xx that says it is not retryable),
+ * `extension-protocol` (an answer that violates its schema, contradicts itself or its request, or is too large) and
+ * `extension-unavailable` (network, deadline, 408, 429, 5xx: the only one worth retrying). If `signal` aborts, throws
+ * its reason.
  */
 export async function callExtension<P extends Protocol, M extends keyof P & string>(
   call: ExtensionCall<P, M>,
@@ -81,8 +81,8 @@ export async function callExtension<P extends Protocol, M extends keyof P & stri
 }
 
 /**
- * A fetch that calls an app in the same process, without a socket, and that an abort ends as it ends a real one
- * (the app itself continues, as a server would).
+ * A fetch that calls an app in the same process, without a socket. An abort ends the call as it ends a real one (the
+ * app itself continues, as a server would).
  */
 export function viaApp(app: Pick<Hono, 'fetch'>): Fetch {
   return async (request, init) => {
@@ -196,7 +196,7 @@ const extensionUnavailable = (
   detail: string,
 ): ConveyorError => conveyorError('extension-unavailable', { service: service.name, method, detail });
 
-/** Undefined if it is not JSON, or nests too deep. */
+/** Undefined if it is not JSON, or is nested too deeply. */
 export function parseJson(text: string): unknown {
   try {
     return parseNestedJson(text);
@@ -205,7 +205,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** A value of an answer may be as long as the answer. */
+/** Cuts messages: a value in an answer may be as long as the answer. */
 const MAX_DETAIL = 500;
 
 const excerpt = (text: string, max = 200): string => (text.length > max ? `${text.slice(0, max)}…` : text);

@@ -1,7 +1,7 @@
 /** Runs `work` when its turn comes, and passes on its result or error. */
 export type ConcurrencyGate = <T>(work: () => Promise<T>) => Promise<T>;
 
-/** Lets `limit` pieces of work run at once; the others wait for their turn. */
+/** Lets `limit` pieces of work run at once; the others wait. */
 export function concurrencyGate(limit: number): ConcurrencyGate {
   const waiting: (() => void)[] = [];
   let running = 0;

@@ -4,10 +4,10 @@ import type { ConfigSchema, ConfigValue, WatchConfigOptions, WatchedConfig } fro
 export type { ConfigSchema, ConfigTrouble, ConfigValue, WatchConfigOptions, WatchedConfig } from './configValue';
 
 /**
- * Follows a configuration: `onChange` is called with the first good value, with each that differs from it, and with one
- * that comes back. Values come from the proxy of this host, or from its cache on disk while the proxy does not answer;
- * the application always keeps its last value. Nothing here throws or rejects because a server is missing: it calls
- * `onTrouble`.
+ * Follows a configuration: `onChange` is called with the first good value, with every different one, and with one
+ * that comes back. Values come from the proxy of this host, or from its cache on disk while the proxy does not
+ * answer; the application always keeps its last value. Nothing here throws or rejects because a server is missing:
+ * it calls `onTrouble`.
  *
  *     const limits = watchConfig('shop/limits', z.object({ perUser: z.number() }), ({ value }) => apply(value));
  *     await limits.first;

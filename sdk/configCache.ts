@@ -10,9 +10,9 @@ export interface CachedPath {
   readonly path: string;
   readonly answer: Answer;
   readonly held: Held;
-  /** When the store confirmed it last, in milliseconds since 1970; null if it never did. */
+  /** When the store last confirmed it, in ms since the epoch; null if it never did. */
   readonly confirmedAt: number | null;
-  /** When an application asked for it last. */
+  /** When an application last asked for it. */
   readonly askedAt: number;
   /** The name under which the proxy acknowledges it; missing if an earlier version wrote it. */
   readonly host?: string;
@@ -61,11 +61,11 @@ function isAim({ id, revision, hosts = [], below = 0, labels = {} }: JsonObject)
   return [id, revision].every(isText) && areTexts(hosts) && typeof below === 'number' && isJsonObject(labels);
 }
 
-/** A store that offers the same commit again replaces nothing, so a wrong value would stay. */
+/** Checks the value: if the store offers the same commit again, nothing is replaced, so a wrong value would stay. */
 const isValue = ({ value, version }: JsonObject): boolean =>
   isText(version) && (value === null || (isText(value) && hasBlobId(value, version)));
 
-/** The proxy's last state of a path on this host; undefined if there is none that can be read. */
+/** The proxy's last state of a path on this host; undefined if none can be read. */
 export async function readCached(folder: string, path: string): Promise<CachedPath | undefined> {
   const text = await readFile(join(folder, cacheFile(path)), 'utf8').catch(() => undefined);
   const cached = text === undefined ? undefined : parseCached(text);

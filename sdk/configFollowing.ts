@@ -24,7 +24,7 @@ interface Answer extends Aged {
 const RETRY_MS = 200;
 const SILENCE_MS = 30_000;
 
-/** One path that an application follows; `watchConfig` says how. */
+/** One path that an application follows; see `watchConfig`. */
 export class Following<T> {
   current: ConfigValue<T> | undefined;
   readonly first: Promise<ConfigValue<T>>;
@@ -183,7 +183,8 @@ export class Following<T> {
   }
 
   /**
-   * A report is lost if the proxy is gone; on reconnecting, its stream begins with the value, which is reported again.
+   * Reports a value to the proxy. A report is lost if the proxy is down; on reconnection the stream begins with the
+   * value, which is then reported again.
    */
   private report(version: string, reason: string | null): void {
     reportTo(this.options.fetch ?? fetch, `${this.url}/v1/refused`, {

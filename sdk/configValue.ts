@@ -3,18 +3,18 @@ export interface ConfigSchema<T> {
   parse(value: unknown): T;
 }
 
-/** A value that an application uses. */
+/** A value in use by an application. */
 export interface ConfigValue<T> {
   readonly value: T;
   /** The git blob id of its text. */
   readonly version: string;
-  /** The commit that it is part of; null for one that a deploy exposes to this host. */
+  /** The commit that contains it; null for a value that a deploy exposes to this host. */
   readonly commit: string | null;
   /** The change that a deploy exposes to this host, as `N@commit`; null for a committed one. */
   readonly override: string | null;
 }
 
-/** The reason for which an application keeps its present value. */
+/** The reason why an application keeps its present value. */
 export type ConfigTrouble =
   /** The proxy does not answer. */
   | { readonly kind: 'proxy-away'; readonly error: Error }
@@ -31,17 +31,17 @@ export interface WatchConfigOptions {
   readonly url?: string;
   /** The folder of its cache, which is read while the proxy does not answer. Default `CONVEYOR_CONFIG_CACHE`, else none. */
   readonly cache?: string;
-  /** How to parse a value before the schema. Default `json`. */
+  /** How to parse a value before applying the schema. Default `json`. */
   readonly format?: 'json' | 'text';
   /** The name under which a value is refused. Default the name of the program. */
   readonly app?: string;
   /** Called once for each new problem, as long as it lasts. */
   readonly onTrouble?: (trouble: ConfigTrouble) => void;
-  /** Between two tries to reach the proxy, in milliseconds; doubled up to 30 times that. Default 200. */
+  /** The wait between two attempts to reach the proxy, in ms; it grows up to 30 times that. Default 200. */
   readonly retryMs?: number;
-  /** After this long without data from the proxy, in milliseconds, the connection counts as dead. Default 30 000. */
+  /** After this long without data from the proxy, in ms, the connection counts as dead. Default 30 000. */
   readonly silenceMs?: number;
-  /** Default that of Node. */
+  /** Default: that of Node. */
   readonly fetch?: typeof fetch;
 }
 

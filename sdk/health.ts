@@ -10,14 +10,14 @@ import type { PushTypeProtocol } from './protocol/pushType';
 
 export type { Query } from './health/sides';
 
-/** The tasks of a unit by the identifiers that the fleet stamps on their metrics (moving targets). */
+/** The tasks of a unit by the identifiers that the fleet writes on their metrics (moving targets). */
 export interface UnitTasks {
   readonly id: string;
-  /** Updated by this deploy and reachable. Before the first phase, when nothing is updated yet: all tasks. */
+  /** The tasks that this deploy updated and that are reachable. Before the first phase, when none is updated yet: all tasks. */
   readonly fresh: readonly string[];
   /**
-   * The number of tasks that this deploy updated, unreachable ones included: if there are some but none is fresh,
-   * nothing is known.
+   * The number of tasks that this deploy updated, including unreachable ones: if it is above zero but `fresh` is empty,
+   * their health is unknown.
    */
   readonly updated?: number | undefined;
   /** Not updated by it, and not reserved by a canary. */
@@ -39,9 +39,9 @@ export type JudgeResponse = ResponseOf<PushTypeProtocol['runHealthChecks']>;
 
 /**
  * Implements `runHealthChecks`: a push type only resolves its targets to task identifiers and passes a data source.
- * Never rejects: a source that fails, is slow or answers nonsense makes its checks `errored`. A unit without an updated
- * task has no evidence; one whose updated tasks are all out of reach has evidence that nothing is known. Checks with
- * `scope: deploy` judge the tasks of all units as one group.
+ * Never rejects: a source that fails, is slow or answers nonsense makes its checks `errored`. A unit without an
+ * updated task has no evidence. If all updated tasks of a unit are unreachable, its evidence says that nothing is
+ * known. Checks with `scope: deploy` judge the tasks of all units as one group.
  */
 export async function judgeTargets(request: JudgeRequest): Promise<JudgeResponse> {
   const judgeCheck = judgeWith(request);
@@ -76,7 +76,7 @@ export function erroredResponse(
   };
 }
 
-/** Queries of one request that are under way together; a service may have thousands of units. */
+/** Concurrent queries of one request; a service may have thousands of units. */
 const QUERIES_AT_ONCE = 32;
 
 function judgeWith(

@@ -1,7 +1,7 @@
-/** The lines of a stream, without the last if nothing ends it. */
+/** The lines of a stream, without the last if it has no newline. */
 export async function* readLines(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder();
-  // A line of megabytes comes in many parts, which are put together once.
+  // A line of several megabytes arrives in many parts, which are joined once.
   let parts: string[] = [];
   for await (const chunk of body) {
     const [first = '', ...lines] = decoder.decode(chunk, { stream: true }).split('\n');

@@ -4,16 +4,16 @@ import { isLoopback } from '../domain/loopback';
 type FetchHandler<A extends readonly unknown[]> = (request: Request, ...rest: A) => Response | Promise<Response>;
 
 /**
- * For a server without tokens that listens on this machine alone: the web pages that a person visits reach it too. Refused are names that
- * are none of this machine's (403; a page may let its own name stand for 127.0.0.1), pages of other origins (403), and bodies that are
- * not `application/json` (415), which is all that a page may send without being asked. `serve({ fetch: localOnly(app.fetch), … })`.
+ * Protects a server without tokens that listens only on this machine: the web pages that a person visits can reach it too. It refuses host names that
+ * do not belong to this machine (403; a page may resolve its own name to 127.0.0.1), pages of other origins (403), and bodies that are not
+ * `application/json` (415), the only ones that a page may send without a preflight. `serve({ fetch: localOnly(app.fetch), … })`.
  */
 export const localOnly =
   <A extends readonly unknown[]>(answer: FetchHandler<A>): FetchHandler<A> =>
   (request, ...rest) =>
     refusedElsewhere(request) ?? refusedBody(request) ?? answer(request, ...rest);
 
-/** The same for a server that only answers questions, whatever body they have: a page of another origin reads no answer. */
+/** The same for a server that only answers questions, with bodies of any type: a page of another origin cannot read the answer. */
 export const localNamesOnly =
   <A extends readonly unknown[]>(answer: FetchHandler<A>): FetchHandler<A> =>
   (request, ...rest) =>
@@ -35,8 +35,8 @@ function refusedBody({ headers }: Request): Response | undefined {
 }
 
 /**
- * Whether a `Host`, with or without a port, means this machine: a page may let its own name stand for 127.0.0.1, and never these.
- * Browsers let every name below `localhost` stand for it.
+ * Whether a `Host`, with or without a port, means this machine: a page may resolve its own name to 127.0.0.1, but not
+ * these. Browsers resolve every name below `localhost` to this machine.
  */
 export function isLocalName(host: string): boolean {
   const name = host.replace(/:\d+$/, '');

@@ -3,7 +3,7 @@ import { isOf, type FieldType, type FieldValue, type MobileSchema } from '../dom
 import { MOBILE_LIMITS } from '../domain/limits';
 import { sendRequest, type Fetch } from './request';
 
-/** The request of a client: hashes of what it has, and the schemas themselves once a server does not know them. */
+/** The request of a client: hashes of its state, and the schemas themselves if a server does not know them. */
 export interface PullRequest {
   /** The user of gate checks: fields of `GateUser`. */
   readonly user: { readonly id: string } & Readonly<Record<string, unknown>>;
@@ -11,13 +11,13 @@ export interface PullRequest {
   readonly schemas?: Readonly<Record<string, MobileSchema>>;
 }
 
-/** Only what changed. For a config whose schema the server does not know: its hash, for the client to send it. */
+/** Only the changed values. For a config whose schema the server does not know: its hash, so that the client sends the schema. */
 export interface PullAnswer {
   readonly configs: readonly { readonly config: string; readonly values: Readonly<Record<string, FieldValue>> }[];
   readonly unknownSchemas: readonly string[];
 }
 
-/** The same for fields in any order. */
+/** The same for any order of the fields. */
 export const mobileHash = (fields: Readonly<Record<string, unknown>>): string => {
   const ordered = Object.entries(fields).sort(([one], [other]) => (one < other ? -1 : 1));
   return createHash('sha256').update(JSON.stringify(ordered)).digest('base64url').slice(0, 22);
@@ -34,11 +34,11 @@ export interface MobileOptions {
   readonly contexts: Readonly<Record<string, MobileContext>>;
   /** The state kept between starts of the app. */
   readonly cache: { load(): string | undefined; save(text: string): void };
-  /** `after` calls once, until the function that it returns is called. */
+  /** `after` calls once, unless the returned function is called before. */
   readonly clock: { now(): number; after(ms: number, run: () => void): () => void };
   /** 0 to 1. */
   readonly random: () => number;
-  /** Between two pulls, in the mean. Default an hour. */
+  /** The mean time between two pulls. Default an hour. */
   readonly intervalMs?: number;
 }
 
@@ -53,7 +53,7 @@ export interface MobileConfig {
 }
 
 const HOUR_MS = 3_600_000;
-/** A failed pull is retried after this part of the interval. */
+/** A failed pull is retried after this fraction of the interval. */
 const RETRY = 1 / 12;
 const TIMEOUT_MS = 10_000;
 
@@ -61,7 +61,7 @@ export const createMobileConfig = (options: MobileOptions): MobileConfig => new 
 
 interface Kept {
   readonly schema: string;
-  /** When the service last said something about this config. Values of this time are what it can translate now; older ones it left out. */
+  /** When the service last mentioned this config. Values of this time are those that it can translate now; older ones it left out. */
   readonly at: number;
   readonly values: Readonly<Record<string, { readonly value: FieldValue; readonly at: number }>>;
 }
@@ -96,7 +96,7 @@ class PullingConfig implements MobileConfig {
   }
 
   pull(): Promise<'pulled' | 'failed'> {
-    // A push may announce a change that came too late for the pull under way.
+    // A push may announce a change that missed the running pull.
     if (this.running) this.again = true;
     this.running ??= this.pullUntilDone().finally(() => {
       this.running = undefined;
@@ -123,7 +123,7 @@ class PullingConfig implements MobileConfig {
     return outcome;
   }
 
-  /** Somewhere between so many parts of the interval after now, so that a billion clients do not come together. */
+  /** A random time between these fractions of the interval from now, so that a billion clients do not call at once. */
   private plan(least: number, spread: number): void {
     this.cancel();
     if (this.isClosed) return;
@@ -158,7 +158,7 @@ class PullingConfig implements MobileConfig {
     return answerIn(JSON.parse(text));
   }
 
-  /** Values that do not fit are left where they are: a server may lie, an app must not fall over it. */
+  /** Values that do not fit are ignored: a server may lie, and an app must not fail because of it. */
   private take(answer: PullAnswer): PullAnswer {
     const at = this.options.clock.now();
     const changed = new Map(answer.configs.map(({ config, values }) => [config, values]));
@@ -171,7 +171,7 @@ class PullingConfig implements MobileConfig {
       for (const [field, type] of Object.entries(schema)) {
         const value = given?.[field];
         if (isOf(type, value)) values[field] = { value, at };
-        // Nothing about a config says that all that was hashed is as the client has it.
+        // If the answer omits a config, all of its hashed state matches the client's.
         else if (!given && before[field]?.at === confirmedAt && before[field]) values[field] = { ...before[field], at };
       }
       this.kept.set(config, { schema: mobileHash(schema), at, values });
@@ -179,7 +179,7 @@ class PullingConfig implements MobileConfig {
     return answer;
   }
 
-  /** A cache of another version of the app is of no use, and a broken one is none. */
+  /** A cache of another version of the app is useless, and so is a broken one. */
   private load(): void {
     try {
       const kept = JSON.parse(this.options.cache.load() ?? '{}') as Record<string, Kept>;
@@ -189,7 +189,7 @@ class PullingConfig implements MobileConfig {
         const good = fields.filter(
           ([field, it]) => schema[field] && isOf(schema[field], it.value) && Number.isFinite(it.at),
         );
-        // A cache of an earlier version has no time of its own, and the next pull brings all of the config.
+        // A cache of an earlier version has no time, and the next pull brings the whole config.
         const at = Number.isFinite(found?.at) ? (found?.at ?? 0) : 0;
         if (good.length > 0)
           this.kept.set(config, { schema: mobileHash(schema), at, values: Object.fromEntries(good) });
@@ -203,7 +203,7 @@ class PullingConfig implements MobileConfig {
     try {
       this.options.cache.save(JSON.stringify(Object.fromEntries(this.kept)));
     } catch {
-      // Without a cache the next start asks again.
+      // Without a cache the next start pulls again.
     }
   }
 }

@@ -7,10 +7,10 @@ export type { Model, ModelPiece, ModelTrouble, ModelUse, WatchedModel, WatchMode
 
 /**
  * Follows a model: the configuration names it, its pieces come in order through the proxy of this host, and `merge`
- * overwrites the application's data with each. So the application never holds two models. Once everything is merged and
- * matches the published digest, `onReady` is called and the model is live; until then this host is not live on that
- * version. If `check`, `merge` or `onReady` throws, the model is refused and the former one is merged back. While the
- * proxy does not answer, its files on disk are read. Dead or late hosts are waited for.
+ * overwrites the application's data with each. The application therefore never holds two models. Once everything is
+ * merged and matches the published digest, `onReady` is called and the model is live; until then this host is not
+ * live on that version. If `check`, `merge` or `onReady` throws, the model is refused and the former one is merged
+ * back. While the proxy does not answer, its files on disk are read. A deploy waits for dead or late hosts.
  *
  *     const weights = Buffer.alloc(BYTES);
  *     const feed = watchModel('models/feed', { merge: ({ offset, bytes }) => weights.set(bytes, offset) });

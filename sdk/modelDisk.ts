@@ -4,15 +4,15 @@ import { sizeOfPiece, type Package } from '../domain/vessel/package';
 import { modelPackageKey } from './modelKey';
 import { sha256 } from './digest';
 
-/** Packages in the folder of the cache of a proxy. */
+/** Packages in a proxy's cache folder. */
 export const PACKAGES_FOLDER = 'packages';
 
-/** The data of a package there: its pieces, each in its place. */
+/** The data of a package there: each piece at its offset. */
 export const dataFile = (key: string): string => `${key}.data`;
 
 /**
- * The pieces of a package from one on, as the proxy of this host left them on its disk. Ends with the first that is not there, or does not
- * fit its digest. All of them come in the same buffer.
+ * The pieces of a package from a given one on, as the proxy of this host left them on its disk. Ends with the first
+ * that is missing or does not match its digest. All of them come in the same buffer.
  */
 export async function* piecesOnDisk(
   path: string,

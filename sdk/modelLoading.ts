@@ -14,17 +14,17 @@ interface Named {
 type Stage =
   { readonly state: 'loading' } | { readonly state: 'ready' } | { readonly state: 'refused'; readonly reason: string };
 
-/** The application cannot use the model, or it is not what was published. */
+/** The application cannot use the model, or it differs from the published one. */
 class ModelRefusal extends Error {}
 
 const MODEL_RETRY_MS = 200;
 const SILENCE_MS = 30_000;
 const REPEAT_MS = 5000;
 
-/** Brings an application to the model that is wanted last; `watchModel` says how. */
+/** Brings an application to the latest wanted model; see `watchModel`. */
 export class ModelLoading {
   readonly first: Promise<Model>;
-  /** The model that should be live; what is there of it, and what was live last. */
+  /** The model that should be live; the part of it that is merged, and the model that was live last. */
   private wanted: Named | undefined;
   private finished: Named | undefined;
   private last: Named | undefined;
@@ -68,7 +68,7 @@ export class ModelLoading {
     this.settleFirst = undefined;
   }
 
-  /** One at a time: `merge` never runs twice at once. */
+  /** Runs one at a time: `merge` never runs twice at once. */
   private async run(): Promise<void> {
     if (this.isRunning) return;
     this.isRunning = true;
@@ -106,7 +106,7 @@ export class ModelLoading {
     this.settleFirst = undefined;
   }
 
-  /** The model that was live is merged over what is there of another one. */
+  /** Merges the model that was live over the parts of another one. */
   private async restore(signal: AbortSignal): Promise<void> {
     const { last } = this;
     if (!this.isTouched || last === undefined) return;
@@ -115,7 +115,7 @@ export class ModelLoading {
     });
   }
 
-  /** All of a model, which comes piece by piece, however often the proxy goes away. @throws Refusal */
+  /** Merges a whole model piece by piece, however often the proxy goes away. @throws Refusal */
   private async merge({ pack, model }: Named, signal: AbortSignal): Promise<void> {
     const buffer = new Uint8Array(Math.min(pack.pieceBytes, pack.bytes));
     const whole = createHash('sha256');
@@ -163,12 +163,12 @@ export class ModelLoading {
     this.trouble({ kind: 'proxy-away', error });
   }
 
-  /** An application that fails over the trouble gets its models all the same. */
+  /** An application whose `onTrouble` throws gets its models all the same. */
   private trouble(trouble: ModelTrouble): void {
     try {
       this.options.onTrouble?.(trouble);
     } catch {
-      // It is the application's own.
+      // The error belongs to the application.
     }
   }
 
@@ -185,7 +185,7 @@ export class ModelLoading {
   }
 }
 
-/** The application's error is the reason of the refusal. */
+/** Turns the application's error into the reason of the refusal. */
 async function refusing(work: () => void | Promise<void> | undefined): Promise<void> {
   try {
     await work();

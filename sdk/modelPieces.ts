@@ -14,8 +14,8 @@ interface Reading {
 export class NotYet extends Error {}
 
 /**
- * The pieces of a package from one on, each once it is whole and fits its digest. All of them come in the same buffer, so that one is in
- * memory. Ends where the proxy ends; throws when it does not answer, falls silent, or sends what does not fit.
+ * The pieces of a package from a given one on, each once it is complete and matches its digest. All of them come in the same buffer, so only one is
+ * in memory. Ends where the proxy ends; throws if the proxy does not answer, falls silent, or sends a piece that does not match.
  */
 export async function* readPieces(
   path: string,
@@ -55,7 +55,7 @@ export async function* readPieces(
   }
 }
 
-/** Ends when the signal is aborted: a body that came in as a whole does not always notice it. */
+/** Ends when the signal is aborted: a body that has already arrived in full does not always notice it. */
 async function* chunksOf(body: ReadableStream<Uint8Array>, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   const reader = body.getReader();
   const cancel = (): void => void reader.cancel(signal.reason).catch(() => undefined);

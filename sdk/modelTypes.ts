@@ -31,7 +31,7 @@ export interface ModelUse {
   readonly onReady?: (model: Model) => void | Promise<void>;
 }
 
-/** The reason for which an application keeps its present model. */
+/** The reason why an application keeps its present model. */
 export type ModelTrouble =
   /** The proxy of this host does not answer; it is tried again. */
   | { readonly kind: 'proxy-away'; readonly error: Error }
@@ -43,19 +43,19 @@ export type ModelTrouble =
 export interface WatchModelOptions {
   /** The proxy of this host. Default `CONVEYOR_CONFIG_PROXY`, else `http://127.0.0.1:4700`. */
   readonly url?: string;
-  /** The folder of the cache of the proxy, for when the application starts while the proxy is down. Default `CONVEYOR_CONFIG_CACHE`. */
+  /** The folder of the proxy's cache, for applications that start while the proxy is down. Default `CONVEYOR_CONFIG_CACHE`. */
   readonly cache?: string;
   /** The name under which a model is loaded or refused. Default the name of the program. */
   readonly app?: string;
   /** Called once for each new problem, as long as it lasts. */
   readonly onTrouble?: (trouble: ModelTrouble) => void;
-  /** Between two tries, in milliseconds. Default 200. */
+  /** The wait between two attempts, in ms. Default 200. */
   readonly retryMs?: number;
-  /** After this long without a byte, in milliseconds, the connection counts as dead. Default 30 000. */
+  /** After this long without a byte, in ms, the connection counts as dead. Default 30 000. */
   readonly silenceMs?: number;
-  /** How often reports to the proxy are repeated, in case it forgot them, in milliseconds. Default 5000. */
+  /** How often reports to the proxy are repeated, in case it forgot them, in ms. Default 5000. */
   readonly repeatMs?: number;
-  /** Default that of Node. */
+  /** Default: that of Node. */
   readonly fetch?: typeof fetch;
 }
 

@@ -5,7 +5,7 @@ import { wordsText, type MethodWords } from './protocol/words';
 
 const inputSchema = (schema: z.ZodType): object => z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
 
-/** The OpenAPI 3.1 description of a service that speaks a protocol: what an author in another language works from. */
+/** The OpenAPI 3.1 description of a service that speaks a protocol: the basis for authors in other languages. */
 export function openApi(protocol: Protocol, title: string): object {
   const words = methodWords(protocol);
   const paths = Object.entries(protocol).map(([name, method]) => [

@@ -12,13 +12,13 @@ export const proxyUrl = (url?: string): string =>
 export const appName = (app?: string): string =>
   ((app ?? basename(process.argv[1] ?? '')) || 'node').slice(0, MOST_APP);
 
-/** A report that does not reach the proxy now reaches it later: no caller waits for it. */
+/** Sends a report to the proxy; no caller waits for it. A report that fails now is sent again later. */
 export function reportTo(fetchIt: typeof fetch, address: string, body: object): void {
   const init = { method: 'POST', body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
   sendRequest(address, init, { fetch: fetchIt, timeoutMs: REPORT_MS, maxBytes: 0 }).catch(() => undefined);
 }
 
-/** The reason why an answer is unusable, cut to a readable length. */
+/** Why an answer is unusable, cut to a readable length. */
 export const badAnswer = async (response: Response): Promise<string> =>
   `HTTP status ${response.status}: ${(await textUpTo(response, MOST_WORDS)) ?? 'a long text'}`;
 

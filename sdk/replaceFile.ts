@@ -9,11 +9,11 @@ export interface ReplaceOptions {
   readonly flush?: boolean;
 }
 
-/** How the name of an unfinished file ends. A killed process leaves it behind. */
+/** The suffix of an unfinished file. A killed process leaves it behind. */
 export const UNFINISHED = '.part';
 
 /**
- * Writes a file whole or not at all. It replaces a link in its place and does not follow it, and a file that had other permissions.
+ * Writes a file completely or not at all. It replaces a link instead of following it, and sets the permissions of a file that had others.
  * @throws the error of the disk
  */
 export async function replaceFile(file: string, text: string, { mode, flush = true }: ReplaceOptions): Promise<void> {
@@ -27,7 +27,7 @@ export async function replaceFile(file: string, text: string, { mode, flush = tr
   }
 }
 
-/** `replaceFile` that blocks. @throws the error of the disk */
+/** The blocking form of `replaceFile`. @throws the error of the disk */
 export function replaceFileSync(file: string, text: string, { mode, flush = true }: ReplaceOptions): void {
   const part = nameUnfinished(file);
   try {

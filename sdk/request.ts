@@ -2,15 +2,15 @@ import { rootCause } from '../domain/rootCause';
 import { readUpTo } from './bodyLimit';
 
 /**
- * Sends a request. `fetch` sends a copy of it, and a copy forgets the signal of its original at the next garbage collection
- * (nodejs/undici issue 4068): hand the signal over beside the request, too, or a silent service is waited for without end.
+ * Sends a request. `fetch` sends a copy of it, and a copy forgets the signal of its original at the next garbage collection (nodejs/undici issue
+ * 4068): pass the signal in addition to the request, or the call waits for a silent service without end.
  */
 export type Fetch = (request: Request, init?: { readonly signal: AbortSignal }) => Promise<Response>;
 
 export interface Sending {
-  /** Default that of Node. */
+  /** Default: that of Node. */
   readonly fetch?: Fetch | undefined;
-  /** ms until all of the answer is there. */
+  /** ms until the whole answer is there. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
   /** The largest body that is read; with 0 none is. */
@@ -21,13 +21,13 @@ export interface HttpAnswer {
   readonly status: number;
   readonly ok: boolean;
   readonly headers: Headers;
-  /** Undefined of a body that is larger than it may be, or of no interest. */
+  /** Undefined if the body is larger than allowed, or not wanted. */
   readonly text: string | undefined;
 }
 
 /** No answer came, or not all of it; the message says why, and may hold an address. */
 export class NoAnswer extends Error {
-  /** As the network has it, such as `ECONNREFUSED`; it holds no address. */
+  /** The code of the network error, such as `ECONNREFUSED`; it holds no address. */
   readonly code: string;
 
   constructor(
@@ -42,8 +42,8 @@ export class NoAnswer extends Error {
 }
 
 /**
- * One request with a deadline; no retries, and no redirection is followed unless `init` says so. A body that is not read to its end is cancelled,
- * so that its connection is free. When `signal` aborts, throws its reason.
+ * One request with a deadline; no retries, and no redirection is followed unless `init` says so. A body that is not
+ * read to its end is cancelled, which frees its connection. If `signal` aborts, throws its reason.
  * @throws NoAnswer
  */
 export async function sendRequest(
@@ -68,7 +68,7 @@ export async function sendRequest(
   }
 }
 
-/** As it is once it is decompressed. */
+/** The decompressed text. */
 async function boundedText({ body }: Response, maxBytes: number, signal: AbortSignal): Promise<string | undefined> {
   if (maxBytes === 0) {
     void body?.cancel().catch(() => undefined);

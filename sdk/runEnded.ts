@@ -3,16 +3,16 @@ import { sendRequest, type Fetch } from './request';
 
 export interface RunEndedOptions {
   readonly fetch?: Fetch;
-  /** ms that one try may take. */
+  /** The limit of one try, in ms. */
   readonly timeoutMs?: number;
-  /** ms before each further try; there are so many. */
+  /** The pause before each further try, in ms; one more try for each. */
   readonly pausesMs?: readonly number[];
 }
 
 /**
- * For action services: says that a run has ended, by the `callback` of its `startRun`, so that Conveyor asks for its progress at
- * once. First make sure that `getRunProgress` answers so. Tries a few times and never throws, since whoever gets no message asks by
- * itself; false when nobody took it.
+ * For action services: reports that a run has ended, by the `callback` of its `startRun`, so that Conveyor asks for its
+ * progress at once. First make sure that `getRunProgress` answers accordingly. Tries a few times and never throws,
+ * since Conveyor asks by itself if the report is lost; returns false if no try was accepted.
  */
 export async function runEnded(
   callback: RunCallback | undefined,

@@ -5,11 +5,11 @@ import { fieldOf } from './server';
 
 /** Longer values are cut: one text of an answer may have many megabytes. */
 const MAX_VALUE_CHARACTERS = 80;
-/** How much is shown before a number that JSON does not have: its field. */
+/** How many characters are shown before a number that JSON does not have: its field. */
 const BEFORE_NUMBER_CHARACTERS = 40;
 const MAX_TEXT_CHARACTERS = 200;
 
-/** The first field of an answer that its schema does not allow, with the rule and the value that came. */
+/** The first field of an answer that its schema does not allow, with the rule and the actual value. */
 export function explainViolation(answer: unknown, { issues: [issue] }: z.ZodError): Contradiction {
   const path = issue?.path ?? [];
   const value = showValue(path.reduce(readField, answer));
@@ -20,8 +20,8 @@ export function explainViolation(answer: unknown, { issues: [issue] }: z.ZodErro
 }
 
 /**
- * An answer that is no JSON, as far as it fits. Programs in many languages write `NaN` and `Infinity`, which JSON does not have; of a
- * longer answer the part with the first of these is shown.
+ * The first part of an answer that is not JSON. Programs in many languages write `NaN` and `Infinity`, which JSON does
+ * not have; of a longer answer the part around the first of these is shown.
  */
 export function excerptNotJson(text: string): string {
   const number = text.length > MAX_TEXT_CHARACTERS ? /[[:,]\s*-?(?:NaN|Infinity)\b/.exec(text) : null;

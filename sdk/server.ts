@@ -17,15 +17,15 @@ import {
 import { ticketProtocol, type TicketProtocol } from './protocol/tickets';
 import { openApi } from './openapi';
 
-/** Bodies of extension calls are at most this many bytes (docs/reference/protocols.md#rules-for-all). */
+/** The most bytes in the body of an extension call (docs/reference/protocols.md#rules-for-all). */
 const MAX_BODY_BYTES = MIB;
 
-/** What every call carries besides its request. */
+/** The parts of every call other than its request. */
 export interface Call {
   readonly context: CallContext;
-  /** The `Idempotency-Key`: always there for methods that change something. */
+  /** The `Idempotency-Key`: always present for methods that change something. */
   readonly key: string | null;
-  /** `X-Conveyor-Run`: the workflow that calls. */
+  /** `X-Conveyor-Run`: the calling workflow. */
   readonly run: string | null;
   readonly traceparent: string | null;
 }
@@ -39,13 +39,13 @@ type Handler<M extends Method> = (
 ) => Promise<z.input<M['response']>> | z.input<M['response']>;
 type OptionalOf<P extends Protocol> = { [M in keyof P]: P[M] extends { optional: true } ? M : never }[keyof P];
 
-/** One function a method; those that the protocol marks optional may be left out. */
+/** One function per method; optional methods of the protocol may be left out. */
 export type Implementation<P extends Protocol> = {
   readonly [M in Exclude<keyof P, OptionalOf<P>>]: Handler<P[M]>;
 } & { readonly [M in OptionalOf<P>]?: Handler<P[M]> };
 
 export interface ServeOptions {
-  /** When given, every call must carry `Authorization: Bearer <token>`. */
+  /** If given, every call must carry `Authorization: Bearer <token>`. */
   readonly token?: string;
   /** Default 1 MiB, which is the most that Conveyor sends (docs/reference/protocols.md#rules-for-all). */
   readonly maxBodyBytes?: number;
@@ -57,7 +57,7 @@ export class ExtensionError extends Error {
   readonly retryable: boolean;
   readonly status: number;
 
-  /** `status` defaults to 400, or 503 when `retryable`. */
+  /** `status` defaults to 400, or to 503 if `retryable`. */
   constructor(
     readonly code: string,
     message: string,
@@ -71,9 +71,9 @@ export class ExtensionError extends Error {
 
 /**
  * Turns an implementation into an HTTP app: `POST /<method>` for each method, `GET /openapi.json`. Requests are checked
- * against the protocol before the implementation sees them; a call that changes something must carry an
- * `Idempotency-Key`, which is handed on: remembering keys is the implementation's business, since only it can do so
- * atomically with the effect.
+ * against the protocol before the implementation sees them. A call that changes something must carry an
+ * `Idempotency-Key`, which is passed on: the implementation has to remember keys, since only it can do so atomically
+ * with the effect.
  */
 export function serveProtocol<P extends Protocol>(
   protocol: P,
@@ -146,8 +146,8 @@ export const serveTickets = (
 ): Hono => serveProtocol(ticketProtocol, name, implementation, options);
 
 /**
- * A task controller has one method: `serveTaskController('leader-last', { process: … })`. It remembers the last call of each
- * job, so that a call that is repeated gets the answer that it got.
+ * A task controller has one method: `serveTaskController('leader-last', { process: … })`. It remembers the last call of
+ * each job, so that a repeated call gets the same answer.
  */
 export function serveTaskController(
   name: string,
@@ -161,7 +161,7 @@ export function serveTaskController(
       if (known && isSameCall(known.request, request)) return known.answer;
       const answer = Promise.resolve(request).then(process);
       last.set(request.jobHandle, { request, answer });
-      // What failed was no answer.
+      // A failure is not an answer.
       answer.catch(() => last.get(request.jobHandle)?.answer === answer && last.delete(request.jobHandle));
       return answer;
     },
@@ -169,11 +169,11 @@ export function serveTaskController(
   return serveProtocol(taskControllerProtocol, name, implementation, options);
 }
 
-/** `targets.0.unit`, or `body` for the whole of it: how problems name a field, here and in the client. */
+/** `targets.0.unit`, or `body` for the whole body: the name of a field in problems, here and in the client. */
 export const fieldOf = (path: readonly PropertyKey[]): string =>
   path.length > 0 ? path.map(String).join('.') : 'body';
 
-/** A number alone is not enough: a cluster manager that begins anew counts from 1 again. */
+/** A number alone is not enough: a restarted cluster manager counts from 1 again. */
 const isSameCall = (one: TaskControlRequest, other: TaskControlRequest): boolean =>
   one.sequenceNumber === other.sequenceNumber && JSON.stringify(one) === JSON.stringify(other);
 
@@ -205,7 +205,7 @@ async function readCall(
   const request = (definition.expand?.(input as never) ?? input) as Record<string, unknown>;
   const run = c.req.header('x-conveyor-run') ?? null;
   const traceparent = c.req.header('traceparent') ?? null;
-  // The key is null only for methods that do not change anything, and the context undefined only for those that have none:
+  // The key is null only for methods that change nothing, and the context is undefined only for those without one:
   // their handlers are typed to expect that.
   return { request, call: { context, key: key as string, run, traceparent } };
 }

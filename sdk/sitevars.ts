@@ -7,15 +7,15 @@ import { jsonBytes, sizeAndLimit } from '../domain/size';
 import { deviations, type Deviation } from '../domain/sitevar/deviation';
 import { describeShape, shapeOf } from '../domain/sitevar/shape';
 
-/** Where sitevars are: a value under a name, with what it was before. */
+/** A store of sitevars: a value under a name, with its history. */
 export interface SitevarPort {
-  /** All values so far, the oldest first; none for a name that is new. */
+  /** All values so far, the oldest first; empty for a new name. */
   history(name: string): Promise<readonly unknown[]>;
-  /** Proposes a change, and says which. */
+  /** Proposes a change, and returns its name. */
   propose(name: string, value: unknown, message: string): Promise<string>;
 }
 
-/** Why a value must not be: a sentence for each reason. One that throws refuses as well. */
+/** Why a value is not allowed: a sentence for each reason. A checker that throws refuses as well. */
 export type SitevarChecker = (value: unknown) => readonly string[];
 
 export interface SitevarOptions {
@@ -25,21 +25,22 @@ export interface SitevarOptions {
 }
 
 export interface SitevarReview {
-  /** The past shape, in words: `a text (timestamp)`. Undefined for a name that is new. */
+  /** The past shape, in words: `a text (timestamp)`. Undefined for a new name. */
   readonly was?: string;
-  /** Where it is not as it always was. A person may want that. */
+  /** The deviations from the past shape. A person may want them. */
   readonly warnings: readonly Deviation[];
   /** The objections of the checker. These cannot be overridden. */
   readonly refused: readonly string[];
 }
 
 export interface Sitevars {
-  /** Proposes nothing. @throws ConveyorError `sitevar-refused` for what is not a name or too large */
+  /** Proposes nothing. @throws ConveyorError `sitevar-refused` for an invalid name or a value that is too large */
   review(name: string, value: unknown): Promise<SitevarReview>;
   /**
-   * Proposes the value, and says which change that is.
+   * Proposes the value, and returns the name of the change.
    *
-   * @throws ConveyorError `sitevar-refused` for what its checker refuses; `sitevar-deviates` for what deviates from its history, unless `anyway`
+   * @throws ConveyorError `sitevar-refused` for a value that its checker refuses; `sitevar-deviates` for one that
+   * deviates from its history, unless `anyway`
    */
   propose(name: string, value: unknown, how: { readonly message: string; readonly anyway?: boolean }): Promise<string>;
 }
@@ -67,7 +68,7 @@ export function sitevars({ port, checkers = {} }: SitevarOptions): Sitevars {
   };
 }
 
-/** A checker that wants what a schema of zod says. */
+/** A checker that applies a schema of zod. */
 export const checkedBy =
   (schema: z.ZodType): SitevarChecker =>
   (value) => {
@@ -77,7 +78,7 @@ export const checkedBy =
     );
   };
 
-/** The value as JSON has it. */
+/** The value in its JSON form. */
 function accepted(name: string, value: unknown): unknown {
   const refuse = (problem: string): never => {
     throw conveyorError('sitevar-refused', { name: onOneLine(name), problems: [problem] });
@@ -93,7 +94,7 @@ function accepted(name: string, value: unknown): unknown {
   return refuse(`it has ${size}, more than ${limit}`);
 }
 
-/** Undefined also for what holds itself, is too deep, or has a number that JSON would make null of. */
+/** Also undefined if the value contains itself, is too deep, or has a number that JSON would turn into null. */
 function jsonOf(value: unknown): string | undefined {
   try {
     return JSON.stringify(value, (_key, it: unknown) => {

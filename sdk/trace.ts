@@ -2,8 +2,8 @@ import { traceIdOf } from '../domain/traceIds';
 import type { CallContext } from './protocol/common';
 
 /**
- * The W3C trace context of one call. All calls of one release are one trace, whoever makes them: its id is made from that of the
- * release. A call that is about no release is a trace of its own.
+ * The W3C trace context of one call. All calls of one release share one trace, regardless of the caller: its id is
+ * derived from that of the release. A call without a release has its own trace.
  */
 export function traceparentOf(context: Pick<CallContext, 'pipeline' | 'release'> | null): string {
   const isOfRelease = context !== null && context.release > 0;

@@ -3,17 +3,17 @@ import type { RequestInput, ResponseOf } from '../protocol/common';
 import { demand, demandEqual, demandFields, demandRefusal, inspectValue, Skipped, type ConformCheck } from './check';
 import type { Conversation, Reachable } from './conversation';
 
-/** An action service under test, in a world that the suite lets move on. */
+/** An action service under test, in a world whose time the suite controls. */
 export interface ActionServiceSubject extends Reachable {
-  /** The input of a run: an action of a pipeline would write it. */
+  /** The input of a run, as an action of a pipeline would write it. */
   readonly with: Readonly<Record<string, unknown>>;
-  /** The input of a run; a version with which it succeeds. */
+  /** The input of a run, with a version for which it succeeds. */
   readonly input: { readonly name: string; readonly version: string };
-  /** A version of the input with which a run fails. */
+  /** A version of the input for which a run fails. */
   readonly badVersion?: string | undefined;
   /** Names of outputs that a run may have, in order. */
   readonly outputs?: readonly string[] | undefined;
-  /** Begins the ids of all runs: another one for each check, where the service remembers the others. */
+  /** The prefix of all run ids: a different one for each check if the service remembers earlier runs. */
   readonly runs: string;
   /** Lets a run end. */
   readonly settle: (runId: string) => Promise<void>;
@@ -74,7 +74,7 @@ const actionServiceCheck = (
   run: (subject, talk) => story(new RunWorld(subject, talk)),
 });
 
-/** The obligations of every action service. each check wants a subject of its own. */
+/** The obligations of every action service; each check needs its own subject. */
 export const ACTION_SERVICE_CHECKS: readonly ConformCheck<ActionServiceSubject>[] = [
   actionServiceCheck(
     'a run continues after startRun answered, and ends',

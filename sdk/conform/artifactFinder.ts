@@ -7,7 +7,7 @@ export interface ArtifactFinderSubject extends Reachable {
   /** The `with` of an existing artifact, and of one that does not exist. */
   readonly with: Readonly<Record<string, unknown>>;
   readonly other: Readonly<Record<string, unknown>>;
-  /** Makes a version of the thing, newer than all before; what the finder will call it. */
+  /** Makes a version newer than all before; resolves to the finder's name for it. */
   readonly make?: ((n: number) => Promise<string>) | undefined;
 }
 
@@ -41,7 +41,7 @@ class Looks {
     throw new Skipped('make', 'needs a way to make a new version');
   }
 
-  /** The newest version there is: one that is made for that, where one can be. */
+  /** The newest version: a new one if the subject can make one. */
   async latest(n: number): Promise<string> {
     if (this.subject.make) return this.make(n);
     const [found] = (await this.ask([this.of('web')])).found;
@@ -50,7 +50,7 @@ class Looks {
   }
 }
 
-/** The last of each subscription: if none stands for another, the earlier ones come with it. */
+/** The last of each subscription: if no artifact replaces another, the earlier ones come with it. */
 const newestFound = ({ found }: { readonly found: readonly FoundArtifact[] }): FoundArtifact[] => [
   ...new Map(found.map((one) => [`${one.pipeline} ${one.artifact.name}`, one])).values(),
 ];

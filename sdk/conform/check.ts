@@ -16,25 +16,25 @@ export interface ConformCheck<S extends Reachable> {
 export interface CheckOutcome {
   readonly title: string;
   readonly method: string;
-  /** Where the protocol says so. */
+  /** The section that states the rule. */
   readonly section: string;
   readonly state: 'passed' | 'failed' | 'skipped' | 'not-run';
-  /** For a failure, the expected and the actual answer; else why it was not tried. */
+  /** For a failure, the expected and the actual answer; else why the check was not tried. */
   readonly reason?: string;
   /** For a failure. */
   readonly advice?: string;
-  /** For a skipped check: what the service does not offer, or was not given to the suite. */
+  /** For a skipped check: the feature that the service lacks, or the option that the suite was not given. */
   readonly lacks?: string;
   /** The calls of a failure, oldest first. */
   readonly calls?: readonly Exchange[];
 }
 
-/** The service broke a rule: what was expected, and what came. */
+/** The service broke a rule: the expected and the actual answer. */
 export class Broken extends Error {
   override readonly name = 'Broken';
 }
 
-/** The rule is not tried here: `lacks` is what it would need. */
+/** The rule was not tried; `lacks` says what that would need. */
 export class Skipped extends Error {
   override readonly name = 'Skipped';
   constructor(
@@ -45,7 +45,7 @@ export class Skipped extends Error {
   }
 }
 
-/** Tries one check. It ends in an outcome, whatever the service does. */
+/** Tries one check. Whatever the service does, it ends in an outcome. */
 export async function tryCheck<S extends Reachable>(
   check: ConformCheck<S>,
   makeSubject: () => Promise<S>,
@@ -64,7 +64,7 @@ export async function tryCheck<S extends Reachable>(
   }
 }
 
-/** The section of the documents in which the protocol states a method. */
+/** The section of the documents that describes a method. */
 export const sectionOf = (method: string): string => `docs/reference/protocols.md#${method.toLowerCase()}`;
 
 export function demand(holds: boolean, otherwise: string): void {
@@ -77,7 +77,7 @@ export function demandEqual(got: unknown, expected: unknown, of: string): void {
     throw new Broken(`${of} is ${inspectValue(got)}, expected ${inspectValue(expected)}`);
 }
 
-/** Each field that is named has its value. @throws Broken, naming the fields that do not */
+/** Demands the named fields to have these values. @throws Broken, naming the fields that differ */
 export function demandFields(got: object | undefined, expected: Readonly<Record<string, unknown>>, of: string): void {
   if (got === undefined) throw new Broken(`${of} is not there, expected ${inspectValue(expected)}`);
   const fields = got as Readonly<Record<string, unknown>>;
@@ -88,7 +88,7 @@ export function demandFields(got: object | undefined, expected: Readonly<Record<
   if (words.length > 0) throw new Broken(words.join('; '));
 }
 
-/** The service refuses, with a status that says so: 4xx but 408 and 429, or `retryable: false`. */
+/** Demands a refusal that is final: 4xx other than 408 and 429, or `retryable: false`. */
 export async function demandRefusal(call: Promise<unknown>, of: string): Promise<Error> {
   const error = await call.then(
     (answer) =>

@@ -2,7 +2,7 @@ import { callExtension, type RawAnswer } from '../client';
 import { sendRequest, type Fetch } from '../request';
 import { MIB, type CallContext, type Protocol, type RequestInput, type ResponseOf } from '../protocol/common';
 
-/** Where a service under test is, and how it is called. */
+/** The address of a service under test, and how to call it. */
 export interface Reachable {
   readonly fetch: Fetch;
   readonly url: string;
@@ -17,9 +17,9 @@ export interface Exchange {
   readonly key: string | null;
   /** The body, without the context. */
   readonly sent: unknown;
-  /** Null: no answer came. */
+  /** Null if no answer came. */
   readonly status: number | null;
-  /** The body that came, cut after 4,000 characters; else what went wrong. */
+  /** The body of the answer, cut after 4,000 characters; else the error. */
   readonly answer: string;
 }
 
@@ -34,7 +34,7 @@ export interface ConformCall<P extends Protocol, M extends keyof P & string> {
 const CONFORM_TIMEOUT_MS = 5_000;
 const MAX_SHOWN_CHARACTERS = 4_000;
 
-/** Calls of one check, as Conveyor would make them, all on record. */
+/** The calls of one check, as Conveyor would make them, all recorded. */
 export class Conversation {
   readonly calls: Exchange[] = [];
 
@@ -61,7 +61,7 @@ export class Conversation {
     }
   }
 
-  /** A body as it stands, which need not be JSON; the status of its answer, or null when none came. */
+  /** Sends a body unchanged, which need not be JSON; the status of the answer, or null if none came. */
   async post(method: string, body: string): Promise<number | null> {
     const { fetch, url, token, timeoutMs = CONFORM_TIMEOUT_MS } = this.subject;
     const headers = { 'content-type': 'application/json', ...(token && { authorization: `Bearer ${token}` }) };

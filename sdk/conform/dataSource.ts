@@ -7,9 +7,9 @@ import { MINUTE_MS } from '../../domain/milliseconds';
 export interface DataSourceSubject extends Reachable {
   readonly metric: string;
   readonly unit: string;
-  /** Identifiers as the fleet stamps them on metrics. */
+  /** Identifiers as the fleet writes them on metrics. */
   readonly tasks: readonly [string, string];
-  /** ms since the epoch: the source has samples between. */
+  /** ms since the epoch: the source has samples in between. */
   readonly window: { readonly start: number; readonly end: number };
 }
 

@@ -8,7 +8,7 @@ export interface DependencyGraphSubject extends Reachable {
   readonly target: string;
   /** … and one that depends on it, by at least one dependency. */
   readonly dependent: string;
-  /** Three revisions, the oldest first, at each of which it does. */
+  /** Three revisions, the oldest first; the dependent depends on the target at each of them. */
   readonly revisions: readonly [string, string, string];
 }
 

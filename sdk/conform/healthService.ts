@@ -4,14 +4,14 @@ import { healthServiceProtocol } from '../protocol/healthService';
 import { demand, demandEqual, demandRefusal, type ConformCheck } from './check';
 import type { Conversation, Reachable } from './conversation';
 
-/** A Health Check Service under test, with a metric of which it can find samples. */
+/** A Health Check Service under test, with a metric that has samples. */
 export interface HealthServiceSubject extends Reachable {
   readonly metric: string;
-  /** Identifiers of two tasks, as the fleet stamps them on the metric. */
+  /** Identifiers of two tasks, as the fleet writes them on the metric. */
   readonly tasks: readonly [string, string];
-  /** ms since the epoch: there are samples of both tasks just before. */
+  /** ms since the epoch: both tasks have samples just before. */
   readonly now: number;
-  /** The data source of checks that name none. */
+  /** The data source for checks that name none. */
   readonly source?: string | undefined;
 }
 

@@ -1,26 +1,26 @@
 import { sectionOf, tryCheck, type ConformCheck, type CheckOutcome } from './check';
 import type { Reachable } from './conversation';
 
-/** All that a suite found out about a service. */
+/** The results of a suite for a service. */
 export interface ConformReport {
   readonly kind: string;
   readonly passed: number;
   readonly failed: number;
   readonly skipped: number;
-  /** Checks that were not tried, since the service could not be brought back to where they begin. */
+  /** Checks that were not tried, since the service could not be returned to its initial state. */
   readonly notRun: number;
   readonly checks: readonly CheckOutcome[];
 }
 
-/** A service that is called over the network, and the state in which a check finds it. */
+/** A service that is called over the network, and the initial state of its checks. */
 export interface Live<S extends Reachable> {
   readonly kind: string;
   readonly checks: readonly ConformCheck<S>[];
-  /** The beginning of all checks. Rejects when the service is gone, or is not as the flags say. */
+  /** Sets up the initial state of a check. Rejects if the service is gone, or differs from the flags. */
   readonly prepare: (nth: number) => Promise<S>;
   /** The method that `prepare` relies on. */
   readonly prepares: string;
-  /** Leaves the service as it was found. */
+  /** Returns the service to the state in which the suite found it. */
   readonly leave?: () => Promise<void>;
 }
 
@@ -31,8 +31,8 @@ export interface RunOptions {
 }
 
 /**
- * Runs a suite against a service. It never rejects: what the service does ends up in the report. Checks that cannot begin are not run, and
- * a row of the report says why.
+ * Runs a suite against a service. It never rejects: errors of the service go into the report. Checks that cannot begin
+ * are not run, and a row of the report says why.
  */
 export async function conform<S extends Reachable>(live: Live<S>, options: RunOptions = {}): Promise<ConformReport> {
   const outcomes: CheckOutcome[] = [];

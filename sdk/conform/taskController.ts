@@ -2,11 +2,11 @@ import { taskControllerProtocol, type TaskControlAnswer, type TaskOp } from '../
 import { demand, demandEqual, inspectValue, type ConformCheck } from './check';
 import type { Conversation, Reachable } from './conversation';
 
-/** A task controller under test that watches one job of some tasks, all of which run. */
+/** A task controller under test that watches one job, all of whose tasks run. */
 export interface TaskControllerSubject extends Reachable {
   readonly job: string;
   readonly tasks: readonly string[];
-  /** Begins the ids of operations: another one for each check, where the controller remembers the others. */
+  /** The prefix of all operation ids: a different one for each check if the controller remembers the others. */
   readonly ops: string;
 }
 
@@ -101,7 +101,7 @@ export const TASK_CONTROLLER_CHECKS: readonly ConformCheck<TaskControllerSubject
   ),
 ];
 
-/** The cluster manager's side of the conversation, for one update of a job. */
+/** The cluster manager's side of the protocol, for one update of a job. */
 class Manager {
   waiting: TaskOp[];
   done: TaskOp[] = [];
@@ -120,7 +120,7 @@ class Manager {
     this.size = tasks.length;
   }
 
-  /** One call; what it approves is not begun. */
+  /** One call; approved operations do not begin. */
   call(): Promise<TaskControlAnswer> {
     this.sequenceNumber += 1;
     this.last = {
@@ -135,7 +135,7 @@ class Manager {
     return this.talk.ask({ protocol: taskControllerProtocol, method: 'process', request, context: null });
   }
 
-  /** A call, and all that it approves; returns how much that was. */
+  /** One call, after which all approved operations run; returns their number. */
   async round(): Promise<number> {
     const { ack } = await this.call();
     this.completed = this.waiting.filter(({ id }) => ack.includes(id));
@@ -144,7 +144,7 @@ class Manager {
     return ack.length;
   }
 
-  /** Rounds until nothing waits, at most one a task. */
+  /** Rounds until nothing waits, at most one per task. */
   async finish(): Promise<number[]> {
     const counts: number[] = [];
     while (this.waiting.length > 0 && counts.length < this.size) counts.push(await this.round());

@@ -4,13 +4,13 @@ import type { Conversation, Reachable } from './conversation';
 
 /** A service of tickets under test. */
 export interface TicketSubject extends Reachable {
-  /** The keys of the tickets of a check begin so, and no others do. */
+  /** The prefix of all ticket keys of a check; no other tickets have it. */
   readonly keys: string;
-  /** Who gets them. */
+  /** The assignee of the tickets. */
   readonly assignee: string;
 }
 
-/** The questions of the cases of the suite, each time under an idempotency key of its own unless one is given. */
+/** The calls of the suite, each under a new idempotency key unless one is given. */
 class TrialTickets {
   private count = 0;
 
@@ -33,7 +33,7 @@ class TrialTickets {
     return (await this.talk.ask({ ...asked, context: this.context(name), key: this.nextCall() })).state;
   }
 
-  /** Without an idempotency key where that is null. */
+  /** Without an idempotency key if `call` is null. */
   close(name: string, call: string | null = this.nextCall()): Promise<object> {
     const request = { key: this.key(name), pipeline: 'conform', reason: 'the suite is done with it' };
     const asked = { protocol: ticketProtocol, method: 'closeTicket', request } as const;
@@ -71,7 +71,7 @@ const ticketCheck = (
   run: async (subject, talk) => {
     const trial = new TrialTickets(subject, talk);
     await story(trial);
-    // Tickets of a suite need no person.
+    // No person needs the tickets of a suite.
     for (const name of ['one', 'two']) await trial.close(name);
   },
 });

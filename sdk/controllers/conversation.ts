@@ -1,22 +1,22 @@
 import type { TaskControlAnswer, TaskControlRequest, TaskOp } from '../protocol/taskController';
 
-/** What a decision rests on: what waits in one job, and what is away or may go away at any moment in all jobs. */
+/** The basis of a decision: the operations that wait in one job, and the tasks of all jobs that are down or may go down at any moment. */
 export interface Situation {
-  /** Waits for approval: at most one operation a task, and none of a task that is in flight. */
+  /** Operations that wait for approval: at most one per task, and none for a task that is in flight. */
   readonly pending: readonly TaskOp[];
-  /** Tasks with an approved operation that is not over, of all jobs that the controller was asked about. */
+  /** Tasks with an approved operation that is not over, of all jobs that have called the controller. */
   readonly inFlight: ReadonlySet<string>;
-  /** Tasks that do not run, for whatever reason; those in flight are among them while they are down. */
+  /** Tasks that do not run, for any reason; tasks in flight are among them while they are down. */
   readonly unhealthy: ReadonlySet<string>;
 }
 
 /** A pure decision: which of `pending` may begin now. */
 export type Decide = (situation: Situation) => readonly TaskOp[];
 
-/** What becomes of tasks whose machine is about to be maintained, of which both a move and a stop are requested. */
+/** The action for tasks whose machine is about to be maintained, for which the cluster manager requests both a move and a stop. */
 export type OnMaintenance = 'move' | 'stop' | 'ride-out';
 
-/** What a controller remembers of one job: plain data, so that it can be kept. */
+/** A controller's memory of one job: plain data, so that it can be saved. */
 interface JobMemory {
   readonly sequenceNumber: number;
   readonly ack: readonly string[];
@@ -27,7 +27,7 @@ interface JobMemory {
 /** By job handle. */
 export type ControllerMemory = ReadonlyMap<string, JobMemory>;
 
-/** A controller's memory and its manners, for as long as the process lives: call it with each request and a decision. */
+/** A controller that keeps its memory for the life of the process: call it with each request and a decision. */
 export function conversation(
   onMaintenance: OnMaintenance = 'move',
 ): (request: TaskControlRequest, decide: Decide) => TaskControlAnswer {
@@ -40,11 +40,11 @@ export function conversation(
 }
 
 /**
- * One call of the task controller protocol, as a pure step. The last number again gets the last answer, whatever has
- * changed since. An approved operation stays in flight until it is `completed`, or requested again: then the answer that
- * approved it was lost. A job's tasks count also while other jobs are asked about, as of its own last call. An earlier
- * number is from a cluster manager that began anew, or was delayed on its way: it approves nothing, and what was in flight
- * counts as unhealthy until the next call names those that are.
+ * One call of the task controller protocol, as a pure step. A repeated number gets the same answer again, whatever has
+ * changed since. An approved operation stays in flight until it is `completed`, or requested again: then the answer
+ * that approved it was lost. A job's tasks also count while other jobs call, as of the job's own last call. An earlier
+ * number comes from a cluster manager that restarted, or was delayed on its way: it approves nothing, and tasks in
+ * flight count as unhealthy until the next call names the unhealthy ones.
  */
 export function answer(
   memory: ControllerMemory,
@@ -89,10 +89,10 @@ function stillInFlight(inFlight: readonly TaskOp[], { request, completed }: Task
   return inFlight.filter(({ id }) => !over.has(id));
 }
 
-/** A task that is away already loses nothing by a newer update, such as a revert, that takes the place of the one under way. */
+/** A task that is already away loses nothing by a newer update, such as a revert, that replaces the present one. */
 const replaces = ({ kind }: TaskOp): boolean => kind === 'update' || kind === 'restart';
 
-/** Of several operations of a task the one that cannot wait: maintenance has a deadline. */
+/** Picks among several operations of a task the one that cannot wait: maintenance has a deadline. */
 function onePerTask(ops: readonly TaskOp[], onMaintenance: OnMaintenance): TaskOp[] {
   const kinds = new Map<string, Set<TaskOp['kind']>>();
   for (const { task, kind } of ops) kinds.set(task, (kinds.get(task) ?? new Set()).add(kind));

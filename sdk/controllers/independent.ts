@@ -1,9 +1,9 @@
-/** For each of some things, by index, the others that it excludes; whoever excludes is excluded by the same. */
+/** For each item, by index, the items that it excludes; exclusion is mutual. */
 export type Conflicts = readonly ReadonlySet<number>[];
 
 /**
- * Things none of which excludes another, as many as a greedy search and then exchanges find: one that was taken goes when
- * two can come for it. No further thing fits besides. The same conflicts always give the same.
+ * A large set of items that do not exclude each other: a greedy search and then exchanges, in which one taken item
+ * makes room for two. No further item fits. The same conflicts always give the same set.
  */
 export function largestIndependent(conflicts: Conflicts): Set<number> {
   const taken = greedy(conflicts, conflicts.keys());
@@ -11,7 +11,7 @@ export function largestIndependent(conflicts: Conflicts): Set<number> {
   return taken;
 }
 
-/** Takes again and again what excludes the fewest others that are left. */
+/** Repeatedly takes the item that excludes the fewest of those left. */
 function greedy(conflicts: Conflicts, among: Iterable<number>): Set<number> {
   const open = new Set(among);
   const left = new Map([...open].map((index) => [index, excluded(conflicts, index, open).length]));
@@ -31,7 +31,7 @@ function greedy(conflicts: Conflicts, among: Iterable<number>): Set<number> {
   return taken;
 }
 
-/** Whether more came for one that was taken. */
+/** Whether several items could replace a taken one. */
 function tryExchange(conflicts: Conflicts, taken: Set<number>, index: number): boolean {
   const waiting = [...(conflicts[index] ?? [])].filter((other) => excluded(conflicts, other, taken).length === 1);
   const better = greedy(conflicts, waiting);

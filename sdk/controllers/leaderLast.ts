@@ -3,16 +3,16 @@ import type { Decide } from './conversation';
 
 /** A replicated service with one leader, such as a ZooKeeper ensemble. */
 export interface Ensemble {
-  /** How many tasks vote. */
+  /** The number of tasks that vote. */
   readonly members: number;
-  /** The task that leads now; null while nobody does. */
+  /** The task that leads now; null while none does. */
   readonly leader: string | null;
 }
 
 /**
- * Followers first, as many at once as leave a majority; the leader when nothing else is left to do (Twine §2.5), so that a
- * release costs one change of leader. While nobody leads, running tasks are left alone. With a majority lost, tasks that
- * are down are operated on one by one: nothing is lost by it.
+ * Followers first, as many at once as leave a majority; the leader when nothing else is left to do (Twine §2.5), so
+ * that a release costs one change of leader. While no task leads, running tasks are left alone. If the majority is
+ * lost, tasks that are down are operated on one by one, since that loses nothing.
  */
 export function leaderLast({ members, leader }: Ensemble): Decide {
   // One or two members have no majority to keep: they are operated on one by one.
@@ -27,7 +27,7 @@ export function leaderLast({ members, leader }: Ensemble): Decide {
       approved.push(op);
     };
     const followers = pending.filter(({ task }) => task !== leader);
-    // Those that are down first: they take nothing from the majority.
+    // Tasks that are down first: they take nothing from the majority.
     for (const op of followers.filter(({ task }) => unhealthy.has(task))) begin(op);
     if (leader === null) return approved;
     for (const op of followers.filter(({ task }) => !unhealthy.has(task))) begin(op);

@@ -2,17 +2,17 @@ import type { TaskOp } from '../protocol/taskController';
 import type { Decide } from './conversation';
 import { largestIndependent, type Conflicts } from './independent';
 
-/** Which shards have a replica on a task, by the task's name; empty for a task that hosts none. */
+/** The shards with a replica on a task, by the task's name; empty for a task that hosts none. */
 export type Placement = ReadonlyMap<string, readonly string[]>;
 
-/** While operations are in flight, more begin only when there are then this many of what could begin without them. */
+/** While operations are in flight, more begin only if they are at least this share of those that could begin without them. */
 const WORTH_STARTING = 0.9;
 
 /**
- * No shard loses a second replica (Conveyor §2.3, Twine §5.1): of the tasks that host a replica of a shard, at most one is
- * operated on, and that only while the others run. A task that is down already has nothing to lose: it may be operated
- * on, one at a time of a shard, so that a version that crashes everywhere can be taken back. Tasks that the placement does
- * not know wait. The batch is as large as a quick search finds it.
+ * No shard loses a second replica (Conveyor §2.3, Twine §5.1): of the tasks that host a replica of a shard, at most one
+ * is operated on, and only while the others run. A task that is already down has nothing to lose: it may be operated
+ * on, one at a time for each shard, so that a version that crashes everywhere can be reverted. Tasks that the placement
+ * does not know wait. The batch is the largest that a quick search finds.
  */
 export function shardAware(placement: Placement): Decide {
   return ({ pending, inFlight, unhealthy }) => {
@@ -29,7 +29,7 @@ export function shardAware(placement: Placement): Decide {
       possible.filter(({ task }) => !touches(placement, task, moving)),
     );
     if (inFlight.size === 0 || batch.length === 0) return batch;
-    // A few that are free by chance would be in the way of many when those in flight are back.
+    // A few operations that are possible by chance would block many once those in flight are over.
     const ideal = largestBatch(placement, possible).length;
     return inFlight.size + batch.length >= WORTH_STARTING * ideal ? batch : [];
   };
@@ -42,15 +42,15 @@ const shardsOn = (placement: Placement, tasks: Iterable<string>): Set<string> =>
   new Set([...tasks].flatMap((task) => placement.get(task) ?? []));
 
 /**
- * Operations of tasks no two of which share a shard. Where replicas are spread over fault domains this finds a whole domain,
- * since the tasks of the first domain that it takes from exclude fewer and fewer.
+ * Operations of tasks no two of which share a shard. If replicas are spread over fault domains this finds a whole
+ * domain, since each further task of the first domain excludes fewer of the rest.
  */
 function largestBatch(placement: Placement, ops: readonly TaskOp[]): TaskOp[] {
   const taken = largestIndependent(conflicts(placement, ops));
   return ops.filter((_, index) => taken.has(index));
 }
 
-/** For each operation the others whose task shares a shard with its own. */
+/** For each operation, the others whose task shares a shard with its own. */
 function conflicts(placement: Placement, ops: readonly TaskOp[]): Conflicts {
   const hosts = new Map<string, number[]>();
   const found = ops.map(() => new Set<number>());

@@ -4,10 +4,10 @@ import { parseProject } from '../../domain/gatekeeper/parse';
 import type { ProjectProblem, Project } from '../../domain/gatekeeper/project';
 
 /**
- * A project as a flag definition of flagd (https://flagd.dev), with one flag of its name: providers of OpenFeature evaluate it to the same
+ * Converts a project to a flag definition of flagd (https://flagd.dev), with one flag of its name: providers of OpenFeature evaluate it to the same
  * answers, for the contexts that `toContext` makes.
  *
- * @throws ConveyorError `gate-invalid` for what is not a project, and for one with a restraint `laser`, which flagd has no likeness of
+ * @throws ConveyorError `gate-invalid` if the value is not a project, or has a restraint `laser`, which flagd cannot express
  */
 export function toFlagd(name: string, value: unknown): FlagdDefinition {
   const flagd = flagdOf(name, projectOf(name, value));

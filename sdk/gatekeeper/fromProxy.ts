@@ -3,8 +3,8 @@ import type { WatchConfigOptions } from '../configValue';
 import type { GatekeeperOptions } from './gatekeeper';
 
 /**
- * Projects from the configuration proxy of this host: `createGatekeeper({ subscribe: gatesFromProxy() })`. A value that is no
- * project is refused there, so no deploy counts this host as live on it; one that is deleted closes its gate.
+ * Projects from the configuration proxy of this host: `createGatekeeper({ subscribe: gatesFromProxy() })`. A value that is not a project is refused
+ * at the proxy, so no deploy counts this host as live on it; a deleted value closes its gate.
  */
 export const gatesFromProxy =
   (options: WatchConfigOptions = {}): GatekeeperOptions['subscribe'] =>

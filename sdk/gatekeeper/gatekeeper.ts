@@ -10,19 +10,19 @@ import { MeasuredOrder } from './measuredOrder';
 
 export interface GatekeeperOptions {
   /**
-   * Calls `onValue` with the value of a path now and whenever it changes, undefined where there is none, until the function that it returns is
-   * called. `onValue` answers why it refuses a value. `gatesFromProxy` is one.
+   * Calls `onValue` with the value of a path now and on every change, with undefined if there is none, until the
+   * returned function is called. `onValue` returns why it refuses a value. `gatesFromProxy` is one.
    */
   readonly subscribe: (path: string, onValue: (value: unknown) => string | undefined) => () => void;
-  /** Where a project is. Default `gates/<project>`, the value of a file `gates/<project>.json`. */
+  /** The path of a project. Default `gates/<project>`, the value of a file `gates/<project>.json`. */
   readonly pathOf?: (project: string) => string;
-  /** Without one, restraints `laser` are undecided, which closes their gates. */
+  /** Without a store, restraints `laser` are undecided, which closes their gates. */
   readonly laser?: LaserStore;
-  /** ms since the epoch. Default the clock. */
+  /** ms since the epoch. Default: the clock. */
   readonly now?: () => number;
   /** Default `console.warn`. */
   readonly log?: (message: string) => void;
-  /** It measures the cost of a restraint: any unit. Default ns of the process. */
+  /** Measures the cost of a restraint, in any unit. Default: ns of the process. */
   readonly meter?: () => number;
 }
 
@@ -31,18 +31,18 @@ export interface GateCounts {
   checks: number;
   /** Projects without a value. */
   unknown: number;
-  /** Closed since a restraint could not be decided. */
+  /** Checks that failed because a restraint could not be decided. */
   undecided: number;
   /** Calls of the laser store that failed. */
   laserFailed: number;
-  /** Values that are no projects; the one before them stays. */
+  /** Values that are not projects; the previous one stays. */
   refused: number;
 }
 
 export interface Gatekeeper {
   /**
-   * Whether the user passes. Never throws: false for a project without a value, and for a user with a field that is not text
-   * where text is expected. The first check of a project begins to watch it.
+   * Whether the user passes. Never throws: returns false for a project without a value, and for a user with a non-text
+   * field where text is expected. The first check of a project begins to watch it.
    */
   check(project: string, user: GateUser): boolean;
   /** As `check`, with the name (or place) of the rule that decided. Not counted. */
@@ -64,7 +64,7 @@ interface WatchedProject {
   readonly stop: () => void;
   project?: Project | undefined;
   compiled?: CompiledProject | undefined;
-  /** For metrics: as if no deploy were under way. */
+  /** For metrics: the project as if no deploy were running. */
   whole?: CompiledProject | undefined;
   readonly order: MeasuredOrder;
 }
@@ -145,7 +145,7 @@ class WatchingGatekeeper implements Gatekeeper {
     return watched;
   }
 
-  /** A value that is no project changes nothing; says why it is none. */
+  /** A value that is not a project changes nothing; returns why it is not one. */
   private take(watched: WatchedProject, value: unknown): string | undefined {
     const parsed = value === undefined ? { project: undefined } : parseProject(value);
     if ('project' in parsed) {

@@ -1,12 +1,12 @@
 import { onOneLine } from '../../domain/plainText';
 
-/** Where restraints `laser` look: a key-value store that answers from memory. `get` throws while the store is gone. */
+/** The store for restraints `laser`: a key-value store that answers from memory. `get` throws while the store is gone. */
 export interface LaserStore {
-  /** Of `<project>-<user>`; undefined where there is nothing under the key. */
+  /** The value for `<project>-<user>`; undefined if there is none under the key. */
   get(key: string): number | undefined;
 }
 
-/** Reads the store of restraints `laser`; says once when it is gone, and once when it is back. */
+/** Reads the store of restraints `laser`; logs once that it is gone, and once that it is back. */
 export class LaserReader {
   private isGone = false;
 

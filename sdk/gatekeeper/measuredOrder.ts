@@ -2,12 +2,12 @@ import type { CompiledProject } from '../../domain/gatekeeper/evaluate';
 import { cheapestOrder, learn, untried, type TriedRestraint } from '../../domain/gatekeeper/order';
 import type { GateUser } from '../../domain/gatekeeper/project';
 
-/** One check in so many measures all restraints of its project. */
+/** One check in this many measures all restraints of its project. */
 const MEASURED = 256;
-/** And one measurement in so many orders them anew. */
+/** One measurement in this many reorders them. */
 const ORDERED = 8;
 
-/** Measures what the restraints of a project cost and decide, and has the cheapest tried first. */
+/** Measures the cost and the decisions of a project's restraints, and orders the cheapest first. */
 export class MeasuredOrder {
   private compiled: CompiledProject | undefined;
   private tried: readonly (readonly TriedRestraint[])[] = [];
@@ -28,7 +28,7 @@ export class MeasuredOrder {
     if (this.checks % MEASURED === 0) this.measure(user);
   }
 
-  /** All restraints, also those that would not be tried: what is tried only after others says nothing about all users. */
+  /** Measures all restraints, even those that would not be tried: a restraint that is tried only after others says nothing about all users. */
   private measure(user: GateUser): void {
     for (const [at, { tests }] of (this.compiled?.rules ?? []).entries())
       for (const [index, test] of tests.entries()) {

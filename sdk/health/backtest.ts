@@ -5,13 +5,13 @@ import { ticksOf, type Tick } from '../../domain/health/replay';
 import type { HealthCheck } from '../../domain/spec/health';
 import type { Label, RecordingLabel } from '../protocol/backtest';
 
-/** How often recordings are evaluated that have no deploy to say so. */
+/** The evaluation interval of recordings, which have no deploy to define it. */
 const RECORDING_INTERVAL_MS = 60_000;
 
 export interface BacktestRequest {
   readonly checks: readonly HealthCheck[];
   readonly deploys: readonly PastDeploy[];
-  /** Facts that people know better than the fate of a deploy shows, and recordings of their own. */
+  /** Labels by people, who may know better than the outcome of a deploy, and their own recordings. */
   readonly labels: readonly Label[];
   /** The answer of a push type about the checks of a deploy (`pastTicks`). */
   readonly ask: (deploy: PastDeploy, checks: readonly HealthCheck[]) => Promise<readonly Tick[]>;
@@ -20,9 +20,9 @@ export interface BacktestRequest {
 }
 
 /**
- * Tries each check on past deploys and on what is labelled; one answer a check, in their order. A deploy whose evaluations its push
- * type refuses, as where a unit is gone, or whose push type is gone, is not counted; where that is so of all, and whatever else
- * `ask` throws, is thrown.
+ * Tries each check on past deploys and on labelled cases; one result per check, in order. A deploy is not counted if
+ * its push type refuses its evaluations, for example because a unit is gone, or if the push type itself is gone. If
+ * that is true of all deploys, the refusal is thrown, as is any other error of `ask`.
  */
 export async function backtestChecks({
   checks,
@@ -36,7 +36,7 @@ export async function backtestChecks({
   for (const [done, deploy] of deploys.entries()) {
     const ticks = await ticksOrRefusal(refusals, () => ask(deploy, checks));
     const trial = trialOf(deploy, ticks, labels);
-    // One after the other as they come: what was answered need not be kept, and others get their turn in between.
+    // Works through the deploys one by one: answers need not be kept, and other work gets its turn in between.
     for (const { check, made } of attempts) made.push(attempt(check, trial));
     onProgress?.(done + 1);
   }
@@ -48,7 +48,7 @@ export async function backtestChecks({
   });
 }
 
-/** For one deploy alone: its unit, or its push type, is no longer there. */
+/** Refusals that concern one deploy only: its unit, or its push type, no longer exists. */
 const DEPLOY_REFUSALS: ReadonlySet<string> = new Set(['extension-rejected', 'unknown-extension']);
 
 /** The answer, or its refusal. */

@@ -11,19 +11,19 @@ import { pushTypeProtocol } from '../protocol/pushType';
 export interface AskOptions {
   /** Reaches the push type; the network by default. */
   readonly fetch?: Fetch | undefined;
-  /** Ends it with the reason of the signal. */
+  /** An abort ends it with the signal's reason. */
   readonly signal?: AbortSignal;
-  /** Between two tries of a call, in ms; as many more tries as there are numbers. */
+  /** The pauses before further tries of a call, in ms; one more try for each. */
   readonly waitsMs?: readonly number[];
 }
 
-/** One lost call among thousands is no reason to begin again. */
+/** One lost call among thousands is no reason to start again. */
 const WAITS_MS = [500, 2_000];
 
 /**
- * The verdicts of a past deploy's push type on these checks at every evaluation of its bakes: the tasks that were updated then, and
- * the data of then. Throws what `callExtension` throws, where it may work later after some tries. A push type that does not remember
- * answers with no evidence or with checks that are inconclusive, and these count for nothing.
+ * The verdicts of a past deploy's push type on these checks at every evaluation of its bakes: about the tasks updated then, with the data of then.
+ * Throws the errors of `callExtension`; a call that may work later is tried several times first. A push type that does not remember the deploy
+ * answers with no evidence or with inconclusive checks, and these do not count.
  */
 export async function pastTicks(
   deploy: PastDeploy,
@@ -48,7 +48,7 @@ export async function pastTicks(
   return ticks;
 }
 
-/** Every interval of each bake and at its end, as a deploy evaluates. */
+/** Every interval of each bake and its end, the times at which a deploy evaluates. */
 function momentsOf({ bakes, intervalMs }: PastDeploy): Omit<Tick, 'response'>[] {
   return bakes.flatMap((bake) => {
     const { updatedAt, until } = bake;
@@ -71,7 +71,7 @@ async function persistently<T>(
   } catch (error) {
     if (waitMs === undefined || !(error instanceof ConveyorError && error.retryable)) throw error;
   }
-  // Cut short by the signal it ends as the call does that comes after it.
+  // If the signal cuts the pause short, the next call throws its reason.
   await delay(waitMs, undefined, signal ? { signal } : {}).catch(() => undefined);
   return persistently(ask, later, signal);
 }

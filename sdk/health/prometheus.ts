@@ -17,7 +17,7 @@ export interface PrometheusOptions {
   readonly token?: string;
   /** The label that holds the identifier of a task. Default `task`. */
   readonly taskLabel?: string;
-  /** The label that holds the unit; for `compare: { version }` only, since identifiers name tasks of one unit. Default `unit`. */
+  /** The label that holds the unit; only for `compare: { version }`, since identifiers name tasks of one unit. Default `unit`. */
   readonly unitLabel?: string;
   /** Longest wait for one answer. Default 10 s. */
   readonly timeoutMs?: number;
@@ -27,13 +27,13 @@ export interface PrometheusOptions {
 
 const PROMETHEUS_TIMEOUT_MS = 10_000;
 const DEFAULT_SKEW_MS = 30_000;
-/** Prometheus itself works on 20 queries at once; more would stand in line and time out there. */
+/** Prometheus works on 20 queries at once; more would queue and time out there. */
 const REQUESTS_AT_ONCE = 8;
 
 /**
- * A data source that reads from Prometheus, or from what speaks its API (docs/reference/health.md). `metric` is the name of a metric,
- * or an expression with `$selector` where the matchers of the tasks belong. Rejects with one sentence that says what is
- * wrong and where, so that the check is `errored`: on any answer that is not whole, and when the clocks disagree.
+ * A data source that reads from Prometheus, or from a server that speaks its API (docs/reference/health.md). `metric` is the name of a metric, or an
+ * expression with `$selector` in the place of the matchers of the tasks. Rejects with one sentence that says what is wrong and where, so that the
+ * check is `errored`: on any incomplete answer, and if the clocks disagree.
  */
 export function prometheusQuery(options: PrometheusOptions): Query {
   const { taskLabel = 'task', unitLabel = 'unit' } = options;
@@ -68,7 +68,7 @@ function serverAt({
   maxSkewMs = DEFAULT_SKEW_MS,
 }: PrometheusOptions): Server {
   const { origin, pathname, username, password } = new URL(url);
-  // It would be shown with every failure.
+  // Otherwise every failure would show it.
   if (username || password) throw new Error('the URL of Prometheus must not hold a password; give a token instead');
   const place = `${origin}${pathname}`.replace(/\/+$/, '');
   const headers = { accept: 'application/json', ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) };
@@ -88,7 +88,7 @@ function serverAt({
   return { place: shownUrl(url), ask };
 }
 
-/** An answer, but none that can be used; its message continues "Prometheus at …". */
+/** An answer that cannot be used; its message continues "Prometheus at …". */
 class UnusableAnswer extends Error {
   override readonly name = 'Refusal';
 }
@@ -111,8 +111,8 @@ function readAnswer(
 }
 
 /**
- * Samples carry the time of Prometheus. Where that is not ours, a window holds what happened before the update, or the last
- * sample over and over.
+ * Samples carry the time of Prometheus. If its clock differs from ours, a window holds samples from before the update,
+ * or the last sample over and over.
  */
 function assertSameTime(theirs: number, end: number, maxSkewMs: number): void {
   if (Number.isNaN(theirs)) return;

@@ -3,9 +3,9 @@ import type { Series } from '../protocol/dataSource';
 import { isJsonObject } from '../../domain/json';
 
 /**
- * The series in an answer of Prometheus, under the label `task`, with what lies outside of the window left out. `NaN` and
- * `+Inf` are kept: they never pass (docs/design/health.md#one-evaluation). Throws a sentence when the answer is an error, is not complete, or does
- * not have one series a task.
+ * The series in an answer of Prometheus, under the label `task`, without points outside the window. `NaN` and `+Inf`
+ * are kept: they never pass (docs/design/health.md#one-evaluation). Throws a sentence if the answer is an error, is
+ * incomplete, or does not have one series per task.
  */
 export function seriesFromAnswer(body: unknown, window: TimeRange, taskLabel: string): Series[] {
   if (!isJsonObject(body)) throw new Error('answered with something that is not JSON of Prometheus');
@@ -20,7 +20,7 @@ export function seriesFromAnswer(body: unknown, window: TimeRange, taskLabel: st
   return series;
 }
 
-/** What an answer says is wrong: `bad_data: parse error`; undefined when it does not say. */
+/** The error in an answer: `bad_data: parse error`; undefined if it states none. */
 export function errorIn(body: unknown): string | undefined {
   if (!isJsonObject(body) || typeof body['error'] !== 'string') return undefined;
   return [body['errorType'], body['error']].filter((part) => typeof part === 'string').join(': ');
@@ -60,14 +60,14 @@ function toPoint(pair: unknown): [number, number] {
   return [Math.round(at * 1000), toNumber(value)];
 }
 
-/** Numbers are texts in the API, so that these three can be said. */
+/** The API writes numbers as text, so that these three are possible. */
 function toNumber(value: string): number {
   if (value === '+Inf') return Infinity;
   // An empty text is not a number, although JavaScript converts it to 0.
   return value === '-Inf' ? -Infinity : value.trim() === '' ? NaN : Number(value);
 }
 
-/** A task that counts as several would weigh more than others, and nobody could distinguish them. */
+/** A task with several series would weigh more than others, and the reader could not tell them apart. */
 function assertOnePerTask(series: readonly Series[], taskLabel: string): void {
   const seen = new Set<string>();
   for (const { labels } of series) {

@@ -3,7 +3,7 @@ import type { DataSourceProtocol } from '../protocol/dataSource';
 
 type HealthQuery = RequestOf<DataSourceProtocol['query']>;
 
-/** Which labels distinguish tasks and units. */
+/** The labels that distinguish tasks and units. */
 export interface PrometheusLabels {
   readonly task: string;
   readonly unit: string;
@@ -15,21 +15,21 @@ export interface PrometheusRequest {
   readonly params: Readonly<Record<string, string>>;
 }
 
-/** What stands in an expression where the matchers of the tasks belong: `rate(http_errors_total{$selector}[1m])`. */
+/** The place of the tasks' matchers in an expression: `rate(http_errors_total{$selector}[1m])`. */
 const PLACE = '$selector';
 const METRIC_NAME = /^[a-zA-Z_:][a-zA-Z0-9_:.]*$/;
-/** One metric with matchers: `errors_total{code=~"5..", $selector}`, where quoted values may hold anything. */
+/** One metric with matchers: `errors_total{code=~"5..", $selector}`; quoted values may hold anything. */
 const SELECTOR = /^[a-zA-Z_:][a-zA-Z0-9_:]*\s*\{(?:[^"{}]|"(?:[^"\\]|\\.)*")*\}$/;
 const LABEL = /^[a-zA-Z_]\w*$/;
-/** Prometheus looks a list of names up one by one as long as it has at most 256; beyond, it tries every series. */
+/** Prometheus looks up the names of a list one by one if there are at most 256; beyond that it tries every series. */
 const MOST_TASKS = 250;
 /** Prometheus refuses more points in a series. */
 const MOST_POINTS = 11_000;
 
 /**
- * The requests that answer a query, each for some of its tasks. A name or selector is asked for the samples as they were
- * scraped: stepping through them would repeat the last one for five minutes. An expression is evaluated at each step up to the end.
- * Throws a sentence when the metric is neither.
+ * The requests that answer a query, each for some of its tasks. For a name or selector, they ask for the samples as
+ * scraped: stepping through them would repeat the last one for five minutes. An expression is evaluated at each step up
+ * to the end. Throws a sentence if the metric is neither.
  */
 export function prometheusRequests(query: HealthQuery, labels: PrometheusLabels): PrometheusRequest[] {
   const { unit, tasks, labels: others = {} } = query.selector;
@@ -48,7 +48,7 @@ function requestFor({ metric, start, end, step }: HealthQuery, matchers: string)
     return { endpoint: 'query', params: { query: `${expression}${range}`, time: toSeconds(end) } };
   }
   const stride = Math.max(step, 1, Math.ceil((end - start) / MOST_POINTS));
-  // Ends with the newest moment, and begins after the start, which belongs to the window before.
+  // Ends at the end of the window, and begins after its start, which belongs to the window before.
   const first = end - stride * (Math.ceil((end - start) / stride) - 1);
   const params = { query: expression, start: toSeconds(first), end: toSeconds(end), step: toSeconds(stride) };
   return { endpoint: 'query_range', params };
@@ -73,7 +73,7 @@ function matcher(name: string, operator: '=' | '=~', value: string): string {
   return `${name}${operator}${promqlString(value)}`;
 }
 
-/** An identifier as a regular expression that means just itself; Prometheus anchors expressions at both ends. */
+/** An identifier as a regular expression that matches only itself; Prometheus anchors expressions at both ends. */
 const escapeRegExp = (identifier: string): string => identifier.replace(/[\\.+*?()|[\]{}^$]/g, '\\$&');
 
 const promqlString = (value: string): string =>

@@ -12,7 +12,7 @@ export interface RemoteJudgeOptions {
   readonly token?: string;
   /** Longest wait for the verdicts. Default 10 s. */
   readonly timeoutMs?: number;
-  /** The data source of checks that name none: the store of this fleet, by its name in the configuration of the service. */
+  /** The data source for checks that name none: the store of this fleet, by its name in the service's configuration. */
   readonly source?: string;
   readonly fetch?: Fetch;
 }
@@ -26,8 +26,8 @@ export type RemoteJudge = (
 const REMOTE_JUDGE_TIMEOUT_MS = 10_000;
 
 /**
- * `judgeTargets`, but by the Health Check Service: for `runHealthChecks`, a push type only resolves its targets to task
- * identifiers. Never rejects: when the service is gone, slow or broken, every check is `errored`.
+ * As `judgeTargets`, but judged by the Health Check Service: in `runHealthChecks`, a push type only resolves its
+ * targets to task identifiers. Never rejects: if the service is gone, slow or broken, every check is `errored`.
  */
 export function remoteJudge({ url, token, timeoutMs, source, fetch }: RemoteJudgeOptions): RemoteJudge {
   const service = {

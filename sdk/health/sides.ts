@@ -6,7 +6,7 @@ import type { HealthCheck } from '../../domain/spec/health';
 import type { RequestOf, ResponseOf } from '../protocol/common';
 import type { DataSourceProtocol } from '../protocol/dataSource';
 
-/** Asks a data source; `source` is the name in the check, undefined for the fleet's own store. Must stop when `signal` aborts. */
+/** Queries a data source; `source` is the name in the check, undefined for the fleet's own store. Must stop when `signal` aborts. */
 export type Query = (
   request: RequestOf<DataSourceProtocol['query']>,
   options: { readonly source: string | undefined; readonly signal: AbortSignal },
@@ -16,7 +16,7 @@ export type Query = (
 export type TaskGroup =
   { readonly unit: string; readonly tasks: readonly string[] } | { readonly unit: string; readonly version: string };
 
-/** So many tasks say how the others are called. */
+/** The number of tasks that a message names as examples. */
 const EXAMPLE_TASKS = 3;
 const DEFAULT_DEADLINE_MS = 10_000;
 
@@ -66,8 +66,8 @@ async function readTaskGroup(
 }
 
 /**
- * A metric that only exists once something happened has no series if nothing did, but also none if nobody scrapes the tasks. `up`, which
- * Prometheus writes at each scrape, tells the two apart: zero if the `up` of every task is 1. Without `up` in the source they stay silent.
+ * A metric that only exists once something happened has no series if nothing did, but also none if the tasks are not scraped. `up`, which Prometheus
+ * writes at each scrape, tells the two apart: the result is zero if the `up` of every task is 1. Without `up` in the source the tasks stay silent.
  */
 async function zeroWhereScraped(
   ask: (metric: string) => Promise<readonly HealthSeries[]>,
@@ -82,7 +82,7 @@ async function zeroWhereScraped(
   }));
 }
 
-/** By hand, because there may be millions of points. Values that are not finite are let through: they never pass. */
+/** Checked by hand, because there may be millions of points. Non-finite values are accepted here: they never pass. */
 function isAnswer(answer: unknown): answer is { readonly series: readonly HealthSeries[] } {
   if (!isObjectLike(answer) || !Array.isArray(answer['series'])) return false;
   return answer['series'].every(
@@ -100,7 +100,7 @@ const isObjectLike = (value: unknown): value is Readonly<Record<string, unknown>
 const isPoint = (point: unknown): boolean =>
   Array.isArray(point) && point.length === 2 && Number.isFinite(point[0]) && typeof point[1] === 'number';
 
-/** A source that ignores the selector would mix old and new tasks in one verdict. Who is asked about one task need not name it. */
+/** A source that ignores the selector would mix old and new tasks in one verdict. A source asked about one task need not name it. */
 function assertRequested(series: readonly HealthSeries[], tasks: readonly string[]): void {
   const asked = new Set(tasks);
   const stranger = series.find(({ labels }) => labels['task'] !== undefined && !asked.has(labels['task']));
@@ -110,7 +110,7 @@ function assertRequested(series: readonly HealthSeries[], tasks: readonly string
     throw new Error('the data source answered a series without the label task, so nobody knows whose it is');
 }
 
-/** What one task says twice would stand for one that says nothing. */
+/** A task with two series would hide one without any. */
 function assertOneEach(series: readonly HealthSeries[]): void {
   const seen = new Set<string>();
   for (const { labels } of series) {

@@ -7,14 +7,14 @@ import type { Query } from './sides';
 
 /** A data source of the platform's configuration: it speaks the protocol, or is a Prometheus. */
 export interface SourceRef extends ServiceEndpoint {
-  /** It is a Prometheus and does not speak the protocol itself: which labels hold tasks and units. */
+  /** Set if it is a Prometheus, which does not speak the protocol itself: its labels for tasks and units. */
   readonly prometheus?: { readonly taskLabel?: string | undefined; readonly unitLabel?: string | undefined };
 }
 
-/** A query on behalf of somebody. Checks that name no source mean `fallback`, or the only source there is. */
+/** A query on behalf of a caller. Checks that name no source use `fallback`, or the only source. */
 export type SourcesQuery = (context: CallContext, fallback: string | undefined) => Query;
 
-/** Asks each check's data source by its name. A name that is not configured rejects with those that are. */
+/** Queries each check's data source by its name. An unknown name rejects with the list of known ones. */
 export function sourcesQuery(sources: readonly SourceRef[], viaFetch?: Fetch): SourcesQuery {
   const asks = new Map(sources.map((source) => [source.name, queryOfSource(source, viaFetch)]));
   const known = sources.map(({ name }) => name);
@@ -28,7 +28,7 @@ export function sourcesQuery(sources: readonly SourceRef[], viaFetch?: Fetch): S
   };
 }
 
-/** The source that a check means: the one it names, else `fallback`, else the only one there is. */
+/** The source of a check: the one that it names, else `fallback`, else the only one. */
 export const resolveSource = (
   named: string | undefined,
   fallback: string | undefined,

@@ -3,16 +3,16 @@ import { artifactSchema, emptySchema, type Protocol } from './common';
 import { RUN_RULES, START_RULES } from './contradictions/others';
 
 /**
- * Where a service says that a run has ended: `POST url` with `Authorization: Bearer <key>` and no body, once or more often, early or
- * late. It makes Conveyor ask `getRunProgress` at once, whose answer alone counts; whoever never says it is asked now and then.
- * Repetitions of a `startRun` may have another one, which makes no other request of them.
+ * The address to which a service reports that a run has ended: `POST url` with `Authorization: Bearer <key>` and no body, once or more often, early
+ * or late. The report makes Conveyor call `getRunProgress` at once, and only that answer counts; a service that never reports is asked at intervals.
+ * A repeated `startRun` may have another callback, and is still the same request.
  */
 const callbackSchema = z.object({ url: z.string(), key: z.string() });
 export type RunCallback = z.infer<typeof callbackSchema>;
 
 /**
- * The action service protocol (docs/reference/protocols.md#action-service; Conveyor §5.1, `startRun` and `getRunProgress`). `cancelRun` is asked until it is
- * answered, also of runs that are over and of those that were never begun: neither is an error.
+ * The action service protocol (docs/reference/protocols.md#action-service; Conveyor §5.1, `startRun` and `getRunProgress`). `cancelRun` is called
+ * until it is answered, also for runs that are over and for those that never began: neither is an error.
  */
 export const actionServiceProtocol = {
   startRun: {

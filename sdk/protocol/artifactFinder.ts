@@ -5,7 +5,7 @@ import { FOUND_RULES } from './contradictions/others';
 /** One call serves a page of at most this many subscriptions (docs/reference/protocols.md#artifact-finder). */
 export const MAX_SUBSCRIPTIONS = 1_000;
 
-/** What one artifact of one pipeline should be looked for by; `with` is the finder's own business. */
+/** How to find one artifact of one pipeline; only the finder interprets `with`. */
 const subscriptionSchema = z.object({
   pipeline: z.string(),
   artifact: z.string(),
@@ -14,12 +14,12 @@ const subscriptionSchema = z.object({
 export type Subscription = z.infer<typeof subscriptionSchema>;
 
 /**
- * The artifact finder protocol (docs/reference/protocols.md#artifact-finder; Conveyor §5.1, `getArtifacts`). `found` holds, for each subscription that
- * has something newer than `cursor`, the newest; without a cursor the newest of each that has any. If no artifact stands
- * for another, as with changes of a configuration, it holds each, oldest first: every one makes a submission of its own. Looking uses nothing
- * up: until something new is made, the same cursor gives the same answer. The answered cursor stands for the moment of
- * the call, whatever was asked for; a cursor that the finder does not know (any more) is treated as none. A subscription
- * that cannot be served is named in `refused`, so that it does not spoil the page for the others.
+ * The artifact finder protocol (docs/reference/protocols.md#artifact-finder; Conveyor §5.1, `getArtifacts`). For each
+ * subscription, `found` holds the newest artifact that is newer than `cursor`; without a cursor, the newest artifact.
+ * If no artifact replaces another, as with changes of a configuration, it holds each of them, oldest first: every one
+ * makes its own submission. A call consumes nothing: until something new is made, the same cursor gives the same
+ * answer. The answered cursor marks the moment of the call, for all subscriptions; an unknown cursor counts as none. A
+ * subscription that cannot be served is named in `refused`, so that it does not spoil the page for the others.
  */
 export const artifactFinderProtocol = {
   getArtifacts: {

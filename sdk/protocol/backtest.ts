@@ -20,7 +20,7 @@ const outcomeFields = {
 };
 const recordingLabelSchema = z.strictObject({
   name: z.string(),
-  /** The check that it is for; all of them when left out. */
+  /** The check that it is for; all of them if left out. */
   check: z.string().optional(),
   ...outcomeFields,
   /** Measurements around one deploy: `fresh`, `control` and `before`, in the format of a data source. */
@@ -61,7 +61,7 @@ const errorFields = { falsePositives: z.number(), falseNegatives: z.number() };
 
 /**
  * Tries a check on the deploys of `pipeline` since a time, or in a period (`14d`); without a pipeline, on those of each
- * pipeline with a check of that name.
+ * pipeline that has a check of that name.
  */
 export const backtestMethod = {
   request: z.object({

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Artifact } from '../../domain/artifact';
 import type { AnyRules } from './contradictions/rules';
 
-/** Shapes that every extension protocol shares (docs/reference/protocols.md#rules-for-all). */
+/** Shapes shared by all extension protocols (docs/reference/protocols.md#rules-for-all). */
 export const artifactSchema = z.object({
   name: z.string(),
   kind: z.string(),
@@ -22,8 +22,8 @@ export const contextSchema = z.object({
   actor: z.string(),
   config: z.record(z.string(), z.unknown()),
   /**
-   * Of the lock that a deploy holds on its service. It rises with every holder: a push type that has seen a higher one refuses
-   * `executeUpdates`, unless its urgency is `revert`, from a deploy that lost the service without knowing.
+   * The fence of the lock that a deploy holds on its service. It rises with every holder. A push type that has seen a higher one refuses
+   * `executeUpdates`, unless its urgency is `revert`: the deploy lost the service without knowing it.
    */
   fence: z.number().int().optional(),
 });
@@ -38,20 +38,20 @@ export const emptySchema = z.object({});
 
 export const MIB = 1_048_576;
 
-/** One method of a protocol: what goes in (besides `context`), what comes out, whether it changes anything. */
+/** One method of a protocol: its request (without `context`), its response, and whether it changes anything. */
 export interface Method<I extends z.ZodObject = z.ZodObject, O extends z.ZodType = z.ZodType> {
   readonly request: I;
   readonly response: O;
   readonly mutates: boolean;
-  /** An answer is 1 MiB at most, unless this says otherwise; in bytes, decompressed. */
+  /** The most bytes of an answer, decompressed. Default 1 MiB. */
   readonly maxAnswerBytes?: number;
   /** A service may leave it out. */
   readonly optional?: true;
-  /** What cannot be true in an answer that its schema allows. */
+  /** Contradictions in answers that the schema allows. */
   readonly contradictions?: AnyRules;
-  /** Not called by Conveyor but by the fleet, so that there is no context to send. */
+  /** Called by the fleet instead of Conveyor, so there is no context to send. */
   readonly contextFree?: true;
-  /** What an implementation is given, where that says in full what the request says once. */
+  /** Expands shared parts of a request in full, for the implementation. */
   readonly expand?: (request: never) => object;
 }
 
@@ -61,6 +61,6 @@ export type RequestOf<M extends Method> = M extends { expand: (request: never) =
 export type RequestInput<M extends Method> = z.input<M['request']>;
 export type ResponseOf<M extends Method> = z.infer<M['response']>;
 
-/** What the body of a call holds: the request, and the context unless there is none. */
+/** The body of a call: the request, and the context if there is one. */
 export const bodySchema = (method: Method): z.ZodObject =>
   method.contextFree ? method.request : method.request.safeExtend({ context: contextSchema });

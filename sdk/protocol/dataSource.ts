@@ -9,7 +9,7 @@ export const seriesSchema = z.object({
 });
 export type Series = z.infer<typeof seriesSchema>;
 
-/** A point a minute of many tasks for a week. */
+/** One point a minute for many tasks over a week. */
 export const MAX_SERIES_BYTES = 64 * MIB;
 
 export const dataSourceProtocol = {

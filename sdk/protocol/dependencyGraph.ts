@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { MIB, type Protocol } from './common';
 import { DEPENDENTS_RULES } from './contradictions/others';
 
-/** One call is about at most this many built targets (docs/reference/protocols.md#dependency-graph). */
+/** The most built targets in one call (docs/reference/protocols.md#dependency-graph). */
 export const MAX_BUILT_TARGETS = 1_000;
-/** The longest chain of dependencies that is ever asked for. */
+/** The longest chain of dependencies that a call may ask for. */
 export const MAX_DEPTH = 100;
 
 const targetName = z.string().min(1).max(256);
@@ -14,7 +14,7 @@ const revision = z.string().min(1).max(128);
 const builtTargetSchema = z.object({ target: targetName, revision });
 export type BuiltTarget = z.infer<typeof builtTargetSchema>;
 
-/** One of those that were asked about, and the chain by which the bug reaches it: itself first, the target with the bug last. */
+/** An affected target of the request, and the chain by which the bug reaches it: itself first, the target with the bug last. */
 const affectedTargetSchema = z.object({
   target: targetName,
   revision,
@@ -27,16 +27,16 @@ const affectedTargetSchema = z.object({
 export type AffectedTarget = z.infer<typeof affectedTargetSchema>;
 
 /**
- * The dependency graph protocol (docs/reference/protocols.md#dependency-graph; Conveyor §3.2): which of some built targets contain another target
- * at a revision from `revisions.from` until before `revisions.to`. Who answers knows the order of revisions and the graph at each of them.
- * It is asked about what Conveyor would deploy and never for all dependents, so that no answer is larger than its question.
+ * The dependency graph protocol (docs/reference/protocols.md#dependency-graph; Conveyor §3.2): which of some built targets contain another target at
+ * a revision from `revisions.from` until before `revisions.to`. The service knows the order of revisions and the graph at each of them. Conveyor asks
+ * only about targets that it would deploy and never for all dependents, so no answer is larger than its question.
  */
 export const dependencyGraphProtocol = {
   getDependents: {
     request: z.object({
       target: targetName,
       revisions: z.object({ from: revision, to: revision.optional() }),
-      /** How many dependencies may lie between. */
+      /** The longest chain of dependencies in between. */
       depth: z.int().min(1).max(MAX_DEPTH),
       among: z.array(builtTargetSchema).max(MAX_BUILT_TARGETS, {
         error: `one call is about at most ${MAX_BUILT_TARGETS} built targets`,

@@ -6,7 +6,10 @@ import { MIB, type Protocol } from './common';
 import { HEALTH_RULES } from './contradictions/pushType';
 import { pushTypeProtocol } from './pushType';
 
-/** The Health Check Service (docs/reference/protocols.md#health-check-service): what `runHealthChecks` takes, with targets resolved to task identifiers. */
+/**
+ * The Health Check Service (docs/reference/protocols.md#health-check-service): the request of `runHealthChecks`, with
+ * targets resolved to task identifiers.
+ */
 export const unitTasksSchema = z.object({
   id: z.string(),
   fresh: z.array(z.string()),
@@ -26,13 +29,13 @@ export const healthServiceProtocol = {
         .array(healthCheckInRequest)
         .max(SPEC_LIMITS.healthChecks.max)
         .refine(haveOwnNames, { error: 'two checks have the same name' }),
-      /** Least lookback of checks that do not say theirs; Conveyor always writes it out. */
+      /** The least lookback of checks without their own; Conveyor always sets it. */
       intervalMs: z
         .number()
         .positive()
         .max(SPEC_LIMITS.lookback.max * 60_000)
         .optional(),
-      /** The data source of checks that name none: the store of the fleet that the targets belong to. */
+      /** The data source for checks that name none: the store of the fleet of the targets. */
       source: z.string().optional(),
     }),
     response: pushTypeProtocol.runHealthChecks.response,

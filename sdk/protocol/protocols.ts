@@ -23,7 +23,7 @@ interface ProtocolDescription {
   readonly words: Readonly<Record<string, MethodWords>>;
 }
 
-/** Every protocol of an extension, by the kind that `conveyor conform` and `conveyor.config.yaml` know. */
+/** Every protocol of an extension, by its kind in `conveyor conform` and `conveyor.config.yaml`. */
 export const PROTOCOLS = {
   'push-type': { title: 'Push type', protocol: pushTypeProtocol, words: PUSH_TYPE_WORDS },
   'action-service': { title: 'Action service', protocol: actionServiceProtocol, words: ACTION_SERVICE_WORDS },
@@ -34,6 +34,6 @@ export const PROTOCOLS = {
   tickets: { title: 'Tickets', protocol: ticketProtocol, words: TICKET_WORDS },
 } as const satisfies Readonly<Record<string, ProtocolDescription>>;
 
-/** The words of a protocol; none for one of somebody else. */
+/** The words of a protocol; none for one that is not in the table. */
 export const methodWords = (protocol: Protocol): ProtocolDescription['words'] =>
   Object.values<ProtocolDescription>(PROTOCOLS).find((known) => known.protocol === protocol)?.words ?? {};

@@ -15,24 +15,24 @@ const wantedFields = {
   version: z.string(),
   artifacts: z.array(artifactSchema),
   /**
-   * Bring the unit to at least this many of its current tasks on `version`. With `updatedBy`, as only lockstep sends it: take no more
-   * of those tasks than this, counting those on their way to `version`, and first those that are down.
+   * Bring at least this many of the unit's current tasks to `version`. With `updatedBy`, which only lockstep combines with it: take no more of those
+   * tasks than this, counting those on their way to `version`, and first those that are down.
    */
   amount: amountSchema.optional(),
   /**
-   * All tasks that these updates touched, or that inherited their version: tasks added since, and those that a canary gave back to the
-   * version that one of these updates had set for the whole unit.
+   * All tasks that these updates touched, or that inherited their version: tasks added since, and those that a canary
+   * returned to the version that one of these updates had set for the whole unit.
    */
   updatedBy: z.array(z.string()).optional(),
-  /** Update ids whose tasks are not to be touched or counted: running canaries. Such updates do not make a unit busy. */
+  /** Update ids whose tasks must not be touched or counted: running canaries. Such updates do not make a unit busy. */
   exclude: z.array(z.string()).optional(),
 };
 export const targetSchema = z.object({ unit: z.string(), ...wantedFields });
 export type Target = z.infer<typeof targetSchema>;
 
 /**
- * Targets, of which what holds for all may be said once in `common`; what a target says itself goes before that. Conveyor says
- * it once to push types that give their units in pages.
+ * Targets. Fields with the same value for all may be given once in `common`; a field of a target itself takes
+ * precedence. Conveyor uses `common` for push types that return their units in pages.
  */
 const targetsFields = {
   targets: z.array(
@@ -86,12 +86,12 @@ export const evidenceSchema = z.object({
   observed: z.number().nullable(),
   reference: z.number().nullable(),
   threshold: z.number().nullable(),
-  /** Points that the verdict rests on, of the new side. */
+  /** The number of points on the new side behind the verdict. */
   samples: z.number().int().nonnegative(),
   tasks: z.number().int().nonnegative(),
   window: z.object({ start: z.number(), end: z.number() }),
   reason: z.string(),
-  /** What a rank test found: `p`, the shift and Cliff's delta. */
+  /** The result of a rank test: `p`, the shift and Cliff's delta. */
   test: z
     .object({
       p: z.number(),
@@ -121,25 +121,25 @@ export const unitNeedSchema = z.object({
   id: z.string(),
   size: z.number().int().nonnegative(),
   outdated: z.number().int().nonnegative(),
-  /** How many of the outdated have left their old version and are not up: lockstep sends them no traffic. Left out: none. */
+  /** How many of the outdated tasks have left their old version and are not up: lockstep sends them no traffic. Left out: none. */
   down: z.number().int().nonnegative().optional(),
-  /** How many of its tasks may be unavailable at a time; lockstep goes so far at a step. Left out: a twentieth of them. */
+  /** How many of its tasks may be unavailable at once; lockstep takes this many at a step. Left out: a twentieth of them. */
   budget: z.number().int().nonnegative().optional(),
 });
 
 export const pushTypeProtocol = {
   validateConfig: {
-    /** At the start of a deploy, also what it should bring. */
+    /** At the start of a deploy, also its version and artifacts. */
     request: z.object({ version: z.string().optional(), artifacts: z.array(artifactSchema).optional() }),
     response: z.object({ problems: z.array(z.object({ path: z.string(), message: z.string() })) }),
     mutates: false,
   },
   fetchDeployUnits: {
-    /** A page of at most `limit` units, after the one whose answer said `next: cursor`. */
+    /** A page of at most `limit` units, after the page whose answer had `next: cursor`. */
     request: z.object({ cursor: z.string().optional(), limit: z.number().int().positive().optional() }),
     /**
-     * `next`: where the next page begins; null after the last. A push type that answers it, also with null, promises to take an
-     * update in several requests with other units, and what holds for all in `common`. One that leaves it out gives all at once.
+     * `next`: the cursor of the next page; null after the last. A push type that returns it, even as null, promises to accept an update in several
+     * requests with different units, and shared fields in `common`. A push type that omits it returns all units at once.
      */
     response: z.object({ service: z.string(), units: z.array(unitSchema), next: z.string().nullish() }),
     contradictions: UNITS_RULES,
@@ -150,21 +150,24 @@ export const pushTypeProtocol = {
     request: targetsSchema,
     expand: withCommonFields<z.infer<typeof targetsSchema>>,
     response: z.object({
-      /** A task that is on its way to the version differs until it is up: a later update of it takes over such tasks, and is not done before them. */
+      /**
+       * A task that is on its way to the version counts as outdated until it is up: a later update to the same version
+       * takes over such tasks, and is not done before them.
+       */
       units: z.array(unitNeedSchema),
     }),
     contradictions: NEEDS_RULES,
     mutates: false,
   },
   executeUpdates: {
-    /** Where units come in pages the same update may come in several requests, each with other units, under keys of their own. */
+    /** If units come in pages, the same update may come in several requests, each with different units and its own key. */
     request: updatesSchema,
     expand: withCommonFields<z.infer<typeof updatesSchema>>,
     response: z.object({ accepted: z.array(z.string()) }),
     mutates: true,
   },
   trackUpdates: {
-    /** `units`: of these alone. */
+    /** `units`: applies only to these. */
     request: z.object({ updateId: z.string(), units: z.array(z.string()).optional() }),
     response: z.object({ units: z.array(unitProgressSchema) }),
     contradictions: PROGRESS_RULES,
@@ -189,8 +192,8 @@ export const pushTypeProtocol = {
     mutates: false,
   },
   /**
-   * Of the requests of each unit, `percent` (to four decimals) go to tasks on `toVersion` from now on, also while there are none, and
-   * the rest to its other tasks, until the next call. Without units nothing changes: that only asks whether the push type can do it.
+   * For each unit, `percent` (to four decimals) of the requests go to tasks on `toVersion` from now on, even if there are none yet, and the rest to
+   * its other tasks, until the next call. Without units nothing changes: such a call only asks whether the push type supports it.
    */
   shiftTraffic: {
     request: z.object({ units: z.array(z.string()), percent: z.number(), toVersion: z.string() }),

@@ -2,13 +2,13 @@ import { z } from 'zod';
 import type { Protocol } from './common';
 import { APPROVAL_RULES } from './contradictions/others';
 
-/** Something that the cluster manager wants to do to a running task, and does only when it is approved. */
+/** An operation on a running task that the cluster manager performs only if it is approved. */
 export const taskOpSchema = z.object({
   id: z.string(),
   /** `kvstore-x/3`: a task by its slot, so that its name survives restarts and moves. */
   task: z.string(),
   kind: z.enum(['update', 'restart', 'move', 'stop']),
-  /** With `update`: what the task will run. */
+  /** With `update`: the version that the task will run. */
   toVersion: z.string().optional(),
 });
 export type TaskOp = z.infer<typeof taskOpSchema>;
@@ -25,12 +25,11 @@ export type AdvanceNotice = z.infer<typeof advanceNoticeSchema>;
 
 /**
  * The task controller protocol (docs/reference/protocols.md#task-controller; Twine §2.5). The cluster manager calls it, never Conveyor, so requests
- * carry no context. `request` lists what waits for approval now: what is in it is not under way, whatever was answered
- * before. `completed` lists what was approved, perhaps in an answer that was lost, and is over or not wanted any more, until
- * a call that named it was answered. An answer approves any subset of `request`; no answer, an error or a slow answer
- * approves nothing. For a task on a machine of an advance notice both a `move` and a `stop` are requested: approve one of
- * them, or neither to keep it running until the deadline. A `stop` alone is for a task that is to leave its job.
- * `sequenceNumber` rises by one from call to call; the same number again is the same call, and gets the same answer.
+ * carry no context. `request` lists the operations that wait for approval now: they are not under way, whatever the earlier answers were. `completed`
+ * lists operations that were approved, perhaps in a lost answer, and are over or no longer wanted; it repeats them until a call that names them was
+ * answered. An answer approves any subset of `request`; no answer, an error or a slow answer approves nothing. For a task on a machine of an advance
+ * notice both a `move` and a `stop` are requested: approve one of them, or neither to keep it running until the deadline. A `stop` alone is for a
+ * task that is to leave its job. `sequenceNumber` rises by one from call to call; the same number again is the same call, and gets the same answer.
  */
 export const taskControllerProtocol = {
   process: {
@@ -39,7 +38,7 @@ export const taskControllerProtocol = {
       request: z.array(taskOpSchema),
       completed: z.array(taskOpSchema),
       advanceNotices: z.array(advanceNoticeSchema),
-      /** Tasks that do not run, for whatever reason. */
+      /** Tasks that do not run, for any reason. */
       allUnhealthyTasks: z.array(z.string()),
       sequenceNumber: z.number().int().positive(),
     }),

@@ -2,11 +2,11 @@ import { z } from 'zod';
 import { TICKET_LIMITS } from '../../domain/limits';
 import { emptySchema, type Protocol } from './common';
 
-/** What Conveyor calls a ticket by, and what people call it. */
+/** Conveyor's name for a ticket, and the tracker's name for people. */
 const keySchema = z.string().min(1).max(TICKET_LIMITS.key.max);
 const ticketName = z.string().min(1).max(TICKET_LIMITS.ticket.max);
 
-/** A ticket as it is to be. */
+/** The desired content of a ticket. */
 const ticketSchema = z.object({
   key: keySchema,
   pipeline: z.string(),
@@ -20,8 +20,8 @@ const ticketSchema = z.object({
 export type Ticket = z.infer<typeof ticketSchema>;
 
 /**
- * The protocol of services that keep tickets for people (docs/reference/protocols.md#tickets; Push4Push, Conveyor §2.1). Tickets go by the key that
- * Conveyor gives them, so that an answer which is lost loses no ticket.
+ * The protocol of services that keep tickets for people (docs/reference/protocols.md#tickets; Push4Push, Conveyor
+ * §2.1). Tickets are identified by Conveyor's key, so that a lost answer loses no ticket.
  */
 export const ticketProtocol = {
   openTicket: { request: ticketSchema, response: z.object({ ticket: ticketName }), mutates: true },

@@ -1,20 +1,20 @@
-/** The meaning of a method, in words; what its schema cannot say. Markdown. */
+/** The meaning of a method, in words: the facts that its schema cannot express. Markdown. */
 export interface MethodWords {
   readonly summary: string;
   /** When, and how often. */
   readonly called: string;
   readonly fields?: string;
   readonly answer?: string;
-  /** Which answers fit the schema and are refused all the same. */
+  /** Answers that fit the schema and are refused all the same. */
   readonly contradictions?: string;
   readonly states?: string;
-  /** The same once more. */
+  /** A repeated call. */
   readonly again?: string;
-  /** Beside others. */
+  /** Its order relative to other calls. */
   readonly order?: string;
-  /** What is not known. */
+  /** Unknown names. */
   readonly unknown?: string;
-  /** Only some of it. */
+  /** Calls that succeed only in part. */
   readonly partly?: string;
   readonly how?: string;
 }

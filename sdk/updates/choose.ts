@@ -2,9 +2,9 @@ import { tasksOf } from '../../domain/fleet/amount';
 import type { Target } from '../protocol/pushType';
 import type { Slot, State, UnitState } from './memory';
 
-/** Which tasks are meant: decisions about the state, without effects. */
+/** Which tasks an update means: decisions about the state, without effects. */
 
-/** The slots that a target must bring to its version: all that are not live on it, the cheapest first, as many as it lacks. */
+/** The slots that a target must bring to its version: those that are not live on it, the cheapest first, as many as it lacks. */
 export function slotsOf(
   state: State,
   { unit, version, amount, updatedBy, exclude = [] }: Target,
@@ -23,9 +23,9 @@ export function slotsOf(
   const missing = tasksOf(amount ?? { all: true }, all.length) - (free.length - lacking.length);
   const cost = ({ slot, index }: { slot: Slot; index: number }): number => {
     if (slot.version === version && slot.state === 'updating') return 0; // on its way already
-    if (!isConcerned(index)) return 4; // where the version makes no difference nothing is learnt of it
-    if (slot.state === 'down') return 1; // nobody misses it
-    return slot.version === own ? 2 : 3; // what another deploy brought to something else comes last
+    if (!isConcerned(index)) return 4; // if the version makes no difference, nothing can be learnt from it
+    if (slot.state === 'down') return 1; // it serves no requests
+    return slot.version === own ? 2 : 3; // slots that another deploy brought to another version come last
   };
   return lacking
     .sort((one, other) => cost(one) - cost(other) || one.index - other.index)
@@ -33,7 +33,7 @@ export function slotsOf(
     .map(({ index }) => index);
 }
 
-/** What excluded updates touched or are about to touch: such tasks count for nothing, and are not taken. */
+/** Slots that excluded updates touched or are about to touch: they do not count, and are not taken. */
 export function reservedSlots(state: State, unit: string, exclude: readonly string[]) {
   const ids = withReverts(state, exclude);
   const chosen = [...ids].flatMap((id) => {
@@ -43,7 +43,7 @@ export function reservedSlots(state: State, unit: string, exclude: readonly stri
   return (slot: Slot, index: number): boolean => ids.has(slot.update ?? '') || chosen.includes(index);
 }
 
-/** These updates and every revert of any of them: a second try must find what the first one left behind. */
+/** These updates and every revert of any of them: a second try must find the slots that the first one left. */
 export function withReverts(state: State, ids: readonly string[]): ReadonlySet<string> {
   const found = new Set(ids);
   for (const [id, { updatedBy }] of Object.entries(state.updates))
@@ -68,7 +68,7 @@ export const unfinished = (state: State, unit: string): string[] =>
 /** An update id is `<deploy>/<phase>/<try>`. */
 export const deployOf = (updateId: string): string => updateId.split('/').slice(0, -2).join('/');
 
-/** The slots of a unit that an update has still to bring to its version. */
+/** The slots of a unit that an update still has to bring to its version. */
 export function pendingSlots(state: State, unit: string, updateId: string): number[] {
   const update = state.updates[updateId]?.units[unit];
   const { slots } = unitOf(state, unit);
@@ -78,7 +78,7 @@ export function pendingSlots(state: State, unit: string, updateId: string): numb
   });
 }
 
-/** One unit as `trackUpdates` answers it. */
+/** The state of one unit in the answer of `trackUpdates`. */
 export function progressOf(state: State, unit: string, updateId: string) {
   const update = state.updates[updateId]?.units[unit];
   if (update === undefined) throw new Error(`${updateId} does not concern ${unit}`);
@@ -104,7 +104,7 @@ export function progressOf(state: State, unit: string, updateId: string) {
 
 const isUnfinished = (state: string | undefined): boolean => state === 'active' || state === 'paused';
 
-/** @throws Error of a unit that the memory does not have; refuse those that come from outside before */
+/** @throws Error for a unit that the memory does not have; refuse unknown units from outside before */
 export function unitOf(state: State, unit: string): UnitState {
   const found = state.units[unit];
   if (found === undefined) throw new Error(`there is no unit ${unit}`);

@@ -1,4 +1,4 @@
-/** Shared by push types that keep their fleet by tasks: which of them an update means, its commands, and a memory that outlives crashes. */
+/** Shared by push types that track their fleet by tasks: the tasks that an update means, its commands, and a memory that survives crashes. */
 export { deployOf, pendingSlots, progressOf, reservedSlots, slotsOf, unfinished, unitOf } from './choose';
 export {
   Memory,

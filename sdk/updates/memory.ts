@@ -2,39 +2,39 @@ import { existsSync, readFileSync } from 'node:fs';
 import { ExtensionError } from '../server';
 import { replaceFileSync } from '../replaceFile';
 
-/** All that a push type has to remember, as its file holds it. Which tasks run is not in it: that is looked up. */
+/** The whole memory of a push type, as stored in its file. The running tasks are not in it: they are looked up. */
 export interface State {
   readonly units: Record<string, UnitState>;
-  /** In the order in which they came. */
+  /** In the order of their arrival. */
   readonly updates: Record<string, Update>;
-  /** Updates that were cancelled before they came: they must never begin. */
+  /** Updates that were cancelled before they arrived: they must never begin. */
   readonly cancelled: string[];
-  /** What was asked and answered under each idempotency key. */
+  /** The request and the answer under each idempotency key. */
   readonly calls: Record<string, { readonly asked: string; readonly answer: unknown }>;
-  /** The highest fence that was seen, by service. */
+  /** The highest fence seen, by service. */
   fences?: Record<string, number>;
 }
 
 export interface UnitState {
-  /** Tasks that are added later start on this version, because of this update. */
+  /** The version on which added tasks start, because of this update. */
   version: string;
   update: string | null;
-  /** How often each slot was started; the last of it is never given again. */
+  /** How often each slot was started; a number is never used again. */
   readonly starts: number[];
   readonly slots: Slot[];
 }
 
-/** A place for one task. Version and update belong to it, and outlive each of its starts. */
+/** A place for one task. Version and update belong to the slot, and survive each start. */
 export interface Slot {
   version: string;
   /** The update that touched it last. */
   update: string | null;
-  /** Which start this is; the task identifier ends with it. */
+  /** The number of this start; the task identifier ends with it. */
   start: number;
   state: 'updating' | 'live' | 'down';
   /** ms since the epoch. */
   startedAt: number;
-  /** Starts in a row after which it was not live. */
+  /** Failed starts in a row. */
   failures: number;
   retryAt: number;
   past: readonly PastStart[];
@@ -68,16 +68,16 @@ export const newSlot = (version: string, update: string | null = null): Slot => 
   ...{ version, update, start: 0, state: 'down', startedAt: 0, failures: 0, retryAt: 0, past: [] },
 });
 
-/** Keys older than this many are forgotten, and updates that nobody needs any more. */
+/** Keys beyond this number are forgotten, oldest first, and so are updates that are no longer needed. */
 const REMEMBERED = 1000;
 
-/** The memory of a push type: a file that is written whole before anything that depends on it is done or answered. */
+/** The memory of a push type: a file that is written completely before anything that depends on it is done or answered. */
 export class Memory {
   readonly state: State;
-  /** Something is not on the disk, which took nothing. */
+  /** Whether the last write failed, so that the disk lacks something. */
   private isDue = false;
 
-  /** Without a file it ends with the process. */
+  /** Without a file the memory ends with the process. */
   constructor(private readonly file: string | null) {
     this.state =
       file !== null && existsSync(file)
@@ -93,15 +93,15 @@ export class Memory {
   }
 
   /**
-   * Has one effect for one key: a repetition gets the first answer, the same key with another request is refused (409), and a
-   * call that is refused leaves its key free. `perform` must not wait for anything, so that effect and memory are one.
+   * Has one effect per key: a repetition gets the first answer, the same key with another request is refused (409), and
+   * a refused call leaves its key free. `perform` must be synchronous, so that effect and memory are one.
    */
   once<A>(method: string, request: object, key: string, perform: () => A): A {
     const { calls } = this.state;
     const id = `${method} ${key}`;
     const asked = JSON.stringify(request);
     const known = calls[id];
-    // Nobody is answered by what a crash would forget.
+    // Never answers with something that a crash would forget.
     if (known && this.isDue) this.save();
     if (known?.asked === asked) return known.answer as A;
     if (known) throw new ExtensionError('key-reused', `the key ${key} was used for another ${method}`, { status: 409 });
@@ -115,7 +115,7 @@ export class Memory {
   }
 }
 
-/** However old it is, an update that may continue is asked for, and one that slots name decides what a revert of it means. */
+/** Keeps, whatever their age, updates that may continue, since their state is asked for, and those that slots name, since a revert needs them. */
 function forgetUpdates({ updates, units }: State): void {
   const old = Object.entries(updates).slice(0, -REMEMBERED);
   if (old.length === 0) return;

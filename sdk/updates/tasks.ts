@@ -3,13 +3,13 @@ import type { HealthTargets } from '../protocol/pushType';
 import { reservedSlots, unitOf } from './choose';
 import type { Slot, State } from './memory';
 
-/** The identifier of the task that runs in a slot, `web-a/0@3`: every start has another one. */
+/** The identifier of the task that runs in a slot, `web-a/0@3`: different for every start. */
 export const startName = (unit: string, index: number, start: number): string => `${unit}/${index}@${start}`;
 
 /**
- * The tasks that a health check is about (moving targets): `fresh` were started by these updates, or since in a slot that they
- * touched; `control` are the others that run; `before` lists what the slots of `fresh` were called during the baseline. A task that is down
- * counts, so that its silence is noticed. Before the first update all are `fresh`.
+ * The tasks for a health check (moving targets): `fresh` were started by these updates, or later in a slot that they
+ * touched; `control` are the other running tasks; `before` lists the identifiers of the `fresh` slots during the
+ * baseline. A task that is down counts, so that its silence is noticed. Before the first update all are `fresh`.
  */
 export function healthTasks(
   state: State,

@@ -4,27 +4,27 @@ import { ExtensionError } from '../server';
 import { busyWith, deployOf, slotsOf, unfinished, unitOf, withReverts } from './choose';
 import type { Memory, State as Remembered, UnitUpdate } from './memory';
 
-/** What updates change, and whether a version can be found. */
+/** The state that updates change, and whether a version exists. */
 export interface Updatable {
   readonly state: Remembered;
   readonly copies: {
     hasVersion(version: string): boolean;
-    /** Whether a slot would see a difference; left out where all do. */
+    /** Whether the version makes a difference to a slot; left out if it always does. */
     isConcerned?(unit: string, index: number, version: string): boolean;
   };
 }
 
 export type Verb = 'pause' | 'resume' | 'cancel';
 
-/** Of the lock under which an update comes: the service as `fetchDeployUnits` names it, and `context.fence`. */
+/** The lock under which an update comes: the service as `fetchDeployUnits` names it, and `context.fence`. */
 export interface LockHeld {
   readonly service: string;
   readonly fence: number | undefined;
 }
 
 /**
- * Takes an update on: which slots it means is decided now and remembered; the caller changes them afterwards, as `pendingSlots` lists them. All or nothing: whatever
- * is wrong is found before the first unit is begun. An update that is known already begins nothing. `held` may be left out where fences are looked at elsewhere.
+ * Accepts an update: decides and remembers which slots it means; the caller changes them afterwards, as listed by `pendingSlots`. All or nothing:
+ * every error is found before the first unit is begun. A known update begins nothing again. `held` may be left out if fences are checked elsewhere.
  *
  * @throws ExtensionError 409: `unknown-version`, `unit-busy`, `cancelled`, `invalid-request`, `fenced`
  */
@@ -46,7 +46,7 @@ export function acceptUpdate(
   updates[updateId] = { updatedBy: all('updatedBy'), exclude: all('exclude'), units };
 }
 
-/** What is in flight finishes. An update that is not known has nothing to pause; cancelled before it comes, it will never begin. */
+/** Tasks in flight finish. An unknown update cannot be paused; one cancelled before it arrives will never begin. */
 export function commandUpdate(
   fleet: Pick<Updatable, 'state'> & Partial<Updatable>,
   verb: Verb,
@@ -91,7 +91,7 @@ function accept({ state, copies }: Updatable, id: string, target: Target, wholeU
       Object.assign(update, { state: 'ended', reason: `superseded by ${id}` });
   }
   const slots = slotsOf(state, target, (index) => copies.isConcerned?.(target.unit, index, target.version) ?? true);
-  // What is on its way to the version already is this update's from now on.
+  // Slots already on their way to the version belong to this update from now on.
   for (const slot of slots.map((index) => unit.slots[index]))
     if (slot?.state === 'updating' && slot.version === target.version) slot.update = id;
   const undone = withReverts(state, target.updatedBy ?? []);
@@ -99,7 +99,7 @@ function accept({ state, copies }: Updatable, id: string, target: Target, wholeU
   return { version: target.version, slots, state: 'active' };
 }
 
-/** A deploy that lost its service without knowing brings nothing new to it; what it did it may undo. */
+/** A deploy that lost its service without knowing it may not update; it may undo its own updates. */
 function passFence(state: Remembered, { service, fence }: Partial<LockHeld> = {}): void {
   if (service === undefined || fence === undefined) return;
   const seen = state.fences?.[service];

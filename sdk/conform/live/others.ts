@@ -14,7 +14,7 @@ import type { LiveSettings } from './waiting';
 
 const CONFORM_CONTEXT = { pipeline: 'conform', release: 0, deployId: 'conform', actor: 'user:alice', config: {} };
 
-/** An action service anywhere; runs of one run of the suite have names that no other has. */
+/** An action service at any address; each run of the suite uses run ids that no other uses. */
 export function liveActionService(
   options: Omit<ActionServiceSubject, 'runs' | 'settle'> & LiveSettings,
 ): Live<ActionServiceSubject> {
@@ -45,7 +45,7 @@ export function liveArtifactFinder(subject: ArtifactFinderSubject): Live<Artifac
   };
 }
 
-/** The operations of each check are others, since the controller remembers. */
+/** Each check uses different operations, since the controller remembers them. */
 export function liveTaskController(
   subject: Omit<TaskControllerSubject, 'ops'> & Pick<LiveSettings, 'nonce'>,
 ): Live<TaskControllerSubject> {
@@ -76,7 +76,7 @@ export function liveHealthService(subject: HealthServiceSubject): Live<HealthSer
   };
 }
 
-/** Tickets of one run of the suite have keys that no other has. */
+/** Each run of the suite uses ticket keys that no other uses. */
 export function liveTickets(subject: Omit<TicketSubject, 'keys'> & Pick<LiveSettings, 'nonce'>): Live<TicketSubject> {
   return {
     ...{ kind: 'tickets', checks: TICKET_CHECKS, prepares: 'closeTicket' },
@@ -84,7 +84,7 @@ export function liveTickets(subject: Omit<TicketSubject, 'keys'> & Pick<LiveSett
   };
 }
 
-/** Whether the service answers at all. @throws Broken */
+/** Whether the service answers. @throws Broken */
 async function reached<S extends Reachable>(subject: S, method: string): Promise<S> {
   const talk = new Conversation(subject);
   if ((await talk.post(method, '{')) !== null) return subject;

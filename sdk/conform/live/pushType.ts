@@ -14,13 +14,13 @@ export interface LivePushType extends Reachable, LiveSettings {
   readonly grow?: ((unit: string) => Promise<void>) | undefined;
 }
 
-/** Between two questions whether something is over. */
+/** The pause between two looks. */
 export const POLL_MS = 200;
-/** Tasks that go up and down all the time are as still as they get after so many equal answers. */
+/** Tasks that go up and down all the time count as settled after this many equal answers. */
 const STILL = 10;
 const LEAST_TASKS = 6;
 
-/** A push type anywhere: what a check did is taken back before the next one, by the methods of the protocol. */
+/** A push type at any address: the methods of the protocol undo the effects of each check before the next one. */
 export function livePushType(options: LivePushType): Live<PushTypeSubject> {
   const fleet = new LiveFleet(options);
   return {
@@ -52,7 +52,7 @@ class LiveFleet {
     };
   }
 
-  /** Ends what the last check began, and brings both units to the version that they ran at first. */
+  /** Ends the work of the last check, and returns both units to their initial version. */
   async restore(): Promise<void> {
     const { version } = this;
     if (version === undefined || this.sent.size === 0) return;
@@ -72,7 +72,7 @@ class LiveFleet {
     this.sent = new Set();
   }
 
-  /** Both units are there, alone, and all their tasks run one version. */
+  /** Demands that the config has exactly these two units, and that all their tasks run one version. */
   private async look(): Promise<{ version: string; sizes: readonly [number, number] }> {
     const { units } = await this.world(this.pipeline, 0).ask('fetchDeployUnits', {});
     const wanted = [...this.options.units].sort().join(', ');
@@ -139,7 +139,7 @@ class LiveFleet {
     return `conform-${this.options.nonce}`;
   }
 
-  /** Calls between checks, which are on no record. */
+  /** Unrecorded calls between checks. */
   private world(pipeline: string, release: number): PushTypeWorld {
     const silent = { tick: () => Promise.resolve(), settle: () => Promise.resolve() };
     const subject = {
@@ -156,7 +156,7 @@ class LiveFleet {
 
 const MOVING_STATES: ReadonlySet<string> = new Set(['pending', 'updating'] satisfies TrackedUnit['state'][]);
 
-/** Nothing is in flight. */
+/** Whether nothing is in flight. */
 const isStill = ({ updated, live, failed, unreachable, gone }: TrackedUnit): boolean =>
   live + failed + unreachable + gone >= updated;
 

@@ -10,7 +10,7 @@ const sendUpdateCommand = (
   units?: string[],
 ) => world.ask(method, { updateId, ...(units && { units }) }, `${updateId}/${method}`);
 
-/** One that ends all the same was through when the command came; what continues later does not heed it. */
+/** Sends a command to a running update. An update that ends anyway had finished before the command arrived; one that continues later ignored it. */
 async function interrupted(world: PushTypeWorld, method: (typeof UPDATE_COMMANDS)[number]): Promise<void> {
   await world.interrupt();
   await sendUpdateCommand(world, method);
@@ -18,7 +18,7 @@ async function interrupted(world: PushTypeWorld, method: (typeof UPDATE_COMMANDS
   if (now?.state === 'done') throw new Skipped('slow', 'all tasks were updated before the command came');
 }
 
-/** Commands of people to an update under way. */
+/** Commands of users to a running update. */
 export const COMMAND_CHECKS = [
   pushTypeCheck(
     'pause starts no more tasks, those in flight finish, and resume continues to the end',

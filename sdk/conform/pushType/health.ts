@@ -4,7 +4,7 @@ import { MINUTE_MS } from '../../../domain/milliseconds';
 
 const NOBODY_MEASURES = 'conveyor.conform.nobody_measures_this';
 
-/** By an unknown metric. */
+/** Judges by an unknown metric. */
 const judgeUnknownMetric = async (world: PushTypeWorld, scope: 'unit' | 'deploy') => {
   const check = { name: 'nothing', metric: NOBODY_MEASURES, threshold: { above: 1 }, scope, lookback: MINUTE_MS };
   const now = world.subject.now();

@@ -11,7 +11,7 @@ const REFUSED_UPDATES: readonly (readonly [string, Partial<UpdateInput>])[] = [
   ['targets that are no list', { targets: 'all' as never }],
 ];
 
-/** The questions before anything begins. */
+/** The calls before any update. */
 export const LOOK_CHECKS = [
   pushTypeCheck(
     'a config that names its units has no problems, and one that names none has',

@@ -1,7 +1,7 @@
 import { demandEqual, demandFields, demandRefusal } from '../check';
 import { pushTypeCheck, type PushTypeWorld } from './world';
 
-/** A push type that gives all units at once is asked none of this. */
+/** A push type that returns all units at once skips these checks. */
 const inPages = (
   title: string,
   advice: string,

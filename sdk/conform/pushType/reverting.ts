@@ -1,7 +1,7 @@
 import { demandEqual, demandFields, demandRefusal } from '../check';
 import { pushTypeCheck, EXECUTE_UPDATES } from './world';
 
-/** Checks that take updates back. */
+/** Checks that revert updates. */
 export const REVERT_CHECKS = [
   pushTypeCheck(
     'a revert touches only the tasks of the updates that it names',

@@ -8,7 +8,7 @@ import { REVERT_CHECKS } from './reverting';
 import { UPDATE_CHECKS } from './updating';
 import type { PushTypeSubject } from './world';
 
-/** The obligations of every push type; each check wants a subject of its own. */
+/** The obligations of every push type; each check needs its own subject. */
 export const PUSH_TYPE_CHECKS: readonly ConformCheck<PushTypeSubject>[] = [
   ...LOOK_CHECKS,
   ...UPDATE_CHECKS,

@@ -220,7 +220,7 @@ export const UPDATE_CHECKS = [
         'remember the highest context.fence of each service, and answer 409 to a forward update with a lower one; a revert, and an update without one, is not refused for that',
     },
     async (world) => {
-      // Lower than any of a real lock; where such a one was seen, this is refused already.
+      // Lower than the fence of any real lock; if the service has seen a real one, it refuses this call already.
       await world.push(world.update, {}, world.update, 2).catch(unlessOutdated);
       await world.settle();
       const stale = world.push(world.other, {}, world.other, 1);

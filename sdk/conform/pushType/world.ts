@@ -3,30 +3,30 @@ import { pushTypeProtocol, type PushTypeProtocol } from '../../protocol/pushType
 import { Skipped, type ConformCheck } from '../check';
 import type { Conversation, Reachable } from '../conversation';
 
-/** A push type under test, in a world that the suite lets move on. */
+/** A push type under test, in a world whose time the suite controls. */
 export interface PushTypeSubject extends Reachable {
   /** The action's config; names `units`. */
   readonly config: Readonly<Record<string, unknown>>;
-  /** Two units of six tasks at least, all on `version`, and how many tasks each has. */
+  /** Two units of at least six tasks, all on `version`, and the number of tasks of each. */
   readonly units: readonly [string, string];
   readonly sizes: readonly [number, number];
   readonly version: string;
-  /** Versions whose tasks come up; a second one is needed by some checks. */
+  /** Versions whose tasks become live; some checks need a second one. */
   readonly newVersions: readonly [string, string?];
-  /** A version whose tasks do not pass their liveness check. */
+  /** A version whose tasks fail their liveness check. */
   readonly deadVersion?: string | undefined;
-  /** Whose deploy the updates are: another one for each check, where the service remembers the others. */
+  /** The pipeline of the updates: a different one for each check if the service remembers the others. */
   readonly pipeline: string;
   readonly release: number;
-  /** Lets time pass until a first task of the update is updated, but not yet all. */
+  /** Lets time pass until a first task of the update is updated, but not all of them. */
   readonly tick: (updateId: string) => Promise<void>;
-  /** Lets time pass until nothing is left to do of these updates. */
+  /** Lets time pass until these updates have nothing left to do. */
   readonly settle: (updateIds: readonly string[]) => Promise<void>;
   /** Adds a task to a unit. */
   readonly grow?: ((unit: string) => Promise<void>) | undefined;
-  /** ms since the epoch, as the fleet counts. */
+  /** ms since the epoch, by the fleet's clock. */
   readonly now: () => number;
-  /** Is given every update that was sent, before it is. */
+  /** Called with every update before it is sent. */
   readonly onUpdate?: (updateId: string) => void;
 }
 
@@ -50,7 +50,7 @@ export class PushTypeWorld {
   readonly secondSize: number;
   readonly version: string;
   readonly fresh: string;
-  /** Update ids of one deploy, of the one after it and of the one before. */
+  /** Update ids of one deploy, of the next one and of the previous one. */
   readonly update: string;
   readonly next: string;
   readonly revert: string;
@@ -155,19 +155,19 @@ export class PushTypeWorld {
     await this.subject.grow(this.first);
   }
 
-  /** @throws Skipped where none was given */
+  /** @throws Skipped if no such version was given */
   get dead(): string {
     if (this.subject.deadVersion !== undefined) return this.subject.deadVersion;
     throw new Skipped('deadVersion', 'needs a version whose tasks do not come up');
   }
 
-  /** @throws Skipped where none was given */
+  /** @throws Skipped if no such version was given */
   get newer(): string {
     if (this.subject.newVersions[1] !== undefined) return this.subject.newVersions[1];
     throw new Skipped('newVersions', 'needs a second new version');
   }
 
-  /** In the middle of an update: what was too quick cannot be interrupted. */
+  /** Stops in the middle of an update. An update that was too fast cannot be interrupted. */
   async interrupt(): Promise<void> {
     await this.tick();
     const now = await this.progress(this.update);
@@ -175,13 +175,13 @@ export class PushTypeWorld {
       throw new Skipped('slow', `all ${now.targeted} tasks were updated before the update could be interrupted`);
   }
 
-  /** @throws Skipped where units do not come in pages */
+  /** @throws Skipped if units do not come in pages */
   async requirePages(): Promise<void> {
     const { next } = await this.ask('fetchDeployUnits', { limit: 1 });
     if (next === undefined) throw new Skipped('pages', 'it gives all its units at once');
   }
 
-  /** @throws Skipped where the method is left out */
+  /** @throws Skipped if the method is missing */
   async requireTraffic(): Promise<void> {
     await this.shift(0, [], 'asked');
   }

@@ -56,7 +56,7 @@ interface FoundRow {
   readonly artifact: Artifact;
 }
 
-/** Artifacts of one subscription come oldest first: a later one has no lower `sequence`. */
+/** Artifacts of one subscription come oldest first: a later one never has a lower `sequence`. */
 function inOrder(rows: readonly FoundRow[]): ContradictionIfAny {
   const highest = new Map<string, bigint>();
   return inEach('found', rows, ({ subscription, artifact }, at) => {
@@ -91,7 +91,7 @@ export const RUN_RULES: AnyRules = {
   'a digest that is none': (_, { outputs = [] }) => inEach('outputs', outputs, (output, at) => inDigest(at, output)),
 } satisfies Rules<object, RunAnswer>;
 
-/** How many hexadecimal digits a digest of each algorithm has; other algorithms are up to the service. */
+/** The number of hexadecimal digits in a digest of each algorithm; the service decides about other algorithms. */
 const HEX_DIGITS: Readonly<Record<string, number>> = { sha256: 64, sha384: 96, sha512: 128 };
 
 function inDigest(at: string, { digest = '' }: Artifact): ContradictionIfAny {

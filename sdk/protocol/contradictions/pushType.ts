@@ -19,7 +19,7 @@ export interface ProgressCounts {
   readonly live: number;
 }
 
-/** The other counts cannot pass a phase, and may come from another look or from several tries. */
+/** Leaves out the other counts: they cannot pass a phase, and may come from another look or from several tries. */
 export const PROGRESS_RULES: AnyRules = {
   'a unit twice': (_, { units }) => twiceIn('units', units),
   'a unit that was not asked for': (asked, { units }) => strangerIn('units', units, asked.units),
@@ -29,13 +29,13 @@ export const PROGRESS_RULES: AnyRules = {
     inEach('units', units, (row, at) => countAtMost(at, row, 'live', 'targeted')),
 } satisfies Rules<{ readonly units?: readonly string[] | undefined }, { readonly units: readonly ProgressCounts[] }>;
 
-/** @param sizes of the units, as they were listed; one that is not among them may have any. */
+/** @param sizes of the units, as they were listed; a unit that is not listed may have any. */
 export const contradictionInSizes = (
   sizes: ReadonlyMap<string, number>,
   units: readonly (ProgressCounts & { readonly gone: number })[],
 ): ContradictionIfAny =>
   inEach('units', units, ({ id, targeted, gone }, at) => {
-    // A unit without tasks inside counts as one.
+    // A unit without tasks counts as one task.
     const size = Math.max(1, sizes.get(id) ?? Infinity);
     const detail = `${targeted}, of which ${gone} are gone, is more than the ${size} that ${id} has`;
     return unless(targeted - gone <= size, `${at}.targeted`, detail);
@@ -77,10 +77,10 @@ interface HealthAnswer {
   readonly deploy: { readonly checks: readonly JudgedEvidence[] };
 }
 
-/** How much the clocks of both sides may differ, plus rounding of a window to whole steps. */
+/** The most that the clocks of both sides may differ, plus rounding of a window to whole steps. */
 const CLOCK_SKEW_MS = 5 * MINUTE_MS;
 
-/** A verdict that passes or reverts something needs a window, and points that tasks have given; any other may come without. */
+/** A verdict that passes or reverts something needs a window, and points from tasks; any other verdict may come without. */
 export const HEALTH_RULES: AnyRules = {
   'a unit twice': (_, { units }) => twiceIn('units', units),
   'a unit that was not asked for': ({ targets }, { units }) =>

@@ -1,6 +1,6 @@
 /**
- * Answers that fit their schema but cannot be true: each table beside this file has the rules of one method. The client throws the first
- * contradiction as `extension-protocol`, so that such an answer neither passes nor reverts anything (docs/reference/protocols.md#rules-for-all).
+ * Answers that fit their schema but cannot be true: each table in this folder has the rules of one method. The client throws the first contradiction
+ * as `extension-protocol`, so that such an answer neither passes nor reverts anything (docs/reference/protocols.md#rules-for-all).
  */
 
 export interface Contradiction {
@@ -12,10 +12,10 @@ export interface Contradiction {
 
 export type ContradictionIfAny = Contradiction | undefined;
 
-/** The rules of a method, by what an answer has that breaks them. */
+/** The rules of a method, by a description of an answer that breaks them. */
 export type Rules<Q, A> = Readonly<Record<string, (question: Q, answer: A) => ContradictionIfAny>>;
 
-/** Of a method that only its protocol knows. */
+/** The rules of any method; only its protocol knows the types. */
 export type AnyRules = Rules<never, never>;
 
 export const contradictionIn = (rules: AnyRules, question: unknown, answer: unknown): ContradictionIfAny =>
@@ -25,7 +25,7 @@ interface Row {
   readonly id: string | undefined;
 }
 
-/** The first row that was there before. `key` is the field that names a row; empty if the row is itself the name. */
+/** The first row that appears twice. `key` is the field that names a row; empty if the row is itself the name. */
 export function twiceIn(field: string, rows: readonly Row[], key = 'id'): ContradictionIfAny {
   const seen = new Set<string>();
   return inEach(field, rows, ({ id }, at) => {
@@ -36,7 +36,7 @@ export function twiceIn(field: string, rows: readonly Row[], key = 'id'): Contra
   });
 }
 
-/** The first row that was not asked for; any may come where nothing was named. */
+/** The first row that was not asked for; any row is allowed if the request named none. */
 export function strangerIn(
   field: string,
   rows: readonly Row[],

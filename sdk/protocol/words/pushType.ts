@@ -6,7 +6,7 @@ const COMMAND = {
   unknown: 'Answer `{}` for an update that you do not know: it may never have arrived.',
 };
 
-/** What the methods of a push type mean. */
+/** The meaning of the methods of a push type. */
 export const PUSH_TYPE_WORDS: Readonly<Record<keyof PushTypeProtocol, MethodWords>> = {
   validateConfig: {
     summary: "Finds mistakes in the pipeline's `config`, which comes as `context.config`.",
