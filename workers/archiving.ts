@@ -9,7 +9,7 @@ import type { ArchiveSettings } from '../platform/archive/settings';
 import { DAY_MS } from '../domain/milliseconds';
 
 /**
- * Brings the archive up to date from time to time, beside the workflows and never in one: deploys continue even if the
+ * Brings the archive up to date at intervals, next to the workflows and never in one: deploys continue even if the
  * archive fails, and failed writes are repeated. `stop` waits for a write in progress, and reads nothing more.
  */
 export function startArchiving(

@@ -57,7 +57,7 @@ export interface WorkerParts extends CallPorts {
   readonly tracing?: Tracing;
   /** Gets the time at which Temporal began each task; left out if clocks are not compared. */
   readonly taskStarted?: ServerClock['taskStarted'];
-  /** The isolation of configuration programs; by default as well as this machine can. */
+  /** The isolation of configuration programs; by default the best that this machine offers. */
   readonly programs?: () => Promise<ProgramWalls>;
   /** The workflow bundle, made once by the build. */
   readonly codePath: string;
@@ -74,9 +74,9 @@ export interface ConveyorWorker {
 }
 
 /**
- * A worker for workflows and activities. Heartbeats are sent at once rather than at 80 % of their timeout, so that the
+ * A worker for workflows and activities. Heartbeats are sent at once instead of at 80 % of their timeout, so that the
  * successor of a killed worker continues at the same point; a cached workflow moves to another worker after a second.
- * Long, numerous and urgent activities have slots of their own (domain/taskQueues.ts).
+ * Long, numerous and urgent activities have their own slots (domain/taskQueues.ts).
  */
 export async function createWorker(parts: WorkerParts): Promise<ConveyorWorker> {
   const { connection, namespace, taskQueue, codePath, options, registry, tracing = NOT_TRACED } = parts;

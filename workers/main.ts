@@ -27,7 +27,7 @@ import { createServerClock } from './serverClock';
 import { explainListening, METRICS_ADDRESS, telemetryOf } from './telemetry';
 import { openTracing } from './tracing';
 
-/** `conveyor worker`: hosts workflows and activities until SIGTERM or Ctrl-C, then drains. Stateless: add more to go faster. */
+/** `conveyor worker`: hosts workflows and activities until SIGTERM or Ctrl-C, then drains. Stateless: add more for more throughput. */
 async function main(): Promise<void> {
   const log = installRuntime();
   const live = new LiveRegistry(process.env, (line) => log.warn(line), {
@@ -72,7 +72,7 @@ async function main(): Promise<void> {
   const archiving =
     registry.archive &&
     startArchiving(temporal, taskQueue, await openArchive(registry.archive, process.env), registry.archive, log);
-  // Called before the worker drains, after which it answers for no run.
+  // Called before the worker drains, after which it answers no run.
   for (const signal of SHUTDOWN_SIGNALS) process.once(signal, () => void archiving?.stop());
   if (registry.scripts.enabled) void logIsolation(runner, log);
   for (const warning of registry.warnings) log.warn({ file: registry.file }, warning);
@@ -87,7 +87,7 @@ async function main(): Promise<void> {
   log.info('drained');
 }
 
-/** Tested when a worker starts, so that the first script need not wait for it. */
+/** Tested when a worker starts, so that the first script does not wait for it. */
 async function logIsolation(runner: Runner, log: pino.Logger): Promise<void> {
   const { missing, refused, ungrouped } = await runner.isolation();
   const lacks = withoutIsolation(missing);

@@ -22,8 +22,8 @@ export const NOT_TRACED: Tracing = {
 };
 
 /**
- * By the variables of OpenTelemetry (`OTEL_EXPORTER_OTLP_…`, `OTEL_BSP_…`, `OTEL_SERVICE_NAME`); without an address nothing is traced,
- * and its SDK is not loaded.
+ * Configured by the variables of OpenTelemetry (`OTEL_EXPORTER_OTLP_…`, `OTEL_BSP_…`, `OTEL_SERVICE_NAME`); without an
+ * address nothing is traced, and its SDK is not loaded.
  */
 export async function openTracing(env: Readonly<Record<string, string | undefined>>): Promise<Tracing> {
   if (!TRACES_ADDRESSES.some((name) => env[name])) return NOT_TRACED;
