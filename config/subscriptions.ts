@@ -49,7 +49,7 @@ export type KnownSignatures = Signatures | { readonly unknown: string };
 
 /**
  * The store of a repository; without an etcd it is in the memory of another process.
- * @param trust files with the public keys that are trusted; without any those of the settings
+ * @param trust files with the trusted public keys; by default those of the settings
  */
 export function openConfigStore(
   settings: Pick<ConfigRepositorySettings, 'etcd' | 'login' | 'tls' | 'signing'>,
@@ -88,7 +88,7 @@ const findPathSubscribers = (store: EtcdStore | null, repository: string, path: 
 export const readSignatures = (store: EtcdStore | null, repository: string, path: string): Promise<KnownSignatures> =>
   orUnknown(store, repository, async (asked) => (await readTrustedRecords(asked, repository, path)).signatures);
 
-/** @param text the text of a version in git */
+/** @param text reads the text of a version from git */
 export const readKnownHost = (
   store: EtcdStore | null,
   repository: string,

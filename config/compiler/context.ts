@@ -21,7 +21,7 @@ export interface ValueSource {
 /** A value before the check against its schema. */
 export interface Made extends ValueSource {
   readonly path: string;
-  /** JSON, or a raw file as it is. */
+  /** JSON, or the unchanged text of a raw file. */
   readonly text: string;
   readonly schema: { readonly file: string; readonly name: string } | null;
   readonly isRaw: boolean;

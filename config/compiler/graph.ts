@@ -10,7 +10,7 @@ export class ImportGraph {
   private readonly closures = new Map<string, readonly string[]>();
   private readonly known: ReadonlySet<string>;
 
-  /** @param code the TypeScript of the tree, transformed, or why it cannot be */
+  /** @param code the transformed TypeScript of the tree, or why it cannot be transformed */
   constructor(
     private readonly tree: SourceTree,
     private readonly code: ReadonlyMap<string, string | ConveyorError>,

@@ -4,7 +4,7 @@ export const PROGRAM_OUTPUT_CHARS = 64 * 1024;
 /** A job for a separate process. It contains code and no folder, so the process can read nothing else of the tree. */
 export type CompilerJob = ParseJob | ProgramJob | CheckJob | RawJob;
 
-/** A file of the tree that a program imports, directly or not: CommonJS, or JSON as it is. */
+/** A file of the tree that a program imports, directly or not: CommonJS, or unchanged JSON. */
 export interface Module {
   readonly path: string;
   readonly code: string;
@@ -63,7 +63,7 @@ export interface ProgramResult {
 export interface Exported {
   /** The part of the value's path after that of the program: '' for its only value. */
   readonly name: string;
-  /** The file `*.schema.ts` that exports its schema, and under which name; null for a schema of its own. */
+  /** The file `*.schema.ts` that exports its schema, and the name of that export; null for a schema in the program itself. */
   readonly schema: { readonly file: string; readonly name: string } | null;
   /** Canonical JSON: the input of the schema if that has a file, else its output. */
   readonly json: string;

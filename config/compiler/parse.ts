@@ -24,8 +24,8 @@ const MEMORY_MB = 512;
 const CODE = new TextCache(32 * 1024 * 1024);
 
 /**
- * All TypeScript of a tree as CommonJS, without types; its lines stay where they are. The parser can take for ever on
- * some sources, so it runs in a separate process; the only known result is then the file that exceeded its time or
+ * All TypeScript of a tree as CommonJS, without types; its lines stay where they are. On some sources the parser
+ * never ends, so it runs in a separate process; the only known result is then the file that exceeded its time or
  * memory.
  */
 export async function parsed(

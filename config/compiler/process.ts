@@ -19,7 +19,7 @@ export interface ProcessLimits {
 
 export const PROCESS_LIMITS: ProcessLimits = { timeoutMs: 10_000, memoryMb: 128 };
 
-/** A process that ended without a result, by itself or by us. */
+/** A process that ended without a result, by itself or because we killed it. */
 export class NoResult extends Error {
   constructor(
     readonly how: string,
@@ -38,7 +38,7 @@ const CPU_SECONDS = 120;
 const RESULT_BYTES = 4 * CONFIG_LIMITS.change.max;
 
 /**
- * Runs a job in a separate process, which inherits nothing of ours. @throws NoResult; ConveyorError
+ * Runs a job in a separate process, which inherits nothing from ours. @throws NoResult; ConveyorError
  * `config-programs-unprotected`
  */
 export async function runJob<J extends CompilerJob>(
@@ -76,7 +76,7 @@ function permissions(): readonly string[] {
   return [flag, ...readableCode().map((place) => `--allow-fs-read=${place}${isSymbolicLink(place) ? '' : '/'}*`)];
 }
 
-/** The target of a link has to be read too. Node refuses two rules if one is the beginning of the other. */
+/** The target of a link has to be readable too. Node refuses two rules if one is the beginning of the other. */
 const isSymbolicLink = (place: string): boolean => lstatSync(place).isSymbolicLink();
 
 function followedChild(child: ChildProcess, job: CompilerJob, limits: ProcessLimits): Promise<JobResult> {

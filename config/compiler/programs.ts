@@ -5,7 +5,7 @@ import type { Exported, JobFailure } from './job';
 import { NoResult } from './process';
 import { stemOf } from './tree';
 
-/** Each program in a process of its own. */
+/** Runs each program in a separate process. */
 export async function runPrograms(context: Context, programs: readonly ValueSource[]): Promise<readonly Made[]> {
   return (await Promise.all(programs.map((program) => runOne(context, program)))).flat();
 }
@@ -37,7 +37,7 @@ const withTail = ({ how, tail }: NoResult): string => {
   return last && how.startsWith('it ended') ? `${how}; its last line: ${last}` : how;
 };
 
-/** The problem of a failed program, with the chain of imports to its place. */
+/** The problem of a failed program, with the chain of imports that leads to it. */
 export function problemOf(graph: ImportGraph, file: string, failure: JobFailure): ConveyorError {
   switch (failure.kind) {
     case 'threw': {

@@ -8,8 +8,8 @@ import { rawPath, stemOf } from './tree';
 const TOGETHER = 200;
 
 /**
- * Reads raw files and checks them against the formats of their names and the JSON Schemas beside them; their text stays
- * unchanged.
+ * Reads raw files and checks them against the formats of their names and the JSON Schemas next to them; their text
+ * stays unchanged.
  */
 export async function readRaw(context: Context, raws: readonly ValueSource[]): Promise<readonly Made[]> {
   const [plain, others] = split(

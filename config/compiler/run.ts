@@ -12,7 +12,7 @@ export interface RunMemory {
 
 export type Run = <J extends CompilerJob>(job: J) => Promise<Extract<JobResult, { kind: J['kind'] }>>;
 
-/** Rises with every change that gives the same job another result. */
+/** Increase this with every change that gives the same job another result. */
 const FORMAT = 2;
 
 /** Limits the number of processes at once; remembered results need none. */

@@ -9,12 +9,12 @@ export function sourcesOf(graph: ImportGraph, file: string): readonly string[] {
   return [...new Set([...closed, ...validators.flatMap((path) => graph.closure(path))])];
 }
 
-/** The validators of a schema lie beside it. */
+/** The validators of a schema are in the same folder. */
 function validatorsOf(graph: ImportGraph, schema: string): readonly string[] {
   const file = `${stemOf(schema)}.validate.ts`;
   return graph.has(file) ? [file] : [];
 }
 
-/** The schemas of a raw file: a JSON Schema or a schema of programs, beside it. */
+/** The schemas of a raw file: a JSON Schema or a schema of programs, in the same folder. */
 const schemasBeside = (graph: ImportGraph, file: string): readonly string[] =>
   ['.schema.json', '.schema.ts'].map((ending) => `${stemOf(file)}${ending}`).filter((path) => graph.has(path));

@@ -14,7 +14,7 @@ export interface WalledProgram {
 }
 
 const MB = 1024 * 1024;
-/** Without tokens and NODE_OPTIONS. */
+/** Leaves out tokens and NODE_OPTIONS. */
 const ENVIRONMENT = { TZ: 'UTC', LC_ALL: 'C' };
 
 /** Starts a command behind the walls that this machine has. */

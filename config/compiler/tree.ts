@@ -18,10 +18,10 @@ export interface SourceTree {
 /** The kind of a file, by its name. Any other file is a module for imports, or is ignored. */
 export type FileKind = 'program' | 'schema' | 'validator' | 'module' | 'json-schema' | 'raw' | 'other';
 
-/** The folder of compiled values in a repository, beside their sources. */
+/** The folder of compiled values in a repository, next to their sources. */
 export const VALUES = 'values';
 
-/** Files of editors and package managers beside sources. */
+/** Files of editors and package managers next to sources. */
 const ASIDE = /^(package|package-lock|tsconfig|jsconfig)\.json$/;
 
 export function kindOf(path: string): FileKind {
@@ -107,13 +107,13 @@ export function admitFile(path: string, bytes: number): void {
   throw unusable(path, `it has ${size}, and a file may have ${limit}`);
 }
 
-/** @throws ConveyorError `config-file-unusable` for what is not text */
+/** @throws ConveyorError `config-file-unusable` if it is not text */
 export function textOf(path: string, bytes: Uint8Array): string {
   try {
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
     if (!text.includes('\0')) return text;
   } catch {
-    // Said below.
+    // Reported below.
   }
   throw unusable(path, 'it is binary, and values are UTF-8 text');
 }

@@ -74,8 +74,8 @@ interface ChangeAnswer {
 }
 
 /**
- * How much one answer may hold. Subscriptions with the fewest changes come first; those that do not fit are requested
- * again on their own.
+ * The limit of one answer. Subscriptions with the fewest changes come first; those that do not fit are requested again
+ * on their own.
  */
 function selectWithin(most: number, answers: readonly ChangeAnswer[]): readonly ChangeAnswer[] {
   let left = most;
@@ -115,7 +115,7 @@ function buildAnswer(
   return open.reverse().map((one) => toChangeArtifact(name, one));
 }
 
-/** The number of its paths that are named. */
+/** How many paths a message names. */
 const SHOWN_PATHS = 5;
 
 function toChangeArtifact(repository: string, { change, version, author, subject, paths }: FoundChange) {

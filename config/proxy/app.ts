@@ -31,7 +31,7 @@ export interface ProxyApp {
 interface ProxyAppOptions {
   /** How often a watcher gets a sign of life. Default 10 s. */
   readonly aliveMs?: number;
-  /** Packages of this host; without, none are served. */
+  /** Packages of this host; without it none are served. */
   readonly vessel?: Vessel;
 }
 

@@ -18,7 +18,7 @@ export function filesIn(folder: string): Files {
     list: async () => {
       await mkdir(folder, { recursive: true });
       const names = await readdir(folder);
-      // Files that a killed process left unfinished.
+      // Removes files that a killed process left unfinished.
       const left = names.filter((name) => name.endsWith(UNFINISHED));
       await Promise.all(left.map((name) => removeOld(join(folder, name))));
       return names.filter((name) => name.endsWith('.json'));

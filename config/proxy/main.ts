@@ -64,7 +64,7 @@ async function main(): Promise<void> {
   process.once('SIGINT', stop);
 }
 
-/** Two proxies would treat each other's files as damaged. A failing disk does not prevent serving. */
+/** Two proxies would treat each other's files as damaged. A failing disk does not stop the proxy from serving. */
 function claimCache(cache: string, log: (line: string) => void): void {
   try {
     mkdirSync(cache, { recursive: true });

@@ -16,7 +16,7 @@ export interface PathEntry {
   readonly path: string;
   held: Held;
   answer: Answer;
-  /** When the host got this answer, in milliseconds since 1970. */
+  /** When the host got this answer, in ms since the epoch. */
   since: number;
   /** Whether the store has confirmed it since the proxy started. */
   isConfirmed: boolean;

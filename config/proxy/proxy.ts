@@ -20,10 +20,10 @@ export interface ProxyOptions {
   readonly labels?: Readonly<Record<string, string>>;
   readonly store: ConfigStore;
   readonly files: Files;
-  /** In milliseconds since 1970. */
+  /** In ms since the epoch. */
   readonly now: () => number;
   readonly log: (line: string) => void;
-  /** How long applications have to refuse a value before it is acknowledged, in milliseconds. Default 1000. */
+  /** How long applications have to refuse a value before it is acknowledged, in ms. Default 1000. */
   readonly settleMs?: number;
   /** How long an acknowledgement outlives this proxy. Default 60. */
   readonly ttlSeconds?: number;
@@ -36,7 +36,7 @@ export interface ProxyOptions {
 }
 
 export type AgedAnswer = Answer & {
-  /** Seconds since the store confirmed it last; null if it never did. */
+  /** Seconds since the store last confirmed it; null if it never did. */
   readonly age: number | null;
   /** The name under which an application with this value reports metrics: health checks use it. */
   readonly task: string;
@@ -93,7 +93,7 @@ export class ConfigProxy {
     }, retryDiskMs).unref();
   }
 
-  /** Resolves with the number of cached paths. The store gets a moment to confirm them, so that stale values are served only when it is unavailable. */
+  /** Resolves with the number of cached paths. The store gets a moment to confirm them, so that stale values are served only if it is unavailable. */
   async start(): Promise<number> {
     const now = this.options.now();
     for (const cached of await this.cache.load(now))
@@ -109,8 +109,8 @@ export class ConfigProxy {
   }
 
   /**
-   * The host's value of a path, which is followed from now on. The first answer may wait for the store.
-   * @throws ConveyorError `over-limit`, `invalid-text`, or `store-unavailable` when the host does not know the path
+   * The host's value of a path, which the proxy follows from now on. The first answer may wait for the store.
+   * @throws ConveyorError `over-limit`, `invalid-text`, or `store-unavailable` if the host does not know the path
    */
   async ask(path: string): Promise<AgedAnswer> {
     const entry = this.entryFor(path);

@@ -5,7 +5,7 @@ const ALIVE_MS = 10_000;
 
 interface StreamOptions<T> {
   readonly getKey: (item: T) => string;
-  /** Sent to a reader when there is nothing else to send. */
+  /** Sent to a reader if there is nothing else to send. */
   readonly alive: () => object;
   readonly onEnd: () => void;
   readonly aliveMs?: number | undefined;

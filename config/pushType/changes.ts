@@ -15,7 +15,7 @@ import type { Requester } from './memory';
 import type { Changes } from './ports';
 import { asRefusal } from './refusal';
 
-/** Changes of real repositories. `open` answers a repository by its name. */
+/** Changes of real repositories. `open` returns a repository by its name. */
 export function gitChanges(open: (name: string) => Promise<ConfigRepository>, nowMs: () => number): Changes {
   return {
     contentOf: (name, version) => asRefusal(async () => changeContent(await open(name), version)),
@@ -37,7 +37,7 @@ export function gitChanges(open: (name: string) => Promise<ConfigRepository>, no
   };
 }
 
-/** A commit that the store has is on this disk. */
+/** Makes sure that a commit in the store is also on this disk. */
 async function ensureCommit(repository: ConfigRepository, commit: string): Promise<void> {
   const [known] = await lookUp(repository.git, [commit]);
   if (known?.type !== 'commit') await repository.head();
@@ -77,7 +77,7 @@ async function findConflict(repository: ConfigRepository, version: string): Prom
   return `${message}; ${hint}`;
 }
 
-/** The content by paths of values instead of files. */
+/** Renames files to the paths of their values. */
 const renameToPaths = (content: Content): Content =>
   Object.fromEntries(Object.entries(content).map(([file, it]) => [pathOfValue(file), it]));
 
@@ -158,7 +158,7 @@ async function restore(
   return change;
 }
 
-/** The author stays Conveyor, by which landings and finders know such a change; people read here whom to ask. */
+/** The author stays Conveyor, so that landings and finders recognise such a change; the trailer tells people whom to ask. */
 function requesterTrailers(by: Requester | undefined): string {
   if (by === undefined) return '';
   const actor = by.actor === undefined ? '' : `\nRequested-by: ${onOneLine(by.actor)}`;
@@ -189,7 +189,7 @@ async function refuseWinners(
   }
 }
 
-/** Refuses to restore a file that also makes values of other pipelines since: nothing judged these, so a person must decide. */
+/** Refuses to restore a file that has since become a source of other pipelines' values: no release judged these, so a person must decide. */
 async function refuseForeign(
   { git }: ConfigRepository,
   { own, head, paths, values }: Pick<RestoreRequest, 'own' | 'paths'> & { head: string; values: readonly string[] },

@@ -4,16 +4,16 @@ import type { Service } from './memory';
 import type { ConfigPorts } from './ports';
 import type { Served } from './served';
 
-/** The committed version of a service, from any author. */
+/** The committed version of a service, by any author. */
 
-/** A deploy during which others made more commits than this is not reverted to their newest one. */
+/** A deploy is not reverted to the newest commit of others if they made more commits than this during it. */
 const REPLACED = 100;
 
-/** The branch has moved: by our landing, by commits to other paths, or by a commit of others to our paths. */
+/** The branch has moved: by our landing, by commits to other paths, or by others' commits to our paths. */
 export async function follow(served: Served, { changes }: ConfigPorts, head: string): Promise<void> {
   const { service } = served;
   const { repository, paths, landing } = service;
-  if (landing?.commit !== undefined) return; // who lands looks at the branch itself
+  if (landing?.commit !== undefined) return; // a landing checks the branch itself
   const version = await changes.committedVersion(repository, paths, head, service.head);
   const isOurs = landing?.change !== undefined && (version?.startsWith(`${landing.change}@`) ?? false);
   if (service.landing?.commit !== undefined || isOurs) return;
@@ -42,7 +42,7 @@ export function setCommitted(service: Service, version: string): void {
   delete service.replaced[version];
 }
 
-/** A host with the formerly committed value counts as having the present one. */
+/** A host with the previously committed value counts as having the present one. */
 function rename(served: Served, before: string, version: string): void {
   for (const unit of served.units.map((id) => served.unit(id))) {
     if (unit.version === before) unit.version = version;

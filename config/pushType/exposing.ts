@@ -31,7 +31,7 @@ export async function expose(served: Served, { storeOf }: ConfigPorts): Promise<
   const awaited = new Set(slots.flatMap(({ state, update }) => (state === 'updating' ? [update] : [])));
   for (const [id, ours] of wanted) {
     const text = JSON.stringify(ours.map(({ path, version, hosts, below }) => [path, version, hosts, below]));
-    // Hosts that still lack it may lack it because the store lost it; writing it again changes nothing otherwise.
+    // Hosts may lack it because the store lost it; otherwise writing it again changes nothing.
     if (exposed[id] === text && !awaited.has(updateNamedBy(id))) continue;
     // Recorded first, so that an override written by a killed process is found again.
     exposed[id] ??= '';
@@ -49,7 +49,7 @@ export async function expose(served: Served, { storeOf }: ConfigPorts): Promise<
 /** The id of an override consists of its update and its place. */
 export const updateNamedBy = (id: string): string => id.slice(0, id.indexOf('#'));
 
-/** Adds hosts that fall into a share to it. */
+/** Adds hosts to the share into which they fall. */
 function takeIntoShares(served: Served): void {
   const { name, service } = served;
   for (const [update, { unit, below, version }] of Object.entries(service.shares))

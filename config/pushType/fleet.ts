@@ -17,8 +17,8 @@ import { seat, subscribersOf } from './subscribers';
 import { learnVersions, type WantedVersion } from './versions';
 
 /**
- * Services, each the paths of a repository that a pipeline owns, of which each subscriber is a task. Calls only record
- * the wanted state; `step` exposes it, lands it, and checks which hosts have it.
+ * Services: each is the paths of a repository that a pipeline owns, and each subscriber of them is a task. Calls only
+ * record the wanted state; `step` exposes it, lands it, and checks which hosts have it.
  */
 export class ConfigFleet {
   private readonly served = new Map<string, Served>();
@@ -48,7 +48,7 @@ export class ConfigFleet {
   }
 
   /**
-   * Why a change could not land, so that no host sees it in vain; undefined if no obstacle is known, or it has landed.
+   * Why a change could not land, so that no host gets it in vain; undefined if no obstacle is known, or it has landed.
    * @throws ExtensionError as `contentOf` and `refuseForeign` do
    */
   async whyNotDeployed(config: ConfigPush, { version, artifacts }: WantedVersion): Promise<string | undefined> {
@@ -121,8 +121,8 @@ export class ConfigFleet {
   }
 
   /**
-   * If there are too many, an idle one makes room: the repository and store can restore its memory. @throws
-   * ConveyorError `over-limit`
+   * If there are too many services, an idle one makes room: its memory can be restored from the repository and the
+   * store. @throws ConveyorError `over-limit`
    */
   private admit({ name, state }: Served, config: ConfigPush): void {
     const names = this.services;
@@ -141,7 +141,7 @@ export class ConfigFleet {
     this.served.delete(name);
   }
 
-  /** Loads the present subscribers, and commits of others to the paths. */
+  /** Loads the present subscribers, and others' commits to the paths. */
   private async refresh(served: Served, config: ConfigPush): Promise<void> {
     const { repository, paths } = config;
     const { storeOf, log } = this.ports;

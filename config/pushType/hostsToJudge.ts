@@ -6,8 +6,8 @@ import type { Slot } from '../../sdk/updates/memory';
 import type { Served } from './served';
 
 /**
- * Hosts that have the version from these updates, and hosts that do not, by the names under which they measure. A host
- * with the version reports metrics under its values of the changed paths. A host without it may use the name of any of
+ * Hosts that have the version from these updates, and hosts that do not, by the names under which they report metrics.
+ * A host with the version uses a name of its values of the changed paths. A host without it may use the name of any of
  * these paths, or of the newest path that it reads.
  */
 export function hostsToJudge(served: Served, id: string, { updatedBy, exclude = [] }: HealthTargets): UnitTasks {
@@ -30,7 +30,7 @@ export function hostsToJudge(served: Served, id: string, { updatedBy, exclude = 
     return own.length === 0 ? has : own;
   };
   const earlier = commitsBefore(served, seats, outside);
-  // A host that died with the value counts, too.
+  // Also counts a host that died with the value.
   const updated = open.filter(({ slot }) => isOurs(slot)).length;
   return {
     ...{ id, updated },

@@ -5,7 +5,7 @@ import { Memory, type State } from '../../sdk/updates/memory';
 export interface Service {
   readonly repository: string;
   readonly paths: readonly string[];
-  /** The version that is committed, and the newest commit of the store when it was seen to be. */
+  /** The committed version, and the newest commit of the store at the last check. */
   committed: string;
   head: string | null;
   /** The contents of versions, so that a revert has them even if the repository is broken. */
@@ -25,7 +25,7 @@ export interface Service {
   /** By update: the share of its unit's hosts that have it, joining hosts included. */
   readonly shares: Record<string, { readonly unit: string; readonly below: number; readonly version: string }>;
   landing?: WantedLanding | undefined;
-  /** The person or service behind the last change of the versions of units. */
+  /** The person or service behind the last change of the units' versions. */
   requester?: Requester | undefined;
   /** The fence of the newest deploy. */
   fence?: number | undefined;
@@ -44,17 +44,17 @@ export interface Service {
   readonly replaced: Record<string, string>;
 }
 
-/** For the message of a commit that brings something back. */
+/** For the message of a commit that undoes something. */
 export interface Requester {
   readonly deploy: string;
-  /** Missing where a deploy takes itself back: its call names who started it, not who reverts it. */
+  /** Missing if a deploy reverts itself: its call names the actor who started it, not the one who reverts it. */
   readonly actor?: string;
 }
 
 /** A version that is to be committed. */
 export interface WantedLanding {
   readonly version: string;
-  /** The change with it; a formerly committed version needs a new change. */
+  /** Its change; a version that was committed before needs a new change. */
   change?: number;
   commit?: string;
   /** Why it was refused. */

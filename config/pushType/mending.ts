@@ -6,8 +6,8 @@ import type { Served } from './served';
 
 /**
  * Compares the overrides of a repository with those of its deploys: removes an override of no deploy, and restores one that was changed.
- * @param isAll these are all the overrides that the store has: it puts back the ones that are missing
- * @returns how many were wrong
+ * @param isAll `found` has all the overrides of the store: missing ones are restored
+ * @returns the number of wrong overrides
  */
 export async function mendOverrides(
   all: readonly Served[],
@@ -21,7 +21,7 @@ export async function mendOverrides(
   for (const one of found) {
     const seen = before.get(overrideKey(one));
     if (seen !== undefined && isAsExposed(one, seen.override)) continue;
-    // A step may have changed it since it was seen.
+    // A step may have changed it meanwhile.
     if (one.fault === undefined && !(await isStillThere(store, repository, one.it))) continue;
     const right = wantedOf(all).get(overrideKey(one));
     if (right !== undefined && isAsExposed(one, right.override)) continue;

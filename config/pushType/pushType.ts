@@ -21,7 +21,7 @@ import type { WantedVersion } from './versions';
 export type Judge = (request: Omit<JudgeRequest, 'query'>, call: Call) => Promise<JudgeResponse>;
 type Config = Readonly<Record<string, unknown>>;
 
-/** What the push type needs of a fleet. */
+/** The parts of a fleet that the push type needs. */
 export type Deployable = Pick<
   ConfigFleet,
   'memory' | 'prepare' | 'whyNotDeployed' | 'refuseBusyPaths' | 'landingWait' | 'step'
@@ -137,7 +137,7 @@ const withUnit = (state: State, unit: string): State =>
 
 const NO_UNIT = { version: '', update: null, starts: [], slots: [] };
 
-/** Every request also makes the service continue. */
+/** Every request also advances the service. */
 const wake = (fleet: Deployable, name: string): void => void fleet.step(name).catch(() => undefined);
 
 function commands(fleet: Deployable) {

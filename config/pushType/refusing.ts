@@ -7,7 +7,7 @@ import { presentOverrides } from './stale';
 
 /** Why an update or a version is refused. */
 
-/** @throws ExtensionError `path-busy`, which a deploy tries again by itself, while another pipeline exposes a change of the same path */
+/** @throws ExtensionError `path-busy`, which a deploy retries by itself, while another pipeline exposes a change of the same path */
 export async function refuseBusyPaths(
   served: Served,
   ports: ConfigPorts,
@@ -25,7 +25,7 @@ export async function refuseBusyPaths(
 }
 
 /**
- * Stops a deploy that lost its service without noticing, or during which others have changed the paths. @throws
+ * Stops a deploy that lost its service without knowing it, or during which others have changed the paths. @throws
  * ExtensionError
  */
 export function refuseOutdated({ name, service }: Served, updateId: string, fence: number | undefined): void {
@@ -36,7 +36,10 @@ export function refuseOutdated({ name, service }: Served, updateId: string, fenc
   if (fence !== undefined) service.fence = fence;
 }
 
-/** The problems of a version that could never land, so that no host sees it. While its repository does not answer, none are reported: later steps wait. */
+/**
+ * The problems of a version that could never land, so that no host gets it. While its repository does not answer, none
+ * are reported: later steps wait.
+ */
 export async function findVersionProblems(
   whyNotDeployed: () => Promise<string | undefined>,
 ): Promise<{ path: string; message: string }[]> {
@@ -50,7 +53,10 @@ export async function findVersionProblems(
   }
 }
 
-/** Before each phase: no more hosts see a change that can no longer land. A deploy that is over anyway has its own reason. @throws ExtensionError `conflict` */
+/**
+ * Checks before each phase, so that no more hosts get a change that can no longer land. A deploy that is over anyway
+ * has its own reason. @throws ExtensionError `conflict`
+ */
 export async function refuseImpossible(
   { service }: Served,
   updateId: string,

@@ -33,7 +33,7 @@ export class Served {
     return unitOf(this.state, id);
   }
 
-  /** Whether it is a unit; a forgotten one counts again on request. */
+  /** Whether it is a unit; a forgotten one counts again if it is requested. */
   knows(id: string): boolean {
     if (this.service.former?.includes(id) && !this.units.includes(id)) seatsOf(this.service, this.state, id);
     return this.units.includes(id);
@@ -94,10 +94,10 @@ export class Served {
   }
 
   /**
-   * The version that a target stands for. The version before a deploy comes from git, not from a pipeline's memory of
+   * The version that a target means. The version before a deploy comes from git, not from a pipeline's memory of
    * abandoned deploys. If the version was once committed, or none of the updates has landed, it is the committed
-   * version; if an update has landed, it is the version committed before. If others have committed during a deploy,
-   * reverting goes back to their version.
+   * version; if an update has landed, it is the version committed before. If others have committed during a deploy, a
+   * revert returns to their version.
    */
   meant({ unit = '', version, updatedBy = [] }: Pick<Target, 'version' | 'updatedBy'> & { unit?: string }): string {
     const { replaced, interrupted, commits, committed, landed } = this.service;
@@ -114,7 +114,7 @@ export class Served {
     return found;
   }
 
-  /** The versions that these updates should bring, without those that take something back. */
+  /** The versions that these updates should bring, without updates that undo something. */
   private broughtBy(updates: readonly string[]): readonly string[] {
     const all = updates.flatMap((id) => this.state.updates[id] ?? []).filter(({ updatedBy }) => updatedBy.length === 0);
     return [...new Set(all.flatMap(({ units }) => Object.values(units).map(({ version }) => version)))];

@@ -3,7 +3,7 @@ import { updateNamedBy } from './exposing';
 import type { ConfigPorts } from './ports';
 import type { Served } from './served';
 
-/** Overrides of updates that are over come back with an old backup of the store. */
+/** Overrides of finished updates return with an old backup of the store. */
 
 /** The overrides of a path, after removing stale ones. */
 export async function presentOverrides(

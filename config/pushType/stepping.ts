@@ -2,7 +2,7 @@ import { concurrencyGate } from '../../sdk/concurrency';
 import type { ConfigFleet } from './fleet';
 
 export interface SteppingPorts {
-  /** Resolves after so long, or when the signal is aborted. */
+  /** Resolves after `ms`, or when the signal is aborted. */
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly log: (line: string) => void;
 }
@@ -11,7 +11,7 @@ const EVERY_MS = 500;
 /** The number of services stepped at once; a slow store delays only its own. */
 const AT_ONCE = 16;
 
-/** Advances moving services even without requests: after a restart, and when a deploy has been given up. */
+/** Advances moving services even without requests: after a restart, and after a deploy was abandoned. */
 export class ServiceStepper {
   /** Why services make no progress, by name. */
   readonly troubles = new Map<string, string>();

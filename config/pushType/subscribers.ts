@@ -89,7 +89,7 @@ export function seat(
   forgetEmpty(service, state, nowMs);
 }
 
-/** The same hosts come first in each deploy, so that a share is a range. */
+/** The same hosts come first in each deploy, so a share is a range. */
 const hostsByPlace = (name: string, hosts: readonly string[]): string[] =>
   hosts.toSorted((one, other) => placeOf(name, one) - placeOf(name, other));
 

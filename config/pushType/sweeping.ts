@@ -6,8 +6,8 @@ const EVERY_MS = 60_000;
 const AT_ONCE = 16;
 
 /**
- * Sweeps every service once a minute, idle ones too. Sweeps run beside the steps, so that a revert proceeds even while another store is silent.
- * Errors of a store are reported by the operations that need it. Resolves once the signal is aborted.
+ * Sweeps every service once a minute, even idle ones. Sweeps run concurrently with the steps, so that a revert proceeds even while another store is
+ * silent. Errors of a store are reported by the operations that need it. Resolves once the signal is aborted.
  */
 export async function sweepEveryMinute(
   fleet: Pick<ConfigFleet, 'services' | 'sweep'>,

@@ -10,7 +10,7 @@ export interface WantedVersion {
   readonly unit?: string;
   readonly version: string;
   readonly artifacts: readonly Artifact[];
-  /** For a version of a revert: the updates to undo. */
+  /** For the version of a revert: the updates to undo. */
   readonly updatedBy?: string[] | undefined;
 }
 
@@ -41,7 +41,7 @@ export async function learnVersions(
   );
 }
 
-/** The number of manually committed versions kept: no change has their contents, and a revert may need one. */
+/** How many manually committed versions are kept: no change has their contents, and a revert may need one. */
 const BY_HAND = 20;
 
 /** Forgets versions that no slot has and no known update needs. */

@@ -6,7 +6,7 @@ export interface Delta {
   readonly path: string;
   readonly before: string | null;
   readonly after: string | null;
-  /** Afterwards it is a symbolic link or another repository. */
+  /** It becomes a symbolic link or another repository. */
   readonly isLink: boolean;
 }
 
@@ -23,16 +23,16 @@ export interface CommitInfo {
   readonly change: number | null;
 }
 
-/** A message may hold anything but zeros. */
+/** A message may hold anything except NUL. */
 const FORMAT = ['%H', '%P', '%an', '%ct', '%s', '%b'].join('%x00');
 const LOG_FIELDS = 6;
 
-/** The end of the message of a commit that landed a change. Git finds trailers also where a proposer has put them. */
+/** The end of the message of a commit that landed a change. Git also finds trailers that a proposer has written. */
 export const landingTrailer = (change: number, proposed: string): string =>
   `Change: ${change}\nProposed-as: ${proposed}\n`;
 const TRAILER = /(?:^|\n)Change: ([1-9]\d{0,14})\nProposed-as: [0-9a-f]{40,64}\n*$/;
 
-/** Commits of a range, newest first; of these paths alone, if any are given. */
+/** Commits of a range, newest first; limited to these paths, if any are given. */
 export async function logOf(
   git: Git,
   range: readonly string[],

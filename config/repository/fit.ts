@@ -16,8 +16,8 @@ export interface Draft extends Revalued {
 }
 
 /**
- * Rejects a draft that cannot be proposed. @throws the first of its problems; ConveyorError `config-unchanged`, `config-conflict`, `over-limit`,
- * `invalid-text`
+ * Rejects a draft that cannot be proposed. @throws its first problem; ConveyorError `config-unchanged`,
+ * `config-conflict`, `over-limit`, `invalid-text`
  */
 export async function requireFit(repository: ConfigRepository, draft: Draft, message: string): Promise<void> {
   const [problem] = draft.problems;

@@ -13,10 +13,10 @@ interface Ran {
 
 /** A hanging server must not block the landing queue. */
 const TIMEOUT_MS = 120_000;
-/** More than any answer that we need; contents have their own limits. */
+/** More than any answer that we need; file contents have separate limits. */
 const MAX_OUTPUT = 256 * 1024 * 1024;
 
-/** Each of these settings could run a program that a repository names. Values here take precedence over the repository's own. */
+/** Each of these settings could run a program named by a repository. Values here take precedence over the repository's own. */
 const NO_PROGRAMS = [
   ...['core.hooksPath=/dev/null', 'core.fsmonitor=false', 'core.alternateRefsCommand=true', 'core.gitProxy='],
   ...['core.attributesFile=/dev/null', 'core.pager=cat', 'core.askPass=', 'credential.helper='],
@@ -30,7 +30,7 @@ const SETTINGS = [
   ...['core.quotePath=false', 'fastimport.unpackLimit=1000'],
 ].flatMap((setting) => ['-c', setting]);
 
-/** The receiving half of a push to a repository on this machine. By itself it would run the repository's hooks as this user. */
+/** The receiving side of a push to a repository on this machine. By default it would run the repository's hooks as this user. */
 export const RECEIVE_HERE = `git ${NO_PROGRAMS.join(' ')} receive-pack`;
 
 /** The protocols through which Git may open a connection; for any other name, Git would run a program of that name. */
@@ -39,7 +39,7 @@ const PROTOCOLS = 'file:git:http:https:ssh';
 /** All the settings of a copy. Git would obey others, such as a program that reaches a repository. */
 const OWN_SETTINGS = '[core]\n\trepositoryformatversion = 0\n\tbare = true\n';
 
-/** The `git` binary, on one repository, with argument arrays alone. */
+/** The `git` binary, on one repository, called only with argument arrays. */
 export class Git {
   constructor(
     readonly directory: string,

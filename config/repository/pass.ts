@@ -25,7 +25,7 @@ interface PassParts {
   readonly rightsOf?: RightsOf | undefined;
 }
 
-/** One look at the branch: changes on top of it, and of each other. */
+/** One attempt on the present branch: applies changes on top of it, and on top of each other. */
 export class Pass {
   readonly commits: NewCommit[] = [];
   readonly landed: number[] = [];
@@ -75,7 +75,7 @@ export class Pass {
     return conveyorError('config-conflict', { change, file, by: await this.lastToChange(file) });
   }
 
-  /** Refuses a value that the change did not have, such as that of a program that later imports one of its modules. */
+  /** Refuses a value that was not part of the change, such as that of a program that later imports one of its modules. */
   private async unproposed(change: number, value: string, deltas: readonly Delta[]): Promise<ConveyorError> {
     const own = new Map(deltas.flatMap(({ path, after }) => (after === null ? [] : [[path, after] as const])));
     const file = makerOf(value, own) ?? makerOf(value, this.files) ?? value;

@@ -33,7 +33,7 @@ export interface Proposer {
   readonly pipelines?: readonly OwnedPaths[];
   /** The paths that the author may change; null or missing for all. */
   readonly rights?: PathRights | null;
-  /** The groups of the author that only an identity provider knows: a landing trusts those named in the change. */
+  /** Groups of the author that only an identity provider knows: a landing trusts those named in the change. */
   readonly groups?: readonly string[];
 }
 
@@ -79,7 +79,7 @@ export async function createDraftFromEdits(
   };
 }
 
-/** Changes that programs make by value: each becomes a raw file, which a program of the same path would contradict. */
+/** Changes that programs request by value: each becomes a raw file, which must not share its path with a program. */
 export async function createDraftFromValues(
   repository: ConfigRepository,
   base: string | null,
@@ -127,8 +127,8 @@ function formatValueJson(path: string, value: unknown): string {
 }
 
 /**
- * Creates a change from a draft: one commit with sources and values, at a numbered ref of its own.
- * @throws the first of its problems; ConveyorError `config-unchanged`, `not-permitted`, `config-not-one-pipeline`,
+ * Creates a change from a draft: one commit with sources and values, at its own numbered ref.
+ * @throws its first problem; ConveyorError `config-unchanged`, `not-permitted`, `config-not-one-pipeline`,
  * `config-conflict`, `over-limit`, `config-repository-unreachable`
  */
 export async function propose(repository: ConfigRepository, draft: Draft, by: Proposer): Promise<Proposal> {

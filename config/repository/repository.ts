@@ -19,7 +19,7 @@ export interface RepositoryRef {
   /** A path or a URL for git. */
   readonly git: string;
   readonly branch: string;
-  /** The isolation of programs in its changes; without it none of them runs. */
+  /** The isolation of programs in its changes; without it no program runs. */
   readonly programs?: ProgramWalls;
   /** The rights of authors by path; without it a landing requires no right. */
   readonly rightsOf?: RightsOf;

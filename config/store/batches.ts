@@ -9,7 +9,7 @@ export interface CommitPart {
 /** The size of one transaction: etcd accepts 128 operations and 1.5 MB. */
 const MOST = { operations: 100, bytes: 1_200_000 };
 
-/** Groups that are not divided, in their order, as many at once as one transaction takes; at least one batch. */
+/** Packs groups into batches, in order, each as large as one transaction allows, without dividing a group; returns at least one batch. */
 export function splitIntoBatches<T extends CommitPart>(groups: readonly T[]): (readonly T[])[] {
   const batches: T[][] = [[]];
   let [operations, bytes] = [0, 0];

@@ -8,7 +8,7 @@ export class Bell {
     this.wake?.();
   };
 
-  /** Whether it rang within so many milliseconds. */
+  /** Waits for a ring, at most this many ms. Resolves to whether it rang. */
   async wait(ms: number): Promise<boolean> {
     if (!this.hasRung)
       await new Promise<void>((resolve) => {

@@ -14,7 +14,7 @@ import { StoreSigning, type SigningKeys } from './signing';
 
 /** How many concurrent changes of the head are tolerated before giving up. */
 const TRIES = 10;
-/** How many keys are looked for in one transaction. */
+/** How many keys one transaction looks up. */
 const READS = 100;
 
 /** The store in etcd 3.4 or newer (docs/design/config.md#store). */
@@ -112,7 +112,7 @@ export class EtcdStore implements ConfigStore {
     return this.acknowledgements.list(new Keys(repository), path);
   }
 
-  /** Writes the missing part of a commit, in transactions that each expect the head as the previous one left it. */
+  /** Writes the missing part of a commit, in transactions that each expect the head that the previous one left. */
   private async applyTo(keys: Keys, before: HeadRecord, seen: number, commit: StoredCommit): Promise<boolean> {
     const { sequence, values } = commit;
     const skipped = before.partly?.commit === commit.commit ? before.partly.done : 0;
@@ -138,7 +138,7 @@ export class EtcdStore implements ConfigStore {
     return true;
   }
 
-  /** Which paths, of those that are named if any are. */
+  /** The overridden paths, among the named ones if any are given. */
   private async findOverridden(keys: Keys, id: string, named?: readonly string[]): Promise<readonly string[]> {
     if (named === undefined) {
       const { kvs } = await this.api.range({ ...keys.indexRange(id), keysOnly: true });
@@ -171,7 +171,7 @@ export class EtcdStore implements ConfigStore {
   }
 }
 
-/** Two overrides of one path mark it twice, which etcd does not take. */
+/** etcd refuses a transaction with a duplicate key: two overrides of one path would mark it twice. */
 const dropRepeatedKeys = <T extends { readonly put: { readonly key: string } }>(puts: readonly T[]): T[] => [
   ...new Map(puts.map((one) => [one.put.key, one])).values(),
 ];

@@ -10,7 +10,7 @@ import type { Acknowledged } from './port';
 
 interface Lease {
   readonly id: string;
-  /** The host writes under a role of its own. */
+  /** The host writes under its own role. */
   readonly isNamed: boolean;
   readonly ttlSeconds: number;
   /** The values written under the lease, by key. */
@@ -25,14 +25,14 @@ interface LeaseEntry {
   readonly granted: Promise<Lease>;
 }
 
-/** How many keys are looked for in one transaction. */
+/** How many keys one transaction looks up. */
 const READS = 100;
-/** Transactions of reads at once; a deploy looks at many paths at the same time. */
+/** Concurrent transactions of reads; a deploy looks at many paths at the same time. */
 const READS_AT_ONCE = 8;
 
 /**
  * Acknowledgements of hosts. Each host has one lease for all of its paths, so a repeated acknowledgement is prolonged and not rewritten. For a host
- * with a role of its own (`lockPlan.ts`) only its own keys count, so that no other host can speak for it.
+ * with its own role (`lockPlan.ts`) only its own keys count, so that no other host can speak for it.
  */
 export class EtcdAcknowledgements {
   private readonly leases = new Map<string, LeaseEntry>();
@@ -46,7 +46,7 @@ export class EtcdAcknowledgements {
       await this.write(keys, what, await lease.granted);
     } catch (error) {
       if (!isOver(error)) throw error;
-      // The lease ran out while etcd or this host was away, or the host has another role since.
+      // The lease ran out while etcd or this host was away, or the host has got another role.
       this.forget(lease);
       await this.write(keys, what, await this.getLease(keys, what, ttlSeconds).granted);
     }
@@ -67,7 +67,7 @@ export class EtcdAcknowledgements {
     return found.sort((one, other) => (makeSortKey(one) < makeSortKey(other) ? -1 : 1));
   }
 
-  /** Each key begins with its host, which may access only its own keys. So a path is queried host by host. */
+  /** Each key begins with its host, which may access only its own keys. So the path is queried separately for each host. */
   private async listOwn(keys: Keys, path: string, named: ReadonlySet<string>): Promise<readonly KeyValue[]> {
     if (path === '' || path.endsWith('/')) {
       const all = await scan(this.api, keys.own);
@@ -111,12 +111,12 @@ export class EtcdAcknowledgements {
     return { id, isNamed, ttlSeconds, said: new Map(), prolongedAt: performance.now() };
   }
 
-  /** When several fail at once, only the first removes the lease. */
+  /** If several fail at once, only the first removes the lease. */
   private forget(lease: LeaseEntry): void {
     if (this.leases.get(lease.name) === lease) this.leases.delete(lease.name);
   }
 
-  /** Once a third of its time is over. @throws EtcdWatchEnd `no-lease` also for a host that has another role since */
+  /** Prolongs the lease once a third of its time is over. @throws EtcdWatchEnd `no-lease`, also if the host has got another role */
   private async prolong(keys: Keys, host: string, lease: Lease): Promise<void> {
     if (performance.now() - lease.prolongedAt < (lease.ttlSeconds * 1000) / 3) return;
     lease.prolonging ??= this.prolongNow(keys, host, lease).finally(() => (lease.prolonging = undefined));
@@ -139,7 +139,7 @@ const isOver = (error: unknown): boolean =>
   error instanceof EtcdWatchEnd ||
   (error instanceof ConveyorError && error.code === 'store-refused' && /permission denied/.test(error.message));
 
-/** Undefined for a record that its host did not write: with an unreadable record a host could hide the others, or stand for two. */
+/** Undefined for a record that its host did not write: otherwise a host could hide the others with an unreadable record, or count as two. */
 function parseAcknowledged(
   of: { readonly path: string; readonly host: string },
   { value }: KeyValue,

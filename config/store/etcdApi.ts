@@ -22,12 +22,12 @@ import {
 } from './etcdWire';
 
 export interface EtcdOptions {
-  /** `http://127.0.0.1:2379`; of a cluster several, with commas between them. */
+  /** `http://127.0.0.1:2379`; for a cluster several URLs, separated by commas. */
   readonly url: string;
-  /** The user to enter as; without one, etcd has to be open. */
+  /** The user to log in as; without one, etcd has to be open. */
   readonly login?: Login;
   readonly tls?: Tls;
-  /** How long an answer may take, in milliseconds. Default 5000. */
+  /** How long an answer may take, in ms. Default 5000. */
   readonly timeoutMs?: number;
   readonly fetch?: Fetch;
 }
@@ -47,16 +47,16 @@ export class EtcdWatchEnd extends Error {
 }
 
 const TIMEOUT_MS = 5000;
-/** A look at 100 values, each as large as one may be, is less. */
+/** More than a look at 100 values of the largest size. */
 const MOST_ANSWER = 256 * 1024 * 1024;
-/** The length of an error text that is read. */
+/** How much of an error text is read. */
 const MOST_WORDS = 64 * 1024;
 const AUTHENTICATE = '/v3/auth/authenticate';
 const JSON_TYPE = { 'content-type': 'application/json' };
 
 export class EtcdApi {
   private readonly urls: readonly string[];
-  /** Which of them answered last. */
+  /** The index of the member that answered last. */
   private at = 0;
   private readonly fetch: Fetch | undefined;
   private readonly login: EtcdLogin;
@@ -74,7 +74,7 @@ export class EtcdApi {
     );
   }
 
-  /** Runs the operations if the key was changed last at that revision (0: it is not there); in any case without a key. */
+  /** Runs the operations if the key was last changed at that revision (0: it does not exist); without a key, runs them in any case. */
   async transact(
     operations: readonly EtcdOperation[],
     unless?: { key: string; modRevision: number },
@@ -92,20 +92,20 @@ export class EtcdApi {
     return { kvs: (answer.kvs ?? []).map(decodeKeyValue), revision: Number(answer.header?.revision ?? 0) };
   }
 
-  /** The id of a lease of so many seconds. */
+  /** Creates a lease of this many seconds; resolves to its id. */
   async grant(seconds: number): Promise<string> {
     return (await this.ask<{ ID: string }>('/v3/lease/grant', { TTL: String(seconds) })).ID;
   }
 
-  /** @throws EtcdWatchEnd `no-lease` when it has run out */
+  /** @throws EtcdWatchEnd `no-lease` if it has run out */
   async keepAlive(lease: string): Promise<void> {
     const { result } = await this.ask<{ result?: { TTL?: string } }>('/v3/lease/keepalive', { ID: lease });
     if (Number(result?.TTL ?? 0) <= 0) throw new EtcdWatchEnd('no-lease');
   }
 
   /**
-   * Calls `onChange` for every change of these ranges from a revision on. Returns never but with an error: the connection has
-   * ended, the leader is lost, the revision is compacted (EtcdWatchEnd), or the signal was aborted.
+   * Calls `onChange` for every change of these ranges from a revision on. It ends only with an error: the connection
+   * has ended, the leader is lost, the revision is compacted (EtcdWatchEnd), or the signal was aborted.
    */
   async watch(ranges: readonly KeyRange[], from: number, onChange: () => void, signal: AbortSignal): Promise<never> {
     const create = (range: KeyRange) =>
@@ -130,7 +130,7 @@ export class EtcdApi {
     throw unavailable(url, 'it ended a watch');
   }
 
-  /** One request of any kind. @throws ConveyorError */
+  /** Sends one request of any kind. @throws ConveyorError */
   async ask<T>(path: string, body: object): Promise<T> {
     const headers = await this.login.headers();
     try {
@@ -179,7 +179,7 @@ export class EtcdApi {
     }
   }
 
-  /** If the token had run out, the next request gets another one. */
+  /** If the token has expired, the next request gets a new one. */
   private toWatchEnd(url: string, headers: Readonly<Record<string, string>>, status: number, text: string): Error {
     this.login.isStale(text, headers);
     return this.toRequestError(url, status, text);
@@ -194,7 +194,7 @@ export class EtcdApi {
     return conveyorError('store-refused', { store: url, detail });
   }
 
-  /** The next request goes to the next member; of several that fail at once the first turns. */
+  /** Sends the next request to the next member; if several requests fail at once, only the first switches. */
   private switchMember(url: string, detail: string): ConveyorError {
     if (url === this.url) this.at = (this.at + 1) % this.urls.length;
     return unavailable(url, detail);

@@ -7,7 +7,7 @@ export interface WatchedChange {
   readonly path: string;
   readonly part: 'value' | 'override';
   readonly key: string;
-  /** The revision of the value, or of the mark of its overrides; 0 where there is none. */
+  /** The revision of the value, or of the mark of its overrides; 0 if there is none. */
   readonly modRevision: number;
   readonly position: string;
   /** The new records, if the watch delivered them. */

@@ -23,7 +23,7 @@ export class EtcdInspection implements Inspection {
   async look(repository: string, since: number): Promise<InspectionResult> {
     const keys = new Keys(repository);
     const { kvs, revision } = await this.api.range({ key: keys.head });
-    // If the store was put back to an older state, look at it from its beginning.
+    // If the store was set back to an older state, reads it from its beginning.
     const records = await this.listWritten(keys, revision < since ? 0 : since, revision);
     const head = this.records.head(keys.head, kvs[0]?.value);
     return { head, headAt: kvs[0]?.modRevision ?? 0, ...this.parseRecords(keys, records), revision };

@@ -3,18 +3,18 @@ import { whyNotConfigPath } from '../../domain/config/path';
 import type { KeyRange } from './etcdWire';
 
 /**
- * How a repository lies in etcd. No path has a colon, so that all of one path is one range:
+ * The layout of a repository in etcd. No path has a colon, so all keys of one path are one range:
  *
  *     /conveyor/config/flags/head               { sequence, commit, partly? }
- *     /conveyor/config/flags/p/a/b:value        a header in JSON, a line break, the value; the header alone once it was deleted
+ *     /conveyor/config/flags/p/a/b:value        a header in JSON, a line break, the value; only the header once it is deleted
  *     /conveyor/config/flags/p/a/b:exposed      changes whenever the overrides of the path do
  *     /conveyor/config/flags/p/a/b:override/ID  a header in JSON, a line break, the value
- *     /conveyor/config/flags/o/ID:a/b           which paths a deploy overrides
- *     /conveyor/config/flags/a/a/b:HOST         what the host acknowledged, with a lease
- *     /conveyor/config/flags/n/HOST             the host has a role of its own: it counts only by the next
- *     /conveyor/config/flags/h/HOST:a/b         what such a host acknowledged, with a lease
+ *     /conveyor/config/flags/o/ID:a/b           the paths that a deploy overrides
+ *     /conveyor/config/flags/a/a/b:HOST         the host's acknowledgement, with a lease
+ *     /conveyor/config/flags/n/HOST             the host has its own role: only the next key counts
+ *     /conveyor/config/flags/h/HOST:a/b         the acknowledgement of such a host, with a lease
  *
- * How records are written is in `etcdRecords.ts`.
+ * `etcdRecords.ts` defines the format of records.
  */
 export class Keys {
   private readonly root: string;
@@ -28,7 +28,7 @@ export class Keys {
     this.root = `/conveyor/config/${repository}`;
   }
 
-  /** All of the repository, and what hosts write about it. */
+  /** All of the repository, including acknowledgements of hosts. */
   get everything(): KeyRange {
     return below(`${this.root}/`);
   }
@@ -37,12 +37,12 @@ export class Keys {
     return below(`${this.root}/a/`);
   }
 
-  /** Hosts that have a role of their own. */
+  /** Hosts that have their own role. */
   get named(): KeyRange {
     return below(`${this.root}/n/`);
   }
 
-  /** The acknowledgements of all hosts with a role of their own. */
+  /** The acknowledgements of all hosts with their own role. */
   get own(): KeyRange {
     return below(`${this.root}/h/`);
   }
@@ -79,7 +79,7 @@ export class Keys {
 
   name = (host: string): string => `${this.root}/n/${host}`;
   parseNameKey = (key: string): string => key.slice(`${this.root}/n/`.length);
-  /** The acknowledgements of a host with a role of its own. */
+  /** The acknowledgements of a host with its own role. */
   ownRange = (host: string): KeyRange => below(`${this.root}/h/${host}:`);
   ownAcknowledgementKey = (path: string, host: string): string => `${this.root}/h/${host}:${path}`;
   parseOwnAcknowledgementKey(key: string): { readonly path: string; readonly host: string } {
@@ -95,7 +95,7 @@ export class Keys {
 
 const OVERRIDE = 'override/';
 
-/** All keys that begin so. */
+/** All keys with this prefix. */
 const below = (prefix: string): KeyRange => ({
   key: prefix,
   end: prefix.slice(0, -1) + String.fromCharCode(prefix.charCodeAt(prefix.length - 1) + 1),

@@ -6,7 +6,7 @@ export interface Login {
   readonly password: string;
 }
 
-/** The token by which etcd knows a user. It runs out when it is not used for minutes, and whenever users or roles change. */
+/** The token by which etcd knows a user. It expires if it is not used for minutes, and whenever users or roles change. */
 export class EtcdLogin {
   private token: Promise<string> | undefined;
 
@@ -26,7 +26,7 @@ export class EtcdLogin {
     }
   }
 
-  /** Whether another token is worth a try, by the reason with which etcd refused the token in these headers. */
+  /** Whether a new token is worth a try, by the reason for which etcd refused the one in these headers. */
   isStale(detail: string, { authorization }: Readonly<Record<string, string>>): boolean {
     if (authorization === undefined || !STALE.test(detail)) return false;
     this.token = undefined;

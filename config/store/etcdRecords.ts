@@ -55,8 +55,8 @@ const overrideSchema = z.object({
 });
 
 /**
- * The format of records: a header in JSON, a line break, the value. The value follows unquoted because quoting could make a value of 1 MiB larger
- * than etcd accepts. No record makes a reader fail, whoever wrote it.
+ * The format of records: a header in JSON, a line break, the value. The value follows unquoted because quoting could
+ * make a value of 1 MiB larger than etcd accepts. No record makes a reader fail, whatever it contains.
  */
 export class EtcdRecords {
   constructor(private readonly signing: StoreSigning) {}

@@ -4,7 +4,7 @@ import { Keys } from './etcdKeys';
 import { scan } from './etcdScan';
 import { ADMINISTRATOR, permissionText, type LockStep, type PresentUsers, type RawPermission } from './lockPlan';
 
-/** The users and roles of etcd, and a door for its administrator: with a password once it is locked. */
+/** The users and roles of etcd, and access for its administrator: with a password once it is locked. */
 export class EtcdLock {
   private readonly api: EtcdApi;
   private readonly open: EtcdApi;
@@ -14,7 +14,7 @@ export class EtcdLock {
     this.api = new EtcdApi({ ...options, login: { user: ADMINISTRATOR, password: rootPassword } });
   }
 
-  /** @throws ConveyorError `store-refused` for another password of the administrator */
+  /** @throws ConveyorError `store-refused` if the administrator has another password */
   async present(repository: string): Promise<PresentUsers> {
     const isLocked = await this.isLocked();
     const api = isLocked ? this.api : this.open;

@@ -4,7 +4,7 @@ import type { KeyValue, RangeRequest } from './etcdWire';
 /** How many records one answer has. */
 const PAGE = 1000;
 
-/** All of a range, page by page. */
+/** Reads a whole range, page by page. */
 export async function scan(api: EtcdApi, range: RangeRequest): Promise<KeyValue[]> {
   const found: KeyValue[] = [];
   const { limit = PAGE } = range;

@@ -9,11 +9,11 @@ import { positionOf, revisionOf } from './position';
 import { Bell } from './bell';
 import { splitIntoGroups } from './batches';
 
-/** In milliseconds. */
+/** In ms. */
 export interface Patience {
   /** After this long without an event, etcd is queried. Default 10 s. */
   readonly idleMs: number;
-  /** The pause between two tries, doubled after each failure. Default 100 ms. */
+  /** The pause before the next try, doubled after each failure. Default 100 ms. */
   readonly retryMs: number;
   /** The longest pause. Default 5 s. */
   readonly mostMs: number;
@@ -27,17 +27,17 @@ interface Listener {
   readonly onHere?: (() => void) | undefined;
 }
 
-/** How many keys are looked at, and how many values read, in one transaction. */
+/** How many keys one transaction looks up, and how many values it reads. */
 const LOOKS = 100;
 const VALUES = 16;
 
 /**
- * Follows paths in two steps: a watch of etcd says that something has changed, and then one look at all of the paths, as of one
- * revision, says all that has. Watches of several ranges do not keep the order of changes among each other and repeat themselves
- * after a reconnect; a look does neither, and finds its way after compaction.
+ * Follows paths in two steps: a watch of etcd reports that something has changed, and one look at all of the paths, at
+ * one revision, then finds every change. Watches of several ranges do not keep the order of changes among each other,
+ * and repeat changes after a reconnect; a look does neither, and survives compaction.
  *
- * Each connection begins with a look at everything: an etcd that was restored meanwhile may be at any revision, so that only a
- * comparison with what was handed on shows what differs.
+ * Each connection begins with a look at everything: an etcd that was restored meanwhile may be at any revision, so only
+ * a comparison with the delivered state shows the differences.
  */
 export class EtcdWatch {
   private readonly patience: Patience;
@@ -100,8 +100,8 @@ export class EtcdWatch {
   }
 
   /**
-   * Hands on what has changed since a revision, or whatever the watcher does not have. `isLittle`: probably not much, so that values
-   * can come at once; else they come in groups, since all of them together may be hundreds of megabytes.
+   * Delivers the changes since a revision, or everything that the watcher lacks. `isLittle`: probably few changes, so
+   * that values can come at once; else they come in groups, since all of them together may be hundreds of megabytes.
    */
   private async look(listener: Listener, signal: AbortSignal, since = 0, isLittle = false): Promise<Look> {
     const { changes, revision } = await this.changes(since, isLittle);
@@ -117,7 +117,7 @@ export class EtcdWatch {
     return { revision, hasNews: changes.length > 0 };
   }
 
-  /** All of it seen at one revision, in the order in which it came about. */
+  /** All changes, read at one revision, in the order in which they happened. */
   private async changes(since: number, isLittle: boolean): Promise<{ changes: WatchedChange[]; revision: number }> {
     const parts = this.paths.flatMap((path) => [
       { path, part: 'value' as const, key: this.keys.value(path) },

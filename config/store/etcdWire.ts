@@ -1,4 +1,4 @@
-/** etcd v3 by its JSON gateway: numbers are texts there, keys and values base64. */
+/** etcd v3 through its JSON gateway: numbers are texts there, keys and values are base64. */
 
 export interface KeyRange {
   readonly key: string;

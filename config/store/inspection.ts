@@ -34,7 +34,7 @@ export interface TrueValue {
   readonly overrules: readonly string[];
 }
 
-/** A store for code that checks it against git. Every method throws what the methods of a ConfigStore throw. */
+/** A store for code that checks it against git. Every method throws the errors of a ConfigStore. */
 export interface Inspection {
   /** Whether records must be signed to be trusted. */
   readonly isSigned: boolean;
@@ -46,6 +46,6 @@ export interface Inspection {
     headAt: number,
     what: { readonly head?: Head | undefined; readonly values: readonly TrueValue[] },
   ): Promise<boolean>;
-  /** Makes hosts look at the overrides of these paths again. */
+  /** Makes hosts read the overrides of these paths again. */
   touch(repository: string, paths: readonly string[]): Promise<void>;
 }

@@ -8,11 +8,11 @@ import { base64, encodeKeyRange, type KeyRange } from './etcdWire';
 /** The users that a store must have, and their roles. */
 export interface WantedUsers {
   readonly repository: string;
-  /** The user of the service of configuration and of servers, who write all of the repository. */
+  /** The user of the configuration service and of servers, which write all of the repository. */
   readonly service: { readonly user: string; readonly password: string };
-  /** Each reads all of the repository, and writes acknowledgements: those of all hosts, or its own. */
+  /** Each reads all of the repository, and writes acknowledgements: those of all hosts, or only its own. */
   readonly hosts: readonly string[];
-  /** The hosts get roles of their own. A host that has one keeps it in any case. */
+  /** Whether hosts get their own roles. A host that has one keeps it in any case. */
   readonly isPerHost?: boolean;
   /** Hosts that get a new password; the old one stops working at once. */
   readonly rotated?: readonly string[];
@@ -55,7 +55,7 @@ export const HOST_USER = 'host-';
 export const hostUser = (host: string): string => `${HOST_USER}${host}`;
 
 /**
- * The steps that are missing; none if the store is already as wanted. An existing user keeps its password.
+ * The missing steps; none if the store is already as wanted. An existing user keeps its password.
  * @throws ConveyorError `usage`, `over-limit`
  */
 export function planLock(wanted: WantedUsers, present: PresentUsers, newPassword = makePassword): LockStep[] {
@@ -84,7 +84,7 @@ export function planLock(wanted: WantedUsers, present: PresentUsers, newPassword
   ];
 }
 
-/** Hosts that have users of this repository and are not in a list. */
+/** Hosts that have users of this repository but are not in the list. */
 export function findUnlisted(repository: string, { users }: PresentUsers, listed: readonly string[]): string[] {
   const names = roleNames(repository);
   const known = new Set(listed);
@@ -95,14 +95,14 @@ export function findUnlisted(repository: string, { users }: PresentUsers, listed
   });
 }
 
-/** No name of a repository or a host has a colon, so that no two roles have one name. */
+/** No name of a repository or a host has a colon, so no two roles have the same name. */
 export const roleNames = (repository: string) => ({
   writer: `conveyor-${repository}-service`,
   host: `conveyor-${repository}-host`,
   own: (host: string) => `conveyor-${repository}-host:${host}`,
 });
 
-/** A host reads everything and writes its acknowledgements: with a role of its own, those alone. */
+/** A host reads everything and writes acknowledgements: with its own role, only its own. */
 export const hostPermissions = (keys: Keys, own?: string): readonly Permission[] => [
   { type: 'READ', range: keys.everything },
   { type: 'READWRITE', range: own === undefined ? keys.acknowledgements : keys.ownRange(own) },
@@ -118,7 +118,7 @@ function roleSteps({ roles }: PresentUsers, name: string, wanted: readonly Permi
   const made = has === undefined ? [{ text: `adds the role ${name}`, path: '/v3/auth/role/add', body: { name } }] : [];
   const granted = wanted.flatMap(({ type, range }): LockStep[] => {
     const perm = { permType: type, ...encodeKeyRange(range) };
-    // A grant for the same keys would replace a right to write, which only `--take-surplus` may take.
+    // A grant for the same keys would replace a right to write, which only `--take-surplus` may remove.
     const kept = type === 'READ' ? ['READ', 'WRITE', 'READWRITE'] : [type];
     if (kept.some((one) => has?.includes(permissionText({ ...perm, permType: one })))) return [];
     return [
@@ -143,7 +143,7 @@ function userSteps(
   return [...(has === undefined ? [added] : []), ...(has?.includes(role) ? [] : [granted])];
 }
 
-/** From then on readers take the host's acknowledgements from its own keys alone. */
+/** From then on readers accept the host's acknowledgements only from its own keys. */
 function nameSteps({ named }: PresentUsers, keys: Keys, host: string): LockStep[] {
   if (named.includes(host)) return [];
   const text = `takes acknowledgements of ${host} from ${hostUser(host)} alone`;
@@ -167,7 +167,7 @@ function rotateSteps({ users }: PresentUsers, host: string, password: string): L
   return [{ text: `gives ${name} another password`, path: '/v3/auth/user/changepw', body, issued: { host, password } }];
 }
 
-/** Removing a host that is already gone is no change. */
+/** Removing a host that is already gone changes nothing. */
 function revokeSteps({ users, roles, named }: PresentUsers, keys: Keys, host: string): LockStep[] {
   const [name, role] = [hostUser(host), roleNames(keys.repository).own(host)];
   const user = { text: `removes the user ${name}`, path: '/v3/auth/user/delete', body: { name } };
@@ -183,7 +183,7 @@ function revokeSteps({ users, roles, named }: PresentUsers, keys: Keys, host: st
 
 const permissionWords = (type: Permission['type']): string => (type === 'READ' ? 'read' : 'read and write');
 
-/** A permission as a text: etcd answers in the words in which it is asked. */
+/** A permission as a text: etcd answers in the words of the request. */
 export const permissionText = ({ permType = 'READ', key = '', range_end: end = '' }: RawPermission): string =>
   `${permType} ${key} ${end}`;
 

@@ -4,7 +4,7 @@ import { refuseOverrides } from './doors';
 import type { Acknowledged, ConfigStore, Head, Override, StoredCommit, StoredValue, StoreEvent } from './port';
 import { positionOf, revisionOf } from './position';
 
-/** `value` is null once the path was deleted: returning watchers have to learn of it. */
+/** `value` is null once the path was deleted: returning watchers have to learn that. */
 interface CommittedPath {
   readonly commit: string;
   readonly sequence: number;
@@ -25,12 +25,12 @@ interface Repository {
   readonly watchers: Set<() => void>;
 }
 
-/** A store for tests, simulations and `conveyor dev`: like etcd, but in memory. */
+/** A store for tests, simulations and `conveyor dev`: it behaves like etcd, but in memory. */
 export class MemoryStore implements ConfigStore {
   private revision = 0;
   private readonly repositories = new Map<string, Repository>();
 
-  /** `now` in milliseconds, for the expiry of silent hosts. */
+  /** `now` in ms, for the expiry of silent hosts. */
   constructor(private readonly now: () => number) {}
 
   async head(repository: string): Promise<Head | undefined> {
@@ -128,7 +128,7 @@ export class MemoryStore implements ConfigStore {
 
 const orderOf = ({ path, host }: Acknowledged): string => `${path}:${host}`;
 
-/** A path that ends with a slash, or is empty, means all below it. */
+/** A path that ends with a slash, or is empty, covers everything below it. */
 const isMeant = (wanted: string, path: string): boolean =>
   wanted === '' || wanted.endsWith('/') ? path.startsWith(wanted) : path === wanted;
 
@@ -137,7 +137,7 @@ const wake = ({ watchers }: Repository): void => [...watchers].forEach((catchUp)
 
 const NEVER_EXPOSED: Exposed = { overrides: [], revision: 0 };
 
-/** The events of these paths since then, in order. */
+/** The later events of these paths, in order. */
 function newsOf({ committed, exposed }: Repository, paths: readonly string[], since: string): StoreEvent[] {
   const events = paths.flatMap((path): StoreEvent[] => {
     const value = committed.get(path);

@@ -6,7 +6,7 @@ export interface StoredValue {
   readonly version: string;
   readonly commit: string;
   readonly sequence: number;
-  /** Forged states that hosts give up for this one (`nameState`). */
+  /** Forged states that hosts replace with this value (`nameState`). */
   readonly overrules?: readonly string[] | undefined;
 }
 
@@ -27,9 +27,9 @@ export interface Override {
   /** The change: `N@commit`. */
   readonly revision: string;
   readonly hosts?: readonly string[];
-  /** A share of all hosts, 0 to 1, that only widens. */
+  /** A share of all hosts, 0 to 1, that only grows. */
   readonly below?: number;
-  /** Decides which hosts a share begins with, in place of `id`: updates of one deploy widen the same share. */
+  /** Decides, instead of `id`, which hosts a share begins with: updates of one deploy widen the same share. */
   readonly seed?: string;
   /** For a share: the labels that a host must have. */
   readonly labels?: Readonly<Record<string, string>>;
@@ -56,13 +56,13 @@ export interface Acknowledged {
   readonly labels?: Readonly<Record<string, string>>;
   /** It accepts only values signed by trusted keys. Missing if it accepts any, and from older proxies. */
   readonly verified?: boolean;
-  /** When it got that, in milliseconds since 1970. */
+  /** When the host got that state, in ms since the epoch. */
   readonly at: number;
 }
 
 /**
  * The present state of one part of a path: its committed value, or all of its overrides. `position` orders all events of a repository when compared
- * as text, and is where a watcher resumes. When a path changes twice while a watcher is away, it gets only the newest state.
+ * as text, and is where a watcher resumes. If a path changes twice while a watcher is away, the watcher gets only the newest state.
  */
 export type StoreEvent = { readonly path: string; readonly position: string } & (
   | { readonly kind: 'value'; readonly value: StoredValue }
@@ -91,24 +91,23 @@ export interface Head {
 export interface ConfigStore {
   head(repository: string): Promise<Head | undefined>;
   /**
-   * Applies a commit when the head is the one before it: `applied`, or `already` when the head is at or past it. A large one goes
-   * in several transactions, of which the last moves the head; after a crash between them the same call does the rest.
-   * @throws ConveyorError `store-out-of-step` on a gap, and when the head is another commit of that sequence; `over-limit` for a value or a path
+   * Applies a commit if the head is the previous one: `applied`, or `already` if the head is at or past it. A large commit takes several
+   * transactions, of which the last moves the head; after a crash between them the same call completes it.
+   * @throws ConveyorError `store-out-of-step` on a gap, and if the head is another commit of that sequence; `over-limit` for a value or a path
    */
   apply(repository: string, commit: StoredCommit): Promise<'applied' | 'already'>;
   read(repository: string, path: string): Promise<StoredValue | undefined>;
-  /** Repeating is no change. An override replaces the one with the same id on its path. */
+  /** A repeated call changes nothing. An override replaces the one with the same id on its path. */
   putOverrides(repository: string, overrides: readonly Override[]): Promise<void>;
-  /** Removes an override from the named paths, by default from all. Already removed ones count as no change. */
+  /** Removes an override from the named paths, by default from all. Removing it again changes nothing. */
   removeOverrides(repository: string, id: string, paths?: readonly string[]): Promise<void>;
   overrides(repository: string, path: string): Promise<readonly Override[]>;
   /**
-   * Events of these paths after `from`, in order, each once; without it first their present state. In this, `override-removed`
-   * names each path that nothing overrides: a host may remember an override from before the store was restored. A store that may be restored
-   * also says that to watchers that continue. Resumes itself, calls
-   * `onAway` whenever the store does not answer, and `onHere` whenever everything up to that moment was handed to `on`.
-   * Resolves when the signal is aborted. `from` of a store that has been put back to an older state counts as none. One that is put
-   * back while a watch runs hands on what differs, whose positions may be before those of the events so far.
+   * Events of these paths after `from`, in order, each once; without `from`, first their present state. That state has an `override-removed` for each
+   * path without an override: a host may remember an override from before the store was restored. A store that may be restored also sends these to
+   * watchers that resume. The watch resumes by itself, and calls `onAway` whenever the store does not answer, and `onHere` whenever everything up to
+   * that moment was passed to `on`. Resolves when the signal is aborted. If the store has been set back to an older state, `from` counts as none. If
+   * it is set back while a watch runs, the watch delivers the differences, whose positions may be before those of earlier events.
    */
   watch(
     repository: string,
@@ -119,7 +118,7 @@ export interface ConfigStore {
     onAway?: (error: unknown) => void,
     onHere?: () => void,
   ): Promise<void>;
-  /** Valid for this many seconds, at least 2; repeating it prolongs it. A silent host disappears. */
+  /** Valid for this many seconds, at least 2; a repeated call prolongs it. A silent host disappears. */
   acknowledge(repository: string, what: Acknowledged, ttlSeconds: number): Promise<void>;
   /** The acknowledgements of a path; if it is empty or ends with a slash, of all paths below. */
   subscribers(repository: string, path: string): Promise<readonly Acknowledged[]>;

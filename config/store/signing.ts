@@ -20,8 +20,8 @@ export interface OpenedRecord {
 }
 
 /**
- * Signatures of records of a store (docs/adr/0061-a-host-believes-what-is-signed.md). A signature covers the place of
- * its record, so that no record can be moved, and stands last in the header. Without keys everything is trusted.
+ * Signatures of records of a store (docs/adr/0061-a-host-believes-what-is-signed.md). A signature covers the place
+ * of its record, so that no record can be moved, and is last in the header. Without keys everything is trusted.
  */
 export class StoreSigning {
   private readonly key: KeyObject | undefined;

@@ -19,8 +19,8 @@ export interface Surplus {
 }
 
 /**
- * The rights that the roles and users of hosts have beyond their own, and the users beside the administrator and the service of configuration
- * that may do what these may. Other roles of etcd are left to its administrator. Users and roles of revoked hosts end with all of their rights.
+ * The rights of hosts' roles and users beyond those that they should have, and the users, other than the administrator and the configuration service,
+ * with the rights of these two. Other roles of etcd are left to its administrator. Users and roles of revoked hosts end with all of their rights.
  */
 export function findSurplus(
   { repository, service, revoked = [] }: Pick<WantedUsers, 'repository' | 'service' | 'revoked'>,
@@ -33,7 +33,7 @@ export function findSurplus(
     const wanted = hostPermissions(new Keys(repository), own).map(({ type, range }) =>
       permissionText({ permType: type, ...encodeKeyRange(range) }),
     );
-    // A right to read or to write is less than one to do both.
+    // A right to read or to write is less than a right to both.
     const isOwn = (one: string): boolean => wanted.includes(one) || wanted.includes(one.replace(/^\w+/, 'READWRITE'));
     return permissions.flatMap((one) => (isOwn(one) ? [] : [permissionOf(role, one, wanted)]));
   });

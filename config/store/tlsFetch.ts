@@ -11,7 +11,7 @@ export interface Tls {
   readonly key?: string;
 }
 
-/** `fetch` with certificates of one's own, which Node's `fetch` does not accept (docs/adr/0054-the-store-has-a-lock.md). */
+/** `fetch` with private certificates, which Node's `fetch` does not accept (docs/adr/0054-the-store-has-a-lock.md). */
 export function tlsFetch(tls: Tls): Fetch {
   const agent = new Agent({ ...tls, keepAlive: true });
   return async (request, { signal } = { signal: request.signal }) => {

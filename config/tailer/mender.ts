@@ -15,7 +15,7 @@ export interface MenderPorts {
   readonly open: () => Promise<ConfigRepository>;
   readonly store: Pick<ConfigStore, 'subscribers'>;
   readonly inspection: Inspection;
-  /** Checks overrides against the deploys under way; resolves to how many were wrong. `isAll`: overrides that are not in the list are missing. */
+  /** Checks overrides against the running deploys; resolves to the number of wrong ones. `isAll`: overrides that are not in the list are missing. */
   readonly mendOverrides: (found: readonly FoundOverride[], isAll: boolean) => Promise<number>;
   readonly now: () => number;
   readonly log: (line: string) => void;
@@ -39,8 +39,8 @@ interface Round {
 }
 
 /**
- * Compares the store of a repository with git and restores the true records (docs/design/config.md#what-is-forged), because anyone who reaches the
- * store may write there. It also compares acknowledgements with git, because hosts may have values that are no longer in the store.
+ * Compares the store of a repository with git and restores the true records (docs/design/config.md#what-is-forged), because any process that reaches
+ * the store may write there. It also compares acknowledgements with git, because hosts may have values that are no longer in the store.
  */
 export class StoreMender {
   private readonly line = new BranchLine();
@@ -50,7 +50,9 @@ export class StoreMender {
 
   constructor(private readonly ports: MenderPorts) {}
 
-  /** How many records were put back; also 0 if no round is due. @throws ConveyorError `config-branch-rewritten`, and what store and repository throw */
+  /**
+   * The number of restored records; also 0 if no round is due. @throws ConveyorError `config-branch-rewritten`, and errors of store and repository
+   */
   async look(): Promise<number> {
     const { now } = this.ports;
     const begunAtMs = now();
@@ -62,7 +64,7 @@ export class StoreMender {
     return mended;
   }
 
-  /** The branch is read last, so that it has every true record that was seen before. */
+  /** Reads the branch last, so that it contains every true record seen before. */
   private async round(isAll: boolean): Promise<number> {
     const { inspection, store, mendOverrides } = this.ports;
     const repository = await this.ports.open();
@@ -75,7 +77,7 @@ export class StoreMender {
     const { it, fault, isOwn } = seen.head;
     const head = await findTrueHead(repository, this.line, seen, inspection.isSigned);
     const isRight = fault === undefined && head.sequence === (it?.sequence ?? 0) && (it?.commit ?? '') === head.commit;
-    // Without a true head, only all values together say where the store is.
+    // Without a true head, only all values together show which commit the store holds.
     if (!isRight && !isAll) return this.round(true);
     const isWrong = !isRight || !isOwn;
     const overrides = await mendOverrides(seen.overrides, isAll);

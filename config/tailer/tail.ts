@@ -21,9 +21,9 @@ export interface TailResult {
 
 /**
  * Copies the commits of a branch to a store, in order, each once. Only the store knows which were applied, so a new tailer continues there, and two
- * at once do no harm. A commit counts by its changes against its first parent; its number is the number of first parents before it.
+ * at once do no harm. A commit is taken as its changes against its first parent; its number is the number of first parents before it.
  * @param most the limit of one call; call again for more
- * @param log names pushed values that are left out because no host could accept them
+ * @param log names pushed values that are omitted because no host could accept them
  * @throws ConveyorError `config-branch-rewritten`, and errors of the store and the repository
  */
 export async function tail(
@@ -50,7 +50,7 @@ export async function tail(
   return { applied: next.length, commit: next.at(-1) ?? null };
 }
 
-/** The number of omitted files of a commit that are named. */
+/** How many omitted files of a commit are named. */
 const SAID = 20;
 
 /** The values that a commit changes, and those of its files that no host could accept. Landing enforces the limits of a store; a push does not. */

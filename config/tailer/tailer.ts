@@ -10,7 +10,7 @@ export interface TailerState {
   readonly failures: number;
   /** Why the last look failed; null if it succeeded, and before the first. */
   readonly trouble: string | null;
-  /** When a look last found everything in the store, ms since the epoch; null: never yet. */
+  /** When a look last found everything in the store, in ms since the epoch; null if none has yet. */
   readonly caughtUpAtMs: number | null;
 }
 
@@ -18,7 +18,7 @@ export interface TailerPorts {
   /** One call of `tail`. `mended`: the number of records restored from git. */
   readonly step: () => Promise<TailResult & { readonly mended?: number }>;
   readonly now: () => number;
-  /** Resolves after so long, or when the signal is aborted. */
+  /** Resolves after `ms`, or when the signal is aborted. */
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly log: (line: string) => void;
 }

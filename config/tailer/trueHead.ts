@@ -7,10 +7,10 @@ import type { Head } from '../store/port';
 const NO_COMMIT: Head = { sequence: 0, commit: '' };
 
 /**
- * The head that a store should have: its own, if that is on the branch, or the newest commit of the branch of which the store has a value. From
- * there the tailer continues, and applies again each commit that changed no value.
+ * The head that a store should have: its own, if that is on the branch, or the newest commit of the branch of which the
+ * store has a value. The tailer continues from there, and applies again each commit that changed no value.
  * @param isSigned records are signed: a commit that the branch lacks was on it once
- * @throws ConveyorError `config-branch-rewritten` if hosts have what the branch no longer contains
+ * @throws ConveyorError `config-branch-rewritten` if hosts have commits that the branch no longer contains
  */
 export async function findTrueHead(
   repository: ConfigRepository,
@@ -30,7 +30,7 @@ export async function findTrueHead(
     );
 }
 
-/** If records are not signed, a commit that git has never seen counts as invented. */
+/** If records are not signed, a commit that git has never seen counts as forged. */
 async function refuseRewritten({ git, ref }: ConfigRepository, line: CommitLine, commit: string, isSigned: boolean) {
   if (line.sequenceOf(commit) !== undefined) return;
   const isKnown =

@@ -4,15 +4,15 @@ import { readUpTo } from '../../sdk/bodyLimit';
 import { readBits } from './bitsOnWire';
 import { HAVE } from './peerApp';
 
-/** Requests to other hosts. Every method throws when a host is gone, late, or gives an invalid answer. */
+/** Requests to other hosts. Every method throws if a host is gone, late, or gives an invalid answer. */
 export interface PeerClient {
-  /** The pieces that a peer offers; `busy` when it is overloaded. */
+  /** The pieces that a peer offers; `busy` if it is overloaded. */
   fetchBits(peer: string, wanted: WantedPackage, signal: AbortSignal): Promise<Bits | 'busy'>;
-  /** An unverified piece, and the pieces that the peer has besides. */
+  /** An unverified piece, and the list of pieces that the peer has. */
   fetchPiece(peer: string, wanted: WantedPackage, piece: number, signal: AbortSignal): Promise<PeerAnswer | 'busy'>;
 }
 
-/** A package and the key that it is kept by; several packages may name one digest. */
+/** A package and the key under which it is stored; several packages may name one digest. */
 export interface WantedPackage {
   readonly pack: Package;
   readonly key: string;
@@ -57,7 +57,7 @@ export function createPeerClient(fetchIt: typeof fetch = fetch): PeerClient {
   };
 }
 
-/** Reads at most `most` bytes; a larger answer is invalid and abandoned. Throws when it is late. */
+/** Reads at most `most` bytes; a larger answer is invalid and abandoned. Throws if it is late. */
 async function readPeerBytes({ body }: Response, most: number, signal: AbortSignal): Promise<Buffer> {
   const bytes = body === null ? 'too-large' : await readUpTo(body, most, { signal });
   signal.throwIfAborted();

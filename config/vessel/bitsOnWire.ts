@@ -2,7 +2,7 @@ import type { Bits } from '../../domain/vessel/bits';
 
 export const writeBits = (bits: Bits): string => Buffer.from(bits).toString('base64');
 
-/** Undefined for what are no bits of so many pieces. */
+/** Undefined if the text is not a list of this many bits. */
 export function readBits(text: unknown, pieces: number): Bits | undefined {
   if (typeof text !== 'string') return undefined;
   const bits = Buffer.from(text, 'base64');

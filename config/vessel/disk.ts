@@ -8,7 +8,7 @@ export interface PieceDisk extends Files {
   /** Fewer bytes if the file ends earlier; none if there is no file. */
   readPart(name: string, at: number, bytes: number): Promise<Buffer>;
   writePart(name: string, at: number, bytes: Uint8Array): Promise<void>;
-  /** Nothing if there is no such file. */
+  /** Does nothing if there is no such file. */
   rename(from: string, to: string): Promise<void>;
   /** Changes with the file; undefined if there is none. */
   readStamp(name: string): Promise<string | undefined>;
@@ -46,7 +46,7 @@ export function pieceDiskIn(folder: string): PieceDisk {
   };
 }
 
-/** A nearly full disk writes only part, without an error. @throws Error, and errors of the disk */
+/** Writes all bytes: a nearly full disk writes only a part of them, without an error. @throws Error, and errors of the disk */
 export async function writeWhole(file: Pick<FileHandle, 'write'>, bytes: Uint8Array, at: number): Promise<void> {
   for (let done = 0; done < bytes.length;) {
     const { bytesWritten } = await file.write(bytes, done, bytes.length - done, at + done);

@@ -17,7 +17,7 @@ export interface FetchingOptions {
   readonly asking: PeerClient;
   readonly now: () => number;
   readonly log: (line: string) => void;
-  /** How often a disk that took nothing is tried again. Default 10 s. */
+  /** How often a disk that accepts no writes is tried again. Default 10 s. */
   readonly retryDiskMs?: number | undefined;
 }
 
@@ -27,7 +27,7 @@ interface KnownPeer {
   has: Bits;
   asked: number;
   trust: Trust;
-  /** When it last said what it has. */
+  /** When it last listed its pieces. */
   heardAt: number;
   isAnswering: boolean;
 }
@@ -46,7 +46,7 @@ export class PackageFetch {
   private lookedAt = -Infinity;
   private isLooking = false;
   private cameAt: number;
-  /** Why the disk takes nothing, and until when it is left alone. */
+  /** Why the disk accepts no writes, and when it is tried again. */
   private disk: { readonly why: string; readonly until: number } | undefined;
 
   constructor(
@@ -59,7 +59,7 @@ export class PackageFetch {
     this.known.set(source, createKnownPeer(source, 3, all.length));
   }
 
-  /** Resolves once all pieces are there, whether they make the package or not, or once it is stopped. */
+  /** Resolves once all pieces are there, even if they do not make the package, or once it is stopped. */
   async run(): Promise<void> {
     await this.pieces.verified;
     this.cameAt = this.options.now();
@@ -100,7 +100,7 @@ export class PackageFetch {
           if (!this.known.has(id) && this.known.size <= VESSEL_LIMITS.peers.max)
             this.known.set(id, createKnownPeer(id, distanceOf(labels, others), this.total));
       })
-      .catch(() => undefined) // The store is away: those who are known continue.
+      .catch(() => undefined) // The store is away: known peers continue.
       .finally(() => {
         this.isLooking = false;
         this.bell.ring();

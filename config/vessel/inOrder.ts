@@ -4,11 +4,11 @@ import type { Pieces } from './pieces';
 interface Reading {
   /** Whether the missing pieces are being fetched. */
   readonly isComing: () => boolean;
-  /** Runs once: when all is read, no more pieces will come, or the reader has left. */
+  /** Runs once: after the last piece, when no more pieces will come, or when the reader has left. */
   readonly onEnd: () => void;
 }
 
-/** Streams pieces from a given one, each once it has arrived. Breaks off when no more arrive. */
+/** Streams pieces from a given one on, each once it has arrived. Breaks off if no more will arrive. */
 export function streamPieces(pieces: Pieces, from: number, { isComing, onEnd }: Reading): ReadableStream<Uint8Array> {
   const all = pieces.pack.pieces.length;
   let next = from;

@@ -7,7 +7,7 @@ import { Pieces } from './pieces';
 
 interface KeptOptions {
   readonly disk: PieceDisk;
-  /** How much all packages of this host may take. */
+  /** The limit for all packages of this host together. */
   readonly mostBytes: number;
   readonly now: () => number;
   readonly log: (line: string) => void;
@@ -25,7 +25,7 @@ interface KeptPackage {
 /** As `modelPackageKey` makes them; older versions kept packages by their digest. */
 const KEY = /^[0-9a-f]{12}-[0-9a-f]{64}$/;
 
-/** All packages on the disk of a host, each in files of its own. After the process is killed, downloads continue where they were. */
+/** All packages on the disk of a host, each in its own files. After the process is killed, downloads continue where they were. */
 export class KeptPackages {
   private readonly all = new Map<string, KeptPackage>();
 
@@ -74,12 +74,12 @@ export class KeptPackages {
     return same.find(({ isWhole }) => isWhole) ?? same[0];
   }
 
-  /** Finds what others have changed on the disk. */
+  /** Finds changes that others have made on the disk. */
   async recheck(): Promise<void> {
     for (const { pieces } of [...this.all.values()]) await pieces.recheck();
   }
 
-  /** Makes room for a package; what was there of it is kept. Throws where there is no room, or the disk takes nothing. */
+  /** Makes room for a package; existing pieces of it are kept. Throws if there is no room, or the disk accepts no writes. */
   async hold(path: string, pack: Package): Promise<Pieces> {
     const { disk, now } = this.options;
     const key = modelPackageKey(path, pack);
@@ -140,7 +140,7 @@ export class KeptPackages {
   }
 }
 
-/** @throws ConveyorError `package-invalid`, and what JSON throws */
+/** @throws ConveyorError `package-invalid`, and errors of JSON */
 function readKept(name: string, text: string): { readonly path: string | null; readonly pack: Package } {
   const value = JSON.parse(text) as { readonly path?: unknown } | null;
   return { path: typeof value?.path === 'string' ? value.path : null, pack: parsePackage(name, value) };

@@ -10,7 +10,7 @@ export interface Place {
   readonly port: number;
 }
 
-/** `10.0.0.5:4701`, `trainer-1:4710`, `[::1]:0`; undefined for what is none. */
+/** `10.0.0.5:4701`, `trainer-1:4710`, `[::1]:0`; undefined for any other text. */
 export function parsePeerPlace(text: string): Place | undefined {
   const [, host = '', port = ''] = /^(\[[0-9a-f:]+\]|[A-Za-z0-9.-]+):(\d{1,5})$/i.exec(text) ?? [];
   return host === '' || Number(port) > 65_535 ? undefined : { host, port: Number(port) };

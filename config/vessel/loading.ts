@@ -12,7 +12,7 @@ export type LoadReport = LoadState & { readonly path: string; readonly version: 
 export class Applications {
   private readonly all = new Map<string, LoadState>();
 
-  /** Whether that is news. @throws ConveyorError `over-limit` */
+  /** Returns whether that is news. @throws ConveyorError `over-limit` */
   take(app: string, loaded: LoadState): boolean {
     const { of, max } = VESSEL_LIMITS.apps;
     const before = this.all.get(app);
@@ -27,7 +27,7 @@ export class Applications {
     return this.all.size > 0 && [...this.all.values()].every(({ state }) => state === 'ready');
   }
 
-  /** For the acknowledgement of the host. `wasReady`: applications that have not come back since the proxy was started lived on it. */
+  /** For the acknowledgement of the host. `wasReady`: before the proxy restarted, applications that have not reported again used this version. */
   acknowledgement(wasReady: boolean): { readonly loading?: string; readonly refused?: string } {
     const refused = [...this.all].flatMap(([app, it]) => (it.state === 'refused' ? [`${app}: ${it.reason}`] : []));
     if (refused.length > 0) return { refused: refused.join('; ') };

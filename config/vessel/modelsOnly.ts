@@ -4,9 +4,9 @@ import type { ConfigFleet } from '../pushType/fleet';
 import type { Deployable } from '../pushType/pushType';
 
 /**
- * A fleet of configuration as the push type `model` sees it: services whose paths name models. A task is live once its host has the value and its
- * applications have loaded the model that it names; without that it never becomes live. `prepare` rejects with the ExtensionError `not-deployable`
- * for any other path.
+ * A fleet of configuration as the push type `model` sees it: services whose paths name models. A task is live once its
+ * host has the value and its applications have loaded the model that it names; until they do it is never live.
+ * `prepare` rejects with the ExtensionError `not-deployable` for any other path.
  */
 export const restrictToModels = (fleet: ConfigFleet): Deployable => ({
   memory: fleet.memory,

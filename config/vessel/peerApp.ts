@@ -11,7 +11,7 @@ import type { Throttle } from './throttle';
 export interface PieceProvider {
   /** The pieces of a package that it can give now; undefined for an unknown package. Older hosts do not send the key. */
   getBits(digest: string, key?: string): { readonly pieces: number; readonly have: Bits } | undefined;
-  /** A piece as its digest says; undefined when it is not there after all. */
+  /** A verified piece; undefined if it is not there after all. */
   read(digest: string, piece: number, key?: string): Promise<Uint8Array | undefined>;
 }
 
@@ -23,8 +23,8 @@ interface Bindings {
 type C = Context<{ Bindings: Bindings | undefined }>;
 
 /**
- * The protocol between hosts (docs/guides/config-proxy.md#between-hosts): lists of pieces, and pieces. It serves nothing else, and limits the number
- * of requests at once.
+ * The protocol between hosts (docs/guides/config-proxy.md#between-hosts): lists of pieces, and pieces. It serves
+ * nothing else, and limits the number of concurrent requests.
  */
 export function createPeerApp(giver: PieceProvider, throttle?: Throttle): { readonly fetch: Hono['fetch'] } {
   const app = new Hono<{ Bindings: Bindings | undefined }>();

@@ -9,7 +9,7 @@ interface PiecesPlace {
   readonly disk: PieceDisk;
   /** The name of their file. */
   readonly key: string;
-  /** The disk is not read before that. */
+  /** The disk is not read before this resolves. */
   readonly after?: Promise<void>;
 }
 
@@ -20,12 +20,12 @@ interface PiecesPlace {
 export class Pieces {
   readonly have: Bits;
   count = 0;
-  /** Resolves once what the disk had before is known. */
+  /** Resolves once the earlier contents of the disk are known. */
   readonly verified: Promise<void>;
   private readonly listeners = new Set<() => void>();
   /** The stamp of the file when all of it was verified. */
   private stamp: string | undefined;
-  /** The digest of all pieces together, once it is known: it cannot change as long as the pieces fit. */
+  /** The digest of all pieces together, once known: it cannot change while each piece matches its digest. */
   private whole: string | undefined;
   /** The key under which it is stored. */
   readonly key: string;
@@ -47,7 +47,7 @@ export class Pieces {
     return this.isComplete && this.whole === this.pack.digest;
   }
 
-  /** The digest that its pieces make, if it is not the one that the package names; otherwise undefined. */
+  /** The digest of all pieces, if it differs from the package's; otherwise undefined. */
   get otherDigest(): string | undefined {
     return this.whole === this.pack.digest ? undefined : this.whole;
   }
@@ -56,7 +56,7 @@ export class Pieces {
     return this.disk.locate(this.file);
   }
 
-  /** Calls `listener` whenever a piece has come, or more has changed; the function ends that. */
+  /** Calls `listener` whenever a piece has come, or more has changed; the returned function ends that. */
   listen(listener: () => void): () => void {
     this.listeners.add(listener);
     return () => void this.listeners.delete(listener);
@@ -66,7 +66,7 @@ export class Pieces {
     for (const listener of [...this.listeners]) listener();
   }
 
-  /** Undefined where it is not there, or the disk has lost it. */
+  /** Undefined if it is not there, or the disk has lost it. */
   async read(piece: number): Promise<Buffer | undefined> {
     if (!hasBit(this.have, piece)) return undefined;
     const bytes = await this.readVerified(piece).catch(() => undefined);
@@ -74,7 +74,7 @@ export class Pieces {
     return bytes;
   }
 
-  /** False for what does not fit its digest, which is not written. Throws what the disk throws. */
+  /** False for a piece that does not match its digest, which is not written. Throws the errors of the disk. */
   async write(piece: number, bytes: Uint8Array): Promise<boolean> {
     if (!this.fits(piece, bytes)) return false;
     if (hasBit(this.have, piece)) return true;
@@ -85,7 +85,7 @@ export class Pieces {
     return true;
   }
 
-  /** Reads all of it again if the file was changed. Pieces that no longer match count as missing from then on. */
+  /** Reads everything again if the file was changed. Pieces that no longer match count as missing from then on. */
   async recheck(): Promise<void> {
     const stamp = await this.currentStamp();
     if (!this.isComplete || stamp === this.stamp) return;
@@ -107,7 +107,7 @@ export class Pieces {
     });
   }
 
-  /** Reads all of them, one after the other. */
+  /** Reads all pieces, one after the other. */
   private async digestAll(read: (piece: number) => Promise<Buffer | undefined>): Promise<void> {
     const stamp = await this.currentStamp();
     const whole = createHash('sha256');

@@ -9,7 +9,9 @@ interface Lives {
 
 const FILE = 'ready.json';
 
-/** By path what applications of this host live on: also after the proxy was killed, so that the host does not seem to load it again. */
+/**
+ * By path, the version that applications of this host use. It survives a kill of the proxy, so that the host does not seem to load the version again.
+ */
 export class ReadyVersions {
   private readonly all = new Map<string, Lives>();
   private isDue = false;
@@ -39,7 +41,7 @@ export class ReadyVersions {
 
   find = (path: string): string | undefined => this.all.get(path)?.version;
 
-  /** Whether applications (those of the path, or any) live on that digest. */
+  /** Whether applications (those of the path, or any) use that digest. */
   has(digest: string, path: string | null): boolean {
     if (path !== null) return this.all.get(path)?.digest === digest;
     return [...this.all.values()].some((one) => one.digest === digest);

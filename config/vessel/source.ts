@@ -33,7 +33,7 @@ export async function describePackage(
   }
 }
 
-/** Serves a file to the first hosts, each piece a few times: they have the rest from each other. */
+/** Serves a file to the first hosts, each piece a few times: they get the rest from each other. */
 export class PieceSource implements PieceProvider {
   /** How often each piece was served since the start. */
   readonly counts: number[];
@@ -57,7 +57,7 @@ export class PieceSource implements PieceProvider {
   async read(_digest: string, piece: number): Promise<Uint8Array | undefined> {
     const before = this.served.get(piece);
     if (!isOffered(before, this.now())) return undefined;
-    // Taken before the disk is read: two who ask at once are two.
+    // Counted before the disk is read, so that two concurrent requests count as two.
     this.served.set(piece, servedOnce(before, this.now()));
     const { pieceBytes, pieces } = this.pack;
     const bytes = await readPart(this.file, piece * pieceBytes, sizeOfPiece(this.pack, piece));

@@ -21,7 +21,7 @@ export interface VesselOptions {
   readonly labels?: Readonly<Record<string, string>> | undefined;
   readonly store: Pick<ConfigStore, 'subscribers'>;
   readonly disk: PieceDisk;
-  /** How much all packages of this host may take. */
+  /** The limit for all packages of this host together. */
   readonly mostBytes: number;
   readonly asking: PeerClient;
   readonly now: () => number;
@@ -50,8 +50,8 @@ const RETRY_DISK_MS = 10_000;
 const RECHECK_MS = 60_000;
 
 /**
- * Packages of one host (docs/design/config.md#packages). The configuration determines them: a later value replaces the
- * former at once, even during a download. Pieces are exchanged with other hosts.
+ * Packages of one host (docs/design/config.md#packages). The configuration determines them: a later value replaces
+ * the earlier one at once, even during a download. Pieces are exchanged with other hosts.
  */
 export class Vessel implements PieceProvider {
   /** The address at which other hosts get pieces from this one; undefined if none. */
@@ -127,7 +127,7 @@ export class Vessel implements PieceProvider {
             ? ('whole' as const)
             : ('fetching' as const),
       have: pieces?.count ?? 0,
-      /** It has all of the package once `state` is `whole`; before that, with holes. */
+      /** It holds the whole package once `state` is `whole`; before that it has holes. */
       file: pieces?.place ?? null,
       apps: apps.view,
       ...(why === undefined ? {} : { trouble: why }),
@@ -135,7 +135,7 @@ export class Vessel implements PieceProvider {
   }
 
   /**
-   * Streams pieces from a given one, in order, as they arrive. @throws ConveyorError `not-found` for a package that
+   * Streams pieces from a given one on, in order, as they arrive. @throws ConveyorError `not-found` for a package that
    * this host does not have
    */
   stream(wanted: { digest: string; key?: string | undefined }, from: number, onEnd: () => void) {
@@ -175,7 +175,7 @@ export class Vessel implements PieceProvider {
     }
   }
 
-  /** Until it is whole or no longer wanted, also when the disk loses a piece later. */
+  /** Fetches until it is whole or no longer wanted, and again if the disk loses a piece later. */
   private async fetch(path: string, wanted: PathPackage, pack: Package): Promise<void> {
     const { signal } = wanted.ending;
     while (!signal.aborted) {

@@ -1,9 +1,9 @@
-/** A value that JSON cannot express: where, and why. */
+/** The place of a value that JSON cannot express, and the reason. */
 export class NoJson extends Error {}
 
 /**
- * JSON with the keys of objects in order, so that the same value is always the same text: indented by two, with a newline at the end.
- * Members that are undefined are left out, as everywhere in JavaScript.
+ * JSON with the keys of objects in order, so that equal values give equal texts: indented by two, with a newline at
+ * the end. Members that are undefined are left out, as everywhere in JavaScript.
  * @throws NoJson
  */
 export const canonicalValue = (value: unknown): string => `${writeCanonical(value, '', '', [])}\n`;

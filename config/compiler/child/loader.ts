@@ -6,9 +6,9 @@ import { furnish, still, type Realm } from './realm';
 type Exports = Readonly<Record<string, unknown>>;
 
 /**
- * The modules of one run. Each runs once, on its first import, in a separate realm. That realm holds no object of ours through which a program could
- * reach this process: our code only reads from it. Never call one of its functions with an argument that is neither a string nor from the same realm,
- * not even a method of its arrays with a function of ours.
+ * The modules of one run. Each runs once, on its first import, in a separate realm. That realm holds no object of ours, so a program cannot reach
+ * this process through one: our code only reads from it. Never call one of its functions with an argument that is neither a string nor from the
+ * same realm, not even a method of its arrays with a function of ours.
  */
 export class Loader {
   readonly realm: Realm;
@@ -39,7 +39,7 @@ export class Loader {
     return this.realm.load(path);
   }
 
-  /** The file and the name of the export of this schema. */
+  /** The file of this schema, and the name of its export. */
   findSchema(schema: unknown): { readonly file: string; readonly name: string } | null {
     for (const { path: file } of this.modules) {
       if (!file.endsWith('.schema.ts')) continue;

@@ -3,7 +3,7 @@ import { isScalar, LineCounter, parseDocument, visit } from 'yaml';
 import type { At, RawJob, RawResult } from '../job';
 import { parseStrictJson } from './strictJson';
 
-/** Checks raw files against the formats of their names, and against the JSON Schemas beside them. */
+/** Checks raw files against the formats of their names, and against the JSON Schemas next to them. */
 export function runRaw({ files }: RawJob, say: (at: At) => void): RawResult {
   const outcome = files.map(({ file, text, schema }) => {
     say({ path: file, invariant: null });
@@ -14,7 +14,7 @@ export function runRaw({ files }: RawJob, say: (at: At) => void): RawResult {
   return { kind: 'raw', outcome };
 }
 
-/** Refuses keys that come twice, and numbers that only became infinite: `.inf` says what it means. */
+/** Refuses duplicate keys, and numbers that only became infinite by their size: `.inf` is explicit. */
 function parseYaml(text: string): unknown {
   const lineCounter = new LineCounter();
   const document = parseDocument(text, { lineCounter });

@@ -5,7 +5,7 @@ export interface Realm {
   defineJson(path: string, text: string): void;
   /** Resolves an import of one file to another; `from` is '' for packages, which every file may import. */
   link(from: string, specifier: string, target: string): void;
-  /** Runs a file unless it ran before. @returns what it exports @throws whatever it throws */
+  /** Runs a file unless it ran before. @returns its exports @throws its error */
   load(path: string): Readonly<Record<string, unknown>>;
   /** The exports of a file just after it ran, unaffected by later code; undefined if it did not run. */
   exported(path: string): Readonly<Record<string, unknown>> | undefined;
@@ -31,8 +31,8 @@ interface File {
 }
 
 /**
- * Runs inside a new context, only from its text, so it may not name anything of this module. Afterwards nothing there
- * can tell the time, or use memory outside the counted heap. @param nowMs the only time in this realm
+ * Runs inside a new context, from its text alone, so it must not refer to anything in this module. Afterwards no code
+ * there can tell the time, or use memory outside the counted heap. @param nowMs the only time in this realm
  */
 export function still(nowMs: number): void {
   const { defineProperty, getOwnPropertyDescriptor, getOwnPropertyNames } = Object;
@@ -74,7 +74,9 @@ export function still(nowMs: number): void {
   });
 }
 
-/** The same for the modules of a program. This code takes what it needs before a program runs, since a program may change everything. */
+/**
+ * The same for the modules of a program. This code saves the functions that it needs before a program runs, since a program may change everything.
+ */
 export function furnish(outputChars: number): Realm {
   const { assign, create } = Object;
   const { apply } = Reflect;

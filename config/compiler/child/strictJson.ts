@@ -1,11 +1,11 @@
 const BYTE_ORDER_MARK = '\uFEFF';
 
-/** Strings, numbers and marks of a text that is known to be JSON; the other words need no look. */
+/** The strings, numbers and punctuation of a text that is known to be JSON; its other words need no check. */
 const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[-+.\deE]*|[{}[\],:]/g;
 
 /**
- * `JSON.parse` without what it accepts in silence: of a key that comes twice it keeps the last value, and a number above 1.8e308 becomes infinite.
- * Linear in the length of the text, unlike YAML's check of keys, since servers read it without a process of its own.
+ * `JSON.parse` without two silent errors: it keeps the last value of a duplicate key, and turns a number above 1.8e308 into infinity. Linear in
+ * the length of the text, unlike YAML's check of keys, since servers read it without a separate process.
  *
  * @throws Error with the line and the column, and for a byte order mark with its name
  */
@@ -22,7 +22,7 @@ export function parseStrictJson(text: string): unknown {
 }
 
 function findSilent(text: string): { readonly at: number; readonly why: string } | undefined {
-  /** The keys so far of each object that is open; null for an array. */
+  /** The keys so far of each open object; null for an array. */
   const open: (Set<string> | null)[] = [];
   let isKeyNext = false;
   for (const { 0: token, index: at } of text.matchAll(TOKEN)) {

@@ -5,7 +5,7 @@ import type { Difference } from '../differing';
 import type { RepositoryRef } from '../repository';
 import type { ChangeRequest, WantedFiles, RequestResult } from '../requests';
 
-/** Long computations, run apart so that a server can answer other requests meanwhile. */
+/** Long computations, run in a separate process so that a server can answer other requests meanwhile. */
 export type ProposalJob = { readonly ref: RepositoryRef; readonly copies: string; readonly gitTimeoutMs: number } & (
   | {
       readonly kind: 'propose';
@@ -30,7 +30,7 @@ export interface Results {
   readonly why: Dependencies;
 }
 
-/** A ConveyorError, as it goes from one process to another. */
+/** A ConveyorError in the form in which it passes between processes. */
 export interface Thrown {
   readonly code: string;
   readonly message: string;

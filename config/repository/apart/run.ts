@@ -36,7 +36,7 @@ function jobOutcome(job: ProposalJob, timeoutMs: number): Promise<ProposalOutcom
     }, timeoutMs);
     (child.stdio[3] as Readable).setEncoding('utf8').on('data', (part: string) => void (text += part));
     child.stderr?.setEncoding('utf8').on('data', (part: string) => void (tail = (tail + part).slice(-LAST_OUTPUT)));
-    // It may have ended before it had read all.
+    // It may have ended before it had read everything.
     child.stdin?.on('error', () => undefined);
     child.on('error', reject);
     child.on('close', () => {
