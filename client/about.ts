@@ -25,8 +25,8 @@ export interface VerbQuestion {
 }
 
 /**
- * Decides whether a principal may give a verb to a pipeline, release, action or deploy. Resources that it holds are looked up
- * only if they decide.
+ * Decides whether a principal may give a verb to a pipeline, release, action or deploy. The resources that it holds are
+ * looked up only if the decision depends on them.
  * @throws ConveyorError `unknown-pipeline`
  */
 export async function decideVerb(
@@ -125,7 +125,7 @@ async function ownersNow(client: FactSource, pipeline: string): Promise<Pipeline
   return document === null ? null : document.spec.owners;
 }
 
-/** If no worker answers, visibility knows the owners, so a deploy can be stopped, and the command is kept. */
+/** If no worker answers, the owners are read from visibility, so that a deploy can still be stopped and the command is kept. */
 async function pipelineFacts(client: FactSource, pipeline: string, verb: OperationName): Promise<What> {
   try {
     const spec = await client.spec(pipeline);
@@ -139,7 +139,7 @@ async function pipelineFacts(client: FactSource, pipeline: string, verb: Operati
   }
 }
 
-/** The picked action says who may pick, and its release who requested it. */
+/** The picked action names the people who may pick, and its release the person who requested it. */
 async function pickOf(
   client: FactSource,
   id: Id,

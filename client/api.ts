@@ -18,10 +18,10 @@ import type {
 } from '../domain/views';
 
 /**
- * All operations that programs have; the command line and the server are written against it. Each changing operation
- * names its actor, whom the caller must have authenticated; `permitted` is for the guard (client/guard.ts). Every
- * operation throws `ConveyorError` (domain/errors.ts): `unknown-…`, `not-permitted`, `invalid-state`,
- * `temporal-unreachable`, `no-worker`, …
+ * All operations for programs; the command line and the server are written against it. Each changing operation names
+ * its actor, whom the caller must have authenticated; `permitted` is for the guard (client/guard.ts). Every operation
+ * throws `ConveyorError` (domain/errors.ts): `unknown-…`, `not-permitted`, `invalid-state`, `temporal-unreachable`,
+ * `no-worker`, …
  *
  * `createClient` (client/index.ts) talks to Temporal and trusts the given actor; `createHttpClient`
  * (client/http/client.ts) talks to `conveyor server`, which identifies the actor by the token and ignores an `actor`
@@ -85,15 +85,15 @@ export interface ConveyorClient {
   /** Sends a verb to a pipeline, release or deploy, whichever the verb and the id mean, and waits for its acknowledgement. */
   command(id: string, verb: Verb, input: CommandInput): Promise<CommandReceipt & { id: string }>;
   /**
-   * From then on nothing that contains the bug deploys, and existing releases are searched for it. Repeating a report
-   * creates no second bug.
+   * From then on no artifact that contains the bug deploys, and existing releases are searched for it. A repeated
+   * report creates no second bug.
    */
   reportBug(report: BugReport, actor: string): Promise<Bug>;
   /** @throws `unknown-bug` */
   closeBug(close: BugClose, actor: string): Promise<Bug>;
   /** Newest first. */
   listBugs(): Promise<readonly Bug[]>;
-  /** For a service that reports the end of a run: its workflow checks the run at once. */
+  /** For a service that reports the end of a run: the run's workflow checks it at once. */
   lookNow(runId: string): Promise<LookNow>;
   /** Whether the dependencies of all operations are available; answers within a few seconds and never throws. */
   readiness(): Promise<readonly ReadinessPart[]>;
@@ -123,7 +123,7 @@ export interface RunLog {
 }
 
 /**
- * The result of `lookNow`: a look begins; one is already under way, perhaps too early; no workflow follows the run, or
+ * The result of `lookNow`: a look begins; one is already running, perhaps too early; no workflow follows the run, or
  * none waits; or the Temporal server lacks the call.
  */
 export type LookNow = 'looks' | 'busy' | 'nobody' | 'unsupported';

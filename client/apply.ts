@@ -73,7 +73,7 @@ export async function exportPipeline(workflows: Workflows, pipeline: string): Pr
   const { client } = workflows.temporal;
   const state = await workflows.pipelineState(pipeline).catch(async (error: unknown) => {
     if (error instanceof ConveyorError && error.retryable) throw error;
-    // Only an ended workflow may be read from its first event: a running one knows more than that.
+    // Only an ended workflow may be read from its first event: a running one has newer records.
     const left = await leftOf(client, pipeline).catch(() => undefined);
     return left?.state ?? Promise.reject(error as Error);
   });
@@ -170,7 +170,7 @@ const STARTING_MS = 5_000;
 const WORKER_POLL_MS = 500;
 
 /**
- * A pipeline that begins on a task queue without workers would wait there for ever, even for callers who name the right task queue later.
+ * A pipeline that begins on a task queue without workers would wait there for ever, even for callers who later name the right task queue.
  * @throws no-worker
  */
 async function requireWorker(temporal: Temporal, pipeline: string, taskQueue: string): Promise<void> {

@@ -22,7 +22,7 @@ export interface Audit {
 export const URGENT: readonly (Verb | OperationName)[] = ['revert', 'cancel', 'pause', 'freeze', 'hold', 'report-bug'];
 
 /**
- * A client that records changes and refusals, each once its result is known. While records cannot be written, it
+ * A client that records changes and refusals, each as soon as its result is known. While records cannot be written, it
  * refuses operations that are not urgent: every changing operation also throws `audit-unwritable`. It wraps the guard,
  * to record its refusals and the rules by which it permits. Its caller must have authenticated the actor.
  */
@@ -34,7 +34,7 @@ export function audited(permitting: Permitting, audit: Audit, door: Door): Conve
       const { actor, came, ...entry } = row.audit(...args);
       const operation = typeof row.access === 'function' ? row.access(...args) : row.access;
       let permitted: string | null = null;
-      // Each operation has a client of its own, so this sees only that operation.
+      // Each operation has its own client, so this rule belongs to that operation.
       const client = permitting((rule) => void (permitted = rule));
       const about = () => ({ door, actor, operation, ...entry, permitted });
       return withAuditEntry(audit, about, () => callOperation(client, name, args), came);

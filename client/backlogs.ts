@@ -37,7 +37,7 @@ const queuesOf = (main: string): OneQueue[] => [
   ...SIDE_QUEUES.map((side) => ({ queue: side, kind: 'activity' as const, name: sideQueue(main, side) })),
 ];
 
-/** A value of temporal.api.enums.v1.WorkerDeploymentVersionStatus: nothing runs on such a build any more. */
+/** A value of temporal.api.enums.v1.WorkerDeploymentVersionStatus: no workflow runs on such a build any more. */
 const DRAINED = 5;
 
 /** A hundred at most, unless Temporal is configured otherwise (matching.maxVersionsInDeployment). */

@@ -46,14 +46,14 @@ export async function closeBug(
   return workflows.withWording(WHAT, send, { notFound: unknown(close.id), refused, workflowId: WHAT });
 }
 
-/** Newest first; none before the first report. */
+/** Newest first; empty before the first report. */
 export async function listBugs(workflows: Workflows): Promise<readonly Bug[]> {
   const records = () => recordsOfBugs(workflows.temporal.client);
   const { bugs: known } = await workflows.withWording(WHAT, records, { notFound: unknown(WHAT), workflowId: WHAT });
   return known.slice().reverse();
 }
 
-/** An ended workflow of bugs continues with its former records. */
+/** An ended workflow of bugs continues with its earlier records. */
 async function updateBugs(
   { temporal: { client, seal } }: Workflows,
   options: ClientOptions,
@@ -75,7 +75,7 @@ async function updateBugs(
   );
 }
 
-/** None before the first report. A run started by a stranger does not answer, so the run before it counts. */
+/** Empty before the first report. A run started by a stranger does not answer, so the run before it counts. */
 async function recordsOfBugs(client: Client): Promise<BugRecords> {
   const recordsOf = (runId?: string) => client.workflow.getHandle(WHAT, runId).query<BugRecords>('bugs');
   try {

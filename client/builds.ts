@@ -16,24 +16,24 @@ type VersioningInfo = api.api.workflow.v1.IWorkflowExecutionVersioningInfo;
 /** Values of temporal.api.enums.v1.VersioningBehavior, and of WorkflowExecutionOptions' PinnedOverrideBehavior. */
 const PINNED = 1;
 
-/** The only build that gets the next step of a workflow; undefined if that is the current one. */
+/** The build that alone may run the next step of a workflow; undefined if that is the current one. */
 export function pinnedBuild(info: VersioningInfo | null | undefined): Build | undefined {
   const { versioningOverride: over, behavior, deploymentVersion } = info ?? {};
   if (over?.pinned) return over.pinned.version?.buildId ?? undefined;
   return over?.autoUpgrade || Number(behavior) !== PINNED ? undefined : (deploymentVersion?.buildId ?? undefined);
 }
 
-/** The same, of a workflow in a list. */
+/** The same for a workflow in a list. */
 export function listedBuild({ typedSearchAttributes }: WorkflowExecutionInfo): Build | undefined {
   const [, build] = typedSearchAttributes.get(VERSION)?.split(`${DEPLOYMENT}:`) ?? [];
   return typedSearchAttributes.get(BEHAVIOUR) === 'Pinned' ? build : undefined;
 }
 
-/** Looks at the builds of the workers of a task queue, and moves what is stuck on them. */
+/** Inspects the builds of a task queue's workers, and moves workflows that are stuck on them. */
 export interface Builds {
   /** Null if no worker ever had a build. */
   look(): Promise<BuildsView | null>;
-  /** Moves stuck workflows to the workers that get new work, and returns their ids. Moves nothing if these workers do not run. */
+  /** Moves stuck workflows to the workers that get new work, and returns their ids. Moves none if these workers do not run. */
   repair(): Promise<readonly string[]>;
   close(): Promise<void>;
 }
@@ -82,7 +82,7 @@ async function stuckOn(
   return { build, isPolled, count, some };
 }
 
-/** All workflows that wait for a build without workers; for a build with workers, only those that should follow the current build. */
+/** For a build without workers, all workflows that wait for it; for a build with workers, only those that should follow the current build. */
 function stuckQuery(taskQueue: string, build: string, isPolled: boolean): string {
   const types = FOLLOWING_TYPES.map((type) => `'${type}'`).join(', ');
   return [

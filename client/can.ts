@@ -14,7 +14,7 @@ import { decideApply, decideAudit, decideBug, decideProposal, decideVerb, type F
 export interface Question {
   readonly who: string;
   readonly verb: string;
-  /** `''` if nothing is named. */
+  /** `''` if no target is named. */
   readonly what: string;
   /** For create and apply: the spec to apply. */
   readonly spec?: PipelineSpec | undefined;

@@ -15,7 +15,7 @@ import type { Workflows } from './workflows';
 type Receipt = CommandReceipt & { readonly id: string };
 
 /**
- * Routes a verb to its workflow. If a verb of deploys names a release, it goes to the only running deploy of that,
+ * Routes a verb to its workflow. If a verb of deploys names a release, it goes to the release's only running deploy,
  * which acknowledges the command itself (docs/design/workflows.md#commands-and-messages). Reverting an ended release
  * starts a rollback.
  */
@@ -55,7 +55,7 @@ async function sendToAction(
   return { ...(await workflows.update<CommandReceipt>(workflowId, text, verb, { ...input, action })), id: text };
 }
 
-/** An action that is not a deploy, or not one yet: its release waits for its window. */
+/** An action other than a deploy, or a deploy that has not started: its release waits for its window. */
 const isOfRelease = ({ actions }: ReleaseStatus, id: OfRelease): boolean =>
   id.kind === 'action' && actions.some(({ name, deploy }) => name === id.action && deploy === null);
 
@@ -99,8 +99,8 @@ function commandTarget(
   const hasDeployed = release.actions.some(({ deploy, state }) => deploy !== null && state === 'succeeded');
   // A revert of the release also covers deploys that have succeeded.
   const isSeveral = wanted.length !== 1 || running > 1 || (verb === 'revert' && hasDeployed);
-  // A pause kept for a worker, or given during several actions, belongs to the release, even if only one deploy runs by
-  // now.
+  // A pause kept for a worker, or given during several actions, belongs to the release, even if only one deploy still
+  // runs.
   const isWhole = verb === 'resume' ? release.state === 'paused' || wanted.length === 0 : isSeveral;
   const toRelease = id.kind === 'release' && isReleaseVerb(verb) && isWhole;
   if (toRelease) return { workflowId: workflowIds.release(pipeline, number), id: releaseId(pipeline, number) };
@@ -135,7 +135,7 @@ async function sendRevert(
   return isOwn ? withHold(workflows, id, receipt) : receipt;
 }
 
-/** A person's revert holds the pipeline, even if the version is not marked bad: also the fix waits for `unhold`. */
+/** A person's revert holds the pipeline, even if the version is not marked bad: the fix also waits for `unhold`. */
 async function withHold(workflows: Workflows, id: OfRelease, receipt: Receipt): Promise<Receipt> {
   const { pipeline } = id;
   const known = async () => (await workflows.pipelineState(pipeline)).spec;
@@ -145,7 +145,7 @@ async function withHold(workflows: Workflows, id: OfRelease, receipt: Receipt): 
   return { ...receipt, effect: `${receipt.effect}; ${describeHold(pipeline)}` };
 }
 
-/** How long to wait for the spec: the revert is already under way. */
+/** How long to wait for the spec: the revert is already running. */
 const HOLD_MS = 1_000;
 
 const wait = (ms: number): Promise<undefined> =>
@@ -165,7 +165,7 @@ function revertTarget(
   return release.actions.some(hasSucceeded) ? undefined : commandTarget(release, id, 'revert', text);
 }
 
-/** The answer of the first that can do it; if all refuse, the answer of the last. */
+/** The answer of the first that accepts the call; if all refuse, the answer of the last. */
 async function firstTaken<T>([next, ...others]: readonly (() => Promise<T>)[]): Promise<T> {
   if (next === undefined) throw new Error('no pipeline to ask');
   if (others.length === 0) return next();

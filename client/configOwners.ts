@@ -21,7 +21,7 @@ export async function pathsOfPipelines(
     for await (const one of index.subscriptions(CHANGES_FINDER)) found.push(...ownedPaths(repository, one));
     return true;
   };
-  // With only some of them, a pipeline could seem to own nothing.
+  // With a partial list, a pipeline could seem to own nothing.
   return (await inTime(read())) === undefined ? [] : found;
 }
 

@@ -34,7 +34,7 @@ export interface Temporal {
 
 const CONNECT_TIMEOUT_MS = 5_000;
 
-/** How long a worker may take to answer: longer than the 10 s after which Temporal gives the task of a lost one to another. */
+/** How long a worker may take to answer: longer than the 10 s after which Temporal gives a lost worker's task to another. */
 export const WORKER_TIMEOUT_MS = 15_000;
 
 export async function connectTemporal(options: ConnectionOptions): Promise<Temporal> {

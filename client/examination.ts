@@ -22,9 +22,9 @@ import { isRecent, pollingSeen, workersAt, type QueueWorkers } from './readiness
 import { isDeadline, maybeUnstored, whyUnwritten, WRITTEN_WITHIN_MS } from './writes';
 
 const EXTENSION_WITHIN_MS = 3_000;
-/** Enough on a busy machine too: a call that times out would look like an empty queue. */
+/** Enough even on a busy machine: a call that times out would look like an empty queue. */
 const ASKED_WITHIN_MS = 10_000;
-/** No caller waits longer; Temporal then ends it, even if no worker ever picks it up. */
+/** No caller waits longer; then Temporal ends the workflow, even if no worker ever picks it up. */
 const OVER_MS = 60_000;
 
 /** Examines over its own connection. @throws ConveyorError `temporal-unreachable` */
@@ -37,7 +37,7 @@ export async function examineWork(taskQueue: string, options: ConnectionOptions)
   }
 }
 
-/** Starts a workflow that does nothing but ask extensions, and waits for its end. */
+/** Starts a workflow that only calls extensions, and waits for its end. */
 export async function examine(temporal: Temporal, taskQueue: string): Promise<ExaminationView> {
   const { client } = temporal;
   const looked = client.withDeadline(Date.now() + WRITTEN_WITHIN_MS, () => workersAt(temporal, taskQueue));
@@ -159,7 +159,7 @@ const startExamination = (client: Client, taskQueue: string): Promise<WorkflowHa
     }),
   );
 
-/** No worker polls, so waiting for one is useless. */
+/** No worker polls, so waiting for one is pointless. */
 async function endUnpolled(client: Client, handle: WorkflowHandle): Promise<ExaminationEnd> {
   await endExamination(client, handle, 'no worker polls');
   return { kind: 'unpolled' };
@@ -205,7 +205,7 @@ async function unusedPushTypes(client: Client, extensions: readonly ExtensionLoo
   );
 }
 
-/** The progress of an examination that did not end in time, from its history. */
+/** How far an examination got that did not end in time, from its history. */
 async function howFar(client: Client, handle: WorkflowHandle): Promise<ExaminationEnd> {
   const { events } = await client.withDeadline(Date.now() + WRITTEN_WITHIN_MS, () => handle.fetchHistory());
   const found = events ?? [];

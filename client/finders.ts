@@ -8,7 +8,7 @@ import type { FinderView } from '../domain/views';
 import type { Temporal } from './connection';
 import { serverView, type ServerView } from './live';
 
-/** The status of a pipeline waits no longer than this for the state of its finders. */
+/** The status of a pipeline waits at most this long for the state of its finders. */
 const BESIDE_MS = 2_000;
 
 /**

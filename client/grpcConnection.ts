@@ -23,9 +23,9 @@ const RETRIES: typeof BY_DEFAULT = {
 };
 
 /**
- * A query goes to the worker that has its workflow in memory, until other workers may get its tasks (a second, because
- * urgent tasks take this way, too). If no poll has begun for twenty seconds, Temporal fails the query a second before
- * that limit, so after a quiet period at once, unless a poll is waiting.
+ * A query goes to the worker that has its workflow in memory, until other workers may get its tasks (after a second;
+ * urgent tasks take the same path). If no poll has begun for twenty seconds, Temporal fails the query a second before
+ * that limit. After a quiet period it therefore fails at once, unless a poll is waiting.
  */
 const isForALateWorker = ({ code, details }: { readonly code: number; readonly details: string }): boolean =>
   code === GRPC.FAILED_PRECONDITION && details.startsWith('no poller seen for task queue recently');

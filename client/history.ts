@@ -4,7 +4,7 @@ import type { HistoryRow } from '../domain/views';
 import { withReplacements } from './replacements';
 import type { Workflows } from './workflows';
 
-/** Releases of a pipeline, newest first: those that ended, from its records, and those under way. */
+/** Releases of a pipeline, newest first: ended ones from its records, and running ones. */
 export async function historyOfPipeline(workflows: Workflows, pipeline: string): Promise<HistoryRow[]> {
   // Read at one moment, because a release that ends between two reads would be in neither.
   const state = await workflows.pipelineState(pipeline);

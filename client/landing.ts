@@ -29,7 +29,7 @@ export async function landChange(
   const id = workflowIds.landing(repository);
   const noWorker = () => conveyorError('no-worker', { id, unpolled: taskQueue });
   try {
-    // Requests without a worker would pile up, and a workflow takes few at once.
+    // Requests would pile up without a worker, and a workflow accepts few at once.
     if (!(await isPolled(temporal, taskQueue))) throw noWorker();
     return await untilTaken((updateId) =>
       client.workflow.executeUpdateWithStart<typeof landing, Landing, [LandRequest]>('land', {

@@ -1,8 +1,8 @@
 import type { Landing, LandRequest } from '../domain/config/landing';
 
 /**
- * A workflow takes ten updates at once and refuses more as if the server were overloaded. Two of them are for changes that take
- * something back, which never wait.
+ * A workflow accepts ten updates at once and refuses more as if the server were overloaded. Two of the ten are reserved
+ * for changes that undo something, which never wait.
  */
 const AT_ONCE = { usual: 8, ahead: 10 };
 
@@ -14,7 +14,7 @@ interface StripLine {
   readonly waiting: (LandRequest & { readonly begin: () => void })[];
 }
 
-/** Requests landings: a few at a time are sent to the workflow of a repository, and the others wait here in order. */
+/** Requests landings: sends a few at a time to the workflow of a repository, and keeps the others here in order. */
 export class LandingQueue {
   private readonly lines = new Map<string, StripLine>();
 

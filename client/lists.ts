@@ -94,7 +94,7 @@ const MAX_PAGE = 1_000;
 const RATHER_MORE = 10;
 
 const SWEEPS = sweepId('');
-/** A list of finders may take longer, because the user waits for nothing else. */
+/** A list of finders may take longer, because the user waits only for that. */
 const FINDERS_MS = 10_000;
 
 /** Every finder that a worker has ever swept, by name. */

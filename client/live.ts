@@ -24,11 +24,11 @@ export interface Pending {
   readonly atMs: number | null;
 }
 
-/** The server's knowledge of a workflow, which needs no worker. */
+/** The server's view of a workflow, which needs no worker. */
 export interface ServerView {
   /** Its pending activities; none once it has ended. */
   readonly pending: readonly Pending[];
-  /** Since when the workflow has needed a worker, in ms since the epoch; null if it needs none, or one has begun. */
+  /** Since when the workflow has needed a worker, in ms since the epoch; null if it needs none, or a worker has begun. */
   readonly untakenSinceMs: number | null;
   readonly status: WorkflowExecutionStatusName;
   readonly closedAt: Date | undefined;

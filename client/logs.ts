@@ -36,7 +36,7 @@ export async function actionLogs(workflows: Workflows, text: string, wanted?: nu
   return { id: text, attempt, ended, runs };
 }
 
-/** An activity that runs something, as its input and its heartbeats say. */
+/** An activity that runs something, as shown by its input and its heartbeats. */
 const ACTIVITIES: ReadonlySet<string> = new Set(['runScript', 'runAction']);
 
 type Events = NonNullable<Awaited<ReturnType<WorkflowHandle['fetchHistory']>>['events']>;

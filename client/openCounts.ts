@@ -5,8 +5,8 @@ import type { Temporal } from './connection';
 const RUNNING = DEPLOY_STATES.filter((state) => state !== 'ended');
 
 /**
- * Running workflows by state, from Temporal's lists: a dozen counts, independent of the number of workflows. A paused
- * deploy counts only as paused.
+ * Running workflows by state, from Temporal's lists: a dozen counts, however many workflows there are. A paused deploy
+ * counts only as paused.
  */
 export function openCounts({ client }: Pick<Temporal, 'client'>): Promise<OpenCount[]> {
   const count = async (kind: OpenCount['kind'], state: string, condition: string): Promise<OpenCount> => {

@@ -74,7 +74,7 @@ async function remembered(client: Client, workflowId: string): Promise<Subscript
 
 async function* labelled(client: Client, labels: Readonly<Record<string, string>>): AsyncGenerator<string> {
   const all = Object.entries(labels).map(([key, value]) => `${key}=${value}`);
-  // A selector without labels does not select all pipelines.
+  // A selector without labels selects no pipelines.
   if (all.length === 0) return;
   for await (const { workflowId } of pipelinesWith(client, 'ConveyorLabels', all)) yield pipelineOfWorkflow(workflowId);
 }

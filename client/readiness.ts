@@ -55,11 +55,11 @@ export interface Polling {
 }
 
 /**
- * A worker polls at least once a minute, because Temporal ends a poll by then; the rest allows for different clocks.
+ * A worker polls at least once a minute, because Temporal ends a poll by then; the rest allows for clock differences.
  */
 const POLLED_WITHIN_MS = 120_000;
 
-/** For new work, or for work of one build. */
+/** For new work, or for the work of one build. */
 export async function polling(
   temporal: Pick<Temporal, 'client' | 'namespace'>,
   taskQueue: string,

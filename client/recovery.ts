@@ -18,9 +18,9 @@ export interface Left {
 }
 
 /**
- * The records with which a new workflow of the pipeline continues; undefined while one runs, which has its own, and if
- * there never was one. A running workflow without records was started by a refused caller, and receives these. Reads
- * only. @throws the client's error if no worker or server answers, because existing records must not be taken for lost
+ * The records with which a new workflow of the pipeline continues; undefined while one runs, which has its own records, and if there never was one. A
+ * running workflow without records was started by a caller that was then refused; it receives these records. Reads only. @throws the client's error
+ * if no worker or server answers, because existing records must not be taken for lost
  */
 export async function leftOf(client: Client, pipeline: string): Promise<Left | undefined> {
   const workflowId = workflowIds.pipeline(pipeline);
@@ -60,7 +60,7 @@ async function stateOfRun(client: Client, workflowId: string, runId?: string): P
 }
 
 /**
- * No worker can ever report on a workflow that none has processed, or whose last task failed: only its input is left.
+ * No worker can ever answer for a workflow that none has processed, or whose last task failed: only its input is left.
  */
 async function isUnanswerable(handle: WorkflowHandle): Promise<boolean> {
   const { events } = await handle.fetchHistory();
@@ -101,7 +101,7 @@ async function foundOf(client: Client, pipeline: string, state: PipelineState | 
   return { nextNumber, releases: releases.flatMap((release) => release ?? []) };
 }
 
-/** No pipeline ever counts this far. A stranger's id with a larger number would leave no numbers for later releases. */
+/** No pipeline ever counts this far. A larger number in a stranger's id would leave no numbers for later releases. */
 const MAX_NUMBER = 1e9;
 
 async function begunRelease(client: Client, pipeline: string, number: number): Promise<ActiveRelease | null> {

@@ -68,7 +68,7 @@ async function givenTo(workflows: Workflows, pipeline: string, number: number): 
   }
 }
 
-/** Text that is too large or not plain is not even sent: Temporal would refuse it with an error of its own. */
+/** Text that is too large or not plain is not sent at all: Temporal would refuse it with its own error. */
 async function executeUpdate<T>(
   workflows: Workflows,
   pipeline: string,

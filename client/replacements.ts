@@ -17,8 +17,8 @@ const MOST_LOCKS = 2_000;
 type LastGood = PipelineStatus['lastGood'];
 
 /**
- * Locks notify a pipeline of what other pipelines deploy to its services, under the name that its deploy had then. A
- * retired pipeline, or one with a renamed deploy, gets no such notice, so the locks are read instead.
+ * Locks notify a pipeline of other pipelines' deploys to its services, under the name that its own deploy had then. A
+ * retired pipeline, or one with a renamed deploy, gets no such notice, so this reads the locks instead.
  */
 export async function withReplacements(
   { client }: Temporal,
@@ -49,7 +49,7 @@ const isRenamed = (lastGood: LastGood, history: PipelineState['history']): boole
     return row !== undefined && !row.deploys.some((deploy) => deploy.action === action);
   });
 
-/** The running version of each service, and whether all services were read. */
+/** The version that each service runs, and whether all services were read. */
 interface LocksRead {
   readonly services: readonly (readonly Brought[])[];
   readonly isWhole: boolean;
@@ -72,14 +72,14 @@ function withReplacement(read: readonly LocksRead[], isOwn: (one: Brought) => bo
   return isKnown ? good : { ...good, replacedUnknown: true };
 }
 
-/** The running version of each service of a push type, from the newest run of its lock. */
+/** The version that each service of a push type runs, from the newest run of its lock. */
 async function broughtTo(client: Client, pushType: string): Promise<LocksRead> {
   const prefix = queryWords([`lock/${pushType}/`]);
   const services = new Map<string, readonly Brought[]>();
   let seen = 0;
   for await (const { workflowId, memo } of client.workflow.list({
     query: `WorkflowType = 'lock' AND WorkflowId STARTS_WITH ${prefix}`,
-    // A lock's knowledge of its service takes up to 256 kB.
+    // The record that a lock keeps of its service takes up to 256 kB.
     pageSize: 100,
   })) {
     if (seen === MOST_LOCKS) return { services: [...services.values()], isWhole: false };

@@ -14,7 +14,7 @@ import { serverView } from './live';
 
 export interface SweepPlan {
   readonly intervalMs: number;
-  /** Each sweep begins up to this much later, so that not all finders are asked at once. */
+  /** Each sweep begins up to this much later, so that not all finders are called at once. */
   readonly jitterMs: number;
   readonly taskQueue: string;
   readonly heartbeatTimeoutMs: number;
@@ -90,7 +90,7 @@ const dailySchedule = (taskQueue: string, order: FreshnessOrder) =>
     },
   }) satisfies ScheduleOptions;
 
-/** The task queue of its next sweep may have no workers any more, and meanwhile the Schedule starts no other. */
+/** The task queue of its next sweep may have lost its workers, and meanwhile the Schedule starts no other. */
 async function endMoved(running: WorkflowHandle, taskQueue: string): Promise<void> {
   try {
     await running.terminate(`sweeps are made on the task queue ${taskQueue} now`);
@@ -99,7 +99,7 @@ async function endMoved(running: WorkflowHandle, taskQueue: string): Promise<voi
   }
 }
 
-/** Before its next sweep it sees that its parameters are out of date and ends; that sweep may be due in hours. */
+/** Makes the workflow notice before its next sweep, which may be hours away, that its parameters are out of date, and end. */
 async function hasten({ workflowService, options: { namespace } }: Client, running: WorkflowHandle): Promise<void> {
   const { workflowId } = running;
   try {

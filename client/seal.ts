@@ -9,7 +9,7 @@ import type { Proof } from '../domain/proof';
  * workflow.
  */
 export interface Seal {
-  /** The first signs, and all are accepted, so that a new key is accepted everywhere before it signs. */
+  /** The first key signs, and all of them are accepted, so that a new key is accepted everywhere before it signs. */
   readonly keys: readonly SealKey[];
   /** `accept` while workflows older than the keys still run. */
   readonly unsealed: 'refuse' | 'accept';

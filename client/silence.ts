@@ -36,7 +36,7 @@ export async function unlessUnpolled<T>(
     if (polled === 'silent' || polled?.isPolled === false) throw await notAnswered(temporal, asked, polled);
     const why = polled && (await whyNothingIsStored(temporal, polled.queue, Date.now()).catch(() => undefined));
     if (why !== undefined) throw await temporalUnreachable(temporal, `it stores nothing: ${why}`);
-    // In this case the call itself decides.
+    // Leaves the outcome to the call itself.
     return new Promise<never>(() => undefined);
   };
   try {

@@ -3,7 +3,7 @@ import type { PipelineState } from '../domain/pipeline/state';
 import type { ReleaseStatus, WaitView } from '../domain/views';
 import type { Temporal } from './connection';
 
-/** The status of a pipeline waits no longer than this for its releases. */
+/** The status of a pipeline waits at most this long for its releases. */
 const SOAK_QUERY_TIMEOUT_MS = 2_000;
 /** The number of oldest running releases queried; people do not read more at once. */
 const MAX_QUERIED = 20;

@@ -3,7 +3,7 @@ import type { TicketRound } from '../domain/freshness/round';
 import { FRESHNESS_ID } from '../domain/ids';
 import type { Temporal } from './connection';
 
-/** The list of pipelines waits no longer than this for their tickets. */
+/** The list of pipelines waits at most this long for their tickets. */
 const TICKETS_MS = 5_000;
 
 /**

@@ -6,7 +6,7 @@ import { pinnedBuild } from './builds';
 import type { Temporal } from './connection';
 import { proven } from './seal';
 
-/** A release as the server knows it without a worker: its running deploys, by workflow id, and the build that it stays on. */
+/** The server's view of a release, which needs no worker: its running deploys, by workflow id, and the build to which it is pinned. */
 interface ReleaseAtServer {
   readonly deploys: readonly string[];
   readonly build?: Build;

@@ -6,7 +6,7 @@ import type { DeployStatus, ReleaseStatus } from '../domain/views';
 import type { Temporal } from './connection';
 import { withReplacements } from './replacements';
 
-/** If this takes longer, the status omits its pipeline's knowledge. */
+/** If this takes longer, the status omits the part that only its pipeline knows. */
 const PIPELINE_QUERY_TIMEOUT_MS = 2_000;
 
 /**
@@ -30,8 +30,8 @@ export async function withDeployRollback(
 }
 
 /**
- * @param action if given, the rollback has to have deployed it: none does for a canary, or after a later deploy of
- * another pipeline.
+ * @param action if given, the rollback must have deployed it: no rollback deploys a canary, and none deploys after a
+ * later deploy of another pipeline
  */
 async function findUndone(
   temporal: Temporal,

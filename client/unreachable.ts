@@ -30,7 +30,7 @@ export async function temporalUnreachable(temporal: ReachedTemporal, detail: str
 const SERVES_WITHIN_MS = 2_000;
 const ACCEPTS_WITHIN_MS = 1_000;
 
-/** True also if it answers that it does not serve. */
+/** Also true if it answers that it does not serve. */
 async function serves(connection: Connection): Promise<boolean> {
   try {
     await connection.withDeadline(Date.now() + SERVES_WITHIN_MS, () => connection.healthService.check({}));

@@ -37,7 +37,7 @@ export type Listed = 'pipeline' | 'release' | 'deploy';
 const listedKey = (kind: Listed, { workflowId }: WorkflowExecutionInfo): string =>
   kind === 'deploy' ? workflowId.slice(0, workflowId.lastIndexOf('/')) : workflowId;
 
-/** A condition may match an earlier run or attempt without the later one that counts. */
+/** A condition may match an earlier run or attempt but not the later one that counts. */
 async function* withoutEarlier(
   client: Client,
   kind: Listed,
@@ -55,7 +55,7 @@ async function* withoutEarlier(
   }
 }
 
-/** `deploy/PIPELINE/NUMBER/ACTION/ATTEMPT` is one of `PIPELINE/NUMBER`. */
+/** `PIPELINE/NUMBER` from `deploy/PIPELINE/NUMBER/ACTION/ATTEMPT`. */
 const releaseOfDeploy = (workflowId: string): string => workflowId.split('/').slice(1, -2).join('/');
 
 /** Numbers of a pipeline's newest releases in visibility, running or not. */

@@ -31,7 +31,7 @@ export async function withWaits(temporal: Temporal, release: ReleaseStatus): Pro
   return { ...release, actions: await Promise.all(actions) };
 }
 
-/** If what it waits for is paused, the wait does not end by itself. */
+/** If the holder is paused, the wait does not end by itself. */
 async function whyBehind(
   temporal: Temporal,
   pipeline: string,
@@ -48,7 +48,7 @@ async function whyBehind(
   return behindPaused(blockedBy, await withProblems(temporal, await withPauses(client, [other])));
 }
 
-/** Adds the holder of the awaited lock, which is what to look at next. */
+/** Adds the holder of the awaited lock, the next thing for the user to look at. */
 export async function withHolder(
   temporal: Temporal,
   pipeline: string,

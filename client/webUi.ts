@@ -1,4 +1,4 @@
-/** Pages of the Temporal Web UI, by the address at which it is. */
+/** Pages of the Temporal Web UI at a given address. */
 
 /** One workflow. */
 export const workflowPage = (webUi: string, namespace: string, workflowId: string): string =>

@@ -180,7 +180,7 @@ export class Workflows {
     }
   }
 
-  /** Only the pipeline knows a release that it has not started yet, or never did. */
+  /** Only the pipeline knows a release that it has not started yet, or never will. */
   private async started(workflowId: string, pipeline: string, number: number): Promise<ReleaseReport> {
     const id = releaseId(pipeline, number);
     try {
@@ -199,7 +199,7 @@ export class Workflows {
     return this.withWording(id, () => this.handle(workflowId).query<T>(name), { notFound, workflowId });
   }
 
-  /** The state, known to the server, of a workflow that has not reported its end. */
+  /** The server's view of a workflow that has not reported its end. */
   private async atServer(
     workflowId: string,
   ): Promise<Partial<Pick<ServerView, 'pending'>> & { outside?: EndedOutside }> {
@@ -212,14 +212,14 @@ export class Workflows {
     }
   }
 
-  /** Makes a pipeline check at once a release that it believes to be running; it would do so itself before long. */
+  /** Makes a pipeline check at once a release that it believes to be running; it would otherwise do so later. */
   private async reportGone(pipeline: string, number: number): Promise<void> {
     try {
       const { active } = await this.pipelineState(pipeline);
       if (active.some((release) => release.number === number && !release.gone))
         await this.handle(workflowIds.pipeline(pipeline)).signal('look', { release: number });
     } catch {
-      // The requester wants to see the release, even if its pipeline is in trouble.
+      // The user asked for the release, even if its pipeline is in trouble.
     }
   }
 

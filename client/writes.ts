@@ -41,8 +41,8 @@ export async function whyNothingIsStored(
 }
 
 /**
- * A queue in memory is described by then, without a write. Otherwise Temporal is silent or throttles this namespace:
- * the client retries throttled calls until its time is over.
+ * A queue in memory is described within this time, without a write. Otherwise Temporal is silent or throttles this
+ * namespace: the client retries throttled calls until its time is over.
  */
 const KNOWN_WITHIN_MS = 2_000;
 

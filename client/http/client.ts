@@ -24,8 +24,7 @@ export const askAt = (options: HttpOptions): ServerQuestions =>
   throughServer<ServerQuestions>(SERVER_QUESTIONS, options);
 
 /**
- * A client that sends each call to a server, according to its row. @param params parts of the path that all of them
- * have
+ * A client that sends each call to a server, according to its row. @param params parts of the path that all rows share
  */
 export function throughServer<Client extends object>(
   rows: Readonly<Record<keyof Client, RouteRow>>,

@@ -11,7 +11,7 @@ import { failureIn } from './failure';
 import { routeRequest, type RoutedRequest } from './path';
 
 /**
- * One request, with the parts of `fetch` that are needed. A token is for that server alone, so redirects are not
+ * One request, with the parts of `fetch` that are needed. A token is only for that server, so redirects are not
  * followed.
  */
 export interface ServerRequest {
@@ -25,12 +25,12 @@ export interface ServerRequest {
 export type ServerFetch = (url: string, request: ServerRequest) => Promise<Pick<Response, 'status' | 'body'>>;
 
 export interface HttpOptions {
-  /** As `serverUrl` gives it (url.ts). */
+  /** As `serverUrl` returns it (url.ts). */
   readonly url: string;
   /** The bearer token, or a function that returns the present one; null if readers need none. */
   readonly token: string | null | (() => Promise<string>);
   readonly fetch?: ServerFetch;
-  /** Between two tries. */
+  /** Waits between two tries. */
   readonly sleep?: (ms: number) => Promise<void>;
 }
 
@@ -81,7 +81,7 @@ export async function askServer(options: HttpOptions, row: RouteRow, asked: Requ
   return ownKey !== undefined && isAgain ? asFirst(tried.body) : tried.body;
 }
 
-/** The key is unique, so a release that it started before comes from our own try whose answer was lost. */
+/** The key is unique, so a release that already exists for it comes from our own try whose answer was lost. */
 const asFirst = (body: unknown): unknown =>
   isJsonObject(body) && 'duplicate' in body ? { ...body, duplicate: false } : body;
 

@@ -2,8 +2,8 @@ import { conveyorError } from '../../domain/errors';
 import { isPrivate } from '../../domain/loopback';
 
 /**
- * The address of a server without a slash at its end, as a person typed it.
- * @throws ConveyorError `usage` for an invalid address of a server, and where a token would travel in the open unless
+ * The address of a server without its final slash, as a person typed it.
+ * @throws ConveyorError `usage` for an invalid address, and for one to which a token would travel unencrypted, unless
  * `insecure`
  */
 export function serverUrl(text: string, { insecure }: { readonly insecure: boolean }): string {

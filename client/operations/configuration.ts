@@ -11,8 +11,8 @@ import { question, type ClientOf } from './row';
 export type ValueOrigins = Dependencies & { readonly subscribers: Readonly<Record<string, KnownSubscribers>> };
 
 /**
- * Questions and proposals to a repository of configuration. The server checks itself who may propose: repositories have
- * their own owners.
+ * Questions and proposals to a repository of configuration. The server itself checks who may propose, because
+ * repositories have their own owners.
  */
 export const CONFIG_OPERATIONS = {
   changes: question<[limit: number], readonly ChangeInfo[]>('GET /v1/config/{repository}/changes', (limit) => ({

@@ -55,7 +55,7 @@ function byName(name: string): RequestParts {
   return { params: { name } };
 }
 
-/** All rows or an error: a part never looks like the whole. @throws ConveyorError `usage` */
+/** All rows or an error: a partial list must never look complete. @throws ConveyorError `usage` */
 function list(route: Route, of: string) {
   const { max } = REQUEST_LIMITS.rows;
   return {

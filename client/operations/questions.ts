@@ -32,8 +32,8 @@ export const SERVER_QUESTIONS = {
   /** @throws ConveyorError `unauthorized`; `usage` and `invalid-id` for an invalid question */
   whether: question<[asked: Question], PermissionAnswer>('POST /v1/can', (body) => ({ body })),
   /**
-   * Examines how far work gets behind the server, which takes half a minute on a bad night. @throws ConveyorError
-   * `unauthorized`; `not-found` from an older server
+   * Examines how far work gets behind the server, which takes half a minute if parts do not answer. @throws
+   * ConveyorError `unauthorized`; `not-found` from an older server
    */
   examine: question<[], ExaminationView>('POST /v1/examination'),
   /** One page, newest first. @throws ConveyorError `not-permitted` */

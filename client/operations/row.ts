@@ -10,12 +10,12 @@ export type Route = `${'GET' | 'POST' | 'PUT'} /${string}`;
 
 /** The parts of a request that depend on its arguments. */
 export interface RequestParts {
-  /** Fills the route; where there is one for each kind of id, it chooses the route as well. */
+  /** Fills the route; if each kind of id has its own route, it also chooses the route. */
   readonly id?: Id;
   readonly params?: Readonly<Record<string, string | number>>;
   readonly query?: Readonly<Record<string, string | number | undefined>>;
   readonly body?: object;
-  /** The same key starts the same thing once. Null makes a key, so that the request can be sent again if no answer arrives. */
+  /** A repeated key starts no second release or change. Null generates a key, so that the request can be sent again if no answer arrives. */
   readonly key?: string | null;
 }
 
