@@ -42,7 +42,7 @@ export interface WebhookSource {
   readonly scope: WebhookScope | null;
 }
 
-/** Groups only own things, and people and services act: otherwise the person behind an action would be unknown. */
+/** Groups only own things; people and services act. If a group could act, the person behind an action would be unknown. */
 const actorPrincipal = z
   .string()
   .regex(PRINCIPAL, { error: 'expected a principal such as service:ci', abort: true })
@@ -81,7 +81,7 @@ const standard = z.strictObject({
 
 const sourceName = { name: z.string().regex(NAME, { error: 'expected lower-case letters, digits and hyphens' }) };
 
-/** One source, or several with names. Unlike a union, its errors name the problem and its place. */
+/** One source, or several with names. Unlike those of a union, its errors name the problem and its place. */
 const oneOrSeveral = <T extends z.ZodType, L extends z.ZodType>(one: T, several: L) =>
   z
     .unknown()
@@ -93,7 +93,7 @@ const oneOrSeveral = <T extends z.ZodType, L extends z.ZodType>(one: T, several:
     })
     .optional();
 
-/** The keys of conveyor.config.yaml that this file is about. */
+/** The keys of conveyor.config.yaml that this file handles. */
 export const accessFields = {
   tokens: z.array(z.strictObject({ principal: actorPrincipal, tokenEnv: secretVariables })).default([]),
   reads: z.enum(READS, { error: 'expected open or authenticated' }).nullable().default(null),

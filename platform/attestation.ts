@@ -20,7 +20,7 @@ export interface SigningKey {
 const PAYLOAD_TYPE = 'application/vnd.in-toto+json';
 const STATEMENT = 'https://in-toto.io/Statement/v1';
 
-/** A verifying key, or why the text is none. */
+/** A verifying key, or why the text is not one. */
 export function publicKeyOf(pem: string): KeyObject | string {
   if (pem.includes('PRIVATE KEY'))
     return 'this is a private key: give its public half (openssl pkey -in FILE -pubout), and sign with another one from now on';
@@ -106,7 +106,7 @@ const envelopeSchema = z.object({
     .min(1),
 });
 
-/** @returns the envelope, or why the text is none */
+/** @returns the envelope, or why the text is not one */
 function readEnvelope(text: string): Envelope | string {
   const { max } = ARTIFACT_LIMITS.metadataValue;
   const bytes = text.length > max ? text.length : textBytes(text);

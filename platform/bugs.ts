@@ -12,7 +12,7 @@ export interface BugSettings {
 /** Nearly all chains from bugs to programs are shorter. */
 const DEFAULT_DEPTH = 14;
 
-/** The key of conveyor.config.yaml that this file is about. */
+/** The key of conveyor.config.yaml that this file handles. */
 export const bugFields = {
   bugs: z
     .strictObject({

@@ -6,8 +6,7 @@ import { isSameSecret, readSecrets, secretVariables } from './secrets';
 
 /**
  * How action services report the end of a run: `callbacks` of conveyor.config.yaml. A worker gives each run the address
- * of `conveyor server` and a key of its own, which the server derives again from the same secret, so neither stores
- * keys.
+ * of `conveyor server` and its own key, which the server derives again from the same secret, so neither stores keys.
  */
 export interface Callbacks {
   /** The URL of the server as services reach it, without a slash at the end. */
@@ -16,7 +15,7 @@ export interface Callbacks {
   readonly secrets: readonly string[];
 }
 
-/** The key of conveyor.config.yaml that this file is about. */
+/** The key of conveyor.config.yaml that this file handles. */
 export const callbackFields = {
   callbacks: z
     .strictObject({
@@ -44,7 +43,7 @@ export function callbackOf({ url, secrets: [secret = ''] }: Callbacks, runId: st
   return { url: `${url}/v1/runs/${encodeURI(runId)}/ended`, key: runKey(secret, runId) };
 }
 
-/** Whether a key belongs to a run; the duration does not reveal which one was nearly right. */
+/** Whether a key belongs to a run; the duration does not reveal how close a wrong key was. */
 export function fitsRun({ secrets }: Callbacks, runId: string, key: string): boolean {
   return secrets.map((secret) => isSameSecret(runKey(secret, runId), key)).includes(true);
 }

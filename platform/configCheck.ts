@@ -24,7 +24,7 @@ interface CheckOptions {
 
 type CheckConfigs = (spec: PipelineSpec, actor: string) => Promise<readonly ConfigFinding[]>;
 
-/** Asks each push type of a pipeline to check the config of its deploys and canaries. A check that cannot be made from here is a finding too. */
+/** Lets each push type of a pipeline check the config of its deploys and canaries. A check that cannot be made from here is a finding, too. */
 export function configChecker(
   registry: Pick<Registry, 'find'>,
   { withinMs = ANSWERS_WITHIN_MS, fetch, now = Date.now }: CheckOptions = {},

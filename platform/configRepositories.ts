@@ -26,11 +26,11 @@ export interface ConfigRepositorySettings {
   readonly signing?: StoreSigningFiles;
   /** The principals who may propose changes; missing if the file lists none. */
   readonly owners?: readonly Principal[];
-  /** More principals, who may propose changes of some paths. */
+  /** Further principals, who may propose changes of some paths. */
   readonly paths?: readonly PathRule[];
 }
 
-/** A user of the store. The password is undefined if its variable is not set: such a process cannot enter. */
+/** A user of the store. The password is undefined if its variable is not set: such a process cannot log in. */
 export interface StoreLogin {
   readonly user: string;
   readonly passwordEnv: string;
@@ -44,7 +44,7 @@ export interface StoreTls {
   readonly key?: string;
 }
 
-/** PEM files: the private key of the service of configuration, and other public keys that are trusted. */
+/** PEM files: the private key of the configuration service, and other trusted public keys. */
 export interface StoreSigningFiles {
   readonly key?: string;
   readonly trusted?: readonly string[];
@@ -78,7 +78,7 @@ const storeSchema = z
       context.addIssue('a password goes over https, or stays on this machine');
   });
 
-/** The URL of an open store, or how to enter a locked one. Unlike a union, its errors say what is wrong, and where. */
+/** The URL of an open store, or the login to a locked one. Unlike those of a union, its errors say what is wrong, and where. */
 const urlOrStore = z.unknown().transform((value, context): z.output<typeof storeSchema> => {
   const parsed = typeof value === 'string' ? openStore.safeParse(value) : storeSchema.safeParse(value);
   if (parsed.success) return parsed.data;

@@ -3,7 +3,7 @@ import { conveyorError } from '../domain/errors';
 import { isLoopback } from '../domain/loopback';
 import type { ConfigRepositorySettings, StoreTls } from './configRepositories';
 
-/** Open stores, and stores on other machines whose hosts could not tell forged records. */
+/** Open stores, and stores on other machines whose hosts could not recognise forged records. */
 export const lintStores = (all: readonly ConfigRepositorySettings[]): readonly string[] =>
   all.flatMap(({ name, etcd, login, signing }) => {
     if (etcd === null || etcd.split(',').every((url) => isLoopback(new URL(url.trim()).hostname))) return [];
@@ -47,7 +47,7 @@ export function storeSigning({ signing }: Pick<ConfigRepositorySettings, 'signin
 
 /**
  * The keys by which a reader verifies records: those of the files that it names, else those of the settings. None if the private key of the settings
- * is not readable here: the other keys alone may be those that it has replaced. @throws ConveyorError `config-invalid`
+ * is not readable here: the other keys may be ones that it has replaced. @throws ConveyorError `config-invalid`
  */
 export function storeTrust({ signing }: Pick<ConfigRepositorySettings, 'signing'>, files: readonly string[] = []) {
   if (files.length > 0) return storeSigning({ signing: { trusted: files } });

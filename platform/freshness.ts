@@ -5,7 +5,7 @@ import { TICKET_LIMITS } from '../domain/limits';
 import { PRINCIPAL } from '../domain/principals';
 import { duration } from '../domain/spec/scalars';
 
-/** The key of conveyor.config.yaml that this file is about. */
+/** The key of conveyor.config.yaml that this file handles. */
 export const freshnessFields = {
   freshness: z
     .strictObject({

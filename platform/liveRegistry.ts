@@ -50,7 +50,7 @@ export class LiveRegistry {
     return this.read.registry;
   }
 
-  /** A registry to keep: each read of a part returns its current value. */
+  /** A registry that callers may keep: each read of a part returns its current value. */
   view(): Registry {
     return new Proxy(this.first, { get: (_first, part) => this.current()[part as keyof Registry] });
   }
@@ -89,7 +89,7 @@ export class LiveRegistry {
   private attempt(file: string): ConfigRead | string {
     try {
       const next = readConfig(file, this.env);
-      // An editor may begin with an empty file, which would permit everything to all.
+      // An editor may first write an empty file, which would permit everything to everyone.
       return next.isEmpty ? `${file} is empty` : next;
     } catch (error) {
       if (error instanceof ConveyorError) return error.message;
@@ -114,7 +114,7 @@ export class LiveRegistry {
   }
 }
 
-/** Editors replace a file, whose times and size may stay the same, but not its inode. */
+/** Editors replace a file: its times and size may stay the same, but its inode does not. */
 function readStamp(file: string): string {
   const { mtimeMs = 0, size = 0, ino = 0 } = statSync(file, { throwIfNoEntry: false }) ?? {};
   return `${mtimeMs} ${size} ${ino}`;

@@ -15,7 +15,7 @@ export interface Notifications {
   /** Receivers that have other keys. */
   readonly receivers: readonly Receiver[];
   readonly timeoutMs: number;
-  /** Whether addresses that pipelines write out may be of this machine or of private networks. */
+  /** Whether addresses written in pipelines may belong to this machine or to private networks. */
   readonly internal: boolean;
   /** Patterns of allowed hosts; null allows all. */
   readonly allowed: readonly string[] | null;
@@ -31,7 +31,7 @@ const host = z
   .string()
   .regex(/^[\w*.:[\]-]{1,253}$/, { error: 'expected a host such as hooks.example.org or *.example.org' });
 
-/** The keys of conveyor.config.yaml that this file is about. `egress` is for extensions, too. */
+/** The keys of conveyor.config.yaml that this file handles. `egress` also applies to extensions. */
 export const notificationFields = {
   notifications: z
     .strictObject({
@@ -85,5 +85,5 @@ export function keysFor({ secrets, receivers }: Pick<Notifications, 'secrets' | 
   return secrets.map((secret) => createHmac('sha256', secret).update(`notify:${place}`).digest());
 }
 
-/** Without a query, and with no slash at the end. */
+/** Without the query and the final slash. */
 const urlPrefix = ({ origin, pathname }: URL): string => `${origin}${pathname}`.replace(/\/+$/, '');

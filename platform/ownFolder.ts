@@ -1,7 +1,7 @@
 import { chmodSync, lstatSync, mkdirSync, type Stats } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** A folder of only this user; a folder in which others may have changed something; or one of another user, or no folder at all. */
+/** A folder of only this user; a folder in which others may have changed something; a folder of another user, or no folder at all. */
 type Ownership = 'own' | 'shared' | 'foreign';
 
 const GROUP_OR_OTHERS = 0o077;

@@ -9,7 +9,7 @@ export function machineId(): string {
   return boot === undefined ? hostname() : `${boot} ${read(() => readlinkSync('/proc/self/ns/pid')) ?? ''}`;
 }
 
-/** The start time of a process, in its machine's units. Ids are reused, but never with the same start. Null where the system does not report it. */
+/** The start time of a process, in its machine's units. Ids are reused, but never with the same start. Null if the system does not report it. */
 export const readProcessStart = (pid: number): string | null => readProcStat(pid)?.[19] ?? null;
 
 /** Includes processes of other users. A zombie does not count as running. */
@@ -25,7 +25,7 @@ export function isRunning(pid: number): boolean {
 /** The fields of Linux's process status, from the state on; undefined on other systems. */
 function readProcStat(pid: number): readonly string[] | undefined {
   const text = read(() => readFileSync(`/proc/${pid}/stat`, 'utf8'));
-  // The program name comes before, in parentheses, and may contain anything.
+  // The program name comes first, in parentheses, and may contain anything.
   return text?.slice(text.lastIndexOf(')') + 2).split(' ');
 }
 

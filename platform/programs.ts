@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { GUARANTEES, isGuarantee, REQUIRED, type Guarantee } from '../domain/isolation';
 
 /**
- * Programs of configuration, which servers and workers run for the people who propose them: `config.programs` of conveyor.config.yaml.
+ * Programs of configuration, which servers and workers run for their authors: `config.programs` of conveyor.config.yaml.
  */
 export interface ProgramSettings {
-  /** Guarantees that a machine running them may lack; none by default. */
+  /** Guarantees that a machine may lack and still run them; none by default. */
   readonly allowMissing: readonly Guarantee[];
 }
 
@@ -25,5 +25,5 @@ export const programsSchema = z
   })
   .default({ allowMissing: [] });
 
-/** The text that names all walls in a variable, for programs that only their author runs. */
+/** The text that names all guarantees in a variable, for programs that only their author runs. */
 export const ALL_MISSING = Object.keys(GUARANTEES).join(',');

@@ -36,10 +36,10 @@ import {
 } from './extensions';
 import { sha256 } from '../sdk/digest';
 
-/** Which extension services exist and who is in which group: the platform's configuration (docs/design/overview.md#trust). */
+/** The platform's configuration: the extension services, and the members of groups (docs/design/overview.md#trust). */
 
 export interface Registry {
-  /** The file it was read from, for messages. */
+  /** The file from which it was read, for messages. */
   readonly file: string;
   readonly extensions: readonly ExtensionRef[];
   /** Group name (without `group:`) → its principals. */
@@ -57,7 +57,7 @@ export interface Registry {
   readonly access: Access;
   /** How action services report the end of a run; null if they are only polled. */
   readonly callbacks: Callbacks | null;
-  /** What scripts of pipelines get from a worker. */
+  /** The resources that scripts of pipelines get from a worker. */
   readonly scripts: Scripts;
   /** The keys that authenticate requests to workflows; null if Temporal is trusted. */
   readonly seal: SealSettings | null;
@@ -79,7 +79,7 @@ export interface Registry {
   readonly notifications: Notifications;
   /** How far a bug reaches, and its effect on running deploys that contain it. */
   readonly bugs: BugSettings;
-  /** Throws `unknown-extension`, which lists the names of that kind that exist. */
+  /** Throws `unknown-extension`, which lists the existing names of that kind. */
   find(kind: ExtensionKind, name: string): ExtensionRef;
 }
 
@@ -108,7 +108,7 @@ export function readConfig(file: string | undefined, env: Env): ConfigRead {
   return { registry: parseRegistry(value, env, path), digest, isEmpty: value === null };
 }
 
-/** A registry from a value as it is in the file. `${NAME}` and `${NAME:-default}` in texts come from `env`. */
+/** A registry from a value in the form of the file. `${NAME}` and `${NAME:-default}` in texts come from `env`. */
 export function parseRegistry(value: unknown, env: Env, file: string = CONFIG_FILE): Registry {
   const parsed = configSchema.safeParse(substitute(value ?? {}, env, file));
   if (!parsed.success) {
@@ -225,7 +225,7 @@ function substitute(value: unknown, env: Env, file: string): unknown {
   if (typeof value === 'object' && value !== null)
     return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, substitute(item, env, file)]));
   if (typeof value !== 'string') return value;
-  // A default may contain variables, which have defaults of their own.
+  // A default may contain variables, which may have defaults, too.
   return value.replace(
     /\$\{(\w+)(?::-((?:\$\{[^}]*\}|[^}])*))?\}/g,
     (_all, name: string, fallback: string | undefined) => {

@@ -6,7 +6,7 @@ import { ACCESS_LIMITS } from '../domain/limits';
 import { duration, listOf, principal } from '../domain/spec/scalars';
 import { publicKeyOf, signersOf, type SigningKey } from './attestation';
 
-/** Access rules: `platform` of conveyor.config.yaml, by which domain/access decides. */
+/** Access rules, on which domain/access bases its decisions: `platform` of conveyor.config.yaml. */
 
 const pattern = (of: RegExp, expected: string) =>
   z
@@ -66,7 +66,7 @@ function sameKeys(known: Keys): readonly (readonly [name: string, why: string])[
   });
 }
 
-/** The key of conveyor.config.yaml that this file is about. */
+/** The key of conveyor.config.yaml that this file handles. */
 export const platformFields = {
   platform: z
     .strictObject({
@@ -195,7 +195,7 @@ export function lintPlatform({ policy, groups, extensions }: KnownNames): readon
   ];
 }
 
-/** A group that is not under `groups` has no members. */
+/** Finds groups that are not under `groups`, and so have no members. */
 function unknownGroups(policy: PlatformPolicy, groups: PlatformFacts['groups']): string[] {
   const lists: [string, readonly string[]][] = [
     ['platform.admins', policy.admins],

@@ -6,20 +6,19 @@ import type { Env } from './env';
 import { DAY_MS } from '../domain/milliseconds';
 
 /**
- * Whether pipelines may have scripts, what scripts get from their worker, and their resource limits: `scripts` of
- * conveyor.config.yaml. A variable of the worker is given to a script when the file lists it here and the pipeline asks
- * for it.
+ * Whether pipelines may have scripts, the resources that scripts get from their worker, and their limits: `scripts` of
+ * conveyor.config.yaml. A script gets a variable of the worker if the file lists it here and the pipeline asks for it.
  */
 export interface Scripts {
   /** False by default, because the author of a pipeline chooses the programs. */
   readonly enabled: boolean;
-  /** The guarantees that a machine must give to run a script. */
+  /** The guarantees that a machine must give before it runs a script. */
   readonly required: readonly Guarantee[];
   /** `none`: not even this machine's loopback. */
   readonly network: 'none' | 'host';
   /** The user for scripts if the worker is root: a name or a number. */
   readonly user: string;
-  /** A name or a number; null: the group of the user. */
+  /** A name or a number; null means the group of the user. */
   readonly group: string | null;
   /** Folders in which files written by scripts persist. */
   readonly writable: readonly string[];
@@ -28,9 +27,9 @@ export interface Scripts {
   readonly file: string;
   /** The working directory; relative commands start from here. */
   readonly directory: string;
-  /** The variables that pipelines may ask for; undefined when this worker does not have one. */
+  /** The variables that pipelines may ask for; undefined if this worker lacks one. */
   readonly variables: Env;
-  /** Where commands are looked for. */
+  /** The search path for commands. */
   readonly path: string;
   readonly outputLimitBytes: number;
   readonly maxDurationMs: number;
@@ -45,7 +44,7 @@ export interface ScriptLimits {
   readonly totalMemoryBytes: number;
   /** The limit of all scripts of a user together, and of each if it has a control group. The kernel counts threads. */
   readonly processes: number;
-  /** How many CPUs a script may keep busy, if it has a control group; null for all that are idle. */
+  /** How many CPUs a script may keep busy, if it has a control group; null for all idle ones. */
   readonly cpus: number | null;
   /** The CPU time of each process. */
   readonly cpuMs: number;
@@ -97,7 +96,7 @@ const limitsSchema = z
     error: 'expected at least limits.memory, which one process may take alone (2GiB by default)',
   });
 
-/** The key of conveyor.config.yaml that this file is about. */
+/** The key of conveyor.config.yaml that this file handles. */
 export const scriptFields = {
   scripts: z
     .strictObject({

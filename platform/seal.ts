@@ -14,7 +14,7 @@ export interface SealSettings {
   readonly unsealed: 'refuse' | 'accept';
 }
 
-/** The key of conveyor.config.yaml that this file is about. */
+/** The key of conveyor.config.yaml that this file handles. */
 export const sealFields = {
   seal: z
     .strictObject({

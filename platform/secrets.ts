@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { conveyorError } from '../domain/errors';
 import type { Env } from './env';
 
-/** Secrets are in environment variables that conveyor.config.yaml names, never in the file. */
+/** Secrets are in environment variables that conveyor.config.yaml names, never in the file itself. */
 
 /** The name of an environment variable, in conveyor.config.yaml. */
 export const variableName = z

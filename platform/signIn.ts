@@ -4,7 +4,7 @@ import { PRINCIPAL } from '../domain/principals';
 import type { SignInOffer } from '../domain/signIn';
 
 /**
- * The issuers of signed tokens (OpenID Connect) that the front end accepts beside `tokens`: `signIn` of
+ * The issuers of signed tokens (OpenID Connect) that the front end accepts in addition to `tokens`: `signIn` of
  * conveyor.config.yaml. People sign in with an identity provider, and jobs of a forge use the token that the forge
  * issues to them, so no secret is stored.
  */
@@ -16,7 +16,7 @@ export interface Issuer {
   /** The client id of `conveyor login`, a public client; null if only programs use tokens. */
   readonly client: string | null;
   readonly scopes: readonly string[];
-  /** `user:{email}`: names of claims in braces stand for their values. */
+  /** `user:{email}`: names of claims in braces are replaced by the claims' values. */
   readonly principal: string;
   /** The claim that lists the user's groups; null if only the platform's configuration does. */
   readonly groups: string | null;
@@ -48,7 +48,7 @@ const issuer = z.strictObject({
   only: z.record(z.string(), z.string()).default({}),
 });
 
-/** The key of conveyor.config.yaml that this file is about. */
+/** The key of conveyor.config.yaml that this file handles. */
 export const signInFields = {
   signIn: z
     .array(

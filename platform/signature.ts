@@ -8,13 +8,13 @@ interface SignedMessage {
 
 /**
  * Standard Webhooks: a signature for each key of the receiver over id, time and body, so that receivers can rotate
- * their keys when they like.
+ * their keys at any time.
  */
 export function signatureHeaders(
   keys: readonly Buffer[],
   { id, atMs, body }: SignedMessage,
 ): Readonly<Record<string, string>> {
-  // The name of a phase may not fit into a header.
+  // The name of a phase may have characters that a header cannot hold.
   const plain = encodeURI(id);
   const timestamp = String(Math.floor(atMs / 1000));
   const signatures = keys.map(

@@ -16,7 +16,7 @@ const DEFAULT_SLOTS: Slots = { effects: 100, urgent: 100, looks: 100, scripts: 2
 
 const slots = z.int().min(1).max(10_000);
 
-/** The key of conveyor.config.yaml that this file is about. */
+/** The key of conveyor.config.yaml that this file handles. */
 export const slotFields = {
   slots: z.strictObject({ effects: slots, urgent: slots, looks: slots, scripts: slots }).partial().default({}),
 };

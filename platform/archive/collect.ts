@@ -8,9 +8,9 @@ import { RunReader, type AskCounts } from './runReader';
 
 export interface CollectionResult {
   readonly rows: number;
-  /** Releases and deploys of which workers know only the end. */
+  /** Releases and deploys whose end is all that workers know. */
   readonly unanswered: readonly string[];
-  /** Releases and deploys of which not even the end could be read. */
+  /** Releases and deploys whose end could not be read either. */
   readonly unread: readonly string[];
   readonly readUntilMs: number;
 }
@@ -62,7 +62,7 @@ export async function collect(
     const isLast = readUntilMs + stretchMs >= presentMs;
     const untilMs = isLast ? presentMs : readUntilMs + stretchMs;
     let isEmpty = true;
-    // The last poll was a while ago.
+    // The last poll was some time ago.
     const closed = endings.closed(readUntilMs - OVERLAP_MS, isLast ? presentMs + OVERLAP_MS : untilMs);
     for await (const portion of portionsOf(closed, RUNS_AT_ONCE)) {
       const { rows, poor, late } = await reader.read(again ? portion : await findUnarchived(archive, portion));

@@ -10,10 +10,10 @@ import { sqlArchive } from './sql';
 const LOCK_PATIENCE_MS = 15_000;
 const LOCK_RETRY_MS = 50;
 
-/** Longer than all statistics of ten years take; a hanging network disk would take for ever. */
+/** Longer than all statistics of ten years take; a hanging network disk would never end. */
 const USE_MS = 120_000;
 
-/** The archive in a file of this machine. It is open only while it is used, so that worker, server and command line can share it. */
+/** The archive in a file of this machine. It is open only during a use, so that worker, server and command line can share it. */
 export function openEmbedded(file: string, useMs: number = USE_MS): Archive {
   return sqlArchive({
     place: file,
@@ -51,7 +51,7 @@ export function copyEmbedded(file: string, to: string): Promise<void> {
       await retryWhileLocked(file, () => attach(file, 'source (read_only)'));
       await attach(to, 'target');
       await connection.run('copy from database source to target');
-      // Before a checkpoint, part of the data is in a log beside the file.
+      // Before a checkpoint, part of the data is in a log next to the file.
       await connection.run('detach target');
     } finally {
       connection.closeSync();

@@ -14,7 +14,7 @@ export interface PostgresPatience {
 }
 const PATIENCE: PostgresPatience = { connectMs: 10_000, statementMs: 120_000, endMs: 2_000 };
 
-/** The archive in a database of PostgreSQL, which workers of many machines share. Each use has a connection of its own, for a moment. */
+/** The archive in a database of PostgreSQL, which workers of many machines share. Each use opens its own short connection. */
 export function openPostgres(url: string, patience: PostgresPatience = PATIENCE): Archive {
   const place = shownUrl(url);
   return sqlArchive({
@@ -47,7 +47,7 @@ async function connectTo(url: string, place: string, patience: PostgresPatience)
     // The server gives up first, and says why.
     ...{ statement_timeout: patience.statementMs, query_timeout: patience.statementMs + patience.endMs },
   });
-  // A connection that is cut between two statements is reported by the next of them.
+  // The next statement reports a connection that is cut between two statements.
   client.on('error', () => undefined);
   try {
     await client.connect();
@@ -58,7 +58,7 @@ async function connectTo(url: string, place: string, patience: PostgresPatience)
   }
 }
 
-/** Closes also a connection whose server no longer answers. */
+/** Also closes a connection whose server no longer answers. */
 async function letGo(client: Client, { endMs }: PostgresPatience): Promise<void> {
   await Promise.race([client.end().catch(() => undefined), wait(endMs, undefined, { ref: false })]);
 }

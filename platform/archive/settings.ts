@@ -14,7 +14,7 @@ export interface ArchiveSettings {
   readonly intervalMs: number;
 }
 
-/** The key of conveyor.config.yaml that this file is about. */
+/** The key of conveyor.config.yaml that this file handles. */
 export const archiveFields = {
   archive: z
     .strictObject({

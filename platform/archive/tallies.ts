@@ -75,8 +75,8 @@ const deployTallies = async (ask: Ask) => ({
 });
 
 /**
- * `pipelines`: each as its last release of the time knew it, else as its last one did; one of its own spec, where there was any.
- * `ended`: what ended in the time, also of a pipeline of which no release has ended yet.
+ * `pipelines`: the category and cadence of each pipeline, from its last release in the period, or else from its last one ever; a rollback, emergency
+ * or follow-on counts only if there is no other release. `ended`: the runs that ended in the period, also of a pipeline without an ended release.
  */
 const withEnded = (own: string, unknown: string): string => {
   const inTime = 'ended_ms >= $1 and ended_ms < $2';

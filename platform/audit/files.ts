@@ -33,7 +33,7 @@ export function locateChain(file: string, chain: Chain): ChainFiles {
 
 const DIGITS = 12;
 
-/** A file with records, and the number of its first where its name says it. */
+/** A file with records, and the number of its first record if its name has it. */
 export interface ChainPart {
   readonly path: string;
   readonly first: number | null;
@@ -78,7 +78,7 @@ export interface ChainVerification {
   readonly chain: Chain;
   readonly file: string;
   readonly records: number;
-  /** The last valid record. A copy of its hash elsewhere proves all earlier records. */
+  /** The last valid record. A copy of its hash kept elsewhere proves all earlier records. */
   readonly last: Link | null;
   /** Whether the server's note of the ends was there. Without it, only a hash known from elsewhere shows that no record is missing at the end. */
   readonly hasEnds: boolean;

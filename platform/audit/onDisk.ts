@@ -7,7 +7,7 @@ const NEWLINE = 0x0a;
 
 const CHUNK = 65_536;
 
-/** Up to the end of the last line; undefined when the file ends there, or is not there. */
+/** The number of bytes up to the end of the last line; undefined if the file ends there, or does not exist. */
 export async function measureWholeLines(path: string): Promise<number | undefined> {
   const file = await open(path, 'r').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;

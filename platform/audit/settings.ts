@@ -9,7 +9,7 @@ import { DAY_MS } from '../../domain/milliseconds';
 
 /** The front end's record of changes and refusals: `audit` of conveyor.config.yaml. */
 export interface AuditSettings {
-  /** Absolute; its older files and its notes lie beside it. */
+  /** Absolute; its older files and its notes are in the same folder. */
   readonly file: string;
   /** How long files are kept after their last record, in ms. */
   readonly keepMs: number;
@@ -17,7 +17,7 @@ export interface AuditSettings {
   readonly events: { readonly url: string; readonly secrets: readonly string[] } | null;
 }
 
-/** The key of conveyor.config.yaml that this file is about. */
+/** The key of conveyor.config.yaml that this file handles. */
 export const auditFields = {
   audit: z
     .strictObject({
@@ -41,7 +41,7 @@ interface AuditConfig {
   readonly egress?: { readonly allow: readonly string[] } | undefined;
 }
 
-/** @throws ConveyorError `config-invalid` for events that egress.allow does not let out */
+/** @throws ConveyorError `config-invalid` for events to a host that egress.allow does not allow */
 export function toAudit({ audit, egress }: AuditConfig, env: Env, file: string): AuditSettings | null {
   if (audit === undefined) return null;
   const { events } = audit;

@@ -36,7 +36,7 @@ const { max: MOST_UNHELD } = BUG_LIMITS.unheld;
 
 /**
  * A record in the OSV format, reduced to the affected versions. It is refused if it names no affected version, has been
- * withdrawn, or is too large to carry along.
+ * withdrawn, or is too large to store.
  */
 export const advisorySchema = z
   .object({
@@ -55,10 +55,10 @@ export const advisorySchema = z
   })
   .describe('a record in the OSV format, such as those of https://osv.dev; its other fields are ignored');
 
-/** A record as published: packages that can be compared with SBOMs are taken, and `unheld` names the others. */
+/** A record as published: packages that can be compared with SBOMs are kept, and `unheld` names the others. */
 export const publishedAdvisory = z.preprocess(withoutUnheld, advisorySchema);
 
-/** If none can be compared, all stay, so that the first is refused. */
+/** If no package can be compared, all stay, so that the first is refused. */
 function withoutUnheld(record: unknown): unknown {
   if (!isJsonObject(record) || !Array.isArray(record['affected'])) return record;
   const all = (record['affected'] as readonly unknown[]).map((one, at) => ({ one, why: whyUnheld(one, at) }));

@@ -7,8 +7,8 @@ import type { ExtensionRef } from '../extensions';
 type SbomDownload = { readonly text: string } | { readonly refused: string } | 'missing';
 
 /**
- * The text of an SBOM at a path below the URL of its store, up to a maximum size. One request with a deadline, that
- * follows no redirect; no retries.
+ * The text of an SBOM at a path below the URL of its store, up to a maximum size. One request with a deadline, without
+ * redirects or retries.
  * @throws ConveyorError `extension-unavailable` (network, deadline, 408, 429, 5xx)
  */
 export async function downloadSbom(send: Fetch | undefined, store: ExtensionRef, path: string): Promise<SbomDownload> {

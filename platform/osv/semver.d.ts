@@ -1,7 +1,7 @@
-/** The part of the package semver that is used; it comes without types. */
+/** The used part of the package semver, which has no types. */
 declare module 'semver' {
-  /** Null of what is not a semantic version; a `v` in front is none of it. */
+  /** Null if the text is not a semantic version; a leading `v` is dropped. */
   export function valid(version: string): string | null;
-  /** Below 0 where `a` is the older one. @throws TypeError of what is not a semantic version */
+  /** Below 0 if `a` is older. @throws TypeError if a text is not a semantic version */
   export function compare(a: string, b: string): number;
 }
