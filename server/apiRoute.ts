@@ -18,7 +18,7 @@ export interface ApiRoute {
   readonly route: Route;
   readonly summary: string;
   readonly status: 200 | 201 | 202 | 204;
-  /** `read`: readers need a token where `reads` of the configuration requires one. */
+  /** `read`: readers need a token if `reads` of the configuration requires one. */
   readonly security: 'read' | 'token' | 'signed' | 'key';
   readonly request?: z.ZodType;
   readonly answer?: z.ZodType;
@@ -32,7 +32,7 @@ export interface ApiRoute {
   readonly respond: (c: Context, deps: ApiDeps) => Response | Promise<Response>;
 }
 
-/** All that any route needs. */
+/** The dependencies of all routes. */
 export interface ApiDeps extends ServerDeps {
   readonly turns: KeyedQueue;
   readonly ended: RunEndings;
@@ -60,7 +60,7 @@ export interface CallerCall<
   readonly caller: Caller;
   /** The principal of the caller. */
   readonly actor: string;
-  /** @throws ConveyorError `invalid-request` and what `readBytes` throws */
+  /** @throws ConveyorError `invalid-request` and the errors of `readBytes` */
   readonly body: () => Promise<z.output<Body>>;
 }
 
@@ -75,7 +75,7 @@ type CallerRoute<Body extends z.ZodType, Query extends z.ZodObject, Answer exten
   readonly request?: Body;
   readonly query?: Query;
   readonly run: (call: CallerCall<Body, Query>) => Answer | Promise<Answer>;
-  /** Where to look for what was made. */
+  /** The URL of the created resource. */
   readonly location?: (answer: Answer) => string | null;
 };
 
@@ -108,7 +108,7 @@ const queryReader = <Query extends z.ZodObject>(c: Context, { query }: { readonl
   (() => (query === undefined ? {} : parseQuery(c, query))) as () => z.output<Query>;
 
 interface Started {
-  /** Null where nothing is started yet. */
+  /** Null while nothing has started. */
   readonly id: string | null;
 }
 
@@ -124,7 +124,7 @@ export const startRoute = <Body extends z.ZodType, Query extends z.ZodObject, An
     location: ({ id }) => id && `/v1/releases/${id}`,
   });
 
-/** The path of a route as the framework has it. The id of a run has slashes. */
+/** The path of a route in the framework's notation. The id of a run has slashes. */
 export const framePath = (route: Route): string =>
   route
     .slice(route.indexOf('/'))

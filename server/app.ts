@@ -76,7 +76,7 @@ export function createApp(deps: ServerDeps): Hono {
   return app;
 }
 
-/** Request bodies from callers with a token. */
+/** The most request bodies that callers with a token may be sending at once. */
 const MOST_ARRIVING = 1_000;
 
 /** Headers of every answer. */
@@ -114,7 +114,7 @@ async function authorizeRead(c: Context, deps: ServerDeps): Promise<void> {
 
 const FORWARDED = ['forwarded', 'x-forwarded-for', 'x-forwarded-host'] as const;
 
-/** Why a request need not be of this machine, although its connection is. */
+/** Why a request may not come from this machine, although its connection does. */
 function whyNotLocal(c: Context): string | undefined {
   const { host } = new URL(c.req.url);
   if (!isLocalName(host)) return `${host} is not one of its names`;

@@ -49,12 +49,12 @@ function findPrincipal(given: string, tokens: readonly ApiToken[]): string | und
   return known[0]?.principal;
 }
 
-/** `dev:user:alice`, which `conveyor login --as user:alice` keeps. */
+/** The principal in a token such as `dev:user:alice`, which `conveyor login --as user:alice` stores. */
 function developmentPrincipal(given: string): string | undefined {
   const principal = /^dev:(.*)$/.exec(given)?.[1] ?? '';
   return PRINCIPAL.test(principal) && !isGroup(principal) ? principal : undefined;
 }
 
-/** The bearer token of a request; empty when there is none. */
+/** The bearer token of a request; empty if there is none. */
 export const getBearerToken = (context: Context): string =>
   /^Bearer +(\S+) *$/i.exec(context.req.header('authorization') ?? '')?.[1] ?? '';

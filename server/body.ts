@@ -11,7 +11,7 @@ const MAX_REQUEST_BYTES = 1_048_576;
 const BODY_TIMEOUT_MS = 10_000;
 
 /**
- * The bytes of a body, exactly as they came. @throws ConveyorError `too-large`, `too-slow`, or the reason with which
+ * The bytes of a body, exactly as they arrived. @throws ConveyorError `too-large`, `too-slow`, or the reason with which
  * `reading.signal` was aborted
  */
 export async function readBytes(

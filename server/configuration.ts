@@ -16,7 +16,7 @@ import { RequestGate } from './gate';
 /** The time limit for a repository that does not answer; clients wait longer. */
 const GIT_TIMEOUT_MS = 15_000;
 const JOB_TIMEOUT_MS = 45_000;
-/** For each repository. Requests at work take processes, waiting requests take memory. Readers have a queue of their own beside proposals. */
+/** For each repository. Running requests take processes, waiting requests take memory. Readers have their own queue, separate from proposals. */
 const PROPOSALS = { inFlight: 2, waiting: 32, waitMs: 8_000 };
 const QUESTIONS = { inFlight: 2, waiting: 64, waitMs: 8_000 };
 const LOOKS = { inFlight: 4, waiting: 64, waitMs: 8_000 };
@@ -101,7 +101,7 @@ export class Configuration {
     return looks.run(() => ask(repository));
   }
 
-  /** A repository that could not be opened, or has moved, is opened anew. */
+  /** Opens a repository again if it could not be opened, or has moved. */
   private async open(name: string) {
     const ref = this.settings(name);
     const key = `${name} ${ref.git} ${ref.branch}`;

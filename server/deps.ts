@@ -49,7 +49,7 @@ export interface ServerDeps {
   /** For `doctor`: examines how far work gets. Without it `doctor` shows the result of `/readyz`. */
   examine?(): Promise<ExaminationView>;
   /**
-   * Why Temporal cannot store anything; undefined if it can. Throws when Temporal does not answer. Without it `/readyz`
+   * Why Temporal cannot store anything; undefined if it can. Throws if Temporal does not answer. Without it `/readyz`
    * leaves this out.
    */
   whyNothingIsStored?(): Promise<string | undefined>;
@@ -61,20 +61,20 @@ export interface ServerDeps {
   readonly archive?: Pick<Archive, 'mark' | 'tallies'>;
   /** The folder with copies of configuration repositories. */
   readonly copies: string;
-  /** How this machine isolates configuration programs; without it none of them runs. */
+  /** How this machine isolates configuration programs; without it no program runs. */
   programs?(): Promise<ProgramWalls>;
   readonly limits: ServerLimits;
   /** ms since the epoch. */
   now(): number;
   /** Writes a line to the operator's log. */
   log(line: string): void;
-  /** True once the process was asked to end: it is no longer ready for new work. */
+  /** True once the process was asked to end: it accepts no new work. */
   isDraining(): boolean;
 }
 
 /**
- * Deliveries, commands, readers, configuration, its proposals, statistics, callers without a token, action services and examinations have lanes of their own, so that
- * a burst in one never keeps the others waiting.
+ * Deliveries, commands, readers, configuration, its proposals, statistics, callers without a token, action services and
+ * examinations have separate queues, so that a burst in one never delays the others.
  */
 export interface ServerLimits {
   readonly webhooks: GateLimits;

@@ -30,7 +30,7 @@ export class RunEndings {
     private readonly sleep = (ms: number): Promise<void> => wait(ms, undefined, { ref: false }),
   ) {}
 
-  /** @throws the error of the first call to Temporal; the sender may try again. */
+  /** @throws the error of the first call to Temporal; the sender may retry. */
   async recordRunEnd(runId: string): Promise<void> {
     const known = this.runs.get(runId);
     if (known !== undefined) known.again = true;

@@ -37,7 +37,7 @@ const STATUS_BY_CODE: Partial<Readonly<Record<ErrorCode, FailureStatus>>> = {
 };
 type FailureStatus = 400 | 401 | 403 | 404 | 408 | 409 | 413 | 422 | 500 | 503;
 
-/** Seconds after which it is worth retrying a request that failed because of a dependency. */
+/** Seconds after which a request that failed because of a dependency is worth a retry. */
 export const RETRY_AFTER = '5';
 
 /** `{ "error": { "code", "message", "hint", "retryable", "exit" } }` with the status of the code. Unexpected errors are logged. */
@@ -72,7 +72,7 @@ function callerTrace(context: Context): string {
   return /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/.test(given) ? `traceparent ${given}: ` : '';
 }
 
-/** The status of an error: 503 where trying again may help, 404 and 400 by the exit code of the command line. */
+/** The status of an error: 503 if a retry may help, 404 and 400 by the exit code of the command line. */
 function httpStatus({ code, retryable, exit }: Pick<ConveyorError, 'code' | 'retryable' | 'exit'>): FailureStatus {
   const own = STATUS_BY_CODE[code];
   if (own !== undefined) return own;

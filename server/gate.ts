@@ -1,7 +1,7 @@
 import { conveyorError } from '../domain/errors';
 
 export interface GateLimits {
-  /** Requests that are worked on at the same time. */
+  /** Requests that run at the same time. */
   readonly inFlight: number;
   /** Requests in the queue; one more is refused at once. */
   readonly waiting: number;

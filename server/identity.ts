@@ -36,7 +36,7 @@ export class Identities {
 
   /**
    * @returns undefined for another kind of token @throws ConveyorError `unauthorized` for an invalid one;
-   * `identity-unreachable` when its provider does not answer
+   * `identity-unreachable` if its provider does not answer
    */
   async identify(token: string): Promise<CallerIdentity | undefined> {
     if (token.split('.').length !== 3) return undefined;
@@ -107,7 +107,7 @@ function identityFromClaims(
     const value = Object.hasOwn(claims, name) ? claims[name] : undefined;
     if (typeof value !== 'string' || !matches(wanted, value)) return `its ${name} is not ${wanted}`;
   }
-  // An e-mail address that is not verified could be claimed by any user.
+  // Any user could claim an e-mail address that is not verified.
   if (template.includes('{email}') && claims['email_verified'] !== true) return 'its e-mail address is not verified';
   const principal = principalFrom(template, claims);
   if (principal === undefined) return `its claims do not fit the principal template ${template}`;

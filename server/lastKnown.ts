@@ -23,7 +23,7 @@ export const historyOrLastKnown = (c: Context, client: FrontClient, pipeline: st
     },
   );
 
-/** Answers readers with the last known state when no worker answers. Without such a state, or with `?live=true`, the error is returned. */
+/** Answers readers with the last known state if no worker answers. Without such a state, or with `?live=true`, the error is returned. */
 async function askOrLastKnown(
   c: Context,
   ask: () => Promise<object>,
@@ -33,7 +33,7 @@ async function askOrLastKnown(
     return await ask();
   } catch (error) {
     if (!(error instanceof ConveyorError) || error.code !== 'no-worker' || c.req.query('live') === 'true') throw error;
-    // Listing needs no worker, so if it fails too, that error is the real one.
+    // Listing needs no worker, so if it fails too, its error is the real one.
     const stale = await known(error.message);
     if (stale === undefined) throw error;
     c.header('retry-after', RETRY_AFTER);

@@ -5,18 +5,18 @@ import { isLoopback, LOOPBACK_ADDRESS } from '../domain/loopback';
 
 type Serve = Parameters<typeof serve>[0];
 
-/** Where a process listens. */
+/** The address at which a process listens. */
 export interface Place {
   readonly port: number;
   /** An address of this machine; 0.0.0.0 or :: for all of them. */
   readonly host: string;
 }
 
-/** How long calls that are under way at SIGTERM may take. */
+/** How long requests in progress at SIGTERM may take. */
 export const DRAIN_TIMEOUT_MS = 10_000;
 
 /**
- * The port of `--port`, else of an address; the host of `--host`, else of CONVEYOR_HOST, else this machine alone.
+ * The port of `--port`, else of the usual address; the host of `--host`, else of CONVEYOR_HOST, else only this machine.
  * @throws ConveyorError `usage`
  */
 export function readPlace(args: readonly string[], env: NodeJS.ProcessEnv, url: string, usual: string): Place {
@@ -54,7 +54,7 @@ export function listen(options: Pick<Serve, 'fetch' | 'serverOptions'>, { port, 
   });
 }
 
-/** Says why a process cannot continue, and ends it. */
+/** Prints why a process cannot continue, and ends it. */
 export function exitWithError(error: unknown): never {
   const known =
     error instanceof ConveyorError

@@ -23,9 +23,9 @@ export interface Lane {
 interface ServerFacts {
   /** The share of pipelines that deployed within a week; null if none ever did, or if unknown. */
   readonly weekly: number | null;
-  /** Empty when unknown. */
+  /** Empty if unknown. */
   readonly open: readonly OpenCount[];
-  /** Empty when unknown. */
+  /** Empty if unknown. */
   readonly backlogs: readonly QueueBacklog[];
   readonly ready: readonly ServerPart[];
   /** Certificates by purpose; empty if unknown. */

@@ -7,7 +7,7 @@ import { parseId, type Id } from '../domain/ids';
 import { rejectInvalidInput } from './body';
 import type { releaseRequest } from './schemas';
 
-/** Parts of requests that several routes have. */
+/** Parts of requests that several routes share. */
 
 /** The artifacts of a request, with their kinds filled in. @throws ConveyorError `over-limit`, `invalid-text` */
 export function parseArtifacts(artifacts: z.output<typeof releaseRequest>['artifacts']): readonly Artifact[] {

@@ -50,7 +50,7 @@ export const liveQuery = z.strictObject({
 export const logsQuery = z.strictObject({ attempt: z.coerce.number().int().min(1).optional() });
 
 export const pipelineVerb = z.enum(PIPELINE_VERBS);
-/** Verbs that a release does not know go to its only running deploy. */
+/** A release passes verbs that it does not know to its only running deploy. */
 export const releaseVerb = z.enum([...new Set([...RELEASE_VERBS, ...DEPLOY_VERBS])]);
 
 export const startedAnswer = z.object({

@@ -1,4 +1,4 @@
-/** A read that takes longer is abandoned: its answer may never come. */
+/** A read that takes longer is abandoned: its answer may never arrive. */
 const LOST_MS = 60_000;
 
 interface OneLook<T> {

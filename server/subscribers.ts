@@ -1,6 +1,6 @@
 import type { PipelineIndex, PipelineSubscriptions } from '../domain/pipeline/pipelineIndex';
 
-/** How long a burst of deliveries shares one listing. The finder's sweep finds a pipeline that is newer. */
+/** How long a burst of deliveries shares one listing. The finder's sweep reaches pipelines that are newer. */
 const SUBSCRIBERS_FRESH_MS = 3_000;
 
 /** The subscribers of a finder, listed once for all requests within a few seconds. */

@@ -25,7 +25,7 @@ type ServerAuditOptions = Pick<LogOptions, 'server' | 'now' | 'log'> &
     readonly events?: Pick<AuditEvents, 'state'>;
   };
 
-/** How far the records have come. */
+/** The progress of the records. */
 export interface AuditState {
   /** Records that could not be written at once, since the start. */
   readonly unwritten: number;
@@ -34,7 +34,7 @@ export interface AuditState {
   readonly lagMs: number;
   /** Records dropped for lack of room, since the start. */
   readonly lost: number;
-  /** The lag of the receiver, if there is one: the age of the next record it must accept, and its failed attempts. */
+  /** The lag of the receiver, if there is one: the age of the next record that it must accept, and its failed attempts. */
   readonly events: { readonly lagMs: number; readonly failures: number } | null;
 }
 
@@ -42,7 +42,7 @@ export interface AuditState {
 export class ServerAudit implements Audit {
   private readonly changes: AuditLog;
   private readonly refusals: AuditLog;
-  /** Known callers have a quota of their own, which anonymous requests cannot exhaust. */
+  /** Known callers have their own quota, which anonymous requests cannot exhaust. */
   private readonly floods = { known: new Flood(), strangers: new Flood() };
   /** Files may be many and large: reading them must not delay requests. */
   private readonly readers = new RequestGate({ inFlight: 2, waiting: 16, waitMs: 8_000 });
@@ -55,7 +55,7 @@ export class ServerAudit implements Audit {
   }
 
   async ready(): Promise<void> {
-    // Both chains begin together, so that verification notices a missing one. A disk that takes no refusal delays no change.
+    // Both chains begin together, so that verification notices a missing one. A disk that accepts no refusals delays no change.
     void this.refusals.ready().catch(() => undefined);
     await this.changes.ready().catch((error: unknown) => {
       throw conveyorError('audit-unwritable', { detail: errorMessage(error) });

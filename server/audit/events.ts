@@ -34,7 +34,7 @@ type ChainPositions = Record<Chain, number>;
 
 /**
  * Sends the records of each chain to a receiver in order, and repeats each until it is accepted. The files are the
- * queue, and the position is kept beside them, so a receiver may be away for as long as the files are kept. A record
+ * queue, and the position is stored next to them, so a receiver may be away for as long as the files are kept. A record
  * whose answer was lost is sent again.
  */
 export class AuditEvents {

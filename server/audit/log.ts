@@ -30,7 +30,7 @@ interface PendingEntry {
 
 export interface Backlog {
   readonly waiting: number;
-  /** ms since the epoch; null when nothing waits. */
+  /** ms since the epoch; null if nothing waits. */
   readonly sinceMs: number | null;
   /** Since the start. */
   readonly lost: number;
@@ -57,7 +57,7 @@ export class AuditLog {
   private lost = 0;
   private lostEver = 0;
   private writing: Promise<void> | undefined;
-  /** Why the last record could not be written; undefined when it could. */
+  /** Why the last record could not be written; undefined if it was written. */
   private trouble: Error | undefined;
 
   constructor(private readonly options: LogOptions) {
@@ -90,7 +90,7 @@ export class AuditLog {
     return written;
   }
 
-  /** Writes the waiting records, or finds out whether anything could be written. @throws the error of the disk */
+  /** Writes the waiting records, or tests whether records could be written. @throws the error of the disk */
   async ready(): Promise<void> {
     if (this.trouble === undefined && this.handle !== undefined) return;
     await this.flush();
@@ -263,7 +263,7 @@ export class AuditLog {
     await this.forgetOld();
   }
 
-  /** Deletes whole files, oldest first. The note is written before: it says where the chain begins from then on. */
+  /** Deletes whole files, oldest first. The note is written first: it says where the chain begins from then on. */
   private async forgetOld(): Promise<void> {
     const { now, keepMs, maxFiles = Infinity } = this.options;
     const parts = (await listParts(this.files)).filter(({ first }) => first !== null);

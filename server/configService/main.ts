@@ -23,7 +23,7 @@ import { DRAIN_TIMEOUT_MS, exitWithError, isClosed, listen, readPlace } from '..
 import { Repositories } from './repositories';
 import { createConfigService } from './service';
 
-/** The service of configuration as a process: `--port 4710 --state FILE`. One line when it is ready. */
+/** The configuration service as a process: `--port 4710 --state FILE`. It prints one line when it is ready. */
 
 const DEFAULT_URL = 'http://localhost:4710';
 
@@ -95,7 +95,7 @@ function readOptions(args: readonly string[], env: NodeJS.ProcessEnv) {
 function openMemory(file: string): ConfigMemory {
   try {
     mkdirSync(dirname(file), { recursive: true });
-    // Two services would each overwrite state of the other.
+    // Two services would overwrite each other's state.
     claim(`${file}.claim`, { what: `the state ${file}`, onLost: exitWithError });
     return new ConfigMemory(file);
   } catch (error) {

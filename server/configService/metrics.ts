@@ -14,7 +14,7 @@ export interface ConfigServiceParts {
   readonly waiting: ReadonlyMap<string, number>;
 }
 
-/** The metrics of the service of configuration. */
+/** The metrics of the configuration service. */
 export class ConfigServiceMetrics {
   private readonly landings = new Counter('result', ['landed', 'refused', 'failed'] satisfies LandingResult[]);
 

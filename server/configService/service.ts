@@ -36,19 +36,19 @@ export interface ConfigServiceOptions {
   /** Resolves after `ms`, or when the signal is aborted. */
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly configState?: () => ConfigState;
-  /** When given, push type and finder need it as a bearer token. */
+  /** If given, push type and finder require it as a bearer token. */
   readonly token?: string;
 }
 
 export interface ConfigService {
   readonly app: Hono;
   /**
-   * Tails all repositories and advances running deploys; resolves once the signal is aborted and no step is half done.
+   * Tails all repositories and advances running deploys; resolves once the signal is aborted and no step is in progress.
    */
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** The number of commits applied before the tailer looks at the branch again. */
+/** How many commits are applied before the tailer looks at the branch again. */
 const COMMITS_A_LOOK = 100;
 
 /**

@@ -16,7 +16,7 @@ export interface HealthServiceOptions {
   readonly configState?: () => ConfigState;
   /** ms of a clock; only differences matter. */
   readonly now: () => number;
-  /** When given, `evaluate` and `backtest` need it as a bearer token. */
+  /** If given, `evaluate` and `backtest` require it as a bearer token. */
   readonly token?: string;
   readonly past: PastAccess;
   /** Reaches data sources that speak the protocol; the network by default. */
@@ -25,13 +25,13 @@ export interface HealthServiceOptions {
 
 /** Half a million tasks, named in each of their groups. */
 const MAX_JUDGE_BODY_BYTES = 64 * 1_048_576;
-/** Lets a source's own message about a timeout come before that of the engine. */
+/** Gives a source's own timeout message time to arrive before the engine's. */
 const SOURCE_GRACE_MS = 500;
 
 /**
  * The Health Check Service (docs/reference/protocols.md#health-check-service): `POST /evaluate`, `POST /backtest`,
- * `/openapi.json`, `/metrics`, `/healthz`. It is stateless: every request contains what to judge, and data sources and
- * Temporal have the rest.
+ * `/openapi.json`, `/metrics`, `/healthz`. It is stateless: every request names the checks and tasks to judge, and data
+ * sources and Temporal have the rest.
  */
 export function createHealthService({ sources, now, token, past, fetch, configState }: HealthServiceOptions): Hono {
   const startedAtMs = now();

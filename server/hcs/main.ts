@@ -6,7 +6,7 @@ import type { Registry } from '../../platform/registry';
 import { createHealthService } from './app';
 import { DRAIN_TIMEOUT_MS, exitWithError, isClosed, listen, readPlace } from '../listening';
 
-/** The Health Check Service as a process: `--port 4600`. One line when it is ready. */
+/** The Health Check Service as a process: `--port 4600`. It prints one line when it is ready. */
 
 const DEFAULT_HCS_URL = 'http://localhost:4600';
 

@@ -12,7 +12,7 @@ import { rejectInvalidInput } from '../body';
 import { canAnswer, canRequest } from '../changes';
 import { meAnswer, offersAnswer } from '../schemas';
 
-/** Routes about callers: who they are, and what they may do. */
+/** Routes about callers: their identities, and their permissions. */
 export const CALLER_ROUTES: readonly ApiRoute[] = [
   lookRoute(SERVER_QUESTIONS.signInOffers.route, {
     summary: 'The identity providers with which `conveyor login` signs people in',
@@ -37,7 +37,7 @@ export const CALLER_ROUTES: readonly ApiRoute[] = [
       const { spec, ...question } = await body();
       if (spec !== undefined) rejectInvalidInput(over(SPEC_LIMITS.spec, jsonBytes(spec)));
       const { policy, groups, configRepositories: repositories } = deps.config;
-      // The server knows the provider's groups of the caller only.
+      // The server knows the identity provider's groups only for the caller.
       const facts = { policy, groups: question.who === principal ? withMember(groups, principal, joins) : groups };
       const decision = await answerTo(
         { client: deps.client, facts, door: 'api', repositories },

@@ -5,7 +5,7 @@ import type { ServerDeps } from '../deps';
 import { examinationAnswer } from '../examinationSchemas';
 import { SharedRead } from '../shared';
 
-/** Each examination is a workflow: even if many people ask on a bad night, there is only one every few seconds. */
+/** Each examination is a workflow: however many people ask, there is only one every few seconds. */
 const EXAMINED_FRESH_MS = 5_000;
 
 /** One examination for all callers; undefined if nothing can be examined. */

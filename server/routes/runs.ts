@@ -5,7 +5,9 @@ import { callerRoute, type ApiRoute } from '../apiRoute';
 import { getBearerToken } from '../auth';
 import { lookAnswer } from '../changes';
 
-/** `/v1/runs/<run>`: an action service reports that a run has ended, or a caller has it looked at. Only the path and the credentials are read. */
+/**
+ * `/v1/runs/<run>`: an action service reports that a run has ended, or a caller requests a look at it. Only the path and the credentials are read.
+ */
 export const RUN_ROUTES: readonly ApiRoute[] = [
   {
     route: 'POST /v1/runs/{run}/ended',

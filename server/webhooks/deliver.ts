@@ -22,7 +22,7 @@ export interface DeliveryResult {
   /** Pipelines that keep the artifact but start no release, and their inputs that have no value yet. */
   readonly awaiting: readonly { readonly pipeline: string; readonly artifacts: readonly string[] }[];
   readonly refused: readonly { readonly pipeline: string; readonly code: string; readonly message: string }[];
-  /** The number of subscribers that were not reached in time; their finder's sweep brings it to them. */
+  /** The number of subscribers that were not reached in time; their finder's sweep brings the artifact to them. */
   readonly left: number;
 }
 
@@ -32,7 +32,7 @@ export interface DeliveryDeps extends Pick<ServerDeps, 'client' | 'now'> {
   readonly metrics: Pick<Metrics, 'countSubmission' | 'countOutOfScope' | 'countIgnored'>;
 }
 
-/** A forge waits ten seconds for its answer; by then it must have one. */
+/** A forge waits ten seconds for an answer, so the server must answer before that. */
 const BUDGET_MS = 7_000;
 /** Pipelines that receive one delivery at the same time. */
 const PIPELINES_AT_ONCE = 8;
@@ -46,7 +46,7 @@ type SubmitOutcome =
 /**
  * Submits the contents of a delivery to every subscribed pipeline; null if there are none. If one submission cannot be
  * made now, the whole delivery fails so that it is sent again. Pipelines that already have it recognise the duplicate.
- * @throws ConveyorError the refusal, when all subscribers refuse; any retryable error
+ * @throws ConveyorError the refusal, if all subscribers refuse; any retryable error
  */
 export async function deliver(deps: DeliveryDeps, delivery: Delivery): Promise<DeliveryResult | null> {
   const all = await findSubscribers(deps, delivery);

@@ -8,15 +8,15 @@ import { formatTime } from '../../domain/text';
 import { artifactSchema } from '../../sdk/protocol/common';
 import { sentMetadata } from '../sentMetadata';
 
-/** The parsed contents of a delivery; null when it is irrelevant. */
+/** The parsed contents of a delivery; null if it is irrelevant. */
 export type WebhookEvent = FinderEvent | { readonly pipeline: string; readonly artifacts: readonly Artifact[] } | null;
 
-/** The part of GitHub's `push` that matters; there is much more in it. */
+/** The relevant part of GitHub's `push`. */
 export const pushSchema = z.object({
   ref: z.string(),
-  /** The commit that the branch is at now. */
+  /** The commit that the branch now points to. */
   after: z.string().regex(/^[0-9a-f]{40,64}$/, { error: 'expected a commit' }),
-  /** The commit before: deliveries may arrive in another order than the pushes. */
+  /** The previous commit: deliveries may arrive in another order than the pushes. */
   before: z.string().optional(),
   head_commit: z.object({ timestamp: z.string().optional() }).nullish(),
   deleted: z.boolean().default(false),
@@ -97,7 +97,7 @@ export const standardSchema = z.object({
     [
       z.strictObject({
         finder: z.string().min(1),
-        /** The fields of a subscription's `with`; a list where a resource has several names. */
+        /** The fields of a subscription's `with`; a list if a resource has several names. */
         with: z.record(z.string(), z.union([z.string(), z.array(z.string()).min(1)])).default({}),
         artifact: published,
       }),

@@ -5,8 +5,8 @@ interface RecentAnswer<T> {
 }
 
 /**
- * Answers to recent deliveries, including those in progress: a repeated delivery costs nothing, however often it arrives. Pipelines also remember
- * deliveries, and for longer; this only shields them from a storm.
+ * Answers to recent deliveries, including those in progress: a repeated delivery costs nothing, however often it
+ * arrives. Pipelines also remember deliveries, and for longer; this only shields them from a storm.
  */
 export class RecentAnswers<T> {
   private readonly answers = new Map<string, RecentAnswer<T>>();

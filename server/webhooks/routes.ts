@@ -49,7 +49,7 @@ type WebhookDeps = Pick<ServerDeps, 'audit' | 'config' | 'now' | 'log'> & Delive
 /** A handler for each kind of delivery. */
 export type WebhookHandlers = Readonly<Record<WebhookKind, (context: Context) => Promise<Response>>>;
 
-/** Deliveries (docs/reference/pipelines.md#webhooks-and-ci) are verified over the raw body before anything of it is parsed. */
+/** Deliveries (docs/reference/pipelines.md#webhooks-and-ci) are verified over the raw body before any part of it is parsed. */
 export function webhookHandlers(deps: WebhookDeps): WebhookHandlers {
   const recent = new RecentAnswers<DeliveryResult | null>(REMEMBERED_DELIVERIES, () => deps.now());
   const { config } = deps;
@@ -93,8 +93,8 @@ export function webhookHandlers(deps: WebhookDeps): WebhookHandlers {
 }
 
 /**
- * 202 with the result, 204 when no pipeline subscribes. A repeated delivery gets the same answer; a different delivery under the same key is refused
- * while the first is remembered.
+ * 202 with the result, 204 if no pipeline subscribes. A repeated delivery gets the same answer; a different delivery
+ * under the same key is refused while the first is remembered.
  */
 async function answerDelivery(
   context: Context,
@@ -125,7 +125,7 @@ async function answerDelivery(
   return context.json({ ...delivered, releases }, 202);
 }
 
-/** Counts and logs a refusal besides returning it, because many senders show the response to no one. @throws ConveyorError */
+/** Returns a refusal, and also counts and logs it, because many senders show the response to no one. @throws ConveyorError */
 function readOrCountRefusal(
   { metrics, log }: WebhookDeps,
   { name }: WebhookSource,

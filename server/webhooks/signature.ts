@@ -69,7 +69,7 @@ export function findStandardSigner(
 
 const hmac = (key: string | Uint8Array, body: Uint8Array): Buffer => createHmac('sha256', key).update(body).digest();
 
-/** Compares with all, so that the duration does not reveal which one was nearly right. */
+/** Compares with all, so that the duration does not reveal how close a wrong secret was. */
 function fitsAny(given: Buffer, expected: readonly Buffer[]): boolean {
   const fits = expected.map((one) => one.length === given.length && timingSafeEqual(one, given));
   return fits.includes(true);
