@@ -6,7 +6,7 @@ export const readAttestations = (files: readonly string[]): Readonly<Record<stri
     files.map((file, at) => [at === 0 ? 'attestation' : `attestation.${at + 1}`, compact(readText(file))]),
   );
 
-/** Compacts JSON and reduces a Sigstore bundle to its envelope. Any other text stays as it is and is refused with a clear message later. */
+/** Compacts JSON and reduces a Sigstore bundle to its envelope. Any other text stays unchanged, and is refused with a clear message later. */
 function compact(text: string): string {
   try {
     const value = JSON.parse(text) as { readonly dsseEnvelope?: unknown } | null;

@@ -13,7 +13,7 @@ const LONGEST_READ_MS = 5_000;
 const ENDS_SOON_MS = 92 * 86_400_000;
 const MOST_DOUBTS = 10;
 
-/** Reads calendars beside a pipeline file. Nothing is fetched, so a file means the same wherever it is read. */
+/** Reads calendars next to a pipeline file. Nothing is fetched, so a file means the same wherever it is read. */
 export const createCalendarReader =
   (file: string, nowMs: number): CalendarReader =>
   (path, timezone) => {

@@ -23,7 +23,7 @@ export type CommandDoor =
     }
   | { readonly kind: 'temporal'; readonly reason: string | null };
 
-/** Where the server's address comes from. */
+/** The origin of the server's address. */
 type From = '--server' | 'CONVEYOR_SERVER' | 'conveyor login';
 
 /** @throws ConveyorError `usage`, `credentials-unusable` */
@@ -159,8 +159,8 @@ function findServer(env: Env, options: ConnectOptions): Extract<CommandDoor, { k
 }
 
 /**
- * The actor of commands: `CONVEYOR_ACTOR`, else `user:<login>` (docs/design/overview.md#trust). A server uses the principal of the token instead, so
- * an invalid value does no harm there.
+ * The actor of commands: `CONVEYOR_ACTOR`, else `user:<login>` (docs/design/overview.md#trust). A server uses the
+ * principal of the token instead, so an invalid value does no harm there.
  */
 export function actorOf(io: Pick<Io, 'env' | 'login'>, connect: ConnectOptions = {}): string {
   const given = io.env.CONVEYOR_ACTOR;

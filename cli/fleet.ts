@@ -12,7 +12,7 @@ import { loadRegistry } from '../platform/registry';
 import type { Io } from './io';
 import { actorOf } from './door';
 
-/** The units of a deploy, from its push type. @throws `plan-impossible` when they are too many, `extension-…` */
+/** The units of a deploy, from its push type. @throws `plan-impossible` if there are too many, `extension-…` */
 export async function askPushType(
   io: Io,
   { pipeline }: PipelineSpec,
@@ -50,12 +50,12 @@ export async function askPushType(
   return (await asPlanImpossible(() => allUnits(deploy.pushType, fetchPage, pageAgain))).units;
 }
 
-/** How long `apply` waits for a push type: it works without. */
+/** How long `apply` waits for a push type; it continues without one. */
 const FLEET_TIMEOUT_MS = 10_000;
 
 /**
- * Whether deploys can update fleets as large as those of the pipeline, as far as its push types answer from here.
- * Missing units may still appear.
+ * Whether deploys can update fleets as large as those of the pipeline, as far as its push types answer this machine.
+ * Further units may appear later.
  * @throws plan-impossible
  */
 export async function refuseLargeFleets(io: Io, spec: PipelineSpec): Promise<void> {

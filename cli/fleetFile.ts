@@ -18,7 +18,7 @@ export function readUnits(file: string, config: Readonly<Record<string, unknown>
   throw createShapeError(file, parsed.error, 'not what fetchDeployUnits answers: ');
 }
 
-/** The `fleet.yaml` beside a pipeline file with jobs of its deploy, as in each example. */
+/** The `fleet.yaml` next to a pipeline file with jobs of its deploy, as in each example. */
 export function findFleetFile(pipelineFile: string, config: Readonly<Record<string, unknown>>): string | undefined {
   const file = join(dirname(pipelineFile), 'fleet.yaml');
   if (!existsSync(file)) return undefined;

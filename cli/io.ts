@@ -11,21 +11,21 @@ export interface Io {
   /** Progress, prompts, errors. */
   readonly stderr: Screen;
   readonly env: Env;
-  /** The login of the current user; the actor is derived from it when `CONVEYOR_ACTOR` is not set. */
+  /** The login of the current user, from which the actor is derived if `CONVEYOR_ACTOR` is not set. */
   readonly login: string;
   now(): number;
   /** Resolves after `ms`, or at once when the signal is aborted. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
   /** Aborted by the first Ctrl-C (or SIGTERM, SIGHUP) after this call; a second one ends the process. */
   interrupted(): AbortSignal;
-  /** Asks one line of a person. Only called when `canAsk`. */
+  /** Asks the user for one line. Only called if `canAsk`. */
   ask(question: string): Promise<string>;
   readonly canAsk: boolean;
   /** Connects to Temporal itself. */
   connect(options: ConnectOptions): Promise<ConveyorClient>;
   /**
-   * The paths of a repository of configuration that pipelines release, as Temporal knows them; none if it does not
-   * answer.
+   * The paths of a repository of configuration that pipelines release, as Temporal knows them; none if Temporal does
+   * not answer.
    */
   pathsOfPipelines(options: ConnectOptions, repository: string): Promise<readonly OwnedPaths[]>;
   /** Sends requests to a Conveyor server. */
@@ -33,7 +33,7 @@ export interface Io {
   readonly fetch: typeof fetch;
   /** All of the standard input. */
   input(): Promise<string>;
-  /** Opens a page in the browser, if there is one; its address is printed too. */
+  /** Opens a page in the browser, if there is one; its address is also printed. */
   browse(url: string): void;
   /** Continues as another program in this process, with that program's end and exit code; never resolves. */
   become(program: Program): Promise<never>;
@@ -60,9 +60,9 @@ export interface Screen {
 }
 
 export interface ConnectOptions {
-  /** The server to go through. */
+  /** The server through which commands go. */
   readonly server?: string;
-  /** Why a command goes past the server. */
+  /** Why a command bypasses the server. */
   readonly breakGlass?: string;
   /** Allow sending a token unencrypted. */
   readonly insecure?: boolean;
@@ -74,7 +74,7 @@ export interface ConnectOptions {
   readonly webUi?: string;
 }
 
-/** The reason that is recorded; asked for on a terminal. */
+/** The recorded reason; a terminal prompts for it. */
 export async function requireReason(io: Io, verb: string, given: string | undefined): Promise<string> {
   if (given?.trim()) return given.trim();
   if (given === undefined && io.canAsk) {

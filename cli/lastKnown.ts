@@ -23,7 +23,7 @@ export async function withLastKnownFallback<T>(
     return await ask();
   } catch (error) {
     if (output.human && error instanceof ConveyorError && error.code === 'no-worker')
-      // Listing needs no worker, so if it fails too, that error is the real one.
+      // Listing needs no worker, so if it fails too, its error is the real one.
       io.stdout.write(await renderLastKnown(client, id, output));
     throw error;
   }
@@ -32,7 +32,7 @@ export async function withLastKnownFallback<T>(
 async function renderLastKnown(client: ConveyorClient, id: string, output: Output): Promise<string> {
   const { pipelines, releases, deploys } = await lastKnown(client, id);
   const view = output.view();
-  // Tables stay out when empty: an object may only be too old for the lists.
+  // Empty tables are left out: an object may merely be too old for the lists.
   const shown = <T>(rows: readonly T[], table: (rows: readonly T[], view: View) => string): string[] =>
     rows.length === 0 ? [] : [table(forPeople(rows.slice(0, LAST_KNOWN_ROWS), view), view)];
   const tables = [...shown(pipelines, pipelineTable), ...shown(releases, releaseTable), ...shown(deploys, deployTable)];

@@ -3,8 +3,8 @@ import { isPlaceAlone, safe, truncate, widthOf } from '../render/paint';
 import type { Screen } from './io';
 
 /**
- * A region at the end of the terminal that is redrawn in place. Nothing above it is touched, so what was printed
- * before stays, and the last picture stays when it ends.
+ * A region at the end of the terminal that is redrawn in place. Nothing above it is touched, so earlier output stays,
+ * and the last picture stays when the region ends.
  */
 export interface LiveRegion {
   draw(text: string): void;

@@ -10,7 +10,7 @@ import { findFleetFile, readUnits } from './fleetFile';
 const PERCENT_HINT =
   'conveyor plan shows how many tasks each phase takes; write a number of tasks, or leave the phase out';
 
-/** Finds percentages that round to far more than they state, for deploys whose fleet file lies beside the pipeline file. */
+/** Finds percentages that round to far more than they state, for deploys whose fleet file is next to the pipeline file. */
 export const misleadingPercents =
   (file: string): PipelineRules =>
   (spec) =>
@@ -25,7 +25,7 @@ function checkFleetBeside(file: string, [name, { with: deploy }]: NamedDeploy): 
       warningAt(['actions', name, 'with', 'phases'], code, message, PERCENT_HINT),
     );
   } catch (error) {
-    // Errors of a plan or of a fleet are left to `conveyor plan`.
+    // `conveyor plan` reports errors of a plan or of a fleet.
     if (error instanceof PlanError || error instanceof ConveyorError) return [];
     throw error;
   }

@@ -12,12 +12,12 @@ export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
 
 export interface Output {
   readonly format: OutputFormat;
-  /** True when people read it, false when programs do. */
+  /** Whether people read it, and not programs. */
   readonly human: boolean;
   readonly wide: boolean;
   /** The view for stdout; `now` is read at each call. */
   view(): View;
-  /** JSON, which is YAML as well, unless the format is `yaml`. */
+  /** JSON, which is also valid YAML, unless the format is `yaml`. */
   yaml(value: unknown): string;
 }
 
@@ -46,9 +46,7 @@ const getReader = (io: Io): Pick<View, 'now' | 'timeZone'> => ({
   ...parseZone(io.env),
 });
 
-/**
- * TZ as far as it names a zone: it may also be a file (`:/etc/localtime`) or a rule, for which Node uses its own zone.
- */
+/** TZ if it names a zone: it may also be a file (`:/etc/localtime`) or a rule, for which Node uses its own zone. */
 function parseZone({ TZ }: Io['env']): Pick<View, 'timeZone'> {
   try {
     return TZ ? { timeZone: new Intl.DateTimeFormat('en', { timeZone: TZ }).resolvedOptions().timeZone } : {};
@@ -57,7 +55,7 @@ function parseZone({ TZ }: Io['env']): Pick<View, 'timeZone'> {
   }
 }
 
-/** Only output in YAML waits for the library to load. */
+/** Loads the library only for output in YAML. */
 async function yamlWriter(): Promise<Output['yaml']> {
   const { stringify } = await import('yaml');
   return (value) => stringify(value, { aliasDuplicateObjects: false }).trimEnd();
@@ -105,7 +103,7 @@ export const foldFor = ({ isTTY, columns }: Pick<Screen, 'isTTY' | 'columns'>, t
 export const jsonText = (value: unknown, indent?: number): string =>
   writtenOut(JSON.stringify(value, null, indent), '\n');
 
-/** An error as people and, with `-o json`, programs read it. Returns the exit code. */
+/** Prints an error for people or, with `-o json`, for programs. Returns the exit code. */
 export function emitError(
   io: Io,
   error: ConveyorError,
@@ -133,7 +131,7 @@ const quoteForTerminal = (text: string): string => writtenOut(text, '\n').replac
 /** A line of progress for people; programs that read stdout never see it. */
 export const printNote = (io: Io, text: string): void => printNoteLines(io, onOneLine(text));
 
-/** The same for a text of several lines that is our own, or whose foreign parts are on one line each. */
+/** The same for our own text of several lines, or text whose foreign parts are on one line each. */
 export function printNoteLines(io: Io, text: string): void {
   io.stderr.write(`${foldFor(io.stderr, safe(asTyped(readTimes(io, text), io.env), false))}\n`);
 }

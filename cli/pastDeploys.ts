@@ -8,8 +8,8 @@ import { withClient } from './door';
 const DEPLOYS = 5;
 
 /**
- * How long the updates of one phase took in the last successful deploys of an action, in ms; null when there are none. It is null as well when no
- * worker answers, since a plan must not fail for an estimate.
+ * How long the updates of one phase took in the last successful deploys of an action, in ms; null if there are none.
+ * Also null if no worker answers, since a plan must not fail for an estimate.
  */
 export async function pastUpdateMs(
   io: Io,

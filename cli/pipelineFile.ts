@@ -7,14 +7,14 @@ import type { CheckedFile } from '../render/problems';
 import { createCalendarReader } from './calendarFiles';
 import { readText } from './textFile';
 
-/** A pipeline file after reading: `spec` is null if the file has errors. */
+/** A pipeline file that was read: `spec` is null if the file has errors. */
 export interface PipelineFile extends CheckedFile {
   readonly spec: PipelineSpec | null;
 }
 
 /**
- * Reads YAML, or runs TypeScript and JavaScript that export `definePipeline({…})`, unless `exec` is false: then such a file is a
- * problem. Throws `file-unreadable`.
+ * Reads YAML, or runs TypeScript and JavaScript that export `definePipeline({…})`, unless `exec` is false: then such a
+ * file is a problem. Throws `file-unreadable`.
  */
 export async function readPipelineFile(
   file: string,
@@ -30,7 +30,7 @@ export async function readPipelineFile(
   return { file, ...parsePipelineValue(loaded.value, calendars, rules) };
 }
 
-/** As `readPipelineFile`, for commands that need the spec: throws `invalid-file` when there is none. */
+/** As `readPipelineFile`, for commands that need the spec: throws `invalid-file` if there is none. */
 export async function requirePipelineFile(
   file: string,
   nowMs: number,
@@ -52,7 +52,7 @@ async function loadModule(file: string): Promise<Loaded> {
     // The sdk of this command, wherever the file is; `conveyor` is its former name.
     const sdk = join(__dirname, '../sdk');
     const alias = { '@conveyor/sdk': sdk, conveyor: sdk };
-    // Its file cache has a predictable name, so another user could plant a file there that it would run.
+    // Its file cache has a predictable name, so another user could plant code there.
     const jiti = createJiti(resolve(file), { fsCache: false, moduleCache: false, interopDefault: false, alias });
     const value = exportedPipeline(await jiti.import<ModuleExports>(resolve(file)));
     return value === undefined ? { failure: 'it exports neither default nor pipeline' } : { value };
@@ -69,8 +69,7 @@ interface ModuleExports {
 }
 
 /**
- * The named export, or the default, which is all that a CommonJS file exports. A pipeline's own field `pipeline` is its
- * name.
+ * The named export, or the default, the only export of a CommonJS file. A pipeline's own field `pipeline` is its name.
  */
 function exportedPipeline(exports: ModuleExports): unknown {
   const whole = exports.default as ModuleExports | undefined;

@@ -18,7 +18,7 @@ export type Lost = Pick<ConveyorError, 'message' | 'hint'>;
 export interface Presenter {
   readonly redraws: boolean;
   look(seen: WatchSnapshot): void;
-  /** Null once there is contact, else the problem and its remedy. */
+  /** Null once contact is restored, else the problem and its remedy. */
   contact(lost: Lost | null): void;
   /** Called before anything else is printed. */
   leave(): void;
@@ -77,7 +77,7 @@ function createAppender(io: Io, linesOf: (before: WatchSnapshot | null, after: W
   };
 }
 
-/** Reports that contact is lost or restored; again if the reason changes. */
+/** Reports that contact was lost or restored, and again if the reason changes. */
 function contactNotes(io: Io): Presenter['contact'] {
   let said: string | null = null;
   return (lost) => {

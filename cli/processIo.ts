@@ -97,8 +97,8 @@ function interruptSignal(): () => AbortSignal {
 }
 
 /**
- * Node has no exec, so the program is loaded into this process, which then has the process id that callers signal and watch. Closing the terminal
- * drains it, as SIGTERM does.
+ * Node has no exec, so the program is loaded into this process, which keeps the process id that callers signal and
+ * watch. Closing the terminal drains it, as SIGTERM does.
  */
 async function become({ path, args, env }: Program): Promise<never> {
   Object.assign(process.env, env);

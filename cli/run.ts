@@ -8,7 +8,7 @@ import { colorFor, emitError, OUTPUT_FORMATS } from './output';
 import { asTyped } from './typed';
 import { guardedIo } from './screen';
 
-/** One command line, from its arguments to its exit code. Never throws, never prints a stack trace to people. */
+/** Runs one command line, from its arguments to its exit code. Never throws, and never prints a stack trace to people. */
 export async function runCli(argv: readonly string[], world: Io): Promise<number> {
   const io = guardedIo(world);
   let code = 0;
@@ -156,7 +156,7 @@ function toUsageError(error: CommanderError): ConveyorError {
   return conveyorError('usage', { text: first.replace(/'/g, ''), hint });
 }
 
-/** The output format, also when the arguments could not be parsed as a whole. */
+/** The output format, even if the arguments could not be parsed as a whole. */
 function findFormat(argv: readonly string[]): string | undefined {
   for (const [at, word] of argv.entries()) {
     if (word === '-o' || word === '--output') return argv[at + 1];

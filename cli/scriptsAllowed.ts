@@ -5,7 +5,7 @@ import type { Io } from './io';
 import { printNote } from './output';
 import type { PipelineFile } from './pipelineFile';
 
-/** Says which actions would fail if workers had the configuration that is at hand here. Without one nothing is known. */
+/** Names the actions that would fail if workers had this machine's configuration. Without one nothing is known. */
 export function noteScriptsOff(io: Io, files: readonly PipelineFile[]): void {
   const found = files.flatMap(({ file, spec }) =>
     spec === null ? [] : scriptsOf(spec).map((name) => ({ file, name })),

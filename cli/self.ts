@@ -3,9 +3,9 @@ import type { Me } from '../client/operations/questions';
 import { resolveDoor, httpOf, actorOf } from './door';
 import type { ConnectOptions, Io } from './io';
 
-/** The identity that commands run as, and its source. */
+/** The identity under which commands run, and its source. */
 export interface Self extends Me {
-  /** Null where commands go to Temporal itself. */
+  /** Null if commands go directly to Temporal. */
   readonly server: string | null;
 }
 

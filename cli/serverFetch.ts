@@ -2,7 +2,7 @@ import { request as plain, type IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import type { ServerFetch, ServerRequest } from '../client/http/send';
 
-/** As `fetch`, whose parser alone takes a command a tenth of a second to load and compile. */
+/** Replaces `fetch`, whose parser alone takes a command a tenth of a second to load and compile. */
 export const serverFetch: ServerFetch = async (url, request) => {
   const send = url.startsWith('https:') ? (await import('node:https')).request : plain;
   request.signal.throwIfAborted();

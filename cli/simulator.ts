@@ -8,7 +8,7 @@ import { sendRequest } from '../sdk/request';
 /** The default speed of a simulated world, relative to real time. */
 export const SIMULATED_SPEED = 60;
 
-/** A job as `POST /control/jobs` takes it. */
+/** A job in the form of `POST /control/jobs`. */
 export interface NewJob {
   readonly name: string;
   readonly service?: string;
@@ -21,7 +21,7 @@ export interface NewJob {
   readonly timings?: { readonly fetchMs: number; readonly stopMs: number; readonly startMs: number };
 }
 
-/** A job as `GET /control/jobs` shows it. */
+/** A job in the form of `GET /control/jobs`. */
 export interface ListedJob {
   readonly name: string;
   readonly region: string;
@@ -30,7 +30,7 @@ export interface ListedJob {
   readonly jobVersion: string | null;
 }
 
-/** Creates those jobs that do not exist yet; their names. */
+/** Creates the jobs that do not exist yet; returns their names. */
 export async function createJobs(simulator: string, jobs: readonly NewJob[]): Promise<readonly string[]> {
   const present = new Set((await listJobs(simulator)).map((job) => job.name));
   const missing = jobs.filter((job) => !present.has(job.name));
@@ -41,7 +41,7 @@ export async function createJobs(simulator: string, jobs: readonly NewJob[]): Pr
 export const listJobs = async (simulator: string): Promise<readonly ListedJob[]> =>
   (await control(simulator, 'GET', '/control/jobs')) as readonly ListedJob[];
 
-/** From now on tasks of this version behave so (`errorRatio`, `crashOnStart`, …). */
+/** Gives tasks of this version a behaviour from now on (`errorRatio`, `crashOnStart`, …). */
 export async function describeVersion(
   simulator: string,
   version: string,
@@ -76,7 +76,7 @@ export async function control(simulator: string, method: string, path: string, b
 const INVALID = 400;
 const refusalSchema = z.object({ error: z.object({ message: z.string() }) });
 
-/** The sentence of an answer that is an error; of any other its beginning. */
+/** The sentence of an error answer; the beginning of any other answer. */
 function parseRefusal(text: string): string {
   try {
     return refusalSchema.parse(JSON.parse(text)).error.message;

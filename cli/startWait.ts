@@ -7,8 +7,8 @@ import type { View } from '../render/paint';
 import { untilWords } from '../render/times';
 
 /**
- * Finds the wait of a release that was just started. Also null if its pipeline does not answer: the release is accepted
- * anyway.
+ * Finds the wait of a release that was just started. Also null if its pipeline does not answer, because the release is
+ * accepted anyway.
  */
 export async function findStartWait(
   client: ConveyorClient,
@@ -24,7 +24,7 @@ export async function findStartWait(
   }
 }
 
-/** Only a pipeline with windows or blackouts needs the rules of calendars, which take time to load. */
+/** Loads the rules of calendars, which takes time, only for a pipeline with windows or blackouts. */
 async function findWindowWait(
   client: ConveyorClient,
   { id, releases }: PipelineStatus,

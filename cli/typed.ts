@@ -17,6 +17,6 @@ const isThroughNpm = ({ npm_command: through, PATH = '' }: Env): boolean =>
 /** The folder that npm adds to the path of its own scripts; no shell has it. */
 const OF_NPM = /[\\/]node_modules[\\/]\.bin[\\/]?$/;
 
-/** A text, such as a path, as one word of a command that is printed to be typed into a shell. */
+/** A text, such as a path, quoted as one word of a printed shell command. */
 export const asWord = (text: string): string =>
   /^[\w./:@,+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;

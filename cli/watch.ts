@@ -23,9 +23,9 @@ const WATCH_INTERVAL_MS = 1000;
 const REDRAW_MS = 250;
 
 /**
- * Watches a release or deploy until it ends; waits for the next release of a pipeline to start. Exit code: 0 succeeded, 3 otherwise, 5 when the time
- * is up, 130 on Ctrl-C.
- * On a terminal the picture is redrawn in place, elsewhere only changes are appended.
+ * Watches a release or deploy until it ends; waits for the next release of a pipeline to start. Exit code: 0 succeeded,
+ * 3 otherwise, 5 if the time is up, 130 on Ctrl-C. On a terminal the picture is redrawn in place; elsewhere changes are
+ * appended.
  */
 export async function watchUntilEnd(
   io: Io,
@@ -70,7 +70,7 @@ export async function takeSnapshot(
   return { release: status, waits, deploys: deploys.filter((deploy) => deploy !== null) };
 }
 
-/** Why a release has not started yet, which only its pipeline knows. */
+/** Why a release has not started yet; only its pipeline knows. */
 async function listWaits(client: ConveyorClient, { pipeline, number }: ReleaseStatus): Promise<readonly WaitView[]> {
   const status = await client.status(pipeline);
   if (status.kind !== 'pipeline') return [];
@@ -85,7 +85,7 @@ const isWatchOver = ({ release, deploys }: WatchSnapshot): boolean =>
 const isSuccess = ({ release, deploys }: WatchSnapshot): boolean =>
   release === null ? deploys.every((deploy) => deploy.outcome === 'succeeded') : release.state === 'succeeded';
 
-/** The id of a pipeline stands for its newest running release. */
+/** The id of a pipeline means its newest running release. */
 async function watchTarget(client: ConveyorClient, id: string): Promise<string> {
   if (parseId(id)?.kind !== 'pipeline') return id;
   const status = await client.status(id);
@@ -97,7 +97,7 @@ async function watchTarget(client: ConveyorClient, id: string): Promise<string> 
   });
 }
 
-/** An action may already name its deploy before that workflow answers. */
+/** An action may name its deploy before that workflow answers. */
 async function fetchDeploy(
   client: ConveyorClient,
   id: string,
@@ -136,7 +136,7 @@ async function lookAgain(
   }
 }
 
-/** While an answer is pending, the clocks of the picture continue. */
+/** Keeps the clocks of the picture running while an answer is pending. */
 async function whileDrawing<T>(io: Io, show: Presenter, seen: WatchSnapshot | null, asked: Promise<T>): Promise<T> {
   if (!show.redraws || seen === null) return asked;
   let isOver = false;
@@ -148,7 +148,7 @@ async function whileDrawing<T>(io: Io, show: Presenter, seen: WatchSnapshot | nu
   return asked;
 }
 
-/** A parent is over when its own actions are; its children continue without it. */
+/** A parent ends with its own actions; its children continue without it. */
 function finishWatch(io: Io, show: Presenter, seen: WatchSnapshot): number {
   const children = seen.release?.children;
   if (children && children.waiting + children.running > 0) {

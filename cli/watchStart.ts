@@ -12,11 +12,11 @@ export interface StartWait {
   continuesAfter(error: unknown): Promise<boolean>;
 }
 
-/** A mistyped number must not be waited for all day; most finders look every few seconds. */
+/** The limit for a number that may be mistyped; most finders look every few seconds. */
 const START_WAIT_MS = 120_000;
 
 /**
- * Waits for the next release of a pipeline, and for no other number. The caller ends it at `deadline`; without one it ends itself.
+ * Waits only for the next release of a pipeline, not for any other number. The caller ends it at `deadline`; without one it ends itself.
  * @param deadline ms since the epoch, or Infinity
  */
 export function createStartWait(
@@ -42,7 +42,7 @@ export function createStartWait(
   };
 }
 
-/** The newest one counts too: it may have started after the look. */
+/** The newest release also counts: it may have started after the look. */
 async function isNextRelease(client: ConveyorClient, id: string): Promise<boolean> {
   const parsed = parseId(id);
   if (parsed?.kind !== 'release') return false;

@@ -13,7 +13,10 @@ interface Beginning {
   readonly warnings: PlanView['warnings'];
 }
 
-/** A window may limit how many deploys begin in it; its pipeline knows the count. If no worker answers, the plan leaves it out with a note. */
+/**
+ * Finds when a window has room: it may limit how many deploys begin in it, and its pipeline knows the count. If no
+ * worker answers, the plan leaves the limit out, with a note.
+ */
 export async function findRoom(
   io: Io,
   connect: ConnectOptions,
@@ -41,7 +44,7 @@ const UNKNOWN = {
     'its window limits the number of deploys, but Conveyor did not say how many have begun: the plan ignores the limit',
 };
 
-/** A new pipeline has begun none. Null when no worker answers, since a plan must not fail for an estimate. */
+/** A new pipeline has begun none. Null if no worker answers, since a plan must not fail for an estimate. */
 async function listBegunDeploys(
   io: Io,
   connect: ConnectOptions,

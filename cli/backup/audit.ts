@@ -12,7 +12,7 @@ const COPY_TRIES = 3;
 const AUDIT_COPY = 'audit.jsonl';
 const auditStem = (file: string): string => file.replace(/\.jsonl$/, '');
 
-/** The place of a file of a backup. */
+/** The path of a file of a backup. */
 export const fromAuditCopy = (audit: string, copy: string): string =>
   `${auditStem(audit)}${basename(copy).slice(auditStem(AUDIT_COPY).length)}`;
 

@@ -58,7 +58,7 @@ async function copyAll(database: string, folder: string): Promise<readonly strin
   return files.map((file) => copyNameOf(database, file));
 }
 
-/** SQLite keeps its log beside the file itself, not beside a link to it. */
+/** SQLite keeps its log next to the file itself, not next to a link to it. */
 function locate(named: string): string {
   if (existsSync(named)) return realpathSync(named);
   throw failed(

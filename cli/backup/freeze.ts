@@ -11,9 +11,9 @@ const STOP_PATIENCE_MS = 5_000;
 const LOOK_MS = 1;
 
 /**
- * A guard process lets them continue: when we say so, when we are gone, or when the time is up. It has a process group
- * of its own, to outlive Ctrl-C in a terminal, and ignores signals that a service manager sends to a whole service,
- * which may be ours.
+ * A guard process lets them continue: when we say so, when we are gone, or when the time is up. It has its own process
+ * group, to survive Ctrl-C in a terminal, and ignores signals that a service manager sends to a whole service, which
+ * may be ours.
  */
 const GUARD = [
   "trap '' TERM HUP INT PIPE",

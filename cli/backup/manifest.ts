@@ -43,7 +43,7 @@ const copiedFile = z.object({
 export type CopiedFile = Readonly<z.output<typeof copiedFile>>;
 
 const namedPlaces = z.object({ db: z.string(), state: z.string(), config: z.string() }).partial().readonly();
-/** The database of Temporal, the state of the service of configuration, and the file of settings. */
+/** The database of Temporal, the state of the configuration service, and the file of settings. */
 export type NamedPlaces = z.output<typeof namedPlaces>;
 
 const manifestSchema = z.object({
@@ -57,7 +57,7 @@ const manifestSchema = z.object({
   files: z.array(copiedFile).readonly(),
   /** Absolute paths of places named by options or variables. A restore requires them to be named again. */
   named: namedPlaces.optional(),
-  /** Descriptions of the parts left out. */
+  /** Descriptions of the omitted parts. */
   leftOut: z.array(z.string()).readonly(),
 });
 export type BackupManifest = Readonly<z.output<typeof manifestSchema>>;

@@ -10,9 +10,9 @@ import type { BackupPlaces } from './places';
 import { sizeOfRepositories } from './repositories';
 import { findShortage } from './room';
 
-/** The room that a backup needs is checked before it begins: a full disk would break everything that runs on it. */
+/** The space for a backup is checked before it begins: a full disk would break everything that runs on it. */
 
-/** @throws ConveyorError `backup-failed` if the disk of the folder has no room for all parts together */
+/** @throws ConveyorError `backup-failed` if the disk of the folder lacks space for all parts together */
 export async function requireRoom(folder: string, places: BackupPlaces): Promise<void> {
   const needs = await Promise.all(BACKUP_PARTS.map(async (part) => ({ part, bytes: await sizeOf(part, places) })));
   const bytes = needs.reduce((sum, need) => sum + need.bytes, 0);

@@ -8,11 +8,11 @@ import type { NamedPlaces } from './manifest';
 
 /** The places on this machine of everything that a backup contains; all paths are absolute. */
 export interface BackupPlaces {
-  /** The database of Temporal; its write-ahead log is beside it. */
+  /** The database of Temporal; its write-ahead log is in the same folder. */
   readonly database: string;
   readonly archive: string | null;
   readonly audit: string | null;
-  /** The state of the service of configuration. */
+  /** The state of the configuration service. */
   readonly state: string;
   /** Repositories of configuration on this machine. */
   readonly repositories: readonly ConfigRepositorySettings[];
@@ -62,7 +62,7 @@ function namePlaces({ CONVEYOR_TEMPORAL_DB, CONVEYOR_CONFIG }: Env, { db, state 
   return Object.fromEntries(Object.entries(named).flatMap(([name, path]) => (path ? [[name, resolve(path)]] : [])));
 }
 
-/** The data folder of the etcd of `conveyor dev --config`, beside the state of the service. */
+/** The data folder of the etcd of `conveyor dev --config`, next to the state of the service. */
 export const storeFolder = ({ state }: Pick<BackupPlaces, 'state'>): string => join(dirname(state), 'etcd');
 
 const nameArchiveElsewhere = (archive: ArchiveSettings | null): readonly string[] =>

@@ -39,8 +39,8 @@ export const restoreCommand = (folder: string, { db, state, config }: NamedPlace
   ].join(' ');
 
 /**
- * A command without the options of the backup would restore to places where nothing looks for the files. The places in
- * the backup are not used automatically, because the list could be a stranger's. @throws ConveyorError
+ * A command without the options of the backup would restore files to places where no process looks for them. The places
+ * in the backup are not used automatically, because the list could be a stranger's. @throws ConveyorError
  * `restore-refused` if the backup has a named place that this command does not name
  */
 export function requireNamed({ named = {} }: BackupManifest, { folder, places, without }: Placing): void {

@@ -59,7 +59,7 @@ function isSameServer(one: string, other: string): boolean {
   return isLocal(one) && isLocal(other) && portOf(one) === portOf(other);
 }
 
-/** Nothing if the system has no such folder. */
+/** Empty if the system has no such folder. */
 function listProcessIds(): readonly number[] {
   return listNames('/proc').flatMap((name) => (/^\d+$/.test(name) ? [Number(name)] : []));
 }
@@ -78,7 +78,7 @@ async function askLsof(file: string): Promise<readonly number[]> {
   return stdout.split('\n').filter(Boolean).map(Number);
 }
 
-/** The zero-terminated texts in a file under /proc; none if the process has ended or is not ours. */
+/** The zero-terminated texts in a file under /proc; none if the process has ended or belongs to another user. */
 function readTexts(file: string): readonly string[] {
   try {
     return readFileSync(file, 'utf8').split('\0');

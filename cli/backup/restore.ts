@@ -47,8 +47,8 @@ export interface RestoredMachine extends Pick<BackupManifest, 'at' | 'host' | 'l
 }
 
 /**
- * Restores a backup to places where none of its files exist. All files are first copied beside their places and then
- * moved in; the database of Temporal comes last, after its write-ahead log. After a killed restore, the next one is
+ * Restores a backup to places where none of its files exist. All files are first copied next to their places and then
+ * moved there; the database of Temporal comes last, after its write-ahead log. After a killed restore, the next one is
  * refused until the remains are moved away.
  * @throws ConveyorError `backup-unusable`, `restore-refused`
  */
@@ -124,7 +124,7 @@ async function requireAbsent(placed: readonly Placed[], { places, nowMs }: Resto
   });
 }
 
-/** @throws ConveyorError `restore-refused` if a disk lacks room for the files */
+/** @throws ConveyorError `restore-refused` if a disk lacks space for the files */
 async function requireRoom(placed: readonly Placed[]): Promise<void> {
   // Files that a killed restore has left are overwritten.
   const writes = placed.map(async ({ to, bytes }) => ({ path: to, bytes: bytes - (await sizeOfFiles([asPart(to)])) }));
@@ -201,7 +201,7 @@ const WITHOUT_LINKS: readonly string[] = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENO
 
 const asPart = (to: string): string => `${to}.part`;
 
-/** The database comes after its log: without the log it would pass for a complete, older database. */
+/** The database comes after its log: without the log it would look like a complete, older database. */
 const countTurn = ({ to }: Placed, { database }: BackupPlaces): number => (to === database ? 1 : 0);
 
 /** The restored places, in words. */

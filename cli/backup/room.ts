@@ -15,7 +15,7 @@ interface Shortage {
   readonly roomBytes: number;
 }
 
-/** The first disk without room for all writes to it; undefined if every disk has room. */
+/** The first disk without space for all writes to it; undefined if every disk has enough. */
 export async function findShortage(writes: readonly Write[]): Promise<Shortage | undefined> {
   const disks = new Map<number, { readonly folder: string; neededBytes: number }>();
   for (const { path, bytes } of writes) {

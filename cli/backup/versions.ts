@@ -5,7 +5,7 @@ import { installRoot } from '../../platform/registry';
 import type { BackupManifest } from './manifest';
 import { callProgram } from './run';
 
-/** Versions of the programs of this machine; that of Temporal is null where there is none yet. */
+/** Versions of the programs of this machine; that of Temporal is null if it is not installed yet. */
 export async function versionsHere(env: Env): Promise<BackupManifest['versions']> {
   const { version } = JSON.parse(readFileSync(join(installRoot(), 'package.json'), 'utf8')) as { version: string };
   return { conveyor: version, temporal: await temporalVersion(env) };

@@ -7,7 +7,7 @@ import type { Io } from '../io';
 import type { CommandCall } from './command';
 import { sendVerb, type OwnWay, type ReasonOption } from './send';
 
-/** The verbs for one action of a release: `kvstore/12/approve`, or the release when only one of its actions can be meant. */
+/** The verbs for one action of a release: `kvstore/12/approve`, or the release if only one of its actions can be meant. */
 export const pick: OwnWay = {
   options: (command) =>
     command
@@ -35,7 +35,7 @@ interface PickOptions extends ReasonOption {
   readonly reject?: boolean;
 }
 
-/** Exactly one of the two flags; on a terminal it is asked for. */
+/** Exactly one of the two flags; on a terminal the user is asked. */
 async function askDecision(io: Io, { approve, reject }: PickOptions, id: string): Promise<boolean> {
   if (approve !== reject && (approve || reject)) return approve === true;
   if (approve && reject)
@@ -68,7 +68,7 @@ const HAS_FAILED: ActionMatch = {
   several: 'several of its actions have failed',
 };
 
-/** The id as it is given, or of a release the only action that can be meant. */
+/** The given id, or for a release the only action that can be meant. */
 async function findOnlyAction(
   client: ConveyorClient,
   text: string,
@@ -86,7 +86,7 @@ async function findOnlyAction(
   });
 }
 
-/** The action that an id names; undefined when it names a release. */
+/** The action that an id names; undefined if it names a release. */
 function parseActionName(text: string): string | undefined {
   const id = parseId(text);
   if (id?.kind === 'action') return id.action;
@@ -94,7 +94,7 @@ function parseActionName(text: string): string | undefined {
   throw conveyorError('invalid-id', { text, expected: 'an action of a release, such as kvstore/12/approve' });
 }
 
-/** A release that has ended is over: to try again is a new release of the same versions. */
+/** An ended release cannot be retried: a new release of the same versions is needed. */
 async function requireRunning(client: ConveyorClient, text: string): Promise<void> {
   const id = parseId(text);
   if (id === undefined || id.kind === 'pipeline') return;
@@ -110,7 +110,7 @@ async function requireRunning(client: ConveyorClient, text: string): Promise<voi
   throw new ConveyorError('invalid-state', message, hint, retryable, exit);
 }
 
-/** `conveyor release kvstore --artifact source=12`: without what the release built itself. */
+/** `conveyor release kvstore --artifact source=12`: without the artifacts that the release built itself. */
 async function againWords(client: ConveyorClient, { pipeline, artifacts }: ReleaseStatus): Promise<string> {
   const { artifacts: inputs } = await client.spec(pipeline);
   const given = artifacts.filter(

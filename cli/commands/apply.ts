@@ -23,7 +23,7 @@ interface ApplyResult {
   readonly changes: readonly SpecChange[];
   /** Its workflow had ended: the release after which its numbers continue, and whether its records could still be read. */
   readonly continued?: { readonly after: number; readonly books: boolean };
-  /** In words: configs that no push type could check, and those that it refuses and the pipeline had before. */
+  /** In words: configs that no push type could check, and those that it refuses but the pipeline had before. */
   readonly configNotes?: readonly string[];
 }
 

@@ -138,7 +138,7 @@ function warnOfUnused(labels: readonly Label[], pasts: readonly PastDeploys[], w
   if (unused.length > 0) warn(`warning: labels of deploys that are not among those tried: ${unused.join(', ')}`);
 }
 
-/** A recording may be the name of a file beside the file of labels. @throws file-unreadable */
+/** A recording may be the name of a file in the folder of the labels. @throws file-unreadable */
 function readLabels(file: string): Label[] {
   const value = readData(file);
   const whole = Array.isArray(value) ? value.map((label: unknown) => withRecording(label, dirname(file))) : value;

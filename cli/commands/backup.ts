@@ -24,7 +24,7 @@ const DB_HELP = 'the database of Temporal (default: CONVEYOR_TEMPORAL_DB, else .
 const STATE_HELP =
   'the file of conveyor config-service --state (default: .conveyor/config/service.json of this checkout)';
 
-/** A backup of one machine, and the way back (docs/guides/operate.md#backups). */
+/** Backs up one machine, and restores it (docs/guides/operate.md#backups). */
 export const backupCommands: Register = (program, cli) => {
   program
     .command('backup <dir>')

@@ -126,7 +126,7 @@ const showCommand: Register = (group, cli) => {
     );
 };
 
-/** Bugs in what others build, which stop the releases that contain them. */
+/** Bugs in dependencies, which stop the releases that contain them. */
 export const bugsCommand: Register = (program, cli) => {
   const group = program
     .command('bugs')

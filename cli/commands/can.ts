@@ -56,7 +56,7 @@ async function readSpecFile({ io, options: { file } }: CommandCall<CanOptions>):
 /** A decision with the source of its rules: the file on this machine, or a server. */
 type SourcedDecision = PermissionAnswer & { readonly file: string | null; readonly server: string | null };
 
-/** Commands through a server are subject to its rules, so the server answers the question too. */
+/** Commands through a server are subject to its rules, so the server also answers the question. */
 async function decideQuestion({ io, connect }: CommandCall<CanOptions>, question: Question): Promise<SourcedDecision> {
   const door = resolveDoor(io.env, connect);
   if (door.kind === 'server')

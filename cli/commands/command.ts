@@ -4,7 +4,7 @@ import { parseDuration } from '../../domain/spec/duration';
 import type { ConnectOptions, Io } from '../io';
 import { isFormat, parseOutput, type Output } from '../output';
 
-/** The context of every command: the world, printing, connecting, and its own options. */
+/** The context of every command: its environment, printing, connecting, and its own options. */
 export interface CommandCall<O> {
   readonly io: Io;
   readonly output: Output;
@@ -23,7 +23,7 @@ export interface GlobalOptions {
   readonly taskQueue?: string;
 }
 
-/** Values of `-o` besides the common formats: any file, or these formats. The handler finds them in its options. */
+/** Values of `-o` in addition to the common formats: any file, or these formats. The handler finds them in its options. */
 interface OwnOutput {
   readonly toFile?: boolean;
   readonly formats?: readonly string[];
@@ -34,7 +34,7 @@ export type Register = (program: Command, cli: Cli) => void;
 
 export interface Cli {
   readonly io: Io;
-  /** Makes a commander action of a handler that returns the exit code. */
+  /** Turns a handler that returns the exit code into a commander action. */
   handle<O, A extends unknown[] = []>(
     handler: (call: CommandCall<O>, ...args: A) => Promise<number>,
     more?: OwnOutput,
@@ -60,11 +60,11 @@ export function makeCli(io: Io, finish: (code: number) => void): Cli {
   };
 }
 
-/** Examples at the end of a command's help, one a line. */
+/** Examples at the end of a command's help, one per line. */
 export const examples = (...lines: readonly string[]): string =>
   `\nExamples:\n${lines.map((line) => `  ${line}`).join('\n')}`;
 
-/** `10m` → ms; the flag is named when it is something else. */
+/** `10m` → ms; an error names the flag. */
 export function durationOption(flag: string, text: string | undefined): number | undefined {
   const parsed = text === undefined ? undefined : parseDuration(text);
   if (text === undefined || parsed !== undefined) return parsed;

@@ -8,7 +8,7 @@ import type { ConnectOptions, Io } from '../io';
 import { withClient } from '../door';
 import { examples, type Register } from './command';
 
-/** The limit of patience after the Tab key. */
+/** The longest wait after the Tab key. */
 const COMPLETION_TIMEOUT_MS = 1500;
 
 export const completionCommand: Register = (program, cli) => {
@@ -81,7 +81,7 @@ const CONNECTING: Readonly<Record<string, 'server' | 'address' | 'namespace'>> =
   '--namespace': 'namespace',
 };
 
-/** The server that the line being typed is for. */
+/** The server to which the typed line will go. */
 function parseConnect(words: readonly string[]): ConnectOptions {
   return Object.fromEntries(
     words.flatMap((word, at) => {

@@ -18,7 +18,7 @@ interface DemoOptions extends GlobalOptions {
   readonly keep?: boolean;
 }
 
-/** A minute of the simulated world is a second. */
+/** A minute of the simulated world takes a second. */
 const SPEED = 60;
 
 const DEMOS: Readonly<Record<string, Demo<DemoResult>>> = { service: serviceDemo, config: configDemo };
@@ -125,7 +125,7 @@ interface KeptStack {
   readonly more?: Readonly<Record<string, string>>;
 }
 
-/** How to look around in what keeps running, and how to stop it. */
+/** How to inspect the running stack, and how to stop it. */
 export function formatFarewell({ stack, children, next, more = {} }: KeptStack): string {
   const env = Object.entries({ ...stackEnvironment(stack), ...more });
   const pids = [...children.map(({ pid }) => pid), ...Object.values(stack.pids())];

@@ -137,7 +137,7 @@ function newFolder(folder: string): string {
 }
 
 async function awaitStop(call: CommandCall<DevOptions>, stack: Stack, stop: AbortSignal): Promise<number> {
-  // If everything ran already, nothing else keeps this process alive.
+  // If everything was already running, nothing else keeps this process alive.
   const alive = setInterval(() => undefined, 60_000);
   const stopped = new Promise<undefined>((resolvePromise) => {
     if (stop.aborted) resolvePromise(undefined);
@@ -157,6 +157,6 @@ async function reportRestart(call: CommandCall<DevOptions>, stack: Stack, name: 
     printNote(call.io, '    its world begins anew: conveyor simulate job adds again what you had added');
     await createDemoData(call, stack);
   }
-  // If it is gone, everything is being stopped.
+  // If the file is gone, everything is being stopped.
   if (readyFile && existsSync(readyFile)) writeReady(resolve(readyFile), toReady(stack));
 }

@@ -35,7 +35,7 @@ export const doctorCommand: Register = (program, cli) => {
     );
 };
 
-/** There is no repair through a server: only those who run Temporal may do it. @throws ConveyorError `usage` */
+/** A repair needs direct access: only users who operate Temporal may do it. @throws ConveyorError `usage` */
 function repair({ env }: Io, connect: ConnectOptions): Promise<readonly string[]> {
   if (resolveDoor(env, connect).kind === 'temporal') return repairBuilds({ ...env, ...flagsAsEnv(connect) });
   throw conveyorError('usage', {

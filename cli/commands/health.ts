@@ -2,7 +2,7 @@ import { backtestCommand } from './backtest';
 import type { Register } from './command';
 import { statisticsCommand } from './statistics';
 
-/** The subcommands of `health`; each registers itself as commands of the program do. */
+/** The subcommands of `health`; each registers itself like the commands of the program. */
 const SUBCOMMANDS: readonly Register[] = [backtestCommand, statisticsCommand];
 
 export const healthCommand: Register = (program, cli) => {

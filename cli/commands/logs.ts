@@ -78,7 +78,7 @@ function showRun(io: Io, { title, state, message, url, log }: RunLog, before: Pr
   return { characters: shown, state, url };
 }
 
-/** The prompt of a shell begins on a line of its own. */
+/** Adds a newline, so that the prompt of a shell begins on its own line. */
 const withFinalNewline = (text: string, isOver: boolean): string =>
   isOver && !text.endsWith('\n') ? `${text}\n` : text;
 

@@ -83,13 +83,13 @@ export const planCommand: Register = (program, cli) => {
     );
 };
 
-/** A plan uses the blackouts that were understood, and phases that the file may not have. */
+/** A plan uses the blackouts that could be read, and phases that the file may not have. */
 function noteAssumptions(io: Io, { problems }: CheckedFile): void {
   for (const { code, message } of problems)
     if (code.startsWith('calendar-') || code === 'default-phases') printNote(io, message);
 }
 
-/** The windows, and the blackouts before its end. */
+/** The windows that the plan meets, and the blackouts before its end. */
 function timesMet(
   spec: PipelineSpec,
   action: DeployAction,
@@ -113,7 +113,7 @@ async function updateTime(
   return knownMs === null ? { updateTimeMs: ASSUMED_UPDATE_TIME_MS, assumed: true } : { updateTimeMs: knownMs };
 }
 
-/** An archive that is unavailable must not fail a plan. Without an archive there is nothing to note. */
+/** An unavailable archive must not fail a plan. Without an archive there is nothing to note. */
 function experience(
   io: Io,
   spec: PipelineSpec,
@@ -149,7 +149,7 @@ function timeOption(text: string | undefined): number | undefined {
 
 const ISO_8601 = /^\d{4}-\d\d-\d\d(T\d\d:\d\d.*)?$/;
 
-/** The units from the push type; if it does not answer, those of the fleet file beside the pipeline file, with a note. */
+/** The units from the push type; if it does not answer, those of the fleet file next to the pipeline file, with a note. */
 async function fetchFleet(
   io: Io,
   file: string,

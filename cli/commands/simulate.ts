@@ -184,7 +184,7 @@ function misbehaviourWords(given: Misbehaviour): string {
     .join(', ');
 }
 
-/** A place or time alone is no fault; neither is a factor of one or an addition of zero. */
+/** A place or time alone is not a fault; nor is a factor of one or an addition of zero. */
 const changesNothing = (key: string, value: unknown): boolean =>
   key === 'onlyRegion' || key === 'afterMs' || value === (key.endsWith('Factor') ? 1 : 0);
 

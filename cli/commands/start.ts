@@ -92,8 +92,8 @@ export function startAndWatch(
 type StartedRelease = Awaited<ReturnType<ConveyorClient['push']>> & Awaited<ReturnType<ConveyorClient['release']>>;
 
 /**
- * `executable=kv:12,digest=sha256:…,branch=main`. Kind is the name unless `kind=` says otherwise. A version may hold
- * `=` and `:`, but no comma.
+ * `executable=kv:12,digest=sha256:…,branch=main`. The kind is the name, unless `kind=` gives another. A version may
+ * hold `=` and `:`, but no comma.
  */
 export function parseArtifact(text: string): Artifact {
   const [head = '', ...rest] = text.split(',');
@@ -124,7 +124,7 @@ function startedWords({ id, duplicate, approvals = 0 }: StartedRelease): string 
   return approvals > 0 ? `${id} waits for ${plural(approvals, 'approval')} by other owners` : `started ${id}`;
 }
 
-/** The next command to type; if others must approve first, theirs. */
+/** The next command to type; if other people must approve first, theirs. */
 const nextCommand = ({ id, approvals }: StartedRelease, action: string | undefined): string =>
   approvals ? `conveyor pick ${id}/${action ?? ''} --approve --reason "…"` : `conveyor watch ${id}`;
 

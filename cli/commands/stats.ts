@@ -14,7 +14,7 @@ interface StatsOptions {
   readonly since?: string;
   readonly by: Grouping;
   readonly html?: string;
-  /** `html` besides the formats of all commands. */
+  /** `html` in addition to the formats of all commands. */
   readonly output?: string;
 }
 

@@ -51,7 +51,7 @@ function toInputOption(name: InputName): InputOption | undefined {
 /** The input from an option or operand; empty if it is left out. */
 function parseCommandInput(name: InputName, value: unknown, flag: string, nowMs: number): Partial<CommandInput> {
   const { is } = inputRow(name);
-  // `--no-revert` gives false, its absence true.
+  // `--no-revert` gives false, and its absence true.
   if (is === 'flag') return value === !flag.startsWith('--no-') ? { [name]: true } : {};
   if (typeof value !== 'string') return {};
   if (is === 'moment') return { [name]: formatTime(momentOption(flag, value, nowMs) ?? nowMs) };

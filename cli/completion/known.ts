@@ -11,8 +11,8 @@ const STATUS_REQUESTS_AT_ONCE = 10;
 type OnCandidates = (candidates: readonly Candidate[]) => void;
 
 /**
- * Asks a server for candidates at the cursor. Each answer is used on its own, so one that does not come costs only
- * itself.
+ * Asks a server for candidates at the cursor. Each answer is used separately, so a missing one costs only its own
+ * candidates.
  */
 export async function findCandidates(
   client: ConveyorClient,
@@ -78,7 +78,7 @@ async function deployCandidates(client: ConveyorClient): Promise<Candidate[]> {
     .map(({ id, state, version }) => ({ value: id, description: `${state} ${version}` }));
 }
 
-/** Only releases themselves know their actions. */
+/** Only a release knows its actions. */
 async function actionCandidates(
   client: ConveyorClient,
   found: OnCandidates,

@@ -1,6 +1,6 @@
 /**
  * The scripts that shells load. Each passes the words up to the cursor to `conveyor __complete`, which prints one
- * candidate a line, `value<tab>description`, or `:files` when the shell should look for files itself.
+ * candidate per line, `value<tab>description`, or `:files` if the shell should complete files itself.
  */
 export const COMPLETION_SCRIPTS = {
   bash: `# Completion of conveyor for bash. In ~/.bashrc:  source <(conveyor completion bash)

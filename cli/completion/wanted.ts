@@ -11,18 +11,18 @@ export interface Candidate {
 /** Candidates that only a server knows; `pipeline` is the one typed before. */
 export type CandidateKind =
   | 'pipelines'
-  /** Pipelines, and releases and deploys that run. */
+  /** Pipelines, and running releases and deploys. */
   | 'ids'
-  /** Releases and deploys that run. */
+  /** Running releases and deploys. */
   | 'running'
   | 'deploys'
   /** Actions that wait for a person. */
   | 'picks'
-  /** Actions that run or have run in a release that runs. */
+  /** Actions that run or have run in a running release. */
   | 'begun'
   /** Releases that ended and did not succeed. */
   | 'unsuccessful'
-  /** Actions that failed in a release that runs. */
+  /** Failed actions of a running release. */
   | 'failures'
   /** Inputs of the pipeline, as `source=`. */
   | 'inputs'
@@ -51,7 +51,7 @@ const OPERANDS: Readonly<Record<string, CandidateKind | 'files' | readonly strin
   what: 'ids',
 };
 
-/** Operands whose name alone does not say what may stand there. */
+/** Operands whose name alone does not determine their candidates. */
 const OPERANDS_OF: Readonly<Record<string, CandidateKind>> = {
   status: 'ids',
   watch: 'ids',
@@ -159,7 +159,7 @@ function optionValue(
   return toCompletion(Array.isArray(values) ? [...values, ...more] : values, operands[0] ?? '', prefix);
 }
 
-/** The next operand after these; undefined when the command takes no more. */
+/** The next operand after these; undefined if the command takes no more. */
 function findOperand({ name, operands }: CommandNode, given: readonly string[]): Completion | undefined {
   const last = operands.at(-1);
   const operand = operands[given.length] ?? (last?.variadic ? last : undefined);

@@ -17,11 +17,11 @@ export interface DemoResult {
   readonly deploys: readonly DeployStatus[];
 }
 
-/** A story of `conveyor demo`: what it needs, what happens, and what it promises. */
+/** A story of `conveyor demo`: its needs, its course, and its promises. */
 export interface Demo<R extends DemoResult> {
   /** Prepares additional parts of the stack, and the environment of its processes. */
   prepare(io: Io, settings: StackSettings): Promise<Prepared>;
-  /** Undefined when it was interrupted. */
+  /** Undefined if it was interrupted. */
   play(stage: Stage): Promise<R | undefined>;
   /** The first deviation from the promised story; null if there is none. */
   surprise(result: R): string | null;
@@ -68,7 +68,7 @@ export async function ship(
 ): Promise<{ readonly release: ReleaseStatus; readonly deploys: readonly DeployStatus[] } | undefined> {
   const trigger = { kind: 'manual', actor: actorOf(io), key: `demo-${artifact.version}` } as const;
   const { id } = await client.release(pipeline, [artifact], trigger);
-  // With -o json the pictures go to stderr, and stdout has only the result.
+  // With -o json the pictures go to stderr, so that stdout has only the result.
   const live = output.human ? io : { ...io, stdout: io.stderr };
   const shown: Output = { ...output, format: 'table', human: true };
   const watching = { output: shown, timeoutMs: STORY_TIMEOUT_MS, everyMs: 300, detachedText: '' };

@@ -15,7 +15,7 @@ export const KVSTORE_JOBS: readonly NewJob[] = ['x', 'y'].map((region) => ({
   budget: 2,
 }));
 
-/** The jobs of the other examples, from the `fleet.yaml` beside each pipeline. */
+/** The jobs of the other examples, from the `fleet.yaml` next to each pipeline. */
 export function exampleJobs(): readonly NewJob[] {
   const folder = join(installRoot(), 'examples');
   const files = readdirSync(folder).map((example) => join(folder, example, 'fleet.yaml'));

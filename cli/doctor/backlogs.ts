@@ -21,8 +21,8 @@ export const backlogChecks = (
     }));
 
 /**
- * Whether workers poll that queue, and so wait behind its tasks. Without any, Temporal keeps counting the tasks of workflows that ended or
- * moved to another build. Where there are builds, it knows the age of work without one only as the oldest of all.
+ * Whether workers poll that queue, so that its tasks delay new work. Without workers, Temporal continues to count the tasks of workflows that ended
+ * or moved to another build. If there are builds, the age of work without a build is known only as the oldest of all builds.
  */
 const hasPoller = (
   { builds, pollers }: Pick<ExaminationView, 'builds' | 'pollers'>,

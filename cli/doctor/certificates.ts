@@ -10,7 +10,7 @@ import { ANSWERS_WITHIN_MS, type DoctorCheck } from './check';
 
 /** Expired certificates make connections fail everywhere at once. */
 
-/** It does not show whether Temporal works: a router in front of it may present another one. */
+/** It does not show whether Temporal works: a router in front of it may present another certificate. */
 export const SHOWN_BY_TEMPORAL = 'certificate of Temporal';
 
 /** Checks our certificates for Temporal, and the one that it presents; undefined without TLS. */
@@ -38,7 +38,7 @@ export const checkStoreCertificates = (env: Env): DoctorCheck[] =>
     ),
   );
 
-/** Checks the certificate of the server, or of the proxy before it; nothing without TLS. */
+/** Checks the certificate of the server, or of the proxy in front of it; nothing without TLS. */
 export async function checkServerCertificate(url: string): Promise<DoctorCheck[]> {
   const { protocol, hostname, port } = new URL(url);
   if (protocol !== 'https:') return [];

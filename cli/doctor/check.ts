@@ -1,6 +1,6 @@
 /**
- * One thing that Conveyor needs. `missing` means that something cannot work now because this is absent or broken;
- * `warning` that it still works, or that this is unknown.
+ * One requirement of Conveyor. `missing` means that something cannot work now because this is absent or broken;
+ * `warning` means that it still works, or that this is unknown.
  */
 export interface DoctorCheck {
   readonly name: string;
@@ -11,7 +11,7 @@ export interface DoctorCheck {
   readonly how: string | null;
 }
 
-/** The door that commands go through. */
+/** The access through which commands go. */
 export const DOOR_CHECK = 'door';
 
 /** A part behind a broken one, whose own state is unknown. */

@@ -41,7 +41,7 @@ export async function runChecks(
   return withoutOwnTemporal(found);
 }
 
-/** A machine that reaches Temporal elsewhere needs no server of its own. */
+/** A machine whose Temporal runs elsewhere needs no server of its own. */
 export function withoutOwnTemporal(checks: readonly DoctorCheck[]): DoctorCheck[] {
   const answers = checks.some(({ name, state }) => state === 'ok' && ELSEWHERE_ANSWERS.includes(name));
   return checks.map((check) =>
@@ -51,7 +51,7 @@ export function withoutOwnTemporal(checks: readonly DoctorCheck[]): DoctorCheck[
 
 const ELSEWHERE_ANSWERS: readonly string[] = ['Temporal', 'temporal of the server'];
 
-/** Flags come before the environment, here as for every other command. */
+/** Flags take precedence over the environment, as for every other command. */
 export const flagsAsEnv = ({ address, namespace, taskQueue }: ConnectOptions): Env => ({
   ...(address !== undefined && { TEMPORAL_ADDRESS: address }),
   ...(namespace !== undefined && { TEMPORAL_NAMESPACE: namespace }),

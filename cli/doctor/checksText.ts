@@ -58,6 +58,6 @@ function groupAlike(checks: readonly DoctorCheck[]): Row[] {
   return [...rows.values()];
 }
 
-/** A finder that does not answer the workers now explains its failed sweeps. */
+/** A silent finder explains its failed sweeps. */
 const isSilentFinder = (checks: readonly DoctorCheck[], name: string): boolean =>
   name.startsWith('finder ') && checks.some((one) => one.name === `artifact-${name}` && one.state === 'missing');

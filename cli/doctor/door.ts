@@ -9,7 +9,7 @@ import { checkBehindTemporal } from './temporal';
 
 /**
  * Whether commands go through a server, under which identity, and what prevents it; then the state of everything behind
- * it.
+ * the server.
  */
 export async function checkDoor(
   env: Env,

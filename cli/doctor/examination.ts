@@ -22,10 +22,10 @@ export function examinationChecks(view: ExaminationView, machine: 'this machine'
 
 const ANSWERED: readonly ExaminationEnd['kind'][] = ['answered', 'refused'];
 
-/** The workers' check then already says that Temporal refuses or stores nothing. */
+/** In these cases the workers' check already says that Temporal refuses or stores nothing. */
 const UNSTORED: readonly ExaminationEnd['kind'][] = ['unwritten', 'unbegun'];
 
-/** One line for each reason, since a server that is slow leaves all questions unanswered. */
+/** One line for each reason, since a slow server leaves all questions unanswered. */
 function unansweredChecks(unanswered: readonly UnansweredQuestion[]): DoctorCheck[] {
   const reasons = [...new Set(unanswered.map(({ reason }) => reason))];
   return reasons.map((reason) => ({

@@ -14,7 +14,7 @@ export function finderChecks(finders: readonly FinderView[]): DoctorCheck[] {
       ...{ name: `finder ${finder.id}`, state: 'missing', found: words(finder) },
       how: 'start its service, or correct its address in conveyor.config.yaml; nothing is lost meanwhile',
     })),
-    // The fault is not the finder's.
+    // The finder is not at fault.
     ...unasked.map((finder): DoctorCheck => ({
       ...{ name: `finder ${finder.id}`, state: 'warning', found: words(finder) },
       how: 'see the check of workers, which should ask it; nothing is lost meanwhile',

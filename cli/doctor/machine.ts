@@ -9,7 +9,7 @@ import { installRoot } from '../../platform/registry';
 import { formatDuration } from '../../domain/text';
 import type { DoctorCheck } from './check';
 
-/** The equipment of this machine: programs, packages, a build, room. */
+/** The equipment of this machine: programs, packages, a build, disk space. */
 
 const ROOT = installRoot();
 // The set-up scripts are plain JavaScript, because they run before anything is compiled; their verdict is ours.
@@ -114,7 +114,7 @@ const tooSlow = (name: string): DoctorCheck => ({
 const versionWords = (line: string | undefined | typeof TOO_SLOW): string =>
   typeof line === 'string' ? line : 'of an unknown version';
 
-/** The last line that a program prints; undefined when it is not there or fails. */
+/** The last line that a program prints; undefined if it does not exist or fails. */
 export function lastOutputLine(
   command: string,
   args: readonly string[],

@@ -31,7 +31,7 @@ export function scriptChecks(
   }));
 }
 
-/** Mistakes in a configuration are reported by a check of their own. */
+/** A separate check reports mistakes in a configuration. */
 function configuredScripts(env: Env): Scripts | undefined {
   try {
     return loadRegistry(undefined, env).scripts;

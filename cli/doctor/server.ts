@@ -15,8 +15,8 @@ import { finderChecks } from './finders';
 import { WORKERS_CHECK } from './workers';
 
 /**
- * Checks the server that commands go through, and everything behind it: only the server can reach that, so it examines
- * it.
+ * Checks the server through which commands go, and everything behind it: only the server can reach that, so the server
+ * examines it.
  */
 
 type ServerDoor = Extract<CommandDoor, { kind: 'server' }>;
@@ -98,7 +98,7 @@ export function tokenChecks(expiresAt: string | null, nowMs: number, url: string
   return [{ name: 'token', state: 'warning', found, how: `conveyor login ${url}, or another CONVEYOR_TOKEN` }];
 }
 
-/** An examination tells more than the polls of workers do; without Temporal there is none. */
+/** An examination shows more than the polls of workers do; without Temporal there is none. */
 async function checkBehind(http: HttpOptions, parts: readonly ReadinessPart[]): Promise<DoctorCheck[]> {
   const temporal = parts.filter(({ name }) => name === 'temporal').map(partCheck);
   if (temporal.some(({ state }) => state !== 'ok'))

@@ -50,7 +50,7 @@ function scopelessSources(env: Env): readonly string[] {
   }
 }
 
-/** Each port of the development stack is free or held by the program that belongs there. */
+/** Each port of the development stack is free, or held by the expected program. */
 export function checkPorts(env: Env): Promise<DoctorCheck[]> {
   const { temporal, webUi, simulator, server } = usualAddresses(env, {});
   const page = listPage(webUi, env.TEMPORAL_NAMESPACE || 'default');

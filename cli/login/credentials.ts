@@ -18,9 +18,9 @@ export interface Renewal {
   readonly refreshToken: string;
 }
 
-/** The credentials that `conveyor login` keeps: a server and its token for this user. */
+/** The credentials that `conveyor login` stores: a server and its token for this user. */
 export interface Credentials extends Grant {
-  /** As `serverUrl` gives it. */
+  /** As `serverUrl` returns it. */
   readonly server: string;
   /** The user confirmed that the unencrypted connection is safe. */
   readonly insecure?: true;
@@ -32,7 +32,7 @@ export function credentialsFile(env: Env): string | undefined {
   return base === undefined ? undefined : join(base, 'conveyor', 'credentials.json');
 }
 
-/** Undefined when not logged in. @throws ConveyorError `credentials-unusable`, which never quotes the file */
+/** Undefined if not logged in. @throws ConveyorError `credentials-unusable`, which never quotes the file */
 export function readCredentials(env: Env): Credentials | undefined {
   const file = credentialsFile(env);
   if (file === undefined) return undefined;

@@ -35,7 +35,7 @@ export const signIn = (io: Io, offer: SignInOffer, { device }: { readonly device
 export const isEnding = ({ expiresAtMs = Infinity, renewal }: Grant, nowMs: number): boolean =>
   renewal !== undefined && expiresAtMs - EARLY_MS <= nowMs;
 
-/** The grant, renewed if it is about to expire. @throws ConveyorError `sign-in-failed` when a new sign-in is needed */
+/** The grant, renewed if it is about to expire. @throws ConveyorError `sign-in-failed` if a new sign-in is needed */
 export async function renewGrant(kept: Grant, nowMs: number): Promise<Grant> {
   const { expiresAtMs = Infinity, renewal } = kept;
   if (renewal === undefined || !isEnding(kept, nowMs)) return kept;

@@ -1,6 +1,6 @@
 import { conveyorError } from '../../domain/errors';
 
-/** A signed token of a provider has some kilobytes. */
+/** A signed token of a provider has a few kilobytes. */
 const MAX_LENGTH = 16_384;
 
 /** The given token without its line break. @throws ConveyorError `usage`, which never quotes the token */

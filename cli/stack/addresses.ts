@@ -2,7 +2,7 @@ import { isLoopback } from '../../domain/loopback';
 import type { Env } from '../../platform/env';
 import { freePorts } from './ports';
 
-/** Where the parts of a stack are (docs/reference/cli.md#the-development-stack). */
+/** The addresses of the parts of a stack (docs/reference/cli.md#the-development-stack). */
 export interface Addresses {
   /** host:port */
   readonly temporal: string;
@@ -14,7 +14,7 @@ export interface Addresses {
 
 const TEMPORAL_PORT = 7233;
 
-/** The usual addresses, as the environment and flags say. */
+/** The usual addresses, or those of the environment and flags. */
 export function usualAddresses(env: Env, flags: { readonly address?: string; readonly taskQueue?: string }): Addresses {
   const temporal = flags.address ?? (env.TEMPORAL_ADDRESS || `localhost:${TEMPORAL_PORT}`);
   return {
@@ -26,7 +26,7 @@ export function usualAddresses(env: Env, flags: { readonly address?: string; rea
   };
 }
 
-/** Free ports for everything, so that stacks can run beside each other. */
+/** Free ports for everything, so that several stacks can run at the same time. */
 export async function freeAddresses(env: Env): Promise<Addresses> {
   const [temporal, webUi, simulator, server] = await freePorts(4);
   return {
@@ -42,7 +42,7 @@ interface StackPlaces {
   readonly addresses: Addresses;
   /** The environment of the configuration part, if there is one. */
   readonly config?: { readonly env: Readonly<Record<string, string>> } | undefined;
-  /** The file of the archive, where it is not that of the configuration. */
+  /** The file of the archive, if it is not that of the configuration. */
   readonly archive?: string | undefined;
 }
 

@@ -6,7 +6,7 @@ import type { Env } from '../../platform/env';
 import { closeFolder } from '../../platform/ownFolder';
 import type { Io } from '../io';
 
-/** One process of the stack and how to know that it is ready. */
+/** One process of the stack, and the test whether it is ready. */
 export interface ChildSpec {
   readonly name: string;
   readonly command: string;
@@ -17,7 +17,7 @@ export interface ChildSpec {
   readonly startedBy: string;
   /** Polled until it returns true. `log` is the output of the process so far. */
   isReady(log: string): boolean | Promise<boolean>;
-  /** Whether it ended before it was ready because of a rare accident, so that another start helps. */
+  /** Whether it ended before it was ready because of a rare accident, so that another start may succeed. */
   endedByChance?(log: string): boolean;
 }
 
@@ -28,7 +28,7 @@ export interface Child {
   readonly startedBy: string;
   /** Its output so far, without that of earlier processes in the same file. */
   log(): string;
-  /** Resolves with how it ended: `it ended with exit code 1`. */
+  /** Resolves with the way it ended: `it ended with exit code 1`. */
   readonly died: Promise<string>;
   /** SIGTERM, and SIGKILL if it does not end; resolves when it is gone. */
   stop(): Promise<void>;
@@ -41,8 +41,8 @@ const READY_POLL_MS = 100;
 const LAST_LINES = 12;
 
 /**
- * Starts a process in a group of its own, so that Ctrl-C in the terminal reaches only us and we stop things in order.
- * It writes to its log file itself, because it can outlive us. With `again` the log of its predecessor is kept.
+ * Starts a process in its own group, so that Ctrl-C in the terminal reaches only us and we stop everything in order. It
+ * writes to its log file itself, because it can outlive us. With `again` the log of its predecessor is kept.
  */
 export function startChild(spec: ChildSpec, { again = false } = {}): Child {
   closeFolder(dirname(spec.logFile));
@@ -90,8 +90,8 @@ export function startChild(spec: ChildSpec, { again = false } = {}): Child {
 }
 
 /**
- * Stops the process group if this process ends without doing so, as after kill −9: an orphaned worker would continue taking tasks. The guard reads
- * until the kernel closes our end of its pipe.
+ * Stops the process group if this process ends without doing so, as after kill −9: an orphaned worker would continue to
+ * take tasks. The guard reads until the kernel closes our end of its pipe.
  * @returns a function that ends the guard
  */
 function guardGroup(pid: number | undefined): () => void {
@@ -145,6 +145,6 @@ function signalChildGroup(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-pid, signal);
   } catch {
-    // It is gone already.
+    // It has already ended.
   }
 }

@@ -28,7 +28,7 @@ export interface ConfigStack {
 
 const ETCD_PEER_PORT = 2380;
 
-/** The usual addresses, as the environment and the configuration say. @throws ConveyorError `config-invalid` */
+/** The usual addresses, or those of the environment and the configuration. @throws ConveyorError `config-invalid` */
 export function usualConfigStack(env: Env): ConfigStack {
   const folder = join(installRoot(), '.conveyor', 'config');
   const service = env.CONVEYOR_CONFIG_SERVICE_URL || 'http://localhost:4710';
@@ -36,7 +36,7 @@ export function usualConfigStack(env: Env): ConfigStack {
   return configStack(env, { folder, service, proxy, peerPort: ETCD_PEER_PORT }, {});
 }
 
-/** On free ports, in a folder of its own. @throws ConveyorError `config-invalid` */
+/** Uses free ports and its own folder. @throws ConveyorError `config-invalid` */
 export async function freeConfigStack(env: Env, folder: string): Promise<ConfigStack> {
   const [etcd, peerPort = 0, service, proxy] = await freePorts(4);
   const at = (port: number | undefined): string => `http://127.0.0.1:${port}`;

@@ -13,7 +13,7 @@ export interface RunningPart {
 
 export interface Keeper {
   readonly io: Io;
-  /** Aborted when the stack is being stopped: then processes end because they should. */
+  /** Aborted when the stack is stopped: processes then end on purpose. */
   readonly stop: AbortSignal;
   onStarted(name: PartName): Promise<void>;
 }
@@ -39,7 +39,7 @@ export async function keepRunning(keeper: Keeper, started: RunningPart): Promise
   }
 }
 
-/** @throws ConveyorError when it is not ready in time; its death is reported by the caller that waits for it */
+/** @throws ConveyorError if it is not ready in time; the caller that waits for it reports its death */
 async function startAgain({ io, stop, onStarted }: Keeper, started: RunningPart): Promise<void> {
   const { part } = started;
   const from = io.now();

@@ -7,7 +7,7 @@ import type { ConfigStack } from './configuration';
 import { accepts } from '../../client/accepts';
 import { respondsOk } from './ports';
 
-/** The processes of the development stack; the last three with `--config` alone. */
+/** The processes of the development stack; the last three only with `--config`. */
 export type PartName = 'temporal' | 'simulator' | 'worker' | 'server' | 'etcd' | 'config-service' | 'config-proxy';
 
 export interface StackOptions {
@@ -17,7 +17,7 @@ export interface StackOptions {
   /** The command that started it. */
   readonly startedBy: string;
   readonly seed: number;
-  /** How many times faster than real the simulated world runs. */
+  /** The speed of the simulated world, relative to real time. */
   readonly speed: number;
   /** Temporal's database: the usual one, in memory, or a file of this stack. */
   readonly database: 'usual' | 'memory' | { readonly file: string };
@@ -29,7 +29,7 @@ export interface StackOptions {
 export interface StackPart {
   readonly name: PartName;
   readonly address: string;
-  /** Whether it runs already, started by any process. A worker cannot be checked. */
+  /** Whether it already runs, no matter which process started it. A worker cannot be checked. */
   isThere(): Promise<boolean>;
   /** Its port; null if it has none. */
   readonly port: number | null;
@@ -37,7 +37,7 @@ export interface StackPart {
   readonly timeoutMs: number;
 }
 
-/** Getting a Temporal server may mean a download or a build of some minutes. */
+/** Getting a Temporal server may take a download or a build of several minutes. */
 const TEMPORAL_TIMEOUT_MS = 600_000;
 const TIMEOUT_MS = 60_000;
 
@@ -66,8 +66,8 @@ export function temporalPart(options: StackOptions): StackPart {
 }
 
 /**
- * The server chooses ports for its services before it listens there. If another process takes one in between, it panics after merely logging the
- * failure to listen.
+ * The server chooses ports for its services before it listens there. If another process takes one meanwhile, the server
+ * panics after merely logging the failure to listen.
  */
 const lostRaceForPort = (log: string): boolean => /^panic: /m.test(log);
 
@@ -148,7 +148,7 @@ export function configServicePart(options: StackOptions, { service, folder }: Co
   };
 }
 
-/** Serves everything that applications of this machine ask for. */
+/** Serves all requests of applications on this machine. */
 export function configProxyPart(options: StackOptions, { proxy, folder, repository }: ConfigStack): StackPart {
   const isThere = (): Promise<boolean> => respondsOk(`${proxy}/health`);
   const flags = { repository: repository.name, etcd: repository.etcd, port: String(portOf(proxy)) };

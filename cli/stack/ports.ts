@@ -9,7 +9,7 @@ import { sendRequest } from '../../sdk/request';
 const PORTS = { from: 10_000, below: 32_768 };
 const TRIES = 100;
 
-/** Some ports that nothing listens on now, all different. */
+/** Some different ports on which nothing listens now. */
 export async function freePorts(count: number): Promise<number[]> {
   const servers = await Promise.all(Array.from({ length: count }, () => listenAnywhere()));
   const ports = servers.map((server) => (server.address() as AddressInfo).port);

@@ -10,7 +10,7 @@ export interface Ready {
   readonly simulator: string;
   readonly server: string;
   readonly taskQueue: string;
-  /** With `--config` alone. */
+  /** Only with `--config`. */
   readonly etcd?: string;
   readonly configService?: string;
   readonly configProxy?: string;

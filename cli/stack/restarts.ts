@@ -4,8 +4,8 @@ const TIMES = 5;
 const FIRST_DELAY_MS = 200;
 
 /**
- * Decides about a process that died at these moments (ms; the last is now): `delayMs` until its restart, which doubles each time, or null when it has
- * died too often within a minute.
+ * Decides about a process that died at these moments (ms; the last is now): `delayMs` until its restart, which doubles
+ * each time, or null if it has died too often within a minute.
  */
 export function planRestart(deaths: readonly number[]): { readonly times: number; readonly delayMs: number | null } {
   const now = deaths.at(-1) ?? 0;

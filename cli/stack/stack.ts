@@ -48,8 +48,8 @@ const STARTS = 3;
 export type StackSettings = Omit<StackOptions, 'env'>;
 
 /**
- * Starts what is not already there and waits until everything answers. When something cannot start, or `stop` is
- * aborted meanwhile, ends what it started before it throws; undefined means that it was interrupted.
+ * Starts the parts that do not run yet, and waits until everything answers. If something cannot start, or `stop` is
+ * aborted meanwhile, it ends the parts that it started before it throws; undefined means that it was interrupted.
  */
 export async function startStack(io: Io, settings: StackSettings, stop: AbortSignal): Promise<Stack | undefined> {
   // The secret with which its worker and server authenticate runs of action services (callbacks of
@@ -70,12 +70,12 @@ export async function startStack(io: Io, settings: StackSettings, stop: AbortSig
   const either = AbortSignal.any([stop, failed.signal]);
   const ensure = (part: StackPart): Promise<void> =>
     ensurePart(io, part, either, started).catch((error: unknown) => {
-      // The others are no longer awaited, only stopped.
+      // The others are only stopped, not awaited.
       failed.abort();
       throw error;
     });
   try {
-    // The worker, the server and the service of configuration need Temporal; the simulator and etcd need no other part.
+    // The worker, the server and the configuration service need Temporal; the simulator and etcd need no other part.
     const first = [temporalPart(options), simulatorPart(options), ...(config ? [etcdPart(options, config)] : [])];
     await allOrFirstFailure(first.map(ensure));
     const configured = config ? [configServicePart(options, config), configProxyPart(options, config)] : [];
@@ -127,7 +127,7 @@ async function becomeReady(io: Io, running: RunningPart, stop: AbortSignal): Pro
   }
 }
 
-/** Another machine's address cannot be started here, and a taken port cannot be listened on. */
+/** A part on another machine cannot be started from here, and a part cannot listen on a taken port. */
 async function requireOurs(part: StackPart, port: number): Promise<void> {
   if (!isLocal(part.address)) {
     const detail = 'it is on another machine, so it cannot be started here';
@@ -138,7 +138,7 @@ async function requireOurs(part: StackPart, port: number): Promise<void> {
   if (await accepts(hostOf(part.address), port)) throw conveyorError('port-in-use', { port, process: part.name });
 }
 
-/** Waits for all of them also when one fails, so that what the others started is known and can be stopped. */
+/** Waits for all of them even if one fails, so that every started process is known and can be stopped. */
 async function allOrFirstFailure(steps: readonly Promise<void>[]): Promise<void> {
   const results = await Promise.allSettled(steps);
   for (const result of results) if (result.status === 'rejected') throw result.reason;

@@ -5,8 +5,8 @@ import { Git } from '../../../config/repository/git';
 import { ConveyorError } from '../../../domain/errors';
 
 /**
- * The base of a folder separates the author's changes from later changes of others. A checkout knows its base; any other folder remembers it in a
- * file, which a copy of the folder takes along.
+ * The base of a folder separates the author's changes from later changes of others. A checkout knows its base; any
+ * other folder remembers it in a file, which a copy of the folder includes.
  */
 
 const MEMORY = '.conveyor-base.json';
@@ -15,7 +15,7 @@ const memorySchema = z.object({
   repository: z.string(),
   /** The commit; null if the folder began before the branch had one. */
   base: z.string().nullable(),
-  /** Commits of changes proposed from it since, oldest first: once one has landed, the folder as it was then is on the branch. */
+  /** Commits of changes proposed from it since, oldest first: once one has landed, the folder in its state at that time is on the branch. */
   proposed: z.array(z.string()),
 });
 type FolderMemory = z.output<typeof memorySchema>;
@@ -24,8 +24,8 @@ type FolderMemory = z.output<typeof memorySchema>;
 const MAX_PROPOSED = 20;
 
 /**
- * The newest commit of which a folder has everything, or the one that is given.
- * @param ask what the repository says of a commit; throws `usage` if the commit is neither on the branch nor of a change that has landed
+ * The newest commit that a folder fully contains, or the given one.
+ * @param ask queries the repository about a commit; throws `usage` if the commit is neither on the branch nor belongs to a change that has landed
  * @returns its answer; null if the folder began before there was a commit; undefined if its base is unknown
  */
 export async function findBasis<T>(
@@ -49,7 +49,7 @@ function unknownAt(error: unknown): undefined {
   if (!(error instanceof ConveyorError) || error.code !== 'usage') throw error;
 }
 
-/** Notes in a folder what was proposed from it. @returns why that failed */
+/** Records in a folder which change was proposed from it. @returns why that failed */
 export function rememberBasis(
   folder: string,
   { repository, base, commit }: { readonly repository: string; readonly base: string | null; readonly commit: string },
@@ -73,14 +73,14 @@ function readFolderMemory(folder: string, repository: string): FolderMemory | un
     const found = memorySchema.parse(JSON.parse(readFileSync(file, 'utf8')));
     return found.repository === repository ? found : undefined;
   } catch {
-    // When the file is damaged, the command asks for the base.
+    // If the file is damaged, the command asks for the base.
     return undefined;
   }
 }
 
 const isCheckout = (folder: string): boolean => existsSync(resolve(folder, '.git'));
 
-/** The commit of a folder that is a checkout of its own; null for any other. */
+/** The commit of a folder that is itself a checkout; null for any other folder. */
 async function findCheckoutCommit(folder: string): Promise<string | null> {
   if (!isCheckout(folder)) return null;
   const { code, out } = await new Git(resolve(folder, '.git'), folder).run([

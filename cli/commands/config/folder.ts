@@ -1,12 +1,12 @@
 import type { CompiledValue } from '../../../config/compiler/context';
 
-/** A folder as it compiles, as commands show it. */
+/** A compiled folder, as commands show it. */
 export interface CompiledFolder {
   readonly values: readonly Pick<CompiledValue, 'path' | 'file' | 'sources' | 'text'>[];
   readonly problems: readonly { readonly code: string; readonly message: string; readonly hint: string }[];
 }
 
-/** @throws ConveyorError `config-file-unusable` for what is not a tree of text files */
+/** @throws ConveyorError `config-file-unusable` if the folder is not a tree of text files */
 export async function compileFolder(folder: string): Promise<CompiledFolder> {
   const [{ compile }, { folderTree }] = [
     await import('../../../config/compiler/compile'),

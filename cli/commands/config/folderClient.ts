@@ -5,7 +5,7 @@ import type { KnownSignatures } from '../../../config/subscriptions';
 
 type Looks = Pick<ConfigRepositoryClient, 'changes' | 'change' | 'log' | 'value' | 'host' | 'why'>;
 
-/** A repository of configuration beside a folder of its sources, as commands use them: on this machine, or through a server. */
+/** A repository of configuration together with a folder of its sources, for commands: on this machine, or through a server. */
 export interface FolderClient extends Looks {
   readonly name: string;
   /** The signatures of the store's records. @throws ConveyorError `usage` through a server */
@@ -18,7 +18,7 @@ export interface FolderClient extends Looks {
   proposeValues(values: Readonly<Record<string, unknown>>, message: string): Promise<RequestResult>;
 }
 
-/** `basis`: the commit of which the folder has everything. A server reports only the first problem, as an error. */
+/** `basis`: the commit that the folder fully contains. A server reports only the first problem, as an error. */
 export type ProposeOutcome =
   (RequestResult & { readonly basis: string | null }) | { readonly problems: readonly Problem[] };
 

@@ -8,7 +8,7 @@ import { publishModel } from './publishModel';
 import { showValue } from './show';
 import { why } from './why';
 
-/** Configuration as programs: what they make, what changes, and how it lands. */
+/** Configuration as programs: their values, the changes, and how these land. */
 export const config: Register = (program, cli) => {
   const group = program
     .command('config')

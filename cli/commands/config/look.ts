@@ -48,7 +48,7 @@ export const status: Register = (group, cli) => {
 
 /** How many releases are searched. */
 const RELEASES = 500;
-/** Git has the rest, so wait no longer for Temporal or a server. */
+/** Git has the rest, so the wait for Temporal or a server ends then. */
 const RELEASES_PATIENCE_MS = 5_000;
 
 /** The newest releases; none, and a note, if they cannot be read. */

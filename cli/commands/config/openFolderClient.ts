@@ -4,8 +4,8 @@ import type { TrustOptions } from './choice';
 import type { FolderClient } from './folderClient';
 
 /**
- * Opens a client through the server or locally, as commands do, and loads only the code for that. @throws ConveyorError
- * `usage`, `config-invalid`, `unknown-extension`
+ * Opens a client through the server or locally, as other commands do, and loads only the code for that. @throws
+ * ConveyorError `usage`, `config-invalid`, `unknown-extension`
  */
 export async function openFolderClient(
   call: Pick<CommandCall<unknown>, 'io' | 'connect'>,

@@ -41,7 +41,7 @@ const checkedByServer = () =>
     hint: 'leave it out: the server verifies by etcd.signingKey and etcd.trusted of its own settings (docs/guides/secure.md)',
   });
 
-/** For a folder that began before the branch had a commit: all its files, unless others have made the same files since. */
+/** For a folder that began before the branch had a commit: all its files, unless others have created the same files since. */
 function filesWithoutBase(folder: string, { files, commit }: SourceList): Readonly<Record<string, string | null>> {
   const edits = Object.entries(listDiffering(folder, files)).filter(([, text]) => text !== null);
   const [taken] = edits.find(([path]) => path in files) ?? [];

@@ -7,7 +7,7 @@ import { conformActionService } from './actionService';
 import { conformPushType } from './pushType';
 import { conformTickets } from './tickets';
 
-/** The subcommands of `conform`; each registers itself as commands of the program do. */
+/** The subcommands of `conform`; each registers itself like the commands of the program. */
 const SUITES: readonly Register[] = [
   conformPushType,
   conformActionService,

@@ -13,7 +13,7 @@ import type { Stage } from '../demo';
 import { demoSources } from './sources';
 import { HOSTS_EACH, PATH, REGIONS, type ConfigWorld } from './world';
 
-/** A git repository, etcd, and ten hosts: a proxy each, and servers of the feed that follow their limits. */
+/** A git repository, etcd, and ten hosts, each with a proxy and a server of the feed that follows its limits. */
 export async function openReal(stage: Stage, { repository: settings, folder }: ConfigStack): Promise<ConfigWorld> {
   const { io } = stage;
   const repository = await ConfigRepository.open({ ...settings, programs: OWN_PROGRAMS }, copiesFolder(io.env));
@@ -55,7 +55,7 @@ async function startProxy(
   return ready.exec(child.log())?.[1] ?? '';
 }
 
-/** One process plays them all. */
+/** One process plays all servers. */
 const startServers = (stage: Stage, urls: readonly string[]): Promise<Child> =>
   startAndAwait(stage, 'servers of the feed', ['examples/config/app.js', ...urls], /^following/m);
 

@@ -77,7 +77,7 @@ const release = async (stage: Stage, world: ConfigWorld, pipeline: string, limit
 
 const HOSTS_WAIT_MS = 30_000;
 
-/** False when the condition was not met in time, or `stop` was aborted. */
+/** False if the condition was not met in time, or `stop` was aborted. */
 async function until(isSo: () => Promise<boolean>, stop: AbortSignal): Promise<boolean> {
   const deadline = Date.now() + HOSTS_WAIT_MS;
   while (!stop.aborted && Date.now() < deadline) {

@@ -4,7 +4,7 @@ import type { DemoResult } from '../demo';
 import { PATH, type HostCounts } from './world';
 
 export interface ConfigDemoResult extends DemoResult {
-  /** Where the configuration was, in words. */
+  /** A description of the store. */
   readonly store: string;
   /** The answer of the schema owner's invariant to the first limits. */
   readonly refused: string;

@@ -15,7 +15,7 @@ export interface HostCounts {
 
 /** The store and hosts of the demo: real, or simulated if there is no etcd. */
 export interface ConfigWorld {
-  /** In words. */
+  /** A description of the store. */
   readonly store: string;
   /** A proposed change. @returns its version, `N@commit` */
   propose(limits: Limits): Promise<string>;
