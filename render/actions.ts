@@ -38,7 +38,7 @@ export function linksSection(actions: readonly ActionView[], colors: Colors): st
   );
 }
 
-/** `attempt 2 of 3`; nothing about a first attempt that is the only one needed. */
+/** `attempt 2 of 3`; empty for a first attempt that is the only one. */
 function attemptWords({ attempt, attempts = 1 }: ActionView): string {
   if (attempt <= 1) return '';
   return attempts >= attempt ? `attempt ${attempt} of ${attempts}` : `attempt ${attempt}`;

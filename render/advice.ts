@@ -8,7 +8,7 @@ export interface AdviceReport {
   /** Null if the advice was requested by the name of the pipeline. */
   readonly file: string | null;
   readonly category: string;
-  /** The beginning of the examined time; null if no archive could be asked. */
+  /** The beginning of the examined period; null if no archive could be read. */
   readonly since: string | null;
   readonly advice: readonly Advice[];
 }
@@ -23,7 +23,7 @@ export interface Advice extends Pick<Problem, 'path'> {
   readonly reason: string;
 }
 
-/** `file:line:column: rule: recommendation`, as lint has it, and why below. */
+/** `file:line:column: rule: recommendation`, as lint prints it, with the reason below. */
 export function adviceText({ pipeline, file, advice, category, since }: AdviceReport, view: View): string {
   const colors = paint(view.color);
   const lines = advice.flatMap(({ line, column, rule, path, recommendation, reason }) => [

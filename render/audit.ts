@@ -38,7 +38,7 @@ export function auditTable(records: readonly AuditRecord[], view: View, wide: bo
   return listTable({ heading, rows: cells, empty: 'no records', wide }, view);
 }
 
-/** Records of older versions have none. */
+/** Records of older versions lack the rule. */
 const permittedBy = ({ permitted }: Partial<AuditRecord>): string => permitted ?? '–';
 
 function changesOf({ changes, omitted }: AuditRecord): string {
@@ -46,7 +46,7 @@ function changesOf({ changes, omitted }: AuditRecord): string {
   return [...shown, ...(omitted > 0 ? [`and ${omitted} more`] : [])].join('; ') || '–';
 }
 
-/** One chain a line. */
+/** One chain per line. */
 export function verificationText(chains: readonly ChainVerification[], view: View): string {
   const colors = paint(view.color);
   return chains

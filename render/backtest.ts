@@ -69,7 +69,7 @@ function actionLines(
 
 const ofWords = (count: number, of: number): string => shareWords(share(count, of), 'of');
 
-/** Checks for which another limit would have erred less; with few deploys there is one by chance. */
+/** Checks for which another limit would have erred less; with few deploys such a limit exists by chance. */
 function betterLines({ checks }: ActionBacktest): string[] {
   return checks.flatMap(({ check, quality, better }) => {
     if (better === null) return [];

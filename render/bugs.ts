@@ -4,7 +4,7 @@ import { listTable } from './columns';
 import { foldAll, paint, type View } from './paint';
 import { ago } from './times';
 
-/** `bugs list`; `wide` cuts nothing. */
+/** `bugs list`; `wide` cuts no cell. */
 export function bugTable(rows: readonly Bug[], view: View, wide: boolean = false): string {
   const colors = paint(view.color);
   const cells = rows.map((bug) => [
@@ -65,7 +65,7 @@ function foundIn({ search }: Bug): string {
   return `${plural(search.affected, 'release')}, ${search.exposed} deployed`;
 }
 
-/** A search is about what was under way when the bug was reported; most of that has been cancelled when a person reads this. */
+/** A search concerns the releases that ran when the bug was reported; most of them are cancelled by the time a person reads this. */
 const releaseHits = (count: number): string => {
   const found = `${plural(count, 'release')} that ${count === 1 ? 'was' : 'were'} under way ${conjugate(count, 'contain')} it`;
   return count === 0 ? found : `${found}: cancelled unless deploying`;

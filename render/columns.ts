@@ -8,7 +8,7 @@ const LEAST_WIDTH = 10;
 /** The width up to which a column is cut last: days with their times, most states. */
 const SPARED_WIDTH = 20;
 
-/** Rows under aligned columns; the last column that has text is not padded. Cells may be coloured, empty ones too. */
+/** Rows in aligned columns; the last column that has text is not padded. Cells may be coloured, even empty ones. */
 export function alignRows(rows: Cells): string[] {
   const widths = columnWidths(rows);
   return rows.map((row) =>
@@ -20,13 +20,13 @@ export function alignRows(rows: Cells): string[] {
   );
 }
 
-/** A table with a heading, whose lines are folded; says `empty` when there is nothing. */
+/** A table with a heading, whose lines are folded; prints `empty` if there are no rows. */
 export function table(heading: readonly string[], rows: Cells, empty: string, view: View): string {
   if (rows.length === 0) return empty;
   return foldAll(headed(alignRows([heading, ...rows]), view), view).join('\n');
 }
 
-/** As `table`, but columns for which a terminal has no room follow in a table of their own below, with the first column again. */
+/** As `table`, but columns for which the terminal has no room follow below in a second table, which repeats the first column. */
 export function blockTable(heading: readonly string[], rows: Cells, empty: string, view: View): string {
   const [first = 0, ...widths] = columnWidths([heading, ...rows]);
   const blocks: number[][] = [[]];
@@ -59,7 +59,7 @@ interface List {
   readonly wide?: boolean;
 }
 
-/** A list has one line a row: if the terminal is too narrow, cells are cut, the widest first, short ones late, and ids last and at their start. */
+/** A list has one line per row: if the terminal is too narrow, cells are cut, the widest first, short ones late, and ids last and at their start. */
 export function listTable({ heading, rows, empty, below = [], wide = false }: List, view: View): string {
   if (wide || rows.length === 0) return [table(heading, rows, empty, view), ...foldAll(below, view)].join('\n');
   const lines = alignRows(fitCells([heading, ...rows], view.width)).map((line) => truncate(line, view.width));
@@ -98,5 +98,5 @@ function columnWidths(rows: Cells): number[] {
   return widths;
 }
 
-/** Fills with spaces up to `width` columns, whatever colours and wide characters are inside. */
+/** Pads with spaces up to `width` columns, counting colours and wide characters correctly. */
 const pad = (text: string, width: number): string => text + ' '.repeat(Math.max(0, width - widthOf(text)));

@@ -12,9 +12,7 @@ const CONFORM_SYMBOLS: Readonly<Record<CheckOutcome['state'], StatusSymbol>> = {
   'not-run': { glyph: '·', tone: 'quiet' },
 };
 
-/**
- * Options that an author may add, by the requirement of a check. Optional methods that a service lacks have no option.
- */
+/** Options that an author may add, by the requirement of a check. Missing optional methods have no option. */
 const FLAGS: Readonly<Record<string, string | undefined>> = {
   grow: '--add-task',
   deadVersion: '--dead-version',

@@ -10,8 +10,8 @@ import { phaseRows, summaryWords } from './phases';
 import { givenIn, repeatedReasons, withoutOwnEnd, withoutReason, withoutReasons } from './repeated';
 
 /**
- * A deploy for people: its version and state, why and until when it waits, its phases, health and timeline, and the
- * commands to type next.
+ * A deploy for people: its version and state, the reason and end of its wait, its phases, health and timeline, and the
+ * next commands to type.
  */
 export function renderDeploy(deploy: DeployStatus, view: View): string {
   const colors = paint(view.color);
@@ -27,7 +27,7 @@ export function renderDeploy(deploy: DeployStatus, view: View): string {
   return joinSections(sections, view);
 }
 
-/** Sections that have something in them, a blank line between them, every line folded to the width. */
+/** Non-empty sections, separated by blank lines, with every line folded to the width. */
 export function joinSections(sections: readonly (readonly string[])[], view: View): string {
   return sections
     .filter((lines) => lines.length > 0)
@@ -156,7 +156,7 @@ const spanWords = (spans: Spans): string =>
     .map(([key, word]) => `${word} ${wholeSeconds(spans[key])}`)
     .join(', ');
 
-/** Why a person should look, in full; missing data takes a line at most, and a healthy check none. */
+/** The reason in full if a person should look; missing data takes a line at most, and a healthy check none. */
 function sentenceOf({ verdict, reason }: HealthRow, view: View, colors: Colors): string[] {
   if (verdict === 'healthy') return [];
   const room = Math.max(20, view.width - 7);
@@ -181,7 +181,7 @@ function hiddenVerdicts(rows: readonly HealthRow[]): string {
   return [...new Set(rows.map((row) => row.verdict))].join(' or ');
 }
 
-/** The reverted units and the progress of each; nothing without a revert. The reason only if it is not shown above. */
+/** The reverted units and their progress; nothing without a revert. The reason is printed only if it is not shown above. */
 export function revertSection(deploy: DeployStatus, view: View, colors: Colors, given: readonly string[]): string[] {
   const { revert } = deploy;
   if (revert === null) return [];

@@ -12,7 +12,7 @@ const FINDER_SYMBOLS: Readonly<Record<FinderView['state'], StatusSymbol>> = {
   unasked: { glyph: '⚠', tone: 'warn' },
 };
 
-/** `list finders`: a cause too long for its row is printed in full below the list; `wide` cuts nothing. */
+/** `list finders`: a cause too long for its row is printed in full below the list; `wide` cuts no cell. */
 export function finderTable(rows: readonly FinderView[], view: View, wide: boolean = false): string {
   const colors = paint(view.color);
   const cells = rows.map((finder) => [

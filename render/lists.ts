@@ -15,7 +15,7 @@ import {
   pauseWords,
 } from './words';
 
-/** The tables of `list` and `history`. `wide` adds columns, and cuts nothing. */
+/** The tables of `list` and `history`. `wide` adds columns, and cuts no cell. */
 
 export function pipelineTable(rows: readonly PipelineSummary[], view: View, wide: boolean = false): string {
   const colors = paint(view.color);
@@ -41,7 +41,7 @@ interface Listed {
 const staleWords = ({ problem }: Listed, colors: Colors): string =>
   problem === undefined ? '' : colors.yellow(', last known');
 
-/** Each problem once, with all the rows that have it. */
+/** Each problem once, with all rows that have it. */
 function problemLines(rows: readonly Listed[], colors: Colors): string[] {
   const stuck = rows.flatMap(({ id, problem }) => (problem === undefined ? [] : [{ id, problem }]));
   return grouped(stuck, ({ problem }) => problem).map(([problem, all]) =>

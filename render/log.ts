@@ -16,14 +16,14 @@ import {
 /** A snapshot of the watched object: a release with its deploys, or one deploy. */
 export interface WatchSnapshot {
   readonly release: ReleaseStatus | null;
-  /** The reason for which a release that has not started waits, from its pipeline. */
+  /** The reason why a release that has not started waits, from its pipeline. */
   readonly waits: readonly WaitView[];
   readonly deploys: readonly DeployStatus[];
 }
 
 /**
- * Changes between two snapshots, as lines to append: for CI logs, where nothing can be redrawn. Without a change there
- * are no lines. Without an earlier snapshot, everything so far is printed.
+ * Changes between two snapshots, as lines to append: for CI logs, in which nothing can be redrawn. Without a change
+ * there are no lines. Without an earlier snapshot, everything so far is printed.
  */
 export function logLines(before: WatchSnapshot | null, after: WatchSnapshot): string[] {
   const lines = [
@@ -82,10 +82,10 @@ function releaseLogLines(
   return lines;
 }
 
-/** `waits: …`, unless the reason begins so itself. */
+/** `waits: …`, unless the reason already begins with `waiting`. */
 const waitWords = (why: string): string => (why.startsWith('waiting ') ? `is ${why}` : `waits: ${why}`);
 
-/** The reason for which a release has not started. */
+/** The reason why a release has not started. */
 function queuedLines(before: WatchSnapshot['waits'], after: WatchSnapshot['waits'], release: ReleaseStatus): LogLine[] {
   const isLogged = (wait: WaitView): boolean =>
     before.some(({ action, why, until }) => action === null && why === wait.why && until === wait.until);
@@ -97,7 +97,7 @@ function queuedLines(before: WatchSnapshot['waits'], after: WatchSnapshot['waits
     }));
 }
 
-/** Who may pick, and the command for it. */
+/** The people who may pick, and the command for it. */
 function pickLines(before: ReleaseStatus | null, after: ReleaseStatus, at: string): LogLine[] {
   const isOpen = ({ pickBy, endedAt }: ReleaseStatus['actions'][number]): boolean =>
     pickBy !== null && endedAt === null;

@@ -74,7 +74,7 @@ export function truncate(line: string, width: number, at: 'start' | 'end' = 'end
         .replace(COLORS_BEFORE, '$1…');
 }
 
-/** The dots stand inside the colours that begin or end a line. */
+/** The dots go inside the colours that begin or end a line. */
 const COLORS_AFTER = / *((?:\u001b\[[0-9;]*m)*)$/u;
 const COLORS_BEFORE = /^((?:\u001b\[[0-9;]*m)*) */u;
 
@@ -83,7 +83,7 @@ function keepPieces(pieces: readonly string[], width: number): string[] {
   let room = width;
   return pieces.filter((piece) => {
     if (piece.startsWith('\u001b')) return true;
-    // After the first that does not fit, none may follow.
+    // After the first piece that does not fit, none may follow.
     room = widthOf(piece) > room ? -1 : room - widthOf(piece);
     return room >= 0;
   });
@@ -92,9 +92,9 @@ function keepPieces(pieces: readonly string[], width: number): string[] {
 const TOKEN = / +|(?:\u001b\[[0-9;]*m|[^ \u001b])+/gu;
 
 /**
- * Folds a line, with its colours, into lines of `width` columns, because people need all of it at night. It breaks at
+ * Folds a line, with its colours, into lines of `width` columns, so that people can read all of it. It breaks at
  * spaces; continuation lines align with the text, or are slightly indented. A link, a path or a command stays whole, on
- * a line of its own if necessary.
+ * its own line if necessary.
  */
 export function fold(line: string, width: number): string[] {
   if (widthOf(line) <= width) return [line];
@@ -119,7 +119,7 @@ export function fold(line: string, width: number): string[] {
   return (lines[0] === '' ? lines.slice(1) : lines).map(unglued);
 }
 
-/** Every line of a text folded. */
+/** Folds every line of a text. */
 export const foldAll = (lines: readonly string[], { width }: Pick<View, 'width'>): string[] =>
   lines.flatMap((line) => fold(line, width));
 

@@ -6,7 +6,7 @@ export interface PermissionText {
   readonly by: string | null;
   readonly through: string | null;
   readonly why: string;
-  /** Whose rules: a file, or the configuration of a server. */
+  /** The source of the rules: a file, or the configuration of a server. */
   readonly rules: string;
 }
 

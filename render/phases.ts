@@ -10,7 +10,7 @@ const MANY_PHASES = 12;
 const MANY_UNITS = 12;
 const UNITS_OF_A_PHASE = 8;
 
-/** Rows of the tree deploy → phases → units, cells to be aligned: name, scope and amount, state, bar, counts, note. */
+/** Rows of the tree deploy → phases → units, with cells to be aligned: name, scope and amount, state, bar, counts, note. */
 export function phaseRows(deploy: DeployStatus, view: View, indent: string = ''): string[][] {
   const colors = paint(view.color);
   const { word, sign } = deployWord(deploy);

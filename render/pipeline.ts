@@ -90,7 +90,7 @@ function findersSection({ finders = [] }: PipelineStatus, view: View, colors: Co
   return finders.length === 0 ? [] : [colors.bold('Finders'), ...finderRows(finders, view, colors)];
 }
 
-/** Groups with a holder or a line. */
+/** Groups that have a holder or a queue. */
 function groupsSection({ groups = [] }: PipelineStatus, colors: Colors): string[] {
   const busy = groups.filter(({ holder, waiting }) => holder !== null || waiting.length > 0);
   if (busy.length === 0) return [];

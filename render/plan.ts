@@ -12,7 +12,7 @@ const UNITS_SHOWN = 4;
 
 /** `conveyor plan -o json`. */
 export interface PlanReport extends PlanView {
-  /** Results of earlier deploys of its category; missing if no archive could be asked. */
+  /** Results of earlier deploys of its category; missing if no archive could be read. */
   readonly experience?: Experience;
 }
 
@@ -55,7 +55,7 @@ export function renderPlan(plan: PlanReport, reader: View): string {
   );
 }
 
-/** Never cut: a long rule continues on the next line. */
+/** A long rule is not cut: it continues on the next line. */
 function checkRows(checks: PlanView['checks'], view: View, colors: Colors): string[] {
   if (checks.length === 0) return [];
   const room = Math.max(30, view.width - 4 - Math.max(...checks.map(({ name }) => widthOf(name))));

@@ -7,7 +7,7 @@ export interface CheckedFile {
   readonly problems: readonly Problem[];
 }
 
-/** `file:line:column: error code: message`, where editors and terminals make the position a link. */
+/** `file:line:column: error code: message`: editors and terminals turn the position into a link. */
 export function renderProblems(files: readonly CheckedFile[], view: View): string {
   const colors = paint(view.color);
   const lines = files.flatMap(({ file, problems }) =>

@@ -21,8 +21,8 @@ import {
 } from './words';
 
 /**
- * A release for people: its actions as a tree, with the deploys that run in it unfolded to phases and units; its
- * children. @param waits the reasons for its wait, from its pipeline
+ * A release for people: its actions as a tree, with its running deploys unfolded to phases and units; its children.
+ * @param waits the reasons for its wait, from its pipeline
  */
 export function renderRelease(
   release: ReleaseStatus,
@@ -99,14 +99,14 @@ function nextReleaseCommands(
   return [...allowing(release), `conveyor watch ${release.id}`, cancel];
 }
 
-/** The end of the output of a failed script, which explains most. */
+/** The end of the output of a failed script, which usually explains the failure. */
 const logsOf = ({ id, actions }: ReleaseStatus): string[] =>
   actions
     .filter(({ type, state }) => type === 'custom-script' && state === 'failed')
     .slice(0, 1)
     .map(({ name }) => `conveyor logs ${id}/${name}`);
 
-/** Commands to try again: allow a bad artifact first, or else rerun the failed actions. */
+/** The commands for another try: allow a bad artifact first, or else rerun the failed actions. */
 function again(release: ReleaseStatus, deploys: readonly DeployStatus[]): string[] {
   const reverted = deploys.some(({ outcome }) => outcome === 'reverted');
   const bad = allowing(release);
@@ -166,7 +166,7 @@ function nowLine(id: string, paused: Pause | null, view: View): (readonly [strin
   return words === '' ? [] : [['Now', `${id}: ${words}`]];
 }
 
-/** Who paused the release itself, when and why. */
+/** The principal who paused the release itself, the time and the reason. */
 function pausedRelease({ id, state, commands }: ReleaseStatus, view: View): string[] {
   const pause = commands.filter(({ verb, accepted }) => verb === 'pause' && accepted).at(-1);
   if (state !== 'paused' || pause === undefined) return [];
@@ -177,8 +177,8 @@ const holderText = (waits: Pick<ActionView, 'heldBy'>, view: View): string =>
   heldWords(waits, (iso) => clock(iso, view));
 
 /**
- * A wait with a known end or holder, or for several people, has a line of its own: in the tree, a narrow screen would
- * cut it first.
+ * A wait with a known end or holder, or for several people, has its own line: in the tree, a narrow screen would cut it
+ * first.
  */
 function blockedLine(action: ActionView, view: View): (readonly [string, string])[] {
   const { name, state, blockedBy, until, pickBy, approval, heldBy } = action;

@@ -1,7 +1,7 @@
 import type { KnownSignatures } from '../config/subscriptions';
 import { paint, type View } from './paint';
 
-/** Undefined from a server that does not know of signatures. */
+/** Undefined from a server that does not support signatures. */
 type Shown = KnownSignatures | undefined;
 
 /** Whether the store's record of a path can be trusted; nothing for a store without signatures. */

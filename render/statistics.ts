@@ -10,7 +10,7 @@ import { shareWords } from './words';
 export interface StatisticsReport extends Statistics {
   /** Releases that ended earlier are not counted; null counts all that the pipelines remember. */
   readonly since: string | null;
-  /** Pipelines that have forgotten releases that would count. */
+  /** Pipelines that no longer remember some releases of the period. */
   readonly cut: readonly string[];
 }
 

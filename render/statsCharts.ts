@@ -53,7 +53,7 @@ export const statsCharts = (report: StatsReport): Readonly<Record<StatsTableId, 
   dora: doraBars(report),
 });
 
-/** Numbers that no pipeline has get columns, too; otherwise distant ones would look adjacent. */
+/** Adds columns for numbers that no pipeline has; otherwise distant ones would look adjacent. */
 function withoutGaps<T extends Breakdown>(sizes: T): T {
   const most = Math.max(...Object.keys(sizes.counts).map(Number), 0);
   const all = Array.from({ length: most }, (_, nth) => [nth + 1, sizes.counts[nth + 1] ?? 0] as const);

@@ -32,7 +32,7 @@ export function renderSubscribers(
   return foldAll(lines, view);
 }
 
-/** For signed values: hosts that may serve a forged one for a while. An older server does not count them. */
+/** For signed values: hosts that may serve a forged value for a while. An older server does not count them. */
 function renderUnverified({ signatures, unverified }: Partial<Counted>): readonly string[] {
   const isSigned = signatures !== undefined && !['unsigned', 'absent'].includes(signatures.state);
   return isSigned && unverified

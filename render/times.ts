@@ -71,7 +71,7 @@ export const wholeSeconds = (ms: number): string => (ms < 1000 ? '0s' : formatDu
 /** `2026-11-20 14:02 UTC`, for spans of months, where a time of day says little. */
 export const minuteWords = (iso: string): string => `${iso.slice(0, 16).replace('T', ' ')} UTC`;
 
-/** `2026-11-20T14:02:10Z`, for lines that are kept: the zone of their reader is not known. */
+/** `2026-11-20T14:02:10Z`, for lines that are stored: the zone of their reader is unknown. */
 export const secondsOf = (iso: string): string => iso.replace(/\.\d+Z$/, 'Z');
 
 /** A time in a sentence of a workflow, server or service. A version may look like a time, but follows other words. */

@@ -106,7 +106,7 @@ export function phaseWord(phase: PhaseView): { readonly word: string; readonly s
   return { word: phase.state, sign: PHASE_SYMBOLS[phase.state] };
 }
 
-/** The holder of the awaited lock: the release to look at. */
+/** The holder of the awaited lock: the next release to look at. */
 export function heldWords({ heldBy }: Pick<ActionView, 'heldBy'>, time: (iso: string) => string): string {
   if (heldBy === undefined) return '';
   return `; held by ${heldBy.id}${heldBy.since === null ? '' : ` since ${time(heldBy.since)}`}`;

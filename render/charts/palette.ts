@@ -1,6 +1,6 @@
 /**
- * Colours of parts, as classes of the page's style: `good`, `bad` and shades of quiet for words with these meanings,
- * the other colours in turn.
+ * Colours of parts, as classes of the page's style: `good`, `bad` and shades of `quiet` for words with these meanings,
+ * and the other colours in turn for the rest.
  */
 export function colorsOf(words: readonly string[]): ReadonlyMap<string, string> {
   const colors = new Map<string, string>();

@@ -43,7 +43,7 @@ export function ranges(
   const limits = targets.map(
     ({ at, words: said }, nth) =>
       rule(scale.at(at), -4, scale.at(at), y, 'target') +
-      // The first label stands above the names, so that two close ones do not overlap.
+      // The first label is above the names, so that two close ones do not overlap.
       textAt(scale.at(at) + (nth === 0 ? -4 : 4), -6, said, { class: nth === 0 ? 'limit before' : 'limit' }),
   );
   const body = [axis(scale, y, words), ...limits, ...drawn];

@@ -46,7 +46,7 @@ function stackedBar(
   return nameAt(y + 24, category) + parts.join('') + textAt(WIDTH - RIGHT + 10, y + 24, size, { class: 'size' });
 }
 
-/** The words with a colour of their own: all of them, or the most frequent. */
+/** The words with their own colour: all of them, or the most frequent. */
 function kept(rows: readonly Breakdown[]): ReadonlySet<string> {
   const sums = new Map<string, number>();
   for (const { counts, whole } of rows)

@@ -2,7 +2,7 @@ import { escapeXml } from '../../domain/markup';
 
 /** Width of a chart in pixels; a page scales all charts alike. */
 export const WIDTH = 640;
-/** Where the names of categories end and their bars begin. */
+/** The x position at which the names of categories end and their bars begin. */
 export const LEFT = 130;
 /** Room at the right for the number of the whole. */
 export const RIGHT = 70;
@@ -32,7 +32,7 @@ export const svg = (height: number, says: string, ...children: readonly string[]
 export const rule = (x1: number, y1: number, x2: number, y2: number, className: string): string =>
   element('line', { x1, y1, x2, y2, class: className });
 
-/** A name that would run into the chart is cut; the hint has all of it. */
+/** A name, cut if it would run into the chart; the hint has all of it. */
 export const nameAt = (y: number, name: string): string =>
   element('g', {}, hint(name), textAt(LEFT - 12, y, shortName(name, LONGEST_NAME), { class: 'name' }));
 
