@@ -1,4 +1,4 @@
-// `npm run bench -- [name …]`: the benchmarks of bench/, small, and one table of results.
+// `npm run bench -- [name …]`: the benchmarks of bench/ in small sizes, and one table of results.
 'use strict';
 
 const { handOver } = require('./steps');

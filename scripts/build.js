@@ -1,4 +1,4 @@
-// dist/: the compiled programs and the workflow bundle, made only when something changed.
+// Builds dist/, the compiled programs and the workflow bundle, but only if something changed.
 'use strict';
 
 const { writeFileSync } = require('node:fs');
@@ -21,7 +21,7 @@ async function ensureBuild() {
         what: 'the TypeScript compiler',
       }),
     );
-    // The command tree for completion, which must not load all commands.
+    // The command tree for completion, which does not load all commands.
     const tree = await run(process.execPath, [MAIN, '__commands'], { capture: true, what: 'the list of commands' });
     writeFileSync(TREE, tree);
     remember(STAMP, now);

@@ -1,4 +1,4 @@
-// The workflow bundle, made once and kept until a workflow, a decision or the SDK changes.
+// The workflow bundle, kept until a workflow, a decision or the SDK changes.
 'use strict';
 
 const { existsSync, mkdirSync, renameSync, writeFileSync } = require('node:fs');
@@ -16,13 +16,13 @@ const INPUTS = [
   ['package-lock.json', 'tsconfig.json', 'scripts/bundle.js'],
 ];
 
-/** The path of an up-to-date bundle, and whether it had to be made. */
+/** The path of an up-to-date bundle, and whether it had to be built. */
 async function ensureBundle() {
   const now = digest(...INPUTS);
   if (isCurrent(BUNDLE, STAMP, now)) return { codePath: BUNDLE, made: false };
   if (!existsSync(ENTRY)) throw new Failed('error: there is no workflows/index.ts to make the workflow bundle from');
   const { bundleWorkflowCode } = require('@temporalio/worker');
-  // Loaded once for all workflows of a worker, instead of once for each; so no module may keep state (eslint.config.js).
+  // Loaded once for all workflows of a worker, instead of once for each, so no module may keep state (eslint.config.js).
   const { code } = await bundleWorkflowCode({
     workflowsPath: ENTRY,
     workflowInterceptorModules: INTERCEPTORS,
@@ -37,7 +37,7 @@ async function ensureBundle() {
   return { codePath: BUNDLE, made: true };
 }
 
-/** The SDK compiles for ES2017, where each `{ ...record }` is a call of helpers that read every descriptor. */
+/** The SDK compiles for ES2017, in which each `{ ...record }` calls helpers that read every descriptor. */
 function forThisNode(config) {
   const typescript = config.module.rules.find(({ test }) => test.test('workflow.ts'));
   typescript.use.options.jsc.target = 'es2022';

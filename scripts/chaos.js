@@ -1,8 +1,8 @@
 // `npm run chaos -- --seeds N --from S`: stories from N seeds, beginning with S, in virtual time. The same seed is the
-// same story. With `--configuration` each deploys configuration; with `--past` stories that went wrong once come first;
-// with `--planted`, whether these and the seeds find defects of our own (planted.js), or those of them whose name has
-// the words of `--only`. `--kills N --from S --within MS`: real processes of configuration are killed N times while
-// changes land, at moments chosen by the seed S, each within MS of the last.
+// same story. With `--configuration` each story deploys configuration; with `--past` the stories of earlier failures
+// come first; with `--planted` it tests whether these and the seeds find our planted defects (planted.js), or those
+// whose name has the words of `--only`. `--kills N --from S --within MS` kills real processes of configuration N times
+// while changes land, at moments chosen by the seed S, each within MS of the last.
 'use strict';
 
 const { parseArgs } = require('node:util');
@@ -50,7 +50,7 @@ function parse(args) {
     if ([seeds, from, kills + 1, within].every((it) => Number.isInteger(it) && it > 0))
       return { seeds, from, planted, only, past, configuration, kills, within };
   } catch {
-    // Says what it takes, below.
+    // The usage is printed below.
   }
   throw new Failed(
     'usage: npm run chaos -- [--seeds N] [--from S] [--configuration | --past | --planted [--only WORDS] | --kills N [--within MS]]',

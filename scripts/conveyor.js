@@ -4,7 +4,7 @@
 const { MAIN } = require('./build');
 const { ROOT } = require('./steps');
 
-/** Never resolves: the process ends as the command line ends it. */
+/** Never resolves: the process ends when the command line ends it. */
 function runConveyor(args) {
   process.chdir(ROOT);
   process.argv = [process.execPath, MAIN, ...args];

@@ -1,12 +1,13 @@
-// The last two lines of .ci/run, from jest's reports, and its exit code: `node count-tests.js REPEATS (REPORT EXIT_CODE)...`, a pair for each lane.
+// Prints the last two lines of .ci/run from jest's reports, and sets its exit code: `node count-tests.js REPEATS
+// (REPORT EXIT_CODE)...`, a pair for each lane.
 'use strict';
 
 const { readFileSync } = require('node:fs');
 const { readRepeats } = require('./repeats');
 
 /**
- * A file that did not run, and lint, types or a set-up that failed before any test, count as one failure each; so does
- * a run without any test, as it proves nothing.
+ * A file that did not run counts as one failure. So do lint, types or a set-up that failed before any test, and a run
+ * without any test, since it proves nothing.
  */
 function count(report, code) {
   const passed = report?.numPassedTests ?? 0;
@@ -19,7 +20,7 @@ function read(file) {
   try {
     return JSON.parse(readFileSync(file, 'utf8'));
   } catch {
-    return undefined; // jest did not get as far as writing one
+    return undefined; // jest ended before it wrote a report
   }
 }
 

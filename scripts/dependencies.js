@@ -20,7 +20,7 @@ async function ensureDependencies() {
   await step(`npm packages (${why})`, () => run('npm', ['ci', '--no-progress'], { what: 'npm ci' }));
 }
 
-/** Why node_modules is not what the lockfile says; undefined when it is. npm leaves there a record of what it installed. */
+/** Why node_modules differs from the lockfile; undefined if it does not. npm leaves a record of the installed packages there. */
 function outdated() {
   const wanted = readJson('package-lock.json').packages;
   let installed;

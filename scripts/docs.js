@@ -1,6 +1,6 @@
-// `npm run docs`: the documents as a static site in dist/site, with a search that works offline.
-// The pages stay where people read them on a forge; here they are laid out for the generator, which knows pages only:
-// a README becomes an index, and whatever else a page links is copied beside it.
+// `npm run docs`: the documents as a static site in dist/site, with a search that works offline. The pages stay where
+// people read them on a forge. For the generator, which supports only pages, they are copied into a layout of their
+// own: a README becomes an index, and other files that a page links to are copied along.
 'use strict';
 
 const fs = require('node:fs');
@@ -12,7 +12,7 @@ const PAGES = path.join(ROOT, 'dist/pages');
 const SITE = path.join(ROOT, 'dist/site');
 const CODE = /^(\s*)(```|~~~)/;
 const LINK = /(\]\()([^)\s]+)(\))/g;
-/** In pages the generator would put a value in the place of `{{ name }}`. */
+/** In pages the generator would replace `{{ name }}` with a value. */
 const BRACES = /`([^`]*\{\{[^`]*)`/g;
 
 /** Every page of the site, by its path in the checkout. */
@@ -31,7 +31,7 @@ function sources() {
 
 const toStagedPath = (page) => page.replace(/(^|\/)README\.md$/, '$1index.md');
 
-/** Where a link of a page leads on the site; notes the files that have to come along. */
+/** The target of a page's link on the site; records the files that must be copied. */
 function siteLink(page, target, pages, files) {
   if (/^([a-z]+:|#)/.test(target)) return target;
   const [to, anchor] = target.split('#');
@@ -45,7 +45,7 @@ function siteLink(page, target, pages, files) {
   return `/${found}`;
 }
 
-/** The text of a page with its links as the site needs them; code stays as it is. */
+/** The text of a page with the links that the site needs; code stays unchanged. */
 function stagePage(page, pages, files) {
   let fence;
   const lines = fs.readFileSync(path.join(ROOT, page), 'utf8').split('\n');
@@ -62,7 +62,7 @@ function stagePage(page, pages, files) {
     .join('\n');
 }
 
-/** Lays out the pages, and all that they link. @returns their paths on the site. */
+/** Copies the pages and all files that they link to. @returns their paths on the site. */
 function stage(to = PAGES) {
   fs.rmSync(to, { recursive: true, force: true });
   const pages = new Set(sources());
@@ -84,7 +84,7 @@ function runDocs(args) {
   const vitepress = path.join(ROOT, 'node_modules/vitepress/bin/vitepress.js');
   const { status } = spawnSync(process.execPath, [vitepress, ...verb, 'tools/docs'], {
     cwd: ROOT,
-    // Without it a link to a file of this kind counts as one to a page.
+    // Without it a link to a file of this kind counts as a link to a page.
     env: { ...process.env, VITE_EXTRA_EXTENSIONS: 'py' },
     stdio: 'inherit',
   });

@@ -1,4 +1,4 @@
-// Lets the Temporal SDK download its own test server into a folder, proves that it starts, and prints its path.
+// Makes the Temporal SDK download its own test server into a folder, proves that it starts, and prints its path.
 'use strict';
 
 const { readdirSync } = require('node:fs');

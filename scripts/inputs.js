@@ -1,4 +1,4 @@
-// Whether what was made from some files is still up to date: a digest of their contents beside what was made.
+// Tests whether output built from some files is up to date, by a digest of their contents that is stored next to the output.
 'use strict';
 
 const { createHash } = require('node:crypto');

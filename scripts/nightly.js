@@ -1,4 +1,4 @@
-// `.ci/nightly [SEEDS]`: chaos stories of seeds that were never played, chosen by the day, and a quarter as many of configuration.
+// `.ci/nightly [SEEDS]`: chaos stories of seeds that were never played, chosen by the day, and a quarter as many stories of configuration.
 'use strict';
 
 const { execFileSync } = require('node:child_process');
@@ -10,18 +10,18 @@ const { ROOT, Failed, report, say } = require('./steps');
 const { playStories } = require('./stories');
 
 const SEEDS = 1_000;
-/** Between the first seeds of two days, and so many a night at the most. */
+/** The distance between the first seeds of two days, and so the most seeds of a night. */
 const A_DAY = 10_000;
 const DAY_MS = 86_400_000;
-/** Stories of one process. */
+/** The number of stories per process. */
 const PORTION = 50;
-/** Portions that are played at the same time: a story waits for its servers half of the time. */
+/** The number of portions played at the same time: a story waits for its servers half of the time. */
 const AT_A_TIME = availableParallelism() + 1;
 
-/** The first seed of the day: that of a later day is past all that an earlier one has played. */
+/** The first seed of the day: a later day's seed is above all that an earlier day has played. */
 const firstSeed = (nowMs) => Math.floor(nowMs / DAY_MS) * A_DAY;
 
-/** The portions of a night, each for a process of its own. */
+/** The portions of a night, each for a separate process. */
 function planPortions(seeds, from) {
   const lanes = [
     { count: seeds, more: {} },
@@ -35,7 +35,7 @@ function planPortions(seeds, from) {
   );
 }
 
-/** How to play again what a portion has found; a portion that ended without a word on it is one finding. */
+/** How to replay the findings of a portion; a portion that ended without a report is one finding. */
 function listFindings({ from, seeds, configuration }, { failed, isWhole }) {
   const again = (count, first) =>
     `npm run chaos -- --seeds ${count} --from ${first}${configuration ? ' --configuration' : ''}`;
@@ -43,7 +43,10 @@ function listFindings({ from, seeds, configuration }, { failed, isWhole }) {
   return isWhole ? [] : [again(seeds, from)];
 }
 
-/** Plays a night, several portions at a time; prints the output of those with findings, and at the end each finding as the command that plays it again. @returns exit code */
+/**
+ * Plays a night, several portions at a time. Prints the output of portions with findings, and at the end each finding
+ * as the command that replays it. @returns exit code
+ */
 async function runNight(seeds, nowMs) {
   const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { cwd: ROOT, encoding: 'utf8' }).trim();
   await ensureDependencies();
@@ -61,7 +64,7 @@ async function runNight(seeds, nowMs) {
 }
 
 async function play(portion) {
-  // One portion that could not be played hides nothing of the others.
+  // A portion that could not be played does not hide the others.
   const played = await playStories(ROOT, portion).catch(({ message }) => ({ failed: [], output: message }));
   const found = listFindings(portion, played);
   if (found.length > 0) say(played.output);

@@ -1,4 +1,4 @@
-// `npm run chaos -- --planted`: whether stories that pass in the checkout find defects that are planted one after the other in a copy of it.
+// `npm run chaos -- --planted`: tests whether stories that pass in the checkout find defects that are planted one after the other in a copy of it.
 'use strict';
 
 const { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } = require('node:fs');
@@ -8,28 +8,28 @@ const { ROOT, Failed, say } = require('./steps');
 const { playStories } = require('./stories');
 
 const DEFECTS = path.join(ROOT, 'tests/chaos/planted.json');
-/** Not copied: what is large and not read, or linked. */
+/** Not copied: folders that are large and not read, or linked. */
 const LEFT_OUT = ['.git', 'node_modules'];
-/** So many seeds are played at a time, the first with the stories that are kept, before it is looked whether one has failed. */
+/** The number of seeds played before a check whether one has failed. The first portion includes the kept stories. */
 const PORTION = 25;
 
 const readDefects = () => JSON.parse(readFileSync(DEFECTS, 'utf8'));
 
-/** @throws Failed when the text is not there exactly once: the code has changed since the defect was written. */
+/** @throws Failed if the text does not occur exactly once: the code has changed since the defect was written. */
 function plantDefect({ name, file, find, replace }, read = (of) => readFileSync(path.join(ROOT, of), 'utf8')) {
   const parts = read(file).split(find);
   if (parts.length !== 2) throw new Failed(`error: ${file} has ${parts.length - 1} places for "${name}", not one`);
   return parts.join(replace);
 }
 
-/** The defects whose name has these words. @throws Failed when there is none */
+/** The defects whose name has these words. @throws Failed if there is none */
 function chooseDefects(only, defects = readDefects()) {
   const chosen = defects.filter(({ name }) => name.includes(only));
   if (chosen.length > 0) return chosen;
   throw new Failed(`error: no defect is called "${only}"; ${path.relative(ROOT, DEFECTS)} has their names`, 2);
 }
 
-/** Prints for each defect the first seeds that found it, or none; the exit code. */
+/** Prints for each defect the first seeds that found it, or none; returns the exit code. */
 async function runPlanted({ seeds, from, only }) {
   const missed = [];
   for (const defect of chooseDefects(only)) if (!(await isFound(defect, { seeds, from }))) missed.push(defect);

@@ -1,5 +1,5 @@
-// `npm run reproduce -- [--pipelines N] [--weeks W] [--seed S] [--out FILE]`: a population with the shares of Conveyor §6 lives in virtual
-// time, and the report has the paper's numbers beside those that came of it.
+// `npm run reproduce -- [--pipelines N] [--weeks W] [--seed S] [--out FILE]`: runs a population with the shares of
+// Conveyor §6 in virtual time, and writes a report with the paper's numbers next to the results.
 'use strict';
 
 const path = require('node:path');
@@ -30,7 +30,7 @@ function parse(args) {
     if ([pipelines, weeks, seed].every((it) => Number.isInteger(it) && it > 0))
       return { pipelines, weeks, seed, out: values.out };
   } catch {
-    // Says what it takes, below.
+    // The usage is printed below.
   }
   throw new Failed('usage: npm run reproduce -- [--pipelines N] [--weeks W] [--seed S] [--out FILE]', 2);
 }

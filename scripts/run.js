@@ -1,5 +1,5 @@
-// `npm run demo | dev | build | bench | chaos | reproduce | docs | sdk | test:long | test:all` and `npm test`: everything that a fresh clone lacks, then the thing itself.
-// Plain Node without dependencies, because it runs before there are any.
+// `npm run demo | dev | build | bench | chaos | reproduce | docs | sdk | test:long | test:all` and `npm test`: installs everything that a fresh clone
+// lacks, then runs the command. Plain Node without dependencies, because it runs before any are installed.
 'use strict';
 
 const { Failed, report, say } = require('./steps');

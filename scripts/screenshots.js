@@ -1,5 +1,5 @@
-// Takes the pictures of docs/images from a stack that `npm run demo -- --keep` left running:
-// `node scripts/screenshots.js http://localhost:PORT`. CHROMIUM names the browser when it is not Debian's.
+// Takes the pictures of docs/images from a stack that `npm run demo -- --keep` left running: `node
+// scripts/screenshots.js http://localhost:PORT`. CHROMIUM names the browser if it is not Debian's.
 'use strict';
 
 const path = require('node:path');
@@ -47,7 +47,7 @@ async function deployPage(page, url) {
   await save(page, 'web-ui-deploy', 1320);
 }
 
-/** Without the navigation on the left, which says nothing. */
+/** Crops the navigation on the left, which is of no interest. */
 const save = (page, name, height) =>
   page.screenshot({
     path: path.join(IMAGES, `${name}.png`),

@@ -1,5 +1,5 @@
-// `npm run sdk`: what an extension author installs, as a package in dist/sdk-package and packed beside it. It is sdk/ and the files of
-// domain/ that it imports, and nothing else; `exports` of sdk/package.json hides how they lie.
+// `npm run sdk`: the package for extension authors, in dist/sdk-package and packed next to it. It contains sdk/ and the
+// files of domain/ that it imports, and nothing else; `exports` of sdk/package.json hides their layout.
 'use strict';
 
 const fs = require('node:fs');
@@ -7,10 +7,10 @@ const path = require('node:path');
 const { ROOT, run, step } = require('./steps');
 
 const PACKAGE = path.join(ROOT, 'dist/sdk-package');
-/** The package contains no link targets besides headings of the page and the files of the protocols. */
+/** The package contains no link targets other than headings of the page and the files of the protocols. */
 const LINK = /\[([^\]]+)\]\((?!#|https?:|protocols\/)[^)]+\)/g;
 
-/** Makes the package in a folder of its own. */
+/** Builds the package in its own folder. */
 async function buildSdk(into = PACKAGE) {
   fs.rmSync(into, { recursive: true, force: true });
   const tsc = ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.sdk.json', '--outDir', path.join(into, 'lib')];

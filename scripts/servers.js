@@ -4,13 +4,13 @@
 const path = require('node:path');
 const { Failed, ROOT, run, say, step } = require('./steps');
 
-/** Sets TEMPORAL_CLI for everything that we start. */
+/** Sets TEMPORAL_CLI for all processes that we start. */
 const ensureTemporal = () => ensure('Temporal server', 'temporal-dev.sh', ['--install-only'], 'TEMPORAL_CLI');
 
-/** Sets CONVEYOR_TEST_SERVER for everything that we start. */
+/** Sets CONVEYOR_TEST_SERVER for all processes that we start. */
 const ensureTestServer = () => ensure('virtual-time test server', 'scripts/test-server.sh', [], 'CONVEYOR_TEST_SERVER');
 
-/** Sets CONVEYOR_ETCD for everything that we start; without etcd its tests are left out, and say so. */
+/** Sets CONVEYOR_ETCD for all processes that we start; without etcd its tests are skipped, and report that. */
 async function ensureEtcd() {
   try {
     await ensure('etcd', 'scripts/etcd.sh', [], 'CONVEYOR_ETCD');
@@ -20,7 +20,7 @@ async function ensureEtcd() {
   }
 }
 
-/** The same of PostgreSQL. */
+/** The same for PostgreSQL. */
 async function ensurePostgres() {
   try {
     await ensure('PostgreSQL', 'scripts/postgres.sh', [], 'CONVEYOR_POSTGRES');

@@ -1,4 +1,4 @@
-// Steps that say what they do and how long they took, on stderr: stdout belongs to the command at the end.
+// Steps that report their work and its duration on stderr: stdout belongs to the command at the end.
 'use strict';
 
 const { spawn } = require('node:child_process');
@@ -6,7 +6,7 @@ const path = require('node:path');
 
 const ROOT = path.resolve(__dirname, '..');
 
-/** A failure whose message is all that a person needs; anything else is a defect and keeps its stack. */
+/** A failure whose message is all that a person needs; any other error is a defect and keeps its stack. */
 class Failed extends Error {
   constructor(message, code = 1) {
     super(message);
@@ -14,7 +14,7 @@ class Failed extends Error {
   }
 }
 
-/** Runs one step; `work` returns a word on what it found, or nothing. */
+/** Runs one step; `work` returns a word about its result, or nothing. */
 async function step(name, work) {
   const began = Date.now();
   say(`▸ ${name}`);
@@ -41,7 +41,7 @@ function run(command, args, { capture = false, env = {}, what = command } = {}) 
   });
 }
 
-/** Runs a command that takes over the terminal, passing signals on; its exit code. */
+/** Runs a command that takes over the terminal, and passes signals on; returns its exit code. */
 function handOver(command, args, env = {}) {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { cwd: ROOT, env: { ...process.env, ...env }, stdio: 'inherit' });
@@ -57,7 +57,7 @@ function handOver(command, args, env = {}) {
 const say = (text) => process.stderr.write(`${text}\n`);
 const seconds = (began) => `${((Date.now() - began) / 1000).toFixed(1)} s`;
 
-/** Prints an error as it deserves; the exit code. */
+/** Prints an error: the message of a failure, the stack of a defect. Returns the exit code. */
 function report(error) {
   say(error instanceof Failed ? error.message : (error?.stack ?? String(error)));
   return error instanceof Failed ? error.code : 1;

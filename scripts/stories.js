@@ -1,10 +1,13 @@
-// Stories of the chaos test in processes of their own, for those that count which of them fail.
+// Runs stories of the chaos test in separate processes, for scripts that count the failed ones.
 'use strict';
 
 const { spawn } = require('node:child_process');
 const { Failed } = require('./steps');
 
-/** Plays seeds in a checkout, with `past` also the stories that are kept. @returns the seeds and files that failed, and all that was printed. @throws Failed when no story was played */
+/**
+ * Plays seeds in a checkout; `past` adds the kept stories. @returns the seeds and files that failed, and the whole
+ * output. @throws Failed if no story was played
+ */
 async function playStories(cwd, { seeds, from, past = false, configuration = false }) {
   const flags = [...(past ? ['--past'] : []), ...(configuration ? ['--configuration'] : [])];
   const args = ['scripts/run.js', 'chaos', '--seeds', String(seeds), '--from', String(from), ...flags];
@@ -24,7 +27,7 @@ function captureOutput(args, cwd) {
   });
 }
 
-/** The seeds and files of stories that Jest says have failed. */
+/** The seeds and files of the stories that Jest reports as failed. */
 const parseFailures = (output) => [
   ...new Set([...output.matchAll(/✕ .*(?: seed |goes well: )(\d+|\S+\.json)/g)].map(([, name]) => name)),
 ];

@@ -1,5 +1,5 @@
-// `npm test`: lint, types and the short lane of tests; `npm run test:long` the other lane, and `npm run test:all` everything. With arguments they
-// go to jest, only jest runs, and the lanes do not matter.
+// `npm test`: lint, types and the short lane of tests; `npm run test:long` runs the other lane, and `npm run test:all`
+// everything. With arguments, only jest runs, with these arguments and on both lanes.
 'use strict';
 
 const { mkdtempSync, readdirSync } = require('node:fs');
@@ -10,12 +10,12 @@ const { MOST, readRepeats } = require('./repeats');
 const { ensureBuild } = require('./build');
 const { ensureEtcd, ensurePostgres, ensureTemporal, ensureTestServer } = require('./servers');
 
-/** Nearly everything that a simulated world makes is gone after a moment; with room for it, it need not be copied before. */
+/** Nearly all objects of a simulated world are short-lived; a larger young generation avoids copying them. */
 const YOUNG = ['--max-semi-space-size=64'];
 
 /** @param lane 'short', 'long' or 'all' */
 async function runTests(lane, args) {
-  // Report what is missing before anything takes time.
+  // Reports missing programs before anything takes time.
   await ensureTestServer();
   await ensureTemporal();
   await ensureEtcd();
@@ -37,7 +37,7 @@ async function runTests(lane, args) {
 const longFiles = () =>
   readdirSync(path.join(ROOT, 'tests'), { recursive: true }).filter((file) => file.endsWith('.long.test.ts')).length;
 
-/** Each of them needs one core; what the one complains of does not hide what the other does. */
+/** Each check needs one core; the errors of one do not hide those of the other. */
 async function runBoth(...checks) {
   const failed = (await Promise.allSettled(checks)).find(({ status }) => status === 'rejected');
   if (failed) throw failed.reason;
@@ -67,7 +67,7 @@ function judgeRepeats(code, titles, counts) {
   return code || 1;
 }
 
-/** `.ci/run` counts what passed from jest's own report. */
+/** `.ci/run` counts the passed tests from jest's own report. */
 function report() {
   const file = process.env.CONVEYOR_TEST_REPORT;
   return file ? ['--json', `--outputFile=${file}`] : [];

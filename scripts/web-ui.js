@@ -1,15 +1,15 @@
-// Stands in front of the Web UI of Temporal's development server, which answers under any host name: a page in a browser on this machine could
-// read and command everything, once it lets its own name stand for 127.0.0.1. temporal-dev.sh starts it, and it ends with the server:
-// `node scripts/web-ui.js PORT HOST:PORT` passes what comes to PORT on to HOST:PORT until its input ends.
+// A guard in front of the Web UI of Temporal's development server, which answers under any host name: a page in a browser on this machine could read
+// and command everything once its own name resolves to 127.0.0.1. temporal-dev.sh starts the guard, and it ends with the server: `node
+// scripts/web-ui.js PORT HOST:PORT` forwards requests from PORT to HOST:PORT until its input ends.
 'use strict';
 
 const http = require('node:http');
 
 const LISTEN = '127.0.0.1';
-/** No page can let these stand for another address; browsers let each name below `localhost` stand for this machine. */
+/** No page can make these resolve to another address; browsers resolve each name below `localhost` to this machine. */
 const LOCAL_NAME = /^(localhost|127(\.\d{1,3}){3}|\[::1\]|.+\.localhost)$/i;
 
-/** Why a request is not passed on; undefined if it is. A port may be forwarded here from another one. */
+/** Why a request is not forwarded; undefined if it is. A port may be forwarded here from another one. */
 function whyRefused({ method, headers }, port) {
   const { host = '', origin } = headers;
   const at = `http://localhost:${port}`;
@@ -22,10 +22,10 @@ function whyRefused({ method, headers }, port) {
   return undefined;
 }
 
-/** Programs send no such header, and browsers send the origin with nearly all that changes something. */
+/** Programs do not send this header, and browsers send the origin with nearly every request that changes something. */
 const isFromElsewhere = ({ 'sec-fetch-site': site = 'none' }) => site !== 'none' && site !== 'same-origin';
 
-/** @param to where the Web UI listens, with `hostname` and `port` */
+/** @param to the address of the Web UI, with `hostname` and `port` */
 function createGuard(port, to) {
   const agent = new http.Agent({ keepAlive: true });
   return http.createServer((request, response) => {
@@ -41,7 +41,7 @@ function createGuard(port, to) {
       if (response.headersSent) response.destroy();
       else say(response, 502, `The Web UI does not answer: ${message}. Look whether the Temporal server still runs.`);
     });
-    // A browser that waits no longer.
+    // The browser has stopped waiting.
     response.on('close', () => response.writableFinished || passed.destroy());
     request.pipe(passed);
   });
@@ -65,7 +65,7 @@ function main([port, to = '']) {
     process.exit(1);
   });
   guard.listen(Number(port), LISTEN);
-  // Even after kill −9 the server keeps the other end open no longer.
+  // Even after kill −9 the server no longer keeps the other end open.
   process.stdin.on('error', () => process.exit(0)).on('close', () => process.exit(0));
   process.stdin.resume();
 }

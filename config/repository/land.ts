@@ -29,8 +29,8 @@ export class Lander {
   }
 
   /**
-   *    * @param commits the required commit of each change, because moving the ref of a change could otherwise land
-   *      unseen content @throws ConveyorError for problems that concern no single change, such as a silent repository
+   * @param commits the required commit of each change, because moving the ref of a change could otherwise land unseen content
+   * @throws ConveyorError for problems that concern no single change, such as a silent repository
    */
   async land(
     changes: readonly number[],

@@ -1,7 +1,7 @@
-// The permitted imports between layers (ARCHITECTURE.md#walls): the one place that says so. `walls.js` enforces it, tests/walls.test.ts proves that it does.
+// The permitted imports between layers (ARCHITECTURE.md#walls), stated only here. `walls.js` enforces them, and tests/walls.test.ts proves that it does.
 //
-// For each layer: `from` the layers whose values it may import, `types` those of which it may import types only, `packages` the
-// packages and Node built-ins it may import (absent: any), `why` what the wall is for. A layer may always import itself.
+// For each layer: `from` is the layers whose values it may import, `types` those of which it may import only types, `packages` the
+// packages and Node built-ins that it may import (absent: any), `why` the purpose of the wall. A layer may always import itself.
 'use strict';
 
 const PURE =
@@ -110,10 +110,10 @@ const LAYERS = {
   },
 };
 
-/** Imports forbidden in every layer (tests and benchmarks may import everything but tests). */
+/** Imports forbidden in every layer (tests and benchmarks may import everything, and nothing may import tests). */
 const NEVER = { workers: TOP, cli: TOP, server: TOP, tests: 'code that runs must not need tests' };
 
-/** Packages that only one layer may import, and what to import instead. */
+/** Packages that only one layer may import, and the module to import instead. */
 const ONLY = {
   luxon: {
     layer: 'domain/calendar',
@@ -124,10 +124,10 @@ const ONLY = {
   croner: { layer: 'domain/calendar', why: 'calendars have one rule, and domain/calendar keeps it' },
 };
 
-/** The folders of the checkout that hold these layers: all code that runs, but for scripts. */
+/** The folders of the checkout with these layers: all code that runs, except scripts. */
 const FOLDERS = [...new Set(Object.keys(LAYERS).map((layer) => layer.split('/')[0]))];
 
-/** The layer of a file given relative to the checkout; undefined for what is in no layer. */
+/** The layer of a file, given relative to the checkout; undefined for a file in no layer. */
 function layerOf(file) {
   const [top, second] = file.split('/');
   if (`${top}/${second}` in LAYERS) return `${top}/${second}`;

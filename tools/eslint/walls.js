@@ -1,5 +1,5 @@
-// ESLint rule `conveyor/walls`: imports go only where layers.js says. It resolves each import to a file, so that folders of the
-// same name further down are not mistaken for layers.
+// ESLint rule `conveyor/walls`: permits only the imports of layers.js. It resolves each import to a file, so that it
+// does not mistake folders of the same name further down for layers.
 'use strict';
 
 const path = require('node:path');
@@ -33,7 +33,7 @@ module.exports = {
   },
 };
 
-/** The fault of an import, in a sentence; undefined when nothing is. */
+/** The fault of an import, in a sentence; undefined if there is none. */
 function judge(layer, file, target, typesOnly) {
   return target.startsWith('.') ? judgeFile(layer, file, target, typesOnly) : judgePackage(layer, target);
 }
@@ -59,7 +59,7 @@ function judgePackage(layer, target) {
   return packages.includes(name) ? undefined : `${layer} may not import ${name}: ${why}`;
 }
 
-/** `import type { A }`, or `import { type A }`: with isolatedModules both leave nothing behind. */
+/** `import type { A }`, or `import { type A }`: with isolatedModules both leave nothing at run time. */
 function isTypeOnly(node, kind) {
   if (kind === 'type') return true;
   const names = node.specifiers ?? [];

@@ -1,9 +1,9 @@
-// The site of `npm run docs` (scripts/docs.js lays out its pages). Nothing is fetched, neither by the build nor by a page.
+// The site of `npm run docs` (scripts/docs.js lays out its pages). Neither the build nor a page fetches anything.
 import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
-/** GitHub's anchors, so that a link means the same here and there. */
+/** GitHub's anchors, so that a link works the same in both places. */
 const slugify = (heading) =>
   heading
     .toLowerCase()
@@ -29,7 +29,7 @@ export default {
   cacheDir: `${ROOT}/dist/.vitepress`,
   cleanUrls: false,
   lastUpdated: false,
-  ignoreDeadLinks: 'localhostLinks', // the Web UI of one's own stack; any other dead link fails the build
+  ignoreDeadLinks: 'localhostLinks', // the Web UI of the reader's own stack; any other dead link fails the build
   markdown: {
     anchor: { slugify },
     toc: { slugify },
