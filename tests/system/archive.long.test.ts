@@ -18,7 +18,7 @@ afterAll(() => stack.close());
 
 const remove = (): void => [file, `${file}.wal`].forEach((one) => rmSync(one, { force: true }));
 
-/** How many releases and how many deploys are archived as having succeeded. */
+/** The numbers of releases and of deploys that are archived as successful. */
 async function succeeded(): Promise<readonly number[]> {
   const { endStates, deployTimes } = await stack.json<StatsReport>(['stats']);
   return [endStates[0]?.counts['succeeded'] ?? 0, deployTimes[0]?.count ?? 0];

@@ -12,7 +12,7 @@ import { given, type Given, type Service } from './service';
 import { Stack } from './stack';
 import { eventually } from './waiting';
 
-/** Every user has a token: alice has shops, bob is on call, carol is an admin of the platform, and mallory means harm. */
+/** Every user has a token: alice owns shops, bob is on call, carol is an admin of the platform, and mallory is the attacker. */
 const PEOPLE = ['alice', 'bob', 'carol', 'mallory'] as const;
 type Person = (typeof PEOPLE)[number];
 const tokenOf = (name: Person): string => `token-of-${name}-in-the-system-tests`;
@@ -52,14 +52,14 @@ const CONFIG = {
   },
 };
 
-/** The possible content of an answer of the API. */
+/** The fields that an answer of the API may have. */
 export interface Answer {
   readonly error?: { readonly code: string };
 }
 
-/** A stack as docs/guides/secure.md sets it up, with an attacker, and servers of theirs. */
+/** A stack set up as docs/guides/secure.md describes, with an attacker and the attacker's servers. */
 export class Attacked {
-  /** Requests to a listener on the machine of the worker, which is out of bounds for pipelines. */
+  /** Requests to a listener on the worker's machine, which pipelines must not reach. */
   readonly heard: string[] = [];
 
   private constructor(
@@ -85,14 +85,14 @@ export class Attacked {
     await this.stack.close();
   }
 
-  /** Another process, which remembers nothing. */
+  /** Starts a new process, which remembers nothing. */
   async restartServer(): Promise<void> {
     this.front.process.kill('SIGTERM');
     await this.front.process.ended;
     this.front = await startFront(this.stack);
   }
 
-  /** A service of alice, as its protection demands. */
+  /** A service of alice that meets its protection. */
   shop(more: Given = {}): Promise<Service> {
     const pipeline = { owners: ['user:alice'], emergency: { approvals: 1 }, ...more.pipeline };
     return given(this.stack, { ...more, pipeline });
@@ -103,7 +103,7 @@ export class Attacked {
     return ask<T>(this.front, method, path, body, tokenOf(name));
   }
 
-  /** A user at a command line of their own, who reaches the server alone. */
+  /** A user at a separate command line, who reaches only the server. */
   types(name: Person, args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ended> {
     const own = { CONVEYOR_SERVER: this.front.url, CONVEYOR_TOKEN: tokenOf(name), CONVEYOR_ACTOR: '' };
     return this.stack.conveyor(args, { ...own, TEMPORAL_ADDRESS: '127.0.0.1:1', ...env });
@@ -115,7 +115,7 @@ export class Attacked {
     return this.as(name, 'POST', `/v1/${path}/commands/${verb}`, more);
   }
 
-  /** The request of the command line for a file, if it did not check it. */
+  /** The request that the command line would send for a file without checking it. */
   applies(name: Person, source: PipelineSource) {
     return this.as(name, 'PUT', `/v1/pipelines/${source.pipeline}`, pipelineSchema.parse(source));
   }
@@ -141,7 +141,7 @@ export class Attacked {
     return this.release(id, 'has ended', ({ endedAt }) => endedAt !== null);
   }
 
-  /** Waits for a record of a user, null for an unknown one, whose `result` begins so. A refusal at the API unless it is said. */
+  /** Waits for a record of a user (null: an unknown one) whose `result` begins with this text. By default a refusal at the API. */
   async onRecord(actor: string | null, { result, ...wanted }: Partial<AuditRecord>): Promise<void> {
     const fields = Object.entries({ actor, door: 'api', outcome: 'refused', ...wanted });
     const query = actor === null ? '' : `&actor=${actor}`;
@@ -167,7 +167,7 @@ const listening = (server: Server): Promise<string> =>
     server.listen(0, '127.0.0.1', () => resolve(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)),
   );
 
-/** Zeros, compressed, for as long as a client reads. */
+/** Compressed zeros, for as long as a client reads. */
 function explode(response: ServerResponse): void {
   response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' });
   const member = gzipSync(Buffer.alloc(16_000_000));

@@ -9,7 +9,7 @@ import { eventually } from './waiting';
 type Action = PipelineSource['actions'][string];
 
 let world: Attacked;
-/** Of alice. */
+/** Owned by alice. */
 let shop: Service;
 beforeAll(async () => {
   world = await Attacked.open();
@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** The state after any attack. */
+/** The expected state after any attack. */
 async function nothingHappened(): Promise<void> {
   expect(await shop.runs()).toEqual({ 1: 12 });
   expect(await world.pipeline(shop.name)).toMatchObject({ frozen: null, held: null, releases: [] });
@@ -37,7 +37,7 @@ test('a pipeline cannot deploy a service of another owner', async () => {
   expect(await thief.effects()).toEqual([]);
   await world.onRecord('user:mallory', { operation: 'release', target: thief.name, outcome: 'accepted' });
   await nothingHappened();
-  // Nor did any request reach the machine of the worker.
+  // No request reached the worker's machine either.
   const { timeline } = await world.ended(`${thief.name}/1`);
   expect(timeline.map(({ text }) => text).join()).toContain('notifications.internal');
   expect(world.heard).toEqual([]);

@@ -16,14 +16,14 @@ let front: Front;
 let name: string;
 let audit: string;
 let env: Record<string, string>;
-/** Writes the configuration of the server anew. */
+/** Rewrites the configuration of the server. */
 let configured: (admins: readonly string[]) => string;
 beforeAll(async () => {
   stack = await Stack.open();
   name = (await given(stack, { pipeline: { owners: ['user:alice', 'service:ci'] } })).name;
   audit = join(stack.home, 'audit.jsonl');
   const config = parse(readFileSync(stack.env['CONVEYOR_CONFIG'] ?? '', 'utf8')) as { tokens: object[] };
-  // Only for the server: what its worker may do is another story.
+  // Only for the server: the rights of its worker are another story.
   configured = (admins) =>
     stack.file('server.config.yaml', {
       ...config,
@@ -77,7 +77,7 @@ test('a server that is killed while it writes has on record each command that it
     for (let n = 0; ; n += 1) {
       const reason = `change ${n}`;
       const { status } = await command(n % 2 === 0 ? 'hold' : 'unhold', reason);
-      // A hold is urgent, so that its answer waits for no disk.
+      // A hold is urgent, so its answer does not wait for the disk.
       if (status === 200 && n % 2 === 1) answered.push(reason);
     }
   })().catch(() => undefined);

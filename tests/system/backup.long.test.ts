@@ -25,9 +25,9 @@ let port: number;
 let temporal: Running;
 let stack: Stack;
 let front: Front;
-/** Where versions follow each other without an end while the backup is made. */
+/** Its versions follow each other without pause while the backup is made. */
 let busy: Service;
-/** Whose deploy is under way when the backup is made. */
+/** Its deploy runs while the backup is made. */
 let slow: Service;
 
 const start = () => startTemporal(processes, { home, port, data: database });
@@ -58,7 +58,7 @@ async function releases(version: number): Promise<void> {
   await ask(front, 'POST', '/v1/pipelines/busy/releases', { artifacts });
 }
 
-/** Starts a release every half a second, by a request that is on record, until it is stopped. */
+/** Starts a release every half second, with a recorded request each, until it is stopped. */
 function underLoad(): { readonly stop: () => Promise<void> } {
   const over = new AbortController();
   const loading = (async () => {
@@ -86,7 +86,7 @@ async function stopAll(): Promise<void> {
   await temporal.ended;
 }
 
-/** All files of the machine that is lost. */
+/** All files of the lost machine. */
 function moveAway(folder: string): void {
   execFileSync('mkdir', [folder]);
   for (const name of readdirSync(home).filter((one) => /^(temporal|audit|archive)\./.test(one)))
@@ -99,7 +99,7 @@ async function startAll(): Promise<void> {
   front = await startFront(stack);
 }
 
-/** Numbers that the fleet may know are not given again (docs/guides/cluster.md#after-a-restore). */
+/** Numbers that the fleet may know are not used again (docs/guides/cluster.md#after-a-restore). */
 async function renumbered(pipeline: string): Promise<void> {
   const document = await stack.json<{ nextNumber: number }>(['pipeline', 'export', pipeline]);
   const file = stack.file(`${pipeline}.json`, JSON.stringify({ ...document, nextNumber: document.nextNumber + 1000 }));
@@ -120,7 +120,7 @@ test('a backup that the disk does not take leaves nothing behind, and Temporal c
   expect(await types('status', 'slow')).toMatchObject({ code: 0 });
 });
 
-/** Dozens of releases end one after another, on a machine that does other things as well. */
+/** Dozens of releases end one after another, on a busy machine. */
 const BUSY_MS = 300_000;
 
 test('a backup under load brings back all that had happened, on an empty machine, and releases continue from there', async () => {
@@ -135,7 +135,7 @@ test('a backup under load brings back all that had happened, on an empty machine
   expect(await backup('monday')).toMatchObject({ code: 0, stdout: expect.stringContaining('monday is complete') });
   expect(readManifest(at('monday')).pausedMs).toBeGreaterThan(0);
 
-  // The backup lacks a cancelled deploy, another version in its place, and more releases.
+  // The backup lacks a cancelled deploy, another version in its place, and further releases.
   expect(await types('cancel', 'slow/1', '--reason', 'not this one')).toMatchObject({ code: 0 });
   await slow.ended(1);
   await slow.ships(3);
@@ -164,7 +164,7 @@ test('a backup under load brings back all that had happened, on an empty machine
   expect((await releasesOf(stack, 'slow')).map(({ number }) => number)).toEqual([1]);
   const rows = await releasesOf(stack, 'busy');
   expect(endedOf(rows)).toEqual(expect.arrayContaining([...before]));
-  // One may have been on its way.
+  // One record may still have been on its way.
   expect(await releasesOnRecord()).toBeGreaterThanOrEqual(rows.length - 1);
   expect(await types('audit', '--verify', '--file', audit)).toMatchObject({ code: 0 });
 

@@ -12,8 +12,8 @@ import { Stack } from './stack';
 import { eventually } from './waiting';
 
 /**
- * Each part is broken for real, and doctor has to name that one and no other, from where Temporal is reached and through a server; what the
- * server itself says has to be true. Temporal is of this file alone, since it is frozen.
+ * Each part is broken for real, and doctor must name that part and no other, both from a machine that reaches Temporal
+ * and through a server; the server's own reports must be true. This file has its own Temporal, since it freezes it.
  */
 const processes = new Processes();
 const home = mkdtempSync(join(tmpdir(), 'conveyor-nights-'));
@@ -43,10 +43,10 @@ afterAll(async () => {
   rmSync(home, { recursive: true, force: true });
 });
 
-/** As the probes of Kubernetes, with much patience. */
+/** Like the probes of Kubernetes, but patient. */
 const PROBE_MS = 5_000;
 
-/** Temporal lists the polls of a worker that is gone, and two minutes after the last it counts as gone. */
+/** Temporal lists the polls of a dead worker, which counts as gone two minutes after the last one. */
 const LISTED_FOR_MS = 180_000;
 
 test('on a good night doctor ends with 0, and says who answered', async () => {
@@ -69,14 +69,14 @@ test('on a good night doctor ends with 0, and says who answered', async () => {
 test('a worker that is frozen is named with what to do, and nothing else is blamed', async () => {
   const pid = stack.signalWorker('SIGSTOP');
   try {
-    // Temporal has its polls for two minutes yet.
+    // Temporal keeps its polls for two more minutes.
     expect(await night.readyz()).toEqual(READY);
     const looks = [night.doctor(), night.throughServer(), night.status(pipeline)] as const;
     const [{ code, broken }, behind, status] = await Promise.all(looks);
     expect([code, Object.keys(broken)]).toEqual([1, ['workers']]);
     expect(status).toEqual(lastKnown(pipeline, `no-worker: ${pipeline} exists, but no worker answers for it`));
     expect([behind.code, Object.keys(behind.broken)]).toEqual([1, ['workers']]);
-    // It may have no poll open when the work comes; then it is not known to be the one.
+    // The worker may have no open poll when the work arrives; then it is not known to be the one.
     const words = `^${pid}@.* polls the task queue .*, and none answered within 15s(; ${pid}@\\S+ was given work and did nothing)?$`;
     expect(broken['workers']?.found).toMatch(new RegExp(words));
     expect(broken['workers']?.how).toContain(`kill -9 ${pid} ends it`);
@@ -113,7 +113,7 @@ test('a Temporal server that is frozen is named once, and what stands behind it 
   await night.isWell();
 });
 
-/** The answer of commands: after a write that failed Temporal answers no question about a workflow either. */
+/** The answer of commands: after a failed write, Temporal does not answer questions about a workflow either. */
 const storesNothing = () => ({
   ...{ code: 1, shown: '' },
   error: containing(`the Temporal server at 127.0.0.1:${port} answers, and did not do this`),
@@ -123,7 +123,7 @@ const storesNothing = () => ({
 });
 
 test('a Temporal server whose database takes no writes is named, though it answers', async () => {
-  // As on a disk that is full: no file may become larger than a byte.
+  // As on a full disk: no file may grow beyond a byte.
   const mayWrite = async (bytes: string): Promise<void> => {
     const { code, stderr } = await processes.start('prlimit', ['--pid', String(temporal.pid), `--fsize=${bytes}:`], {
       PATH: process.env['PATH'] ?? '',
@@ -152,7 +152,7 @@ test('a Temporal server whose database takes no writes is named, though it answe
 
 const story = spawnSync('sqlite3', ['-version']).status === 0 ? test : test.skip;
 
-/** Runs statements on the database of the server, and gives what they print. */
+/** Runs statements on the server's database, and returns their output. */
 async function sql(statements: string): Promise<string> {
   const args = ['-cmd', '.timeout 10000', join(home, 'temporal.db'), statements];
   const { code, stdout, stderr } = await processes.start('sqlite3', args, { PATH: process.env['PATH'] ?? '' }).ended;
@@ -196,7 +196,7 @@ story(
 story('lists that are far behind are what is broken, from both sides, and all else works', async () => {
   const counted = () => night.metric('conveyor_pipelines');
   await eventually('the pipeline is counted', async () => (await counted()) === 1);
-  // Its visibility alone takes no rows.
+  // Only its visibility accepts no rows.
   await sql("CREATE TRIGGER late BEFORE INSERT ON executions_visibility BEGIN SELECT RAISE(ABORT, 'late'); END");
   try {
     const unlisted = await given(stack);

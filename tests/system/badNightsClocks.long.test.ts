@@ -8,7 +8,7 @@ import { given } from './service';
 import { Stack } from './stack';
 import { eventually } from './waiting';
 
-/** A worker of which the clock alone is wrong. */
+/** A worker on which only the clock is wrong. */
 let [stack, front] = [] as unknown as [Stack, Front];
 let night: Night;
 beforeAll(async () => {
@@ -42,7 +42,7 @@ test.each([
     const at = (kind: string): number => Date.parse(timeline.find((entry) => entry.kind === kind)?.at ?? '');
     expect(timeline.map(({ kind }) => kind)).not.toContain('bake-extended');
     expect(at('bake-passed') - at('updates-done')).toBeGreaterThanOrEqual(BAKE_MS);
-    // Other files share this server, and their finders may be broken too.
+    // Other files share this server, and their finders may be broken, too.
     const names = async (look: () => ReturnType<Night['doctor']>) => {
       const { code, broken } = await look();
       return code === 1 && broken['clock of a worker'] !== undefined && { code, broken };

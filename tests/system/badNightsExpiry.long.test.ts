@@ -17,14 +17,14 @@ import { given } from './service';
 import { Stack } from './stack';
 
 /**
- * Tokens and certificates end by real clocks: a warning before, and then the one that ended is named, and nothing else is blamed. Temporal is
- * of this file alone, since doctor sees the finders of all workers on a server.
+ * Tokens and certificates expire by real clocks: doctor first warns, and then names the expired one and blames nothing
+ * else. This file has its own Temporal, since doctor sees the finders of all workers on a server.
  */
 const processes = new Processes();
 const folder = mkdtempSync(join(tmpdir(), 'conveyor-expiry-'));
 const file = (name: string): string => join(folder, name);
 const CERTIFICATE = file('client.pem');
-/** The life of the certificate, from when it is made: the stack is up by then on a busy machine. */
+/** The lifetime of the certificate: long enough that the stack is up by then on a busy machine. */
 const LASTS_MS = 210_000;
 
 let [guard, stack, front, night] = [] as unknown as [Guard, Stack, Front, Night];
@@ -59,14 +59,14 @@ afterAll(async () => {
 
 const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd: folder, stdio: 'pipe' });
 
-/** A client certificate that ends soon, long after it was made, and the authority that vouches for it. */
+/** A client certificate that expires soon, long after its creation, and the authority that issued it. */
 function issueCertificates(): void {
   const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
   openssl('req', '-x509', ...key, '-subj', '/CN=authority', '-keyout', 'authority.key', '-out', 'authority.pem');
   openssl('req', ...key, '-subj', '/CN=conveyor', '-keyout', 'client.key', '-out', 'client.csr');
   writeFileSync(file('index.txt'), '');
   const policy = '[policy]\ncommonName = supplied\n';
-  // Workers take none of the first version of X.509.
+  // Workers do not accept version 1 of X.509.
   const extensions = '[of_clients]\nbasicConstraints = CA:false\nextendedKeyUsage = clientAuth\n';
   const settings = `database = index.txt\nrand_serial = yes\nnew_certs_dir = .\ndefault_md = sha256\npolicy = policy\nx509_extensions = of_clients\n`;
   writeFileSync(file('ca.cnf'), `[ca]\ndefault_ca = own\n[own]\n${settings}${policy}${extensions}`);
@@ -165,7 +165,7 @@ test('a sign-in that has ended is the door that is broken, and the server stays 
 
 test('a certificate that has ended is named on both sides, and Temporal is not called frozen', async () => {
   await wait(Math.max(0, endsAtMs + 2_000 - Date.now()));
-  // A connection that is open may stay so for long; the next is refused.
+  // An open connection may stay open for long; the next one is refused.
   guard.drop();
   const unready = await night.isUnready();
   expect([Object.keys(unready.lacks), unready.metric]).toEqual([...[['temporal', 'worker']], ['temporal', 'worker']]);

@@ -9,7 +9,7 @@ import { startTemporal } from './server';
 import { OWNER, Stack } from './stack';
 import { eventually } from './waiting';
 
-/** A worker has one slot for scripts. Temporal is of this file alone, since doctor sees the finders of all workers on a server. */
+/** The worker has one slot for scripts. This file has its own Temporal, since doctor sees the finders of all workers on a server. */
 const processes = new Processes();
 const home = mkdtempSync(join(tmpdir(), 'conveyor-queues-'));
 let [stack, front, night] = [] as unknown as [Stack, Front, Night];

@@ -4,7 +4,7 @@ import { given, type Service } from './service';
 import { OWNER, Stack } from './stack';
 import { eventually } from './waiting';
 
-/** Workflows that a process with access to Temporal may leave there, beside a pipeline that works. */
+/** Workflows that a process with access to Temporal may start there, next to a pipeline that works. */
 let stack: Stack;
 let shop: Service;
 let front: Front;
@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => stack.close());
 
-/** As a program of a stranger calls it, past the client and lint. */
+/** Calls it as a stranger's program does, bypassing the client and lint. */
 async function applyDirectly(name: string, input: object): Promise<unknown> {
   const startWorkflowOperation = new WithStartWorkflowOperation('pipeline', {
     workflowId: `pipeline/${name}`,
@@ -36,7 +36,7 @@ async function expectAllWell(): Promise<void> {
   expect(await ask(front, 'GET', '/readyz')).toMatchObject({ status: 200, body: { status: 'ok' } });
 }
 
-/** The tests share a server: only those of this stack. */
+/** The tests share a server: lists only the workflows of this stack. */
 async function listed(): Promise<string[]> {
   const { code, stdout } = await stack.conveyor(['list', 'pipelines', '-o', 'name', '-n', '1000']);
   expect(code).toBe(0);

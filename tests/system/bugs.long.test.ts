@@ -15,7 +15,7 @@ import { given, PATIENT, type Service } from './service';
 import { OWNER, Stack } from './stack';
 import { eventually } from './waiting';
 
-/** There is one workflow of bugs, so the Temporal server is this file's own; SBOMs are those of examples/advisory, over HTTP. */
+/** There is only one workflow of bugs per server, so this file has its own Temporal. The SBOMs are those of examples/advisory, over HTTP. */
 const processes = new Processes();
 const home = mkdtempSync(join(tmpdir(), 'conveyor-bugs-'));
 let store: Server;
@@ -102,7 +102,7 @@ describe('a bug that is reported while releases are created', () => {
       { kind: 'manual', actor: OWNER, key: null },
     );
 
-  /** Refused, or its deploy had begun before and is paused. */
+  /** Refused, or paused if its deploy had begun before. */
   const isStopped = (shop: Service): Promise<'refused' | 'paused'> =>
     eventually(`${shop.name}/1 is stopped`, async () => {
       const { state, cause, actions } = await shop.release(1);

@@ -6,7 +6,7 @@ import { given, PATIENT } from './service';
 import { OWNER, Stack } from './stack';
 import { eventually } from './waiting';
 
-/** Workers are upgraded while deploys are under way: two builds side by side, as docs/guides/cluster.md#upgrades says. */
+/** Upgrades workers during deploys: two builds side by side, as described in docs/guides/cluster.md#upgrades. */
 let stack: Stack;
 beforeAll(async () => {
   stack = await Stack.open({ env: { CONVEYOR_WORKER_BUILD: 'one' } });
@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => stack.close());
 
-/** Temporal takes a build for current once it has seen a worker of it. */
+/** Temporal accepts a build as current once it has seen a worker of it. */
 const makeCurrent = (build: string): Promise<unknown> =>
   eventually(`${build} is the current build`, () =>
     stack
@@ -39,7 +39,7 @@ async function buildOf(workflow: string): Promise<string | undefined> {
 
 async function behaviourOf(workflow: string): Promise<string> {
   const { raw } = await stack.temporal.workflow.getHandle(workflow).describe();
-  // Of temporal.api.enums.v1.VersioningBehavior.
+  // Values of temporal.api.enums.v1.VersioningBehavior.
   const names = ['', 'PINNED', 'AUTO_UPGRADE'];
   return names[Number(raw.workflowExecutionInfo?.versioningInfo?.behavior)] ?? '';
 }
@@ -82,7 +82,7 @@ test('the work of each build is counted apart, so that what waits for one that i
   await shop.ships(2);
   await shop.isIn(1, 'baking');
   await makeCurrent('two');
-  // Lists go by this one for what waits for a build that is gone (client/problems.ts).
+  // Lists use this one to find work that waits for a build that is gone (client/problems.ts).
   const listed = await eventually('visibility knows its build', async () => {
     for await (const info of stack.temporal.workflow.list({ query: `WorkflowId = 'release/${shop.name}/1'` }))
       return listedBuild(info);

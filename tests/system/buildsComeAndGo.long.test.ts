@@ -12,8 +12,8 @@ import { Stack } from './stack';
 import { eventually } from './waiting';
 
 /**
- * Workers without a build, of one build, of the next, and without one again, as docs/guides/cluster.md#upgrades says. On a server of its
- * own: which build is current counts for all that run there.
+ * Workers without a build, of one build, of the next, and without one again, as described in docs/guides/cluster.md#upgrades. This file has its own
+ * server, because the current build applies to all workers on a server.
  */
 const processes = new Processes();
 const home = mkdtempSync(join(tmpdir(), 'conveyor-builds-'));
@@ -33,7 +33,7 @@ afterAll(async () => {
   rmSync(home, { recursive: true, force: true });
 });
 
-/** Starts a worker, makes it the one that gets what is new, and kills the one before. */
+/** Starts a worker, makes its build current, and kills the previous worker. */
 async function upgradeTo(build: string | null): Promise<void> {
   const before = worker;
   worker = stack.processes.node('dist/workers/main.js', [], {
@@ -57,11 +57,11 @@ async function upgradeTo(build: string | null): Promise<void> {
 async function versionOf(workflow: string): Promise<{ build: string | null; behaviour: number }> {
   const { raw } = await stack.temporal.workflow.getHandle(workflow).describe();
   const info = raw.workflowExecutionInfo?.versioningInfo;
-  // Of temporal.api.enums.v1.VersioningBehavior.
+  // Values of temporal.api.enums.v1.VersioningBehavior.
   return { build: info?.deploymentVersion?.buildId ?? null, behaviour: Number(info?.behavior ?? 0) };
 }
 
-/** Each service releases once more, and what lives on is with the workers of now. */
+/** Each service releases once more, and long-lived workflows are with the present workers. */
 async function allRelease(services: readonly Service[], build: string | null): Promise<void> {
   await Promise.all(
     services.map(async (service) => {
@@ -120,7 +120,7 @@ test('a build that gets new work and has no workers is named by doctor, the prob
   await night.isWell();
 });
 
-/** A service whose release has updated one task, and waits for an hour. */
+/** A service whose release has updated one task, and bakes for an hour. */
 async function baking(): Promise<Service> {
   const service = await given(stack, PATIENT);
   await service.ships(2);
@@ -134,10 +134,10 @@ async function goesBack(service: Service): Promise<void> {
   expect(await service.runs()).toEqual({ 1: 12 });
 }
 
-/** Workers that are gone count as there for two minutes, since they may only be silent. */
+/** Dead workers count as present for two minutes, since they may only be silent. */
 const FORGOTTEN_WITHIN_MS = 180_000;
 
-/** Each service has a deploy on a build without workers; all else works. */
+/** Each service has a deploy on a build without workers; everything else works. */
 async function showStuck(services: readonly Service[]): Promise<void> {
   const names = ['build a', 'build b'];
   const shown = async (look: () => ReturnType<Night['doctor']>): Promise<boolean> => {

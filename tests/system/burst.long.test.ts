@@ -16,7 +16,7 @@ afterAll(async () => {
   await stack.close();
 });
 
-/** One history of a workflow takes 2,000 updates; a merge train or a bot brings more in a minute. */
+/** One history of a workflow takes 2,000 updates; a merge train or a bot may send more within a minute. */
 const COMMITS = 2_300;
 const AT_ONCE = 8;
 

@@ -12,10 +12,10 @@ import { given } from './service';
 import { OWNER, Stack } from './stack';
 import { eventually } from './waiting';
 
-/** The id of a run here: its action, or the step. */
+/** The id of a run: its action, or the step. */
 type Name = string;
 
-/** An action service whose runs end when the test says so, and everything that happened there, in order. */
+/** An action service whose runs end when the test decides, and a record of all its calls, in order. */
 class Service {
   readonly events: string[] = [];
   private readonly callbacks = new Map<Name, RunCallback | undefined>();
@@ -47,7 +47,7 @@ class Service {
     this.server?.close();
   }
 
-  /** Waits until a run was started and asked for so often. */
+  /** Waits until a run was started and polled this often. */
   asked(name: Name, times: number): Promise<unknown> {
     const asks = () => this.events.filter((event) => event === `ask ${name}`).length;
     return eventually(`${name} was asked for ${times} times`, async () => asks() === times);
@@ -64,7 +64,7 @@ class Service {
     return callback;
   }
 
-  /** Says that a run has ended, whether it is so or not. */
+  /** Reports that a run has ended, whether that is true or not. */
   says(name: Name): Promise<boolean> {
     return runEnded(this.callback(name));
   }
@@ -75,7 +75,7 @@ let stack: Stack;
 beforeAll(async () => {
   const [port = 0] = await freePorts(1);
   stack = await Stack.open({
-    // No service is asked again before the test is over, unless it says something.
+    // No service is polled again before the test ends, unless it sends a report.
     settings: { progressInterval: '1h' },
     urls: { profile: await service.listen() },
     env: { CONVEYOR_SERVER_URL: `http://127.0.0.1:${port}`, CONVEYOR_CALLBACK_SECRET: 'a secret of the system tests' },
@@ -90,7 +90,7 @@ beforeEach(() => void service.events.splice(0));
 
 const custom = (needs: readonly string[] = []) => ({ type: 'custom', needs, with: { service: 'profile' } });
 
-/** Releases a pipeline of such actions; its name. Every test has actions of other names. */
+/** Releases a pipeline with these actions; returns its name. Every test uses different action names. */
 async function released(actions: object): Promise<string> {
   const name = `calls-${randomBytes(4).toString('hex')}`;
   await stack.json(['apply', stack.file(`${name}.yaml`, { pipeline: name, owners: [OWNER], actions })]);
@@ -129,12 +129,12 @@ describe('a service that says when its runs end', () => {
     expect(forged.status).toBe(403);
     await service.says('d/1');
     await service.asked('d/1', 2);
-    // Neither the news nor the look is in the history.
+    // Neither the report nor the look is in the history.
     expect(await events()).toBe(before);
     service.end('d/1');
     expect(await Promise.all([service.says('d/1'), service.says('d/1')])).toEqual([true, true]);
     await service.asked('e/1', 1);
-    // Late, for a run that is not followed any more.
+    // A late report for a run that is no longer followed.
     expect(await service.says('d/1')).toBe(true);
     service.end('e/1');
     await service.says('e/1');
@@ -152,7 +152,7 @@ describe('a service that says when its runs end', () => {
       },
     });
     await shop.ships(2);
-    // The completion has the steps of the last phase.
+    // The completion runs the steps of the last phase.
     for (const step of ['1/deploy/1/0/pre/0/1', '1/deploy/1/1/pre/0/1']) {
       await service.asked(step, 1);
       service.end(step);

@@ -10,7 +10,7 @@ import { cleanEnv, ROOT, type Ended, type Env } from './process';
 import { given, type Service } from './service';
 import { OWNER, Stack } from './stack';
 
-/** examples/ci as people copy it, against the real server. */
+/** examples/ci as users copy it, against the real server. */
 
 const SCRIPT = join(ROOT, 'examples/ci/conveyor-release.sh');
 

@@ -12,7 +12,7 @@ if (!BUILT)
     '\nSKIPPED: nothing kills the parts of a cluster here: CONVEYOR_TEST_CLUSTER=1 builds one (CONTRIBUTING.md).\n\n',
   );
 
-/** Two servers and PostgreSQL of their own, since all other tests share theirs. Which of them is meant, by its arguments. */
+/** This file has its own two servers and PostgreSQL, since all other tests share theirs. The arguments of its processes identify each part. */
 const PARTS = { 'the server that is asked': 'server-0', 'another server': 'server-1', PostgreSQL: 'postgres' } as const;
 
 (BUILT ? describe : describe.skip)('while deploys are under way', () => {
@@ -21,9 +21,9 @@ const PARTS = { 'the server that is asked': 'server-0', 'another server': 'serve
   let stack: Stack;
 
   beforeAll(async () => {
-    // PostgreSQL runs as the user nobody if these tests are root, and has to pass through.
+    // PostgreSQL runs as the user `nobody` if these tests run as root, and must be able to enter the folder.
     chmodSync(data, 0o755);
-    // Its store takes no port above 32,767.
+    // Its store accepts no port above 32,767.
     const port = 30_000 + 10 * Math.floor(Math.random() * 10);
     const args = ['--servers', '2', '--data', data, '--port', String(port)];
     const env = { ...cleanEnv(process.env['HOME'] ?? ''), TEMPORAL_CLI: process.env['TEMPORAL_CLI'] ?? '' };
@@ -49,10 +49,10 @@ const PARTS = { 'the server that is asked': 'server-0', 'another server': 'serve
   });
 });
 
-/** Until the other server has what the one had that died, which takes longer on a busy machine. */
+/** The other server takes over the dead server's work within this time, even on a busy machine. */
 const PATIENCE_MS = 150_000;
 
-/** One task at a time, each slowly enough that there is time to kill in the middle. */
+/** One task at a time, slow enough to leave time for a kill in the middle. */
 const SLOW: Given = {
   restartMs: 400,
   nSmall: 1,
@@ -62,7 +62,7 @@ const SLOW: Given = {
 const updating = (shop: Service): Promise<unknown> =>
   eventually(`a task of ${shop.name} is updated`, async () => ((await shop.runs())[2] ?? 0) > 0);
 
-/** −9, also what it has started. */
+/** Kills it with −9, and its children, too. */
 function kill(data: string, part: string): void {
   const found = execFileSync('pgrep', ['-f', `${data}/${part}`], { encoding: 'utf8' });
   for (const pid of found.trim().split('\n')) process.kill(Number(pid), 'SIGKILL');

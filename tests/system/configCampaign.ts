@@ -6,32 +6,32 @@ import { judgeBooks, type Acknowledged } from '../config/landedBooks';
 import type { ConfigWorld, HostSpec } from './configWorld';
 import { eventually } from './waiting';
 
-/** Something that is killed and started again. */
+/** A process that is killed and started again. */
 interface Victim {
   readonly name: string;
   kill(): Promise<void>;
   start(): Promise<void>;
-  /** Changes that have to land between two deaths: who is never alive long enough brings nothing. */
+  /** How many changes must land between two deaths: a process that is never alive for long makes no progress. */
   readonly rest: number;
   isAlive: boolean;
   landedAtStart: number;
 }
 
-/** A caller waits as long as it takes: several of those who are needed may be dead at once. */
+/** Callers wait this long: several processes that they need may be dead at once. */
 const PATIENCE_MS = 300_000;
-/** The longest time until who died is started again. */
+/** The longest time before a dead process is started again. */
 const DEAD_MS = 400;
-/** One proposal in so many never lands. */
+/** One proposal in this many never lands. */
 const NEVER_LANDS = 4;
 
 /**
- * Changes land one after the other on several paths, as fast as they can, while proxies, tailer, worker and etcd are killed (−9) at moments
- * that the seed names and started again. It keeps books of all promises.
+ * Changes land one after the other on several paths, as fast as they can, while proxies, tailer, worker and etcd are
+ * killed (−9) at moments chosen by the seed and started again. It records all promises.
  */
 export class ConfigCampaign {
   readonly acknowledged: Acknowledged[] = [];
   readonly deaths: Record<string, number> = {};
-  /** Answers of proxies that were older than one before. */
+  /** Answers of proxies that were older than an earlier one. */
   readonly backward: string[] = [];
   private readonly newest = new Map<string, number>();
   private readonly dice;
@@ -45,7 +45,7 @@ export class ConfigCampaign {
     private readonly paths: readonly string[],
     private readonly hosts: readonly HostSpec[],
     seed: number,
-    /** The longest time between two deaths, ms. */
+    /** The longest time between two deaths, in ms. */
     private readonly betweenMs: number,
   ) {
     this.dice = openStream(seed, 'kills');
@@ -62,7 +62,7 @@ export class ConfigCampaign {
     ];
   }
 
-  /** Resolves once so many have died, all are alive again, and every change under way has landed. */
+  /** Resolves once this many kills have happened, all processes are alive again, and every pending change has landed. */
   async run(kills: number): Promise<void> {
     const writing = this.paths.map((path) => this.write(path));
     const looking = this.hosts.map((host) => this.look(host));
@@ -79,7 +79,7 @@ export class ConfigCampaign {
     await Promise.all([...writing, ...looking]);
   }
 
-  /** Each kind as often as the others, of those that may die now. */
+  /** Chooses among the processes that may die now, each kind equally often. */
   private choose(): Victim | undefined {
     const able = this.victims.filter(
       ({ isAlive, landedAtStart, rest }) => isAlive && this.acknowledged.length >= landedAtStart + rest,
@@ -112,7 +112,7 @@ export class ConfigCampaign {
     }
   }
 
-  /** A proxy may be away; what it says is never older than what it said before. */
+  /** A proxy may be away; its answer is never older than its previous one. */
   private async look({ host, path, url = '' }: HostSpec): Promise<void> {
     while (!this.isOver) {
       await pause(50);
@@ -131,7 +131,7 @@ export class ConfigCampaign {
     }
   }
 
-  /** Once every application has the value that was committed last, or does not get it: what is wrong. */
+  /** Waits until every application has the last committed value; resolves to the faults. */
   async judge(): Promise<readonly string[]> {
     const { world, etcd, hosts, acknowledged } = this;
     const branch = (await world.repository.log(100_000)).toReversed();

@@ -1,6 +1,6 @@
 /**
- * A program of users: applications of many hosts, each of which follows one path, says what it gets, refuses what is not a number above zero,
- * and reports four times a second how many of its requests fail. Where a host has no proxy elsewhere it has one here.
+ * A user's program: applications of many hosts, each of which follows one path, prints its values, refuses a value that is not a number above zero,
+ * and reports four times a second how many of its requests fail. A host without a separate proxy gets one here.
  */
 export const HOSTS_PROGRAM = `
 const { root, etcd, repository, home, source, hosts } = JSON.parse(process.argv[2]);

@@ -3,7 +3,7 @@ import { ConfigCampaign } from './configCampaign';
 import { ConfigWorld } from './configWorld';
 import { openStore } from './worldStore';
 
-/** `npm run chaos -- --kills N --from SEED --within MS`, by hand; as part of the tests a few. */
+/** `npm run chaos -- --kills N --from SEED --within MS`, by hand; the tests run only a few. */
 const ASKED = process.env['CONVEYOR_CONFIG_KILLS'] ?? '1:10:600';
 const [SEED = 1, KILLS = 10, WITHIN_MS = 600] = ASKED.split(':').map(Number);
 

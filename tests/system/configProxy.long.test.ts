@@ -9,7 +9,7 @@ import { eventually } from './waiting';
 const R = 'flags';
 const PATH = 'shop/limits';
 
-/** A program of a user: prints each value that it gets. */
+/** A user's program: prints each value that it gets. */
 const CLIENT = `
 const { watchConfig } = require(${JSON.stringify(join(ROOT, 'dist/sdk/config.js'))});
 const schema = { parse: (it) => { if (typeof it.perUser !== 'number') throw new Error('perUser is not a number'); return it; } };

@@ -25,7 +25,7 @@ import type { WorldStore } from './worldStore';
 
 const R = 'flags';
 
-/** A host that reads one path; without an address its proxy lives in the process of its application. */
+/** A host that reads one path; without an address its proxy runs in the process of its application. */
 export interface HostSpec {
   readonly host: string;
   readonly region: string;
@@ -47,8 +47,8 @@ interface ProxyProcess {
 }
 
 /**
- * Configuration as it runs for users: a real git repository, etcd, worker and `conveyor config-service`, proxies and the applications that
- * read them, and a data source that applications report their errors to. A value above 1,000 makes half of the requests fail.
+ * Configuration as users run it: a real git repository, etcd, worker and `conveyor config-service`, proxies and the applications that read them, and
+ * a data source to which applications report their errors. A value above 1,000 makes half of the requests fail.
  */
 export class ConfigWorld {
   private readonly applications: Running[] = [];
@@ -67,7 +67,7 @@ export class ConfigWorld {
 
   static async open(store: WorldStore): Promise<ConfigWorld> {
     const [[port = 0, temporalPort = 0], source] = [await freePorts(2), await openSource()];
-    // A Temporal server of its own: the sweep of a finder belongs to a whole server.
+    // This world has its own Temporal server: the sweep of a finder belongs to a whole server.
     const [temporals, home] = [new Processes(), mkdtempSync(join(tmpdir(), 'conveyor-config-'))];
     await startTemporal(temporals, { home, port: temporalPort, data: 'memory' });
     const url = `http://127.0.0.1:${port}`;
@@ -108,7 +108,7 @@ export class ConfigWorld {
     await this.service.said(/^config-service ready/m);
   }
 
-  /** One too many, on the state of the first. */
+  /** A second service, on the state of the first. */
   async secondService() {
     return { first: this.service?.pid, ...(await this.serviceAt(0).ended) };
   }
@@ -118,7 +118,7 @@ export class ConfigWorld {
     return this.stack.processes.node('bin/conveyor.js', args, this.stack.env);
   }
 
-  /** kill −9 of service and worker, in the middle of whatever they do; then others take over. */
+  /** Kills service and worker with −9, in the middle of their work; then others take over. */
   async crash(): Promise<void> {
     await Promise.all([this.killService(), this.stack.killWorker()]);
     await Promise.all([this.startService(), this.stack.startWorker()]);
@@ -129,7 +129,7 @@ export class ConfigWorld {
     await this.service?.ended;
   }
 
-  /** Hosts whose proxy is a process of its own, `conveyor config-proxy`. */
+  /** Hosts whose proxy is a separate process, `conveyor config-proxy`. */
   async proxied(count: number, region: string, path: string): Promise<HostSpec[]> {
     const ports = await freePorts(count);
     return Promise.all(
@@ -166,7 +166,7 @@ export class ConfigWorld {
     await running?.ended;
   }
 
-  /** Their applications, all in one process, and the proxies of those that have none. */
+  /** Starts their applications, all in one process, and the proxies of hosts that have none. */
   async run(hosts: readonly HostSpec[]): Promise<void> {
     const program = this.stack.file(`hosts-${this.applications.length}.js`, HOSTS_PROGRAM);
     const given = {
@@ -182,7 +182,7 @@ export class ConfigWorld {
     this.applications.push(running);
   }
 
-  /** The values that applications got so far, in the order of each of them. */
+  /** The values that applications got so far, in the order of each application. */
   got(): Got[] {
     return this.applications.flatMap((running) =>
       [...running.stdout().matchAll(/^(\S+) has (\d+) of (\S+)$/gm)].map(([, host = '', value, of = '']) => {
@@ -201,7 +201,7 @@ export class ConfigWorld {
     return exposuresOf(await this.store.enter().overrides(R, path));
   }
 
-  /** Resolves once so many hosts have a committed value, and no host has another. */
+  /** Resolves once this many hosts have a committed value, and no host has another. */
   allHave(count: number, path: string, value: number): Promise<void> {
     return eventually(`${count} hosts have ${value} of ${path}, committed`, async () => {
       const store = this.store.enter();
@@ -223,14 +223,14 @@ export class ConfigWorld {
     return (await this.repository.log(100)).map(({ change }) => change).reverse();
   }
 
-  /** On the landing strip, at once and without a deploy. Throws what is worth another try. */
+  /** Lands a version through the landing strip, at once and without a deploy. Throws errors that are worth a retry. */
   lands(version: string): Promise<Landing> {
     const [change = '', commit = ''] = version.split('@');
     const place = { repository: R, taskQueue: this.stack.taskQueue, heartbeatTimeoutMs: 2000 };
     return landChange(this.temporal, place, { change: Number(change), commit });
   }
 
-  /** A pipeline of a folder of configuration, which takes whatever is proposed there, or what it is given. */
+  /** A pipeline for a folder of configuration, which accepts every proposal there, or those of the given finder. */
   async pipeline(name: string, finder: object): Promise<void> {
     const owned = { repository: R, paths: [`${name}/`] };
     const deploy = {
@@ -273,7 +273,7 @@ export class ConfigWorld {
   }
 }
 
-/** Applications report a ratio of errors under their own names; it answers what they reported. */
+/** Applications report a ratio of errors under their own names; the source returns these reports. */
 async function openSource(): Promise<{ readonly url: string; close(): void }> {
   const points = new Map<string, [number, number][]>();
   const app = new Hono();

@@ -20,7 +20,7 @@ afterAll(async () => {
   rmSync(home, { recursive: true, force: true });
 });
 
-/** How many histories a workflow has had. */
+/** The number of histories that a workflow has had. */
 const runsOf = async (workflowId: string): Promise<number> =>
   (await stack.temporal.workflow.count(`WorkflowId='${workflowId}'`)).count;
 
@@ -116,7 +116,7 @@ test('no message to a pipeline is lost while it continues in a new history', asy
   await shop.reaches(1, 'bakes half of it', ({ phases }) => Boolean(phases[1]?.bakeUntil));
   const carried = await stack.temporal.workflow.getHandle(workflowIds.pipeline(shop.name)).query<object>('pipeline');
   expect(carried).toMatchObject({ active: [{ number: 1 }], history: [] });
-  // The end of the release comes with the first task of the new history.
+  // The release reports its end with the first task of the new history.
   const over = { number: 1, state: 'succeeded', cause: null, artifacts: [], deploys: [], endedAt: ENDED };
   const next = await stack.temporal.workflow.signalWithStart('pipeline', {
     workflowId: workflowIds.pipeline(`${shop.name}-next`),

@@ -9,14 +9,14 @@ beforeAll(async () => {
 });
 afterAll(() => stack.close());
 
-/** One task at a time, each slowly enough that there is time to kill a worker in the middle. */
+/** One task at a time, slow enough that a worker can be killed in the middle. */
 const SLOW: Given = {
   restartMs: 400,
   nSmall: 1,
   deploy: { phases: [{ name: 'first', scope: 'region:x', amount: 3, bake: '2s' }], completion: { bake: '1s' } },
 };
 
-/** All that must not depend on crashes: how it ended, what the fleet runs, and every effect, in order. */
+/** Everything that must not depend on crashes: its outcome, the versions in the fleet, and every effect, in order. */
 async function storyOf(shop: Service): Promise<object> {
   const release = await shop.ended(1);
   const { outcome, classification, phases, commands, revert } = await shop.deploy(1);
@@ -124,7 +124,7 @@ test('commands that are given while no worker runs are kept, and obeyed once one
   });
 });
 
-/** Nothing moves on by itself. */
+/** Nothing proceeds by itself. */
 const SLOWLY_BAKED: Given = {
   deploy: {
     phases: [

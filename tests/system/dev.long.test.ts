@@ -33,7 +33,7 @@ const seen = new Set<number>();
 
 afterEach(async () => {
   await processes.reap();
-  // Only what a broken `dev` would leave behind is still there.
+  // Only processes that a broken `dev` leaves behind are still there.
   for (const pid of [...seen].filter(isAlive)) process.kill(pid, 'SIGKILL');
 });
 afterAll(() => rmSync(home, { recursive: true, force: true }));
@@ -53,7 +53,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** As a page in a browser asks for it whose own name stands for this machine by now. */
+/** Asks as a page in a browser does whose own name resolves to this machine. */
 const statusAs = (url: string, host: string): Promise<number | undefined> =>
   new Promise((resolve, reject) => {
     const asked = request(`${url}/api/v1/namespaces`, { headers: { host } }, (answer) => {
@@ -73,7 +73,7 @@ async function readyOf(dev: Running): Promise<Ready> {
   return ready;
 }
 
-/** Files that other users of the machine could read, write or have put there, unless a closed folder around them keeps them out. */
+/** Files that other users of the machine could read, write or have planted, unless a closed folder around them prevents it. */
 function openTo(folder: string): readonly string[] {
   return readdirSync(folder).flatMap((name) => {
     const file = join(folder, name);
@@ -102,7 +102,7 @@ test('conveyor dev starts everything on free ports, and SIGTERM stops exactly wh
   expect([statSync(own).mode & 0o077, openTo(own)]).toEqual([0, []]);
   expect(statSync(readyFile).mode & 0o777).toBe(0o600);
 
-  // Another one beside it uses the Temporal server and the simulator that are there, and leaves them alone.
+  // A second stack uses the existing Temporal server and simulator, and leaves them alone.
   const other = processes.node('bin/conveyor.js', ['dev', '-o', 'json'], {
     ...env(),
     TEMPORAL_ADDRESS: ready.temporal,
@@ -129,7 +129,7 @@ test('conveyor dev starts everything on free ports, and SIGTERM stops exactly wh
 });
 
 test('conveyor dev starts a process again that was killed, says so, and stops the new one too', async () => {
-  // As `npm run dev` does, which is no wrapper around it either.
+  // As `npm run dev` does, which is not a wrapper around it either.
   const dev = processes.node('scripts/run.js', ['dev', '--ports', 'auto', '--ready-file', readyFile], env());
   const { pids, simulator } = await readyOf(dev);
   expect(readFileSync(`/proc/${pids['worker']}/stat`, 'utf8')).toMatch(new RegExp(`\\) [A-Z] ${dev.pid} `));
@@ -256,7 +256,7 @@ describeWithEtcd('conveyor dev --config', () => {
     const limits = async (): Promise<{ value: string | null; commit: string | null }> =>
       (await (await fetch(`${ready.configProxy}/v1/config/feed/limits`)).json()) as { value: string; commit: string };
     expect((await limits()).value).toBeNull();
-    // The pipeline judges what an application measures.
+    // The pipeline judges an application's own measurements.
     await processes.node('dist/examples/config/app.js', [], near).said(/^following/m);
     await conveyor('apply', 'examples/config/pipeline.yaml');
     const own = join(ROOT, '.conveyor', 'logs', String(dev.pid));

@@ -6,7 +6,7 @@ import { Stack } from './stack';
 
 let stack: Stack;
 let shop: Service;
-/** A pipeline that knows no version of its artifact yet. */
+/** A pipeline without any version of its artifact yet. */
 let fresh: Service;
 let taken: Server;
 beforeAll(async () => {
@@ -31,7 +31,7 @@ afterAll(async () => {
 
 const takenPort = (): string => String((taken.address() as AddressInfo).port);
 
-/** The shape that every error has: one line, one hint, the code's exit code, never a stack trace. */
+/** The form of every error: one line, one hint, the exit code of its code, and never a stack trace. */
 function expectError({ code, stdout, stderr }: Ended, exit: number, name: string): void {
   expect({ code, stderr }).toEqual({
     code: exit,

@@ -1,7 +1,7 @@
 import { STORIES, tell, type Told } from '../chaos/everyEvent';
 import { Stack } from './stack';
 
-/** `CONVEYOR_CRASHES=all`, by hand: after every event of each history; `=20` at so many moments. As part of the tests at one, in the middle. */
+/** `CONVEYOR_CRASHES=all`, by hand: crashes after every event of each history; `=20` at that many moments. The tests run one, in the middle. */
 const { CONVEYOR_CRASHES: wanted = '1' } = process.env;
 const MOMENTS = wanted === 'all' ? Infinity : Number(wanted);
 

@@ -18,8 +18,8 @@ import { Stack } from './stack';
 import { eventually } from './waiting';
 
 /**
- * Every example as people run it: on a stack with the jobs of the development stack, applied and released through the
- * command line. They have names of their own, so the Temporal server is this file's own too.
+ * Every example as users run it: on a stack with the jobs of the development stack, applied and released through the
+ * command line. The examples have fixed names, so this file also has its own Temporal server.
  */
 const processes = new Processes();
 const home = mkdtempSync(join(tmpdir(), 'conveyor-examples-'));
@@ -46,7 +46,7 @@ afterAll(async () => {
   rmSync(home, { recursive: true, force: true });
 });
 
-/** Releases a version of all that the pipeline starts from. */
+/** Releases a version of all inputs of the pipeline. */
 function ships(file: string, version: number): Promise<unknown> {
   const { pipeline, artifacts = {} } = exampleSource(file);
   const inputs = Object.keys(artifacts).flatMap((name) => ['-a', `${name}=${version}`]);
@@ -63,7 +63,7 @@ const ended = (pipeline: string, number: number): Promise<ReleaseStatus> =>
     PATIENT_MS,
   );
 
-/** A person approves, once they are asked. */
+/** A person approves once asked. */
 async function picked(pipeline: string, action: string): Promise<void> {
   await eventually(
     `${pipeline}/1 waits for a pick`,

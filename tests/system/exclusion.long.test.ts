@@ -5,7 +5,7 @@ import { eventually } from './waiting';
 
 let stack: Stack;
 beforeAll(async () => {
-  // How often a granter looks whether the holder still runs.
+  // How often a granter checks whether the holder still runs.
   stack = await Stack.open({ settings: { reconcileInterval: '1s' } });
 });
 afterAll(() => stack.close());

@@ -9,7 +9,7 @@ import { eventually } from './waiting';
 
 type Children = NonNullable<PipelineSource['children']>;
 
-/** Much more than it takes, for machines that have other things to do. */
+/** Much more than needed, for busy machines. */
 const PATIENT_MS = 150_000;
 
 /** A parent and its children: each takes the executable and builds an image of it; two are of low importance. */
@@ -70,7 +70,7 @@ export class Family {
     return this.reaches('ended', ({ state }) => state === 'succeeded' || state === 'failed' || state === 'cancelled');
   }
 
-  /** The releases of every child, as its own pipeline has them. */
+  /** The releases of every child, from its own pipeline. */
   histories(): Promise<HistoryRow[][]> {
     return each(this.children, (name) => this.stack.client.history(name));
   }
@@ -85,7 +85,7 @@ const BUILDS = {
   actions: { build: { type: 'build', inputs: ['executable'], outputs: ['image'] } },
 } satisfies Partial<PipelineSource>;
 
-/** Twenty at a time: a Temporal server on two cores takes no more. */
+/** Twenty at a time: a Temporal server on two cores handles no more. */
 async function each<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
   const done: R[] = [];
   for (let at = 0; at < items.length; at += 20)

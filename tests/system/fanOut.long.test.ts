@@ -8,7 +8,7 @@ import { Processes } from './process';
 import { startTemporalWithShortHistories } from './server';
 import { OWNER, Stack } from './stack';
 
-/** The most releases that were under way at the same time. */
+/** The most releases that ran at the same time. */
 function peakOf(rows: readonly HistoryRow[]): number {
   const at = (time: string) => rows.filter((row) => row.startedAt <= time && time < (row.endedAt ?? '9')).length;
   return Math.max(...rows.map(({ startedAt }) => at(startedAt)));
@@ -39,7 +39,7 @@ describe('the children of a release', () => {
   });
 
   test('that have not begun when an owner cancels never begin', async () => {
-    // So many that the last has not begun when the cancel comes, however slow the machine is.
+    // Enough children that the last has not begun when the cancel arrives, even on a slow machine.
     const family = new Family(stack, 40);
     await family.settle({ maxConcurrent: 2 });
     await family.release('2');

@@ -16,7 +16,7 @@ import { startTemporal } from './server';
 import { OWNER, SPEED, Stack } from './stack';
 import { eventually } from './waiting';
 
-// A Temporal server of its own: a Schedule belongs to a whole server, and sweeps every pipeline there is.
+// This file has its own Temporal server: a Schedule belongs to a whole server, and sweeps every pipeline on it.
 const processes = new Processes();
 const home = mkdtempSync(join(tmpdir(), 'conveyor-finders-'));
 let stack: Stack;
@@ -34,7 +34,7 @@ afterAll(async () => {
   rmSync(home, { recursive: true, force: true });
 });
 
-/** A pipeline that builds what its finder finds. */
+/** A pipeline that builds the versions found by its finder. */
 async function given(finder: string, wanted: object): Promise<string> {
   const name = `find-${randomBytes(4).toString('hex')}`;
   const file = stack.file(`${name}.yaml`, {
@@ -52,7 +52,7 @@ async function given(finder: string, wanted: object): Promise<string> {
 const commit = (repository: string, revision: string): Promise<unknown> =>
   stack.control('POST', '/control/commits', { repository, branch: 'main', revision });
 const history = (pipeline: string): Promise<HistoryRow[]> => stack.client.history(pipeline);
-/** Identities of what each release of a pipeline brought, oldest first. */
+/** Identities of the artifacts of each release of a pipeline, oldest first. */
 const brought = async (pipeline: string): Promise<string[]> =>
   (await history(pipeline)).map(({ trigger }) => trigger.key ?? '').reverse();
 const releases = (pipeline: string, count: number): Promise<string[]> =>
@@ -65,14 +65,14 @@ const releases = (pipeline: string, count: number): Promise<string[]> =>
 async function sweeping(finder: string): Promise<WorkflowHandle> {
   const { info } = await stack.temporal.schedule.getHandle(sweepId(finder)).describe();
   const { workflowId, firstExecutionRunId } = info.recentActions.at(-1)?.action.workflow ?? {};
-  // Two that are started within a second have one id.
+  // Two that start within the same second have the same id.
   return stack.temporal.workflow.getHandle(workflowId ?? sweepId(finder), firstExecutionRunId);
 }
 
 const sweepOf = async (finder: string): Promise<Pending | undefined> =>
   (await serverView(await sweeping(finder))).pending[0];
 
-/** Sweeps of a finder that began after now and were answered, as they reported. */
+/** Sweeps of a finder that began after this call and were answered, as they reported. */
 async function nextSweeps(finder: string, count: number): Promise<SweepReport[]> {
   const [since, reports] = [Date.now(), new Map<number, SweepReport>()];
   await eventually(`${finder} was swept ${count} times`, async () => {
@@ -165,7 +165,7 @@ describe('a finder that is dead', () => {
     expect(await stack.json(['list', 'finders', '--state', 'failing', '-p', name])).toMatchObject([
       { id: 'tagged-executables', reason: dead.reason },
     ]);
-    // Workers that look at each extension meet the same.
+    // Workers that look at each extension find the same.
     const beside = ['artifact-finder tagged-executables'];
     for (const { broken } of await night.bothName(['finder tagged-executables'], beside)) {
       expect(broken['finder tagged-executables']).toMatchObject({
@@ -258,7 +258,7 @@ describe('the Schedules', () => {
         const running = await sweeping('model-versions');
         return (await serverView(running)).pending[0]?.stage === 'waits' && running;
       });
-    // The end of what it started arrives a moment later, and it would skip.
+    // The Schedule learns a moment later that its workflow ended, and would skip until then.
     await schedule.trigger(ScheduleOverlapPolicy.BUFFER_ONE);
     const hourly = await asked();
     await schedule.trigger(ScheduleOverlapPolicy.CANCEL_OTHER);

@@ -34,7 +34,7 @@ afterAll(async () => {
   rmSync(home, { recursive: true, force: true });
 });
 
-/** kill −9, and another one in its place. */
+/** kill −9, and a new process in its place. */
 const VICTIMS = {
   worker: () => stack!.crashWorker(),
   'front end': async () => {
@@ -69,7 +69,7 @@ const shopWith = (supersede: 'waiting' | 'never' | 'running'): Promise<Service> 
   return given(stack!, { name, pipeline });
 };
 
-/** One submission, half of them through the front end; an answer that is lost is asked for again with the same key. */
+/** One submission, half of them through the front end; after a lost answer it is repeated with the same key. */
 const submit = async (shop: Service, n: number): Promise<number> => {
   const [artifact, key] = [kvArtifact(shop.version(n)), `${shop.name}-${n}`];
   const trigger = { kind: 'api', actor: OWNER, key } as const;
@@ -110,7 +110,7 @@ test(`no release is lost and none is doubled, whatever is killed while releases 
   );
 });
 
-/** Each submission is one release, under the number that was answered, and each release came to an end that it should. */
+/** Each submission is one release, under the number in its answer, and each release ended in an expected state. */
 async function checkBooks(shop: Service, numbers: readonly number[]): Promise<void> {
   const rows = await releasesOf(stack!, shop.name);
   expect(rows.map(({ number }) => number)).toEqual(Array.from({ length: RELEASES }, (_, n) => n + 1));
@@ -128,7 +128,7 @@ async function checkBooks(shop: Service, numbers: readonly number[]): Promise<vo
   );
 }
 
-/** Every effect is there once: one test a release, one update a phase, and the fleet runs what came last. */
+/** Every effect happened once: one test per release, one update per phase, and the fleet runs the last version. */
 async function checkEffects(shop: Service): Promise<void> {
   const effects = await shop.effects();
   expect(new Set(effects).size).toBe(effects.length);

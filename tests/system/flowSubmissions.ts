@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Artifact } from '../../domain/artifact';
 import type { Service } from './service';
 
-/** Submissions one after the other, at random moments from a seed, each repeated until it was answered. */
+/** Submissions one after the other, at random moments from a seed, each repeated until it is answered. */
 export class Submissions {
   private turn = 0;
 
@@ -11,7 +11,7 @@ export class Submissions {
     private readonly submit: (shop: Service, n: number) => Promise<number>,
   ) {}
 
-  /** Ships versions 2 and up, so many; the numbers of their releases. */
+  /** Ships versions 2 and up, this many; returns the numbers of their releases. */
   async flow(shop: Service, releases: number): Promise<number[]> {
     const numbers: number[] = [];
     for (let n = 2; n < releases + 2; n += 1) {

@@ -12,7 +12,7 @@ import { given } from './service';
 import { Stack } from './stack';
 import { eventually } from './waiting';
 
-/** On a Temporal server of its own, since there is one Schedule a namespace. */
+/** On its own Temporal server, since there is one such Schedule per namespace. */
 let stack: Stack;
 let home: string;
 const processes = new Processes();

@@ -14,7 +14,7 @@ export const SECRETS: Env = {
   CONVEYOR_WEBHOOK_SECRET: SECRET,
 };
 
-/** The HTTP front end as a process of its own, on a port of its own. */
+/** The HTTP front end as a separate process, on its own port. */
 export interface Front {
   readonly url: string;
   readonly process: Running;
@@ -27,7 +27,7 @@ export async function startFront(stack: Stack, port = 0, env: Env = {}): Promise
   return { url, process };
 }
 
-/** A push to the branch main of acme's repository, as GitHub delivers it, and whatever else it says of the repository. */
+/** A push to the branch main of acme's repository, as GitHub delivers it, with further fields of the repository. */
 export function push(
   front: Front,
   repository: string,
@@ -52,7 +52,7 @@ export function push(
   });
 }
 
-/** A delivery of Standard Webhooks, signed, that something was published. */
+/** A signed delivery of Standard Webhooks, about a published artifact. */
 export function publish(front: Front, data: object): Promise<Response> {
   const body = JSON.stringify({ type: 'artifact.published', data });
   const id = randomUUID();
@@ -68,7 +68,7 @@ export function publish(front: Front, data: object): Promise<Response> {
 
 export const revision = (n: number): string => n.toString(16).padStart(40, 'a');
 
-/** A request with the token, whose answer is JSON. */
+/** A request with the token and a JSON answer. */
 export async function ask<T>(
   front: Front,
   method: 'GET' | 'POST' | 'PUT',
@@ -84,7 +84,7 @@ export async function ask<T>(
   return { status: response.status, location: response.headers.get('location'), body: (await response.json()) as T };
 }
 
-/** Waits until deliveries for a finder find their way to the pipeline. */
+/** Waits until deliveries for a finder reach the pipeline. */
 export async function subscribed(stack: Stack, finder: string, pipeline: string): Promise<void> {
   const index = createPipelineIndex(stack.temporal);
   await eventually(`${pipeline} is listed for ${finder}`, async () => {

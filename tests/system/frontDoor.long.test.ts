@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => stack.close());
 
-/** A user who reaches the server and not Temporal, with an actor that is not made up. */
+/** A user who reaches the server but not Temporal, with no invented actor. */
 const somebody = { TEMPORAL_ADDRESS: '127.0.0.1:1', CONVEYOR_ACTOR: '' };
 const types = (line: string): Promise<Ended> => stack.conveyor(line.split(' '), somebody);
 

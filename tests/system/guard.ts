@@ -8,14 +8,14 @@ import type { Env } from './process';
 const CERTIFICATES = join(__dirname, '../fixtures/certificates');
 const file = (name: string): string => join(CERTIFICATES, name);
 
-/** The environment with which a program comes through the guard. */
+/** The environment with which a program passes the guard. */
 export const CLIENT: Env = {
   TEMPORAL_TLS_CLIENT_CERT_PATH: file('client.pem'),
   TEMPORAL_TLS_CLIENT_KEY_PATH: file('client.key'),
   TEMPORAL_TLS_SERVER_CA_CERT_PATH: file('authority.pem'),
 };
 
-/** Admits clients with a certificate, before a Temporal server that cannot ask for one itself: that of development has no TLS. */
+/** Admits clients with a certificate, in front of a Temporal server that cannot demand one itself: the development server has no TLS. */
 export class Guard {
   private constructor(
     private readonly server: Server,
@@ -32,14 +32,14 @@ export class Guard {
     const server = createServer(options, (socket) => {
       open.push(socket);
       const inside = connect({ host, port: Number(port) });
-      // Whichever end goes away takes the other along.
+      // If either end goes away, the other is closed, too.
       pipeline(socket, inside, socket, () => undefined);
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     return new Guard(server, `localhost:${(server.address() as AddressInfo).port}`, open);
   }
 
-  /** Ends all connections, as a restart does: each client has to show its certificate again. */
+  /** Ends all connections, as a restart does: each client must present its certificate again. */
   drop(): void {
     for (const socket of this.inside) socket.destroy();
   }

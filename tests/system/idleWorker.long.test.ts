@@ -6,7 +6,7 @@ let stack: Stack;
 beforeAll(async () => void (stack = await Stack.open()));
 afterAll(() => stack.close());
 
-/** Temporal calls a poller recent that began to wait within twenty seconds. */
+/** Temporal counts a poller as recent if it began to wait within twenty seconds. */
 const IDLE_MS = 25_000;
 const PEOPLE = 40;
 

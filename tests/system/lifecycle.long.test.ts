@@ -27,13 +27,13 @@ afterAll(async () => {
 });
 
 const QUICK: Given = { deploy: { phases: [], completion: { bake: '0s' }, healthChecks: [] } };
-/** No owner. */
+/** Not an owner. */
 const BOB = { CONVEYOR_ACTOR: 'user:bob' };
 const workflow = (id: string) => stack.temporal.workflow.getHandle(id);
 const stateOf = (shop: Service) => workflow(workflowIds.pipeline(shop.name)).query<PipelineState>('pipeline');
 const terminate = (id: string) =>
   stack.temporalCli(['workflow', 'terminate', '--workflow-id', id, '--reason', 'out of the way']);
-/** The id of the run that the request reached; none is reached that ends in between. */
+/** The id of the run that the request reached; a run that ends in between is not reached. */
 const cancelLatest = (id: string) =>
   eventually(`${id} is asked to cancel`, async () => {
     const { runId } = await workflow(id).describe();
@@ -58,7 +58,7 @@ describe('a pipeline', () => {
     await stack.temporalCli(['workflow', 'cancel', '--query', all, '--yes', '--reason', 'clean up']);
     expect(await shop.ended(1)).toMatchObject({ state: 'cancelled', cause: 'operator' });
     const id = workflowIds.pipeline(shop.name);
-    // Temporal passes on one request to each history, however many came.
+    // Temporal passes on one request to each history, however many arrived.
     const cancelled = new Set<string>();
     for (let n = 3; n < 8; n += 1) {
       await shop.ships(n);
@@ -119,7 +119,7 @@ describe('a pipeline', () => {
     await shop.ended(1);
     await stack.killWorker();
     await terminate(workflowIds.pipeline(shop.name));
-    // One that continued as new at that moment is known by what it continued with: an apply begins with that, and waits for a worker.
+    // A workflow that continued as new at that moment shows it in its input: an apply begins with that, and waits for a worker.
     const { events } = await workflow(workflowIds.pipeline(shop.name)).fetchHistory();
     const isWorkedOn = events?.some((event) => event.workflowTaskCompletedEventAttributes);
     const unanswered = { code: 1, stderr: expect.stringContaining('no-worker') as string };

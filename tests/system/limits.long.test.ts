@@ -23,7 +23,7 @@ afterAll(async () => {
   rmSync(home, { recursive: true, force: true });
 });
 
-/** A signed delivery to one pipeline, with so many bytes of metadata in entries that are as long as they may be. */
+/** A signed delivery to one pipeline, with this many bytes of metadata in entries of the maximum length. */
 async function deliver(shop: Service, n: number, bytes: number): Promise<number> {
   const entries = Array.from({ length: Math.ceil(bytes / 900) }, (_, index) => [`k${index}`, 'x'.repeat(900)] as const);
   const metadata = Object.fromEntries(entries);
@@ -41,7 +41,7 @@ test('140 deliveries with up to 700 kB of metadata leave a pipeline that answers
   const hold = ['hold', shop.name, '--reason', 'only what comes in counts here'];
   expect(await stack.json(hold)).toMatchObject({ accepted: true });
   for (let n = 0; n < 140; n += 1) expect(await deliver(shop, n, 20_000 + n * 4_900)).toBe(413);
-  // And what is just within the limit, more than there is room for.
+  // The same with deliveries just within the limit, more than there is room for.
   for (let n = 0; n < 60; n += 1) expect([202, 503]).toContain(await deliver(shop, n, 1_800));
 
   expect(await stack.json(['freeze', shop.name, '--reason', 'look'])).toMatchObject({ accepted: true });
@@ -55,7 +55,7 @@ test('140 deliveries with up to 700 kB of metadata leave a pipeline that answers
   for (const verb of ['unfreeze', 'unhold'])
     expect(await stack.json([verb, shop.name, '--reason', 'continue'])).toMatchObject({ accepted: true });
   const id = await shop.ships(3);
-  // Each of those before it takes its turn.
+  // Each earlier release takes its turn.
   await shop.ended(Number(id.split('/')[1]), 240_000);
   expect(await stack.client.status(shop.name)).toMatchObject({ lastGood: { deploy: { version: shop.version(3) } } });
 });

@@ -12,7 +12,7 @@ import { given } from './service';
 import { Stack } from './stack';
 import { eventually } from './waiting';
 
-/** The metrics of a worker and a server that operators see: real processes, scraped as Prometheus does. */
+/** The metrics of a worker and a server as operators see them: real processes, scraped as Prometheus does. */
 let stack: Stack;
 let front: Front;
 let workerUrl: string;
@@ -38,7 +38,7 @@ interface Span {
 const collected: Span[] = [];
 let collector: ReturnType<typeof serve> | undefined;
 
-/** The part of an OpenTelemetry collector that takes OTLP over HTTP, as JSON. */
+/** The part of an OpenTelemetry collector that accepts OTLP over HTTP, as JSON. */
 function startCollector(): Promise<string> {
   const app = new Hono();
   app.post('/v1/traces', async (c) => {
@@ -125,9 +125,9 @@ test('every metric that alerts, the dashboard and the autoscaler ask for exists'
   );
   const shown = `${await scraped(workerUrl)}${await scraped(`${front.url}/metrics`)}`;
   const missing = [...names].filter((name) => !ofWorkers.includes(name) && !shown.includes(`# TYPE ${name} `));
-  // It is there once a task of a workflow has failed, which may be at any time.
+  // It exists once a workflow task has failed, which may happen at any time.
   const always = missing.filter((name) => name !== 'temporal_workflow_task_execution_failed_total');
-  // Those that are there only once something has failed, or where there is such a service.
+  // These exist only after a failure, or with such a service.
   expect(always.sort()).toEqual([
     'conveyor_audit_lag_seconds',
     'conveyor_audit_lost_total',

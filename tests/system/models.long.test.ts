@@ -13,7 +13,7 @@ const PATH = 'models/feed';
 const MB = 1024 * 1024;
 const BYTES = 48 * MB;
 
-/** A program of a user, which keeps its model in one place and shows how much memory that took. */
+/** A user's program, which keeps its model in one place and shows how much memory that took. */
 const APPLICATION = `
 const { watchModel } = require(${JSON.stringify(join(ROOT, 'dist/sdk/model.js'))});
 const memory = Buffer.alloc(${BYTES});
@@ -57,7 +57,7 @@ describeWithEtcd('a model on real hosts, as processes', () => {
       CONVEYOR_CONFIG_PROXY: hosts.url(at),
     });
 
-  /** A file as a model that is committed: as if its change had landed. */
+  /** A file as a committed model: as if its change had landed. */
   async function published(data: Buffer, more: readonly string[] = []): Promise<{ running: Running; first: string }> {
     const file = join(hosts.home, 'feed.bin');
     writeFileSync(file, data);
@@ -85,7 +85,7 @@ describeWithEtcd('a model on real hosts, as processes', () => {
     const applications = [application(0), application(1)];
     await Promise.all(applications.map((it) => it.said(new RegExp(`^lives on 1 ${one.first}`, 'm'))));
 
-    // Slowly, so that there is something to kill.
+    // Slowly, so that there is time for a kill.
     const two = await published(randomBytes(BYTES), ['--model-version', '2', '--upload-mb', '16']);
     const has = async (at: number): Promise<{ have: number; package: { version: number } }> =>
       (await hosts.answer(at, `packages/${PATH}`)) as never;
@@ -102,7 +102,7 @@ describeWithEtcd('a model on real hosts, as processes', () => {
       async () => JSON.stringify(await standing()) === '{"h1":"live","h2":"live"}',
     );
 
-    // The source goes, and a host comes.
+    // The source dies, and a host is added.
     two.running.kill('SIGKILL');
     await two.running.ended;
     await proxy(2);
@@ -110,7 +110,7 @@ describeWithEtcd('a model on real hosts, as processes', () => {
     await late.said(new RegExp(`^lives on 2 ${two.first}`, 'm'));
     for (const it of [...applications, late]) {
       const most = Math.max(...[...it.stdout().matchAll(/most (\d+)$/gm)].map(([, bytes]) => Number(bytes)));
-      // A piece has 256 kB; what came in of the next ones is the network's.
+      // A piece has 256 kB; the network buffers parts of the next ones.
       expect(most).toBeLessThan(BYTES + 2 * MB);
     }
     const { file } = await hosts.answer(2, `packages/${PATH}`);

@@ -8,17 +8,17 @@ import { eventually } from './waiting';
 /** The report of `conveyor doctor`. */
 interface Report {
   readonly code: number | null;
-  /** The broken part, by its name. */
+  /** The broken parts, by name. */
   readonly broken: Readonly<Record<string, DoctorCheck>>;
   readonly all: Readonly<Record<string, DoctorCheck>>;
 }
 
-/** A server that finds all that it needs. */
+/** The answer of a server that reaches everything it needs. */
 export const READY = { status: 200, lacks: {}, metric: [] };
 
 export const containing = (words: string): string => expect.stringContaining(words) as string;
 
-/** The answer of `status` while no worker gives one: the last known state, and what to type. */
+/** The answer of `status` while no worker answers: the last known state, and the next command. */
 export const lastKnown = (pipeline: string, error: string) => ({
   ...{ code: 1, error: containing(error) },
   shown: expect.stringMatching(
@@ -27,14 +27,14 @@ export const lastKnown = (pipeline: string, error: string) => ({
   hint: containing('start one with conveyor worker'),
 });
 
-/** Those who look when something is broken on a stack: `conveyor doctor`, and the probes of its server. */
+/** The observers of a broken stack: `conveyor doctor`, and the probes of its server. */
 export class Night {
   constructor(
     private readonly stack: Stack,
     private readonly front: () => Front,
   ) {}
 
-  /** A machine has what a development stack needs: only what runs can be broken. */
+  /** A machine has all that a development stack needs: only running parts can be broken. */
   async doctor(more: Env = {}): Promise<Report> {
     const cli = { TEMPORAL_CLI: process.env['CONVEYOR_TEST_TEMPORAL_CLI'] ?? '' };
     const { code, stdout } = await this.stack.conveyor(['doctor', '-o', 'json'], { ...cli, ...more });
@@ -43,14 +43,14 @@ export class Night {
     return { code, broken: byName(checks.filter(({ state }) => state === 'missing')), all: byName(checks) };
   }
 
-  /** The view of a person who has only a server. */
+  /** The view of a person who reaches only a server. */
   throughServer(): Promise<Report> {
     return this.doctor(this.behindServer);
   }
 
   /**
-   * The reports from where Temporal is reached and through the server, once each names exactly these parts as broken, beside others that
-   * may be. A look of a busy machine may blame what is only slow.
+   * The reports from a machine that reaches Temporal and through the server, once both name exactly these parts as
+   * broken; others may also be. On a busy machine a look may blame parts that are only slow.
    */
   async bothName(names: readonly string[], beside: readonly string[] = []): Promise<readonly Report[]> {
     const look = (report: () => Promise<Report>) =>
@@ -63,12 +63,12 @@ export class Night {
     return Promise.all([look(() => this.doctor()), look(() => this.throughServer())]);
   }
 
-  /** Variables of a person who has only a server. */
+  /** Variables of a person who reaches only a server. */
   get behindServer(): Env {
     return { CONVEYOR_SERVER: this.front().url, CONVEYOR_TOKEN: TOKEN };
   }
 
-  /** The answer of `/readyz`: its status, what is not there, and what the metric says of that. */
+  /** The answer of `/readyz`: its status, the missing parts, and the metric about them. */
   async readyz() {
     const answer = await fetch(`${this.front().url}/readyz`);
     const { checks } = (await answer.json()) as { checks: { name: string; status: string; detail: string }[] };
@@ -80,12 +80,12 @@ export class Night {
     };
   }
 
-  /** Looks more than once, since one that a busy machine makes too late says nothing. */
+  /** Looks more than once, since a look that a busy machine delays means nothing. */
   isReady(): Promise<boolean> {
     return eventually('the server is ready', async () => isDeepStrictEqual(await this.readyz(), READY));
   }
 
-  /** The answer of `/readyz`, once the server has found out that it is not ready. */
+  /** The answer of `/readyz`, once the server has noticed that it is not ready. */
   isUnready(withinMs?: number) {
     const look = async () => {
       const ready = await this.readyz();
@@ -99,7 +99,7 @@ export class Night {
     return (await fetch(`${this.front().url}/metrics`)).text();
   }
 
-  /** The value of one series of the server, or of a worker, by its name, with all of its labels or none; NaN if there is none. */
+  /** The value of one series of the server, or of a worker, by its name, with all of its labels or none; NaN if there is no such series. */
   async metric(series: string, scraped: Promise<string> = this.metrics()): Promise<number> {
     const row = (await scraped)
       .split('\n')
@@ -107,7 +107,7 @@ export class Night {
     return Number(row?.split(' ').at(-1) ?? NaN);
   }
 
-  /** The metrics of the worker of this stack, whose address is in the variables of its processes. */
+  /** The metrics of this stack's worker, whose address is in the variables of its processes. */
   async workerMetrics(): Promise<string> {
     return (await fetch(`http://${this.stack.env['CONVEYOR_METRICS'] ?? ''}/metrics`)).text();
   }
@@ -117,7 +117,7 @@ export class Night {
     return this.type(['status', id], more);
   }
 
-  /** The answer to a person who wants a pipeline to start nothing more. */
+  /** The answer to a person who holds a pipeline. */
   hold(pipeline: string, more: Env = {}) {
     return this.type(['hold', pipeline, '--reason', 'a bad night'], more);
   }

@@ -3,14 +3,14 @@ import type { Front } from './front';
 import type { Ended, Env, Running } from './process';
 import type { Stack } from './stack';
 
-/** People of tests/system/identityProvider.mjs, who reach the server and not Temporal. */
+/** People of tests/system/identityProvider.mjs, who reach the server but not Temporal. */
 export class People {
   constructor(
     private readonly stack: Stack,
     private readonly front: Front,
   ) {}
 
-  /** A user with a home of their own. */
+  /** A user with a separate home. */
   env(name: string): Env {
     return { TEMPORAL_ADDRESS: '127.0.0.1:1', CONVEYOR_ACTOR: '', XDG_CONFIG_HOME: join(this.stack.home, name) };
   }
@@ -31,7 +31,7 @@ export class People {
     return this.stack.conveyor(args, this.env(name));
   }
 
-  /** The output of a command that works. */
+  /** The output of a command that must succeed. */
   async works(name: string, ...args: string[]): Promise<string> {
     const { code, stdout, stderr } = await this.types(name, ...args);
     expect([args.join(' '), code, stderr]).toEqual([args.join(' '), 0, expect.any(String)]);
@@ -39,7 +39,7 @@ export class People {
   }
 }
 
-/** Goes through the provider's forms as a browser does, until it leads elsewhere, which is opened too. */
+/** Goes through the provider's forms as a browser does, until it leads elsewhere, and opens that address, too. */
 export async function browse(start: string, login: string, typed: Record<string, string> = {}): Promise<string> {
   const cookies = new Map<string, string>();
   let [url, init]: [string, RequestInit] = [start, {}];

@@ -6,7 +6,7 @@ import type { PipelineSubscriptions, SubscriptionsMemo } from '../../domain/pipe
 import { tagPairs, type Tags } from '../../workflows/tags';
 import { eventually } from './waiting';
 
-// No worker polls this queue: what is looked up is what the workflows were started with.
+// No worker polls this queue: lookups return the values with which the workflows were started.
 const taskQueue = `index-${randomUUID()}`;
 const own = randomUUID().slice(0, 8);
 let connection: Connection;

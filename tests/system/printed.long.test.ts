@@ -14,7 +14,7 @@ const env: Env = {
   CONVEYOR_ACTOR: 'user:alice',
   TEMPORAL_CLI: process.env['CONVEYOR_TEST_TEMPORAL_CLI'] ?? '',
 };
-/** The variables that other terminals need, as the stack prints them. */
+/** The variables that other terminals need, as printed by the stack. */
 let stack: Env = {};
 
 afterAll(async () => {
@@ -22,7 +22,7 @@ afterAll(async () => {
   rmSync(home, { recursive: true, force: true });
 });
 
-/** As npx starts it, without what npx itself does. */
+/** Starts it as npx does, without npx itself. */
 const npx = (args: readonly string[]): Promise<Ended> =>
   processes.node('bin/conveyor.js', args, { ...env, ...stack, npm_command: 'exec' }).ended;
 
@@ -33,7 +33,7 @@ const nextIn = (printed: string): readonly string[] =>
     .split('\n')
     .filter((line) => line.startsWith('  '));
 
-/** Types what was printed; each line begins as people in a checkout have to type it. */
+/** Types the printed lines; each begins in the form that users in a checkout must type. */
 async function type(lines: readonly string[]): Promise<void> {
   for (const line of lines) {
     expect(line).toMatch(THROUGH);

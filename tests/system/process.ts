@@ -20,13 +20,13 @@ export interface Running {
   readonly stderr: () => string;
   readonly ended: Promise<Ended>;
   kill(signal: NodeJS.Signals): void;
-  /** Resolves once stdout matches; fails when the process ends before. */
+  /** Resolves once stdout matches; fails if the process ends before. */
   said(pattern: RegExp): Promise<RegExpExecArray>;
   /** As `said`, of stderr. */
   complained(pattern: RegExp): Promise<RegExpExecArray>;
 }
 
-/** The environment that processes of the tests get from ours: nothing that a person may have set for Temporal or Conveyor. */
+/** The environment that processes of the tests get from ours: without the variables for Temporal or Conveyor that a person may have set. */
 export const cleanEnv = (home: string): Env => ({ PATH: process.env['PATH'] ?? '', HOME: home, NO_COLOR: '1' });
 
 /** Starts processes and leaves none behind: `reap` kills what still runs, each by its own id. */
@@ -59,12 +59,12 @@ export class Processes {
     return running;
   }
 
-  /** A program of ours, compiled. */
+  /** A compiled program of ours. */
   node(script: string, args: readonly string[], env: Env): Running {
     return this.start(process.execPath, [join(ROOT, script), ...args], env);
   }
 
-  /** Asks everything to end, then kills; resolves when all of it is gone. */
+  /** Asks every process to end, then kills it; resolves when all are gone. */
   async reap(): Promise<void> {
     const left = [...this.alive];
     for (const running of left) running.kill('SIGTERM');

@@ -17,7 +17,7 @@ afterEach(async () => {
 });
 afterAll(() => rmSync(home, { recursive: true, force: true }));
 
-/** Each on a free port, with no simulated world or data source that it would need. */
+/** Each on a free port, without the simulated world or data source that it would need. */
 const COMMANDS = [
   ['worker', ['worker'], /^conveyor worker ready/m],
   ['server', ['server', '--port', '0'], /^Conveyor server ready/m],
@@ -56,7 +56,7 @@ function environmentOf(pid: number): string {
   try {
     return readFileSync(`/proc/${pid}/environ`, 'utf8');
   } catch {
-    return ''; // it has ended, or is not ours
+    return ''; // it has ended, or belongs to another user
   }
 }
 

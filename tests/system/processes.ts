@@ -11,7 +11,7 @@ import { eventually } from './waiting';
 export const EXAMPLE = 'examples/push-types/processes';
 const MAIN = `dist/${EXAMPLE}/main.js`;
 
-/** The lines that the README of the example lists to type. */
+/** The lines that the README of the example tells users to type. */
 export const typedLines = (): string[] => {
   const readme = readFileSync(join(ROOT, EXAMPLE, 'README.md'), 'utf8');
   return [...readme.matchAll(/^```sh\n([^]*?)^```/gm)].flatMap(([, block = '']) => block.trim().split('\n'));
@@ -24,7 +24,7 @@ export interface SeenCopy {
   readonly pid: number;
 }
 
-/** The push type of examples/push-types/processes as people run it, in a folder and on a port of its own. */
+/** The push type of examples/push-types/processes as users run it, in its own folder and on its own port. */
 export class ProcessesExample {
   readonly home = mkdtempSync(join(tmpdir(), 'conveyor-processes-'));
   private running: Running | undefined;
@@ -56,7 +56,7 @@ export class ProcessesExample {
     await this.running.said(/^processes ready/m);
   }
 
-  /** kill −9: the push type can neither say nor save anything. Its copies continue. */
+  /** kill −9: the push type cannot report or save anything. Its copies continue. */
   async kill(): Promise<void> {
     this.running?.kill('SIGKILL');
     await this.running?.ended;
@@ -86,7 +86,7 @@ export class ProcessesExample {
     return ((await response.json()) as { data: { result: unknown[] } }).data.result.length;
   }
 
-  /** The processes that run, each asked by itself. */
+  /** The running processes, each queried directly. */
   async copies(): Promise<SeenCopy[]> {
     const folder = join(this.home, 'run');
     const files = readdirSync(folder).filter((file) => file.endsWith('.json'));
@@ -99,7 +99,7 @@ export class ProcessesExample {
     );
   }
 
-  /** Brings all copies of a unit to a version, as Conveyor would ask for it. */
+  /** Brings all copies of a unit to a version, with the requests that Conveyor would send. */
   update(updateId: string, unit: string, version: string): Promise<unknown> {
     const targets = [{ unit, version, artifacts: [], amount: { all: true } as const }];
     return this.ask('executeUpdates', { updateId, targets, wholeUnit: false, urgency: 'normal' });
@@ -110,7 +110,7 @@ export class ProcessesExample {
     return units.every(({ state }) => state === 'done');
   }
 
-  /** The numbers of all processes of this folder's service, whether the push type knows of them or not. */
+  /** The numbers of all processes of this folder's service, even if the push type does not know them. */
   everyProcess(): number[] {
     const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
     return pids.map(Number).filter((pid) => environmentOf(pid).includes(`RUN_FILE=${this.home}/`));
@@ -146,7 +146,7 @@ function environmentOf(pid: number): string {
   try {
     return readFileSync(`/proc/${pid}/environ`, 'utf8');
   } catch {
-    return ''; // it has ended, or is not ours
+    return ''; // it has ended, or belongs to another user
   }
 }
 

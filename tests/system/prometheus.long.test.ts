@@ -6,8 +6,8 @@ import { Stack } from './stack';
 import { eventually } from './waiting';
 
 /**
- * Real processes, scraped by a real Prometheus, updated by the push type of examples/push-types/processes: the README of the example,
- * line by line, and then what it promises.
+ * Real processes, scraped by a real Prometheus, updated by the push type of examples/push-types/processes: first the
+ * README of the example, line by line, and then its promises.
  */
 const prometheus = findPrometheus(process.env);
 if (prometheus === undefined)

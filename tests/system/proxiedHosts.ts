@@ -8,7 +8,7 @@ import { commitOf } from '../config/storeSuite';
 import { Processes, type Env, type Running } from './process';
 import { eventually } from './waiting';
 
-/** Hosts whose proxy is a process of its own, over real etcd, in which commits stand as if they had landed. */
+/** Hosts whose proxy is a separate process, over a real etcd whose commits look as if they had landed. */
 export class ProxiedHosts {
   readonly processes = new Processes();
   readonly home = mkdtempSync(join(tmpdir(), 'conveyor-hosts-'));

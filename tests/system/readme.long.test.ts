@@ -74,7 +74,7 @@ describe('the demo', () => {
     const env = {
       ...cleanEnv(stack.home),
       CONVEYOR_ACTOR: OWNER,
-      // For a stack that is gone: the demo is for its own.
+      // Points to a stack that is gone: the demo uses its own.
       CONVEYOR_SIMULATOR_URL: 'http://127.0.0.1:9',
       TEMPORAL_CLI: process.env['CONVEYOR_TEST_TEMPORAL_CLI'] ?? '',
     };
@@ -109,12 +109,12 @@ describe('the demo', () => {
 });
 
 const DATABASE = 'temporal.db';
-/** A disk that pages name and that this machine has not. */
+/** A disk that pages name and that this machine lacks. */
 const BACKUP_DISK = '/mnt/backup/';
 
 /**
- * Types the lines of a page one after the other in a stack of its own, with a Temporal server of its own, since the pipelines of several
- * pages have one name. A line may end with the exit code that it has: `# exit code 3`.
+ * Types the lines of a page one after the other in its own stack, with its own Temporal server, since several pages use
+ * the same pipeline name. A line may end with its expected exit code: `# exit code 3`.
  */
 function follow(page: string, lines: readonly string[]) {
   const processes = new Processes();
@@ -151,7 +151,7 @@ function follow(page: string, lines: readonly string[]) {
     expect({ code, stderr }).toEqual({ code: expected, stderr: expect.not.stringContaining('error:') });
   });
 
-  /** People type when they see something: pause while it bakes, unhold once the revert is booked. */
+  /** People type when they see something: pause while it bakes, unhold once the revert is recorded. */
   async function moment([verb, id = '']: readonly string[]): Promise<void> {
     const deploy = async (): Promise<DeployStatus> => (await stack.client.status(`${id}/deploy`)) as DeployStatus;
     if (verb === 'pause') await eventually(`${id} bakes`, async () => (await deploy()).state === 'baking');
@@ -161,7 +161,7 @@ function follow(page: string, lines: readonly string[]) {
   return { pipeline, jobs };
 }
 
-/** The files that a page says to save, `Save this as \`web.yaml\``, where its commands find them. */
+/** The files that a page tells users to save, `Save this as \`web.yaml\``, at the place where its commands find them. */
 function savedFiles(page: string, home: string): string[] {
   const blocks = [...read(page).matchAll(/^Save this as `([^`]+)`[^]*?^```yaml\n([^]*?)^```/gm)];
   return blocks.map(([, name = '', text = '']) => {

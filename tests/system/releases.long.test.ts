@@ -9,7 +9,7 @@ import { Stack } from './stack';
 
 let stack: Stack;
 beforeAll(async () => {
-  // The remains of a terminated release are over before that.
+  // The remains of a terminated release are gone before that.
   stack = await Stack.open({ settings: { waitInterval: '1s' } });
 });
 afterAll(() => stack.close());
@@ -135,7 +135,7 @@ describe('the deployed versions', () => {
     const request = { check, since: '1h', pipeline: shop.name };
     const answer = await fetch(`${url}/backtest`, { method: 'POST', body: JSON.stringify(request) });
     const tried = (await answer.json()) as Backtest;
-    // Its own checks had stopped it before this one could say anything.
+    // Its own checks had stopped it before this one could give a verdict.
     expect(results(tried)).toEqual([[`${shop.name}/2/deploy`, 'cut-short'], expected[1]]);
     hcs.kill('SIGTERM');
 
@@ -150,7 +150,7 @@ const deployAction = (jobs: readonly string[]): PipelineSource['actions'][string
   with: { pushType: 'twine', config: { jobs: [...jobs] }, phases: [{ scope: '*', amount: 2, bake: '0s' }] },
 });
 
-/** `status RELEASE -o json` of a release that succeeded, whole (docs/reference/cli.md#a-release). */
+/** `status RELEASE -o json` of a successful release, in full (docs/reference/cli.md#a-release). */
 const releaseOf = (name: string, version: string): object => ({
   id: `${name}/1`,
   kind: 'release',
@@ -186,7 +186,7 @@ const releaseOf = (name: string, version: string): object => ({
   webUi: expect.stringMatching(new RegExp(`/namespaces/default/workflows/release%2F${name}%2F1$`)),
 });
 
-/** `status DEPLOY -o json` of a deploy that succeeded, whole (docs/reference/cli.md#a-deploy). */
+/** `status DEPLOY -o json` of a successful deploy, in full (docs/reference/cli.md#a-deploy). */
 const deployOf = (name: string, version: string): object => ({
   id: `${name}/1/deploy`,
   kind: 'deploy',

@@ -5,17 +5,17 @@ import { given, type Given, type Service } from './service';
 import { OWNER, Stack } from './stack';
 import { eventually } from './waiting';
 
-/** `CONVEYOR_REVERTS=all`, by hand: after every event of both histories; `=20` at so many moments of each. */
+/** `CONVEYOR_REVERTS=all`, by hand: reverts after every event of both histories; `=20` at that many moments of each. */
 const { CONVEYOR_REVERTS: wanted = '5' } = process.env;
 const MOMENTS = wanted === 'all' ? Infinity : Number(wanted);
 
-/** Every wait of this release takes longer than a revert may, but for the processes. */
+/** Every wait of this release takes longer than a revert may, except waits for the processes. */
 const LIFE: Given = {
   restartMs: 15_000,
   nSmall: 10,
   deploy: { phases: [{ name: 'first', scope: 'region:x', amount: 3, bake: '15s' }], completion: { bake: '15s' } },
 };
-/** A command is obeyed within a second on a machine that has time; the tests beside this one leave it little. */
+/** On an idle machine a command takes effect within a second; the other tests leave little time to this machine. */
 const WITHIN_MS = 12_000;
 const TOGETHER = 4;
 
@@ -27,7 +27,7 @@ interface Moment {
 
 interface Asked {
   readonly moment: Moment;
-  /** From the request until the revert began. */
+  /** The time from the request until the revert began. */
   readonly ms: number;
   readonly runs: object;
   readonly refused?: string;
@@ -43,7 +43,7 @@ const historyOf = ({ name }: Service, { whose }: Pick<Moment, 'whose'>): string 
 const begins = (shop: Service, { whose, events }: Moment): Promise<number> =>
   reached(stack.temporal, historyOf(shop, { whose }), events);
 
-/** A life that nobody interrupts: the events of its histories. */
+/** A life without interruption: the numbers of events in its histories. */
 async function lives(): Promise<Record<Moment['whose'], number>> {
   const shop = await given(stack, LIFE);
   await shop.ships(2);
@@ -55,10 +55,10 @@ async function lives(): Promise<Record<Moment['whose'], number>> {
 const reverts = (shop: Service) =>
   stack.client.command(`${shop.name}/1`, 'revert', { actor: OWNER, reason: 'it is bad' });
 
-/** Why a revert may be refused: the release is at its end, which its pipeline learns next. */
+/** The passing reason for which a revert may be refused: the release is about to end, which its pipeline learns next. */
 const PASSING = /its end is being recorded: ask again$/;
 
-/** One life up to a moment in which a person reverts it, and again for as long as that is refused for a passing reason. */
+/** One life up to a moment at which a person reverts it, with retries for as long as that is refused for a passing reason. */
 async function revertsAt(moment: Moment): Promise<Asked> {
   const shop = await given(stack, LIFE);
   await shop.ships(2);
@@ -77,7 +77,7 @@ async function revertsAt(moment: Moment): Promise<Asked> {
   return { moment, ms, runs: await shop.runs(), ...(refused === undefined ? {} : { refused }) };
 }
 
-/** When the deploy began to go back, or its rollback; where there was nothing to bring back, when the release ended. */
+/** When the deploy began to revert, or its rollback began; if there was nothing to revert, when the release ended. */
 function beganAt(shop: Service): Promise<number> {
   return eventually('the revert began', async () => {
     const { endedAt, actions } = await shop.release(1);
@@ -88,7 +88,7 @@ function beganAt(shop: Service): Promise<number> {
   });
 }
 
-/** So many of the events from the first to the last, evenly. */
+/** This many of the events from the first to the last, evenly spaced. */
 function momentsOf(whose: Moment['whose'], atEnd: number): Moment[] {
   const step = Math.max(1, atEnd / MOMENTS);
   return Array.from({ length: Math.floor(atEnd / step) }, (_, at) => ({ whose, events: Math.round((at + 1) * step) }));

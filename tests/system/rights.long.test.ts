@@ -5,10 +5,10 @@ import { Attacked, CI, evil } from './attacked';
 import { Service, type Given } from './service';
 import { eventually } from './waiting';
 
-/** Rights to services are those of the caller, by every way in, and a rollback trusts only what workers saw. */
+/** The caller's own rights to services apply on every path, and a rollback trusts only the observations of workers. */
 
 let world: Attacked;
-/** A service that alice alone may deploy. */
+/** A service that only alice may deploy. */
 let shop: Service;
 beforeAll(async () => {
   world = await Attacked.open();
@@ -21,7 +21,7 @@ const refusal = (status: number, message: RegExp) => ({
   ...{ status, body: { error: { message: expect.stringMatching(message) as string } } },
 });
 
-/** A service of mallory, applied and brought to a version. */
+/** A service of mallory, applied and deployed at a version. */
 async function serviceOfMallory(name: string, versions: readonly number[]): Promise<Service> {
   const own = new Service(world.stack, name, { ...QUICK, pipeline: { owners: ['user:mallory'] } });
   for (const region of ['x', 'y'])

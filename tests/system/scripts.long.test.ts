@@ -29,10 +29,10 @@ const ended = (name: string): Promise<ReleaseStatus> =>
     return status.endedAt !== null && status;
   });
 
-/** The output of the script itself: before it stands what this machine does not keep it from. */
+/** The output of the script itself, without the first line about isolation that this machine lacks. */
 const own = (text = ''): string => text.replace(/^conveyor: nothing keeps it from .*\n/, '');
 
-/** A pipeline of one script, which starts a child, says so, and waits until it may continue. */
+/** A pipeline of one script, which starts a child, reports it, and waits until it may continue. */
 async function givenScript(): Promise<{ name: string; starts: () => string[]; mayEnd: () => void }> {
   const name = nameOf('script');
   const file = (what: string): string => join(stack.home, SHARED, `${name}.${what}`);
@@ -56,7 +56,7 @@ echo "done with $CONVEYOR_RELEASE"
   return { name, starts, mayEnd: () => writeFileSync(file('go'), '') };
 }
 
-/** The children of scripts of this pipeline that still run: one while its script runs. */
+/** The children of this pipeline's scripts that still run: one while its script runs. */
 const alive = (name: string): string[] =>
   execFileSync('ps', ['-axo', 'stat=,args='], { encoding: 'utf8' })
     .split('\n')
@@ -84,7 +84,7 @@ describe('a script on a worker', () => {
       const { name, starts, mayEnd } = await givenScript();
       await stack.crashWorker();
       const beside: number[] = [];
-      // More than once where the machine is so busy that a heartbeat comes too late.
+      // The script runs more than once if the machine is so busy that a heartbeat is late.
       await eventually('the script runs again', async () => {
         beside.push(alive(name).length);
         return starts().length >= 2;

@@ -13,7 +13,7 @@ let guard: Guard;
 let stack: Stack;
 let front: Front;
 let shop: Service;
-/** A client who reached Temporal all the same, with no key. */
+/** A client that reached Temporal all the same, without a key. */
 let stranger: Client;
 beforeAll(async () => {
   guard = await Guard.before(TEMPORAL);

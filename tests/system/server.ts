@@ -6,13 +6,13 @@ interface Place {
   readonly home: string;
   readonly port: number;
   readonly data: string | 'memory';
-  /** Keys of the server's dynamic configuration, beside those of every server. */
+  /** Keys of the server's dynamic configuration, in addition to those of every server. */
   readonly settings?: readonly string[];
 }
 
 /**
- * A Temporal server of a test's own, as `temporal-dev.sh` starts it; resolves once it is ready. It chooses more ports, and
- * crashes when one is taken meanwhile: then it is started again, as `conveyor dev` does.
+ * A separate Temporal server for one test, started by `temporal-dev.sh`; resolves once it is ready. It chooses further
+ * ports, and crashes if one is taken meanwhile: then it is started again, as `conveyor dev` does.
  */
 export async function startTemporal(processes: Processes, place: Place, starts: number = 3): Promise<Running> {
   const { home, port, data, settings = [] } = place;
@@ -31,10 +31,10 @@ export async function startTemporal(processes: Processes, place: Place, starts: 
   }
 }
 
-/** A history of this many events is called long; the first phase of a deploy makes more. */
+/** A history of this many events counts as long; the first phase of a deploy makes more. */
 const LONG_HISTORY = 30;
 
-/** A Temporal server that wants histories to stay short, so that workflows continue as new early; its address. */
+/** A Temporal server that keeps histories short, so that workflows continue as new early; resolves to its address. */
 export async function startTemporalWithShortHistories(processes: Processes, home: string): Promise<string> {
   const [port = 0] = await freePorts(1);
   const settings = [`limit.historyCount.suggestContinueAsNew=${LONG_HISTORY}`];

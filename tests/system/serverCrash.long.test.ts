@@ -28,13 +28,13 @@ test('a Temporal server that is killed and started again loses nothing, and a wa
   const shop = await given(stack!, { restartMs: 400, nSmall: 1 });
   const watching = stack!.start(['watch', await shop.ships(2)]);
   await shop.isIn(1, 'baking');
-  // It has to have seen the release: a client that finds no server at first gets an error at once.
+  // It must have seen the release: a client that finds no server at first gets an error at once.
   await watching.said(/baking|bake/);
   server!.kill('SIGKILL');
   await server!.ended;
   await watching.complained(/no contact: no Temporal server answers at .*; trying again/);
   server = await start();
-  // To the end, so that a failure shows what it said last.
+  // Waits for the end, so that a failure shows its last output.
   expect(await watching.ended).toMatchObject({ stderr: expect.stringMatching(/connected again\n$/), code: 0 });
   expect(await shop.deploy(1)).toMatchObject({ outcome: 'succeeded', classification: 'success' });
   expect(await shop.runs()).toEqual({ 2: 12 });

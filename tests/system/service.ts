@@ -14,16 +14,16 @@ export interface Given {
   readonly nSmall?: number;
   readonly deploy?: Partial<DeployWith>;
   readonly pipeline?: Partial<PipelineSource>;
-  /** By default one that no other test has. */
+  /** By default a unique name. */
   readonly name?: string;
-  /** Deploy the jobs of another service instead of own ones. */
+  /** Deploys the jobs of another service instead of its own. */
   readonly jobsOf?: Service;
 }
 
-/** How often the health is looked at of what bakes for an hour, since no verdict ends that: each look takes time from the test. */
+/** How often health is looked at for a deploy that bakes for an hour: no verdict ends that, and each look slows the test. */
 export const SELDOM = '10s';
 
-/** One task, and then nothing for an hour: a person caused each event. */
+/** One task, and then nothing for an hour: every later event was caused by a person. */
 export const PATIENT: Given = {
   deploy: {
     phases: [{ name: 'first', scope: '*', amount: 1, bake: '1h' }],
@@ -33,8 +33,8 @@ export const PATIENT: Given = {
 };
 
 /**
- * A service with six tasks in region x and six in region y on version 1, and its pipeline, applied. The stories of the
- * system tests are written with it: given(…), when a version ships, then this is so.
+ * A service with six tasks in region x and six in region y on version 1, and its applied pipeline. The stories of the
+ * system tests are written with it: given(…), when a version ships, then this is true.
  */
 export async function given(stack: Stack, what: Given = {}): Promise<Service> {
   const service = new Service(stack, what.name ?? `shop-${randomBytes(4).toString('hex')}`, what);
@@ -58,17 +58,17 @@ export class Service {
     this.file = stack.file(`${name}.yaml`, this.source);
   }
 
-  /** The artifact version n of this service; behaviours are given to versions, so each service has its own. */
+  /** The artifact version n of this service; behaviours belong to versions, so each service has its own versions. */
   version(n: number): string {
     return `${this.name}:${n}`;
   }
 
-  /** Makes a version bad in the world. */
+  /** Makes a version misbehave in the world. */
   behaves(n: number, behaviour: object): Promise<unknown> {
     return this.stack.control('POST', '/control/versions', { version: this.version(n), behaviour });
   }
 
-  /** Starts a release of version n; its id. */
+  /** Starts a release of version n; returns its id. */
   async ships(n: number): Promise<string> {
     const { id } = await this.stack.client.release(
       this.name,
@@ -102,7 +102,7 @@ export class Service {
     return this.reaches(number, `is ${state}`, (deploy) => deploy.state === state);
   }
 
-  /** Waits until a release has ended and its pipeline knows. */
+  /** Waits until a release has ended and its pipeline knows it. */
   async ended(number: number, withinMs?: number): Promise<ReleaseStatus> {
     await eventually(
       `release ${this.name}/${number} ended`,
@@ -119,7 +119,7 @@ export class Service {
     return Promise.all(this.jobs.map((job) => this.stack.control<JobView>('GET', `/control/jobs/${job}`)));
   }
 
-  /** Tasks of the service by version, in numbers: `{ 1: 9, 2: 3 }`. */
+  /** The number of tasks on each version: `{ 1: 9, 2: 3 }`. */
   async runs(): Promise<Record<number, number>> {
     const counts: Record<number, number> = {};
     for (const { versions } of await this.fleet())
@@ -131,7 +131,7 @@ export class Service {
   }
 
   /**
-   * Changes of the world on behalf of this service, with its name left out, in order. Fetching ahead is left out: it changes no
+   * Changes of the world on behalf of this service, without its name, in order. Prefetches are left out: they change no
    * task, and may come late or not at all.
    */
   async effects(): Promise<string[]> {

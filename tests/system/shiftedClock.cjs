@@ -1,4 +1,4 @@
-// The clock of a process that is CLOCK_OFF_MS off: `node --require shiftedClock.cjs`.
+// Makes the clock of a process wrong by CLOCK_OFF_MS: `node --require shiftedClock.cjs`.
 'use strict';
 
 const Right = Date;

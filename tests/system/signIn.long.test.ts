@@ -33,7 +33,7 @@ beforeAll(async () => {
       },
     }),
   );
-  // Tokens that are to be renewed at every command.
+  // Tokens that must be renewed at every command.
   const provider = stack.processes.node('tests/system/identityProvider.mjs', [String(port), '30'], stack.env);
   await provider.said(/ready/);
   front = await startFront(stack);
@@ -96,7 +96,10 @@ test('a new user signs in, creates a pipeline and releases it, a second person a
   expect(await people.works('carol', 'audit', '--actor', 'user:bob')).toMatch(/user:bob +✔ pick +shop-first/);
 });
 
-/** As a new user edits it: the group owns it, a person approves, and what the error said it lacks; in seconds rather than minutes. */
+/**
+ * The file after a new user's edits: the group owns it, a person approves, and it has the fields that the error asked
+ * for; in seconds instead of minutes.
+ */
 function approvedFirst(text: string): PipelineSource {
   const { actions, ...source } = parse(text) as PipelineSource;
   const { deploy } = actions;
@@ -131,11 +134,11 @@ test('an expiring token is renewed by itself, until logout', async () => {
   const first = kept();
   // It ends within the minute before which tokens are renewed.
   await people.works('alice', 'whoami');
-  // A token that is made in the same second says the same.
+  // A token issued in the same second is identical.
   expect(kept().renewal.refreshToken).not.toBe(first.renewal.refreshToken);
   const last = readFileSync(file);
   expect(await people.types('alice', 'logout')).toMatchObject({ code: 0, stderr: '' });
-  // A kept copy renews nothing.
+  // A stored copy renews nothing.
   writeFileSync(file, last, { mode: 0o600 });
   expect(await people.types('alice', 'whoami')).toMatchObject({
     code: 4,

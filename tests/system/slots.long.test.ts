@@ -26,7 +26,7 @@ afterAll(async () => {
 const BAKES = 30;
 const WITHIN_MS = 2_000;
 
-/** Each a service of its own, whose first phase bakes for an hour beside a script and a run that continue for as long. */
+/** Each is a separate service, whose first phase bakes for an hour while a script and a run continue just as long. */
 const name = `slots-${randomBytes(3).toString('hex')}`;
 const pipelineOf = (pipeline: string) => {
   const { actions, ...source } = deployPipeline(pipeline, {

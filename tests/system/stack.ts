@@ -14,13 +14,13 @@ export const OWNER = 'user:alice';
 export interface StackOptions {
   /** Default: the server that all system tests share. */
   readonly temporal?: string;
-  /** `settings` of the stack's conveyor.config.yaml, over the tests' own. */
+  /** `settings` of the stack's conveyor.config.yaml, in addition to the tests' own. */
   readonly settings?: Readonly<Record<string, string>>;
   /** Sections of the stack's conveyor.config.yaml, in place of those of the checkout. */
   readonly config?: object;
-  /** Where extensions of the configuration are instead, by name. */
+  /** Replaces the addresses of extensions in the configuration, by name. */
   readonly urls?: Readonly<Record<string, string>>;
-  /** Variables of its processes, beside those with which they find each other. */
+  /** Variables of its processes, in addition to those with which they find each other. */
   readonly env?: Env;
 }
 
@@ -35,9 +35,9 @@ const SETTINGS = {
 };
 
 /**
- * Conveyor as users run it, on a real Temporal server: simulator and worker as processes of their own, the command line
- * as a process for every command; what is only there to begin with comes about through the client. One stack a test file,
- * with a task queue of its own.
+ * Conveyor as users run it, on a real Temporal server: simulator and worker as separate processes, and the command line
+ * as a process for every command; the client only sets up the initial state. One stack per test file, with its own task
+ * queue.
  */
 export class Stack {
   private worker: Running | undefined;
@@ -57,7 +57,7 @@ export class Stack {
   static async open({ temporal, env = {}, ...configured }: StackOptions = {}): Promise<Stack> {
     const address = temporal ?? process.env['CONVEYOR_TEST_TEMPORAL'] ?? '';
     const home = mkdtempSync(join(tmpdir(), 'conveyor-system-'));
-    // Scripts of a root worker run as the user nobody.
+    // Scripts of a root worker run as the user `nobody`.
     chmodSync(home, 0o755);
     mkdirSync(join(home, SHARED));
     chmodSync(join(home, SHARED), 0o777);
@@ -88,7 +88,7 @@ export class Stack {
     return stack;
   }
 
-  /** Stops everything that was started, and fails if anything that ARCHITECTURE.md#invariants forbids happened in the world. */
+  /** Stops everything that was started, and fails if the world broke an invariant of ARCHITECTURE.md#invariants. */
   async close(): Promise<void> {
     const violations = this.control<unknown[]>('GET', '/control/violations');
     await Promise.allSettled([violations]);
@@ -117,13 +117,13 @@ export class Stack {
     await this.worker.said(/^conveyor worker ready/m);
   }
 
-  /** kill −9, which lets it say and save nothing; then another one takes over. */
+  /** kill −9, which leaves no time to report or save anything; then another worker takes over. */
   async crashWorker(): Promise<void> {
     await this.killWorker();
     await this.startWorker();
   }
 
-  /** kill −9; no other takes over. */
+  /** kill −9; no other worker takes over. */
   async killWorker(): Promise<void> {
     const { worker } = this;
     if (worker === undefined) throw new Error('no worker runs');
@@ -132,7 +132,7 @@ export class Stack {
     this.worker = undefined;
   }
 
-  /** Freezes it with SIGSTOP, and lets it continue with SIGCONT; its process id. */
+  /** Freezes it with SIGSTOP, or lets it continue with SIGCONT; returns its process id. */
   signalWorker(signal: 'SIGSTOP' | 'SIGCONT'): number {
     const { worker } = this;
     if (worker === undefined) throw new Error('no worker runs');
@@ -145,19 +145,19 @@ export class Stack {
     return this.start(args, env).ended;
   }
 
-  /** As `conveyor`, while it runs. */
+  /** As `conveyor`, but returns the running process. */
   start(args: readonly string[], env: Env = {}): Running {
     return this.processes.node('bin/conveyor.js', args, { ...this.env, ...env });
   }
 
-  /** A command that must succeed; what it printed with `-o json`. */
+  /** A command that must succeed; returns its output with `-o json`. */
   async json<T>(args: readonly string[], env: Env = {}): Promise<T> {
     const { code, stdout, stderr } = await this.conveyor([...args, '-o', 'json'], env);
     if (code !== 0) throw new Error(`conveyor ${args.join(' ')} ended with ${code}: ${stderr}`);
     return JSON.parse(stdout) as T;
   }
 
-  /** Temporal's own command line, as people use it beside ours. */
+  /** Temporal's own command line, which people use next to ours. */
   async temporalCli(args: readonly string[]): Promise<string> {
     const all = [...args, '--address', this.temporalAddress, '--disable-config-file', '--disable-config-env'];
     const cli = process.env['CONVEYOR_TEST_TEMPORAL_CLI'] ?? '';
@@ -190,7 +190,7 @@ export const SHARED = 'shared';
 
 const configIn = (home: string): string => join(home, 'conveyor.config.yaml');
 
-/** The platform's configuration of this checkout, with more impatient settings. */
+/** The platform's configuration of this checkout, with shorter intervals. */
 function writeConfig(home: string, { settings, config, urls = {} }: StackOptions): void {
   const usual = parse(readFileSync(join(ROOT, 'conveyor.config.yaml'), 'utf8')) as {
     extensions: { name: string }[];

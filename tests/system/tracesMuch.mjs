@@ -1,4 +1,4 @@
-// Traces more than is kept for a collector, and ends: `node tracesMuch.mjs`, with OTEL_EXPORTER_OTLP_ENDPOINT.
+// Creates more traces than are kept for a collector, and ends: `node tracesMuch.mjs`, with OTEL_EXPORTER_OTLP_ENDPOINT.
 import { openTracing } from '../../dist/workers/tracing.js';
 
 const context = { pipeline: 'kvstore', release: 12, deployId: 'kvstore/12/deploy', actor: 'user:alice', config: {} };

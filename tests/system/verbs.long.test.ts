@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => stack.close());
 
-/** Nothing moves on by itself: whatever happens, a verb did it. */
+/** Nothing proceeds by itself: a verb caused every event. */
 const PATIENT: Given = {
   deploy: {
     phases: [
@@ -25,7 +25,7 @@ const PATIENT: Given = {
 
 interface Command {
   readonly shop: Service;
-  /** The release of the deploy in question; a verb for the pipeline has none. */
+  /** The release of the deploy; a verb for the pipeline has none. */
   readonly release?: number;
   readonly verb: Verb;
   readonly reason: string;
@@ -115,7 +115,7 @@ describe.each([
     await shop.isIn(1, 'baking');
     await give({ shop, release: 1, verb: 'revert', reason: 'not good' });
     await shop.ended(1);
-    // A person's revert holds the pipeline and marks the artifact, until a person says otherwise.
+    // A person's revert holds the pipeline and marks the artifact, until a person ends that.
     const after = await untilPipeline(shop, 'is held again', ({ held }) => held !== null);
     expect(after.knownBad.map(({ artifact }) => artifact)).toEqual([`executable@${shop.version(2)}`]);
     await on('allow-artifact', { artifact: `executable@${shop.version(2)}` });

@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Each look costs the server and the worker some work, and the tests share two cores with them. */
+/** Each look costs the server and the worker some work, and they share two cores with the tests. */
 const LOOK_EVERY_MS = 150;
 const PATIENCE_MS = 120_000;
 
 /**
- * Looks again and again until `look` answers something other than undefined or false, and answers that. Says what it
- * waited for, and what it met last, when the time is up.
+ * Calls `look` repeatedly until it returns something other than undefined or false, and returns that. If the time is
+ * up, the error names the awaited state and the last result.
  */
 export async function eventually<T>(
   what: string,

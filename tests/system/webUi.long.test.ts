@@ -4,7 +4,7 @@ import { given, type Given, type Service } from './service';
 import { OWNER, Stack } from './stack';
 import { eventually } from './waiting';
 
-/** The view of a person who has only the Temporal Web UI: asked of the server as the page asks. */
+/** The view of a person who has only the Temporal Web UI: the test asks the server as the page does. */
 
 let stack: Stack;
 beforeAll(async () => {
@@ -17,7 +17,7 @@ const PATIENT: Given = {
   pipeline: { description: 'Sells things', labels: { tier: 'web' } },
 };
 
-/** Ids that Temporal's own list finds; visibility is a moment late. */
+/** Ids that Temporal's own list finds; visibility lags by a moment. */
 const finds = (query: string, ids: readonly string[]): Promise<unknown> =>
   eventually(`a list of ${query} shows ${ids.join(', ')}`, async () => {
     const rows = JSON.parse(await stack.temporalCli(['workflow', 'list', '-q', query, '-o', 'json'])) as {
@@ -79,7 +79,7 @@ describe('while a deploy bakes', () => {
     ]);
     const types = (JSON.parse(all) as { type: { name: string } }[]).map(({ type }) => type.name);
     expect(types).toEqual(expect.arrayContaining(['deploy', 'pipeline', 'release']));
-    // Other files of this server have parents with children besides.
+    // Other files on this server have parents with children, too.
     for (const machinery of ['artifactSweep', 'lock', 'snapshot']) expect(types).not.toContain(machinery);
   });
 

@@ -29,7 +29,7 @@ async function follower(pipeline: Partial<PipelineSource> = {}): Promise<Service
   return shop;
 }
 
-/** So many at a time. */
+/** Runs this many at a time. */
 async function all<T>(count: number, atOnce: number, work: (n: number) => Promise<T>): Promise<T[]> {
   const results: T[] = [];
   let next = 0;
@@ -68,7 +68,7 @@ describe('a push that GitHub delivers', () => {
     const before = await memory();
     const burst = all(5_000, 1_000, async (n) => {
       const deliver = () => push(front, n % 100 === 0 ? shop.name : `nobody-${n}`, revision(n % 100 === 0 ? 3 : n));
-      // A connection that idled may be closed just as it is used again; its sender then delivers again.
+      // An idle connection may be closed just as it is used again; its sender then delivers again.
       const response = await deliver().catch(deliver);
       await response.text();
       return response.status;
@@ -143,7 +143,7 @@ describe('a server that dies in the middle of a burst', () => {
       const deliver = async (n: number): Promise<string | null> => {
         const response = await push(server, shop.name, revision(1_000 + n), `delivery-${n}`).catch(() => null);
         if (response === null) return null;
-        // A 503 leaves nothing to be found afterwards, or it does: the delivery comes again.
+        // After a 503 there may or may not be a release: the delivery is sent again.
         return response.status === 202 ? response.headers.get('location') : null;
       };
       let answered = 0;
@@ -174,7 +174,7 @@ describe('a server that dies in the middle of a burst', () => {
   );
 });
 
-/** The memory of the server process, by its own account; bytes. */
+/** The memory of the server process, as it reports it itself; bytes. */
 async function memory(): Promise<number> {
   const text = await (await fetch(`${front.url}/metrics`)).text();
   return Number(/^process_resident_memory_bytes (\d+)$/m.exec(text)?.[1]);

@@ -8,7 +8,7 @@ import type { Etcd } from '../config/etcd';
 import { cleanEnv, Processes, ROOT, type Env, type Running } from './process';
 import type { Stack } from './stack';
 
-/** The store of a world of configuration, and how processes enter it. */
+/** The store of a world of configuration, and how processes log in to it. */
 export interface WorldStore {
   /** `config.repositories.NAME.etcd` of the settings. */
   readonly settings: string | object;
@@ -16,9 +16,9 @@ export interface WorldStore {
   readonly env: Env;
   /** Options and variables of the proxy of a host. */
   proxy(host: string): { readonly options: Readonly<Record<string, string>>; readonly env: Env };
-  /** Enters as the service of configuration. */
+  /** Logs in as the configuration service. */
   enter(): EtcdStore;
-  /** Runs before the service of configuration starts. */
+  /** Runs before the configuration service starts. */
   prepare?(stack: Stack): Promise<void>;
   close(): Promise<void>;
 }
@@ -55,10 +55,10 @@ export class LockedStore implements WorldStore {
     this.certificates = { ca: text('ca.pem'), cert: text('client.pem'), key: text('client.key') };
   }
 
-  /** @param data a folder of its own @param hosts all that get a user */
+  /** @param data its own folder @param hosts all hosts that get a user */
   static async start(data: string, hosts: readonly string[]): Promise<LockedStore> {
     const processes = new Processes();
-    // The store takes the port and the one after it.
+    // The store uses this port and the next one.
     const port = Math.min(...(await freePorts(5)));
     const env = { ...cleanEnv(data), CONVEYOR_ETCD: process.env['CONVEYOR_ETCD'] ?? '' };
     const args = [join(ROOT, 'config-store.sh'), '--port', String(port), '--data', data];
