@@ -17,7 +17,7 @@ const versions = async () => (await world.jobs()).map((job) => job.versions);
 const BEFORE = [{ 'kv:1': 6 }, { 'kv:1': 6 }];
 const AFTER = [{ 'kv:2': 6 }, { 'kv:2': 6 }];
 
-/** From now on only root may do anything, unless it says so. */
+/** From now on only root may do anything, unless `more` permits it. */
 function rule(more: Partial<PlatformPolicy> = {}): void {
   const none = { pipelines: [], services: [], uses: [], scripts: [], bugs: [], protection: [] };
   world.rules.facts = { policy: { admins: ['user:root'], ...none, ...more }, groups: { storage: ['user:sam'] } };
@@ -112,7 +112,7 @@ test('a rollback goes to no unit of others, also where its pipeline has been cha
   expect(await versions()).toEqual([{ 'kv:3': 6 }, { 'kv:3': 6 }, { 'kv:1': 2 }]);
 });
 
-/** Alice deploys where she likes, but sam approves what goes to `prod-*`. */
+/** Alice may deploy anywhere, but sam must approve deploys to `prod-*`. */
 function ruleOfProd(): void {
   const requires = { checks: [], soak: 0, windows: false };
   const prod = { pipelines: [], services: [{ pushType: 'twine', units: ['prod-*'] }], emergency: null, requires };
@@ -121,7 +121,7 @@ function ruleOfProd(): void {
   rule({ services, protection: [{ ...prod, approvals, signed: null }] });
 }
 
-/** Releases `kv:2` and `kv:3`, which come through. */
+/** Releases `kv:2` and `kv:3`, which both succeed. */
 async function releaseTwo(): Promise<void> {
   for (const n of [2, 3]) {
     await world.release('kvstore', `kv:${n}`);
@@ -209,7 +209,7 @@ test.each([
   expect(actions).toMatchObject([{ name: 'it', state: 'failed', message: expect.stringMatching(words) }]);
 });
 
-/** A pipeline of alice, who may use action services, deploy, and hold no group across pipelines but these. */
+/** A pipeline of alice, who may use action services, deploy, and hold only these groups across pipelines. */
 const ruleOfGroups = (names: string[]) =>
   rule({
     services: [{ ...SERVICE, owners: ['user:alice', 'user:bob'] }],
@@ -269,7 +269,7 @@ test('a child is started by a parent that it names, if the rules or the starter 
   });
   await world.apply(pipeline('listed', 'user:bob', 'train'), {}, 'user:bob');
   await world.apply(pipeline('own', 'user:alice', 'train'));
-  // One that has an owner in common, which was no consent of hers.
+  // This one has an owner in common, which did not mean her consent.
   await world.apply(pipeline('common', 'user:alice'));
   await world.apply(pipeline('theirs', 'user:bob', 'train'), {}, 'user:bob');
   const children = { pipelines: ['listed', 'own', 'common', 'theirs'], artifacts: ['executable'] };

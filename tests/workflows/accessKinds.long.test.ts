@@ -4,7 +4,7 @@ import { CALM, untilAction } from './flows';
 import { kvstore } from './pipelines';
 import { executable, MINUTE, VirtualWorld } from './world';
 
-/** Workers ask the same of every deploy, whatever began it: the table is tests/domain/access/cells.test.ts. */
+/** Workers check the same rights for every deploy, however it began: the table is tests/domain/access/cells.test.ts. */
 
 let world: VirtualWorld;
 beforeEach(async () => {
@@ -17,7 +17,7 @@ const BEFORE = [{ 'kv:1': 6 }, { 'kv:1': 6 }];
 
 type Protection = PlatformPolicy['protection'][number];
 
-/** Pipelines of alice may deploy these units, and sam approves what goes to those that are protected. */
+/** Pipelines of alice may deploy these units, and sam must approve deploys to the protected ones. */
 function rule(units: string[], protectedUnits: string[] = []): void {
   const wanted: Protection = {
     ...{ pipelines: [], services: [{ pushType: 'twine', units: protectedUnits }], emergency: null, signed: null },
@@ -35,7 +35,7 @@ function rule(units: string[], protectedUnits: string[] = []): void {
   };
 }
 
-/** Begins release 1 of kvstore, each in its way. */
+/** Ways to begin release 1 of kvstore. */
 const BEGINS: Readonly<Record<string, () => Promise<unknown>>> = {
   'a webhook': () => world.submit('kvstore', [executable('kv:2')], null, 'webhook'),
   'a finder': () => world.submit('kvstore', [executable('kv:2')]),

@@ -3,7 +3,7 @@ import { workflowIds } from '../../domain/ids';
 import { kvstore } from './pipelines';
 import { VirtualWorld } from './world';
 
-/** Nothing that one pipeline does is undone by another without being asked (domain/brought.ts). */
+/** No pipeline undoes the work of another without a request (domain/brought.ts). */
 
 let world: VirtualWorld;
 beforeEach(async () => {
@@ -27,7 +27,7 @@ const knownBad = async (pipeline: string) =>
   (await world.workflows().pipeline(pipeline)).knownBad.map(({ artifact }) => artifact);
 const reverts = (id: string) =>
   sendCommand(world.workflows(), id, 'revert', { actor: 'user:alice', reason: 'it is bad' });
-/** Brings a version to so many tasks of the first region, and is cancelled there. */
+/** Brings a version to some tasks of the first region, and is cancelled there. */
 const stops = async (pipeline: string, version: string) => {
   const { number } = await world.release(pipeline, version);
   await world.reaches(pipeline, number, ({ state }) => state === 'baking');
@@ -116,7 +116,7 @@ test('a hotfix that comes through while a revert waits for it stays', async () =
     'nothing was updated: kvstore-x, kvstore-y keep kv:9, which kvstore-hotfix/1 has brought there since',
   ]);
   expect(await versions()).toEqual(everywhere('kv:9'));
-  // The person has called kv:2 bad, whatever became of its units; kv:9 is not touched by that.
+  // The person has called kv:2 bad, whatever happened to its units; kv:9 is not affected.
   expect([await knownBad('kvstore'), await knownBad('kvstore-hotfix')]).toEqual([['executable@kv:2'], []]);
 });
 

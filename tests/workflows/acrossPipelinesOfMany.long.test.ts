@@ -2,7 +2,7 @@ import { sendCommand } from '../../client/commands';
 import { deployPipeline } from '../builders/deployPipeline';
 import { VirtualWorld } from './world';
 
-/** As acrossPipelines.long.test.ts, where units are too many to be known by name, and two pipelines name them in two ways. */
+/** As acrossPipelines.long.test.ts, but with too many units to be known by name, and two pipelines that name them differently. */
 
 const UNITS = 60;
 const nameOf = (nth: number): string => `kvstore-${String(nth).padStart(2, '0')}`;

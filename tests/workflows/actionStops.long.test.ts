@@ -14,7 +14,7 @@ afterEach(async () => {
 
 type More = Parameters<typeof slowAction>[1];
 
-/** A release of that pipeline, whose only action continues for ten hours. */
+/** A release of that pipeline, whose only action runs for ten hours. */
 async function testing(pipeline: string, more: More = {}, settings: Partial<Settings> = {}): Promise<void> {
   await world.apply(flow({ test: slowAction(600, more) }, { pipeline }), { ...CALM, ...settings });
   await world.release(pipeline, 'kv:2');

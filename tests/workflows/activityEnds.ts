@@ -6,18 +6,18 @@ import { STILL_WAITING } from '../../domain/looks';
 import type { ConveyorWorker } from '../../workers/createWorker';
 
 /**
- * Holds back the end of an activity where the test server would take it for something else. Known to go wrong in 1.32:
- * - an activity that fails while it is asked to cancel is forgotten without a word to its workflow;
- * - a workflow task that asks an activity to cancel which has ended since the task began is refused halfway: what it did before
- *   that stays done, so that its next try is refused as well, for ever, and its lock on the time is never freed.
+ * Delays the end of an activity if the test server would misinterpret it. Known errors of 1.32:
+ * - an activity that fails while it is asked to cancel is forgotten without a report to its workflow;
+ * - a workflow task that asks an activity to cancel which has ended since the task began is refused halfway: its
+ *   earlier effects remain, so its next attempt is refused as well, for ever, and its lock on the time is never freed.
  */
 export class ActivityEnds {
   private worker: ConveyorWorker | undefined;
-  /** That slept: as for one that is tried again, what ends them comes at the same moment as what asks them to cancel, such as a timer. */
+  /** Activities that slept: as for one that is retried, their end arrives at the same moment as a cancel, for example from a timer. */
   private readonly sleepers = new WeakSet<Context>();
-  /** By run of a workflow, the activity that ended last, once it may say so. */
+  /** By workflow run, the activity that ended last, once it may report that. */
   private readonly last = new Map<string, Promise<Info>>();
-  /** By run of a workflow, which activities are with the worker, and how often that has changed. */
+  /** By workflow run, the activities at the worker, and how often that has changed. */
   private readonly companies = new Map<string, Company>();
   /** The results that reached the worker, by run and activity. */
   private readonly received = new Set<string>();
@@ -62,7 +62,7 @@ export class ActivityEnds {
     },
   });
 
-  /** Whether an activity has ever come to the worker. */
+  /** Whether an activity has ever reached the worker. */
   hasReceived(runId: string, activityId: string): boolean {
     return this.received.has(`${runId}/${activityId}`);
   }
@@ -84,7 +84,7 @@ export class ActivityEnds {
     return company;
   }
 
-  /** One end after the other, and none while a task of its workflow is under way. One that was asked to cancel cannot be again. */
+  /** Lets activities end one after the other, and none during a workflow task. An activity that was asked to cancel cannot be asked again. */
   private async awaitTurn(context: Context): Promise<void> {
     const { info, cancellationSignal } = context;
     const run = info.workflowExecution?.runId ?? '';
@@ -117,7 +117,7 @@ export class ActivityEnds {
     return ENDS_TASK[last?.eventType ?? 0] === false;
   }
 
-  /** The attempt of an activity as the server knows it, until it knows its end. */
+  /** The attempt of an activity as the server knows it, until the server knows its end. */
   private async pending(info: Info) {
     const request = { namespace: info.namespace, execution: executionOf(info) };
     const { pendingActivities } = await this.client.workflowService.describeWorkflowExecution(request);
@@ -125,7 +125,7 @@ export class ActivityEnds {
     return own?.state === SCHEDULED || own?.attempt !== info.attempt ? undefined : own;
   }
 
-  /** An activity that failed says that it was cancelled, where it is asked to cancel. */
+  /** A failed activity reports that it was cancelled, if it was asked to cancel. */
   private async heedCancel({ info, cancelled, heartbeat }: Context): Promise<void> {
     if ((await this.pending(info))?.state !== CANCEL_REQUESTED) return;
     heartbeat(info.heartbeatDetails);
@@ -140,7 +140,7 @@ interface Company {
 
 const isWaiting = (error: unknown): boolean => error instanceof ApplicationFailure && error.type === STILL_WAITING;
 
-/** Undefined in a test. */
+/** Undefined outside an activity, as in a test. */
 export function activityContext(): Context | undefined {
   try {
     return Context.current();
@@ -154,7 +154,7 @@ const executionOf = ({ workflowExecution }: Info) => ({
   runId: workflowExecution?.runId,
 });
 
-/** How long a command that was just given takes to be asked of an activity. */
+/** How long a new command takes to reach an activity. */
 const SETTLE_MS = 15;
 const PATIENCE_MS = 2_000;
 /** PENDING_ACTIVITY_STATE_SCHEDULED, …_CANCEL_REQUESTED */

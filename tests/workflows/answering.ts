@@ -14,16 +14,16 @@ export interface Asked {
   readonly context?: { readonly deployId: string };
 }
 
-/** The replacement of its answer; nothing: as it would. */
+/** Replaces the real answer; undefined keeps it. */
 type Change = (asked: Asked, real: () => Promise<RealAnswer>) => object | undefined | Promise<object | undefined>;
 
-/** Changes of its own answers by tests. */
+/** An answer that tests may change. */
 export interface RealAnswer {
   readonly next?: unknown;
   readonly units: readonly Readonly<Record<string, unknown> & { id: string; live: number; targeted: number }>[];
 }
 
-/** From now on the push type answers what `change` says. @returns ends that */
+/** From now on the push type answers with the result of `change`. @returns a function that ends that */
 export function answering(world: VirtualWorld, change: Change): () => void {
   const { app } = world.simulator;
   const through = app.fetch.bind(app);
@@ -42,9 +42,9 @@ export function answering(world: VirtualWorld, change: Change): () => void {
   return () => void (app.fetch = through);
 }
 
-/** It does not answer. */
+/** A service that does not answer. */
 export const away = (): Response => new Response('busy', { status: 503 });
 
-/** It does not do what it is asked, and no repetition helps. */
+/** A refusal that no retry changes. */
 export const refusal = (): Response =>
   Response.json({ error: { code: 'no', message: 'not today', retryable: false } }, { status: 409 });

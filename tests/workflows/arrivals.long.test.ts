@@ -28,7 +28,7 @@ const pipeline = (supersede: Supersede) =>
     },
   );
 
-/** Commits come three times as fast as they could be deployed. */
+/** Commits arrive three times as fast as they can be deployed. */
 async function arrive(arrivals: Arrivals): Promise<void> {
   for (let n = 2; n < RELEASES + 2; n += 1) {
     const takes = { build: arrivals.between(2, 60) * MINUTE, 'load-test': arrivals.between(2, 30) * MINUTE };
@@ -74,7 +74,7 @@ describe.each(seedsFrom(11, 12))('seed %d', (seed) => {
   );
 });
 
-/** Newer releases that were ready well before a deploy began, and had not begun theirs. */
+/** Newer releases that were ready well before a deploy began, and had not begun their own. */
 function newerThatWaited(deploy: Span, tests: readonly Span[], deploys: readonly Span[]): string[] {
   const numberOf = ({ release }: Span): number => Number(release.split('/')[1]);
   const begunBefore = deploys.filter(({ fromMs }) => fromMs < deploy.fromMs).map(({ release }) => release);

@@ -3,7 +3,7 @@ import type { HistoryRow } from '../../domain/views';
 import type { PipelineState } from '../../domain/pipeline/state';
 import { MINUTE, type VirtualWorld } from './world';
 
-/** Commits that arrive at random, from a seed: the same seed, the same week. */
+/** Commits that arrive at random, from a seed: the same seed gives the same week. */
 export class Arrivals {
   constructor(private state: number) {}
 
@@ -23,13 +23,13 @@ export class Arrivals {
     return this.next() < probability;
   }
 
-  /** Time until the next of events that come so often on average, in whole minutes but at least one; ms. */
+  /** Time until the next event, by the mean interval, in whole minutes but at least one; ms. */
   waitMs(meanMs: number): number {
     return Math.max(1, Math.round((-Math.log(1 - this.next()) * meanMs) / MINUTE)) * MINUTE;
   }
 }
 
-/** A commit as a source, and how long its actions take, in ms. */
+/** A commit as a source, with the duration of each action, in ms. */
 export const commit = (n: number, takes: Readonly<Record<string, number>>, fails: readonly string[]): Artifact => ({
   name: 'source',
   kind: 'source',
@@ -43,7 +43,7 @@ export const commit = (n: number, takes: Readonly<Record<string, number>>, fails
 export const stateOf = (world: VirtualWorld, pipeline = 'kvstore'): Promise<PipelineState> =>
   world.pipeline(pipeline).query<PipelineState>('pipeline');
 
-/** How each release ended, oldest first, once nothing is under way any more; `tend` is called now and then. */
+/** The ends of all releases, oldest first, once none runs any more; calls `tend` at intervals. */
 export async function allEnded(
   world: VirtualWorld,
   withinMs: number,

@@ -29,7 +29,7 @@ const release = (revision: number, target?: string, pipeline = 'kvstore') =>
 const handle = () => world.client.workflow.getHandle('bugs');
 const known = async () => (await handle().query<BugRecords>('bugs')).bugs;
 
-/** The workflow is there from the first report on. */
+/** The workflow exists from the first report on. */
 async function report(more: object = {}): Promise<Bug> {
   await world.client.workflow.start('bugs', {
     ...{ workflowId: 'bugs', taskQueue: world.taskQueue, workflowIdConflictPolicy: 'USE_EXISTING' },
@@ -94,7 +94,7 @@ test('a release that is created in the same moment as the report never deploys t
   await Promise.all([report(), ...names.map((name) => release(3, undefined, name))]);
   for (const name of names) await world.ended(name, 1);
   const ends = await Promise.all(names.map(async (name) => (await endsOf(world, [1], name))[0]));
-  // One may have begun to deploy just before: it pauses, and is none of these.
+  // One may have begun to deploy just before: it pauses, and is not among these.
   expect(ends.filter((end) => end === 'succeeded')).toEqual([]);
 });
 
@@ -144,7 +144,7 @@ test('while the graph does not answer nothing with a bug in force deploys, and w
   const { id } = await world.control<{ id: string }>('POST', '/control/faults', fault);
   const deployOfFirst = async () => actionOf(await world.releaseStatus('kvstore', 1), 'deploy');
   await release(3);
-  // One that has its turn already is not superseded by the next.
+  // A release that already has its turn is not superseded by the next.
   await world.until('it waits for the graph', async () => (await deployOfFirst())?.state === 'blocked');
   await release(4);
   await world.sleep(10 * MINUTE);
@@ -189,7 +189,7 @@ describe('while the graph does not answer', () => {
 describe('components that are known by their names alone are counted where a release', () => {
   const NAMED_ONLY = '2 components of SBOMs without a readable package URL, compared by name at most';
 
-  /** Releases a program with rpc of this version, beside two components of which an SBOM says no more than their names. */
+  /** Releases a program with this version of rpc, and with two components of which an SBOM gives only the names. */
   async function releaseWithSbom(rpc: string): Promise<void> {
     const components = [{ name: 'rpc', version: rpc, purl: `pkg:npm/rpc@${rpc}` }, { name: 'base' }, { name: 'tools' }];
     const { app } = world.simulator;

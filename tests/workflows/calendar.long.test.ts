@@ -29,7 +29,7 @@ const local = (ms: number): string => {
   return `${parts['weekday']} ${parts['hour']}:${parts['minute']}`;
 };
 
-/** Lets time pass until the clock on the wall shows this. */
+/** Lets time pass until a clock in the zone shows this. */
 async function until(wall: string): Promise<void> {
   let at = Math.ceil(((await world.now()) + 1) / MINUTE) * MINUTE;
   while (local(at) !== wall) at += MINUTE;
@@ -39,7 +39,7 @@ async function until(wall: string): Promise<void> {
 const begunAt = async (release: number): Promise<number> =>
   Date.parse((await world.deployStatus('kvstore', release)).startedAt);
 
-/** Two releases come over the weekend; what became of them at ten on Monday. */
+/** Two releases arrive over the weekend; returns their state at ten on Monday. */
 async function overTheWeekend(): Promise<number> {
   await until('Sat 12:00');
   await world.release('kvstore', 'kv:2');
@@ -64,7 +64,7 @@ test('when two releases are ready at the weekend the newer deploys on Monday at 
   await overTheWeekend();
 });
 
-/** How far the clocks of the zone are from UTC, in minutes modulo a day. */
+/** The offset of the zone's clocks from UTC, in minutes modulo a day. */
 const offset = (ms: number): number => {
   const [hours = '0', minutes = '0'] = (local(ms).split(' ')[1] ?? '').split(':');
   const utc = new Date(ms);
@@ -90,7 +90,7 @@ test('a time that was missed is made up once, and not many times', async () => {
   await world.command('pipeline/kvstore', 'hold', { reason: 'look' });
   await world.release('kvstore', 'kv:2');
   await until('Mon 15:00');
-  // Two more Mondays go by.
+  // Two more Mondays pass.
   await world.sleep(14 * DAY);
   expect(actionOf(await world.releaseStatus('kvstore', 1), 'deploy')?.blockedBy).toContain('held by user:alice');
   await world.command('pipeline/kvstore', 'unhold');

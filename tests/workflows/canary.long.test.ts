@@ -23,7 +23,7 @@ const isBaking = (deploy: LoneDeploy) => deploy.reaches(({ phases }) => Boolean(
 const isKept = (deploy: LoneDeploy) =>
   deploy.reaches(({ summary }) => summary.startsWith('keeping'), { stepMs: 5 * MINUTE });
 
-/** The questions to the push type from now on, and the updates that it must leave alone. */
+/** The calls to the push type from now on, with the updates that each must leave alone. */
 function listening() {
   const asked: { method: string; by: string; exclude: string[] }[] = [];
   const { app } = world.simulator;
@@ -51,13 +51,13 @@ interface Asked {
   readonly context: { readonly deployId: string };
 }
 
-/** No update of a deploy is taken until the answer is called. */
+/** No update of a deploy is accepted until the returned function is called. */
 const holding = (deployId: string): (() => void) =>
   answering(world, ({ method, context }) =>
     method === 'executeUpdates' && context?.deployId === deployId ? away() : undefined,
   );
 
-/** Something that receives the messages of a kept canary to its release. */
+/** A workflow that receives the messages of a kept canary to its release. */
 const givenRelease = (number: number) =>
   world.client.workflow.start('pipeline', {
     workflowId: `release/kvstore/${number}`,
@@ -183,7 +183,7 @@ describe('a deploy while a canary runs', () => {
     expect(await versions()).toEqual(everywhere({ 'kv:1': 4, 'kv:2': 2 }));
     expect(await first.ended()).toMatchObject({ outcome: 'succeeded' });
     expect(await deploy.ended()).toMatchObject({ outcome: 'succeeded' });
-    // A wait is no try, so that none is missing when tasks fail to start.
+    // A wait does not count as a try, so none is missing if tasks fail to start.
     expect((await deploy.status()).updates).toEqual(['deploy/kvstore/3/deploy/1/0/1']);
     expect(await versions()).toEqual(everywhere({ 'kv:3': 6 }));
   });

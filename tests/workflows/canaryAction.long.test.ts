@@ -19,7 +19,7 @@ const CHECKS = [
   { name: 'errors', metric: 'rpc.error_ratio', transform: [{ average: '3m' }], threshold: { above: 0.05 } },
 ] as const;
 
-/** A canary, an integration test beside or after it, and a deploy that needs both. */
+/** A canary, an integration test next to or after it, and a deploy that needs both. */
 function pipelineWith(
   canary: Partial<Canary['with']> = {},
   test: { needs?: string[] } = {},

@@ -11,15 +11,18 @@ import { configurationOf, scenarioOf, type Scenario } from '../chaos/scenario';
 import { kvstore } from './pipelines';
 import { MINUTE, VirtualWorld } from './world';
 
-/** `npm run chaos -- --seeds N --from S` sets it to `S:N`, with `--configuration` to `S:N:configuration`; as part of the tests only a few run that are quick and of all kinds. */
+/**
+ * `npm run chaos -- --seeds N --from S` sets it to `S:N`, with `--configuration` to `S:N:configuration`. The tests run
+ * only a few quick stories of all kinds.
+ */
 const [from = 85, count = 8] = (process.env['CONVEYOR_CHAOS'] ?? '').split(':').flatMap((text) => Number(text) || []);
 const ASKED = process.env['CONVEYOR_CHAOS'] ?? '';
 const isOfConfiguration = ASKED.endsWith(':configuration');
 const SEEDS = Array.from({ length: count }, (_, index) => from + index);
 
-/** Worlds are dear, so that stories share one until it has seen one that failed. */
+/** Worlds are expensive, so stories share one until a story in it fails. */
 let world: VirtualWorld | null = null;
-/** The log of a story that did not come to a good end, or not yet. */
+/** The log of a story that did not end well, or has not ended yet. */
 let told: string[] | null = null;
 beforeEach(async () => {
   told = [];
@@ -34,7 +37,7 @@ afterEach(async () => {
 });
 afterAll(() => world?.close());
 
-/** One in which time stands still may not end either. */
+/** A world in which time stands still may not end either. */
 async function leave(): Promise<void> {
   await Promise.race([world?.close().catch(() => undefined), wait(20_000, undefined, { ref: false })]);
   world = null;
@@ -59,12 +62,12 @@ test.each(SEEDS)('whatever goes wrong and whoever presses what, nothing unsafe h
   await survives(isOfConfiguration ? configurationOf(seed) : scenarioOf(seed));
 });
 
-/** As part of the tests only. */
+/** Only in the tests, not in `npm run chaos`. */
 test.each(ASKED === '' ? [1, 2] : [])('nor where the deploy brings configuration: story %d', async (seed) => {
   await survives(configurationOf(seed));
 });
 
-/** Whole stories, since a change of the dice changes what a seed means. */
+/** Whole stories, since a change of the generator changes the meaning of a seed. */
 const PAST = join(__dirname, '../chaos/past');
 
 test.each(readdirSync(PAST))('a story that went wrong once goes well: %s', async (file) => {
@@ -138,7 +141,7 @@ test.each([
   expect(passedOver({ deploys, state: null }, 3, brought)).toBe(wrong);
 });
 
-/** One task of the fleet is given another version by nobody that Conveyor knows. */
+/** A task of the fleet gets another version from a source unknown to Conveyor. */
 async function updateBehindItsBack(after: VirtualWorld): Promise<void> {
   const target = { unit: 'job-x', version: 'kv:9', artifacts: [], amount: { count: 1 } };
   await callExtension({

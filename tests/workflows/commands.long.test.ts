@@ -35,7 +35,7 @@ test('a pause of twenty hours in the middle of a bake changes nothing but the ti
     state: 'baking',
     paused: { by: 'operator', actor: 'user:alice', reason: 'the office is closed' },
   });
-  // Its bake has ended meanwhile, so that nothing says that this is any moment.
+  // Its bake has ended meanwhile, so the status must not say that it ends any moment.
   expect(paused.phases[0]).toMatchObject({ bakeUntil: null, bakedAt: expect.any(String) as string });
   expect(await versions()).toEqual({ 'kv:1': 9, 'kv:2': 3 });
   await world.command(DEPLOY, 'resume');

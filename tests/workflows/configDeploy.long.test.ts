@@ -3,7 +3,7 @@ import type { DeployStatus } from '../../domain/views';
 import { ConfigStory, feed } from './configWorld';
 import { HOUR, MINUTE, VirtualWorld } from './world';
 
-/** A change of configuration is deployed as an executable is: to a few, baked, judged on exactly those, then committed for all. */
+/** A change of configuration is deployed like an executable: to a few hosts, baked, judged on exactly those, then committed for all. */
 
 let world: VirtualWorld;
 let story: ConfigStory;

@@ -6,13 +6,13 @@ import { folderOf } from '../config/sources';
 import { examplePath, exampleSource } from '../setup/examples';
 import { HOUR, MINUTE, VirtualWorld } from './world';
 
-/** examples/config/errors: the paper's three kinds of errors, each caught where the paper says. */
+/** examples/config/errors: the paper's three kinds of errors, each caught at the stage that the paper names. */
 
 const FOLDER = 'config/errors';
 const PATH = 'feed/settings';
 const FILES = ['feed/settings.schema.ts', 'feed/settings.validate.ts', 'feed/settings.config.ts'];
 
-/** The lines that the page has people try, in its order. */
+/** The lines that the page tells readers to try, in order. */
 const LINES = [...readFileSync(examplePath(`${FOLDER}/README.md`), 'utf8').matchAll(/^export default .*$/gm)].map(
   ([line]) => line,
 );
@@ -39,7 +39,7 @@ afterEach(async () => {
   world = undefined;
 });
 
-/** The old value on a hundred tasks of some version of the code, which has the bugs that it has. */
+/** The old value on a hundred tasks that run a version of the code with these bugs. */
 async function given(version: string, behaviours: readonly object[]): Promise<VirtualWorld> {
   const before = await valueOf();
   const opened = await VirtualWorld.open();

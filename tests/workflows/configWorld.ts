@@ -33,7 +33,7 @@ export const feed = (deploy: Partial<DeployWith> = {}): PipelineSource => ({
 export class ConfigStory {
   constructor(readonly world: VirtualWorld) {}
 
-  /** A committed value, forty hosts of `eu` without deploys, and a job of twenty tasks in `us`. */
+  /** A committed value, forty hosts of `eu` that no deploy updates, and a job of twenty tasks in `us`. */
   async begins(value: unknown = { soft: 10 }): Promise<void> {
     const { change } = await this.proposes(value);
     await this.world.control('POST', '/control/config/commits', { change });
@@ -67,14 +67,14 @@ export class ConfigStory {
     return this.world.control('POST', '/control/config/changes', { values: { [FEED]: value } });
   }
 
-  /** Proposes a value and releases it; its version. */
+  /** Proposes a value and releases it; returns its version. */
   async ships(value: unknown, pipeline = 'feed'): Promise<string> {
     const { version } = await this.proposes(value);
     await this.world.start(pipeline, { artifacts: [{ name: 'limits', kind: 'config', version, metadata: {} }] });
     return version;
   }
 
-  /** How many commits the branch has, and the present value of the path. */
+  /** The number of commits on the branch, and the present value of the path. */
   committed(): { readonly commits: number; readonly value: unknown } {
     const { branches } = this.world.simulator.simulation.state.configerator;
     const commits = branches.get('flags')?.commits ?? [];
@@ -82,7 +82,7 @@ export class ConfigStory {
     return { commits: commits.length, value: JSON.parse(last?.value ?? 'null') as unknown };
   }
 
-  /** Values on hosts that no commit has: there must be nothing of it once a deploy has ended. */
+  /** Uncommitted values on hosts: none may remain once a deploy has ended. */
   overrides(): number {
     const { paths } = this.world.simulator.simulation.state.configerator;
     return paths.reduce((sum, { overrides }) => sum + (overrides.at(-1)?.overrides.length ?? 0), 0);

@@ -2,7 +2,7 @@ import { answering } from './answering';
 import { deploying } from './deploys';
 import { MINUTE, VirtualWorld } from './world';
 
-/** Answers of a push type that cannot be true: they pass nothing and revert nothing, and keep no revert from its effect. */
+/** Answers of a push type that cannot be true: they pass nothing and revert nothing, and do not keep a revert from its effect. */
 
 let world: VirtualWorld;
 beforeEach(async () => {
@@ -13,7 +13,7 @@ afterEach(() => world.close());
 const versions = async () => Object.fromEntries((await world.jobs()).map((job) => [job.name, job.versions]));
 const everywhere = (version: string) => ({ 'kvstore-x': { [version]: 6 }, 'kvstore-y': { [version]: 6 } });
 
-/** Every row says that all its tasks live, and none was updated. */
+/** Every row says that all its tasks are live, and none was updated. */
 const lyingOfProgress = () =>
   answering(world, async ({ method }, real) => {
     if (method !== 'trackUpdates') return undefined;
@@ -81,7 +81,7 @@ test('a push type that names another service than before is not believed about i
   expect(await deploy.ended()).toMatchObject({ outcome: 'succeeded' });
 });
 
-/** It takes no update, and says of each that it is under way. */
+/** The push type accepts no update, and reports each as running. */
 const takingNone = (counts: object) =>
   answering(world, async ({ method, units: asked = ['kvstore-x', 'kvstore-y'] }) => {
     if (method === 'executeUpdates') return { accepted: ['kvstore-x', 'kvstore-y'] };

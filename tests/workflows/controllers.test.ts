@@ -12,7 +12,7 @@ beforeEach(async () => {
   world = await VirtualWorld.open();
   await world.job('kvstore-x', 'x', 5, { nSmall: '100%', budget: '100%', controller: { kind: 'leader-last' } });
 });
-// Also looks for violations: of the budget, and of what the controller did not approve.
+// Also looks for violations: of the budget, and of operations without the controller's approval.
 afterEach(() => world.close());
 
 test('a deploy goes through a job whose controller decides the order', async () => {

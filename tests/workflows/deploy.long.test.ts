@@ -7,7 +7,7 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
-/** Every task of every job on one version, and new tasks too. */
+/** Every task of every job is on one version, and so are new tasks. */
 async function expectFleet(version: string): Promise<void> {
   for (const job of await world.jobs())
     expect(job).toMatchObject({ versions: { [version]: job.size }, jobVersion: version });
@@ -51,7 +51,7 @@ describe('a bad version', () => {
     const deploy = await world.deployStatus('kvstore', 1);
     expect(deploy).toMatchObject({ outcome: 'reverted', classification: 'good-failure', revert: { by: 'health' } });
     expect(deploy.health[0]).toMatchObject({ unit: 'kvstore-x', check: 'errors', verdict: 'unhealthy' });
-    // Its observation before the deploy, and then of the bad version.
+    // First its observation before the deploy, then those of the bad version.
     const [before = 1, ...bad] = deploy.health[0]?.recent ?? [];
     expect([before < 0.01, bad.length > 0, bad.every((value) => value > 0.1)]).toEqual([true, true, true]);
     expect(deploy.phases[1]?.state).toBe('waiting');
@@ -164,7 +164,7 @@ test('a week of 43 phases with bakes of four hours stays under 2,000 history eve
   await world.job('kvstore-z', 'z', 43);
   const phases = Array.from({ length: 42 }, (_, index) => ({ scope: '*', amount: index + 1, bake: '4h' }));
   const source = kvstore({ config: { jobs: ['kvstore-z'] }, phases, healthInterval: '1h' });
-  // A heartbeat that may take long lets an hour pass in one sleep.
+  // A long heartbeat timeout lets an hour pass in one sleep.
   await world.apply(source, { heartbeatTimeoutMs: 6 * HOUR });
   await world.release('kvstore', 'kv:2');
   await world.ended('kvstore', 1, { stepMs: 4 * HOUR, withinMs: 9 * 24 * HOUR });

@@ -7,7 +7,7 @@ import type { CommandInput, Verb } from '../../domain/verbs';
 import { kvstore } from './pipelines';
 import { HOUR, MINUTE, type VirtualWorld } from './world';
 
-/** A deploy without a release around it, for what a release says to it. */
+/** A deploy without a surrounding release, for tests of a release's messages to it. */
 export class LoneDeploy {
   constructor(
     private readonly world: VirtualWorld,
@@ -52,7 +52,7 @@ export class LoneDeploy {
   /** Lets time pass until it has ended. */
   async ended(limits = {}): Promise<DeployResult> {
     await this.reaches(({ state }) => state === 'ended', { stepMs: 5 * MINUTE, ...limits });
-    // Abandoned work has to end before it closes, and for that time must pass.
+    // Abandoned work must end before the workflow closes, which takes time.
     const isClosed = async () => (await this.handle.describe()).status.name !== 'RUNNING';
     await this.world.until('the deploy closed', isClosed, { stepMs: MINUTE });
     return this.result();
@@ -75,7 +75,7 @@ export async function deploying(
   return new LoneDeploy(world, handle);
 }
 
-/** Updates and steps are looked at once a minute, and nothing else is looked at in time to matter. */
+/** Looks at updates and steps once a minute, and at nothing else soon enough to matter. */
 export const EACH_MINUTE: Settings = {
   ...DEFAULT_SETTINGS,
   heartbeatTimeoutMs: HOUR,

@@ -4,7 +4,7 @@ import { answering } from './answering';
 import { kvstore } from './pipelines';
 import { VirtualWorld } from './world';
 
-/** The promises on digests, since only the target of a deploy can compare bytes with one. */
+/** The promises about digests: only the target of a deploy can compare bytes with one. */
 
 let world: VirtualWorld;
 beforeEach(async () => {
@@ -42,7 +42,7 @@ function sources(): PipelineSource[] {
   ] as PipelineSource[];
 }
 
-/** Each forward target that the push type is sent from now on: the deploy, and the version with its digest. */
+/** Each forward target sent to the push type from now on: the deploy, and the version with its digest. */
 function watchTargets(): string[] {
   const seen = new Set<string>();
   const all: string[] = [];

@@ -35,7 +35,7 @@ test('an emergency that is unhealthy goes back to what ran before the deploy tha
   const { outcome, revert } = await world.deployStatus('kvstore', 2);
   expect(outcome).toBe('reverted');
   expect(new Set(revert?.units.map(({ toVersion }) => toVersion))).toEqual(new Set(['kv:1']));
-  // It touches none of the units of the preempted deploy that it did not update again itself.
+  // It touches no unit of the preempted deploy unless it updates that unit itself.
   const [x, y] = await versions();
   expect([Object.keys(x ?? {}), y]).toEqual([expect.not.arrayContaining(['kv:3']), { 'kv:1': 6 }]);
   expect((await world.pipelineStatus('kvstore')).knownBad).toMatchObject([{ artifact: 'executable@kv:3' }]);

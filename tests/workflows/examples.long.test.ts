@@ -1,7 +1,7 @@
 import { released as releasedIn } from './released';
 import { HOUR, VirtualWorld } from './world';
 
-/** The examples with times of production, in virtual time; the others run on a real server (tests/system). */
+/** The examples with production timings, in virtual time; the others run on a real server (tests/system). */
 
 let world: VirtualWorld;
 beforeEach(async () => {

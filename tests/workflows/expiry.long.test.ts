@@ -11,7 +11,7 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
-/** The notices of the pipeline itself, whether they arrived or not. */
+/** The notices of the pipeline itself, delivered or not. */
 async function notices(): Promise<NotifyRequest[]> {
   const { events = [] } = await world.pipeline('kvstore').fetchHistory();
   return (events ?? []).flatMap(({ activityTaskScheduledEventAttributes: scheduled }) => {
@@ -39,7 +39,7 @@ test('an expiry in the queue is notified, and a receiver that is gone holds noth
       [3, 'expired'],
     ]),
   );
-  // A query knows what a history has not got yet.
+  // A query knows changes that the history does not have yet.
   await world.until('the last that expired is announced', async () => {
     const told = (await notices()).map(({ event }) => [event.on, event.release, event.artifacts[0]?.version]);
     return told.at(-1)?.join() === 'expired,kvstore/3,kv:4';
@@ -59,7 +59,7 @@ test('a receiver that is gone keeps no history of a pipeline from ending, howeve
   await world.apply(flow(actions, { releases: { maxActive: 1, expireAfter: '45m' }, notify }), CALM);
   await world.release('kvstore', 'kv:2');
   let version = 3;
-  /** A notice is retried for an hour: before it is given up there is another. */
+  /** A notice is retried for an hour: a second one appears before the first is given up. */
   const expireAnother = async (): Promise<string> => {
     await world.release('kvstore', `kv:${version++}`);
     await world.sleep(45 * MINUTE);

@@ -14,7 +14,7 @@ type Children = NonNullable<PipelineSource['children']>;
 
 const BUILD: PipelineSource['actions'] = { build: { type: 'build', inputs: ['executable'], outputs: ['image'] } };
 
-/** An inference executable (Conveyor §3.3): tested by its own pipeline, deployed by those of the models that it serves. */
+/** An inference executable (Conveyor §3.3): tested by its own pipeline, deployed by the pipelines of the models that it serves. */
 const inference = (children: Partial<Children> = {}): PipelineSource => ({
   pipeline: 'inference',
   owners: ['user:alice'],
@@ -23,7 +23,7 @@ const inference = (children: Partial<Children> = {}): PipelineSource => ({
   children: { pipelines: { label: { parent: 'inference' } }, artifacts: ['executable'], ...children },
 });
 
-/** A build takes a few seconds, and fails for `model-1:2` when that version is said to. */
+/** A build takes a few seconds, and fails for `model-1:2` if that version is set to fail. */
 const model = (name: string, labels: Record<string, string> = {}): PipelineSource => ({
   pipeline: name,
   owners: ['user:alice'],
@@ -49,7 +49,7 @@ async function childrenEnded(): Promise<ChildrenView> {
   return view();
 }
 
-/** The state of a child's pipeline: its releases. */
+/** The releases of a child's pipeline, with their states. */
 const releasesOf = async (child: string): Promise<readonly { number: number; state: string }[]> =>
   (await world.pipelineStatus(child)).releases.map(({ number, state }) => ({ number, state }));
 
@@ -147,7 +147,7 @@ describe('with some that go first', () => {
 });
 
 describe('cancelling stops those not yet started, and lets the others continue', () => {
-  /** One after the other; a build takes up to ten seconds. */
+  /** The builds run one after the other; each takes up to ten seconds. */
   const untilTwoBegan = async (): Promise<void> => {
     await given(
       { maxConcurrent: 1 },
@@ -198,7 +198,7 @@ test('a child that dies without a word does not keep its place', async () => {
     { maxConcurrent: 1 },
     names(2).map((name) => ({ ...model(name), actions })),
   );
-  // A deploy that is held runs nothing that the virtual server would miss.
+  // A held deploy runs no activity that the virtual server could lose.
   for (const name of names(2)) await world.command(workflowIds.pipeline(name), 'hold');
   await world.release('inference', '2');
   for (const nth of [1, 2]) {

@@ -8,13 +8,13 @@ import { HOUR, MINUTE } from './world';
 export interface Mode {
   /** The faults of each method. */
   readonly trouble: Trouble | null;
-  /** Rubbish is no outage: what was refused waits for a person, who lets it continue, or starts it again. */
+  /** Garbage is not an outage: a person resumes a deploy that stopped because of it, or starts it again. */
   readonly minded?: true;
-  /** It lasts: tasks start slowly, so a phase is still under way when it is over, and looks are rarer. */
+  /** The fault lasts: tasks start slowly, so a phase still runs when the fault ends, and looks are rarer. */
   readonly lasts?: true;
 }
 
-/** Promises to users, under any fault: the same end, and nothing done twice. */
+/** The promises to users under any fault: the same outcome, and no effect twice. */
 export function describeFaults(title: string, mode: Mode): void {
   describe(title, () => {
     const teller = new Teller(mode);
@@ -36,7 +36,7 @@ export function describeFaults(title: string, mode: Mode): void {
 
 type Story = (faults: FaultWorld, mode: Mode) => void | Promise<void>;
 
-/** Plays stories one after the other in one world; after one that did not come to its end, in another, from the first. */
+/** Plays stories one after the other in one world; after a story that did not end, in a new world, from the first. */
 class Teller {
   private faults: FaultWorld | undefined;
   private told: Story[] = [];
@@ -80,7 +80,7 @@ class Teller {
   }
 }
 
-/** A deploy in these circumstances, and the person who looks after it. */
+/** A deploy under these faults, and the person who looks after it. */
 class Push {
   constructor(
     private readonly faults: FaultWorld,
@@ -116,7 +116,7 @@ class Push {
   async pauseAndResume(): Promise<void> {
     await this.deploy.command('pause');
     await this.until('the updates pause', () => this.faults.effects('twine', 'pauseUpdates').length > 0);
-    // Unless that was done already, by the person who looks after it.
+    // Unless the person who looks after it has already resumed it.
     await this.deploy.command('resume').catch(() => undefined);
     await this.until('the updates continue', () => this.faults.effects('twine', 'resumeUpdates').length > 0);
     await this.until('it continues', async () => (await this.deploy.status()).paused === null);
@@ -150,7 +150,7 @@ async function deploys(faults: FaultWorld, mode: Mode): Promise<void> {
     { name: 'most', scope: 'region:x', amount: 5, ...pace },
   ];
   const push = await Push.begin(faults, mode, 2, { lockstep: true, phases });
-  // The first time was only to ask whether it can be done.
+  // The first call only asked whether it is supported.
   await faults.breaks(mode.trouble, 'twine', ['shiftTraffic']);
   const updated = async () => (await faults.world.jobs())[0]?.versions['kv:2'] ?? 0;
   await push.until('most are under way', async () => (await updated()) > 1);
@@ -159,7 +159,7 @@ async function deploys(faults: FaultWorld, mode: Mode): Promise<void> {
   expect(await push.ended()).toMatchObject({ outcome: 'succeeded', classification: 'success' });
   expect(await faults.jobs()).toEqual(UPDATED);
   expect(await faults.starts()).toEqual(Array.from({ length: 9 }, () => 2));
-  // Where the answer to an update was rubbish, another one brings what it has not.
+  // If the answer to an update was garbage, another update brings what it left out.
   for (const method of ['executeUpdates', 'shiftTraffic']) {
     const keys = faults.effects('twine', method).map(({ key }) => key);
     expect(keys.length).toBeGreaterThan(2);
@@ -193,7 +193,7 @@ async function runsActions({ world }: FaultWorld): Promise<void> {
   expect(await world.ended('profiled', 1)).toMatchObject({ state: 'succeeded' });
   await start('unwanted', 1_000_000);
   await world.until('it runs', () => Promise.resolve(states().includes('running')));
-  // Between two looks: the test server forgets an activity that fails, to be tried again, at the moment when it is asked to cancel.
+  // Between two looks: the test server forgets an activity that fails and will be retried at the moment when it is asked to cancel.
   await world.sleep(1.5 * MINUTE);
   await world.command('release/unwanted/1', 'cancel');
   expect(await world.ended('unwanted', 1)).toMatchObject({ state: 'cancelled' });
@@ -208,7 +208,7 @@ async function sweeps({ world }: FaultWorld): Promise<void> {
     flow({ tested }, { pipeline: 'found', artifacts: { source: { finder: 'commits', with: commits } } }),
   );
   await world.control('POST', '/control/commits', { ...commits, revision: 'c1' });
-  // As its Schedule does: another sweep after each that ended, however it ended.
+  // Like its Schedule: another sweep after each that ended, in any way.
   for (const nth of [1, 2, 3]) {
     const sweep = await world.client.workflow.start('artifactSweep', {
       ...{ workflowId: `sweep/${nth}`, taskQueue: world.taskQueue },

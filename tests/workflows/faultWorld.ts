@@ -17,10 +17,10 @@ export const PROTOCOLS = {
 } as const;
 export type Service = keyof typeof PROTOCOLS;
 
-/** The fault of a method; `count` calls of it, or for so long. */
+/** The fault of a method, for `count` calls or for a time. */
 export type Trouble = Pick<HttpFault, 'mode'> & { readonly count?: number; readonly forMs?: number; delayMs?: number };
 
-/** A world in which answers of services can be broken, method by method, and in which it is known which ones really were. */
+/** A world in which answers of services can be broken, method by method, and which records the methods that were really hit. */
 export class FaultWorld {
   private readonly faults = new Map<string, { readonly wasHit: () => boolean }[]>();
 
@@ -47,7 +47,7 @@ export class FaultWorld {
     }
   }
 
-  /** The methods that nothing happened to: `twine prefetch` … */
+  /** The methods that no fault hit: `twine prefetch` … */
   spared(): string[] {
     return [...this.faults].flatMap(([name, posted]) => (posted.some(({ wasHit }) => wasHit()) ? [] : [name]));
   }
@@ -58,7 +58,7 @@ export class FaultWorld {
     return ledger.filter((entry) => entry.service === service && entry.method === method && entry.effect);
   }
 
-  /** How often each task was started, the first time included. */
+  /** How often each task was started, including the first time. */
   async starts(): Promise<number[]> {
     const { jobs } = this.world.simulator.simulation.fleet;
     const views = await this.world.jobs();

@@ -4,8 +4,9 @@ import { describeFaults } from './faultStories';
 import { PROTOCOLS } from './faultWorld';
 
 /**
- * Between a push type and the service that it lets judge: whatever happens there, a push type answers `errored`. Faults of dependency
- * graphs are in bugs.long.test.ts and activities/dependencyGraphs.test.ts, those of tickets in freshness.long.test.ts and activities/tickets.long.test.ts.
+ * Protocols between a push type and the service that judges for it: whatever happens there, a push type answers
+ * `errored`. Faults of dependency graphs are in bugs.long.test.ts and activities/dependencyGraphs.test.ts, those of
+ * tickets in freshness.long.test.ts and activities/tickets.long.test.ts.
  */
 const ELSEWHERE = ['healthServiceProtocol', 'dependencyGraphProtocol', 'ticketProtocol'];
 

@@ -3,13 +3,13 @@ import type { ReleaseStatus } from '../../domain/views';
 import { kvstore } from './pipelines';
 import { HOUR, MINUTE, type VirtualWorld } from './world';
 
-/** Pipelines with more than a deploy, and what their tests look at. */
+/** Pipelines with more than a deploy, and helpers for their tests. */
 
 type Action = PipelineSource['actions'][string];
 export type Actions = Record<string, Action>;
 type Deploy = Extract<Action, { type: 'deploy' }>;
 
-/** A deploy of both regions at once, which bakes so long and looks at its health so often. */
+/** A deploy of both regions at once, with the given bake and health interval. */
 export const deployAction = (
   bake = '10m',
   more: Partial<Omit<Deploy, 'type'>> = {},
@@ -19,14 +19,14 @@ export const deployAction = (
   ...more,
 });
 
-/** An action that takes so many minutes. */
+/** An action that takes this many minutes. */
 export const slowAction = (minutes: number, more: Partial<Omit<Action, 'type' | 'with'>> = {}): Action => ({
   type: 'custom',
   with: { service: 'slow', takesMs: minutes * MINUTE },
   ...more,
 });
 
-/** Asks less often than usual how far things are: for stories that last hours. */
+/** Polls progress less often than usual: for stories that last hours. */
 export const CALM = { progressIntervalMs: MINUTE, trackIntervalMs: MINUTE } as const;
 
 export const flow = (actions: Record<string, Action>, more: Partial<PipelineSource> = {}): PipelineSource => ({
@@ -65,7 +65,7 @@ export async function untilAction(
 
 export const isAtPick = ({ pickBy }: { readonly pickBy: readonly string[] | null }): boolean => pickBy !== null;
 
-/** The held groups, with their holders and durations; ms since the epoch. */
+/** The held groups, with their holders and times; ms since the epoch. */
 export interface Span {
   readonly release: string;
   readonly fromMs: number;

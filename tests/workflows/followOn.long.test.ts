@@ -50,7 +50,7 @@ test('a region that is down is left out and listed, and a follow-on with bake an
   expect(health).toMatchObject([{ unit: 'kvstore-y', check: 'errors', verdict: 'healthy' }]);
   expect(spans.bakeMs).toBeGreaterThanOrEqual(10 * MINUTE);
   expect((await world.now()) - before).toBeLessThan(HOUR);
-  // It completes what release 1 brought, which is still what a revert undoes.
+  // It completes release 1, which a revert still undoes.
   expect((await world.pipelineStatus('kvstore')).lastGood).toMatchObject({ deploy: { release: 1, version: 'kv:2' } });
 });
 

@@ -13,7 +13,7 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
-/** As the Temporal Schedule does, which the virtual server has not: a run a day, each with the result of the last. */
+/** Replaces the Temporal Schedule, which the virtual server lacks: a run a day, each with the result of the last. */
 const everyDay = () =>
   world.client.workflow.start('freshness', {
     ...{ workflowId: 'freshness', taskQueue: world.taskQueue, cronSchedule: '0 9 * * *' },
@@ -34,7 +34,7 @@ async function deploys(pipeline: string): Promise<void> {
   expect(state).toBe('succeeded');
 }
 
-/** Deploys take minutes, so that a week of the story ends later each day: at no time of it may that pass the daily run. */
+/** Deploys take minutes, so each story of a week ends later in the day: it must never pass the time of the daily run. */
 const afterNoon = async (): Promise<void> => world.sleep(DAY - (((await world.now()) - 12 * HOUR) % DAY));
 
 const tickets = () => world.control<TrackedTicket[]>('GET', '/control/tickets');
@@ -42,7 +42,7 @@ const ticketsOf = async (pipeline: string) => (await tickets()).filter((one) => 
 const about = (pipeline: string, verb: 'freeze' | 'retire', reason: string) =>
   world.command(`pipeline/${pipeline}`, verb, { reason });
 
-/** Whole days from the deploy that a ticket is about to its opening. */
+/** Whole days from the deploy that a ticket is about until the ticket opened. */
 const ageAtOpening = ({ key, openedAt }: TrackedTicket): number =>
   Math.floor((openedAt - Date.parse(key.split('/')[2] ?? '')) / DAY);
 
@@ -65,7 +65,7 @@ test('in twenty weeks each pipeline gets a ticket once it is too old, its manage
     if (week === 12) await deploys('forgotten');
     opened.push((await tickets()).filter(({ closedBy }) => closedBy === null).length);
   }
-  // No owner by day 30; the busy one at 30; the others at 42; one is retired at 56, one deployed at 84 and stale again at 126.
+  // Without an owner by day 30; the busy one at 30; the others at 42; one is retired at 56, one deployed at 84 and stale again at 126.
   expect(opened).toEqual([0, 0, 0, 0, 1, 1, 4, 4, 3, 3, 3, 3, 2, 2, 2, 2, 2, 2, 3, 3]);
 
   expect(await ticketsOf('weekly')).toEqual([]);
@@ -103,7 +103,7 @@ test('while the service of tickets is gone for days nothing is lost and nothing 
   expect(await lastRound()).toMatchObject({ late: 0, open: [{ ticket: 'OPS-1' }] });
 });
 
-/** The state that the last completed run left to the next. */
+/** The state that the last completed run left for the next. */
 async function lastRound(): Promise<TicketRound> {
   const { workflowService } = world.client;
   const execution = { workflowId: 'freshness' };

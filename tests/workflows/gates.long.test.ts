@@ -11,7 +11,7 @@ const versions = async () => Object.fromEntries((await world.jobs()).map((job: J
 const PATIENT = { phases: [{ name: 'first', scope: 'region:x', amount: 3, bake: '30m' }], healthInterval: '5m' };
 const begin = () => deploying(world, {}, PATIENT);
 
-/** The rest for the next deploy: what these units ran. */
+/** The state for the next deploy: the versions of these units. */
 const leaving = (versions: Readonly<Record<string, string>>) => {
   const units = Object.entries(versions).map(
     ([id, version]) => expect.objectContaining({ id, version, mixed: false }) as object,

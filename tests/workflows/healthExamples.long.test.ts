@@ -11,7 +11,7 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
-/** Updates are looked at as often as health is, which is what these stories are about. */
+/** Updates are looked at as often as health, which these stories test. */
 const SELDOM = { trackIntervalMs: MINUTE, progressIntervalMs: MINUTE };
 
 const verdictsOf = ({ health }: DeployStatus): Record<string, string> =>
@@ -20,7 +20,7 @@ const verdictsOf = ({ health }: DeployStatus): Record<string, string> =>
 describe('examples/health/thresholds.yaml', () => {
   const FILE = 'health/thresholds.yaml';
   const isBaking = ({ state }: DeployStatus): boolean => state === 'baking';
-  /** A datacentre fails in which no task was updated: what it did, the other tasks do now, the updated ones and all others. */
+  /** A datacentre fails in which no task was updated: the other tasks take over its load, updated ones and all others. */
   const spike = () => world.control<{ id: string }>('POST', '/control/faults', { kind: 'datacentre', id: 'x-dc2' });
 
   const versions = async () => (await world.jobs()).find(({ name }) => name === 'ranking')?.versions;
@@ -71,7 +71,7 @@ describe('examples/health/thresholds.yaml', () => {
     const { health } = await world.reaches(pipeline, 1, ({ state }) => state === 'reverting');
     const others = health.find(({ check }) => check === 'busier-than-others');
     expect(others).toMatchObject({ verdict: 'unhealthy', reason: expect.stringContaining('tasks not yet updated') });
-    // As many tasks are down as the budget allows, so that the revert waits for them.
+    // As many tasks are down as the budget allows, so the revert waits for them.
     await world.control('DELETE', `/control/faults/${id}`);
     await world.ended(pipeline, 1, { stepMs: 5 * MINUTE });
     expect(await world.deployStatus(pipeline, 1)).toMatchObject({ outcome: 'reverted', revert: { by: 'health' } });

@@ -9,7 +9,7 @@ afterEach(() => world.close());
 
 const input = (name: string, version: string) => ({ name, kind: name, version, metadata: {} });
 
-/** Builds, tests and deploys; the configuration is only an input of the test. */
+/** Builds, tests and deploys; the configuration is an input only of the test. */
 const shop = flow(
   {
     build: slowAction(1, { inputs: ['source'], outputs: ['executable'] }),

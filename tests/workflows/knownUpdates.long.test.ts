@@ -5,8 +5,8 @@ import { deploying, type LoneDeploy } from './deploys';
 import { HOUR, MINUTE, VirtualWorld } from './world';
 
 /**
- * After a restore the numbers of lost releases are given again, and with them the ids of updates: a push type answers with what
- * became of the lost ones.
+ * After a restore the numbers of lost releases are used again, and with them the ids of updates: a push type answers
+ * with the outcome of the lost ones.
  */
 
 let world: VirtualWorld;
@@ -22,7 +22,7 @@ const deploy = (release: number, more: object = {}): Promise<LoneDeploy> =>
 const versions = async () => (await world.jobs())[0]?.versions;
 const texts = ({ timeline }: DeployStatus) => timeline.map(({ text }) => text);
 
-/** Releases 2 and 3 that a restore knows nothing of; the latter was in its first phase. */
+/** Releases 2 and 3, which the restored state does not know; the latter was in its first phase. */
 async function lostReleases(more: object = {}): Promise<void> {
   expect(await (await deploy(2, more)).ended()).toMatchObject({ outcome: 'succeeded' });
   const third = await deploy(3, more);
@@ -166,7 +166,7 @@ test('a revert begins at once, also while the push type is asked what it means',
 const DONE = { id: 'kvstore-x', state: 'done', targeted: 3, updated: 3, live: 3, failed: 0, unreachable: 0, gone: 0 };
 const PASSED_ON = 'passed on';
 
-/** Until it is called, the push type takes no update and says that all are done; but for what `others` answers. */
+/** Until the returned function is called, the push type accepts no update and reports all as done; `others` answers the other calls. */
 const lying = (
   others: (asked: { method: string | undefined; updateId?: string }) => object | 'passed on' | undefined = () =>
     undefined,

@@ -2,7 +2,7 @@ import type { DeployStatus } from '../../domain/views';
 import { deploying, type LoneDeploy } from './deploys';
 import { HOUR, MINUTE, VirtualWorld } from './world';
 
-/** `CONVEYOR_FLEET=10000x43`: as large as may be, by hand. */
+/** `CONVEYOR_FLEET=10000x43`: the largest allowed size, by hand. */
 const [UNITS = 1_200, PHASES = 12] = (process.env['CONVEYOR_FLEET'] ?? '1200x12').split('x').map(Number);
 const MAX_PAYLOAD = 512 * 1024;
 const MAX_EVENTS = 10_000;
@@ -21,7 +21,7 @@ afterEach(() => world.close());
 
 const nameOf = (nth: number): string => `kvstore-${String(nth).padStart(5, '0')}`;
 
-/** Each phase takes as many units as the one before, and the completion what is left. */
+/** Each phase takes as many units as the one before, and the completion takes the rest. */
 const phases = Array.from({ length: PHASES - 1 }, (_, nth) => ({
   name: `step-${nth + 1}`,
   scope: '*',
@@ -48,7 +48,7 @@ async function versions(): Promise<Readonly<Record<string, number>>> {
   return counts;
 }
 
-/** Every payload of the deploy's history, and what its status says, is as small as for a few units. */
+/** Every payload of the deploy's history, and its status, is as small as for a few units. */
 async function isBounded({ handle }: LoneDeploy): Promise<void> {
   const { events } = await handle.fetchHistory();
   expect(events?.length).toBeLessThan(MAX_EVENTS);

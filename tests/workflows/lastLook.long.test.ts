@@ -29,7 +29,7 @@ const canary: Actions[string] = {
 };
 const canaryRuns = () => world.client.workflow.getHandle(workflowIds.deploy('kvstore', 1, 'canary', 1)).describe();
 
-/** A bug in force makes every look ask the graph. */
+/** A bug in force makes every look query the graph. */
 async function withBug(): Promise<void> {
   const handle = await world.client.workflow.start('bugs', {
     ...{ workflowId: 'bugs', taskQueue: world.taskQueue },
@@ -41,7 +41,7 @@ async function withBug(): Promise<void> {
   await world.until('it was searched for', isSearched);
 }
 
-/** @returns lets it answer again */
+/** @returns a function after which it answers again */
 async function withoutGraph(): Promise<() => Promise<unknown>> {
   await withBug();
   const fault = { kind: 'http', service: 'dependency-graph', mode: 'down' };
@@ -57,7 +57,7 @@ const asks = (name: string) =>
     ({ state, blockedBy }) => state === 'blocked' && /nobody knows whether/.test(`${blockedBy}`),
   );
 
-/** The last look comes after the one that lets it wait for its turn: it takes until `meanwhile` has happened. */
+/** The last look comes after the one that lets the release wait for its turn: it lasts until `meanwhile` has happened. */
 function duringLastLook(meanwhile: () => Promise<unknown>): void {
   const { app } = world.simulator;
   const through = app.fetch.bind(app);
@@ -69,7 +69,7 @@ function duringLastLook(meanwhile: () => Promise<unknown>): void {
   };
 }
 
-/** As `world.command`, without waiting until nothing moves. */
+/** As `world.command`, without waiting for a standstill. */
 const commandNow = (workflowId: string, verb: Verb) =>
   world.client.workflow
     .getHandle(workflowId)

@@ -8,7 +8,7 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
-/** How many tasks of each region run the new version. */
+/** The number of tasks of each region on the new version. */
 const updated = async () => (await world.jobs()).map(({ versions }) => versions['kv:2'] ?? 0);
 
 test('an update that had not been sent when a group was paused is sent once no group is paused, since it begins in all of them', async () => {

@@ -42,7 +42,7 @@ async function effects(): Promise<string[]> {
   });
 }
 
-/** The requests that all tasks of a shard got in each minute so far, as a share of the usual. */
+/** The requests to all tasks of a shard in each minute so far, as a share of the usual. */
 async function requests(shard: string): Promise<number[]> {
   const { series } = await world.control<{ series: { points: [number, number][] }[] }>(
     'GET',
@@ -54,7 +54,7 @@ async function requests(shard: string): Promise<number[]> {
   return values.map((value) => value / (values[values.length >> 1] ?? value));
 }
 
-/** The requests that the tasks of a version get now, on average. */
+/** The mean number of requests that a task of a version gets now. */
 async function rate(version: string): Promise<number> {
   const { series } = await world.control<{ series: { labels: { version: string }; points: [number, number][] }[] }>(
     'GET',
@@ -72,7 +72,7 @@ test('traffic follows the tasks, stride by stride, and is as large as their shar
   expect((await deploy.ended()).outcome).toBe('succeeded');
   expect(await effects()).toEqual([
     ...['0% to kv:2', 'update 0/1', '20% to kv:2'],
-    // Two of ten tasks may be down at a time, so eight carry everything.
+    // Two of ten tasks may be down at a time, so eight carry the whole load.
     ...['25% to kv:2', 'update 1/1', '40% to kv:2', 'update 1/2', '50% to kv:2'],
     ...['62.5% to kv:2', 'update 2/1', '87.5% to kv:2', 'update 2/2', '100% to kv:2', 'update 2/3'],
   ]);
@@ -200,7 +200,7 @@ test('a revert of the shards that are taken back does not wait for one that is r
   await shards({ controller: { kind: 'leader-last' } });
   const deploy = await inStep({ phases: [{ ...half, bake: '30m' }] });
   await deploy.reaches(({ state }) => state === 'baking');
-  // The update of another deploy is taken, and takes no task.
+  // The other deploy's update is accepted, but takes no task.
   const silent = { kind: 'http', service: 'leader-last', method: 'process', mode: 'error', forMs: 24 * HOUR };
   const { id } = await world.control<{ id: string }>('POST', '/control/faults', silent);
   const other = 'deploy/other/1/deploy/1';

@@ -11,7 +11,7 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
-/** Each with a signal of its own: Temporal's client adds a listener for every call, and Node warns of the eleventh on one signal. */
+/** Each call has its own signal: Temporal's client adds a listener for every call, and Node warns of the eleventh on one signal. */
 const pollOften = <T>(over: AbortSignal, poll: () => Promise<T>): Promise<T>[] =>
   Array.from({ length: 20 }, () => world.client.withAbortSignal(AbortSignal.any([over]), poll));
 

@@ -12,24 +12,24 @@ export interface Pending {
   readonly taskQueue: string;
   /** PendingActivityState; null: the server does not know of it. */
   readonly state: number | null;
-  /** For how long its present attempt has been due, in ms of virtual time; undefined where the server does not say. */
+  /** How long its present attempt has been due, in ms of virtual time; undefined if the server does not report it. */
   readonly dueForMs?: number | undefined;
 }
 
-/** The tasks that a worker has seen and could do. */
+/** The tasks that a worker has seen, and the queues that it could serve. */
 export interface Seen {
   readonly taskQueue: string;
   readonly isFree: boolean;
-  /** Whether an attempt of an activity of a run came to it. */
+  /** Whether an attempt of an activity of a run reached the worker. */
   received(runId: string, activityId: string): boolean;
-  /** Whether it is at one now. */
+  /** Whether an attempt is at the worker now. */
   runs(runId: string, activityId: string): boolean;
 }
 
 /**
- * Whether the server has lost it: it has forgotten it without a word to its workflow, or it was handed out, or it waits, and the
- * worker never received it although it polls that queue and has slots. One that came once may be waiting for its next attempt, which
- * proves nothing unless that is long due, or it is to be cancelled: then nothing is left to wait for.
+ * Whether the server has lost an activity: it has forgotten it without a report to its workflow; or the activity was handed out, or waits, and the
+ * worker never received it although it polls that queue and has slots. An activity that reached the worker once may wait for its next attempt. That
+ * proves nothing, unless the attempt is long overdue, or the activity is to be cancelled: then nothing remains to wait for.
  */
 export function isLost({ runId, activityId, taskQueue, state, dueForMs = 0 }: Pending, seen: Seen): boolean {
   if (state === null) return true;
@@ -39,7 +39,7 @@ export function isLost({ runId, activityId, taskQueue, state, dueForMs = 0 }: Pe
   return (state === SCHEDULED || state === STARTED) && !seen.received(runId, activityId);
 }
 
-/** The tasks that the server has lost, in readable words; looks twice, as what is due now is taken up soon. */
+/** The tasks that the server has lost, in readable words; looks twice, as a task that is due now will be taken soon. */
 export async function lostTasks(
   client: Client,
   worker: Pick<ConveyorWorker, 'getStatus'>,
@@ -85,8 +85,8 @@ async function openRuns(client: Client): Promise<Run[]> {
 }
 
 /**
- * Whether the server has forgotten a workflow task: whatever a worker does with one, after its time it is over. It happens to a
- * task during which a timer fires that the task cancels.
+ * Whether the server has forgotten a workflow task: it must be over after its timeout, whatever a worker does. It
+ * happens to a task that cancels a timer which fires during the task.
  */
 export function isStuck(lastEventType: number, ageMs: number): boolean {
   return lastEventType === TASK_STARTED && ageMs > TASK_TIMEOUT_MS;
@@ -113,7 +113,7 @@ async function pendingActivities(
   });
 }
 
-/** For an attempt that began, since then; of one that waits, since the delay which the last one asked for was over. */
+/** For an attempt that began, the time since then; for one that waits, the time since the delay requested by the previous attempt was over. */
 function dueForMs({ lastStartedTime, lastAttemptCompleteTime, lastFailure }: Known, nowMs: number): number | undefined {
   if (!lastStartedTime) return undefined;
   const [startedMs, completedMs] = [inMs(lastStartedTime), inMs(lastAttemptCompleteTime)];
@@ -133,7 +133,7 @@ interface Proto {
 
 type Known = NonNullable<WorkflowExecutionDescription['raw']['pendingActivities']>[number];
 
-/** As its history says. */
+/** Open activities, from the history. */
 function openActivities(events: readonly HistoryEvent[]) {
   const ended = events.map(
     (event) =>
@@ -156,9 +156,9 @@ const TASK_STARTED = 6;
 const TASK_TIMEOUT_MS = 20_000;
 /** PENDING_ACTIVITY_STATE_SCHEDULED, …_STARTED, …_CANCEL_REQUESTED */
 const [SCHEDULED, STARTED, CANCEL_REQUESTED] = [1, 2, 3];
-/** Longer than anything is late in virtual time. */
+/** Longer than any delay in virtual time. */
 const LONG_DUE_MS = 600_000;
-/** For the task queue that has least: how many a worker runs at once (platform/registry.ts). */
+/** For the smallest task queue: how many activities a worker runs at once (platform/registry.ts). */
 const SLOTS = 20;
-/** Longer than a worker takes to take up what is due. */
+/** Longer than a worker needs to take a due task. */
 const SURE_MS = 3_000;

@@ -29,7 +29,7 @@ export class MemoryIndex implements PipelineIndex {
       if (Object.entries(labels).every(([key, value]) => spec.labels[key] === value)) yield pipeline;
   }
 
-  /** By asking each workflow, as `releases` does. */
+  /** Asks each workflow, as `releases` does. */
   async *pipelines(): AsyncGenerator<PipelineSummary> {
     for (const pipeline of this.known.keys()) {
       const handle = this.client.workflow.getHandle(workflowIds.pipeline(pipeline));
@@ -38,7 +38,7 @@ export class MemoryIndex implements PipelineIndex {
     }
   }
 
-  /** By asking each workflow, since what it leaves in its memo is listed nowhere. */
+  /** Asks each workflow, since no list shows its memo. */
   async *releases(): AsyncGenerator<IndexedRelease> {
     const { workflow } = this.client;
     for (const [pipeline, { spec }] of this.known) {

@@ -21,7 +21,7 @@ beforeEach(async () => {
   world.simulator.app.fetch = async (request, ...rest) => {
     const { pathname, origin } = new URL(request.url);
     if (!pathname.startsWith(MODEL)) return toSimulator(request, ...rest);
-    // Hosts have looked at the store by then.
+    // Hosts have read the store by then.
     await models.settle(1);
     return models.app.fetch(new Request(`${origin}/${pathname.slice(MODEL.length)}`, request));
   };
@@ -31,14 +31,14 @@ afterEach(() => world.close());
 const onHosts = async (): Promise<(string | undefined)[]> =>
   Object.values(await models.hosts.values(PATH)).map((value) => value?.trim());
 
-/** Releases an executable, and the model of examples/inference beside it. */
+/** Releases an executable and, at the same time, the model of examples/inference. */
 async function bothReleased(version: string): Promise<{ executable: string; model: string }> {
   await world.apply(kvstore());
   await world.release('kvstore', 'kv:2');
   const source = { ...exampleSource('inference/data/feed.yaml'), owners: ['user:alice'] };
   const { deploy } = source.actions;
   if (deploy?.type !== 'deploy') throw new Error('it has no deploy');
-  // These hosts have no metrics: what applications refuse is judged alone.
+  // These hosts have no metrics: only refusals by applications are judged.
   await world.apply({ ...source, actions: { deploy: { ...deploy, with: { ...deploy.with, healthChecks: [] } } } });
   await world.start(source.pipeline, { artifacts: [{ name: 'model', kind: 'model', version, metadata: {} }] });
   return { executable: 'kvstore', model: source.pipeline };

@@ -7,7 +7,7 @@ import { deploying } from './deploys';
 import type { kvstore } from './pipelines';
 import { MINUTE, VirtualWorld } from './world';
 
-/** Health follows the tasks that a deploy updated, whatever becomes of them and of all others (Conveyor §4, moving targets). */
+/** Health follows the tasks that a deploy updated, whatever happens to them and to all others (Conveyor §4, moving targets). */
 
 let world: VirtualWorld;
 let heard: Heard[];
@@ -17,7 +17,7 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
-/** The result of a one-job deploy for the only check of the tasks that so many updates brought. */
+/** The result of a one-job deploy for its only check, on the tasks that this many updates brought. */
 interface Heard {
   readonly job: string;
   readonly updates: number;
@@ -50,7 +50,7 @@ const MORE_THAN_BEFORE: Check = { ...ERRORS, compare: 'before', threshold: { inc
 const CPU = { name: 'cpu', metric: 'system.cpu', transform: [{ average: '3m' }] };
 const MORE_THAN_OTHERS: Check = { ...CPU, compare: 'control', threshold: { increase: '10%' } };
 
-/** A job that is a service of its own, so that several are deployed to beside each other. */
+/** A job with its own service, so that several deploys can run at the same time. */
 const givenJob = (region: string, tasks: number) =>
   world.job(`kvstore-${region}`, region, tasks, { service: `kvstore-${region}` });
 
@@ -91,7 +91,7 @@ test('each phase judges the tasks updated so far, by the names that they have by
     { config, phases, healthChecks: [MORE_THAN_OTHERS], healthInterval: LOOKS },
   );
   await deploy.reaches(({ phases: [, second], state }) => second?.state === 'running' && isBaking({ state }));
-  // One that was updated and one that was not start anew, and a machine dies: its task continues on another.
+  // One updated and one other task restart, and a machine dies: its task continues on another.
   await world.control('POST', '/control/jobs/kvstore-x/restart', { slots: [0, 11] });
   await world.control('POST', '/control/faults', { kind: 'machine', id: 'x-m1', downMs: 60 * MINUTE });
   expect((await deploy.ended()).outcome).toBe('succeeded');
@@ -157,7 +157,7 @@ test('an updated task that does not come back is missed: the phase waits for a p
   expect((await deploy.ended()).outcome).toBe('succeeded');
 });
 
-/** The words of an alarm of the whole job, as peers have it: all its tasks on average, against what they were before the deploy. */
+/** The alarm of a whole-job check, as other tools have it: all tasks on average, compared with the time before the deploy. */
 async function wholeJob(job: string, window: TimeRange, deployedAt: number): Promise<CheckEvidence> {
   const baseline = { start: deployedAt - 3 * MINUTE, end: deployedAt };
   const [during, before] = await Promise.all(
@@ -181,7 +181,7 @@ test('a fault in tasks that were not updated neither fails a phase nor passes on
   ]);
   expect((await bad.ended({ stepMs: MINUTE })).outcome).toBe('reverted');
 
-  // From now on all others fail, and later a version that is bad as well, though less so.
+  // From now on all others fail, and later another bad version as well, though less so.
   await world.describeVersion('kv:1', { errorRatio: 0.3 });
   await world.sleep(5 * MINUTE);
   expect([await good.status(), await late.status()]).toMatchObject([{ state: 'baking' }, { state: 'baking' }]);

@@ -8,7 +8,7 @@ export async function openExecutions(client: Client) {
 }
 
 /**
- * Every workflow under way, the end of its history (event types), and what the server knows to be under way: to find out why a
+ * Every running workflow, the end of its history (event types), and its pending work by the server: to find out why a
  * story stands still.
  */
 export async function openWorkflows(client: Client): Promise<string[]> {

@@ -22,7 +22,7 @@ const fixed = () => world.describeVersion('kv:2', {});
 const parallel = (more: object = {}, input: Partial<DeployInput> = {}) =>
   deploying(
     world,
-    // Updates are looked at as often as health is, which is what these stories are about.
+    // Updates are looked at as often as health, which these stories test.
     { settings: EACH_MINUTE, ...input },
     {
       config: { jobs: ['kvstore-x', 'kvstore-y', 'kvstore-z'] },
@@ -34,7 +34,7 @@ const parallel = (more: object = {}, input: Partial<DeployInput> = {}) =>
     },
   );
 
-/** How many tasks of a region run the new version. */
+/** The number of tasks of a region on the new version. */
 async function updated(region: string): Promise<number> {
   const job = (await world.jobs()).find(({ name }) => name === `kvstore-${region}`);
   return job?.versions['kv:2'] ?? 0;
@@ -48,7 +48,7 @@ const effects = async (method: string): Promise<number> => {
   return ledger.filter((entry) => entry.method === method && entry.effect).length;
 };
 
-/** A deploy that is bad in one region, which is paused. */
+/** A paused deploy that is bad in one region. */
 async function paused(more: object = {}, input: Partial<DeployInput> = {}): Promise<LoneDeploy> {
   await bad('y');
   const deploy = await parallel(more, input);

@@ -2,7 +2,7 @@ import { answering, away, refusal } from './answering';
 import { deploying } from './deploys';
 import { HOUR, MINUTE, VirtualWorld } from './world';
 
-/** A gap in an answer of the push type means nothing, least of all that there is nothing to do. */
+/** A gap in an answer of the push type means nothing, and least of all that nothing is left to do. */
 
 let world: VirtualWorld;
 beforeEach(async () => {
@@ -206,7 +206,7 @@ test.each([
   await beside.ended();
 });
 
-/** A deploy of half of four units, which waits before its completion with other units than it began with. */
+/** A deploy of half of four units, which waits before its completion and by then has other units than at its start. */
 async function halfWay({ gone, joined = [], slow }: { gone: string[]; joined?: string[]; slow?: string }) {
   const timings = { fetchMs: 30 * MINUTE, stopMs: 1_000, startMs: 2_000 };
   const names = ['kvstore-a', 'kvstore-b', 'kvstore-c', 'kvstore-d'];

@@ -4,7 +4,7 @@ import { deploying, type LoneDeploy } from './deploys';
 import { HOUR, MINUTE, VirtualWorld } from './world';
 import { DEFAULT_SETTINGS } from '../../domain/settings';
 
-/** A phase ends when its criterion is met or a person says so, and by nothing else. */
+/** A phase ends only when its criterion is met or a person ends it. */
 
 let world: VirtualWorld;
 beforeEach(async () => {
@@ -13,7 +13,7 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
-/** Two of the tasks cannot be reached, and are not moved. */
+/** Two of the tasks are unreachable, and are not moved. */
 const loseTwo = () => world.control<{ id: string }>('POST', '/control/faults', { kind: 'msb', id: 'x-msb7' });
 const restore = ({ id }: { id: string }) => world.control('DELETE', `/control/faults/${id}`);
 

@@ -6,7 +6,7 @@ import { actionOf, CALM, flow, slowAction, untilAction } from './flows';
 import { kvstore } from './pipelines';
 import { MINUTE, VirtualWorld } from './world';
 
-/** Acknowledged commands and admitted releases hold by the time it matters. */
+/** Acknowledged commands and admitted releases still hold when it matters. */
 
 let world: VirtualWorld;
 beforeEach(async () => {
@@ -32,7 +32,7 @@ test('a release that Temporal cancelled still hands a revert on to its deploys',
   await world.apply(kvstore());
   await world.release('kvstore', 'kv:2');
   await world.reaches('kvstore', 1, ({ state }) => state === 'updating');
-  // A deploy that is cancelled cannot end before the updates that it gives up are.
+  // A cancelled deploy cannot end before the updates that it gives up.
   const back = await broken('cancelUpdates', { mode: 'error' });
   await world.settled();
   await world.client.workflow.getHandle('release/kvstore/1').cancel();

@@ -11,12 +11,12 @@ afterEach(() => world.close());
 
 const SERVICE = { pushType: 'twine', units: ['*'], owners: ['user:alice', 'user:bob'] };
 const SRE = ['user:sam', 'user:sue', 'user:kim'];
-/** The demands of a rule with two approvals on the pipeline itself. */
+/** The setting that a rule with two approvals demands of the pipeline itself. */
 const SAFE = { emergency: { approvals: 2 } };
 const prod = (deploy: Parameters<typeof kvstore>[0] = {}, more: Parameters<typeof kvstore>[1] = {}) =>
   kvstore(deploy, { ...SAFE, ...more });
 
-/** Two people of sre approve every release of kvstore, unless it says otherwise. */
+/** Two people of sre must approve every release of kvstore, unless `more` changes that. */
 function rule(more: Partial<PlatformPolicy['protection'][number]> | null = {}, sre = SRE): void {
   const requires = { checks: [], soak: 0, windows: false };
   const protect = {
@@ -32,7 +32,7 @@ function rule(more: Partial<PlatformPolicy['protection'][number]> | null = {}, s
   world.rules.facts = { policy: { admins: ['user:root'], services: [SERVICE], ...none, protection }, groups: { sre } };
 }
 
-/** As a door lets them in. */
+/** Approves as a server or the command line lets a person do it. */
 const approve = (release: number, actor: string, more: object = {}) =>
   world.pick('kvstore', release, {
     action: 'deploy',
@@ -83,7 +83,7 @@ test('a release that a finder began waits as well, and a night of that takes no 
   await world.apply(prod(), CALM);
   await world.submit('kvstore', [executable('kv:2')]);
   await isHeld(1);
-  // A query sees that it is held before the task that says so is in the history.
+  // A query shows the hold before the task that records it is in the history.
   await world.sleep(HOUR);
   const length = async () => (await world.client.workflow.getHandle('release/kvstore/1').fetchHistory()).events?.length;
   const before = await length();

@@ -16,7 +16,7 @@ const begin = async (info: Partial<WorkflowInfo>, ...args: unknown[]) => {
   return interceptors().inbound?.[0]?.execute?.(input, () => Promise.resolve('begun'));
 };
 
-/** Its task fails, and is given out again, until a worker has the key. */
+/** Its task fails and is handed out again until a worker has the key. */
 test.each([
   ['a child', { parent }],
   ['a run that continues another', continued],

@@ -13,7 +13,7 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
-/** A deploy of a job that takes some forty minutes to update, in the middle of its update. */
+/** A deploy of a job whose update takes about forty minutes, in the middle of that update. */
 async function updating(): Promise<void> {
   const phases = [{ scope: '*', amount: '50%', bake: '1h' }];
   await world.apply(kvstore({ config: { jobs: ['kvstore-slow'] }, phases }), { revertRetryMs: 10 * MINUTE });
@@ -22,7 +22,7 @@ async function updating(): Promise<void> {
   await world.sleep(5 * MINUTE);
 }
 
-/** Answers of a method that are no answers; the function fixes them. */
+/** Makes a method return garbage; the returned function fixes it. */
 async function garbage(method: string): Promise<() => Promise<unknown>> {
   const fault = { kind: 'http', service: 'twine', method, mode: 'garbage' };
   const { id } = await world.control<{ id: string }>('POST', '/control/faults', fault);

@@ -46,7 +46,7 @@ test('who becomes an owner while a deploy waits for its turn may command it once
 });
 
 describe('a command that the server kept for a release while no worker ran', () => {
-  // As the client leaves it, which cannot ask then for which deploy the release would take it.
+  // As the client leaves it: it cannot ask then for which deploy the release would take it.
   const leave = (verb: 'pause' | 'resume' | 'cancel') =>
     world.client.workflow.getHandle('release/kvstore/1').signal(verb, { actor: 'user:alice', reason: 'kept' });
   const commands = async (): Promise<unknown> => (await world.releaseStatus('kvstore', 1)).commands.slice(-1);

@@ -192,7 +192,7 @@ test('the same key submitted twice is one release', async () => {
 });
 
 describe('reports of a release to its pipeline', () => {
-  /** The signals that the pipeline was sent, and how many events it has beside those of its tasks, which a query may add to. */
+  /** The signals sent to the pipeline, and the number of its events other than those of its tasks, to which a query may add. */
   async function heard(): Promise<{ signals: string[]; events: number }> {
     const history = await world.pipeline('kvstore').fetchHistory();
     const events = history.events ?? [];

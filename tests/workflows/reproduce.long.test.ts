@@ -13,12 +13,12 @@ import { render, type Run } from '../reproduce/render';
 import { sectionsOf, type Section } from '../reproduce/sections';
 import { VirtualWorld } from './world';
 
-/** `npm run reproduce` sets it to `seed:pipelines:weeks:file`; as part of the tests one pipeline of each category lives for a week, with 14 commits. */
+/** `npm run reproduce` sets it to `seed:pipelines:weeks:file`. In the tests one pipeline of each category lives for a week, with 14 commits. */
 const ASKED = process.env['CONVEYOR_REPRODUCE'] ?? '397:4:1';
 const [seed = 1, pipelines = 4, weeks = 1] = ASKED.split(':', 3).map(Number);
 const FILE = ASKED.split(':').slice(3).join(':');
 
-/** So many share a world, and its fate: the test server may stop its clock, and then they live again in another one. */
+/** This many share a world, and its fate: the test server may stop its clock, and then they run again in another one. */
 const TOGETHER = 4;
 const LIVES = FILE === '' ? 1 : 3;
 const PEOPLE = populationOf({ seed, pipelines, weeks });
@@ -31,7 +31,7 @@ let world: VirtualWorld;
 afterEach(() => world.close());
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Over all categories, as they come. */
+/** Over all categories, in order. */
 const peopleOf = (group: number): Inhabitant[] => PEOPLE.filter((_, nth) => nth % GROUPS.length === group);
 
 test(
@@ -59,7 +59,7 @@ test(
   FILE === '' ? undefined : 240 * MINUTE_MS,
 );
 
-/** Their rows are in the archive then. Null: each of their worlds failed. @throws what failed, as part of the tests */
+/** Lives until the rows are in the archive. Null: each of their worlds failed. @throws the failure, in the tests */
 async function live(group: number): Promise<Lived | null> {
   for (let nth = 1; nth <= LIVES; nth += 1) {
     world = await VirtualWorld.open(seed + group, undefined, undefined, [], SLOW_SERVICES);
@@ -74,7 +74,7 @@ async function live(group: number): Promise<Lived | null> {
     } catch (error) {
       if (LIVES === 1) throw error;
       process.stderr.write(`group ${group + 1} of ${GROUPS.length}, life ${nth}: ${String(error)}\n`);
-      // One in which time stands still may not end either.
+      // A world in which time stands still may not end either.
       await Promise.race([world.close().catch(() => undefined), wait(20_000, undefined, { ref: false })]);
     }
   }

@@ -170,7 +170,7 @@ describe('a newer release', () => {
 });
 
 test('asked for twice it is one release, by its key or as long as it runs', async () => {
-  // At the pick it stands still, however much time passes meanwhile.
+  // The pick stops it, however much time passes meanwhile.
   await failedTests({ ...TEST, approve: { type: 'manual-pick', needs: ['test'] } });
   for (const key of [null, 'ci-1', 'ci-2'])
     expect(await world.rerun('kvstore', 1, { key })).toMatchObject({ number: 2 });

@@ -5,7 +5,7 @@ import { exampleFleet, exampleSource } from '../setup/examples';
 import { deploying, type LoneDeploy } from './deploys';
 import { HOUR, MINUTE, VirtualWorld } from './world';
 
-/** How long the storage service of Conveyor §6.5.3, as examples/storage has it, takes to be back on what it ran before. */
+/** How long the storage service of Conveyor §6.5.3, from examples/storage, takes to return to its previous version. */
 const FILE = 'storage/pipeline.yaml';
 const settings = {
   ...DEFAULT_SETTINGS,
@@ -19,7 +19,7 @@ beforeEach(async () => {
   world = await VirtualWorld.open();
   for (const job of exampleFleet(FILE)) await world.control('POST', '/control/jobs', job);
 });
-/** Fails where a unit was taken below its budget. */
+/** Fails if a unit went below its budget. */
 afterEach(() => world.close());
 
 function begun(): Promise<LoneDeploy> {

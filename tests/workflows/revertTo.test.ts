@@ -13,7 +13,7 @@ afterEach(() => world.close());
 const versions = async () => Object.fromEntries((await world.jobs()).map((job) => [job.name, job.versions]));
 const everywhere = (version: string) => ({ 'kvstore-x': { [version]: 6 }, 'kvstore-y': { [version]: 6 } });
 
-/** Something of another deploy that continues in a unit, as its push type sees it. */
+/** Work of another deploy that continues in a unit, as its push type sees it. */
 const pushing = (method: string, deploy: string, request: object) => pushingBeside(world, method, deploy, request);
 
 test('a fleet that was left mixed and that another pipeline deployed to since goes back to what that brought', async () => {
@@ -31,7 +31,7 @@ test('a fleet that was left mixed and that another pipeline deployed to since go
 
 test("a revert's target is read while the lock is held, also when another deploy came and went before that", async () => {
   await world.describeVersion('kv:4', { errorRatio: 0.2 });
-  // First: a lock whose holder is not there to be signalled is free.
+  // First: a lock whose holder cannot be signalled is free.
   await world.apply(kvstore());
   const lock = 'lock/twine/kvstore';
   await world.client.workflow.signalWithStart('lock', {
@@ -74,7 +74,7 @@ test('a unit whose push type refuses to take it back keeps the others from nothi
 });
 
 describe('a push type that knows no pages', () => {
-  /** As services of before answer. */
+  /** As older services answer. */
   const withoutPages = (): void => {
     answering(world, async ({ method, common }, real) => {
       expect(common).toBeUndefined();

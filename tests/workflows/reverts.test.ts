@@ -100,7 +100,7 @@ test('tasks that were not updated in time pause the deploy, which is not the fau
 });
 
 test('an unhealthy version with nothing known to go back to pauses the deploy, and a person may still continue', async () => {
-  // Another pipeline leaves the jobs mixed, and this one knows nothing of what they ran before.
+  // Another pipeline leaves the jobs mixed, and this one does not know their earlier versions.
   await world.apply(kvstore({}, { pipeline: 'other' }));
   await world.release('other', 'kv:2');
   await world.reaches('other', 1, (status) => status.state === 'baking');
@@ -124,7 +124,7 @@ test('an unhealthy version with nothing known to go back to pauses the deploy, a
 test('so it does where the updated units are the last of many with nothing known to go back to', async () => {
   const jobs = Array.from({ length: 56 }, (_, nth) => `shard-${nth + 1}`);
   for (const [nth, name] of jobs.entries()) await world.job(name, nth === 55 ? 'y' : 'x', 1);
-  // Nothing is said of what any of them runs.
+  // The answer does not say which version any of them runs.
   answering(world, async ({ method }, real) => {
     if (method !== 'fetchDeployUnits') return undefined;
     const answer = await real();

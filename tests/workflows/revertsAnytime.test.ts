@@ -2,7 +2,7 @@ import { sendCommand } from '../../client/commands';
 import { kvstore } from './pipelines';
 import { HOUR, VirtualWorld } from './world';
 
-/** A person's revert is taken at every moment of a release's life, also after an action was renamed. */
+/** A person's revert is accepted at every moment of a release's life, even after an action was renamed. */
 
 let world: VirtualWorld;
 beforeEach(async () => {
@@ -16,7 +16,7 @@ const versions = async () => (await world.jobs()).map((job) => Object.keys(job.v
 const reverts = (id: string) => sendCommand(world.workflows(), id, 'revert', ALICE);
 const ships = async (version: string) => world.ended('kvstore', (await world.release('kvstore', version)).number);
 
-/** As soon as a deploy says that it has ended; its release, and the pipeline, learn of that a moment later. */
+/** Resolves as soon as a deploy reports its end; its release, and the pipeline, learn that a moment later. */
 const deployEnds = async (release: number): Promise<void> => {
   let isOver = false;
   const passing = world.sleep(HOUR);

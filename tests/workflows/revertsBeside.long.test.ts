@@ -2,7 +2,7 @@ import { answering, refusal } from './answering';
 import { deploying, type LoneDeploy } from './deploys';
 import { MINUTE, VirtualWorld } from './world';
 
-/** Reverts of units that others update meanwhile, or that are refused for another reason. */
+/** Reverts of units that other deploys update meanwhile, or that are refused for another reason. */
 
 let world: VirtualWorld;
 beforeEach(async () => {

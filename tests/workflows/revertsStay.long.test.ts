@@ -2,7 +2,7 @@ import { answering, away, refusal } from './answering';
 import { deploying } from './deploys';
 import { MINUTE, VirtualWorld } from './world';
 
-/** A revert that had trouble continues whatever Temporal is asked, and only a person ends one that does not come through. */
+/** A revert that had trouble continues whatever Temporal is asked, and only a person ends one that cannot finish. */
 
 let world: VirtualWorld;
 beforeEach(async () => {
@@ -15,7 +15,7 @@ const ONE = { config: { jobs: ['kvstore-x'] }, phases: [], healthChecks: [] };
 const back = async () => expect((await world.jobs())[0]?.versions).toEqual({ 'kv:1': 6 });
 const revertsRefused = () => answering(world, ({ urgency }) => (urgency === 'revert' ? refusal() : undefined));
 
-/** A deploy whose revert was refused once, and is under way again. */
+/** A deploy whose revert was refused once, and now runs again. */
 async function again() {
   const deploy = await deploying(world, {}, { ...ONE, completion: { bake: '8h' } });
   await deploy.reaches(({ state }) => state === 'baking');

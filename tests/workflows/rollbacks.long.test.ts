@@ -4,7 +4,7 @@ import { flow, slowAction, untilAction, type Actions } from './flows';
 import { kvstore } from './pipelines';
 import { HOUR, MINUTE, VirtualWorld } from './world';
 
-/** A version that a rollback undoes is bad: it waits for as little as a revert, and comes through whatever is in its way. */
+/** A version that a rollback undoes is bad: the rollback waits for as little as a revert, and succeeds whatever is in its way. */
 
 let world: VirtualWorld;
 beforeEach(async () => {

@@ -9,9 +9,9 @@ const PHASES = [
 ];
 
 /**
- * The work of the workflow of a deploy of two phases and a completion to that many tasks, from when it asked for its units: event types, but for
- * the tasks of the workflow itself, in which several may arrive at once. Before that, the lock may answer before or after it received the
- * question, with a timer more or less.
+ * The work of a deploy workflow with two phases and a completion for that many tasks, from its request for units on:
+ * event types, without those of the workflow task itself, in which several may arrive at once. Earlier events are left
+ * out, because the lock may answer before or after it received the question, with a timer more or less.
  */
 async function historyOf(tasks: number): Promise<{ events: number[]; versions: unknown }> {
   const world = await VirtualWorld.open();

@@ -29,7 +29,7 @@ const allRun = async (version: string): Promise<void> => {
   for (const job of await world.jobs()) expect(job.versions).toEqual({ [version]: 6 });
 };
 
-/** The last input of an update that a workflow accepted, as Temporal keeps it. */
+/** The last input of an update that a workflow accepted, as Temporal stores it. */
 async function lastInput(workflowId: string) {
   const { events = [] } = await stranger.workflow.getHandle(workflowId).fetchHistory();
   const accepted = (events ?? []).flatMap((event) => {

@@ -2,7 +2,7 @@ import { deploying } from './deploys';
 import { kvstore } from './pipelines';
 import { VirtualWorld } from './world';
 
-/** A process with access to Temporal can send any workflow any signal, from the Web UI or with its command line. */
+/** A process with access to Temporal can send any signal to any workflow, from the Web UI or with Temporal's command line. */
 let world: VirtualWorld;
 beforeEach(async () => {
   world = await VirtualWorld.ofKvstore();

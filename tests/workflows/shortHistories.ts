@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
 
-/** A bundle of workflows that continue as new where the server would propose it, long before. */
+/** A bundle of workflows that continue as new as if the server proposed it, but much earlier. */
 export function shortHistories(): string {
   const bundle = readFileSync(process.env['CONVEYOR_TEST_BUNDLE'] ?? '', 'utf8');
   const short = bundle.replace(/(\(0,\w+\.workflowInfo\)\(\))\.continueAsNewSuggested/g, '($1.historyLength > 30)');

@@ -34,7 +34,7 @@ const all = (version: string) => [{ [version]: 6 }, { [version]: 6 }];
 const lines = async (number: number): Promise<string> =>
   (await world.deployStatus('kvstore', number)).timeline.map(({ text }) => text).join('\n');
 
-/** Begins a release past every door. */
+/** Begins a release past every guard. */
 const release = (one: Artifact) => world.start('kvstore', { artifacts: [one] });
 
 describe('with a rule that wants signatures', () => {
@@ -170,7 +170,7 @@ test('nothing stops a revert: neither of a deploy under way, nor of one that has
   world.rules.facts = FACTS;
   await release(signed('kv:3', ci));
   await world.reaches('kvstore', 2, ({ state }) => state === 'baking');
-  // Not even that of the key with which it began.
+  // Not even the key with which it began.
   world.rules.facts = { ...FACTS, signers: () => ({ by: [], not: ['the key is gone'] }) };
   await world.command('deploy/kvstore/2/deploy/1', 'revert');
   await world.ended('kvstore', 2);
@@ -183,7 +183,7 @@ test('nothing stops a revert: neither of a deploy under way, nor of one that has
   expect(await world.ended('kvstore', 4)).toMatchObject({ state: 'succeeded' });
   expect(await versions()).toEqual(all('kv:2'));
 
-  // A release of it by hand is not a rollback.
+  // A manual release of it is not a rollback.
   await release(artifact('kv:2'));
   expect(await world.ended('kvstore', 5)).toMatchObject({ state: 'failed' });
 });

@@ -1,7 +1,7 @@
 import { deploying } from './deploys';
 import { HOUR, MINUTE, VirtualWorld } from './world';
 
-/** A lock that says nothing keeps no revert from beginning. */
+/** A silent lock keeps no revert from beginning. */
 
 let world: VirtualWorld;
 beforeEach(async () => {

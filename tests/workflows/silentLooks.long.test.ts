@@ -6,7 +6,7 @@ import * as calendars from '../../domain/calendar/spread';
 import { actionOf, deployAction, flow, isAtPick, slowAction, untilAction, CALM } from './flows';
 import { MINUTE, VirtualWorld } from './world';
 
-/** A look at other workflows delays none while there is no answer. */
+/** A look at other workflows delays none of them while there is no answer. */
 
 let world: VirtualWorld;
 beforeEach(async () => {
@@ -18,7 +18,7 @@ afterEach(async () => {
   await world.close();
 });
 
-/** From now on a look whether it runs waits until it may `answer`. */
+/** From now on a look whether it runs waits until `answer` is called. */
 function silence(workflowId: string) {
   const { workflow } = world.client;
   const real = workflow.getHandle.bind(workflow);
@@ -35,7 +35,7 @@ function silence(workflowId: string) {
   return silent;
 }
 
-/** In real time: virtual time stands still while a look hangs. */
+/** Polls in real time: virtual time stands still while a look hangs. */
 async function soon(holds: () => boolean | Promise<boolean>): Promise<boolean> {
   for (let tries = 0; tries < 150; tries += 1) {
     if (await holds()) return true;
@@ -90,7 +90,7 @@ test('an emergency does not wait until it is known what a terminated release has
 
 const weekly = { mode: 'calendar', calendar: '0 10 * * 1', timezone: 'Europe/Vienna' } as const;
 
-/** Workers know nothing of that zone until they are `told`. */
+/** Workers do not know that zone until the returned function is called. */
 function ignorantOf(zone: string): () => void {
   const real = calendars.nextSpreadTick;
   const asked = jest.spyOn(calendars, 'nextSpreadTick').mockImplementation((of, ...rest) => {

@@ -7,7 +7,7 @@ import { ExtensionError, serveActionService } from '../../sdk/server';
 import { throughFaults } from '../../simulator/httpFaults';
 import type { Simulation } from '../../simulator/simulation';
 
-/** A run of an action, from when it was started until it has ended; ms since the epoch. */
+/** A run of an action, from its start to its end; ms since the epoch. */
 export interface SlowRun {
   readonly runId: string;
   readonly pipeline: string;
@@ -26,10 +26,10 @@ interface Running extends SlowRun {
 
 /**
  * An action service whose runs take as long as their inputs say, in ms of virtual time: an artifact with the metadata
- * `{ build: '600000' }` lets the action `build` take ten minutes; one with `{ fails: 'build,test' }` lets those fail. `with.takesMs`
- * is for what has no inputs, and `with.fails` lets that many first attempts fail. While it is `down` it does not answer, and
- * while it `refuses` it rejects every question; HTTP faults of the simulated world apply to it as well. It makes the outputs that the action
- * declares, in the version of its first input.
+ * `{ build: '600000' }` makes the action `build` take ten minutes; one with `{ fails: 'build,test' }` makes those fail.
+ * `with.takesMs` is for actions without inputs, and `with.fails` makes that many first attempts fail. While it is
+ * `down` it does not answer, and while it `refuses` it rejects every call; HTTP faults of the simulated world apply to
+ * it as well. It makes the outputs that the action declares, in the version of its first input.
  */
 export class SlowActions {
   private readonly known = new Map<string, Running>();

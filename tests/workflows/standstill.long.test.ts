@@ -11,7 +11,7 @@ beforeEach(async () => {
   await world.job('kvstore-x', 'x', 6);
   await world.job('kvstore-slow', 'x', 40, {
     nSmall: 2,
-    // None of it can be fetched ahead.
+    // The version cannot be prefetched.
     timings: { fetchMs: 0, stopMs: 1_000, startMs: 6 * MINUTE },
   });
 });
@@ -28,7 +28,7 @@ const slowly = (deploy: Deploy): Promise<void> => begin({ config: { jobs: ['kvst
 
 const versions = async (job = 'kvstore-slow') => (await world.jobs()).find(({ name }) => name === job)?.versions;
 
-/** Nothing is updated for hours, once what was in flight has come up. */
+/** No task is updated for hours, once those in flight have come up. */
 async function expectStandstill(): Promise<void> {
   await world.sleep(20 * MINUTE);
   const before = await versions();

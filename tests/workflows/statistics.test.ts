@@ -60,12 +60,12 @@ test('the statistics record and count what people let pass, roll back and patch'
   await world.sleep(10 * MINUTE);
   await world.command(second, 'resume');
   await comesThrough(2);
-  // Nothing is wrong with it for health, and a person undoes it.
+  // Health finds nothing wrong with it, and a person undoes it.
   await world.release('kvstore', 'kv:4');
   await comesThrough(3);
   await world.rollBack('kvstore', 3, { actor: 'user:alice', reason: 'it lost data' });
   await comesThrough(4);
-  // The same, and a person patches it.
+  // The same, but a person patches it.
   await world.release('kvstore', 'kv:5');
   await comesThrough(5);
   await world.push('kvstore', 'kv:6', { skipBake: true });

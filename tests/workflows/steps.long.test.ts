@@ -21,7 +21,7 @@ const slow = (minutes: number, more: object = {}) => ({
   with: { takesMs: minutes * MINUTE, ...more },
 });
 
-/** A deploy whose first phase has these steps, as its completion has. */
+/** A deploy whose first phase and completion have these steps. */
 const push = (steps: object, more: object = {}) =>
   deploying(world, {}, { phases: [{ name: 'first', scope: 'region:x', amount: 3, bake: '10m', ...steps }], ...more });
 

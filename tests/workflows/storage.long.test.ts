@@ -12,13 +12,13 @@ import { deploying, type LoneDeploy } from './deploys';
 import { HOUR, MINUTE, VirtualWorld } from './world';
 
 /**
- * The storage service of Conveyor §6.5.3, as examples/storage has it: its deploys take days, and end at the minute that the
- * rules of docs/design/deploy.md#phases give. Wall times are those of Los Angeles, worked out by hand.
+ * The storage service of Conveyor §6.5.3, from examples/storage: its deploys take days, and end at the minute given by
+ * the rules of docs/design/deploy.md#phases. Wall times are those of Los Angeles, calculated by hand.
  */
 const FILE = 'storage/pipeline.yaml';
 const LA = 'America/Los_Angeles';
 const UPDATE_MS = 25 * MINUTE;
-/** An update is looked at every five minutes, of which all times of the plan are multiples. */
+/** An update is looked at every five minutes, and all times of the plan are multiples of that. */
 const settings = {
   ...DEFAULT_SETTINGS,
   heartbeatTimeoutMs: HOUR,
@@ -59,7 +59,7 @@ async function untilWall(day: Window['days'][number], from: string): Promise<voi
   if (!next.open) await world.sleep(next.opensAtMs - now);
 }
 
-/** A deploy of the example as it is, but for its health checks, which are not what is timed here. */
+/** A deploy of the example without its health checks, whose time is not tested here. */
 function begun(onClose: OnClose): Promise<LoneDeploy> {
   const { deploy, window } = deploySpec();
   return deploying(world, {
@@ -77,7 +77,7 @@ function planned(onClose: OnClose, now: number): PlanView {
   return planView({ ...spec, actions }, 'deploy', units, { now, updateTimeMs: UPDATE_MS, openingAt });
 }
 
-/** When it would end if the updates of one phase took that much longer. */
+/** The end if the updates of one phase took that much longer. */
 function endOf(onClose: OnClose, now: number, held: { readonly phase: string; readonly byMs: number }): string {
   const { deploy, window } = deploySpec();
   const lengths = planDeploy(deploy.with, units, [], 'storage:12').phases.map(({ name, bakeMs }) => ({
@@ -88,7 +88,7 @@ function endOf(onClose: OnClose, now: number, held: { readonly phase: string; re
   return wall(estimate(lengths, now, { onClose, stateAt }).at(-1)?.bakedAtMs);
 }
 
-/** The actions of the example, whose health is looked at as often as its updates. */
+/** The actions of the example, with health looked at as often as updates. */
 function calmly(): PipelineSource['actions'] {
   const { actions } = exampleSource(FILE);
   const { deploy } = actions;
@@ -125,7 +125,7 @@ test('it ends on Tuesday at 16:35 when begun on Monday at nine, checks, nights a
     ]),
   );
   expect([wall(status.endedAt), wall(plan.finishesAt)]).toEqual(['Tue 16:35', 'Tue 16:35']);
-  // Whole units, cumulative: the first phase took one of region a, the second one more and not the first again.
+  // Whole units, cumulative: the first phase took one unit of region a, the second one more and not the first again.
   const touched = status.phases.slice(0, 4).map((phase) => phase.units.filter(({ targeted }) => targeted > 0));
   expect(touched.map((counts) => counts.map(({ id, live }) => `${id}: ${live}`))).toEqual([
     ['storage-a-1: 10'],
@@ -156,8 +156,8 @@ describe('begun on a Monday at a quarter past nine', () => {
 });
 
 /**
- * On Tuesday region f goes down a minute after its update began: the update waits, and is given up after its two hours. The
- * region is back at 11:20; a person resumes at 11:30, and the phase is tried again.
+ * On Tuesday region f goes down a minute after its update began: the update waits, and is given up after two hours. The
+ * region is back at 11:20; a person resumes at 11:30, and the phase is retried.
  */
 describe('on day three, when a phase must be retried', () => {
   test.each<[OnClose, string[], string]>([

@@ -8,7 +8,7 @@ import { CALM } from './flows';
 import { kvstore } from './pipelines';
 import { SEAL, VirtualWorld } from './world';
 
-/** A process that reaches Temporal and holds no key starts workflows of every type, under the ids of real ones that have ended. */
+/** A process that reaches Temporal without a key starts workflows of every type, under the ids of real ones that have ended. */
 let world: VirtualWorld;
 let stranger: Client;
 beforeEach(async () => {
@@ -18,7 +18,7 @@ beforeEach(async () => {
 afterEach(() => world.close());
 
 const DEPLOY = 'deploy/kvstore/1/deploy/1';
-/** Each type that workers know, with the id of one that Conveyor starts itself; a new type does not compile before it is here. */
+/** Each workflow type of the workers, with the id of one that Conveyor starts itself; a new type does not compile until it is listed here. */
 const IDS: Readonly<Record<keyof typeof workflows, string>> = {
   artifactSweep: 'sweep/commits-2026-01-05T12:00:00Z',
   bugs: 'bugs',
@@ -36,7 +36,7 @@ const IDS: Readonly<Record<keyof typeof workflows, string>> = {
 type Input = temporal.api.common.v1.IPayloads;
 
 const QUICK = { phases: [], healthChecks: [], completion: { bake: '0s' } };
-/** Messages that would bring the next version everywhere, command, report, or land, if they were trusted. */
+/** Messages that would deploy the next version everywhere, command, report, or land, if they were trusted. */
 const FORGED = {
   ...{ actor: 'user:alice', reason: 'because', release: 1, number: 1, of: 1, action: 'deploy', pipeline: 'kvstore' },
   ...{
@@ -50,7 +50,7 @@ const FORGED = {
   },
 };
 
-/** The names of all signals and updates, as the code defines them. */
+/** The names of all signals and updates, from the code. */
 const MESSAGES = (() => {
   const folder = join(__dirname, '../../workflows');
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
@@ -76,7 +76,7 @@ async function inputOf(workflowId: string): Promise<Input> {
   return events?.[0]?.workflowExecutionStartedEventAttributes?.input ?? {};
 }
 
-/** How the newest run of an id has ended, and why. */
+/** The outcome of the newest run of an id, and its reason. */
 async function endOf(workflowId: string): Promise<string> {
   const handle = stranger.workflow.getHandle(workflowId);
   const nameNow = async () => (await handle.describe()).status.name;
@@ -111,7 +111,7 @@ test('a workflow of any type that a stranger starts ends at once, takes no messa
     const signalled = MESSAGES.signals.map((signal) => handle.signal(signal, FORGED));
     await Promise.allSettled(signalled);
     const updated = () => MESSAGES.updates.map((update) => handle.executeUpdate(update, { args: [FORGED] }));
-    // The virtual server answers no update of a workflow that has ended.
+    // The virtual server does not answer an update of a workflow that has ended.
     const answers = await stranger.withDeadline(Date.now() + 1_000, () => Promise.allSettled(updated()));
     expect(answers.filter(({ status }) => status === 'fulfilled')).toEqual([]);
     ends[type] = await endOf(workflowId);

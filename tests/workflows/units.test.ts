@@ -1,7 +1,7 @@
 import { deploying, type LoneDeploy } from './deploys';
 import { MINUTE, VirtualWorld } from './world';
 
-/** `amount: { units: … }`: whole units, here jobs, in the order of their names and not in that of the file. */
+/** `amount: { units: … }`: whole units, here jobs, in the order of their names instead of that in the file. */
 const JOBS = ['kvstore-d', 'kvstore-b', 'kvstore-c', 'kvstore-a'];
 
 let world: VirtualWorld;
@@ -26,7 +26,7 @@ const begun = (): Promise<LoneDeploy> =>
 const baking = (deploy: LoneDeploy, phase: number) =>
   deploy.reaches(({ phases }) => phases[phase]?.state === 'running' && phases[phase].bakeUntil !== null);
 
-/** The jobs with tasks on the new version, and on the old. */
+/** The jobs with tasks on the new version, and on the old one. */
 async function spread(): Promise<{ on: string[]; off: string[] }> {
   const jobs = (await world.jobs()).map(({ name, versions }) => [name.slice(-1), versions] as const);
   const having = (version: string) =>

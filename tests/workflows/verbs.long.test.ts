@@ -211,7 +211,7 @@ test('the same update id twice has one effect and the same answer, also much lat
   expect(second).toEqual(first);
   await deploy.command('resume');
   await deploy.reaches(({ paused }) => paused === null);
-  // A pause that is sent again does not pause what was resumed since.
+  // A pause that is sent again does not pause a deploy that was resumed meanwhile.
   expect(await press('pause')).toEqual(first);
   const { paused, commands } = await deploy.status();
   expect(paused).toBeNull();

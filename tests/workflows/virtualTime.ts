@@ -8,17 +8,17 @@ import type { ConveyorWorker } from '../../workers/createWorker';
 import { ActivityEnds, activityContext } from './activityEnds';
 
 /**
- * The time of a time-skipping test server, kept right where the server itself loses count. It skips while the number of
- * its locks is zero: a lock for each task under way, one less for each sleep. Known to go wrong in 1.32:
- * - a sleep that its activity no longer waits for keeps counting, so that time runs while tasks are under way;
+ * The time of a time-skipping test server, corrected for miscounts of the server itself. It skips time while the number
+ * of its locks is zero: each running task adds a lock, and each sleep removes one. Known errors of 1.32:
+ * - a sleep that its activity no longer waits for still counts, so that time passes while tasks run;
  * - an activity that is cancelled before a worker took it, or whose workflow was terminated, keeps its lock for ever.
  */
 export class VirtualTime {
   /** Sleeps that the server has not ended yet, including abandoned ones. */
   private readonly sleeps = new Set<Sleep>();
-  /** Activities that sleep. */
+  /** The number of sleeping activities. */
   private sleepers = 0;
-  /** By attempt of an activity: how far virtual time is ahead, which it stays until the activity sleeps. */
+  /** By attempt of an activity: how far virtual time is ahead; it stays so until the activity sleeps. */
   private readonly ahead = new WeakMap<Context, Promise<number>>();
   private readonly ends: ActivityEnds;
   private worker: ConveyorWorker | undefined;
@@ -40,7 +40,7 @@ export class VirtualTime {
     return this.ends.interceptor;
   }
 
-  /** Whether an activity has ever come to the worker. */
+  /** Whether an activity has ever reached the worker. */
   received(runId: string, activityId: string): boolean {
     return this.ends.hasReceived(runId, activityId);
   }
@@ -50,7 +50,7 @@ export class VirtualTime {
     return this.ends.isRunning(runId, activityId);
   }
 
-  /** The parts that might still act, to find out why a story stands still. */
+  /** The parts that may still act, to find out why a story stands still. */
   async standing(): Promise<string> {
     const activities = this.ends.running().join(', ') || 'none';
     return `at ${new Date(await this.now()).toISOString()}; worker ${JSON.stringify(this.worker?.getStatus())}; activities at it: ${activities}; asleep: ${this.sleepers}`;
@@ -77,8 +77,8 @@ export class VirtualTime {
   }
 
   /**
-   * Once what is at the worker has ended, since a command that comes in the middle of it may meet it half way (activityEnds.ts).
-   * A call that a test holds up does not end.
+   * Resolves once all activities at the worker have ended, since a command in the middle of one may cross with its end
+   * (activityEnds.ts). A call that a test delays does not end.
    */
   async settled(): Promise<void> {
     for (let [waitedMs, calmMs] = [0, 0]; calmMs < CALM_MS && waitedMs < HELD_MS; waitedMs += STEP_MS) {
@@ -87,7 +87,7 @@ export class VirtualTime {
     }
   }
 
-  /** Lets every sleep end, once no worker works: a call that is cut off is made again, and no one is there to get the reason. */
+  /** Lets every sleep end, once no worker works: a call that is cut off is made again, and no caller remains for the reason. */
   async end(): Promise<void> {
     const latest = Math.max(0, ...[...this.sleeps].map(({ untilMs }) => untilMs));
     const restMs = latest - (await this.now());
@@ -98,7 +98,7 @@ export class VirtualTime {
     await Promise.all([...this.sleeps].map(({ over }) => over));
   }
 
-  /** As an activity does, whose task holds a lock; also in a service that it calls, which is not waited for once it is cancelled. */
+  /** Sleeps inside an activity, whose task holds a lock, or in a service that it calls, for which it stops waiting once it is cancelled. */
   private async sleepInside(ms: number, signal = activityContext()?.cancellationSignal): Promise<void> {
     if (signal?.aborted) return;
     this.ends.slept();
@@ -130,19 +130,19 @@ export class VirtualTime {
     return sleep;
   }
 
-  /** The rest of an abandoned sleep unlocks nothing any more. */
+  /** The rest of an abandoned sleep no longer unlocks anything. */
   private async handOver({ over }: Sleep): Promise<void> {
     await this.server.lockTimeSkipping({});
     void over.then(() => this.server.unlockTimeSkipping({})).catch(() => undefined);
   }
 
-  /** Time that stands, or passes in real time, while nothing is under way waits for a lock that will never be freed. */
+  /** If time stands still, or passes in real time, while no task runs, it waits for a lock that will never be freed. */
   private async freeLostLocks(sleep: Sleep, isIdle: () => boolean): Promise<void> {
     let [aheadMs, stoodMs, idleMs] = [await this.aheadMs(), 0, 0];
     for (;;) {
       await wait(LOOK_MS);
       if (sleep.isOver) return;
-      // On a busy machine much real time passes between two looks; it says nothing.
+      // On a busy machine much real time passes between two looks; that means nothing.
       const now = await this.aheadMs();
       stoodMs = now - aheadMs <= LOOK_MS ? stoodMs + LOOK_MS : 0;
       idleMs = isIdle() && stoodMs > 0 ? idleMs + LOOK_MS : 0;
@@ -154,7 +154,7 @@ export class VirtualTime {
     }
   }
 
-  /** By how much virtual time is ahead of this process's clock: it grows when time is skipped, and stays the same while real time passes. */
+  /** How far virtual time is ahead of this process's clock: it grows when time is skipped, and stays the same while real time passes. */
   private async aheadMs(): Promise<number> {
     return Number(await this.env.currentTimeMs()) - performance.now();
   }
@@ -171,7 +171,7 @@ export class VirtualTime {
   }
 }
 
-/** The test server has lost count in a way that nothing here makes good: no verdict about what was tested. */
+/** The test server has miscounted in a way that this class cannot correct: no verdict about the tested code. */
 class TimeStoodStill extends Error {
   constructor(worker: string) {
     super(`virtual time stands still: ${worker}`);
@@ -186,11 +186,11 @@ interface Sleep {
 
 const LOOK_MS = 100;
 const STEP_MS = 10;
-/** Longer than an activity takes to come to its worker. */
+/** Longer than an activity takes to reach its worker. */
 const CALM_MS = 40;
-/** Longer than a call takes that nothing holds up. */
+/** Longer than a call takes that no test delays. */
 const HELD_MS = 1_000;
-/** Longer than a worker takes to take up what is waiting for it. */
+/** Longer than a worker takes to take a waiting task. */
 const IDLE_MS = 2_000;
-/** Longer than anything really takes. */
+/** Longer than anything takes in reality. */
 const STOOD_MS = 45_000;

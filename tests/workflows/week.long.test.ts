@@ -15,12 +15,12 @@ const PIPELINE = flow(
 );
 
 /**
- * A week of a service to which a commit comes every three hours and whose deploys take eight: some commits do not build, some
- * fail their tests, a few are unhealthy in production, and now and then an owner changes their mind.
+ * A week of a service that gets a commit every three hours and whose deploys take eight: some commits do not build,
+ * some fail their tests, a few are unhealthy in production, and occasionally an owner changes their mind.
  */
 async function week(world: VirtualWorld, seed: number): Promise<readonly HistoryRow[]> {
   const arrivals = new Arrivals(seed);
-  // A heartbeat that may take long lets half an hour pass in one sleep.
+  // A long heartbeat timeout lets half an hour pass in one sleep.
   const patience = { heartbeatTimeoutMs: 3 * HOUR, progressIntervalMs: 30 * MINUTE, trackIntervalMs: 10 * MINUTE };
   await world.apply(PIPELINE, patience);
   const until = (await world.now()) + WEEK;
@@ -37,7 +37,7 @@ async function week(world: VirtualWorld, seed: number): Promise<readonly History
   return allEnded(world, 48 * HOUR, () => tend(world));
 }
 
-/** An owner lets a deploy continue that found the fleet still unhealthy from the version that was just reverted. */
+/** An owner resumes a deploy that found the fleet still unhealthy from the version that was just reverted. */
 async function tend(world: VirtualWorld): Promise<void> {
   const number = Number((await stateOf(world)).deploys.holder?.owner ?? 0);
   const status = number === 0 ? null : await world.deployStatus('kvstore', number).catch(() => null);
@@ -46,7 +46,7 @@ async function tend(world: VirtualWorld): Promise<void> {
 
 type Counts = ReadonlyMap<string, number>;
 
-/** How many releases ended how, as `cancelled (superseded)`. */
+/** Counts releases by outcome, such as `cancelled (superseded)`. */
 function counted(rows: readonly HistoryRow[]): Counts {
   const counts = new Map<string, number>();
   for (const row of rows) counts.set(endOf(row), (counts.get(endOf(row)) ?? 0) + 1);
@@ -62,7 +62,7 @@ function endOf({ state, cause, deploys }: HistoryRow): string {
 const countOf = (counts: Counts, state: string): number =>
   [...counts].reduce((sum, [end, count]) => (end.startsWith(state) ? sum + count : sum), 0);
 
-/** As Conveyor Table 2: the share of releases by end state, and of each by cause. */
+/** As in Conveyor Table 2: the share of releases by end state, and of each by cause. */
 function table(counts: Counts): string {
   const total = [...counts.values()].reduce((sum, count) => sum + count, 0);
   const row = (end: string, count: number): string =>

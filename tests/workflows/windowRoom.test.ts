@@ -12,7 +12,7 @@ afterEach(() => world.close());
 const DAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
 const clock = (ms: number) => new Date(ms).toISOString().slice(11, 16);
 
-/** A window of eight hours around now, in which so many deploys may begin; when it opens next. */
+/** A window of eight hours around now, in which this many deploys may begin; returns when it opens next. */
 async function applied(maxDeploys: number, releases: PipelineSource['releases'] = {}): Promise<number> {
   const now = await world.now();
   const fromMs = Math.floor((now - HOUR) / MINUTE) * MINUTE;

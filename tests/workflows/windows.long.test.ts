@@ -33,11 +33,11 @@ async function untilWall(day: Window['days'][number], from: string): Promise<voi
   if (!next.open) await world.sleep(next.opensAtMs - now);
 }
 
-/** Nights are long: neither health nor progress is looked at more often than these stories need. */
+/** Nights are long: health and progress are looked at only as often as these stories need. */
 const begin = (input: Partial<DeployInput>, deploy: Parameters<typeof deploying>[2] = {}): Promise<LoneDeploy> =>
   deploying(world, { settings: EACH_MINUTE, ...input }, { healthInterval: '15m', ...deploy });
 
-/** One task at a time, some minutes each. */
+/** One task at a time, several minutes each. */
 const SLOW = { nSmall: 1, timings: { fetchMs: 3 * MINUTE, stopMs: 1_000, startMs: MINUTE } };
 async function slowly(tasks: number): Promise<{ config: { jobs: string[] } }> {
   await world.job('kvstore-slow', 'x', tasks, SLOW);

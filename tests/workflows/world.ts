@@ -27,15 +27,15 @@ import { SlowActions } from './slowActions';
 import { openWorkflows } from './openWorkflows';
 import { VirtualTime } from './virtualTime';
 
-// Failing activities are part of most tests; what the worker says of them is not.
+// Failing activities are part of most tests, so the worker's logs about them are suppressed.
 Runtime.install({
   logger: new DefaultLogger('ERROR'),
   telemetryOptions: { logging: { forward: {}, filter: 'ERROR' } },
 });
 
 /**
- * The whole of Conveyor in virtual time: real workflows and activities on the time-skipping server, with the simulator
- * embedded and following the same clock. Its checkers run throughout; `close` fails on any violation.
+ * All of Conveyor in virtual time: real workflows and activities on the time-skipping server, with the simulator
+ * embedded and on the same clock. Its checkers run throughout; `close` fails on any violation.
  */
 export class VirtualWorld {
   /** Names of pipelines. */
@@ -51,9 +51,9 @@ export class VirtualWorld {
     readonly taskQueue: string,
     private readonly index: MemoryIndex,
     private readonly seal: SealSettings | null,
-    /** Actions that take as long as a test says. */
+    /** Actions that take as long as a test decides. */
     readonly slow: SlowActions,
-    /** The permissions in the configuration of the worker now. */
+    /** The present permissions in the worker's configuration. */
     readonly rules: { facts: PlatformFacts },
   ) {}
 
@@ -62,7 +62,7 @@ export class VirtualWorld {
     codePath = process.env['CONVEYOR_TEST_BUNDLE'] ?? '',
     seal: SealSettings | null = process.env['CONVEYOR_TEST_SEALED'] === '1' ? SEAL : null,
     configRepositories: Registry['configRepositories'] = [],
-    /** Action services of these names are slow ones. */
+    /** Action services with these names are slow ones. */
     slowServices: readonly string[] = [],
   ): Promise<VirtualWorld> {
     const path = process.env['CONVEYOR_TEST_SERVER'] ?? '';
@@ -92,12 +92,12 @@ export class VirtualWorld {
       runner: createRunner(registry.scripts, () => Promise.resolve(NOT_APART)),
       platform: () => rules.facts,
       clock,
-      // Asked anew each time, so that a test may put itself in between.
+      // Looked up on each call, so that a test may intercept it.
       fetch: viaApp(slow.app.all('*', ({ req }) => simulator.app.fetch(req.raw)).onError(thrown)),
       options: {
         maxHeartbeatThrottleInterval: '1ms',
         shutdownForceTime: '2s',
-        // Workflows run in this thread: one of their own for each world costs more than most stories do.
+        // Workflows run in this thread: a separate thread for each world costs more than most stories do.
         debugMode: true,
         interceptors: { activity: [time.interceptor] },
       },
@@ -124,7 +124,10 @@ export class VirtualWorld {
     return lostTasks(this.client, this.worker, { taskQueue: this.taskQueue, received, runs }, () => this.now());
   }
 
-  /** Stops everything; fails when a checker found a violation of ARCHITECTURE.md#invariants. Jest closes again the world of a test that it did not repeat. */
+  /**
+   * Stops everything; fails if a checker found a violation of ARCHITECTURE.md#invariants. Jest closes the world of a
+   * test again if it did not repeat the test.
+   */
   async close(): Promise<void> {
     if (!OPEN.delete(this)) return;
     const violations = await this.control<unknown[]>('GET', '/control/violations');
@@ -172,14 +175,14 @@ export class VirtualWorld {
     return this.time.now();
   }
 
-  /** Before a reaction to the latest state. */
+  /** Call it before a reaction to the latest state. */
   settled(): Promise<void> {
     return this.time.settled();
   }
 
   /**
-   * A little longer than asked: what began just before and takes as long has ended, so that what a test does next does not meet
-   * it half way. The server loses a workflow task during which a timer fires that it cancels (lostTasks.ts).
+   * Sleeps a little longer than asked, so that operations that began just before and take as long have ended, and the test's next step does not cross
+   * with their end. The server loses a workflow task during which a timer fires that it cancels (lostTasks.ts).
    */
   sleep(ms: number): Promise<void> {
     return this.time.sleep(ms + SETTLE_MS);
@@ -204,7 +207,7 @@ export class VirtualWorld {
     return this.start(pipeline, { artifacts: [executable(version)], trigger });
   }
 
-  /** As `release`, of any artifacts and however it begins. */
+  /** As `release`, with any artifacts and any trigger. */
   start(pipeline: string, input: Partial<StartInput> = {}): Promise<Started> {
     const trigger: Trigger = { kind: 'manual', actor: 'user:alice', key: null };
     return this.update(this.pipeline(pipeline), 'start-release', { artifacts: [], trigger, ...input });
@@ -215,7 +218,7 @@ export class VirtualWorld {
     return rerunRelease(this.workflows(), pipeline, of, { actor: 'user:alice', ...given });
   }
 
-  /** For what the client makes of them. */
+  /** The workflows, through the client. */
   workflows(): Workflows {
     const temporal = { client: this.client, connection: this.env.connection, address: 'virtual', namespace: 'default' };
     return new Workflows({ ...temporal, seal: this.seal }, '');
@@ -280,8 +283,8 @@ export class VirtualWorld {
   }
 
   /**
-   * Lets time pass in steps until the condition holds; fails, saying what it waited for, after `withinMs` of virtual time and
-   * PATIENCE_MS of real time on top: virtual time may have run ahead of a worker that is slow in real time.
+   * Lets time pass in steps until the condition holds. It fails, and names the awaited state, after `withinMs` of
+   * virtual time and PATIENCE_MS of real time on top: virtual time may run ahead of a slow worker.
    */
   async until(
     what: string,
@@ -300,14 +303,14 @@ export class VirtualWorld {
     }
   }
 
-  /** Everything that may still act, or is waited for: why a story does not end. */
+  /** Everything that may still act, or is awaited: why a story does not end. */
   async standing(): Promise<string> {
     const said = [this.releasesUnderWay(), openWorkflows(this.client)];
     const standing = await Promise.all(said.map((lines) => lines.catch((error: unknown) => [String(error)])));
     return [await this.time.standing(), ...standing.flat()].join('\n');
   }
 
-  /** Lets time pass until a release has ended and its pipeline knows, and up to five minutes more. */
+  /** Lets time pass until a release has ended and its pipeline knows it, and up to five minutes more. */
   async ended(
     pipeline: string,
     release: number,
@@ -318,7 +321,7 @@ export class VirtualWorld {
       `release ${release} ended`,
       async () => {
         const { active, lastRelease, releases } = await this.pipelineStatus(pipeline);
-        // One that another has asked for may not have begun.
+        // A release that was started by another may not have begun.
         const hasBegun = (lastRelease ?? 0) >= release && releases.find(isThis)?.state !== 'queued';
         return hasBegun && !active.includes(release);
       },
@@ -327,7 +330,7 @@ export class VirtualWorld {
     return this.releaseStatus(pipeline, release);
   }
 
-  /** The state of every release under way, a line for each of its actions. */
+  /** The state of every running release, with a line for each of its actions. */
   private async releasesUnderWay(): Promise<string[]> {
     const pipelines = [...this.applied].map(async (pipeline) => {
       const { active } = await this.pipelineStatus(pipeline);
@@ -373,19 +376,19 @@ export interface JobView {
   readonly jobVersion: string;
 }
 
-/** For a world in which only holders of the key are trusted; with CONVEYOR_TEST_SEALED=1 every world is one. */
+/** For a world that trusts only holders of the key; with CONVEYOR_TEST_SEALED=1 every world is one. */
 export const SEAL: SealSettings = {
   keys: [{ id: 'k1', secret: Buffer.alloc(32, 'k1') }],
   keysEnv: 'CONVEYOR_SEAL_KEYS',
   unsealed: 'refuse',
 };
 
-/** As a connection that breaks does: only the caller sees it. */
+/** Throws, as a broken connection does: only the caller sees it. */
 const thrown = (error: unknown): never => {
   throw error;
 };
 
-/** Real time that a condition is given at least. */
+/** The least real time for a condition. */
 const PATIENCE_MS = 120_000;
 
 const SETTLE_MS = 250;
@@ -406,7 +409,7 @@ const VIRTUAL_SETTINGS: Settings = {
 
 const ACTION_SERVICES = ['build', 'integr-test', 'perf-test', 'pkg', 'profile', 'incident-report'];
 
-/** Virtual time does not wait for namespaces; what they keep scripts from has tests of its own. */
+/** Virtual time does not wait for namespaces; script isolation has separate tests. */
 const NOT_APART = { method: { namespaces: null, account: null, tools: null, groups: null }, missing: [], refused: [] };
 
 const EXTENSIONS = {
@@ -414,12 +417,12 @@ const EXTENSIONS = {
   freshness: { tickets: 'tracker', managers: { storage: 'user:maria' } },
   extensions: [
     { name: 'twine', kind: 'push-type', url: 'http://simulator/push-types/twine' },
-    // Calls of a process in between.
+    // A process in between forwards these calls.
     { name: 'model', kind: 'push-type', url: 'http://simulator/push-types/model' },
     { name: 'config', kind: 'push-type', url: 'http://simulator/push-types/config' },
     { name: 'slow', kind: 'action-service', url: 'http://simulator/slow' },
     { name: 'builds', kind: 'dependency-graph', url: 'http://simulator/dependency-graph' },
-    // Holds none, unless a test puts itself in between.
+    // It holds none, unless a test intercepts it.
     { name: 'boms', kind: 'dependency-graph', type: 'sboms', url: 'http://simulator/boms' },
     { name: 'tracker', kind: 'tickets', url: 'http://simulator/tickets' },
     { name: 'commits', kind: 'artifact-finder', url: 'http://simulator/artifact-finders/commits' },
@@ -434,11 +437,11 @@ const extensionsWith = (slow: readonly string[]) => ({
   ),
 });
 
-/** All that are open; the environment of the tests asks them what a story that stands still waits for. */
+/** All open worlds; the environment of the tests asks them what a stalled story waits for. */
 const OPEN = new Set<VirtualWorld>();
 Object.assign(globalThis, { [Symbol.for('conveyor.worlds')]: OPEN });
 
-/** The SDK gives a server five seconds, which on a busy machine say nothing about it. */
+/** The SDK gives a server five seconds, which is too little on a busy machine. */
 async function startServer(path: string): Promise<TestWorkflowEnvironment> {
   for (const deadline = Date.now() + PATIENCE_MS; ;) {
     try {
