@@ -3,24 +3,24 @@ import { HORIZON_MS, type Dice } from './dice';
 import type { DeployWith, Happening, Scenario } from './scenario';
 import { happening } from './worldTwists';
 
-/** A story whose deploy brings configuration: the tasks of its jobs read it, and so do hosts that nobody deploys to. */
+/** A story whose deploy brings configuration: the tasks of its jobs read it, and so do hosts that no job deploys to. */
 export interface Configuration {
   readonly hosts: readonly { readonly name: string; readonly region: string; readonly hosts: number }[];
 }
 
 export const REPOSITORY = 'flags';
 export const PATH = 'feed/build';
-/** Of the same pipeline, and of nobody's. */
+/** Paths of the same pipeline, and of no pipeline. */
 const OTHERS = [PATH, 'feed/words', 'shop/prices'];
 
-/** No proxy is slower. */
+/** The slowest proxy. */
 const SLOWEST_MS = 5 * MINUTE;
 
 export function withConfiguration(dice: Dice, story: Scenario): Scenario {
   return dice.chance(0.12) ? configured(dice, story) : story;
 }
 
-/** The same story, of configuration, with what can fail on its way. */
+/** The same story as one of configuration, with the faults of its distribution. */
 export function configured(dice: Dice, story: Scenario): Scenario {
   const { deploy } = story.source.actions;
   const { needs: _needs, ...action } = deploy;
@@ -47,7 +47,7 @@ export function configured(dice: Dice, story: Scenario): Scenario {
   );
 }
 
-/** What a version would do, its value does; whoever is in trouble is the other push type. */
+/** Moves a version's behaviour to its value, and a fault of the push type to the other push type. */
 function ofConfiguration(it: Happening): Happening {
   if (it.kind === 'fault' && 'service' in it.fault && it.fault.service === 'twine')
     return { ...it, fault: { ...it.fault, service: 'config' } };
@@ -74,7 +74,7 @@ function trouble(dice: Dice, regions: readonly string[]): Happening {
   return { atMs, kind: 'config', what: 'faults', body: { ...fault, downMs } };
 }
 
-/** By somebody else, of whatever path. */
+/** A commit by another author, on any path. */
 const commit = (dice: Dice): Happening => ({
   atMs: dice.time(),
   kind: 'config',

@@ -2,12 +2,12 @@ import { hashText } from '../../simulator/kernel/random';
 import { Arrivals } from '../workflows/arrivals';
 import { HOUR } from '../workflows/world';
 
-/** When the last thing happens by chance; after it a person tidies up. */
+/** The last time at which chance acts; after it a person tidies up. */
 export const HORIZON_MS = 2 * HOUR;
 
 /** Random choices from a seed. */
 export class Dice extends Arrivals {
-  /** Choices of their own from the same seed: they shift none of the others. */
+  /** A separate stream of choices from the same seed: it shifts none of the others. */
   static stream(seed: number, name: string): Dice {
     return new Dice(hashText(`${name}/${seed}`));
   }

@@ -3,9 +3,9 @@ import type { Client } from '@temporalio/client';
 import { given, type Given, type Service } from '../system/service';
 import type { Stack } from '../system/stack';
 
-/** Stories in which the worker is killed after one event of the deploy's history, whichever: nothing may be different for it. */
+/** Stories in which the worker is killed after any one event of the deploy's history: the outcome must not change. */
 
-/** One task at a time, each slowly enough that a worker can be killed in the middle. */
+/** One task at a time, slow enough that a worker can be killed in the middle. */
 const SLOW: Given = { restartMs: 150, nSmall: 1 };
 const FIRST = { name: 'first', scope: 'region:x', amount: 3, bake: '1s' } as const;
 const deploying = (deploy: Given['deploy'] = {}): Given => ({
@@ -15,9 +15,9 @@ const deploying = (deploy: Given['deploy'] = {}): Given => ({
 
 interface DeployStory {
   readonly given: Given;
-  /** Of the version that is deployed. */
+  /** Of the deployed version. */
   readonly behaviour?: object;
-  /** What people do while it runs; it may be cut off by the crash, and is waited for. */
+  /** The actions of people while it runs; the crash may cut them off, and the story waits for them. */
   readonly people?: (shop: Service) => Promise<void>;
   readonly outcome: 'succeeded' | 'reverted';
 }
@@ -31,7 +31,7 @@ export const STORIES: Readonly<Record<string, DeployStory>> = {
     outcome: 'reverted',
   },
   'one that is paused and resumed': {
-    // However long a worker is away, it bakes.
+    // It bakes, however long a worker is away.
     given: deploying({ phases: [{ ...FIRST, bake: '1h' }] }),
     people: async (shop) => {
       await shop.isIn(1, 'baking');
@@ -50,22 +50,22 @@ export const STORIES: Readonly<Record<string, DeployStory>> = {
   'one in parallel': { given: deploying({ mode: 'parallel' }), outcome: 'succeeded' },
 };
 
-/** Kept as a signal where no worker answers, so that it is obeyed once in any case. */
+/** Kept as a signal if no worker answers, so that it takes effect exactly once. */
 async function says(shop: Service, verb: string): Promise<void> {
   await shop.stack.conveyor([verb, `${shop.name}/1`, '--reason', 'a story says so']);
 }
 
-/** What must not depend on crashes: how it ended, what the fleet runs, and every effect. */
+/** The facts that must not depend on crashes: its outcome, the versions in the fleet, and every effect. */
 export interface Told {
   readonly state: string;
   readonly deploy: object;
   readonly runs: object;
   readonly effects: readonly string[];
-  /** Events of the deploy's history when the worker was killed, and at its end. */
+  /** The number of events in the deploy's history when the worker was killed, and at its end. */
   readonly events: { readonly atCrash: number; readonly atEnd: number };
 }
 
-/** Tells a story of a service of its own; with `crashAfter` the worker is killed once the deploy's history has so many events. */
+/** Plays a story with its own service; with `crashAfter` the worker is killed once the deploy's history has this many events. */
 export async function tell(stack: Stack, story: DeployStory, crashAfter?: number): Promise<Told> {
   const shop = await given(stack, story.given);
   if (story.behaviour) await shop.behaves(2, story.behaviour);
@@ -86,7 +86,7 @@ export async function tell(stack: Stack, story: DeployStory, crashAfter?: number
       reverted: revert?.units.map(({ targeted, live }) => [targeted, live]) ?? null,
     },
     runs: await shop.runs(),
-    // Units that go at the same time may go in any order, and each telling has a run of its own, which keys name.
+    // Units that update at the same time may do so in any order, and each playing has its own run, which keys name.
     effects: (await shop.effects()).map((effect) => effect.replace(/\/[0-9a-f-]{36}$/, '')).sort(),
     events: { atCrash, atEnd: await lengthOf(stack.temporal, shop.deployWorkflow(1)) },
   };
@@ -94,7 +94,7 @@ export async function tell(stack: Stack, story: DeployStory, crashAfter?: number
 
 const PATIENCE_MS = 180_000;
 
-/** @returns how many events it had when it was killed; the server writes several at once. */
+/** @returns the number of events when it was killed; the server writes several at once. */
 async function killAfter(shop: Service, events: number): Promise<number> {
   const { stack } = shop;
   const length = await reached(stack.temporal, shop.deployWorkflow(1), events);
@@ -103,8 +103,8 @@ async function killAfter(shop: Service, events: number): Promise<number> {
 }
 
 /**
- * Waits for the server to say so, which it does at once. A history that ends before has all the events that it will have.
- * @returns how many there are
+ * Waits for the server to report it, which it does at once. A history that ends before has all its events by then.
+ * @returns the number of events
  */
 export async function reached(client: Client, workflowId: string, events: number): Promise<number> {
   const execution = { workflowId };

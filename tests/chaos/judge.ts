@@ -14,7 +14,7 @@ const CLASSIFIED: Readonly<Record<string, readonly string[]>> = {
   'revert-failed': ['bad-failure'],
 };
 
-/** Everything that holds at the end of any story: no checker complained, deploys ended in words, and the fleet is as they say. */
+/** The facts that hold at the end of any story: no checker complained, deploys ended with a worded result, and the fleet matches their results. */
 export async function judge(
   world: VirtualWorld,
   { pipeline, source, happenings, configuration }: Scenario,
@@ -25,7 +25,7 @@ export async function judge(
   const isLockStopped = happenings.some((it) => it.kind === 'temporal' && it.of === 'lock');
   const isTerminated = happenings.some((it) => it.kind === 'temporal' && it.how === 'terminate');
   for (const deploy of [...deploys, ...canaries]) {
-    // What somebody terminated says nothing any more.
+    // A terminated deploy reports nothing any more.
     if (isTerminated && deploy.outcome === null) continue;
     expect(OUTCOMES).toContain(deploy.outcome);
     expect(CLASSIFIED[deploy.outcome ?? '']).toContain(deploy.classification);
@@ -48,13 +48,13 @@ function expectAccounts({ spans, startedAt, endedAt }: DeployStatus): void {
   expect(accounted).toBe(Date.parse(endedAt ?? '') - Date.parse(startedAt));
 }
 
-/** Nothing is awaited of a push type that it was not asked for: no fault makes ours forget a unit or an update. */
+/** No deploy waits for anything of a push type that it did not request: no fault makes ours forget a unit or an update. */
 function expectAnswered({ timeline }: DeployStatus): void {
   const texts = timeline.map(({ text }) => text);
   expect(texts.filter((text) => /says nothing of what|unknown-update/.test(text))).toEqual([]);
 }
 
-/** No revert waits for a canary that runs. One that has ended leaves an update behind where a task of it cannot be reached. */
+/** No revert waits for a running canary. A canary that has ended leaves an update behind if one of its tasks is unreachable. */
 function expectBeside({ timeline }: DeployStatus, canaries: readonly Deploy[]): void {
   const inTheWay = timeline.filter(({ at, text }) => {
     const number = Number(/not taken: .* updated by deploy\/[^/]+\/(\d+)\/canary\//.exec(text)?.[1] ?? NaN);
@@ -64,7 +64,7 @@ function expectBeside({ timeline }: DeployStatus, canaries: readonly Deploy[]): 
   expect(inTheWay).toEqual([]);
 }
 
-/** The fleet is as the last deploy of a job says; one that was stopped, or left the job out, says nothing. */
+/** The fleet matches the last deploy of a job; a deploy that was stopped, or left the job out, proves nothing. */
 function expectSettled(job: JobView, deploys: readonly Deploy[]): void {
   // An emergency may wait for approval while releases of a higher number deploy.
   const inOrder = [...deploys].sort((a, b) => Date.parse(a.startedAt) - Date.parse(b.startedAt));
@@ -75,7 +75,7 @@ function expectSettled(job: JobView, deploys: readonly Deploy[]): void {
   if (last.outcome === 'reverted') expectGone(last, job, leftBehind(touching.slice(0, -1)));
 }
 
-/** Versions that deploys left on a job and that none has settled since: one that is reverted takes back its own tasks alone. */
+/** Versions that deploys left on a job and that no deploy has replaced since: a reverted deploy takes back only its own tasks. */
 function leftBehind(deploys: readonly Deploy[]): string[] {
   const settled = deploys.findLastIndex(({ outcome }) => outcome === 'succeeded' || outcome === 'reverted');
   return deploys.slice(settled + 1).map(({ version }) => version);
@@ -85,13 +85,13 @@ function touches({ outcome, phases, revert }: DeployStatus, { name }: JobView): 
   const isOf = (units: readonly { readonly id: string }[]) => units.some(({ id }) => id === name);
   if (outcome === 'reverted')
     return revert !== null && isOf([...revert.units, ...phases.flatMap(({ units }) => units)]);
-  // Of many units a phase names only some; the last one has all of them.
+  // With many units a phase names only some; the last one has all of them.
   const isCut = phases.some(({ units, totals }) => (totals?.units ?? 0) > units.length);
   if (outcome === 'succeeded') return isCut || isOf(phases.flatMap(({ units }) => units));
   return phases.some(({ startedAt }) => startedAt !== null);
 }
 
-/** Nothing of a canary stays, but for what a deploy brought as well; one of many units names only some of them. */
+/** Nothing of a canary remains, except a version that a deploy brought as well; with many units it names only some of them. */
 function expectUndone({ version, outcome }: Deploy, jobs: readonly JobView[], deploys: readonly Deploy[]): void {
   if (outcome === null || outcome === 'revert-failed') return;
   for (const job of jobs) {
@@ -101,7 +101,7 @@ function expectUndone({ version, outcome }: Deploy, jobs: readonly JobView[], de
   }
 }
 
-/** Every task but those that it reported, and whatever starts from now on. */
+/** Every task except those that it reported, and every task that starts from now on. */
 function expectDeployed({ version, phases }: DeployStatus, job: JobView): void {
   expect([job.name, job.jobVersion]).toEqual([job.name, version]);
   const reported = phases.at(-1)?.units.find(({ id }) => id === job.name);
@@ -109,7 +109,7 @@ function expectDeployed({ version, phases }: DeployStatus, job: JobView): void {
   expect(left).toBeLessThanOrEqual(Math.max(0, (reported?.targeted ?? 0) - (reported?.updated ?? 0)));
 }
 
-/** Also of a unit that it updated and that its revert says nothing of. */
+/** Includes a unit that it updated and that its revert does not mention. */
 function expectGone({ version, revert }: DeployStatus, job: JobView, left: readonly string[]): void {
   const back = revert?.units.find(({ id }) => id === job.name)?.toVersion;
   const isBack = back === undefined || [back, ...left].includes(job.jobVersion);
@@ -119,7 +119,7 @@ function expectGone({ version, revert }: DeployStatus, job: JobView, left: reado
   if (!isLeft) expect([job.jobVersion, ...Object.keys(job.versions)]).not.toContain(version);
 }
 
-/** What a deploy left out is brought to its version by releases that follow, or the last of them says why not. */
+/** Follow-on releases bring the units that a deploy left out to its version, or the last of them gives the reason why not. */
 function expectFollowed(deploy: Deploy, releases: readonly ReleaseStatus[]): void {
   const { outcome, skipped = [], release } = deploy;
   if (outcome !== 'succeeded' || skipped.length === 0) return;
@@ -136,7 +136,7 @@ function expectFollowed(deploy: Deploy, releases: readonly ReleaseStatus[]): voi
 const why = ({ actions }: ReleaseStatus) =>
   actions.find(({ state }) => state === 'failed' || state === 'cancelled')?.message;
 
-/** An emergency that others have to approve deploys nothing before one of them has. */
+/** An emergency that needs approval deploys nothing before it is approved. */
 function expectApproved({ number, trigger, commands }: ReleaseStatus, deploys: readonly Deploy[]): void {
   if (trigger.kind !== 'emergency' || !deploys.some(({ release }) => release === number)) return;
   const approvals = commands.filter(

@@ -3,10 +3,10 @@ import { MINUTE, type VirtualWorld } from '../workflows/world';
 import { PATH, REPOSITORY } from './configuration';
 import type { Deploy } from './play';
 
-/** These leave hosts on what they had been given, as deploys of executables do. */
+/** Deploys with these outcomes leave hosts on the version that they were given, as deploys of executables do. */
 const LEAVES = ['failed', 'cancelled', 'revert-failed', null];
 
-/** What holds at the end of a story of configuration: everybody has what is committed, and that is what the deploys say. */
+/** The facts that hold at the end of a story of configuration: every host has the committed value, and that is the one that the deploys report. */
 export async function judgeConfiguration(world: VirtualWorld, deploys: readonly Deploy[]): Promise<void> {
   const { state, fleet } = world.simulator.simulation;
   const isWhole = () => state.configerator.faults.size === 0 && fleet.faults.size === 0;
@@ -15,7 +15,7 @@ export async function judgeConfiguration(world: VirtualWorld, deploys: readonly 
   await world.sleep(2 * MINUTE);
   const readers = () =>
     world.control<SubscriberCounts>('GET', `/control/config/subscribers?path=${encodeURIComponent(PATH)}`);
-  // Hosts that autoscaling starts in this moment have read nothing yet.
+  // Hosts that autoscaling starts at this moment have read nothing yet.
   const isRead = async () => (await readers()).stale === 0;
   await world.until('every host has what is committed, or an override', isRead, { withinMs: 2 * MINUTE });
   const { overridden } = await readers();
@@ -31,7 +31,7 @@ function overridesOf({ simulator }: VirtualWorld): string[] {
     .map(({ id, revision }) => `${id}: ${revision}`);
 }
 
-/** The branch has what the last deploy brought or went back to, unless somebody else came after. */
+/** The branch has the value that the last deploy brought or reverted to, unless another author committed later. */
 function expectCommitted({ simulator }: VirtualWorld, deploys: readonly Deploy[]): void {
   const branch = simulator.simulation.state.configerator.branches.get(REPOSITORY);
   const last = branch?.commits.findLast(({ values }) => values.some(({ path }) => path.startsWith('feed/')));

@@ -6,7 +6,7 @@ import type { JobView, VirtualWorld } from '../workflows/world';
 import { deployOf, deploysOf, releasesOf, type Deploy } from './play';
 import type { Scenario } from './scenario';
 
-/** A person's revert of a deploy or rollback of a release: what was asked, and what was answered. */
+/** A person's revert of a deploy or rollback of a release: the request and the answer. */
 export interface AskedBack {
   readonly verb: 'revert' | 'roll-back';
   /** The release whose deploy was to go back, or that was to be undone. */
@@ -14,7 +14,7 @@ export interface AskedBack {
   readonly actor: string;
   readonly reason: string;
   readonly atMs: number;
-  /** `release`: the rollback; it has no `seen` where it was under way already. */
+  /** `release`: the rollback; it has no `seen` if it was already running. */
   readonly answer: { readonly release: number | null; readonly seen?: Seen } | Refused;
 }
 
@@ -23,21 +23,21 @@ interface Refused {
   readonly seen: Seen;
 }
 
-/** The fleet and the records in the moment of an answer. */
+/** The fleet and the records at the moment of an answer. */
 interface Seen {
-  /** Of the deploy that was to go back: its workflow runs. */
+  /** Whether the workflow of the deploy to revert runs. */
   readonly runs: boolean;
   readonly deploys: readonly Deploy[];
   readonly state: PipelineState | null;
-  /** Null where the deploy brings configuration, which tasks do not name as their version. */
+  /** Null if the deploy brings configuration, which tasks do not report as their version. */
   readonly jobs: readonly JobView[] | null;
-  /** The release of another pipeline that is said to run now, as its deploy ended. */
+  /** The release of another pipeline that is reported to run now, with its deploy's outcome. */
   readonly other: Pick<Deploy, 'version' | 'outcome'> | null;
 }
 
 const BROUGHT_BY_ANOTHER = /^(\S+)\/(\d+) is what runs now \((\S+)\); revert that one, or say /;
 
-/** @throws what the server says, but for a workflow that is not there */
+/** @throws the server's error, unless the workflow does not exist */
 export async function seeMoment(
   world: VirtualWorld,
   { pipeline, configuration }: Pick<Scenario, 'pipeline' | 'configuration'>,
@@ -65,19 +65,19 @@ async function isRunning(world: VirtualWorld, id: string): Promise<boolean> {
 
 const UNDOING: ReadonlySet<string> = new Set(['step-undone', 'undo-failed', 'not-undone']);
 
-/** The second that is promised, and one that a busy machine may take. */
+/** The promised second, and one more for a busy machine. */
 const WITHIN_MS = 2_000;
 
 /**
- * Each revert and rollback that was taken has begun within a second, each rollback brings back what ran just before, and each that was
- * refused was so for a reason that was true.
+ * Each accepted revert and rollback began within a second, each rollback restored the version that ran just before, and
+ * each refusal had a true reason.
  */
 export async function judgeReverts(
   world: VirtualWorld,
   { pipeline, happenings }: Scenario,
   asked: readonly AskedBack[],
 ): Promise<void> {
-  // A release or deploy that somebody terminated begins nothing any more.
+  // A terminated release or deploy begins nothing any more.
   const isStopped = happenings.some(({ kind }) => kind === 'temporal');
   const deploys = await deploysOf(world, pipeline);
   const releases = await releasesOf(world, pipeline);
@@ -94,7 +94,7 @@ export async function judgeReverts(
       return late(`the rollback of release ${of} began`, Date.parse(rollback?.startedAt ?? '') - atMs).concat(tooFar);
     }
     const deploy = deploys.find(({ release }) => release === of);
-    // One that had updated nothing undoes its steps, which judgeSteps judges, and ends.
+    // A deploy that had updated nothing undoes its steps, which judgeSteps judges, and ends.
     if (!deploy?.revert && deploy?.timeline.some(({ kind }) => UNDOING.has(kind))) return [];
     const began = [deploy?.revert?.startedAt, deploy?.endedAt].flatMap((at) => (at ? [Date.parse(at)] : []));
     return late(`the revert of release ${of} began`, Math.min(...began) - atMs);
@@ -102,7 +102,7 @@ export async function judgeReverts(
   expect(wrong).toEqual([]);
 }
 
-/** The hotfix, or other good release, that a rollback undoes beside what it was to undo; undefined where there is none. */
+/** The hotfix, or other good release, that a rollback undoes in addition to its target; undefined if there is none. */
 export function passedOver(seen: Pick<Seen, 'deploys' | 'state'>, of: number, brought: string): string | undefined {
   const before = succeededOf(seen).filter(({ release }) => release < of);
   const last = before.findLast(({ version }) => version === brought)?.release ?? 0;
@@ -110,7 +110,7 @@ export function passedOver(seen: Pick<Seen, 'deploys' | 'state'>, of: number, br
   return over && `the rollback of release ${of} brings ${brought}, past ${over.version} of release ${over.release}`;
 }
 
-/** What is wrong with a refusal; undefined where its reason was true, by what was seen in that moment. */
+/** The fault of a refusal; undefined if its reason was true, by the observations at that moment. */
 export function untrue(asked: Omit<AskedBack, 'answer'>, { refused, seen }: Refused): string | undefined {
   const claim = CLAIMS.find(([words]) => words.test(refused));
   if (claim === undefined) return `nothing is known to hold this refusal against: ${refused}`;
@@ -127,7 +127,7 @@ const succeededOf = ({ deploys }: Pick<Seen, 'deploys'>): readonly Deploy[] =>
 const isBad = ({ state }: Pick<Seen, 'state'>, version: string): boolean =>
   state !== null && undefined !== isKnownBad(state, { name: 'executable', kind: 'executable', version, metadata: {} });
 
-/** Neither what is to be undone, nor bad, nor undone or being undone itself. */
+/** A release that is not to be undone, not bad, and neither undone nor being undone itself. */
 function isEarlierGood(seen: Pick<Seen, 'deploys' | 'state'>, { release, version }: Deploy, of: number): boolean {
   const undone = seen.deploys.find((deploy) => deploy.release === of);
   const releases = [...(seen.state?.history ?? []), ...(seen.state?.active ?? [])];
@@ -135,7 +135,7 @@ function isEarlierGood(seen: Pick<Seen, 'deploys' | 'state'>, { release, version
   return release < of && version !== undone?.version && !isUndone && !isBad(seen, version);
 }
 
-/** What is said, and whether it is so. */
+/** Claims of refusals, and whether they are true. */
 const CLAIMS: readonly (readonly [RegExp, Claim])[] = [
   [/ is not an owner of /, (_, { actor }) => actor !== 'user:alice'],
   [/^there is none$/, ({ runs }) => !runs],

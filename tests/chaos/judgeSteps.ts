@@ -3,7 +3,7 @@ import type { SlowRun } from '../workflows/slowActions';
 import { MINUTE } from '../workflows/world';
 import type { Deploy } from './play';
 
-/** A run of a step, or of its undoing, as `deploy/kvstore/2/deploy/1/0/pre/0/1` names it: phase, time, index and attempt. */
+/** A run of a step, or of its undo, by its id `deploy/kvstore/2/deploy/1/0/pre/0/1`: phase, time, index and attempt. */
 interface StepRun extends SlowRun {
   readonly phase: number;
   readonly time: string;
@@ -11,8 +11,8 @@ interface StepRun extends SlowRun {
 }
 
 /**
- * What holds for the steps of a deploy that has ended: each did what it does once for its phase and in its time, none is left
- * running for long, and what the steps before the updates did stays where the phase came through, and is undone elsewhere.
+ * The facts that hold for the steps of an ended deploy: each acted once for its phase and at its time, and none still runs long afterwards. The
+ * effect of the steps before the updates stays if the phase succeeded, and is undone otherwise.
  */
 export function judgeSteps(all: readonly SlowRun[], deploy: Deploy): void {
   const runs = runsOf(all, deploy);
@@ -24,7 +24,7 @@ export function judgeSteps(all: readonly SlowRun[], deploy: Deploy): void {
   for (const run of runs.filter(({ time }) => time === 'pre')) expectUndone(run, runs, deploy);
 }
 
-/** The end of a run came after its time was up, since its service could not be asked: it counts as failed, and is tried again. */
+/** The run ended after its time limit, since its service did not answer: it counts as failed, and is retried. */
 const isHeardLate = ({ timeline }: Deploy): boolean =>
   timeline.some(({ text }) => text.includes('it took longer than'));
 
@@ -44,7 +44,7 @@ function runsOf(all: readonly SlowRun[], { id, release }: Deploy): StepRun[] {
 
 function expectInTime({ runId, time, phase, fromMs, toMs }: StepRun, { phases, endedAt, timeline }: Deploy): void {
   const of = phases[phase];
-  // A revert does not wait for a service that cannot be asked, and says so.
+  // A revert does not wait for a service that does not answer, and reports that.
   const mayRunOn = timeline.some(({ text }) => text.includes('was not stopped, and may still run'));
   if (!mayRunOn) expect([runId, toMs]).toEqual([runId, Math.min(toMs, ms(endedAt) + STOPPED_WITHIN_MS)]);
   expect(fromMs).toBeGreaterThanOrEqual(ms(of?.startedAt));
@@ -66,7 +66,7 @@ function expectDoneOnce(done: readonly StepRun[], deploy: Deploy): void {
   if (!isHeardLate(deploy)) expect(done).toHaveLength(1);
 }
 
-/** A step that nobody waits for any more learns of it when it is next asked, and its service may be in trouble for half an hour. */
+/** A step that is no longer awaited learns that at its next poll, and its service may be in trouble for half an hour. */
 const STOPPED_WITHIN_MS = 35 * MINUTE;
 
 const ms = (at: string | null | undefined): number => Date.parse(at ?? '');

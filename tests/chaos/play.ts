@@ -11,7 +11,7 @@ import { seeMoment, type AskedBack } from './judgeReverts';
 import type { Happening, Scenario } from './scenario';
 
 const DAY = 24 * HOUR;
-/** How long a person who tidies up may take. */
+/** How long a person may take to tidy up. */
 const PATIENCE_MS = 72 * HOUR;
 const LOOK_MS = 5 * MINUTE;
 export const CANARY_ATTEMPTS = [1, 2];
@@ -34,7 +34,7 @@ export async function play(
   return story.askedBack;
 }
 
-/** The deploy of a release, by the number of that. */
+/** The deploy of a release, with the number of the release. */
 export type Deploy = DeployStatus & { readonly release: number };
 
 /** The deploys of a pipeline's releases, oldest first; a release that ended before its deploy has none. */
@@ -45,7 +45,7 @@ export const deploysOf = (world: VirtualWorld, pipeline: string): Promise<Deploy
 export const deployOf = (world: VirtualWorld, pipeline: string, release: number): Promise<Deploy | null> =>
   runOf(world, pipeline, release, 'deploy', 1);
 
-/** … and its canaries, each of their attempts. */
+/** … and its canaries, with all attempts. */
 export async function canariesOf(world: VirtualWorld, pipeline: string): Promise<Deploy[]> {
   const attempts = CANARY_ATTEMPTS.map((attempt) => runsOf(world, pipeline, 'canary', attempt));
   return (await Promise.all(attempts)).flat();
@@ -86,11 +86,11 @@ class Story {
   readonly askedBack: AskedBack[] = [];
   private startMs = 0;
   private releases = 0;
-  /** HTTP faults by id, and when they are over. */
+  /** HTTP faults by id, and the times at which they end. */
   private readonly lifts: { id: string; atMs: number }[] = [];
   /** By workflow id. */
   private readonly looks = new Map<string, number>();
-  /** Versions of the changes that were proposed, by what they bring. */
+  /** Versions of the proposed changes, by the build that they bring. */
   private readonly proposed = new Map<string, string>();
 
   constructor(
@@ -108,7 +108,7 @@ class Story {
     this.startMs = await this.world.now();
   }
 
-  /** What is committed before the story, and who reads it. */
+  /** The values committed before the story, and their readers. */
   private async configure(): Promise<void> {
     const { configuration, jobs } = this.scenario;
     if (configuration === undefined) return;
@@ -141,7 +141,7 @@ class Story {
     this.log(`${minutes(atMs)} ${JSON.stringify(what)}: ${answer}`);
   }
 
-  /** The repairs, and the end of every freeze and hold that there is. */
+  /** Repairs everything, and ends every freeze and hold. */
   async tidyUp(): Promise<void> {
     await this.liftBefore(HORIZON_MS);
     await this.sleepUntil(HORIZON_MS);
@@ -154,12 +154,12 @@ class Story {
     this.log(`tidy up: ${verb}: ${await this.ofPipeline(verb).catch(refused)}`);
   }
 
-  /** A person looks every few minutes, and helps what has stood still since the last look. */
+  /** A person looks every few minutes, and helps deploys and releases that have stood still since the last look. */
   async tend(): Promise<void> {
     const { world, scenario } = this;
     const isOver = async (): Promise<boolean> => {
       const { active, held } = await world.pipelineStatus(scenario.pipeline);
-      // A revert that ends after the horizon holds the pipeline, and others wait for a person.
+      // A revert that ends after the horizon holds the pipeline, and other releases wait for a person.
       if (active.length > 0 && held !== null) await this.lift('unhold');
       for (const release of active) {
         await this.help(release, 'deploy', 1);
@@ -220,7 +220,7 @@ class Story {
         return id;
       }
       case 'config':
-        // A share of hosts may be none, and a region may have no observer of that name.
+        // A share of hosts may be empty, and a region may have no observer of that name.
         return this.config(happening.what, happening.body).then(JSON.stringify, String);
       case 'resize':
         await world.control('PATCH', `/control/jobs/${happening.job}`, { tasks: happening.tasks });
@@ -231,7 +231,7 @@ class Story {
     }
   }
 
-  /** Keeps what was answered, and what was so in that moment. */
+  /** Records the answer, and the facts at that moment. */
   private async goesBack(
     verb: AskedBack['verb'],
     of: number,
@@ -264,7 +264,7 @@ class Story {
     return this.begun(await this.world.start(pipeline, { artifacts: [{ ...executable(version), metadata }] }));
   }
 
-  /** Past all that Conveyor has to say about it. */
+  /** Bypasses Conveyor entirely. */
   private async stopped({ how, of }: Extract<Happening, { kind: 'temporal' }>): Promise<string> {
     const { pipeline, jobs } = this.scenario;
     const { service } = jobs[0]?.more as { service: string };
@@ -319,7 +319,7 @@ const BY = { actor: 'user:alice', reason: 'tidying up' };
 
 const minutes = (ms: number): string => `${(ms / MINUTE).toFixed(1)} min`;
 
-/** What a refusal said; anything else is a defect. */
+/** The text of a refusal; any other error is a defect. */
 function refused(error: unknown): string {
   if (error instanceof WorkflowUpdateFailedError) return `refused: ${error.cause?.message ?? ''}`;
   if (error instanceof WorkflowNotFoundError) return 'refused: there is none';

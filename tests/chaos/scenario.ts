@@ -7,14 +7,14 @@ import { Dice, HORIZON_MS } from './dice';
 import { troubleOf } from './trouble';
 import { TWISTS } from './twists';
 
-/** What happens at a time after the beginning, in ms. */
+/** An event at a time after the beginning, in ms. */
 export type Happening = { readonly atMs: number } &
-  /** With so many bytes of metadata. */
+  /** With this many bytes of metadata. */
   (
     | { readonly kind: 'release'; readonly version: string; readonly fatBytes?: number }
     /** Of the newest release that has ended. */
     | { readonly kind: 'roll-back'; readonly notBad: boolean }
-    /** By Temporal's own means, of the newest release, its deploy, the lock of the service or the pipeline. */
+    /** Through Temporal itself: on the newest release, its deploy, the lock of the service or the pipeline. */
     | {
         readonly kind: 'temporal';
         readonly how: 'cancel' | 'terminate';
@@ -43,7 +43,7 @@ export interface Job {
   readonly more: object;
 }
 
-/** One story of the chaos test: everything in it follows from the seed. */
+/** One story of the chaos test: the seed determines everything in it. */
 export interface Scenario {
   readonly seed: number;
   readonly pipeline: string;
@@ -54,7 +54,7 @@ export interface Scenario {
   readonly happenings: readonly Happening[];
 }
 
-/** What gives some stories a twist, each with dice of its own, so that a new one does not shift the others. */
+/** Gives some stories a twist, each with its own dice, so that a new one does not shift the others. */
 export type Twist = (dice: Dice, story: Scenario) => Scenario;
 
 export function scenarioOf(seed: number): Scenario {
@@ -69,7 +69,7 @@ export function scenarioOf(seed: number): Scenario {
   });
 }
 
-/** The story of a seed, if its deploy were one of configuration. */
+/** The story of a seed, as if its deploy were one of configuration. */
 export const configurationOf = (seed: number): Scenario => {
   const story = scenarioOf(seed);
   return story.configuration ? story : configured(Dice.stream(seed, 'configured'), story);
@@ -146,7 +146,7 @@ function checksOf(dice: Dice): NonNullable<DeployWith['healthChecks']> {
   return dice.of([limit], [limit], [limit, compared], [compared], []);
 }
 
-/** What the file format has for some deploys only. */
+/** Features of the file format that only some deploys use. */
 function featuresOf(dice: Dice, jobs: readonly Job[]): Partial<DeployWith>[] {
   const maxPaused = dice.int(0, jobs.length);
   const choices: [number, Partial<DeployWith>][] = [
@@ -168,7 +168,7 @@ function releasesOf(dice: Dice): Happening[] {
   ];
 }
 
-/** People press what comes to their minds. */
+/** People give random commands. */
 function commandsOf(dice: Dice): Happening[] {
   const anyInput = (): CommandInput => ({
     actor: dice.of('user:alice', 'user:alice', 'user:alice', 'user:mallory'),

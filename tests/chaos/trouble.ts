@@ -2,7 +2,7 @@ import { MINUTE } from '../workflows/world';
 import type { Dice } from './dice';
 import type { Happening, Job } from './scenario';
 
-/** What goes wrong: with the new version, the old one, the fleet, and the push type's answers. */
+/** The faults: in the new version, the old one, the fleet, and the push type's answers. */
 export function troubleOf(dice: Dice, jobs: readonly Job[]): Happening[] {
   const faults = dice.times(2, () => inFleet(dice, jobs));
   const http = dice.times(2, () => inAnswers(dice));
@@ -38,7 +38,7 @@ function inFleet(dice: Dice, jobs: readonly Job[]): Happening {
   return { atMs: dice.time(), kind: 'fault', fault: { kind, id: ids[kind], downMs } };
 }
 
-/** Of a push type, but for those that it need not have. */
+/** The methods of a push type, without the optional ones. */
 export const PUSH_TYPE_METHODS = [
   'validateConfig',
   'fetchDeployUnits',

@@ -17,7 +17,7 @@ export const TWISTS: Readonly<Record<string, Twist>> = {
 
 type Step = NonNullable<NonNullable<DeployWith['completion']>['pre']>[number];
 
-/** Steps around phases: slow ones, some that fail and some that hang, by a service that may be in trouble itself. */
+/** Steps around phases: slow ones, some that fail and some that hang, from a service that may itself be in trouble. */
 function withSteps(dice: Dice, story: Scenario): Scenario {
   if (!dice.chance(0.4)) return story;
   const steps = (of: () => Step) => (dice.chance(0.6) ? dice.times(2, of) : []);
@@ -41,7 +41,7 @@ function preStep(dice: Dice): Step {
   return isUndone ? { ...step(dice, { isUndone }), undo } : step(dice);
 }
 
-/** Far from its time limit where it has one, since who ends first when both are over is nobody's promise. */
+/** Far from its time limit if it has one, since the order is undefined if both end at the same time. */
 function step(dice: Dice, more: object = {}): Step {
   const [hangs, isLimited] = [dice.chance(0.1), dice.chance(0.2)];
   const takesMs = hangs ? 5 * HOUR : dice.int(0, 5) * MINUTE;
@@ -64,7 +64,7 @@ function withDisaster(dice: Dice, story: Scenario): Scenario {
   );
 }
 
-/** An emergency that others have to approve; somebody may, or says no, or it is the one who pushed. */
+/** An emergency that needs approval; another person may approve or reject it, or its author tries to. */
 function withApprovals(dice: Dice, story: Scenario): Scenario {
   const push = story.happenings.find(({ kind }) => kind === 'push');
   if (push === undefined || !dice.chance(0.5)) return story;
@@ -78,7 +78,7 @@ function withApprovals(dice: Dice, story: Scenario): Scenario {
   return happening({ ...story, source }, dice.times(3, pick));
 }
 
-/** A canary of a few tasks of one job, before the deploy or beside it; lockstep has none. */
+/** A canary of a few tasks of one job, before the deploy or next to it; not with lockstep. */
 function withCanaries(dice: Dice, story: Scenario): Scenario {
   const { deploy } = story.source.actions;
   if (!dice.chance(0.2) || deploy.with.lockstep) return story;
@@ -99,7 +99,7 @@ function withCanaries(dice: Dice, story: Scenario): Scenario {
   return { ...story, source: { ...story.source, actions } };
 }
 
-/** Groups by region or tier rather than by unit; an emergency that does not bake. */
+/** Groups by region or tier instead of by unit; an emergency that does not bake. */
 function withGroups(dice: Dice, story: Scenario): Scenario {
   const [pauseBy, skipBake] = [dice.of('region', 'tier'), dice.chance(0.5)];
   const happenings = story.happenings.map((it) => (it.kind === 'push' && skipBake ? { ...it, skipBake } : it));

@@ -2,7 +2,7 @@ import { HOUR, MINUTE } from '../workflows/world';
 import { HORIZON_MS, type Dice } from './dice';
 import type { Happening, Job, Scenario, Twist } from './scenario';
 
-/** What the fleet and Temporal do by themselves, each in some stories. */
+/** Events of the fleet and of Temporal themselves, each in some stories. */
 export const WORLD_TWISTS: Readonly<Record<string, Twist>> = {
   controllers: withControllers,
   elastic: withElasticJobs,
@@ -14,7 +14,7 @@ export const WORLD_TWISTS: Readonly<Record<string, Twist>> = {
   hotfixes: withHotfixes,
 };
 
-/** Jobs that decide themselves which of their tasks may go, and their controller may be away for a while. */
+/** Jobs whose controller decides which of their tasks may go, and may be away for a while. */
 function withControllers(dice: Dice, story: Scenario): Scenario {
   if (!dice.chance(0.2)) return story;
   const kind = dice.of('leader-last', 'load-adaptive');
@@ -27,7 +27,7 @@ function withControllers(dice: Dice, story: Scenario): Scenario {
   );
 }
 
-/** Jobs that start the next task beside the last, or that grow and shrink with their load. */
+/** Jobs that start the next task next to the last, or that grow and shrink with their load. */
 function withElasticJobs(dice: Dice, story: Scenario): Scenario {
   if (!dice.chance(0.25)) return story;
   const autoscale = { min: 1, max: 16, targetCpu: dice.of(0.2, 0.4, 0.6), everyMs: dice.int(1, 10) * MINUTE };
@@ -47,7 +47,7 @@ function withMaintenance(dice: Dice, story: Scenario): Scenario {
   ]);
 }
 
-/** Of the release before, once or twice, whether or not it can be undone. */
+/** Rollbacks of the previous release, once or twice, whether or not it can be undone. */
 function withRollbacks(dice: Dice, story: Scenario): Scenario {
   if (!dice.chance(0.3)) return story;
   const rollBack = (): Happening => ({ atMs: dice.time(), kind: 'roll-back', notBad: dice.chance(0.5) });
@@ -70,19 +70,19 @@ function withHotfixes(dice: Dice, story: Scenario): Scenario {
   ]);
 }
 
-/** Somebody cancels or terminates workflows in Temporal itself. */
+/** Workflows are cancelled or terminated in Temporal itself. */
 function withTemporal(dice: Dice, story: Scenario): Scenario {
   if (!dice.chance(0.25)) return story;
   const stop = (): Happening => {
     const how = dice.of('cancel', 'cancel', 'terminate');
-    // The test server does not say to a release that its deploy was terminated; tests/system/lifecycle does it on a real one.
+    // The test server does not tell a release that its deploy was terminated; tests/system/lifecycle tests that on a real one.
     const of = how === 'cancel' ? dice.of('pipeline', 'release', 'deploy', 'lock') : dice.of('release', 'lock');
     return { atMs: dice.time(dice.chance(0.5) ? 20 * MINUTE : HORIZON_MS), kind: 'temporal', how, of };
   };
   return happening(story, [stop(), ...dice.times(1, stop)]);
 }
 
-/** Releases and commands that carry as much as they can, and more. */
+/** Releases and commands with as much content as allowed, and with more. */
 function withFatInput(dice: Dice, story: Scenario): Scenario {
   if (!dice.chance(0.2)) return story;
   const happenings = story.happenings.map((it) =>
@@ -99,12 +99,12 @@ function withFatInput(dice: Dice, story: Scenario): Scenario {
   return happening({ ...story, happenings }, [release(), ...dice.times(2, release)]);
 }
 
-/** One job becomes many of a task each. */
+/** One job becomes many with one task each. */
 function withManyUnits(dice: Dice, story: Scenario): Scenario {
   const { deploy } = story.source.actions;
   if (!dice.chance(0.02) || deploy.with.lockstep || deploy.with.mode) return story;
   const [first, ...others] = story.jobs as [Job, ...Job[]];
-  // A thousand controllers are asked for as long as the story lasts, every five seconds: that takes longer than the story.
+  // A thousand controllers are called every five seconds throughout the story: that would take longer than the story.
   const own = (nth: number) => (nth < 10 ? first.more : { ...first.more, controller: undefined });
   const many = Array.from({ length: 1_000 }, (_, nth) => ({
     ...first,
