@@ -29,7 +29,7 @@ const FACTS = parseRegistry(
 );
 const SPEC = specOf(['deploy'], { owners: OWNERS });
 
-/** Who asks; a program is known by its delivery or by the key of a run. */
+/** The callers; a program is identified by its delivery or by the key of a run. */
 export const ROLES = {
   admin: 'user:admin',
   owner: 'user:owner',
@@ -44,7 +44,7 @@ export const ROLES = {
 } as const satisfies Readonly<Record<string, string | null>>;
 export type Role = keyof typeof ROLES;
 
-/** A client of which nothing is there but the pipeline, its releases and its deploys. */
+/** A client that knows only the pipeline, its releases and its deploys. */
 function clientOf(exists: boolean): ConveyorClient {
   const done = () => Promise.resolve({} as never);
   const spec = (pipeline: string) =>
@@ -60,7 +60,7 @@ function clientOf(exists: boolean): ConveyorClient {
 const PIPELINE_ONLY = new Set<string>(PIPELINE_VERBS);
 export const VERBS = new Set<string>([...DEPLOY_VERBS, ...RELEASE_VERBS, ...PIPELINE_VERBS]);
 
-/** Asks as the principal of a door would: the guard, with every operation of a client. */
+/** Asks as the principal of a door would: through the guard, with every operation of a client. */
 function asked(verb: OperationName, actor: string | null, door: Door): Promise<unknown> {
   const client = guardClient(clientOf(verb !== 'create'), () => FACTS, door);
   const trigger = { kind: 'manual', actor: actor as string, key: null } as const;
@@ -98,18 +98,18 @@ function asked(verb: OperationName, actor: string | null, door: Door): Promise<u
   }
 }
 
-/** The audit is the server's own, which asks so. */
+/** The server itself guards the audit, with this question. */
 async function mayAudit(actor: string | null, door: Door): Promise<void> {
   const who = { principal: actor, door };
   const decision = await decideAudit(clientOf(true), FACTS, { who, pipeline: 'kvstore' });
   if (!decision.allowed) throw conveyorError('not-permitted', { actor: '', pipeline: 'kvstore', why: decision.why });
 }
 
-/** Repositories are no workflows: the server and the command line ask this of a proposer. */
+/** Repositories are not workflows: the server and the command line check a proposer in this way. */
 const mayPropose = async (principal: string | null, door: Door): Promise<string> =>
   requireProposer(FACTS, { principal, door }, { name: 'flags', owners: OWNERS });
 
-/** Whether the server submits what is delivered: signed with the secret of a source of that name, or by nobody. */
+/** Whether the server submits a delivery: signed with the secret of a source of that name, or unsigned. */
 async function mayDeliver(actor: string | null): Promise<boolean> {
   const github = [sourceOf({ name: 'github', actor: actor ?? 'service:github' })];
   const pipelines = new FakePipelines();
@@ -125,7 +125,7 @@ async function mayDeliver(actor: string | null): Promise<boolean> {
   return pipelines.submissions.length > 0;
 }
 
-/** Whether a principal of a role may do something by a door, as the guard or the server decides. */
+/** Whether a principal of a role may do something through a door, as the guard or the server decides. */
 export async function mayDo(verb: OperationName, role: Role, door: Door): Promise<boolean> {
   const actor = ROLES[role];
   if (verb === 'submit' && door === 'webhook') return mayDeliver(actor);
@@ -138,7 +138,7 @@ export async function mayDo(verb: OperationName, role: Role, door: Door): Promis
   );
 }
 
-/** Owners of a pipeline; for a child, the first is who started its parent. */
+/** Owners of a pipeline; for a child, the first is the actor that started its parent. */
 export const OWNED_BY = {
   'all in the rule': OWNERS,
   'admins alone': ['user:admin'],

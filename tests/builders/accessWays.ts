@@ -8,12 +8,12 @@ import type { Trigger } from '../../domain/views';
 import { parseRegistry } from '../../platform/registry';
 import { artifact, signer } from './signing';
 
-/** How a version gets to a unit. */
+/** A way in which a version reaches a unit. */
 interface Way extends Pick<Trigger, 'kind' | 'imported' | 'permitted'> {
   readonly type?: 'canary';
-  /** It is listed only after the deploy was planned. */
+  /** The unit is listed only after the deploy was planned. */
   readonly joins?: true;
-  /** For a rollback: what is known to have had the version that it restores. */
+  /** For a rollback: the units that are known to have had the version that it restores. */
   readonly held?: readonly string[];
 }
 
@@ -38,7 +38,7 @@ export type WayName = keyof typeof WAYS;
 const CI = signer();
 const UNITS = [{ pushType: 'twine', units: ['kvstore-*'] }];
 
-/** With these rules about the unit, which pipelines of `user:owner` may have. */
+/** A platform with these rules about the unit, which apply to pipelines of `user:owner`. */
 const platformOf = (rules: readonly object[]) =>
   parseRegistry(
     {
@@ -63,7 +63,7 @@ export const LACKS = Object.keys(WANTED) as Lack[];
 
 const unit = (id: string) => ({ id }) as Unit;
 
-/** Whether workers let a version come to the unit on a way that lacks something, and nothing else. */
+/** Whether workers let a version reach the unit on a way that lacks this requirement, and no other. */
 export async function reaches(name: WayName, lack: Lack): Promise<boolean> {
   const way: Way = WAYS[name];
   const platform = platformOf(WANTED[lack]);

@@ -5,7 +5,7 @@ import type { PlatformFacts } from '../../domain/access/platform';
 import { parseRegistry } from '../../platform/registry';
 import { specOf } from './pipelineWorld';
 
-/** A company with a platform team, two teams that own services, and a pipeline that is protected. */
+/** A company with a platform team, two teams that own services, and a protected pipeline. */
 export const CONFIG = {
   extensions: ['twine'].map((name) => ({ name, kind: 'push-type', url: 'http://localhost:1' })),
   groups: {
@@ -36,7 +36,7 @@ export const CONFIG = {
 export const facts = (platform: object | null = CONFIG.platform): PlatformFacts =>
   parseRegistry({ ...CONFIG, ...(platform === null ? { platform: undefined } : { platform }) }, {});
 
-/** The answer on the command line to a caller who asks something of the pipeline of storage. */
+/** The command line's answer to a caller's request on the pipeline of storage. */
 export const asked = (
   who: string | null,
   verb: OperationName,

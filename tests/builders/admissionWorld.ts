@@ -11,7 +11,7 @@ import type { PipelineSource } from '../../domain/spec/pipeline';
 import type { Trigger } from '../../domain/views';
 import { artifact, manual, NOW, pipelineOf } from './pipelineWorld';
 
-/** Pipelines with so many releases that run, and what their releases ask for. */
+/** Pipelines with this many running releases, and the requests of their releases. */
 export const pipelineWith = (
   releases: number,
   more: Partial<PipelineSource> = {},
@@ -22,7 +22,7 @@ export const pipelineWith = (
   return state;
 };
 
-/** One more release that runs. */
+/** One more running release. */
 export const begunBy = (
   state: PipelineState,
   trigger: Trigger,
@@ -50,7 +50,7 @@ export const pick = (release: number, action = 'approve'): ReadyAction => ({
 export const withAsked = (state: PipelineState, ...ready: ReadyAction[]): PipelineState =>
   ready.reduce((next, each) => enqueueReady(next, each, NOW), state);
 
-/** After everything that can be decided was. */
+/** The state once all possible decisions are made. */
 export const admittedOf = (state: PipelineState, ...ready: ReadyAction[]): PipelineState =>
   admit(withAsked(state, ...ready), NOW).state;
 
@@ -61,6 +61,6 @@ export const toldOf = (state: PipelineState, nowMs = NOW): string[] =>
 const wordsOf = (admission: Admission): string =>
   admission.kind === 'superseded' ? `superseded by ${admission.by}` : admission.kind;
 
-/** Who waits and why, as `2 deploy: release 1 deploys`. */
+/** The waiting releases with their reasons, as `2 deploy: release 1 deploys`. */
 export const waitingOf = (state: PipelineState, nowMs = NOW): string[] =>
   admit(state, nowMs).waiting.map(({ ready: { release, action }, why }) => `${release} ${action}: ${why}`);

@@ -26,7 +26,7 @@ actions:
         - { name: cpu, metric: system.cpu, threshold: { increase: 20% }, compare: control, lookback: 3m, minSamples: 3 }
 `;
 
-/** A release of the past: which errors its version made, and how it ended. */
+/** A past release: the errors of its version, and its outcome. */
 export interface PastRelease {
   readonly errorRatio: number;
   readonly deploy: HistoryRow['deploys'][number];
@@ -40,7 +40,7 @@ export interface BacktestWorld {
   readonly client: ConveyorClient;
 }
 
-/** A simulated fleet that these releases were deployed to, half an hour apart, and a client that knows how they went. */
+/** A simulated fleet to which these releases were deployed, half an hour apart, and a client that knows their outcomes. */
 export async function backtestWorld(releases: readonly PastRelease[]): Promise<BacktestWorld> {
   const fleet = givenFleet();
   await fleet.job('kvstore-x', { nSmall: 3, budget: 3 });

@@ -11,7 +11,7 @@ import {
 } from '../../domain/bugs/bug';
 import { BUG_LIMITS } from '../../domain/limits';
 
-/** Versions in a range have it. */
+/** Versions in a range have the bug. */
 export const RPC_ADVISORY: Advisory = {
   id: 'X-1',
   affected: [
@@ -23,7 +23,7 @@ export const RPC_ADVISORY: Advisory = {
   ],
 };
 
-/** As it is reported, before any search for it. */
+/** As reported, before any search for it. */
 export const newBug = (about: Partial<Bug> = {}): Bug => ({
   ...{ id: 'bug/1', target: '//lib:rpc', from: '3', to: null, reason: 'it loses replies' },
   ...{ reportedBy: 'user:bob', at: '2026-11-20T12:00:00.000Z', closed: null, search: null },
@@ -34,7 +34,7 @@ const REASON = 'r'.repeat(1000);
 const BY = `user:${'b'.repeat(120)}`;
 const AT_MS = Date.parse('2026-11-20T12:00:00Z');
 
-/** As large as one may be. */
+/** The largest allowed advisory. */
 const LARGE_ADVISORY: Advisory = {
   id: 'X-1',
   affected: [{ package: { ecosystem: 'npm', name: 'rpc' }, ranges: [], versions: Array<string>(756).fill('1.0.0') }],
@@ -49,7 +49,7 @@ const FOUND = {
   ...{ releases: Array(10).fill(HIT), deployed: Array(10).fill(HIT), unread: { count: 1, why: 'w'.repeat(400) } },
 };
 
-/** As many bugs as there may be, each as large as it may be and searched for: those that were none, closed, and those in force. */
+/** The maximum number of bugs, each of the maximum size and searched for: those closed because they were no bugs, and those in force. */
 export function fullBugRecords(): BugRecords {
   let records = withBugs(NO_BUGS, BUG_LIMITS.kept.max);
   for (const { id } of records.bugs) records = closed(records, { id, to: null, reason: REASON }, BY, AT_MS);

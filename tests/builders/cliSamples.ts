@@ -7,7 +7,7 @@ import type {
   ReleaseStatus,
 } from '../../domain/views';
 
-/** Statuses as the client gives them, at 14:02:10 UTC of one November day. */
+/** Statuses in the client's form, at 14:02:10 UTC of one November day. */
 export const NOW = Date.parse('2026-11-20T14:02:10Z');
 
 const at = (time: string): string => `2026-11-20T${time}.000Z`;
@@ -89,7 +89,7 @@ export function deploy(over: Partial<DeployStatus> = {}): DeployStatus {
   };
 }
 
-/** As `deploy`, after the check failed and everything was brought back. */
+/** As `deploy`, after the check failed and everything was reverted. */
 export function revertedDeploy(): DeployStatus {
   return deploy({
     state: 'ended',

@@ -17,21 +17,21 @@ export interface World {
   readonly client?: Partial<ConveyorClient>;
   readonly env?: Readonly<Record<string, string>>;
   readonly isTTY?: boolean;
-  /** The width of the terminal; 110 unless a test says another. */
+  /** The width of the terminal; 110 by default. */
   readonly columns?: number;
   /** The input on stdin. */
   readonly input?: string;
   /** The paths that pipelines release, as Temporal knows them. */
   readonly pipelines?: readonly OwnedPaths[];
-  /** Who answers over HTTP; without it there is no terminal. */
+  /** Answers HTTP requests; without it there is no terminal. */
   readonly fetch?: typeof fetch;
-  /** The answer of a person to a prompt; without it there is no person. */
+  /** A person's answer to a prompt; without it there is no person. */
   readonly answer?: string;
   /** When Ctrl-C is pressed, in ms since the start. */
   readonly interruptAtMs?: number;
 }
 
-/** One command line in-process: a clock that sleeping moves, a client that answers what the test says. */
+/** Runs one command line in-process: with a clock that sleeping advances, and a client that answers as the test sets it. */
 export async function run(argv: readonly string[], world: World = {}): Promise<Ran> {
   let now = NOW;
   const written = { out: '', err: '' };

@@ -3,7 +3,7 @@ import type { SubscriberCounts } from '../../simulator/configerator/subscribers'
 import type { Simulation } from '../../simulator/simulation';
 import { START } from './simulatorFleet';
 
-/** A simulated world with configuration, whose clock the test turns. */
+/** A simulated world with configuration, whose clock the test controls. */
 export class ConfigFleetWorld {
   readonly simulation: Simulation;
   private readonly app: ReturnType<typeof createSimulator>['app'];
@@ -16,15 +16,15 @@ export class ConfigFleetWorld {
     this.simulation = simulator.simulation;
   }
 
-  /** Turns the clock; the world follows. */
+  /** Advances the clock; the world follows. */
   async pass(ms: number): Promise<void> {
     this.now += ms;
     await this.control('GET', '/violations');
-    // Work that waited for a moment in between continues.
+    // Lets work continue that waited for a moment in between.
     await new Promise((resolve) => setImmediate(resolve));
   }
 
-  /** With its status: for what is refused. */
+  /** Includes the status: for refused calls. */
   async answer(
     method: string,
     path: string,
@@ -82,7 +82,7 @@ export class ConfigFleetWorld {
     return body;
   }
 
-  /** Some hosts of a region get a version. */
+  /** Exposes a version to some hosts of a region. */
   expose(updateId: string, version: string, amount: object, region = 'eu'): Promise<unknown> {
     const targets = [{ unit: `flags/feed:${region}`, version, artifacts: [], amount }];
     return this.push('executeUpdates', { updateId, wholeUnit: false, urgency: 'normal', targets });
@@ -101,7 +101,7 @@ export class ConfigFleetWorld {
     ).units;
   }
 
-  /** A metric of subscribers by identifier, of the last so many minutes, on average. */
+  /** A metric of subscribers by identifier, averaged over the last minutes. */
   async metric(
     metric: string,
     tasks: readonly string[],

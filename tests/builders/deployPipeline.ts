@@ -2,10 +2,10 @@ import type { PipelineSource } from '../../domain/spec/pipeline';
 
 export type DeployWith = Extract<PipelineSource['actions'][string], { type: 'deploy' }>['with'];
 
-/** A check of the errors of a job, which a version passes with five in a hundred. */
+/** A check of the errors of a job; a version with up to five in a hundred passes. */
 export const ERRORS = { name: 'errors', metric: 'rpc.error_ratio', threshold: { above: 0.05 } };
 
-/** A pipeline whose one action deploys the executable that people release. */
+/** A pipeline whose one action deploys the executable of a manual release. */
 export const deployPipeline = (
   pipeline: string,
   deploy: Partial<DeployWith> & Pick<DeployWith, 'config'>,

@@ -19,18 +19,18 @@ import type { HistoryRow, PipelineSummary } from '../../domain/views';
 import type { Fetch } from '../../sdk/request';
 import { parseRegistry } from '../../platform/registry';
 
-/** Sweeps that fail are part of the tests; what the worker says of them is not. */
+/** Failing sweeps are part of the tests, so the worker's logs about them are suppressed. */
 const QUIET = new DefaultLogger('ERROR');
 
-/** The Temporal Schedule of the finder; null where there is none, and `silent` where Temporal does not answer. */
+/** The Temporal Schedule of the finder; null if there is none, and `silent` if Temporal does not answer. */
 type FakeSchedule = 'silent' | null | { paused: boolean; taskQueue: string; order: SweepOrder; next: number[] };
 
 /** The refusal of a submission by a pipeline. */
 type Mood = 'gone' | 'held' | 'known-bad' | 'digest-changed' | 'silent';
 
 /**
- * Pipelines, a finder and the sweep between them, in memory: the sweep is the real activity, the pipelines only remember
- * what was submitted, as `submit` does.
+ * Pipelines, a finder and the sweep between them, in memory: the sweep is the real activity, and the pipelines only
+ * record the submissions, as `submit` does.
  */
 export class FinderWorld {
   readonly pipelines = new Map<string, PipelineSubscriptions>();
@@ -38,7 +38,7 @@ export class FinderWorld {
   readonly moods = new Map<string, Mood>();
   /** Histories that `pipeline-output` reads. */
   readonly histories = new Map<string, HistoryRow[]>();
-  /** Every submission, `pipeline identity`, whatever became of it. */
+  /** Every submission, `pipeline identity`, whatever its result. */
   readonly submissions: string[] = [];
   /** Releases by pipeline, as identities. */
   readonly releases = new Map<string, string[]>();
@@ -49,7 +49,7 @@ export class FinderWorld {
   memory: SweepMemory | null = null;
   now = 1_000_000_000;
   schedule: FakeSchedule = 'silent';
-  /** Who may use what; without it every pipeline may. */
+  /** The access rules; without them every pipeline may use everything. */
   platform: PlatformFacts | undefined;
 
   constructor(
@@ -69,7 +69,7 @@ export class FinderWorld {
     this.pipelines.set(pipeline, { pipeline, ...(owners && { owners }), subscribedAtMs: this.now, subscriptions });
   }
 
-  /** One sweep, as the Schedule starts it: with what the last one that completed left. */
+  /** One sweep, as the Schedule starts it: with the result of the last one that completed. */
   async sweeps(): Promise<SweepOutcome> {
     const [environment, began] = [new MockActivityEnvironment({}, { logger: QUIET }), this.now];
     const input = { finder: this.finder, memory: this.memory, heartbeatTimeoutMs: 10_000 };
@@ -80,7 +80,7 @@ export class FinderWorld {
     return outcome;
   }
 
-  /** One attempt of a workflow that sweeps again and again: what it ended with, and what it leaves to the next attempt. */
+  /** One attempt of a workflow that sweeps repeatedly: its outcome, and the state that it leaves to the next attempt. */
   async attempt(
     lasting: Lasting,
     info: { attempt: number; scheduledTimestampMs: number; heartbeatDetails: unknown },

@@ -3,5 +3,5 @@ import { runInNewContext } from 'node:vm';
 
 setFlagsFromString('--expose-gc');
 
-/** Collects now all that nothing holds any more. */
+/** Collects all unreferenced objects now. */
 export const collectGarbage = runInNewContext('gc') as () => void;

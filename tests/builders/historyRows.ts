@@ -4,7 +4,7 @@ type Deploy = HistoryRow['deploys'][number];
 
 const MANUAL: Trigger = { kind: 'manual', actor: 'user:alice', key: null };
 
-/** A release of `kvstore` that has ended, an hour after the one before; its state follows from its deploys. */
+/** An ended release of `kvstore`, an hour after the previous one; its state follows from its deploys. */
 export function pastRelease(number: number, deploys: readonly Deploy[], trigger: Partial<Trigger> = {}): HistoryRow {
   return {
     id: `kvstore/${number}`,
@@ -22,7 +22,7 @@ export function pastRelease(number: number, deploys: readonly Deploy[], trigger:
   };
 }
 
-/** A deploy that came through. */
+/** A successful deploy. */
 export const through = (version: string, more: Partial<Deploy> = {}): Deploy => ({
   action: 'deploy',
   outcome: 'succeeded',

@@ -6,7 +6,7 @@ import { NO_TIME } from '../../domain/deploy/spans';
 import { pipelineSchema, type PipelineSource, type PipelineSpec } from '../../domain/spec/pipeline';
 import { firstWithin, jsonBytes } from '../../domain/size';
 
-/** Everything as large as a door lets it in. */
+/** Everything at the maximum size that is accepted. */
 
 export const long = (bytes: number, prefix = ''): string => prefix + 'x'.repeat(bytes - prefix.length);
 
@@ -15,7 +15,7 @@ export const range = (count: number): readonly number[] => Array.from({ length: 
 /** A name of 63 characters. */
 export const nameOf = (kind: string, n: number): string => `${kind}-${n}-`.padEnd(62, 'x') + 'z';
 
-/** Identities of artifacts are as long as they may be; metadata fill it up to so many bytes. */
+/** Identities of artifacts have the maximum length; metadata fill the artifact up to this many bytes. */
 export function largeArtifact(name: string, n: number, bytes: number = ARTIFACT_LIMITS.whole.max): Artifact {
   const { kind, version, digest, uri } = ARTIFACT_LIMITS;
   const bare = {
@@ -36,7 +36,7 @@ export function largeArtifact(name: string, n: number, bytes: number = ARTIFACT_
 const inputs = range(SPEC_LIMITS.artifacts.max).map((n) => nameOf('input', n));
 const groups = range(SPEC_LIMITS.mutex.max).map((n) => nameOf('group', n));
 
-/** A pipeline with as many of everything as lint lets through. */
+/** A pipeline with as many of everything as lint accepts. */
 export function largeSpec(more: Partial<PipelineSource> = {}): PipelineSpec {
   const deploys = SPEC_LIMITS.deployInputs.max;
   const others = SPEC_LIMITS.actions.max - deploys;
@@ -67,7 +67,7 @@ export function largeSpec(more: Partial<PipelineSource> = {}): PipelineSpec {
 
 export const largeVersion = (n: number): string => long(ARTIFACT_LIMITS.version.max, `${n}-`);
 
-/** The artifacts of a release of it, together as large as they may be. */
+/** The artifacts of a release of it, with the maximum total size. */
 export const largeArtifacts = (n: number): readonly Artifact[] =>
   inputs.map((name) => largeArtifact(name, n, Math.floor(REQUEST_LIMITS.artifactsTogether.max / inputs.length) - 2));
 
@@ -76,7 +76,7 @@ export const deployNames = (spec: PipelineSpec): readonly string[] =>
 
 const units = (n: number, prefix: string): readonly string[] => range(n).map((unit) => long(40, `${prefix}-${unit}-`));
 
-/** As many as a snapshot holds itself, instead of a reference to pages. */
+/** As many units as a snapshot holds itself, instead of a reference to pages. */
 const inlineUnits: readonly SnapshotUnit[] = firstWithin(
   units(500, 'unit').map((id) => ({
     ...{ id, version: long(100), mixed: false, available: true, size: 1000, labels: { region: long(20) } },
@@ -84,7 +84,7 @@ const inlineUnits: readonly SnapshotUnit[] = firstWithin(
   16_384,
 );
 
-/** How a deploy of ten thousand units ended that left many out, and others on something else. */
+/** The result of a deploy of ten thousand units that left many out, and others on another version. */
 export const largeResult = (outcome: DeployResult['outcome'], n: number): DeployResult => ({
   outcome,
   classification: outcome === 'succeeded' ? 'success' : 'good-failure',

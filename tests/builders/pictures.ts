@@ -18,11 +18,11 @@ import type { ChainVerification } from '../../platform/audit/files';
 import type { DeployStatus, FinderView, HistoryRow, Pause, PipelineStatus, ReleaseStatus } from '../../domain/views';
 import { action, children, deploy, phase, pipeline, release, revertedDeploy } from './cliSamples';
 
-/** Rich states, in which everything that can be long is, and the pictures of them that people see. */
+/** Rich states, in which everything that can be long is long, and their output for people. */
 
 const at = (time: string): string => `2026-11-20T${time}.000Z`;
 
-/** As long as those of namespaces and ids that people have. */
+/** As long as with the namespaces and ids of real installations. */
 const WEB_UI =
   'https://temporal.example/namespaces/conveyor-production/workflows/release%2Fpayments-ledger%2F113/history?runId=01981f7c';
 
@@ -173,7 +173,7 @@ const freshness: FreshnessReport = {
   ],
 };
 
-/** One line a row, and sentences about single rows below. */
+/** One line per row, and sentences about single rows below. */
 export const LISTS: Readonly<
   Record<string, { readonly ids: readonly string[]; draw(view: View, wide?: boolean): string }>
 > = {
@@ -218,7 +218,7 @@ export const STATUSES: Readonly<Record<string, (view: View) => string>> = {
   'the links of the demo': (view) => webUiLinks({ releases: [longRelease], deploys: [longDeploy] }, view).join('\n'),
 };
 
-/** A client that answers with them. */
+/** A client that returns them. */
 export const RICH_CLIENT: Partial<ConveyorClient> = {
   status: (id) =>
     Promise.resolve(id === longPipeline.id ? longPipeline : id === LONG_ID ? longRelease : { ...longDeploy, id }),

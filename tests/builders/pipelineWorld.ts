@@ -33,7 +33,7 @@ export const artifact = (version: string, name = 'executable'): Artifact => ({
 
 export const manual = (key: string | null = null): Trigger => ({ kind: 'manual', actor: 'user:alice', key });
 
-/** A release that runs; its number is the next. */
+/** A running release; its number is the next. */
 export const running = (state: PipelineState, ...artifacts: readonly Artifact[]): PipelineState =>
   started(created(state, artifacts, manual(), NOW), state.nextNumber);
 

@@ -9,7 +9,7 @@ export interface Asked {
   readonly params: Readonly<Record<string, string>>;
 }
 
-/** Answers one request, or leaves it without an answer. */
+/** Answers one request, or leaves it unanswered. */
 export type Reply = (asked: Asked, response: ServerResponse) => void;
 
 export interface FakePrometheus {
@@ -47,7 +47,7 @@ export const answering =
     response.end(typeof body === 'string' ? body : JSON.stringify(body));
   };
 
-/** The answer of `query_range`: per task its `[seconds, text]` pairs. */
+/** The answer of `query_range`: for each task its `[seconds, text]` pairs. */
 export const matrix = (
   series: Readonly<Record<string, readonly (readonly [number, string])[]>>,
   more: object = {},

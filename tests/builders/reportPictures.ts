@@ -8,7 +8,7 @@ import { statsText } from '../../render/stats';
 import { NOW } from './cliSamples';
 import { talliesOf } from './statsTallies';
 
-/** Pictures of reports and of configuration, in which everything that can be long is. */
+/** Pictures of reports and of configuration, in which everything that can be long is long. */
 
 const REASON = '決済の遅延 in eu-west: the ledger answers after 2.4 s instead of 0.3 s, as the on-call of storage saw';
 const at = (time: string): string => `2026-11-20T${time}.000Z`;

@@ -17,7 +17,7 @@ export interface Submitted {
   readonly trigger: Trigger;
 }
 
-/** Pipelines in memory that number their releases and know keys and artifacts again, as the real ones do. */
+/** Pipelines in memory that number their releases and recognise keys and artifacts, as the real ones do. */
 export class FakePipelines {
   readonly submissions: Submitted[] = [];
   readonly calls: (readonly unknown[])[] = [];
@@ -27,7 +27,7 @@ export class FakePipelines {
 
   constructor(readonly subscribers: PipelineSubscriptions[] = [follows('kvstore', 'acme/kvstore', 'main')]) {}
 
-  /** Other operations than those of a front end fail a test that uses them. */
+  /** Operations other than those of a front end fail a test that uses them. */
   readonly client: FrontClient = {
     submit: (pipeline, artifacts, trigger) => {
       this.submissions.push({ pipeline, artifacts, trigger });

@@ -15,7 +15,7 @@ export function signer(type: 'ed25519' | 'p256' = 'ed25519'): Signer {
 
 const TYPE = 'application/vnd.in-toto+json';
 
-/** A Statement that says nothing but what it is about. */
+/** A Statement that contains only its subject. */
 export const statement = (name: string, digest?: Readonly<Record<string, string>>) => ({
   _type: 'https://in-toto.io/Statement/v1',
   subject: [{ name, ...(digest ? { digest } : {}) }],
@@ -49,6 +49,6 @@ export const artifact = (version: string, attestation?: string, more: Partial<Ar
   ...more,
 });
 
-/** `executable` of that version, signed by these. */
+/** `executable` of that version, signed by these signers. */
 export const signed = (version: string, ...signers: readonly Signer[]): Artifact =>
   artifact(version, envelope(statement(`executable@${version}`), signers));

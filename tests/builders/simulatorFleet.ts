@@ -4,7 +4,7 @@ import { createSimulator, type SimulatorOptions } from '../../simulator/app';
 import type { BehaviourSpec } from '../../simulator/metrics/behaviour';
 import type { JobView } from '../../simulator/twine/jobs';
 
-/** The answer of a call, with the parts that tests look at. */
+/** The answer of a call, with the parts that tests use. */
 export interface Answer {
   readonly status: number;
   readonly body: {
@@ -14,19 +14,19 @@ export interface Answer {
   };
 }
 
-/** A simulated world whose clock the test turns. Nothing in it waits. */
+/** A simulated world whose clock the test controls. Nothing in it waits. */
 export interface TestFleet {
   readonly app: Hono;
   readonly now: () => number;
-  /** Turns the clock; the world follows with the next call. */
+  /** Advances the clock; the world follows with the next call. */
   readonly pass: (ms: number) => void;
   readonly control: (method: string, path: string, body?: unknown) => Promise<unknown>;
-  /** As `control`, with the status: for what is refused. */
+  /** As `control`, with the status: for refused calls. */
   readonly answer: (method: string, path: string, body?: unknown) => Promise<Answer>;
   readonly job: (name: string, change?: Readonly<Record<string, unknown>>) => Promise<void>;
   readonly look: (name: string) => Promise<JobView>;
   readonly behaves: (version: string, behaviour: BehaviourSpec) => Promise<void>;
-  /** A method of the push type; `key` is the update id when left out. */
+  /** A method of the push type; `key` is the update id if left out. */
   readonly twine: (method: string, request: Readonly<Record<string, unknown>>, key?: string) => Promise<Answer>;
 }
 
@@ -74,7 +74,7 @@ export function givenFleet(options: Partial<Omit<SimulatorOptions, 'now'>> = {})
   return fleet;
 }
 
-/** Every world made, so that a test file can end with looking for violations in all of them. */
+/** Every world made, so that a test file can end with a search for violations in all of them. */
 givenFleet.made = [] as TestFleet[];
 
 /** The request of an update of one unit. */

@@ -8,7 +8,7 @@ export const NO_TALLIES: Tallies = {
   ...{ deploys: [], spans: [], times: [], leads: [], restores: [], histories: [] },
 };
 
-/** Something of everything, of one category. */
+/** An example of every tally, for one category. */
 export const talliesOf = (category: string): Tallies => {
   const counted = { category, count: 4 };
   return {

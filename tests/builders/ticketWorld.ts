@@ -9,8 +9,8 @@ import { parseRegistry } from '../../platform/registry';
 import type { Fetch } from '../../sdk/request';
 
 /**
- * Pipelines in memory, and the daily run over them: its activities are the real ones, and each run begins with what the one before left.
- * @param config over `{ freshness, extensions }` with the service `tracker`
+ * Pipelines in memory, and the daily run over them: its activities are the real ones, and each run begins with the result of the previous one.
+ * @param config merged over `{ freshness, extensions }` with the service `tracker`
  */
 export class TicketWorld {
   readonly pipelines = new Map<string, PipelineSummary>();
@@ -23,7 +23,7 @@ export class TicketWorld {
     private readonly env: Readonly<Record<string, string>> = {},
   ) {}
 
-  /** A pipeline whose last deploy was so many days ago. */
+  /** A pipeline whose last deploy was this many days ago. */
   deployed(id: string, daysAgo: number, more: Partial<PipelineSummary> = {}): void {
     this.pipelines.set(id, {
       ...{ id, kind: 'pipeline', description: '', owners: ['group:storage'], labels: {}, state: 'active' },
@@ -31,7 +31,7 @@ export class TicketWorld {
     });
   }
 
-  /** The run of this day, and then it is the next. An unanswered request is repeated this many times. */
+  /** Does the run of this day, and moves to the next. An unanswered request is repeated this many times. */
   async day(again = 0): Promise<TicketRound> {
     let round = await this.due();
     for (let nth = 0; nth <= again; nth += 1) round = await this.tend(round);
