@@ -4,7 +4,7 @@ const { default: Sequencer } = require('@jest/test-sequencer');
 
 const isOfSystem = ({ context }) => context.config.displayName?.name === 'system';
 
-/** A test of the system waits for processes much of its time, one in virtual time never: beside each other they leave no core idle. */
+/** A system test waits for processes much of its time, one in virtual time never: run next to each other they leave no core idle. */
 module.exports = class AlternatingSequencer extends Sequencer {
   sort(tests) {
     const sorted = super.sort(tests);

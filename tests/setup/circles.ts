@@ -1,7 +1,7 @@
 import { importsOf } from './exports';
 import type { Source } from './sources';
 
-/** Files that import each other in a circle, also if only types of one another: each circle once, its files in order. */
+/** Files that import each other in a circle, even if they import only types: each circle once, its files in order. */
 export function circles(sources: readonly Source[]): string[][] {
   const names = new Set(sources.map(({ name }) => name));
   const imports = new Map(sources.map((source) => [source.name, importsOf(source, names)]));
@@ -14,7 +14,7 @@ export function circles(sources: readonly Source[]): string[][] {
   return [...found.values()];
 }
 
-/** All that a file imports, and what that imports, and so on; itself only by a circle. */
+/** All direct and indirect imports of a file; itself only through a circle. */
 function reachedFrom(start: string, imports: ReadonlyMap<string, readonly string[]>): ReadonlySet<string> {
   const reached = new Set<string>();
   const next = [...(imports.get(start) ?? [])];

@@ -1,5 +1,5 @@
-// Before system tests: one tuned development server in memory for all of them, on a free port, at CONVEYOR_TEST_TEMPORAL.
-// Tests that kill or restart a server start one of their own from CONVEYOR_TEST_TEMPORAL_CLI.
+// Runs before system tests: starts one tuned development server in memory for all of them, on a free port, at
+// CONVEYOR_TEST_TEMPORAL. Tests that kill or restart a server start a separate one from CONVEYOR_TEST_TEMPORAL_CLI.
 'use strict';
 
 const { spawn } = require('node:child_process');
@@ -16,7 +16,7 @@ module.exports = async () => {
   process.env.CONVEYOR_TEST_TEMPORAL = await startOnFreePort();
 };
 
-/** It takes other ports besides, and one of them may be taken meanwhile: then others do. */
+/** It also uses other ports, and one of them may be taken meanwhile: then it tries others. */
 async function startOnFreePort(tries = 3) {
   const port = process.env.CONVEYOR_TEST_CLUSTER ? clusterPort() : await freePort();
   try {
@@ -28,16 +28,16 @@ async function startOnFreePort(tries = 3) {
   }
 }
 
-/** With CONVEYOR_TEST_CLUSTER the real servers, on PostgreSQL, in place of the development server. */
+/** With CONVEYOR_TEST_CLUSTER the real servers, on PostgreSQL, instead of the development server. */
 const scriptOf = (port) =>
   process.env.CONVEYOR_TEST_CLUSTER
     ? ['temporal-cluster.sh', '--servers', '2', '--data', clusterFolder(), '--port', port]
     : ['temporal-dev.sh', '--ephemeral', '--headless', '--port', port, '--log-level', 'never'];
 
-/** The store of a cluster takes no port above 32,767. */
+/** The store of a cluster accepts no port above 32,767. */
 const clusterPort = () => 12_000 + 300 * Math.floor(Math.random() * 60);
 
-/** PostgreSQL runs as the user nobody if these tests are root, and has to pass through. */
+/** PostgreSQL runs as the user `nobody` if these tests run as root, and must be able to enter the folder. */
 function clusterFolder() {
   const folder = mkdtempSync('/var/tmp/conveyor-cluster-');
   chmodSync(folder, 0o755);
@@ -45,7 +45,7 @@ function clusterFolder() {
   return folder;
 }
 
-/** Resolves once the script says that the server is ready. */
+/** Resolves once the script reports that the server is ready. */
 function start(port) {
   const [script, ...args] = scriptOf(String(port));
   const child = spawn('bash', [path.join(ROOT, script), ...args], { stdio: ['ignore', 'pipe', 2] });

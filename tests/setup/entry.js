@@ -1,5 +1,5 @@
-// In place of config/entry.ts: in a run that has built dist/ first, programs start from there. To make one of its source takes
-// three times as long as most of them run, and the tests of configuration start hundreds.
+// Replaces config/entry.ts: in a run that has built dist/ first, programs start from there. Compiling one from its
+// source takes three times as long as most of them run, and the tests of configuration start hundreds.
 'use strict';
 
 const path = require('node:path');

@@ -15,7 +15,7 @@ export const examplePipelines = (): string[] =>
     .filter((file) => file.endsWith('.yaml') && /^pipeline:/m.test(readFileSync(examplePath(file), 'utf8')))
     .sort();
 
-/** These have times of production, which only virtual time can wait for. */
+/** These have production timings, for which only virtual time can wait. */
 export const IN_VIRTUAL_TIME = [
   'config/errors/pipeline.yaml',
   'frontend/pipeline.yaml',
@@ -27,8 +27,9 @@ export const IN_VIRTUAL_TIME = [
 ];
 
 /**
- * These need more than a development stack has, most of them a fleet that is not the simulated one; tests/system/bugs.long.test.ts,
- * tests/system/dev.long.test.ts, tests/system/prometheus.long.test.ts, tests/contract/gatekeeper.test.ts and tests/workflows/models.long.test.ts run them.
+ * These need more than a development stack, most of them a fleet other than the simulated one;
+ * tests/system/bugs.long.test.ts, tests/system/dev.long.test.ts, tests/system/prometheus.long.test.ts,
+ * tests/contract/gatekeeper.test.ts and tests/workflows/models.long.test.ts run them.
  */
 export const ON_OTHER_FLEETS = [
   'advisory/pipeline.yaml',
@@ -40,13 +41,13 @@ export const ON_OTHER_FLEETS = [
 
 export const examplePath = (file: string): string => join(FOLDER, file);
 
-/** As if each action had been written out. */
+/** The pipeline with each action written out. */
 export const exampleSource = (file: string): PipelineSource =>
   expandActions(parse(readFileSync(examplePath(file), 'utf8'), { merge: true })).value as PipelineSource;
 
 export type ExampleJob = Pick<(typeof KVSTORE_JOBS)[number], 'name' | 'service' | 'region' | 'tasks' | 'version'>;
 
-/** The jobs that the example of a file deploys, as the control API of the simulated world takes them. */
+/** The jobs that the example of a file deploys, in the form of the simulated world's control API. */
 export function exampleFleet(file: string): readonly ExampleJob[] {
   const [example = ''] = file.split('/');
   const fleet = examplePath(join(example, 'fleet.yaml'));

@@ -2,7 +2,7 @@ import * as path from 'node:path';
 import * as ts from 'typescript';
 import type { Source } from './sources';
 
-/** Exports that no other file imports, as `file: name`. A type counts as used where its own file mentions it again. */
+/** Exports that no other file imports, as `file: name`. A type counts as used if its own file mentions it again. */
 export function deadExports(
   candidates: readonly Source[],
   readers: readonly Source[],
@@ -24,7 +24,7 @@ export function deadExports(
 export const importsOf = (source: Source, files: ReadonlySet<string>): string[] =>
   takenBy(source, files).map(({ file }) => file);
 
-/** The imports of a file, as `file: name`; `*` where it takes the whole. */
+/** The imports of a file, as `file: name`; `*` if it imports the whole module. */
 const usesIn = (source: Source, files: ReadonlySet<string>): string[] =>
   takenBy(source, files).flatMap(({ file, node }) => namesTaken(node).map((name) => `${file}: ${name}`));
 
@@ -71,7 +71,7 @@ function resolve(from: string, target: string, files: ReadonlySet<string>): stri
 
 function exportsOf({ tree }: Source): { name: string; isType: boolean }[] {
   return tree.statements.flatMap((statement) => {
-    if (ts.isExportDeclaration(statement)) return []; // a re-export: the declaring file is asked
+    if (ts.isExportDeclaration(statement)) return []; // a re-export: the declaring file is checked
     const exported =
       ts.canHaveModifiers(statement) && ts.getModifiers(statement)?.some((m) => m.kind === ts.SyntaxKind.ExportKeyword);
     if (!exported) return [];

@@ -1,5 +1,5 @@
-// In the short lane jest puts this in the place of fast-check: each property is tried with a quarter of its cases. A case that is to be
-// played again is played as it was.
+// In the short lane jest replaces fast-check with this: each property is tried with a quarter of its cases. A case that
+// is replayed is replayed unchanged.
 'use strict';
 
 const path = require('node:path');

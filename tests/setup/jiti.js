@@ -1,4 +1,4 @@
-// Jest runs files in a context of its own, where `import()` cannot be had: jiti takes what it would import so by require.
+// Jest runs files in a separate context, in which `import()` is not available: jiti uses require for these imports.
 'use strict';
 
 const { createRequire } = require('node:module');

@@ -1,5 +1,5 @@
-// `node tests/setup/lintSnippets.js < SNIPPETS`: lints snippets as if they were files, with the real configuration. A process of its own, since Jest
-// takes half a minute of processor time to load ESLint and its plugins, and Node a second.
+// `node tests/setup/lintSnippets.js < SNIPPETS`: lints snippets as if they were files, with the real configuration. It is a separate process, since
+// Jest takes half a minute of processor time to load ESLint and its plugins, and Node a second.
 'use strict';
 
 const { readFileSync } = require('node:fs');
@@ -17,7 +17,7 @@ const untyped = {
   languageOptions: { parserOptions: { projectService: false } },
 };
 
-/** Where no project is, since to know that of the whole tree takes half a minute of processor time. */
+/** A place outside any project, since loading that of the whole tree takes half a minute of processor time. */
 const NOWHERE = path.parse(ROOT).root;
 const typed = {
   files: ['**/*.ts'],

@@ -1,7 +1,7 @@
 import * as ts from 'typescript';
 import type { Source } from './sources';
 
-/** The files in which each name of a top-level definition stands. */
+/** The files that contain each name of a top-level definition. */
 export function placesOfDefinitions(sources: readonly Source[]): ReadonlyMap<string, readonly string[]> {
   const places = new Map<string, string[]>();
   for (const source of sources)
@@ -9,14 +9,14 @@ export function placesOfDefinitions(sources: readonly Source[]): ReadonlyMap<str
   return places;
 }
 
-/** Words that the glossary's replaced, whatever their case: `insist` is `callUntilAnswered`, a `guest` a canary, … */
+/** Words that the glossary's words replaced, in any case: `insist` is `callUntilAnswered`, a `guest` a canary, … */
 const DROPPED = new Set(
   'asked books condemn condemned dependable errand errands guest guests hear hears heard unheard insist leftover leftovers said say says shelf standing tell tells told'.split(
     ' ',
   ),
 );
 
-/** Files, and definitions as `file: name`, that are named with a word that was dropped. */
+/** Files, and definitions as `file: name`, whose names have a dropped word. */
 export const droppedWords = (sources: readonly Source[]): readonly string[] =>
   sources.flatMap((source) => [
     ...(isDropped(source.name.replace(/^.*\/|\.ts$/g, '')) ? [source.name] : []),
@@ -37,7 +37,7 @@ const DROPPED_PHRASES = [
   /^\s*test(?:\.\w+)?\((?:\s*)['"`]what\b/,
 ];
 
-/** Lines as `file:line: text` that have a phrase that was dropped, in code, comments, titles and pages. */
+/** Lines as `file:line: text` with a dropped phrase, in code, comments, titles and pages. */
 export const droppedPhrases = (texts: readonly { readonly name: string; readonly text: string }[]): readonly string[] =>
   texts.flatMap(({ name, text }) =>
     text

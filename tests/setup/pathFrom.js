@@ -1,4 +1,4 @@
-// The path that one of the shell scripts ends with; it gets the thing first where it is missing.
+// The path that one of the shell scripts prints last; the script first gets the program if it is missing.
 'use strict';
 
 const { spawnSync } = require('node:child_process');

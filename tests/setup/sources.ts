@@ -2,13 +2,13 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import * as path from 'node:path';
 import * as ts from 'typescript';
 
-/** Those that have walls. */
+/** The folders with walls. */
 // eslint-disable-next-line @typescript-eslint/no-require-imports -- the table is plain JavaScript without types
 export const { FOLDERS } = require('../../tools/eslint/layers') as { FOLDERS: readonly string[] };
 
 export const ROOT = path.resolve(__dirname, '../..');
 
-/** Where code that runs lives; `scripts` and `tools` are JavaScript. */
+/** The folders of code that runs; `scripts` and `tools` are JavaScript. */
 const RUNNING = [...FOLDERS, 'scripts', 'tools', 'bin'];
 
 /** A parsed file; `name` is relative to the checkout. */
@@ -56,7 +56,7 @@ export function functionsOf({ name, tree }: Source): { where: string; lines: num
   return found;
 }
 
-/** The name of a function, or of what an arrow function is assigned to; undefined for an argument. */
+/** The name of a function, or of the variable to which an arrow function is assigned; undefined for an argument. */
 function labelOf(node: ts.SignatureDeclaration): string | undefined {
   if (ts.isConstructorDeclaration(node)) return 'constructor';
   const named =

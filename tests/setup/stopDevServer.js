@@ -1,4 +1,4 @@
-// After system tests: stops the server that devServer.js started, and waits until it is gone.
+// Runs after system tests: stops the server that devServer.js started, and waits until it is gone.
 'use strict';
 
 const { rmSync } = require('node:fs');

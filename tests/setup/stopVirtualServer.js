@@ -1,4 +1,4 @@
-// After tests in virtual time: ends what virtualServer.js started.
+// Runs after tests in virtual time: ends the processes that virtualServer.js started.
 'use strict';
 
 module.exports = async () => {

@@ -2,8 +2,8 @@ import * as ts from 'typescript';
 import type { Source } from './sources';
 
 /**
- * Places in code where another user of the machine can be faster: a name in a folder that all users share which can be foreseen,
- * so that a link or a file waits there, and a file with a secret that they can read until its mode is changed.
+ * Places in code at which another user of the machine can be faster: a predictable name in a folder that all users share, where a link or a file may
+ * be planted, and a file with a secret that others can read until its mode is changed.
  */
 export interface Finding {
   readonly where: string;
@@ -12,7 +12,7 @@ export interface Finding {
 
 const SHARED_FOLDER = /^\/(tmp|var\/tmp|dev\/shm)\/?$/;
 const SHARED_NAME = /(^|[\s"'=:>(])\/(tmp|var\/tmp|dev\/shm)\/[\w.$*{-]/;
-/** A name that is free in one moment, and another user's in the next. */
+/** A name that is free at one moment, and belongs to another user the next. */
 const NAME_ALONE = /\bmktemp\s+(-\w+\s+)*(-\w*u|--dry-run)/;
 const SECRET = /secret|token(?!Env)|passw|credential|private_?key|seal_?key|signing_?key|\.pem\b|\.key\b/i;
 const CREATES = /^(writeFile|replaceFile|appendFile|open)(Sync)?$|^createWriteStream$/;
@@ -72,7 +72,7 @@ export function openSecrets(source: Source): Finding[] {
   return found;
 }
 
-/** A method of an open file creates none, and neither does an open without such a flag. */
+/** A method of an open file creates none, nor does an open without such a flag. */
 function isCreation(call: ts.CallExpression): boolean {
   const [, second] = call.arguments;
   if (second === undefined) return calledName(call) === 'createWriteStream';
@@ -86,7 +86,7 @@ function functionAround(node: ts.Node): ts.Node {
   return ts.isSourceFile(around) ? node : around;
 }
 
-/** The same in a script of a shell, line by line. */
+/** The same in a shell script, line by line. */
 export function findInShell(name: string, text: string): Finding[] {
   const variables = ['TMPDIR'];
   let isPrivate = false;

@@ -5,18 +5,18 @@ const v8 = require('node:v8');
 const vm = require('node:vm');
 const { TestEnvironment } = require('jest-environment-node');
 
-// Workflows run in the thread of the tests. The SDK's hook, which keeps stacks for the query `__stack_trace`, would be called for every
-// promise of this process, and one more for each test file, all of whose modules it would keep.
+// Workflows run in the thread of the tests. The SDK's hook, which keeps stacks for the query `__stack_trace`, would be called for every promise of
+// this process, with one more hook for each test file, which would keep all modules of that file.
 v8.promiseHooks = { ...v8.promiseHooks, createHook: () => () => undefined };
 
-// For each call into a workflow that may take only so long Node starts and ends a thread. Here that limit is weeks.
+// For each call into a workflow with a time limit Node starts and ends a thread. Here that limit is weeks.
 const { runInContext } = vm.Script.prototype;
 vm.Script.prototype.runInContext = function (context, options) {
   return runInContext.call(this, context, { ...options, timeout: undefined });
 };
 
-// Jest gives each test file a global object of its own, behind a proxy that every use of `Math` or `Promise` passes, and compiles every
-// module for it again. Here all files of a process share its global object, and what was compiled: modules are still loaded anew.
+// Jest gives each test file its own global object, behind a proxy that every use of `Math` or `Promise` passes, and compiles every module for it
+// again. Here all files of a process share its global object, and the compiled code: modules are still loaded again.
 const { compileFunction } = vm;
 const contexts = new WeakSet();
 const compiled = new Map();
@@ -30,7 +30,7 @@ vm.compileFunction = (code, params, options) => {
   return load;
 };
 
-/** The test file that runs. */
+/** The running test file. */
 const storages = new Set();
 
 const { AsyncLocalStorage } = asyncHooks;
@@ -44,9 +44,8 @@ class KnownStorage extends AsyncLocalStorage {
 Object.defineProperty(asyncHooks, 'AsyncLocalStorage', { value: KnownStorage });
 
 /**
- * Properties that jest keeps on the global object of a test file. Properties that stay there remain for all later files of the
- * process: a `jest.setTimeout`,
- * a retry, and each handler of events, which then reports every later test once more.
+ * Properties that jest keeps on the global object of a test file. If they stay there, they affect all later files of
+ * the process: a `jest.setTimeout`, a retry, and each handler of events, which then reports every later test once more.
  */
 const OF_JEST = new Set([
   'JEST_STATE_SYMBOL',
@@ -63,15 +62,15 @@ const allListeners = () =>
   process.eventNames().flatMap((name) => process.rawListeners(name).map((listener) => ({ name, listener })));
 
 /**
- * Leaves nothing behind in the process, which runs one test file after the other. Node copies what each AsyncLocalStorage holds to
- * every promise, also of one whose test file has ended, until it is disabled; every file loads the SDK's anew.
+ * Leaves nothing behind in the process, which runs one test file after the other. Node copies the content of each AsyncLocalStorage to every promise,
+ * even if its test file has ended, until it is disabled; every file loads a new one with the SDK.
  */
 module.exports = class TidyEnvironment extends TestEnvironment {
   constructor(...args) {
     super(...args);
     contexts.add(this.context);
     this.global = globalThis;
-    // Jest puts its own in their place.
+    // Jest replaces these.
     this.replaced = { console: globalThis.console, exit: process.exit };
     this.listeners = new Set(allListeners().map(({ listener }) => listener));
   }

@@ -7,7 +7,7 @@ const ROOT = join(__dirname, '..', '..');
 const home = mkdtempSync(join(tmpdir(), 'conveyor-environment-'));
 afterAll(() => rmSync(home, { recursive: true, force: true }));
 
-/** Says what it finds of jest on the global object that it shares with the files before, then leaves all it can. */
+/** Reports the properties of jest on the global object that it shares with earlier files, then leaves as many as it can. */
 const TEST_FILE = `
   const found = (name) => globalThis[Symbol.for(name)];
   const states = Object.getOwnPropertySymbols(globalThis).filter((symbol) => symbol.description === 'JEST_STATE_SYMBOL');

@@ -6,20 +6,20 @@ const { WAITED, addRepeat, mayRepeat } = require('../../scripts/repeats');
 
 const PATIENCE_MS = 20_000;
 
-/** For a failure that jest keeps with the place where the test was written. */
+/** For a failure that jest stores together with the place of the test. */
 const messageOf = (failure) => {
   const error = Array.isArray(failure) ? failure[0] : failure;
   return String(error?.message ?? error);
 };
 
 /**
- * The time-skipping test server loses a task now and then (tests/workflows/activityEnds.ts), and a story then waits for ever.
- * Such a test runs a second time and says so, if the server, asked at that moment, can be shown to have lost one
+ * The time-skipping test server occasionally loses a task (tests/workflows/activityEnds.ts), and a story then waits for
+ * ever. Such a test runs a second time and reports it, if the server has provably lost one at that moment
  * (tests/workflows/lostTasks.ts). Any other endless wait of a story is a stall of the product.
  */
 class VirtualEnvironment extends TidyEnvironment {
   failures = new Map();
-  /** By test, what the server had lost when it failed. */
+  /** By test, the tasks that the server had lost when it failed. */
   lost = new Map();
 
   async setup() {
@@ -28,13 +28,13 @@ class VirtualEnvironment extends TidyEnvironment {
   }
 
   async handleTestEvent({ name, test, error }) {
-    // Before the hooks that close the world.
+    // Runs before the hooks that close the world.
     if (name === 'test_fn_failure' && WAITED.test(messageOf(error))) this.lost.set(test, await this.lostTasks());
     if (name === 'test_done' && test.errors.length > 0) this.failures.set(test, [...test.errors]);
     if (name === 'test_start' && this.failures.has(test)) this.again(test, this.failures.get(test));
   }
 
-  /** Jest would run every test again that failed; with its errors back it does not. */
+  /** Jest would run every failed test again; once its errors are back it does not. */
   again(test, errors) {
     const messages = errors.map(messageOf);
     const lost = this.lost.get(test) ?? [];
@@ -45,7 +45,7 @@ class VirtualEnvironment extends TidyEnvironment {
     );
   }
 
-  /** In every open world: tests/workflows/lostTasks.ts. A server that never frees a lock of its own answers nothing about it. */
+  /** Checks every open world: tests/workflows/lostTasks.ts. A server that never frees one of its own locks gives no answer about it. */
   async lostTasks() {
     const worlds = this.global[Symbol.for('conveyor.worlds')] ?? [];
     const ask = (world) =>

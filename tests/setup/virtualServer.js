@@ -1,4 +1,4 @@
-// Before tests in virtual time: CONVEYOR_TEST_BUNDLE and CONVEYOR_TEST_SERVER, the wrapper that each test starts.
+// Runs before tests in virtual time: sets CONVEYOR_TEST_BUNDLE and CONVEYOR_TEST_SERVER, the wrapper that each test starts.
 'use strict';
 
 const { spawn } = require('node:child_process');
@@ -17,12 +17,12 @@ module.exports = async () => {
   if (host !== undefined) process.env.CONVEYOR_TEST_SERVER_HOST = host;
 };
 
-/** @returns its port; undefined where the server is a binary, or Java has no compiler: then each test starts one of its own. */
+/** @returns its port; undefined if the server is a binary, or Java has no compiler: then each test starts its own server. */
 async function startHost(jars) {
   if (!existsSync(jars)) return undefined;
-  // Its second compiler would cost more than it gains in a run of minutes.
+  // Java's second compiler would cost more than it gains in a run of minutes.
   const options = ['-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-Xmx1g', '-cp', path.join(jars, '*')];
-  // It ends with its stdin, so also when we are killed.
+  // It ends with its stdin, so it also ends if this process is killed.
   const child = spawn('java', [...options, path.join(TOOLS, 'Host.java')], { stdio: ['pipe', 'pipe', 'ignore'] });
   globalThis.conveyorVirtualHost = child;
   return new Promise((resolve) => {
