@@ -1,5 +1,5 @@
 #!/bin/sh
-# Starts a release from a CI job, and waits for its end if asked. Needs curl; openssl for `publish`. Copy it as it is.
+# Starts a release from a CI job, and waits for its end if asked. Needs curl; openssl for `publish`. Copy it unchanged.
 #
 #   conveyor-release.sh release PIPELINE [-a NAME=VERSION[,KEY=VALUE…]]… [-k KEY] [--wait] [--timeout SECONDS]
 #       asks the API for a release, on behalf of the principal of the token.
@@ -8,18 +8,18 @@
 #
 #   CONVEYOR_SERVER_URL      http://localhost:4500 unless set
 #   CONVEYOR_CI_TOKEN        for `release`: the bearer token
-#   CONVEYOR_WEBHOOK_SECRET  for `publish`: the secret, as it stands or as whsec_<base64>
+#   CONVEYOR_WEBHOOK_SECRET  for `publish`: the secret, literal or as whsec_<base64>
 #
-# The same -k KEY (a build id) never starts a second release, so the job may be run again. What is retryable is tried again
+# The same -k KEY (a build id) never starts a second release, so the job may be repeated. Retryable errors are retried
 # until --timeout (600 s unless given). With --wait, `publish` waits for the first release.
 #
-# Exit codes, as of `conveyor`: 0 ok · 1 error · 2 usage or invalid input · 3 the release ended not succeeded ·
+# Exit codes, like those of `conveyor`: 0 ok · 1 error · 2 usage or invalid input · 3 the release ended not succeeded ·
 # 4 not found or not permitted · 5 --timeout expired (the release continues). On stdout: the ids of the releases.
 set -eu
 
 url=${CONVEYOR_SERVER_URL:-http://localhost:4500}
 url=${url%/}
-# The token is in a file for a moment.
+# Protects the file that holds the token for a moment.
 umask 077
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
@@ -41,7 +41,7 @@ usage() {
 # A JSON string of $1.
 quote() { printf '"%s"' "$(printf '%s' "$1" | tr -d '\000-\037' | sed 's/\\/\\\\/g; s/"/\\"/g')"; }
 
-# NAME=VERSION[,KEY=VALUE…] as JSON; $2 is the field that NAME is the value of.
+# NAME=VERSION[,KEY=VALUE…] as JSON; $2 is the field for NAME.
 artifact() {
   printf '%s' "$1" | grep -q '^[^=,][^=,]*=[^,]' || usage "$1 is not NAME=VERSION[,KEY=VALUE…]"
   head=${1%%,*}
@@ -61,11 +61,11 @@ artifact() {
   printf '{%s,"metadata":{%s}}' "$fields" "$metadata"
 }
 
-# The text of a field of the JSON in a file: the first, whose value is a string.
+# The text of the first field with this name and a string value, from the JSON in a file.
 field() { sed -n "s/.*\"$1\":\"\([^\"]*\)\".*/\1/p" "$2" | head -n 1; }
 now() { date +%s; }
 left() { echo $((deadline - $(now))); }
-# What one request may take: 15 s, and no more than is left.
+# The time limit of one request: 15 s, or the remaining time if that is less.
 patience() {
   seconds=$(left)
   [ "$seconds" -lt 15 ] || seconds=15
@@ -73,7 +73,7 @@ patience() {
   echo "$seconds"
 }
 
-# Sends the body, again and again while that may help; the answer is in $tmp/answer.
+# Sends the body, and retries as long as that may help; the answer is in $tmp/answer.
 send() {
   while :; do
     authenticate
@@ -94,12 +94,12 @@ send() {
   done
 }
 
-# Writes the headers that say who we are. Through a file: what stands on a command line, everybody on the machine can read.
+# Writes the headers that authenticate us. Uses a file, because every user of the machine can read command lines.
 authenticate() {
   if [ "$command" = release ]; then
     header "authorization: Bearer $CONVEYOR_CI_TOKEN" >"$tmp/config"
   else
-    # Each time anew: a delivery with an old timestamp is not believed.
+    # Signs each try: the server rejects a delivery with an old timestamp.
     sign
     { header "webhook-id: $key" && header "webhook-timestamp: $timestamp" && header "webhook-signature: $signature"; } >"$tmp/config"
   fi
@@ -116,13 +116,13 @@ sign() {
   signature="v1,$(openssl dgst -sha256 -mac HMAC -macopt "hexkey:$hex" -binary "$tmp/signed" | openssl base64 -A)"
 }
 
-# What its first action that failed says.
+# The message of its first failed action.
 whyEnded() {
   tr '{' '\n' <"$tmp/status" |
     sed -n 's/^.*"name":"\([^"]*\)".*"state":"failed".*"message":"\([^"]*\)".*/: \1: \2/p' | head -n 1
 }
 
-# Looks until the release has ended.
+# Polls until the release has ended.
 await() {
   while :; do
     curl -sS -m "$(patience)" -o "$tmp/status" "$url/v1/releases/$1" 2>/dev/null || :

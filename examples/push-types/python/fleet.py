@@ -1,7 +1,7 @@
 """A fleet of folders: each task is a folder whose `current` points to the folder of a version.
 
-Calls of the push type write down what is wanted, in one piece with their idempotency key; `Fleet.step` makes it so.
-Everything that has to outlive a crash is in state.json.
+Calls of the push type record the wanted state together with their idempotency key; `Fleet.step` carries it out.
+Everything that must survive a crash is in state.json.
 """
 
 import json
@@ -46,7 +46,7 @@ class Fleet:
                 self.grow(name)
         self.save()
 
-    # What is asked.
+    # Questions.
 
     def unit(self, name):
         unit = self.state["units"].get(name)
@@ -78,7 +78,7 @@ class Fleet:
         return [i for i, _ in sorted(free, key=cost)[:missing]]
 
     def with_reverts(self, ids):
-        """These updates and all reverts of any of them: a second try finds what the first left behind."""
+        """These updates and all reverts of any of them: a second try finds the tasks that the first left behind."""
         found = set(ids)
         for update_id, update in self.state["updates"].items():
             if found & set(update["reverts"]):
@@ -106,13 +106,13 @@ class Fleet:
         ]
 
     def has_version(self, version):
-        # A version is the name of a folder, and nothing that leads elsewhere.
+        # A version is the name of a folder, and never a path that leads elsewhere.
         return "/" not in version and not version.startswith(".") and (self.versions / version).is_dir()
 
-    # What changes what is wanted.
+    # Changes of the wanted state.
 
     def execute(self, request):
-        """All or nothing: everything is checked before anything is written down."""
+        """All or nothing: everything is checked before anything is recorded."""
         update_id, targets = request["updateId"], request["targets"]
         known = self.state["updates"].get(update_id)
         if known:
@@ -151,7 +151,7 @@ class Fleet:
             if deploy_of(earlier) == deploy_of(update_id):
                 part.update(state="ended", reason=f"replaced by {update_id}")
         slots = self.slots(target)
-        for slot in slots:  # what is on its way to the version is this update's from now on
+        for slot in slots:  # tasks on their way to the version now belong to this update
             task = unit["tasks"][slot]
             if task["state"] == "moving" and task["version"] == target["version"]:
                 task["update"] = update_id
@@ -162,7 +162,7 @@ class Fleet:
         return {"version": target["version"], "slots": slots, "state": "active"}
 
     def command(self, update_id, units, sources, state, reason):
-        """Pause, resume or cancel; harmless for what is not known or has ended."""
+        """Pause, resume or cancel; harmless for updates that are unknown or have ended."""
         update = self.state["updates"].get(update_id)
         if update is None:
             if state == "ended" and update_id not in self.state["cancelled"]:
@@ -178,7 +178,7 @@ class Fleet:
         unit["tasks"].append(task)
         self.put(name, len(unit["tasks"]) - 1)
 
-    # What is so now.
+    # The present state.
 
     def pending(self, name, part):
         tasks = self.unit(name)["tasks"]
@@ -195,10 +195,10 @@ class Fleet:
         reason = {"reason": part["reason"]} if part.get("reason") and state != "done" else {}
         return {"id": name, "state": state, **counts, "unreachable": 0, "gone": 0, **reason}
 
-    # What makes it so: one task of a unit at a time.
+    # The steps that bring about the wanted state: one task of a unit at a time.
 
     def step(self):
-        """True when something was done. What is in the middle of something after a crash is done again."""
+        """Returns true if it did something. Work that a crash interrupted is done again."""
         moved = [name for name in self.state["units"] if self.step_unit(name)]
         if moved:
             self.save()
@@ -225,7 +225,7 @@ class Fleet:
         return False
 
     def put(self, name, slot):
-        """Points the folder to its version, in one rename, and looks whether it is well. Each start has its own number."""
+        """Points the folder to its version, in one rename, and checks its health. Each start has its own number."""
         task = self.unit(name)["tasks"][slot]
         folder = self.home / "tasks" / name / str(slot)
         folder.mkdir(parents=True, exist_ok=True)
@@ -237,7 +237,7 @@ class Fleet:
         task.update(state="live" if well else "down", start=task["start"] + 1)
 
     def save(self):
-        """Whole or not at all."""
+        """Atomically."""
         beside = self.file.with_suffix(".next")
         with open(beside, "w") as file:
             json.dump(self.state, file)

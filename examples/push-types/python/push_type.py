@@ -1,4 +1,4 @@
-"""A push type in Python, with nothing but its standard library: `python3 push_type.py --help`.
+"""A push type in Python, with only its standard library: `python3 push_type.py --help`.
 
 The contract is docs/reference/protocols.md; its fields are docs/reference/protocols/push-type.openapi.yaml.
 """
@@ -32,7 +32,7 @@ class PushType:
         return {"problems": [{"path": f"config.units.{i}", "message": f"there is no unit {units[i]}"} for i in unknown]}
 
     def fetchDeployUnits(self, request, context):
-        """Without `next`: it gives all its units at once, and takes each update in one request."""
+        """Without `next`: it returns all its units at once, and accepts each update in one request."""
         units = []
         for name in configured(context):
             unit = self.fleet.unit(name)
@@ -94,7 +94,7 @@ class PushType:
         return {"units": units, "deploy": {"checks": rows("deploy") if any(row["fresh"] for row in targets) else []}}
 
     def judged(self, name, targets):
-        """No start of a task ever has the identifier of another, so metrics of the old and the new version never mix."""
+        """Every start of a task has a new identifier, so metrics of the old and the new version never mix."""
         named, excluded = set(targets["updatedBy"]), self.fleet.with_reverts(targets.get("exclude", []))
         fresh, control, before = [], [], []
         for slot, task in enumerate(self.fleet.unit(name)["tasks"]):
@@ -124,7 +124,7 @@ def update_id(request):
 
 
 def targets_of(request):
-    """Each in full: what it leaves out is that of `common`."""
+    """Each target in full, with its missing fields from `common`."""
     require(isinstance(request.get("targets"), list), "targets: expected a list")
     return [checked({**request.get("common", {}), **target}, f"targets.{i}") for i, target in enumerate(request["targets"])]
 
@@ -161,7 +161,7 @@ def evaluate(url, body):
 
 
 def once(fleet, method, request, key, work):
-    """A repetition gets the first answer; the key and what it did are written down together. What is refused is forgotten."""
+    """A repetition gets the first answer; the key and its effect are recorded together. Refused calls are forgotten."""
     said = [method, request]
     if key in fleet.state["calls"]:
         first = fleet.state["calls"][key]
@@ -183,7 +183,7 @@ def handler_of(push_type, lock, token):
                 self.answer(200, self.call())
             except Refused as error:
                 self.fail(error.status, error.code, str(error), False)
-            except Exception as error:  # worth another try
+            except Exception as error:  # worth a retry
                 self.fail(500, "internal", repr(error), True)
 
         def call(self):
@@ -195,7 +195,7 @@ def handler_of(push_type, lock, token):
             if token and self.headers.get("authorization") != f"Bearer {token}":
                 raise Refused(401, "unauthorized", "the bearer token is missing or wrong")
             method = self.path.strip("/")
-            if method == "grow":  # no method of the protocol: somebody adds a task, as fleets grow
+            if method == "grow":  # not a method of the protocol: adds a task, as in a growing fleet
                 return self.grow(body_of(raw))
             if method not in LOOKS + CHANGES:
                 raise Refused(404, "unknown-method", f"there is no method {method}")
