@@ -6,9 +6,9 @@ import java.net.ServerSocket;
 import java.net.Socket;
 
 /**
- * Many virtual-time test servers in one Java that is warm: a second and more is saved for each. Prints the port of its
- * door and ends with its stdin. Whoever connects and sends a port gets a server of its own there, with a time of its
- * own, until it hangs up; see guest.sh.
+ * Many virtual-time test servers in one warm Java process, which saves more than a second for each. Prints the port of its
+ * door and ends with its stdin. A client that connects and sends a port gets its own server there, with its own
+ * time, until it hangs up; see guest.sh.
  */
 public class Host {
   public static void main(String[] args) throws Exception {
@@ -31,7 +31,7 @@ public class Host {
         lines.readLine();
       }
     } catch (Exception failure) {
-      // The guest sees that its server is not there, or went away while hanging up.
+      // The client sees that its server is not there, or it went away while hanging up.
       System.err.println(failure);
     }
   }
@@ -40,7 +40,7 @@ public class Host {
     try {
       while (System.in.read() >= 0) {}
     } catch (Exception closed) {
-      // As good as its end.
+      // Counts as its end.
     }
     Runtime.getRuntime().halt(0);
   }
