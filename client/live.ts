@@ -45,7 +45,7 @@ export async function serverView(handle: WorkflowHandle): Promise<ServerView> {
 type WorkflowDescription = Awaited<ReturnType<WorkflowHandle['describe']>>;
 type WorkflowExecutionStatusName = WorkflowDescription['status']['name'];
 
-/** Of temporal.api.enums.v1.PendingActivityState and PendingWorkflowTaskState: an attempt runs. */
+/** A value of temporal.api.enums.v1.PendingActivityState and PendingWorkflowTaskState: an attempt runs. */
 const STARTED = 2;
 
 const untakenSince = (task: WorkflowDescription['raw']['pendingWorkflowTask']): number | null =>

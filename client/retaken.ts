@@ -24,7 +24,7 @@ export async function untilTaken<T>(send: (updateId: string) => Promise<T>): Pro
 /** The server reschedules the failed task at once. */
 const DELAYS_MS: readonly number[] = [10, 50, 250, 1_000];
 
-/** WorkflowNotReady in service/history/workflow/update/errors.go of the server, which has no code of its own in gRPC. */
+/** WorkflowNotReady in service/history/workflow/update/errors.go of the server, which has no separate code in gRPC. */
 function isForgotten(error: unknown): boolean {
   const cause = error instanceof Error ? error.cause : undefined;
   return [error, cause].some(

@@ -90,7 +90,7 @@ async function withWait(
 const withDependency = async (handle: WorkflowHandle, paused: Pause): Promise<Pause> =>
   continuesByItself(paused) ? withNow(paused, (await serverView(handle)).pending) : paused;
 
-/** Undefined if the lock is free by now, silent or gone. */
+/** Undefined if the lock is free now, silent or gone. */
 async function findHolder({ client }: Temporal, lock: string, waiting: string): Promise<Holder | undefined> {
   try {
     const handle = client.workflow.getHandle(lock);

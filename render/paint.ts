@@ -3,7 +3,7 @@ import stringWidth from 'string-width';
 import { writtenOut } from '../domain/plainText';
 import { glued, isUnbroken, unglued } from './unbroken';
 
-/** The context of a renderer besides the data. */
+/** The context of a renderer, in addition to the data. */
 export interface View {
   /** Columns; longer lines are folded. */
   readonly width: number;
@@ -132,7 +132,7 @@ export function isPlaceAlone(line: string): boolean {
 /** A sign or a label at the beginning of a line, such as `→` or `Held:`, with the text before it. */
 const HEAD = /^ *(?:[^\w\s"'(…] +)?(?:(?:error|hint|warning|[A-Z][a-z]+(?: [a-z]+)?): +)?/u;
 
-/** Where the last column of a line begins, or its text behind a label, if that leaves half of the width. */
+/** The column at which the last column of a line begins, or its text after a label, if that leaves half of the width. */
 function hangingOf(line: string, width: number): number | undefined {
   const columns = [...line.matchAll(/(?<=\S {2,})\S/gu)].map(({ index }) => widthOf(line.slice(0, index)));
   const [head = ''] = HEAD.exec(line) ?? [];

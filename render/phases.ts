@@ -77,7 +77,7 @@ interface FoldedPhases {
   readonly after: readonly PhaseView[];
 }
 
-/** Of many phases, those around the running one; the others are folded into one line. */
+/** The phases around the running one; if there are many, the others are folded into one line. */
 function aroundTheCurrent(phases: readonly PhaseView[]): FoldedPhases {
   if (phases.length <= MANY_PHASES) return { before: [], shown: phases, after: [] };
   const active = phases.findIndex((phase) => phase.state === 'running' || phase.state === 'failed');

@@ -22,7 +22,7 @@ const SYSTEM = [
 ];
 const COMMAND = new RegExp(String.raw`(?<=^|[^\w-]|\u001b\[[\d;]*m)(?:${[OURS, ...SYSTEM].join('|')})`, 'gu');
 
-/** Stands for a space inside a command. */
+/** Replaces a space inside a command. */
 const GLUE = '\ue000';
 export const glued = (text: string): string => text.replace(COMMAND, (command) => command.replaceAll(' ', GLUE));
 export const unglued = (text: string): string => text.replaceAll(GLUE, ' ');

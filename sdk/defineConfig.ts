@@ -31,8 +31,8 @@ export function defineConfigs(configs: Readonly<Record<string, ConfigDefinition>
 }
 
 /**
- * A rule for every value of a schema, whoever its author; its name is that of the export. It belongs in
- * `NAME.validate.ts` next to the `NAME.schema.ts` that exports the schema.
+ * A rule for every value of a schema, by any author; its name is that of the export. It belongs in `NAME.validate.ts`
+ * next to the `NAME.schema.ts` that exports the schema.
  * @param holds true, or a sentence that says why not
  */
 export function invariant<S extends z.ZodType>(

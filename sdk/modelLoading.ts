@@ -163,7 +163,7 @@ export class ModelLoading {
     this.trouble({ kind: 'proxy-away', error });
   }
 
-  /** An application whose `onTrouble` throws gets its models all the same. */
+  /** An application whose `onTrouble` throws still gets its models. */
   private trouble(trouble: ModelTrouble): void {
     try {
       this.options.onTrouble?.(trouble);

@@ -17,7 +17,7 @@ export interface ModelPiece {
   readonly model: Model;
   /** From 0, one after the other. */
   readonly index: number;
-  /** Where it begins in the model. */
+  /** The offset of its first byte in the model. */
   readonly offset: number;
   readonly bytes: Uint8Array;
 }

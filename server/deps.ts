@@ -29,7 +29,7 @@ export interface ServerDeps {
   readonly client: FrontClient;
   /** The client for a caller whose groups come from an identity provider; `client` by default. */
   clientAs?(who: Pick<CallerIdentity, 'principal' | 'groups'>): FrontClient;
-  /** The current configuration: each request reads it anew, and nothing caches it. */
+  /** The current configuration: each request reads it again, and nothing caches it. */
   readonly config: FrontConfig;
   /** The state of its file; missing if there is none. */
   configState?(): ConfigState;

@@ -59,7 +59,7 @@ export class Simulation implements Twine {
     return this.world.kernel.speed;
   }
 
-  /** Begins anew at the present moment. */
+  /** Starts again at the present moment. */
   reset(options: SimulationOptions): void {
     this.world.kernel = freshKernel(options.seed, options.speed, this.world.now);
     this.state = freshState();

@@ -37,7 +37,7 @@ const copiedFile = z.object({
   path: z.string().regex(PATH_INSIDE),
   bytes: z.int().min(0),
   sha256: z.string().regex(/^[0-9a-f]{64}$/),
-  /** Where the file was on its machine; shown, and never written to. Older backups lack it. */
+  /** The place of the file on its machine; shown, and never written to. Older backups lack it. */
   place: z.string().optional(),
 });
 export type CopiedFile = Readonly<z.output<typeof copiedFile>>;

@@ -158,7 +158,7 @@ async function restore(
   return change;
 }
 
-/** The author stays Conveyor, so that landings and finders recognise such a change; the trailer tells people whom to ask. */
+/** The author stays Conveyor, so that landings and finders recognise such a change; the trailer names the person to ask. */
 function requesterTrailers(by: Requester | undefined): string {
   if (by === undefined) return '';
   const actor = by.actor === undefined ? '' : `\nRequested-by: ${onOneLine(by.actor)}`;

@@ -4,7 +4,7 @@ import type { Git } from './git';
 /** The empty tree, which every repository knows. */
 const NOTHING = '4b825dc642cb6eb9a060e54bf8d69288fbee4904';
 
-/** The files that differ between two commits; null stands for an empty tree. */
+/** The files that differ between two commits; null means an empty tree. */
 export async function deltaBetween(git: Git, from: string | null, to: string | null): Promise<readonly Delta[]> {
   const flags = ['-r', '-z', '--raw', '--no-renames', '--no-abbrev'];
   return deltasOfRaw(await git.text(['diff-tree', ...flags, from ?? NOTHING, to ?? NOTHING]));

@@ -15,7 +15,7 @@ export interface FoundRecords {
   readonly overrides: readonly FoundOverride[];
 }
 
-/** All records in the store of a repository, whoever wrote them. */
+/** All records in the store of a repository, by any writer. */
 export interface InspectionResult extends FoundRecords {
   readonly head: FoundRecord<HeadRecord>;
   /** The revision of the store when the head was last written: a repair succeeds only if the head has not moved since. */

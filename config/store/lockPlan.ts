@@ -42,7 +42,7 @@ export interface PresentUsers {
   readonly roles: Readonly<Record<string, readonly string[]>>;
   /** By user: its roles. */
   readonly users: Readonly<Record<string, readonly string[]>>;
-  /** Hosts whose acknowledgements count only under roles of their own. */
+  /** Hosts whose acknowledgements count only under their own roles. */
   readonly named: readonly string[];
   readonly isLocked: boolean;
 }

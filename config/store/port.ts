@@ -49,7 +49,7 @@ export interface Acknowledged {
   readonly sequence?: number;
   /** Why an application refuses it. */
   readonly refused?: string;
-  /** What an application must finish before it uses the value, such as fetching a model. */
+  /** The work that an application must finish before it uses the value, such as fetching a model. */
   readonly loading?: string;
   /** The address at which other hosts get pieces of the value's package. */
   readonly peer?: string;

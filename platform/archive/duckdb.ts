@@ -63,8 +63,8 @@ export function copyEmbedded(file: string, to: string): Promise<void> {
 const turns = new Map<string, Promise<unknown>>();
 
 /**
- * The lock of a file excludes other processes, but not other callers in this one, where two at once would corrupt the file. A caller gives up after
- * `patienceMs`; an operation that hangs keeps its turn.
+ * The lock of a file excludes other processes, but not other callers in this one, and two at once would corrupt the
+ * file. A caller gives up after `patienceMs`; an operation that hangs keeps its turn.
  */
 async function runInTurn<T>(file: string, patienceMs: number, run: () => Promise<T>): Promise<T> {
   const over = new AbortController();

@@ -32,7 +32,7 @@ const REQUESTS_AT_ONCE = 8;
 
 /**
  * A data source that reads from Prometheus, or from a server that speaks its API (docs/reference/health.md). `metric` is the name of a metric, or an
- * expression with `$selector` in the place of the matchers of the tasks. Rejects with one sentence that says what is wrong and where, so that the
+ * expression with `$selector` in the place of the matchers of the tasks. Rejects with one sentence that names the fault and its place, so that the
  * check is `errored`: on any incomplete answer, and if the clocks disagree.
  */
 export function prometheusQuery(options: PrometheusOptions): Query {

@@ -5,7 +5,7 @@ export interface MethodWords {
   readonly called: string;
   readonly fields?: string;
   readonly answer?: string;
-  /** Answers that fit the schema and are refused all the same. */
+  /** Answers that fit the schema but are refused. */
   readonly contradictions?: string;
   readonly states?: string;
   /** A repeated call. */

@@ -38,7 +38,7 @@ const valueAt = ({ commits }: Branch, path: string, sequence = commits.length): 
     .flatMap(({ values }) => values.filter((one) => one.path === path))
     .at(-1)?.value ?? null;
 
-/** A change that is to be released; it lands when a deploy lands it. */
+/** A change that waits for its release; it lands when a deploy lands it. */
 export function proposeChange(it: Configerator, repository: string, values: BranchValues): BranchChange {
   const branch = branchOf(it, repository);
   const number = branch.changes.length + 1;

@@ -36,7 +36,7 @@ export interface JobView {
   readonly swapping?: number;
   /** The number of tasks once the controller has let the others leave. */
   readonly shrinkingTo?: number;
-  /** Tasks that are to restart and have not yet. */
+  /** Tasks that must restart and have not yet. */
   readonly restarting?: number;
 }
 

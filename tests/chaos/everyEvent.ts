@@ -15,7 +15,7 @@ const deploying = (deploy: Given['deploy'] = {}): Given => ({
 
 interface DeployStory {
   readonly given: Given;
-  /** Of the deployed version. */
+  /** The behaviour of the deployed version. */
   readonly behaviour?: object;
   /** The actions of people while it runs; the crash may cut them off, and the story waits for them. */
   readonly people?: (shop: Service) => Promise<void>;

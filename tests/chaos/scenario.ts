@@ -12,7 +12,7 @@ export type Happening = { readonly atMs: number } &
   /** With this many bytes of metadata. */
   (
     | { readonly kind: 'release'; readonly version: string; readonly fatBytes?: number }
-    /** Of the newest release that has ended. */
+    /** Applies to the newest release that has ended. */
     | { readonly kind: 'roll-back'; readonly notBad: boolean }
     /** Through Temporal itself: on the newest release, its deploy, the lock of the service or the pipeline. */
     | {

@@ -13,7 +13,7 @@ let guard: Guard;
 let stack: Stack;
 let front: Front;
 let shop: Service;
-/** A client that reached Temporal all the same, without a key. */
+/** A client without a key that nevertheless reached Temporal. */
 let stranger: Client;
 beforeAll(async () => {
   guard = await Guard.before(TEMPORAL);

@@ -41,7 +41,7 @@ const MAX_DEPTH = 100;
 
 const at = (path: string): string => (path === '' ? 'the value' : path.slice(1));
 
-/** Includes objects of another realm, which have a prototype of their own. */
+/** Includes objects of another realm, which have a different prototype. */
 function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null;
