@@ -2,8 +2,8 @@ import { proxyActivities } from '@temporalio/workflow';
 import type { ask, runTwoCalls } from './worker';
 
 /**
- * A release of that many actions with Temporal alone: one workflow, and one activity for each action. On their own queue the activities are not
- * started eagerly with the task that schedules them. The same is true of ours, so that looks take no slot of effects.
+ * A release of that many actions with Temporal alone: one workflow, and one activity for each action. With a separate `taskQueue`, activities are not
+ * started eagerly with the task that schedules them. Ours also have separate queues, so that looks take no slot of effects.
  */
 export async function bareRelease(url: string, actions: number, taskQueue?: string): Promise<void> {
   const activities = proxyActivities<{ runTwoCalls: typeof runTwoCalls }>({

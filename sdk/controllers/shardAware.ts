@@ -5,7 +5,10 @@ import { largestIndependent, type Conflicts } from './independent';
 /** The shards with a replica on a task, by the task's name; empty for a task that hosts none. */
 export type Placement = ReadonlyMap<string, readonly string[]>;
 
-/** While operations are in flight, more begin only if they are at least this share of those that could begin without them. */
+/**
+ * While operations are in flight, more begin only if all of them together reach this share of the batch that would be
+ * possible if none were in flight.
+ */
 const WORTH_STARTING = 0.9;
 
 /**

@@ -9,7 +9,7 @@ export interface HostPast {
   from: Float64Array;
 }
 
-/** The log keeps at least this many entries, … */
+/** At least this many entries are kept, … */
 const LEAST = 100_000;
 /** … or this many for each cell, if that is more. */
 const EACH = 4;

@@ -48,7 +48,7 @@ function expectAccounts({ spans, startedAt, endedAt }: DeployStatus): void {
   expect(accounted).toBe(Date.parse(endedAt ?? '') - Date.parse(startedAt));
 }
 
-/** No deploy waits for anything of a push type that it did not request: no fault makes ours forget a unit or an update. */
+/** Our push type answers about every unit and update: no fault makes it forget one. */
 function expectAnswered({ timeline }: DeployStatus): void {
   const texts = timeline.map(({ text }) => text);
   expect(texts.filter((text) => /says nothing of what|unknown-update/.test(text))).toEqual([]);

@@ -127,7 +127,7 @@ const succeededOf = ({ deploys }: Pick<Seen, 'deploys'>): readonly Deploy[] =>
 const isBad = ({ state }: Pick<Seen, 'state'>, version: string): boolean =>
   state !== null && undefined !== isKnownBad(state, { name: 'executable', kind: 'executable', version, metadata: {} });
 
-/** A release that is not to be undone, not bad, and neither undone nor being undone itself. */
+/** An earlier release of another version than the one to undo, which is not bad, and neither undone nor being undone. */
 function isEarlierGood(seen: Pick<Seen, 'deploys' | 'state'>, { release, version }: Deploy, of: number): boolean {
   const undone = seen.deploys.find((deploy) => deploy.release === of);
   const releases = [...(seen.state?.history ?? []), ...(seen.state?.active ?? [])];

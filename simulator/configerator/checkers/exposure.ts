@@ -9,7 +9,7 @@ interface ExposureMemory {
   readonly exposed: Map<string, readonly Override[]>;
 }
 
-/** 17: a host has an uncommitted value only if an override that exposes it names that host. */
+/** 17: a host has an uncommitted value only if an override that exposes it covers that host. */
 export const exposureChecker = configChecker<ExposureMemory>({
   name: 'config-exposure',
   invariant: 17,
