@@ -22,8 +22,8 @@ import { traceEnded } from './trace';
 import { versioned } from './versioning';
 
 /**
- * One deploy: plan, lock, phases, completion; or, from any of them, a revert (docs/design/deploy.md). A child of its release, but
- * acknowledges commands itself. It always ends with a result, also when Temporal cancels it.
+ * One deploy: plan, lock, phases, completion; a revert may follow any of them (docs/design/deploy.md). It is a child of its release, but
+ * acknowledges commands itself. It always ends with a result, even if Temporal cancels it.
  */
 export async function deploy(input: DeployInput, carried?: DeployRecord): Promise<DeployResult> {
   const run = new DeploySession(input, carried);
@@ -49,14 +49,17 @@ async function performDeploy(run: DeploySession): Promise<Ending> {
   return stop ? cancelled(run.record.control, run.record.updates.length > 0) : succeeded(run.input, run.record);
 }
 
-/** One release at a time per service. Its units are read after that: another deploy may have continued meanwhile. */
+/**
+ * One release at a time per service. The units are read once the lock is held, since another deploy may have continued
+ * while this one waited.
+ */
 async function acquire(run: DeploySession): Promise<void> {
   const answered = (): boolean => run.isHolding || run.isStopping();
   if (answered()) return;
   run.enter('waiting-lock');
   const { pipeline, release, settings } = run.input;
   const asking = { owner: releaseId(pipeline, release), requester: run.workflowId, urgent: run.isUrgent };
-  // The lock may have been terminated, and its answer with it: asking again changes nothing else.
+  // The lock may have been terminated before it answered. Asking again has no other effect.
   do await holders(run.isUrgent).requestLock(run.lockId, asking, settings);
   while (!(await run.until(answered, { afterMs: settings.reconcileIntervalMs, summary: 'ask for the lock again' })));
 }
@@ -75,7 +78,10 @@ async function finishDeploy(run: DeploySession, ending: Ending): Promise<DeployR
   return result;
 }
 
-/** Holder or canary: it leaves, and says what it has brought. A lock that is already gone has nothing to release. */
+/**
+ * A holder or canary leaves, and reports the versions that it brought. If the lock is already gone, there is nothing to
+ * release.
+ */
 async function releaseLock(run: DeploySession, result: DeployResult): Promise<void> {
   const brought = recordBrought(run.input, run.record, result);
   await getExternalWorkflowHandle(run.lockId)

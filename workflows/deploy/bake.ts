@@ -13,9 +13,9 @@ import type { DeploySession } from './session';
 import { stopRest } from './updates';
 
 /**
- * Bakes a phase: it passes on a healthy verdict at its end that covers data from after the last update, in parallel mode
- * not while a group is paused. Returns also when a person skipped the bake or the phase, or when the deploy is to stop;
- * the caller looks at the record.
+ * Bakes a phase. The bake passes on a healthy verdict at its end that covers data from after the last update; in parallel mode,
+ * no group may be paused then. It also returns if a person skipped the bake or the phase, or if the deploy is to stop; the
+ * caller looks at the record.
  */
 export async function bake(run: DeploySession, phase: PhasePlan): Promise<void> {
   run.enter('baking');
@@ -55,7 +55,7 @@ export async function bake(run: DeploySession, phase: PhasePlan): Promise<void> 
   if (run.stop() === null) baked(run, phase);
 }
 
-/** Whether this bake is over for another reason than its verdict. */
+/** Whether this bake is over for a reason other than its verdict. */
 const isBakeLeft = (run: DeploySession): boolean => run.isLeft() || run.record.control.skipBake !== null;
 
 type Seen = Watched & { readonly fold: HealthFold | undefined };
@@ -85,7 +85,10 @@ async function watchUntil(
   return { ...reportOf(waited), fold: waited.kind === 'done' ? waited.value.fold : fold };
 }
 
-/** Without checks the push type's liveness, which the updates waited for, is all there is. */
+/**
+ * Without checks, the liveness that the push type reports is the only evidence, and the updates have already waited for
+ * it.
+ */
 const UNCHECKED: Seen = {
   verdict: 'healthy',
   action: 'none',
@@ -94,7 +97,7 @@ const UNCHECKED: Seen = {
   fold: undefined,
 };
 
-/** The bake is still checked and ends with a verdict, so a resume in the middle of it needs none of its own. */
+/** The bake continues to check and ends with a verdict, so a resume in the middle of it does not need another. */
 function resumeAtOnce(run: DeploySession): void {
   const asked = run.record.control.resuming;
   if (asked) run.unpause(`resumed by ${asked.actor}`);
@@ -117,8 +120,8 @@ function baked(run: DeploySession, phase: PhasePlan): void {
 }
 
 /**
- * Bakes a phase, and meanwhile lets the fleet fetch what the next one brings (Conveyor §4), where the push type offers that. It
- * is a favour: nothing waits for it, and nothing fails with it.
+ * Bakes a phase, and meanwhile lets the fleet fetch the artifacts of the next phase (Conveyor §4) if the push type offers that. The
+ * prefetch is optional: nothing waits for it, and its failure fails nothing.
  */
 export async function besidePrefetch(
   run: DeploySession,

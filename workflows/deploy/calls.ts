@@ -4,14 +4,14 @@ import type { DeploySession } from './session';
 
 export type PushCall<T> = (push: ReturnType<typeof unboundedPush>) => Promise<T>;
 
-/** What a call came to; undefined when `wake` became true first: the step under way is left, unless something else is given. */
+/** The outcome of a call. It is undefined if `wake` became true first: by default, if the step under way is left. */
 type Answer<T> = { readonly value: T } | { readonly refused: string } | undefined;
 
 /**
- * Calls the push type for as long as it takes. Temporal retries; when no answer came within the grace the deploy shows
- * as paused by its dependency until there is one.
+ * Calls the push type for as long as it takes. Temporal retries. If no answer comes within the grace, the deploy shows as paused by
+ * its dependency until one does.
  * @param what names the call for people.
- * @param givesUp whether nobody waits longer than the grace, as is asked at its end; then the deploy does not pause either.
+ * @param givesUp is asked when the grace ends: whether to wait no longer. If so, the deploy does not pause either.
  */
 export async function callUntilAnswered<T>(
   run: DeploySession,
@@ -27,7 +27,7 @@ export async function callUntilAnswered<T>(
     const waited = await run.waitFor(() => call(push), wake);
     if (waited.kind === 'woken' || waited.kind === 'timeout') break;
     if (waited.kind === 'done' || isRefusal(waited.error)) {
-      // Whoever else paused it by a dependency, such as checks that cannot be made, ends that too.
+      // Ends any pause by a dependency, even one with another cause, such as checks that cannot be made.
       if (run.paused?.by === 'dependency' && patient) run.unpause(`${pushType} answers again`);
       return waited.kind === 'done' ? { value: waited.value } : { refused: messageOf(waited.error) };
     }
@@ -35,7 +35,7 @@ export async function callUntilAnswered<T>(
     patient = true;
     run.pauseOn(`${pushType} does not answer ${what}; trying until it does: ${messageOf(waited.error)}`);
   }
-  // Nobody asks any more, so nobody would notice that it answers again.
+  // No call is made any more, so the deploy would not notice that the push type answers again.
   if (run.paused?.by === 'dependency' && run.stop() === null) run.unpause(`${what} is not needed any more`);
   return undefined;
 }
@@ -43,7 +43,10 @@ export async function callUntilAnswered<T>(
 const MOST_ASKED = 6;
 const ASK_AGAIN_MS = 5_000;
 
-/** As `callUntilAnswered`, and asks a few times more: an answer that was garbled on its way looks like a refusal. */
+/**
+ * Like `callUntilAnswered`, but asks a few more times, because an answer that was garbled on its way looks like a
+ * refusal.
+ */
 export async function askAgain<T>(run: DeploySession, ask: () => Promise<Answer<T>>): Promise<Answer<T>> {
   for (let asked = 1; ; asked += 1) {
     const answer = await ask();
@@ -52,7 +55,7 @@ export async function askAgain<T>(run: DeploySession, ask: () => Promise<Answer<
   }
 }
 
-/** Waits until a person resumes, which alone ends such a pause. */
+/** Waits until a person resumes the deploy. Nothing else ends such a pause. */
 export async function untilResumed(run: DeploySession, wake = run.isLeft): Promise<void> {
   await run.until(() => run.record.control.resuming !== null || run.paused === null || wake());
   const asked = run.record.control.resuming;
@@ -66,7 +69,9 @@ export function isRefusal(error: unknown): boolean {
   );
 }
 
-/** The message of the innermost failure: what the extension said, or how a deploy ended that had no say. */
+/**
+ * The message of the innermost failure: the answer of the extension, or the end of a deploy that gave no reason itself.
+ */
 export function messageOf(error: unknown): string {
   const isAround = error instanceof ActivityFailure || error instanceof ChildWorkflowFailure;
   const cause = isAround ? error.cause : error;

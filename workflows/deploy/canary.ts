@@ -14,8 +14,8 @@ import { revert } from './revert';
 import type { DeploySession } from './session';
 
 /**
- * A canary: one phase on a few tasks of each unit, beside whoever deploys the service, and always undone at its end. An
- * unhealthy one, and one that found no task, fails its action and marks nothing as bad: what becomes of the artifact is for its release to decide.
+ * A canary: one phase on a few tasks of each unit, alongside any deploy of the service, and always undone at its end. A canary that is unhealthy or
+ * found no task fails its action and marks nothing as bad: its release decides about the artifact.
  */
 export async function performCanary(run: DeploySession): Promise<Ending> {
   if (run.record.updates.length === 0) await checkBaseline(run);
@@ -26,14 +26,14 @@ export async function performCanary(run: DeploySession): Promise<Ending> {
   let since = before;
   if (run.record.updates.length > 0) {
     await prepareUndo(run);
-    // Also what became of it while it waited to go back.
+    // Includes commands and verdicts that came while it waited to go back.
     since = standOf(run);
     takeCancel(run);
     const undone = await undoCanary(run, before.stop);
     if (undone.kind !== 'reverted') return undone;
     if (since.stop === null) since = standOf(run);
   }
-  // Going back ends a cancel.
+  // The revert clears a cancel, so the state from before it counts.
   const { stop: last, control: asked } = before.stop === null ? since : before;
   if (last === null && none !== null) return { kind: 'failed', reason: none, fault: 'change' };
   if (last === null) return { kind: 'succeeded', reason: `${run.input.version} was healthy, and is undone` };
@@ -41,7 +41,7 @@ export async function performCanary(run: DeploySession): Promise<Ending> {
   return { ...takenBack(last, asked), bad: false };
 }
 
-/** Health is still checked for as long as the release wants it. */
+/** Health checks continue for as long as the release keeps the canary. */
 async function keep(run: DeploySession): Promise<void> {
   if (!run.input.canary?.keepUntil || run.keepOver || run.isStopping()) return;
   run.patch({ kept: true });
@@ -55,7 +55,7 @@ async function keep(run: DeploySession): Promise<void> {
   run.patch({ kept: false });
 }
 
-/** @returns whether its release wants it: one that is gone does not any more. */
+/** @returns whether its release wants it; a release that is gone does not. */
 function reportKept(run: DeploySession): Promise<boolean> {
   const { pipeline, release, action, version } = run.input;
   return getExternalWorkflowHandle(workflowIds.release(pipeline, release))
@@ -66,7 +66,7 @@ function reportKept(run: DeploySession): Promise<boolean> {
     );
 }
 
-/** Why it ends, if anything makes it, and what it was asked. */
+/** The reason why it ends, if there is one, and the commands that it received. */
 const standOf = (run: DeploySession) => ({ stop: run.stop(), control: run.record.control });
 
 async function prepareUndo(run: DeploySession): Promise<void> {
@@ -74,7 +74,10 @@ async function prepareUndo(run: DeploySession): Promise<void> {
   await learnPresent(run);
 }
 
-/** Until 0.3 a cancel that a canary took while it asked what runs now ended its revert at the first failure. */
+/**
+ * Before 0.3, a cancel that arrived while a canary asked for the current versions ended its revert at the first
+ * failure.
+ */
 const CANCEL_IS_OVER = 'a cancel before a canary goes back does not end its revert';
 
 function takeCancel(run: DeploySession): void {
@@ -87,10 +90,13 @@ function undoCanary(run: DeploySession, stop: Stop | null): Promise<Ending> {
   return revert(run, { kind: 'revert', by: why.by, reason: why.reason });
 }
 
-/** Until 0.3 a canary that became unhealthy, or was to be reverted, while it asked what runs now waited for the answer all the same. */
+/** Before 0.3, a canary that became unhealthy, or was to be reverted, while it asked for the current versions waited for the answer. */
 const REVERT_FIRST = 'a revert of a canary waits for no look';
 
-/** A revert waits for nobody: where nobody says in time what runs now, it goes back to what ran, and further once somebody does. */
+/**
+ * A revert waits for no look. If the current versions are not known in time, it goes back to the versions before, and goes further once
+ * they are known.
+ */
 async function learnPresent(run: DeploySession): Promise<void> {
   const isUrgent = () => run.stop()?.kind === 'revert';
   if (!isUrgent()) {

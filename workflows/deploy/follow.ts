@@ -10,13 +10,13 @@ import { callOrPause } from './refusals';
 import type { DeploySession } from './session';
 import { trackingOf, type UpdateControl, type UpdateEnd, type UpdateOrder } from './update';
 
-/** An answer that leaves units out says nothing of them, least of all that they are updated. */
+/** If an answer leaves units out, nothing is known about them. In particular, they do not count as updated. */
 export const unanswered = (run: DeploySession, units: Named, what: string, why = ''): UpdateEnd | undefined =>
   units.count === 0
     ? undefined
     : { kind: 'refused', reason: withReason(`${run.input.spec.pushType} ${what} ${namesOf(units)}`, why) };
 
-/** @param budget what is left of the time limit; nothing is taken off while the push type does not answer. */
+/** @param budget the rest of the time limit; it does not shrink while the push type does not answer. */
 export async function follow(
   run: DeploySession,
   phase: PhasePlan,
@@ -29,7 +29,7 @@ export async function follow(
   const { trackIntervalMs: intervalMs, heartbeatTimeoutMs, transientMs } = run.input.settings;
   const summary = summaryOf(`${phase.name}: follow updates`);
   const startedMs = Date.now();
-  // Whoever is doubted gets its answer before the time is up.
+  // A push type whose counts are doubted must settle the doubt before the time is up.
   const patienceMs = Math.min(transientMs, budget.leftMs / 2);
   const proof = order.brings ? { proof: { brings: order.brings, patienceMs } } : {};
   const isTimed = !control.groups?.isHolding();
@@ -50,7 +50,7 @@ export async function follow(
   }
   if (waited.kind === 'done') return judged(run, order, waited.value, control);
   if (waited.kind === 'failed') run.note('trouble', `following the updates failed: ${messageOf(waited.error)}`);
-  // The counts as they are now, however long the push type takes to give them.
+  // Reads the current counts, however long the push type takes to return them.
   const seen = await callUntilAnswered(run, 'trackUpdates', (push) =>
     push.trackUpdates(run.call, { ...tracking, ...(waited.kind === 'timeout' ? proof : {}) }),
   );
@@ -64,7 +64,7 @@ export async function follow(
   return { ...late, late: true, reason: `${late.reason} (${formatDuration(phase.updateTimeoutMs)})` };
 }
 
-/** Waits until the push type counts again; false when the phase is left. */
+/** Waits until the push type counts again; false if the phase is left. */
 async function untilCounted(run: DeploySession, { brings, selection }: UpdateOrder): Promise<boolean> {
   if (!brings || !('want' in brings)) return true;
   const work = { selection, want: brings.want };

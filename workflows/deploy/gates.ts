@@ -14,8 +14,8 @@ import type { DeploySession } from './session';
 import { SKEW_MS } from './window';
 
 /**
- * Waits until the next phase may begin, or the deploy is to stop: it is not paused, the pipeline not frozen, the window
- * open, and of the completion no canary in its way.
+ * Waits until the next phase may begin, or the deploy is to stop. A phase may begin if the deploy is not paused, the
+ * pipeline is not frozen, and the window is open; for the completion, no canary may be in the way.
  */
 export async function passGates(run: DeploySession, phase?: PhasePlan): Promise<void> {
   const isFrozen = () => run.record.control.frozen !== null;
@@ -29,7 +29,7 @@ export async function passGates(run: DeploySession, phase?: PhasePlan): Promise<
   }
 }
 
-/** Waits while the phase under way may start no update: paused, or its window closed. */
+/** Waits while the phase under way may start no update, because the deploy is paused or its window is closed. */
 export async function whileHalted(run: DeploySession): Promise<void> {
   do await whilePaused(run);
   while (!run.isLeft() && run.isClosed && (await untilOpen(run, run.isLeft)));
@@ -39,8 +39,8 @@ export async function whileHalted(run: DeploySession): Promise<void> {
 }
 
 /**
- * Waits for the window to open, at most until `over`; health is still checked meanwhile.
- * @returns whether it had to wait, so that everything else has to be looked at again.
+ * Waits for the window to open, at most until `over`. Health checks continue meanwhile.
+ * @returns whether it had to wait, in which case the caller checks the other gates again.
  */
 async function untilOpen(run: DeploySession, over: () => boolean): Promise<boolean> {
   const closed = (await run.window?.closed(run)) ?? null;
@@ -57,7 +57,9 @@ async function untilOpen(run: DeploySession, over: () => boolean): Promise<boole
   return true;
 }
 
-/** A check that is unhealthy already pauses, so that a fix is not reverted to what it fixes. */
+/**
+ * A check that is already unhealthy pauses the deploy. Otherwise a fix would be reverted to the version that it fixes.
+ */
 export async function checkBaseline(run: DeploySession): Promise<void> {
   if (run.isStopping() || run.input.rollback || baselineChecks(run).length === 0) return;
   run.enter('planning');
@@ -74,10 +76,13 @@ export async function checkBaseline(run: DeploySession): Promise<void> {
   await whilePaused(run);
 }
 
-/** Until 0.3 whatever ended the wait for a lock that does not answer, such as a revert, waited for its answer. */
+/** Before 0.3, an event that should have ended the wait, such as a revert, waited until the lock answered. */
 const BEFORE_ANSWER = 'nothing waits for a lock that does not answer';
 
-/** A canary says whose tasks are reserved before they are: from then on others exclude them. A revert waits a second for that, and joins beside. */
+/**
+ * A canary reserves its tasks before it updates them: from then on, other deploys exclude them. A revert waits a second for that, and then joins in
+ * the background.
+ */
 export async function joinAsCanary(run: DeploySession, updateId: string, { isBack = false } = {}): Promise<void> {
   if (!run.input.canary) return;
   const { pipeline, release, settings } = run.input;
@@ -95,7 +100,7 @@ export async function joinAsCanary(run: DeploySession, updateId: string, { isBac
     () => run.isLeft() && patched(BEFORE_ANSWER),
   );
   if (waited.kind === 'failed') throw waited.error;
-  // Where it is left nothing is sent any more.
+  // If the deploy is left, nothing is sent any more.
   const isLate = waited.kind === 'done' && waited.value === false;
   if (isLate)
     void run.waitFor(
@@ -104,10 +109,10 @@ export async function joinAsCanary(run: DeploySession, updateId: string, { isBac
     );
 }
 
-/** Until 0.3 a deploy that was paused while it waited asked for canaries again and again. */
+/** Before 0.3, a deploy that was paused while it waited asked for canaries again and again. */
 const PAUSED_FIRST = 'a pause ends before canaries are asked for';
 
-/** Of a completion that has begun: a canary joined before the push type had taken an update of it. */
+/** For a completion that has begun: a canary joined before the push type accepted an update of the completion. */
 export async function untilNoCanary(run: DeploySession): Promise<void> {
   do if (run.paused !== null && patched(PAUSED_FIRST)) await whilePaused(run, run.isLeft);
   while (!run.isLeft() && (await untilCanariesLeft(run, run.isLeft)));
@@ -115,7 +120,7 @@ export async function untilNoCanary(run: DeploySession): Promise<void> {
 }
 
 /**
- * A completion leaves no task behind, so it waits until no canary is left on the units (docs/design/deploy.md#phases).
+ * A completion leaves no task out, so it waits until no canary is left on the units (docs/design/deploy.md#phases).
  * @returns whether it had to wait.
  */
 async function untilCanariesLeft(run: DeploySession, over: () => boolean): Promise<boolean> {
@@ -138,7 +143,7 @@ async function untilCanariesLeft(run: DeploySession, over: () => boolean): Promi
   return true;
 }
 
-/** Until 0.3 it waited for the message of a lock that may have been terminated. */
+/** Before 0.3, it waited for the message of a lock that may have been terminated. */
 const ASKS_AGAIN = 'canaries are asked for again';
 
 function showCanaries(run: DeploySession, present: readonly Canary[]): void {
@@ -149,7 +154,9 @@ function showCanaries(run: DeploySession, present: readonly Canary[]): void {
   run.note('waiting-for-canaries', `waits until no canary is left on its units: ${waitsForGuests.join(', ')}`);
 }
 
-/** One that runs knows already that this deploy holds it; one that takes its place learns whose canaries run, and drops the dead. */
+/**
+ * A lock that runs already knows that this deploy holds it. A lock that takes its place learns which canaries run, and drops the dead ones.
+ */
 async function reviveLock(run: DeploySession, over: () => boolean): Promise<void> {
   const { pipeline, release, settings } = run.input;
   const asking = { owner: releaseId(pipeline, release), requester: run.workflowId };
@@ -159,7 +166,7 @@ async function reviveLock(run: DeploySession, over: () => boolean): Promise<void
   );
 }
 
-/** Undefined when something else is to be done first. */
+/** Undefined if something else has to be done first. */
 async function canariesNow(run: DeploySession, over: () => boolean): Promise<readonly Canary[] | undefined> {
   const waited = await run.waitFor(
     () => holders(run.isUrgent).guestsOf(run.lockId),

@@ -15,32 +15,32 @@ import type { Waited } from '../waiting';
 import { isRefusal, messageOf } from './calls';
 import type { DeploySession } from './session';
 
-/** What a watch is for; it always judges all tasks that this deploy updated so far, and no other. */
+/** The settings of a watch. A watch judges exactly the tasks that this deploy has updated so far. */
 interface Watch {
   /** Shown in the Web UI. */
   readonly summary: string;
   readonly until: number | null;
   readonly stopAt: readonly Verdict[];
-  /** An unhealthy verdict that asks for no revert says nothing new. */
+  /** An unhealthy verdict that asks for no revert is already known, so it does not end the watch. */
   readonly onlyReverts?: boolean;
-  /** Parallel mode: also as soon as other groups are to be paused. */
+  /** Parallel mode: the watch also ends as soon as other groups are to be paused. */
   readonly stopAtChange?: boolean;
   /** Updates are still under way: verdicts count as soon as there are any. */
   readonly updating?: boolean;
   readonly fold?: HealthFold | undefined;
-  /** A backstop, shown as a timer: no verdict after this long counts as an error. */
+  /** A backstop, shown as a timer: if no verdict comes within this time, the watch counts as an error. */
   readonly giveUpMs?: number | undefined;
 }
 
-/** How much data one evaluation reads at the most; also how long an extension of a bake lasts. In ms. */
+/** The most data that one evaluation reads, which is also the length of an extension of a bake; ms. */
 export const lookbackMs = (run: DeploySession): number =>
   longestLookback(run.input.spec.healthChecks, run.input.spec.healthInterval);
 
-/** Whether there is anything to judge: checks, and tasks that this deploy updated. */
+/** Whether there is anything to judge: checks, and tasks that this deploy has updated. */
 export const watchable = (run: DeploySession): boolean =>
   run.input.spec.healthChecks.length > 0 && run.record.updates.some(run.update.isTaken);
 
-/** Watches the health of what was updated until its end or `wake`; the last rows go into the record. */
+/** Watches the health of the updated tasks until the watch ends or `wake`; the last rows are saved in the record. */
 export function watch(run: DeploySession, options: Watch, wake: () => boolean): Promise<Waited<HealthReport>> {
   return evaluate(
     run,
@@ -53,9 +53,9 @@ export function watch(run: DeploySession, options: Watch, wake: () => boolean): 
 }
 
 /**
- * Judges the units as they are before anything is updated, by the checks that need no comparison: an empty list of
- * updates means all tasks of the units (docs/design/deploy.md#plan). An unhealthy fleet gets one window to recover: the
- * last deploy may have been reverted a moment ago. An emergency does not wait for that.
+ * Judges the units before anything is updated, by the checks that need no comparison: an empty list of updates means
+ * all tasks of the units (docs/design/deploy.md#plan). An unhealthy fleet gets one window to recover, since the last
+ * deploy may have been reverted a moment ago. An emergency does not wait for that.
  */
 export function watchBaseline(run: DeploySession): Promise<Waited<HealthReport>> {
   const checks = baselineChecks(run);
@@ -123,11 +123,11 @@ function recordReport(run: DeploySession, { verdict, rows, paused = [] }: Health
   const before = run.record.pausedGroups;
   run.set((record, now) => withPausedGroups(record, now, paused));
   const fresh = run.record.pausedGroups.filter((group) => !before.includes(group));
-  // Too many are reported by the revert, or by the pause of the whole.
+  // If too many groups are unhealthy, the revert or the pause of the whole deploy reports them.
   if (verdict !== 'unhealthy') run.reportGroups(fresh);
 }
 
-/** A watch that could not be made at all counts as errored, never as healthy. */
+/** A watch that could not run at all counts as errored, never as healthy. */
 export function reportOf(
   waited: Extract<Waited<HealthReport>, { kind: 'done' | 'failed' | 'timeout' }>,
 ): Pick<HealthReport, 'verdict' | 'action' | 'young' | 'reason'> {

@@ -14,9 +14,12 @@ import { callOrPause, pauseRefused } from './refusals';
 import type { DeploySession } from './session';
 import type { UpdateControl } from './update';
 
-/** Lockstep (Conveyor §3.3): the traffic goes with the tasks, stride by stride (`domain/deploy/lockstep.ts`). */
+/** Lockstep (Conveyor §3.3): the traffic moves with the tasks, stride by stride (`domain/deploy/lockstep.ts`). */
 
-/** Whether the push type can do it, asked before anything is touched. @returns why the deploy ends, if it cannot. */
+/**
+ * Checks that the push type supports lockstep, before anything is updated. @returns why the deploy ends, if it does
+ * not.
+ */
 export async function cannotShift(run: DeploySession): Promise<Ending | undefined> {
   if (!run.input.spec.lockstep) return undefined;
   const nothing = { snapshot: { units: [] }, parts: [] };
@@ -27,9 +30,9 @@ export async function cannotShift(run: DeploySession): Promise<Ending | undefine
   return { kind: 'failed', reason, fault: 'change' };
 }
 
-/** What is sent next; `isLast` when nothing is left to send after it. */
+/** The next part to send; `isLast` if nothing is left to send after it. */
 export interface StridePart {
-  /** How many tasks of which units; left out: all that is wanted. */
+  /** The number of tasks of each unit; left out if the part has all that is wanted. */
   readonly counts?: TaskCounts;
   readonly isLast: boolean;
 }
@@ -41,40 +44,41 @@ export interface Refused {
 /** Rounding may leave nothing to do. */
 export const isEmpty = ({ counts }: StridePart): boolean => counts !== undefined && Object.keys(counts).length === 0;
 
-/** The units that a part is about, of those that are wanted. */
+/** The units of a part, among those that are wanted. */
 export const unitsOfPart = (selection: Selection, { counts }: StridePart): Selection =>
   counts ? { ...selection, only: Object.keys(counts) } : selection;
 
-/** The units of a revert: those that there were and those that joined, of which it is known what they ran before. */
+/** The units of a revert: those of the snapshot, and those that joined and whose earlier version is known. */
 export const unitsOfRevert = ({ snapshot, now, parts, rules }: RevertRequest): Selection => ({
   ...{ snapshot, parts },
   back: { rules, ...(now ? { now } : {}) },
 });
 
-/** The parts of a phase, or of a revert, one after the other, and what they have done together. Without lockstep there is one. */
+/** Splits a phase or a revert into parts, one after the other, and adds up their counts. Without lockstep there is one part. */
 export class Strides {
   private before = NOTHING_COUNTED;
   private seen = NOTHING_COUNTED;
-  /** Where the traffic goes since it was shifted last, as far as is known. */
+  /** The last known split of the traffic since it was shifted; null if unknown. */
   private shifted: string | null = null;
 
   constructor(private readonly run: DeploySession) {}
 
-  /** @returns all parts together, for people, of which `now` is the present one. */
+  /** @param now the counts of the present part. @returns the counts of all parts together, for display. */
   counted({ totals, units }: Counted): Counted {
     const now = { totals, units };
     this.seen = this.run.input.spec.lockstep ? addCounts(this.before, now) : now;
     return this.seen;
   }
 
-  /** The present part is through. */
+  /** The present part is complete. */
   through(): void {
     this.before = this.seen;
   }
 
   /**
-   * As much of a phase as the traffic lets be updated now, which is shifted first; without lockstep all of it.
-   * @returns undefined when the phase is left.
+   * The part of a phase that may be updated now, after the traffic has been shifted for it; without lockstep the whole
+   * phase.
+   * @returns undefined if the phase is left.
    */
   async next(
     phase: PhasePlan,
@@ -89,7 +93,10 @@ export class Strides {
     return this.run.isLeft() ? undefined : planned;
   }
 
-  /** A phase bakes with as much of the traffic on the new version as of the tasks; after the completion that is all. */
+  /**
+   * Before a phase bakes, the new version gets the same share of the traffic as of the tasks; after the completion that
+   * is all of it.
+   */
   async settle(phase: PhasePlan, work: PhaseWork, hold: UpdateControl['hold']): Promise<void> {
     const { run } = this;
     if (!run.input.spec.lockstep) return;
@@ -101,9 +108,9 @@ export class Strides {
   }
 
   /**
-   * As much of a revert as the traffic lets be taken back now, once that has left for the old version as far as it is there. Without
-   * counts, or with traffic that stays, requests would go where nothing is up: the revert asks again for a refused shift.
-   * @returns undefined when a person has ended the revert.
+   * The part of a revert that may be taken back now, after its traffic has moved to the old version as far as that has tasks. Without
+   * counts, or if traffic stayed, requests would reach tasks that are down. So the revert asks again if a shift is refused.
+   * @returns undefined if a person has ended the revert.
    */
   async nextBack(request: RevertRequest, nth: number): Promise<StridePart | Refused | undefined> {
     const { run } = this;
@@ -134,7 +141,7 @@ export class Strides {
     }
   }
 
-  /** What goes there already is not shifted again, nor is the traffic of no unit. */
+  /** Traffic that already goes there is not shifted again. With no units there is nothing to shift. */
   private async shiftOnce(traffic: Shift, wake = this.run.isLeft) {
     const { only } = traffic.selection;
     const goes = `${traffic.percent}% of ${only ? only.join() : 'all'}`;
@@ -146,7 +153,7 @@ export class Strides {
   }
 }
 
-/** `without`: of reverts that began before 0.3, which did without an answer. */
+/** `without`: reverts that began before 0.3 continued without an answer. */
 async function answerBack<T>(
   run: DeploySession,
   what: string,
@@ -166,7 +173,7 @@ async function answerBack<T>(
 
 type Push = Parameters<Parameters<typeof callUntilAnswered>[2]>[0];
 
-/** `shifts` are left out where it is the traffic of all. */
+/** `shifts` is left out if the traffic of all units moves. */
 type Planned = Omit<PlannedStride, 'shifts'> & Partial<Pick<PlannedStride, 'shifts'>>;
 
 const ALL_AT_ONCE: Planned = { percent: 0, isLast: true };
@@ -184,7 +191,7 @@ async function planStride(run: DeploySession, work: PhaseWork) {
 
 type Shift = Omit<Traffic, 'toVersion'>;
 
-/** What was on its way when it is left is waited for, so that nothing overtakes it. */
+/** If the deploy leaves this step, a shift already on its way is waited for, so that no later call overtakes it. */
 async function shift(run: DeploySession, traffic: Shift, wake = run.isLeft) {
   const options = {
     summary: `${shownPercent(traffic.percent)}% of the traffic`,

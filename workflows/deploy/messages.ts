@@ -31,7 +31,7 @@ import {
 } from '../messages';
 import type { DeploySession } from './session';
 
-/** Registers a deploy's handlers, which fold messages into the session and do nothing else. Call before the first await. */
+/** Registers the handlers of a deploy. They fold messages into the session and do nothing else. Call it before the first await. */
 export function handleMessages(run: DeploySession): void {
   const { input } = run;
   setHandler(statusQuery, () => deployStatus(run.record, input, Date.now()));
@@ -67,7 +67,7 @@ function takeCommand(run: DeploySession, verb: DeployVerb, command: CommandInput
 function holds(run: DeploySession, { fence, brought = [] }: LockGrant): void {
   run.isHolding = true;
   const { pipeline, action, spec, rollback, followOn } = run.input;
-  // Others bring their version everywhere.
+  // Other deploys bring their version to all units.
   const since = rollback || followOn ? broughtSince(brought, { pipeline, action, config: configOf(spec) }) : [];
   run.patch({ fence, ...(since.length > 0 ? { since } : {}) });
 }
@@ -77,10 +77,13 @@ function recordCommand(run: DeploySession, command: CommandRecord): void {
   run.note(command.accepted ? 'command' : 'ignored', commandText(command));
 }
 
-/** Until 0.3 it ended a revert that had failed once, though the next try was under way. */
+/** Before 0.3, a cancel ended a revert that had failed once, even if the next try was under way. */
 const PERSONS_ALONE = 'a cancel through Temporal ends no revert';
 
-/** Temporal's own cancel request means the verb; while reverting it is recorded and ignored (docs/design/deploy.md#verbs). */
+/**
+ * Temporal's own cancel request counts as the verb `cancel`; during a revert it is recorded and ignored
+ * (docs/design/deploy.md#verbs).
+ */
 function cancelRequested(run: DeploySession): void {
   const why = whyNot(situation(run), 'cancel', TEMPORAL_CANCEL) ?? whyKept(run);
   if (why === undefined) takeCommand(run, 'cancel', TEMPORAL_CANCEL);
@@ -92,7 +95,7 @@ function whyKept(run: DeploySession): string | undefined {
   return why !== undefined && patched(PERSONS_ALONE) ? why : undefined;
 }
 
-/** A rollback is a revert, which a freeze does not stop. */
+/** A rollback counts as a revert, and a freeze does not stop it. */
 function freezeOrThaw(run: DeploySession, { by }: Frozen): void {
   if (run.input.rollback) return;
   run.set((record, now) => change(record, now, { control: freeze(record.control, by) }));

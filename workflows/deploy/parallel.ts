@@ -14,7 +14,7 @@ import { inFleet, runUpdates } from './updates';
 import type { GroupControl, UpdateControl, UpdateOrder, UpdateEnd } from './update';
 
 /**
- * Runs the updates of a phase; in parallel mode health is checked meanwhile, and a group that is unhealthy is paused by
+ * Runs the updates of a phase. In parallel mode, health is checked meanwhile, and an unhealthy group is paused by
  * itself until it is healthy again (Conveyor §5.2).
  */
 export async function runGuarded(
@@ -34,7 +34,7 @@ export async function runGuarded(
   }
 }
 
-/** No update is sent, and no phase ends, while a group is paused: what is sent begins everywhere at once. */
+/** While a group is paused, no update is sent and no phase ends, because an update begins in all groups at once. */
 export async function untilNoGroupPaused(
   run: DeploySession,
   hold: () => Promise<void> = () => whilePaused(run),
@@ -50,16 +50,16 @@ export async function untilNoGroupPaused(
 
 const TO_ITS_END = { until: null, stopAt: ['unhealthy'], stopAtChange: true } as const;
 
-/** Too many groups are unhealthy, or they cannot be checked at all: then nothing continues. */
+/** If too many groups are unhealthy, or they cannot be checked at all, nothing continues. */
 function judge(run: DeploySession, waited: Exclude<Waited<HealthReport>, { kind: 'woken' }>): void {
   const report = reportOf(waited);
   if (waited.kind !== 'done') return run.pauseOn(report.reason, { on: HEALTH_DATA });
   if (report.verdict === 'unhealthy') run.revertOrPause(report);
 }
 
-/** Watches the groups beside the updates, and makes the fleet do what their verdicts ask for when the updates let it. */
+/** Watches the groups during the updates, and makes the fleet follow their verdicts whenever the updates allow it. */
 class Guard implements GroupControl {
-  /** The groups that stand still in the fleet by themselves. */
+  /** The groups that are paused by themselves in the fleet. */
   private paused: readonly string[] = [];
   private isOver = false;
   private fold: HealthFold | undefined;
@@ -71,7 +71,7 @@ class Guard implements GroupControl {
     private readonly control: UpdateControl,
   ) {}
 
-  /** Until `end`; it rests while the updates stand still, when others watch. */
+  /** Runs until `end`. It rests while the updates are halted, because another watch is active then. */
   async watch(): Promise<void> {
     const { run } = this;
     const mayWatch = () => watchable(run) && !run.isHalted && run.stop() === null;
@@ -102,12 +102,14 @@ class Guard implements GroupControl {
     const gone = before.filter((name) => !wanted.includes(name));
     const refused = await this.command('pauseUpdates', fresh);
     if (refused) this.run.pause('health', `${fresh.join(', ')} cannot be paused alone: ${refused}`);
-    // Whoever lets the updates continue lets these continue too.
+    // The step that resumes the updates resumes these groups too.
     if (this.run.isHalted) return void (this.paused = [...wanted, ...gone]);
     await this.command('resumeUpdates', gone);
   }
 
-  /** A group may have become unhealthy while nobody acted on it; without an evaluation nothing continues. */
+  /**
+   * A group may have become unhealthy during the halt, without an effect. Nothing continues without a new evaluation.
+   */
   async refresh(): Promise<void> {
     const { run, control } = this;
     while (watchable(run) && !run.isLeft()) {
@@ -139,7 +141,7 @@ class Guard implements GroupControl {
     return this.run.record.pausedGroups.map(({ group }) => group);
   }
 
-  /** About the units of these groups that are in this update, or about the others. @returns why the push type refused, if it did. */
+  /** Applies to the units of these groups in this update, or to all others. @returns why the push type refused, if it did. */
   private async command(
     method: 'pauseUpdates' | 'resumeUpdates',
     names: GroupNames['names'],

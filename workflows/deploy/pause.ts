@@ -7,8 +7,8 @@ import type { DeploySession } from './session';
 import { trackingOf } from './update';
 
 /**
- * Waits while the deploy is paused, at most until `over`. Checks continue meanwhile and may still revert it, unless the pause said
- * `--no-revert` (docs/design/deploy.md#verbs). Resuming wants one fresh healthy verdict first.
+ * Waits while the deploy is paused, at most until `over`. Checks continue and may still revert it, unless the pause has `--no-revert`
+ * (docs/design/deploy.md#verbs). A resume needs a fresh healthy verdict first.
  */
 export async function whilePaused(run: DeploySession, over: () => boolean = never): Promise<void> {
   const patience: Patience = { waitMs: lookbackMs(run) };
@@ -27,17 +27,20 @@ export async function whilePaused(run: DeploySession, over: () => boolean = neve
   }
 }
 
-/** Which verdicts would say something new while paused. */
+/** The verdicts that would be news during a pause. */
 type Heed = 'all' | 'reverts' | 'nothing';
 
 const never = () => false;
 
-/** How long until checks that were refused are made again: never longer than they have been already. */
+/** The wait before refused checks are made again: never longer than they have been refused already. */
 interface Patience {
   waitMs: number;
 }
 
-/** What ends a wait while paused: among others a skip, since a check that no longer counts must not revert. */
+/**
+ * The events that end a wait during a pause. A skip is one of them, since a check that no longer counts must not
+ * revert.
+ */
 function wakes(run: DeploySession, over: () => boolean): () => boolean {
   const { skippedChecks } = run.record.control;
   return () =>
@@ -49,8 +52,8 @@ function wakes(run: DeploySession, over: () => boolean): () => boolean {
 }
 
 /**
- * Waits for a time, or without end for `over`, while health is still checked and may revert or pause it. Returns early
- * when the deploy is to stop or is paused.
+ * Waits until a time, or until `over` if there is no time, while health checks continue and may revert or pause the
+ * deploy. Returns early if the deploy is to stop or is paused.
  */
 export async function waitWatching(
   run: DeploySession,
@@ -78,7 +81,7 @@ export async function waitWatching(
   }
 }
 
-/** @returns what to heed from now on. */
+/** @returns the verdicts to heed from now on. */
 async function watchPaused(run: DeploySession, patience: Patience, heed: Heed, over: () => boolean): Promise<Heed> {
   const onlyReverts = heed === 'reverts';
   const waitsForHealth = run.paused?.by === 'dependency' && run.paused.until !== 'resumed' && !onlyReverts;
@@ -104,7 +107,7 @@ async function watchPaused(run: DeploySession, patience: Patience, heed: Heed, o
   }
   const tried = run.tryAutoRevert(report);
   if (tried.kind === 'reverting') return 'nothing';
-  // Unfreezing must not resume what only a person may.
+  // An unfreeze must not resume a pause that only a person may end.
   if (run.paused?.by === 'freeze') run.stayPaused(tried.reason);
   else run.note('unhealthy-while-paused', tried.reason);
   return report.action === 'pause' ? 'reverts' : 'nothing';
@@ -134,7 +137,7 @@ async function tryToResume(run: DeploySession): Promise<void> {
   if (tried.kind === 'kept') run.stayPaused(`${asked.actor} resumed it, but ${tried.reason}`);
 }
 
-/** Whether no update that was sent has reached any task. */
+/** Whether the updates sent so far have reached no task. */
 async function isUntouched(run: DeploySession): Promise<boolean> {
   if (!isUntried(run.record)) return false;
   for (const id of run.record.updates.filter(run.update.isTaken)) {
@@ -144,12 +147,12 @@ async function isUntouched(run: DeploySession): Promise<boolean> {
   return !run.isStopping();
 }
 
-/** Until 0.3 such a resume found no verdict, and none could come. */
+/** Before 0.3, such a resume had no verdict and could never get one. */
 const SENT_AGAIN = 'an update that is forgotten is sent again without a verdict';
 
 /**
- * Whether the push type refuses to say anything of the update that a phase waits for, as after a restart without its memory. Nothing can be judged by
- * that update; the next try is a new one, and the bake judges what it brings.
+ * Whether the push type refuses to report on the update that a phase waits for, for example after a restart without its memory. That update cannot be
+ * judged. The next try sends a new one, and the bake judges its result.
  */
 async function isForgotten(run: DeploySession): Promise<boolean> {
   const { updates, phases, cursor } = run.record;

@@ -18,7 +18,7 @@ import { undoSkipped } from './undo';
 import { untilFirstIsThere } from './unavailable';
 import { stopRest } from './updates';
 
-/** Every phase that is left, in order, until the last is over or the deploy is to stop. */
+/** Runs the phases that are left, in order, until the last one is over or the deploy is to stop. */
 export async function pushAll(run: DeploySession): Promise<void> {
   for (let index = Math.max(0, run.record.cursor); !run.isStopping(); index += 1) {
     const { plan } = run.record;
@@ -31,10 +31,10 @@ export async function pushAll(run: DeploySession): Promise<void> {
   }
 }
 
-/** The workflow itself (../deploy.ts), as it is started anew. */
+/** The workflow itself (../deploy.ts), as it is called for a new history. */
 type Deploy = (input: DeployInput, carried: DeployRecord) => Promise<unknown>;
 
-/** A long history is left behind between two phases, where nothing is under way but what the record holds. */
+/** Leaves a long history behind between two phases, when nothing is under way except what the record holds. */
 async function carryOn(run: DeploySession, cursor: number): Promise<void> {
   if (run.isStopping()) return;
   await run.drained();
@@ -42,9 +42,9 @@ async function carryOn(run: DeploySession, cursor: number): Promise<void> {
 }
 
 /**
- * One phase: skipped when already current, else updated until its criterion is met, then baked, with its steps before and after.
- * Returns when the next may begin or the deploy is to stop; the record says which of the two. No phase begins before its gates are
- * open.
+ * One phase: skipped if already current, else updated until its criterion is met and then baked, with its steps before and after. It
+ * begins only once its gates are open. It returns when the next phase may begin or the deploy is to stop; the record says which of the
+ * two.
  */
 async function runPhase(run: DeploySession, plan: DeployPlan, phase: PhasePlan): Promise<void> {
   await passGates(run, phase);
@@ -87,7 +87,9 @@ const workOf = (run: DeploySession, plan: DeployPlan, phase: PhasePlan): PhaseWo
   want: wantOf(phase, plan),
 });
 
-/** How many tasks the phase still has to bring to the version; it is done when none is left (Push article, `needsPush`). */
+/**
+ * The number of tasks that the phase still has to bring to the version; it is done when none is left (Push article, `needsPush`).
+ */
 async function countOutdated(run: DeploySession, work: PhaseWork) {
   const answer = await callOrPause(run, 'needsPush', (push) => push.countOutdated(run.call, work));
   return answer?.value;

@@ -21,8 +21,8 @@ import { giveUp, giveUpDead, stopRest } from './updates';
 import { isDenied, type UpdateControl, type UpdateOrder, type UpdateEnd } from './update';
 
 /**
- * Updates the tasks of one phase until its criterion is met; a failure that waits for a person is tried again when they resume.
- * @param workOf What is left of it now: units may be left out meanwhile.
+ * Updates the tasks of one phase until its criterion is met. A failure that waits for a person is tried again when they resume.
+ * @param workOf the rest of the phase at present: units may be left out meanwhile.
  * @returns whether the criterion was met.
  */
 export async function updatePhase(run: DeploySession, phase: PhasePlan, workOf: () => PhaseWork): Promise<boolean> {
@@ -74,14 +74,14 @@ export async function updatePhase(run: DeploySession, phase: PhasePlan, workOf: 
     const { skipped } = run.record;
     if (!persists) await afterFailure(run, phase, end, id, (failures += 1));
     if (!isOver) await giveUp(run, [id]);
-    // In lockstep the others may go another way without units that were left out since.
+    // In lockstep, the other tasks may need another split once units have been left out.
     const isOther = run.input.spec.lockstep && run.record.skipped !== skipped;
     tried = isOther || isDenied(end) ? undefined : { id, part };
   }
   return false;
 }
 
-/** Nothing of a try continues once the next is sent. @returns false where it is still to be given up, since dead tasks are judged first. */
+/** No part of a try may continue once the next one is sent. @returns false if the try must still be given up: dead tasks are judged first. */
 async function endTry(run: DeploySession, end: Exclude<UpdateEnd, { kind: 'left' }>, id: string): Promise<boolean> {
   if (end.kind === 'not-live') return giveUpDead(run, [id]);
   if (end.kind !== 'met' || end.unfinished) await giveUp(run, [id]);
@@ -137,7 +137,10 @@ function sending(run: DeploySession, phase: PhasePlan, id: string): void {
   );
 }
 
-/** Whether it waits for a person, or for the tasks; it does not for units that are unavailable and to be skipped. */
+/**
+ * Whether the phase waits, for a person or for its tasks. It does not wait for unavailable units that are to be
+ * skipped.
+ */
 async function pauseOverdue(run: DeploySession, phase: PhasePlan, id: string, reason: string): Promise<boolean> {
   if (await leaveOutLost(run, phase, () => giveUp(run, [id]))) return false;
   if (isSkippedMeanwhile(run)) return false;
@@ -146,7 +149,7 @@ async function pauseOverdue(run: DeploySession, phase: PhasePlan, id: string, re
 }
 
 /**
- * Tasks that came up dead are a bad change, as an unhealthy verdict is; anything else waits for a person. A canary may be
+ * Tasks that came up dead mean a bad change, like an unhealthy verdict; any other failure waits for a person. A canary may be
  * refused because a deploy is updating the same units, so it also tries again by itself.
  */
 async function afterFailure(
@@ -174,7 +177,7 @@ async function afterFailure(
   if (isPaused) await whilePaused(run);
 }
 
-/** Left while it was asked which units are lost: nobody waits for the phase any more. Until 0.3 it paused all the same. */
+/** The phase was left while the lost units were looked up, so a pause would have no purpose. Before 0.3, it paused anyway. */
 const isSkippedMeanwhile = (run: DeploySession): boolean => run.isLeft() && patched('a skipped phase does not pause');
 
 async function retried(run: DeploySession, failures: number): Promise<void> {
@@ -182,7 +185,7 @@ async function retried(run: DeploySession, failures: number): Promise<void> {
   const wake = () => run.isLeft() || run.record.control.resuming !== null;
   await run.until(wake, { afterMs, summary: 'canary: try again' });
   const { frozen } = run.record.control;
-  // An update that was refused has not begun. Histories from before 0.3 tried again all the same.
+  // An update that was refused has not begun. Histories from before 0.3 try again anyway.
   if (frozen && patched('canary-retry-heeds-freeze')) {
     run.note('still-paused', withReason(`frozen by ${frozen.actor}`, frozen.reason));
     await run.until(() => run.isLeft() || run.record.control.frozen === null);
@@ -190,7 +193,7 @@ async function retried(run: DeploySession, failures: number): Promise<void> {
   run.unpause('trying again');
 }
 
-/** What is left over of an update whose criterion is met continues only in the completion phase: nothing after it would cover it. */
+/** The rest of an update whose criterion is met continues only in the completion, which no later phase would cover. */
 async function updated(
   run: DeploySession,
   phase: PhasePlan,
@@ -206,7 +209,9 @@ async function updated(
   if (phase.kind !== 'completion') await stopRest(run);
 }
 
-/** Who accepted what is missing of the completion meant what was under way, in lockstep one stride. */
+/**
+ * A person who accepts missing tasks of the completion means those of the update under way, in lockstep of one stride.
+ */
 function noteMissing(run: DeploySession, missing: number): void {
   const { control, missing: before } = run.record;
   const { accepted } = control;

@@ -15,7 +15,9 @@ import { callOrPause } from './refusals';
 import type { DeploySession } from './session';
 import { heedUnavailable } from './unavailable';
 
-/** Validates the configuration with the push type, and learns whose units these are. @returns the ending when there is nothing to continue with. */
+/**
+ * Validates the configuration with the push type, and learns the service that the units belong to. @returns the ending if the deploy cannot continue.
+ */
 export async function introduce(run: DeploySession): Promise<Ending | undefined> {
   if (run.record.service !== null) return undefined;
   const { pushType } = run.input.spec;
@@ -32,8 +34,9 @@ export async function introduce(run: DeploySession): Promise<Ending | undefined>
 }
 
 /**
- * Reads the units, keeps what each runs, and plans. Nothing was touched yet, so that what cannot work ends the deploy here.
- * @returns the ending when there is nothing to continue with.
+ * Reads the units, records the version that each runs, and plans. Nothing has been updated yet, so a deploy that cannot work ends
+ * here.
+ * @returns the ending if the deploy cannot continue.
  */
 export async function prepare(run: DeploySession): Promise<Ending | undefined> {
   while (run.record.plan === null || run.record.cursor < 0) {
@@ -72,7 +75,7 @@ const impossibleEnding = ({ input }: DeploySession, { impossible, isKept }: Impo
     ? { kind: 'succeeded', reason: impossible }
     : { kind: 'failed', reason: impossible, fault: 'change' };
 
-/** The units as they are now, of which the completion leaves none behind. */
+/** Reads the units again, because the completion must reach all that exist now. */
 export async function fetchAgain(run: DeploySession): Promise<void> {
   const { fleet } = run.record;
   while (fleet !== null && run.stop() === null) {
@@ -82,7 +85,7 @@ export async function fetchAgain(run: DeploySession): Promise<void> {
     );
     if (fetched === undefined) return;
     const { now, units, unavailable, marks } = fetched.value;
-    // Of more there is one of each phase among them; the last phase reaches them all.
+    // A longer list has one unit of each phase at its front; the last phase reaches all units.
     const most = Math.max(SHOWN_UNITS, fleet.withoutPast.length);
     const withoutPast = [...fleet.withoutPast, ...fetched.value.withoutPast].slice(0, most);
     const { marks: _, ...planned } = fleet;
@@ -92,16 +95,16 @@ export async function fetchAgain(run: DeploySession): Promise<void> {
   }
 }
 
-/** The note changes nothing that the deploy does: it is for people, now and in the outcome. */
+/** The note has no effect on the deploy: it is for people, now and in the outcome. */
 function noteUnlisted(run: DeploySession, unlisted: UnlistedUnits | undefined): void {
   if (unlisted) run.note('units-unlisted', unlistedWords(unlisted, run.input.version));
   if (unlisted ?? run.record.unlisted) run.patch({ unlisted: unlisted ?? null });
 }
 
 /**
- * What a canary goes back to: each unit to what it runs now, not to what it ran before, since a deploy may have continued, or back,
- * meanwhile.
- * @returns whether that is something else than at the last look.
+ * Finds the version that each unit runs now. A canary goes back to that, not to the version before it, since a deploy may have continued or
+ * reverted meanwhile.
+ * @returns whether the result differs from the last look.
  */
 export async function lookAtPresent(
   run: DeploySession,
@@ -119,7 +122,7 @@ export async function lookAtPresent(
   return moved;
 }
 
-/** Between that look and the update a deploy of the same units may have begun to go back: then the canary follows it. */
+/** A deploy of the same units may have begun to revert between that look and the update. If so, the canary follows it. */
 export const hasMovedSince = async (run: DeploySession): Promise<boolean> =>
   run.input.canary !== undefined && patched('canary-looks-again') && (await lookAtPresent(run));
 
@@ -143,7 +146,7 @@ const lookRequest = ({ input, record }: DeploySession): LookRequest => ({
   rules: { lastGood: input.lastGood, deployed: input.version },
 });
 
-/** It was ended before anything was touched. */
+/** The ending of a deploy that was stopped before it updated anything. */
 function untouchedEnding(run: DeploySession): Ending {
   const stop = run.stop();
   if (stop?.kind === 'revert') return takenBack(stop, run.record.control);

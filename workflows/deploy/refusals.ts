@@ -5,8 +5,8 @@ import { whilePaused } from './pause';
 import type { DeploySession } from './session';
 
 /**
- * As `callUntilAnswered`; a refusal, which no retry can fix, pauses until a person resumes (the call is made again), cancels or
- * reverts: a deploy under way never fails in the dark (docs/design/overview.md#failures).
+ * Like `callUntilAnswered`, but a refusal, which no retry can fix, pauses the deploy until a person resumes (the call is made again),
+ * cancels or reverts. A deploy under way never fails silently (docs/design/overview.md#failures).
  */
 export async function callOrPause<T>(
   run: DeploySession,
@@ -21,17 +21,17 @@ export async function callOrPause<T>(
   }
 }
 
-/** Until 0.3 nobody looked at health while something was refused. */
+/** Before 0.3, health was not checked during a refusal. */
 const WATCHED = 'health is checked during a refusal';
 
-/** Nobody asks again what was refused, until a person resumes. `on` is who refused it: the push type, unless another one is named. */
+/** Makes no further call until a person resumes. `on` names the service that refused: the push type by default. */
 export async function pauseRefused(
   run: DeploySession,
   reason: string,
   { wake = run.isLeft, on }: { readonly wake?: () => boolean; readonly on?: string } = {},
 ): Promise<void> {
   run.pauseOn(reason, { until: 'resumed', ...(on === undefined ? {} : { on }) });
-  // What goes back waits for a person alone, and is not judged.
+  // A revert waits for a person alone, and is not judged.
   if (run.stop() !== null || run.record.stage === 'reverting' || !patched(WATCHED)) return untilResumed(run, wake);
   await whilePaused(run, wake);
   if (run.isLeft() && !run.isStopping() && run.paused?.until === 'resumed') run.unpause('the phase is skipped');

@@ -22,8 +22,9 @@ import { runUpdates } from './updates';
 import { isDenied, type UpdateOrder, type UpdateEnd } from './update';
 
 /**
- * Brings every task that this deploy touched back to what it ran before, by the same runner as a phase. A revert can be
- * paused, not cancelled; when the old version does not come up it is tried again until it does or a person ends it.
+ * Brings every task that this deploy updated back to its earlier version, with the same runner as a phase. A revert can
+ * be paused but not cancelled. If the old version does not come up, the revert is tried again until it does or a person
+ * ends it.
  */
 export async function revert(run: DeploySession, stop: Extract<Stop, { kind: 'revert' }>): Promise<Ending> {
   const ending = takenBack(stop, run.record.control);
@@ -35,7 +36,7 @@ export async function revert(run: DeploySession, stop: Extract<Stop, { kind: 're
   const strides = new Strides(run);
   let [failures, denials] = [0, 0];
   for (let attempt = 1; ; attempt += 1) {
-    // It ends also where the push type contradicts itself for good.
+    // The revert ends even if the push type contradicts itself permanently.
     const isProved = denials < MAX_TRANSIENT;
     const { end, isLast } = await tryRevert(run, attempt, strides, {
       isProved,
@@ -61,7 +62,7 @@ export async function revert(run: DeploySession, stop: Extract<Stop, { kind: 're
   }
 }
 
-/** Until 0.3 units without a past kept all others on the version that they were to leave. */
+/** Before 0.3, units without a known past kept all other units on the version that they were to leave. */
 const WITHOUT_LOST = 'a revert takes back each unit whose past is known';
 
 type Reverted = Extract<Ending, { kind: 'reverted' | 'revert-failed' }>;
@@ -76,7 +77,7 @@ function beginRevert(run: DeploySession, stop: Extract<Stop, { kind: 'revert' }>
   run.note('reverting', `reverting, ${stop.by === 'health' ? 'by itself' : `asked by ${stop.by}`}: ${stop.reason}`);
 }
 
-/** Back to what ran before, of all that was updated so far; null when nothing was. */
+/** A request to bring all units updated so far back to their earlier versions; null if none was updated. */
 function requestOf({ record, input }: DeploySession, updateId: string): RevertRequest | null {
   const { updates: updatedBy, fleet } = record;
   if (updatedBy.length === 0 || fleet === null) return null;
@@ -85,7 +86,7 @@ function requestOf({ record, input }: DeploySession, updateId: string): RevertRe
   return { updateId, parts: reachedParts(record), snapshot, ...(now ? { now } : {}), rules, updatedBy };
 }
 
-/** How a try ended, and whether nothing is left to bring back after it. */
+/** The end of a try, and whether nothing is left to bring back after it. */
 interface RevertTry {
   readonly end: UpdateEnd;
   readonly isLast: boolean;
@@ -94,7 +95,7 @@ interface RevertTry {
 const NOTHING_LEFT: UpdateEnd = { kind: 'met', unfinished: false, missing: 0 };
 
 interface HowToTry {
-  /** The push type is asked whether it has brought what it says. */
+  /** The push type is asked to prove that it has brought the versions that it reports. */
   readonly isProved: boolean;
   readonly onSent: (sent: RevertSent) => void;
 }
@@ -130,9 +131,9 @@ async function tryRevert(
     hold: () => untilResumed(run),
     show: (counted) => show(run, strides.counted(counted)),
   });
-  // Nothing of it is left in the fleet.
+  // No unit of the request is left in the fleet.
   const isNothing = end.kind === 'left' && !run.isLeft();
-  // The push type says nothing about units that it did not take. They do not wait until all others are back.
+  // The push type does not report on units that it did not take. They are tried again before all others are back.
   const isLate = 'late' in end && end.late === true;
   if (refused !== undefined && (isNothing || isLate || end.kind === 'refused'))
     return { end: { kind: 'refused', reason: refused }, isLast: part.isLast };
@@ -146,7 +147,10 @@ function refusalOf({ input }: DeploySession, { refused, refusedCount = refused.l
   return `${input.spec.pushType} does not take back ${names}: ${first.reason}`;
 }
 
-/** Until 0.3 the deploy followed a revert even if the push type took none of it, as an update without units. */
+/**
+ * Before 0.3, the deploy followed a revert even if the push type took none of it, as if it were an update without
+ * units.
+ */
 const FOLLOWS_TAKEN = 'a revert that is refused whole is not followed';
 
 function revertOrder(
@@ -176,8 +180,8 @@ function revertOrder(
 }
 
 /**
- * Units that are gone are left out; those that are refused keep the revert open until they are taken (docs/design/deploy.md#revert). What another
- * stride was about is as it was.
+ * Units that are gone are left out. Units that are refused keep the revert open until they are taken (docs/design/deploy.md#revert). Units of other
+ * strides keep their entries.
  */
 function showSent(run: DeploySession, sent: RevertSent, counts: TaskCounts | undefined): void {
   if (run.record.revert === null) return;
@@ -216,7 +220,9 @@ function done(run: DeploySession, ending: Reverted): Ending {
   return ending;
 }
 
-/** Loudly paused; tries again by itself after a while, or at once when a person resumes. Only a person ends it. */
+/**
+ * Shows as paused, and tries again by itself after a while, or at once when a person resumes. Only a person ends it.
+ */
 async function stuck(
   run: DeploySession,
   ending: Reverted,
@@ -237,9 +243,9 @@ async function stuck(
   return undefined;
 }
 
-/** Nothing is known to go back to: a person has to decide (docs/design/deploy.md#revert). */
+/** No earlier version is known: a person has to decide (docs/design/deploy.md#revert). */
 async function cannotRevert(run: DeploySession, ending: Reverted, units: Named): Promise<Ending> {
-  // Until 0.3 it had not begun.
+  // Before 0.3, the revert had not begun at this point.
   if (run.record.revert !== null) await untilResumed(run);
   run.patch({ revertStuck: true });
   run.enter('reverting');

@@ -7,9 +7,9 @@ import { leaveOutLost } from './unavailable';
 import type { UpdateControl, UpdateEnd, UpdateOrder } from './update';
 
 /**
- * A try of a rollback did not come through: loudly paused until the next, which a person may have at once, or at once without units that
- * were lost. What it began continues meanwhile, for the caller to give up.
- * @returns how it ended: a person may continue without what is missing.
+ * Pauses a rollback after a try that failed, until the next try. A person may start that at once, and it starts at once if lost units are left
+ * out. The updates of the failed try continue meanwhile; the caller gives them up.
+ * @returns how it ended: a person may continue without the missing tasks.
  */
 export async function untilNextTry(
   run: DeploySession,

@@ -22,31 +22,34 @@ import { BackgroundTasks, waitFor, type Waited } from '../waiting';
 import { Update } from './update';
 import { DeployWindow } from './window';
 
-/** Until 0.3 a rollback failed as any deploy does: it waited for a person, or went back to what it was to undo. */
+/**
+ * Before 0.3, a rollback failed like any deploy: it waited for a person, or went back to the version that it was to
+ * undo.
+ */
 const COMES_THROUGH = 'a rollback is tried until it comes through';
 
-/** Until 0.3 the list of the Web UI showed a deploy that was paused as if it was under way. */
+/** Before 0.3, the list in the Web UI showed a paused deploy as if it was under way. */
 const TAGS_PAUSES = 'its state shows that it is paused';
 
 /**
- * One deploy under way: its record, and how its steps wait. Handlers (messages.ts) fold commands into the record; the
+ * One deploy under way: its record, and how its steps wait. Handlers (messages.ts) fold commands into the record. The
  * steps (updates, bake, pause, revert) read it when they wake.
  */
 export class DeploySession {
   record: DeployRecord;
   readonly workflowId = workflowInfo().workflowId;
-  /** Null where updates may start at any time. */
+  /** Null if updates may start at any time. */
   readonly window: DeployWindow | null;
   readonly update = new Update();
-  // What others said; messages.ts writes it, and nobody else.
+  // Fields with news from other workflows; only messages.ts writes them.
   policy: Policy;
-  /** It holds the lock of its service; one that continued as new holds it already. */
+  /** It holds the lock of its service. A deploy that continued as new already does. */
   isHolding: boolean;
-  /** The release lets go of a canary that it kept. */
+  /** The release no longer needs the canary that it kept. */
   keepOver = false;
-  /** How many canaries have left the service since this deploy holds it. */
+  /** The number of canaries that have left the service since this deploy took the lock. */
   canariesLeft = 0;
-  /** An emergency waits until this deploy, which is over, has undone what it did. */
+  /** An emergency waits until this deploy, which is over, has undone its steps. */
   hurried = false;
   private lastStep: Promise<unknown> = Promise.resolve();
   private scripts = 0;
@@ -65,7 +68,7 @@ export class DeploySession {
     this.window = times ? new DeployWindow(times, () => this.record.control.skipWindow !== undefined) : null;
   }
 
-  /** Who calls, for the push type. */
+  /** Identifies the caller to the push type. */
   get call(): DeployCall {
     const { pipeline, release, spec, actor } = this.input;
     const { workflowId: deployId, record } = this;
@@ -76,7 +79,7 @@ export class DeploySession {
     return { ...common, ...held, ...this.behalf };
   }
 
-  /** For whom activities touch the world; a rollback brings back what was, which nobody has to be allowed. */
+  /** The owners on whose behalf activities act. A rollback restores an earlier state, which needs no permission. */
   get behalf(): Behalf {
     const { rollback, emergency, restores } = this.input;
     const byAdmin = emergency?.byAdmin ? ({ byAdmin: true } as const) : {};
@@ -91,17 +94,17 @@ export class DeploySession {
     return this.record.control.paused;
   }
 
-  /** What ends the phases early, if anything. */
+  /** The reason why the phases end early, if there is one. */
   stop(): Stop | null {
     return stopOf(this.record);
   }
 
   readonly isStopping = (): boolean => this.stop() !== null;
 
-  /** Interrupts whatever is done for the step under way. */
+  /** Interrupts all waits of the step under way. */
   readonly isLeft = (): boolean => isLeft(this.record);
 
-  /** No update may start now, for another reason than a pause; those in the fleet are paused. A revert waits for no window. */
+  /** No update may start now, for a reason other than a pause, and updates in the fleet are paused. A revert waits for no window. */
   get isClosed(): boolean {
     return this.record.stage !== 'reverting' && this.window?.haltsUpdates === true;
   }
@@ -110,24 +113,24 @@ export class DeploySession {
     return this.paused !== null || this.isClosed;
   }
 
-  /** What goes back, or is an emergency, waits behind nothing that watches or goes forward. */
+  /** Reverts, rollbacks and emergencies never queue behind watches or forward updates. */
   get isUrgent(): boolean {
     const { rollback, emergency } = this.input;
     return rollback || emergency !== undefined || this.stop()?.kind === 'revert' || this.record.stage === 'reverting';
   }
 
-  /** A rollback undoes what is bad: it waits for as little as a revert does, and only a person ends it. */
+  /** A rollback undoes a bad version: like a revert it waits for as little as possible, and only a person ends it. */
   persists(): boolean {
     return this.input.rollback && patched(COMES_THROUGH);
   }
 
-  /** Replaces the record by what `step` makes of it, and shows it in lists. */
+  /** Replaces the record by the result of `step`, and shows it in lists. */
   set(step: (record: DeployRecord, nowMs: number) => DeployRecord): void {
     const wasPaused = this.paused !== null;
     this.record = withOverrides(step(this.record, Date.now()), this.input.spec);
     if (!wasPaused && this.paused !== null) this.reportPause(this.paused);
     if (wasPaused !== (this.paused !== null)) this.tagPause();
-    // The state is a search attribute, which changes more often.
+    // The state has its own search attribute, because it changes more often.
     this.summary.show({ ...deploySummary(this.record, this.input), state: null });
   }
 
@@ -139,7 +142,7 @@ export class DeploySession {
     this.set((record, now) => note(record, now, kind, text));
   }
 
-  /** Enters a stage; one search attribute event, also for the phase. */
+  /** Enters a stage, with one event for the search attributes of both the stage and the phase. */
   enter(stage: DeployState): void {
     if (this.record.stage === stage) return;
     this.patch({ stage, windowUntil: null });
@@ -152,7 +155,7 @@ export class DeploySession {
     this.set((record, now) => pausedBy(record, now, by, reason));
   }
 
-  /** Until a dependency does its part again: the push type, unless another one is named. */
+  /** Pauses until a dependency works again: the push type, unless another one is named. */
   pauseOn(reason: string, more: Pick<Pause, 'on' | 'until'> = {}): void {
     const on = pushTypeWords(this.input.spec.pushType);
     this.set((record, now) => pausedBy(record, now, 'dependency', reason, { on, ...more }));
@@ -162,7 +165,7 @@ export class DeploySession {
     this.set((record, now) => unpaused(record, now, text));
   }
 
-  /** A resume that found no healthy verdict. */
+  /** Records that a resume found no healthy verdict. */
   stayPaused(reason: string): void {
     this.set((record, now) => stillPaused(record, now, reason));
   }
@@ -174,16 +177,16 @@ export class DeploySession {
     return tried;
   }
 
-  /** @returns whether it is paused; else it reverts. */
+  /** @returns true if it is paused; false if it reverts. */
   revertOrPause(unhealthy: Unhealthy, by: Exclude<Pause['by'], 'operator'> = 'health'): boolean {
     const tried = this.tryAutoRevert(unhealthy);
-    // Whoever judges asks for health data, and that is the dependency which may be missing.
+    // The judgement needs health data, so health data is the dependency that may be missing.
     if (tried.kind === 'kept' && by === 'dependency') this.pauseOn(tried.reason, { on: HEALTH_DATA });
     else if (tried.kind === 'kept') this.pause(by, tried.reason);
     return tried.kind === 'kept';
   }
 
-  /** Some units wait for their health while the deploy continues: somebody should know, once. */
+  /** Some units wait for their health while the deploy continues. People are notified once. */
   reportGroups(groups: readonly PausedGroup[]): void {
     const [first] = groups;
     if (first === undefined) return;
@@ -191,18 +194,18 @@ export class DeploySession {
     this.reportPause({ actor: null, reason: `${names} paused by health: ${first.reason}` }, ` (${first.group})`);
   }
 
-  /** A step before or after a phase has begun: what undoes it waits until it has ended, also when it is given up. */
+  /** A step before or after a phase has begun. Its undo waits until it has ended, even if it is given up. */
   stepBegan<T>(step: Promise<T>): Promise<T> {
     this.lastStep = step.catch(() => undefined);
     return step;
   }
 
-  /** The step that was begun last has ended. */
+  /** Resolves when the step that began last has ended. */
   stepOver(): Promise<unknown> {
     return this.lastStep;
   }
 
-  /** Another script begins. @returns how many have, in this history. */
+  /** Counts one more script. @returns the number of scripts in this history. */
   countScript(): number {
     this.scripts += 1;
     return this.scripts;
@@ -216,7 +219,7 @@ export class DeploySession {
     return waitFor(this.background, start, wake, timeout);
   }
 
-  /** Waits for something to become true, at most as long as given; false when the time was up first. */
+  /** Waits for a condition, at most as long as given; false if the time was up first. */
   until(wake: () => boolean, timeout?: { afterMs: number; summary: string }): Promise<boolean> {
     return timeout ? condition(wake, timeout.afterMs, { summary: timeout.summary }) : condition(wake).then(() => true);
   }

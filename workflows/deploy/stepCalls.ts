@@ -10,16 +10,18 @@ import { isRefusal, messageOf } from './calls';
 import type { DeploySession } from './session';
 
 /**
- * How an attempt of a step ended; `left` when `wake` became true first. `refused` and `unavailable` are about whoever should
- * have run it, and no verdict on anything: the latter may be better later, and of the former the run `mayRun` on where nobody
- * confirmed that it was stopped.
+ * How an attempt of a step ended; `left` if `wake` became true first. `refused` and `unavailable` are faults of the service that
+ * should have run it, not verdicts. An unavailable service may recover. A refused run may continue (`mayRun`) if the service did not
+ * confirm that it was stopped.
  */
 export type StepEnd =
   | { readonly kind: 'passed' | 'failed' | 'unavailable'; readonly message: string }
   | { readonly kind: 'refused'; readonly message: string; readonly mayRun: boolean }
   | { readonly kind: 'left' };
 
-/** One attempt of a step around a phase. A step that is left is stopped; `run.stepOver` waits for that. */
+/**
+ * One attempt of a step around a phase. If the deploy leaves it, the step is stopped; `run.stepOver` waits for that.
+ */
 export async function performStep(
   run: DeploySession,
   of: StepRun,
@@ -65,7 +67,7 @@ function start(
   ]);
 }
 
-/** A run of the action service that is the step: besides its `with` it receives the phase and the units. */
+/** The run of the action service for a step. In addition to its `with` it receives the phase and the units. */
 export function actionRun(run: DeploySession, of: StepRun, { phase, selection }: StepFacts): ActionRun {
   const { call, runId, attempt } = of;
   const { pipeline, release, action, actor, artifacts, settings } = run.input;
@@ -83,7 +85,7 @@ export function actionRun(run: DeploySession, of: StepRun, { phase, selection }:
 
 const behalfOf = (run: DeploySession, { back }: StepRun): Behalf => ({ ...run.behalf, ...(back ? { back } : {}) });
 
-/** Stops a run that was begun and that nobody follows any more, since its service did not answer. */
+/** Stops a run that was begun but is no longer followed, because its service did not answer. */
 export function abandonStep(run: DeploySession, of: StepRun, facts: StepFacts): void {
   void run.stepBegan(
     run.waitFor(
@@ -93,7 +95,10 @@ export function abandonStep(run: DeploySession, of: StepRun, facts: StepFacts): 
   );
 }
 
-/** For a while; a deploy ends also when a service does not answer. @returns whether the service said that it is stopped */
+/**
+ * Tries for a limited time, since a deploy must end even if a service does not answer. @returns whether the service confirmed the
+ * stop
+ */
 async function stop(run: DeploySession, of: StepRun, facts: StepFacts): Promise<boolean> {
   try {
     await promptActions(run.input.settings).cancelAction(actionRun(run, of, facts));

@@ -23,9 +23,9 @@ import type { DeploySession } from './session';
 import { abandonStep, actionRun, performStep, type StepEnd } from './stepCalls';
 
 /**
- * Runs the steps before the updates of a phase, or after its bake, one after the other. None begins while the deploy is paused, or
- * before the updates outside of its window; one that runs continues. Returns also when the phase is left, and then what ran is
- * stopped. What the steps before did is undone by `undoSteps`.
+ * Runs the steps before the updates of a phase, or after its bake, one after the other. No step begins while the deploy is paused; those
+ * before the updates do not begin outside its window either. A running step continues. It also returns if the phase is left, and then the
+ * running step is stopped. `undoSteps` undoes the effects of the steps before.
  */
 export async function runSteps(run: DeploySession, phase: PhasePlan, time: StepTime): Promise<void> {
   const steps = stepsOf(phase, time);
@@ -41,8 +41,8 @@ export async function runSteps(run: DeploySession, phase: PhasePlan, time: StepT
 }
 
 /**
- * A step that failed is run again when a person resumes, under a run id of its own. Where nobody knows whether its run continues, that run
- * is asked for again, so that nothing is done twice; if it has failed by then, it was stopped, which is no verdict on anything.
+ * When a person resumes, a failed step runs again under a new run id. If its run may still continue, the same run is asked for again, so that
+ * nothing is done twice. If that run has failed by then, it was stopped, which is no verdict.
  */
 async function untilPassed(run: DeploySession, place: StepPlace, facts: StepFacts): Promise<void> {
   let mayHaveStopped = false;
@@ -62,7 +62,7 @@ async function untilPassed(run: DeploySession, place: StepPlace, facts: StepFact
   }
 }
 
-/** Until 0.3 the next attempt had a run id of its own, and a failure of it was a verdict. */
+/** Before 0.3, the next attempt had a run id of its own, and its failure was a verdict. */
 const SAME_RUN = 'a step that may run on is asked for again';
 
 function beginStep(run: DeploySession, place: StepPlace, { title }: StepRun): void {
@@ -76,7 +76,7 @@ function beginStep(run: DeploySession, place: StepPlace, { title }: StepRun): vo
   run.note('step-started', title);
 }
 
-/** Runs an attempt for as long as it takes; a service that is silent shows as a pause until it answers (docs/design/overview.md#failures). */
+/** Runs an attempt for as long as it takes. While a service is silent, the deploy shows as paused (docs/design/overview.md#failures). */
 async function performUntilAnswered(run: DeploySession, of: StepRun, facts: StepFacts): Promise<StepEnd> {
   for (;;) {
     const end = await performWatched(run, of, facts);
@@ -85,7 +85,7 @@ async function performUntilAnswered(run: DeploySession, of: StepRun, facts: Step
   }
 }
 
-/** Health is still checked meanwhile, and may revert or pause the deploy. */
+/** Health checks continue meanwhile, and may revert or pause the deploy. */
 async function performWatched(run: DeploySession, of: StepRun, facts: StepFacts): Promise<StepEnd> {
   let end: StepEnd | undefined;
   const over = () => end !== undefined;
@@ -96,7 +96,7 @@ async function performWatched(run: DeploySession, of: StepRun, facts: StepFacts)
   return end ?? { kind: 'left' };
 }
 
-/** Waits until a service answers again; false when the phase is left before. */
+/** Waits until a service answers again; false if the phase is left first. */
 async function answers(run: DeploySession, of: StepRun, facts: StepFacts, why: string): Promise<boolean> {
   const name = stepName(of.call);
   run.pauseOn(`${name} does not answer; trying until it does: ${why}`, { on: stepWords(of.call) });
@@ -108,7 +108,7 @@ async function answers(run: DeploySession, of: StepRun, facts: StepFacts, why: s
   return isWanted;
 }
 
-/** What could not be run says nothing of the change, so that it never reverts; a person has to look. */
+/** A step that could not run is no evidence about the change, so it never reverts; a person has to look. */
 async function fail(
   run: DeploySession,
   { step }: StepPlace,
@@ -123,7 +123,7 @@ async function fail(
     if (!run.revertOrPause({ action: step.onFailure, reason }, 'action')) return;
     await whilePaused(run, run.isLeft);
   }
-  // Nobody waits for it any more.
+  // The phase was left, so the pause has no purpose any more.
   const isOurs = run.paused?.by === 'action' || run.paused?.by === 'dependency';
   if (run.isLeft() && !run.isStopping() && isOurs) run.unpause('the phase is skipped');
 }

@@ -11,15 +11,15 @@ import type { DeploySession } from './session';
 import { trackingOf } from './update';
 import type { UpdateControl, UpdateEnd } from './update';
 
-/** The criterion of a phase, whatever it takes to meet it: several tries, a pause, a person who goes without. */
+/** Meets the criterion of a phase, through several tries, a pause, or a person who accepts less. */
 
-/** The last try of a phase, or of a stride of one, which is tried again as it is. */
+/** The last try of a phase, or of one of its strides; the next try repeats it unchanged. */
 export interface Tried {
   readonly id: string;
   readonly part: StridePart;
 }
 
-/** What the tries of a phase so far have come to, just before the next. */
+/** The results of all tries of a phase so far, read just before the next. */
 export async function earlierTries(
   run: DeploySession,
   phase: PhasePlan,
@@ -33,18 +33,18 @@ export async function earlierTries(
   };
   const tracking = trackingOf(run, update, phase);
   const seen = await callUntilAnswered(run, 'trackUpdates', (push) => push.unitsBehind(run.call, tracking));
-  // One that was refused has done nothing.
+  // A try that was refused has had no effect.
   if (seen === undefined || 'refused' in seen) return before;
   return { first: before?.first ?? id, units: seen.value };
 }
 
-/** How often a phase continues by itself after a failure that passed. */
+/** The number of times that a phase continues by itself after a transient failure. */
 export const MAX_TRANSIENT = 3;
 
 /**
- * A task that failed to start may come up at the fleet's next try: such a failure is transient, and another update takes what the
- * failed one left (docs/design/pipeline.md#retry). One that stays dead for a while is the fault of the change.
- * @returns whether there is nothing to blame on the change: every task that failed lives by now, or the phase is left.
+ * A task that failed to start may come up when the fleet tries again. Such a failure is transient, and another update takes the tasks
+ * that the failed one left (docs/design/pipeline.md#retry). If a task stays dead for a while, the change is at fault.
+ * @returns whether the change is not to blame: every failed task is live by now, or the phase is left.
  */
 export async function cameUp(run: DeploySession, phase: PhasePlan, updateId: string, attempt: number) {
   if (attempt > MAX_TRANSIENT) return false;
@@ -60,7 +60,7 @@ export async function cameUp(run: DeploySession, phase: PhasePlan, updateId: str
   return isUp;
 }
 
-/** While its update timeout pauses a phase: ends that once the criterion is met after all, by tasks in flight or that return. */
+/** During a pause by the update timeout: ends the pause if the criterion is met after all, by tasks in flight or tasks that return. */
 export async function untilMet(
   run: DeploySession,
   { name }: PhasePlan,
@@ -85,7 +85,7 @@ export async function untilMet(
   else run.unpause(text);
 }
 
-/** A person continues without what is missing. @returns undefined when nobody does. */
+/** Ends a phase if a person continues without the missing tasks. @returns undefined if no person has. */
 export async function accepted(
   run: DeploySession,
   tracking: Tracking,

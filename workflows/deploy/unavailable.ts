@@ -15,7 +15,9 @@ import { whilePaused } from './pause';
 import { callOrPause } from './refusals';
 import type { DeploySession } from './session';
 
-/** What becomes of units that are unavailable, of so many in all. @returns whether the units have to be looked at again. */
+/**
+ * Decides about unavailable units. @param units the number of all units. @returns 'again' if the units have to be looked at again.
+ */
 export async function heedUnavailable(run: DeploySession, down: Named, units: number): Promise<'again' | undefined> {
   const decided = ofUnavailable(down.count === 0 ? run.input : heeding(run), down, units);
   if (decided.kind === 'leave-out') return leaveOut(run, decided.units);
@@ -25,8 +27,8 @@ export async function heedUnavailable(run: DeploySession, down: Named, units: nu
 }
 
 /**
- * A phase that begins. The first tasks that a version meets are to be those of the first phase: when all of that is
- * unavailable, a person says whether to wait for it, or to begin with the next, which may be larger.
+ * Called as a phase begins. The tasks of the first phase should be the first that a version meets. If all of them are
+ * unavailable, a person decides whether to wait for them, or to begin with the next phase, which may be larger.
  */
 export async function untilFirstIsThere(run: DeploySession, phase: PhasePlan): Promise<void> {
   while (run.record.skipped.length > 0 && meetsFirst(run.record, run.input, phase) && !run.isLeft()) {
@@ -42,8 +44,8 @@ export async function untilFirstIsThere(run: DeploySession, phase: PhasePlan): P
 }
 
 /**
- * In the middle of a phase whose tasks did not come up in time: units that have become unavailable since are left out as well.
- * @param giveUp what is under way, before that.
+ * Called in the middle of a phase whose tasks did not come up in time: units that have become unavailable since are left out too.
+ * @param giveUp gives up the updates under way, and is called first.
  * @returns whether there are any, so that the rest of the phase may be tried without them.
  */
 export async function leaveOutLost(
@@ -66,14 +68,14 @@ export async function leaveOutLost(
   return true;
 }
 
-/** Units that were deleted while a rollback was under way are left out as those that are away, as many as the record has room for. */
+/** Units that were deleted during a rollback are left out like those that are away, up to the limit of the record. */
 export function leaveOutGone(run: DeploySession, gone: Named): void {
   run.note('rollback-without', `rolled back without ${namesOf(gone)}: gone`);
   const { skipped } = run.record;
   if (skipped.length + gone.count <= FLEET_LIMITS.leftOut) leaveOut(run, [...skipped, ...gone.names]);
 }
 
-/** Until 0.3 a rollback waited for units as its deploys do. */
+/** Before 0.3, a rollback waited for units as other deploys do. */
 const heeding = (run: DeploySession): DeployInput =>
   run.input.rollback && !run.persists() ? { ...run.input, rollback: false } : run.input;
 

@@ -15,12 +15,12 @@ import { summaryOf } from '../../domain/markdown';
 import { performStep, type StepEnd } from './stepCalls';
 import type { DeploySession } from './session';
 
-/** Until 0.3 only a person's skip was undone, and traffic stayed away from units that had gone. */
+/** Before 0.3, only a phase that a person skipped was undone, and traffic stayed away from units that had gone. */
 const UNDOES_AWAY = 'a phase whose units went away is undone';
 
 /**
- * What the steps before a phase did that a person skipped, or whose units are all left out: the steps after it do not run. A deploy that is to stop
- * undoes it at its end.
+ * Undoes the steps before a phase that a person skipped, or whose units are all left out, because the steps after it do not run. A deploy that is to
+ * stop undoes them at its end.
  */
 export async function undoSkipped(run: DeploySession, { key }: PhasePlan, isAway: boolean): Promise<void> {
   const phase = Number(key);
@@ -30,21 +30,21 @@ export async function undoSkipped(run: DeploySession, { key }: PhasePlan, isAway
     await undoSteps(run, 'postprocessing', run.isStopping, phase);
 }
 
-/** Of a deploy that stops where it is. A revert that a person asks for meanwhile goes first. */
+/** For a deploy that stops without a revert. A revert that a person asks for meanwhile goes first. */
 export async function undoStopped(run: DeploySession): Promise<void> {
   if (run.stop() !== null) await undoSteps(run, 'postprocessing', () => run.stop()?.kind === 'revert');
 }
 
-/** Of one that has reverted: traffic comes back to what ran before, and no revert waits for that. */
+/** For a deploy that has reverted: traffic returns to the earlier version. No revert waits for that. */
 export async function undoReverted(run: DeploySession, ending: Ending): Promise<Ending> {
   await undoSteps(run, 'reverting', () => false);
   return ending;
 }
 
 /**
- * Undoes what the steps before one phase, or before all, did and what is still there, the last that began first. One that
- * cannot be undone is tried again for a while, then recorded: a deploy ends also when a service does not. An emergency
- * waits for one short try of each at the most, also one that comes meanwhile.
+ * Undoes the steps before one phase, or before all phases, whose effects remain, in reverse order. An undo that fails is tried
+ * again for a while, then recorded, since a deploy must end even if a service fails. An emergency, even one that comes meanwhile,
+ * waits for at most one short try of each.
  */
 async function undoSteps(
   run: DeploySession,
@@ -56,7 +56,7 @@ async function undoSteps(
   const due = dueUndos(standing, phase);
   if (plan === null || due.length === 0 || wake()) return;
   run.enter(stage);
-  // What is undone while it still runs might be done afterwards.
+  // A step that still runs might act again after its undo.
   let isOver = false;
   void run.stepOver().then(() => (isOver = true));
   await run.until(() => isOver || wake());
@@ -70,7 +70,7 @@ async function undo(run: DeploySession, plan: DeployPlan, of: StepToUndo, wake: 
   const { dependencyGraceMs: graceMs } = run.input.settings;
   let answered = 0;
   for (let tries = 1; !wake(); tries += 1) {
-    // A service that did not answer may have done it all the same: asked for the same run again, it does it no second time.
+    // A service that did not answer may have acted anyway. Under the same run id it does not act twice.
     const next = undoRun(run.workflowId, plan, { ...of, tries: of.tries + answered });
     if (next === undefined) return;
     const end = await tryOnce(run, of, next, wake);
@@ -79,7 +79,7 @@ async function undo(run: DeploySession, plan: DeployPlan, of: StepToUndo, wake: 
     if (end.kind === 'passed') return settle(run, of, 'step-undone', `${next.title}: ${end.message}`);
     const reason = `${next.title} failed: ${end.message}`;
     const isLast = () => tries === MAX_TRIES || end.kind === 'refused' || run.hurried;
-    // Later and later: after one grace, then two.
+    // The waits double: one grace, then two.
     const afterMs = graceMs * 2 ** (tries - 1);
     if (!isLast()) {
       run.note('undo-failed', reason);
@@ -89,7 +89,7 @@ async function undo(run: DeploySession, plan: DeployPlan, of: StepToUndo, wake: 
   }
 }
 
-/** One that an emergency waits for has the grace of a dependency and no longer, from when there is the emergency. */
+/** If an emergency waits, a try has the grace of a dependency and no longer, from the arrival of the emergency. */
 async function tryOnce(run: DeploySession, of: StepToUndo, next: StepRun, wake: () => boolean): Promise<StepEnd> {
   const { input, record } = run;
   const { dependencyGraceMs: graceMs } = input.settings;

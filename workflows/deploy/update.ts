@@ -8,22 +8,28 @@ import type { DeployInput } from '../../domain/deploy/state';
 import type { unboundedPush } from '../proxies';
 
 /**
- * How the updates of a phase ended; `left` when the deploy stops or a person skips the phase, or there is no unit to update,
- * `refused` when the push type does not take them or has forgotten them, so that only another try can help.
+ * How the updates of a phase ended. `left`: the deploy stops, a person skips the phase, or there is no unit to update. `refused`:
+ * the push type does not take them or has forgotten them, so that only another try can help.
  */
 export type UpdateEnd =
-  /** `unfinished`: some task of it is still to be updated; `missing`: how many do not live on the version. */
+  /**
+   * `unfinished`: some of its tasks are still to be updated; `missing`: the number of tasks that are not live on the
+   * version.
+   */
   | { readonly kind: 'met'; readonly unfinished: boolean; readonly missing: number }
   | { readonly kind: 'left' }
-  /** `byCanaries`: nothing was sent, since a completion waits until none is left on its units. */
+  /** `byCanaries`: nothing was sent, because a completion waits until no canary is left on its units. */
   | { readonly kind: 'refused'; readonly reason: string; readonly byCanaries?: true }
   | (Exclude<Progress, { kind: 'going' | 'met' }> & { /** The time was up. */ readonly late?: true });
 
-/** Its own push type denies what it says that an update has brought: it counts for nothing. */
+/** The push type contradicts its own report of an update, so the update counts for nothing. */
 export const isDenied = (end: UpdateEnd): end is Extract<UpdateEnd, { kind: 'stuck' }> =>
   end.kind === 'stuck' && end.denied === true;
 
-/** What a deploy knows of its updates beside its record: which one the push type has not taken yet, and which one has a rest. */
+/**
+ * The facts about its updates that a deploy keeps outside its record: the update that the push type has not taken yet, and the one with
+ * a rest.
+ */
 export class Update {
   private unsent: string | null = null;
   private rest: string | null = null;
@@ -33,14 +39,14 @@ export class Update {
     this.unsent = id;
   }
 
-  /** The push type has it. */
+  /** The push type has taken it. */
   taken(): void {
     this.unsent = null;
   }
 
   readonly isTaken = (id: string): boolean => id !== this.unsent;
 
-  /** How often this was done to an update by now, also by another runner of it: a repetition has a key of its own, else it has no effect. */
+  /** Counts how often this was done to an update, also by other runners of it. Each repetition needs a key of its own, else it has no effect. */
   count(what: 'rounds' | 'groups', id: string): number {
     const key = `${what} of ${id}`;
     const nth = (this.counts.get(key) ?? 0) + 1;
@@ -48,7 +54,7 @@ export class Update {
     return nth;
   }
 
-  /** Its criterion is met; `unfinished`: some of its tasks are still to be updated. */
+  /** The criterion of an update is met; `unfinished`: some of its tasks are still to be updated. */
   met(id: string, unfinished: boolean): void {
     this.rest = unfinished ? id : null;
   }
@@ -57,7 +63,7 @@ export class Update {
     return this.rest !== null;
   }
 
-  /** What is still to be updated, for whoever cancels it. */
+  /** Takes the update with tasks still to be updated, for a caller that cancels it. */
   takeRest(): string | null {
     const { rest } = this;
     this.rest = null;
@@ -68,14 +74,14 @@ export class Update {
 /** An update, forward or back, as the runner sends and follows it. */
 export interface UpdateOrder extends Pick<Tracking, 'selection' | 'withoutGone'> {
   readonly updateId: string;
-  /** Not of a stride before the last: the rest is counted before the next. */
+  /** Left out for all strides except the last, whose rest is counted before the next stride. */
   readonly brings?: Proof['brings'];
-  /** Sends it; shown in the Web UI under the options' summary. */
+  /** Sends the update; the Web UI shows it under the summary in the options. */
   readonly send: (push: ReturnType<typeof unboundedPush>, options: SendOptions) => Promise<SentOrder>;
 }
 
 interface SentOrder extends SentUpdates {
-  /** How long it is followed at most, in ms, since units that did not take it need another request. */
+  /** The longest time that it is followed, in ms, since units that did not take it need another request. */
   readonly followMs?: number;
 }
 
@@ -84,14 +90,17 @@ export interface SendOptions {
   readonly cancellationType: 'WAIT_CANCELLATION_COMPLETED';
 }
 
-/** What the runner of updates needs from its caller, which differs between a phase and a revert. */
+/** The runner of updates needs these from its caller; they differ between a phase and a revert. */
 export interface UpdateControl {
   /** Waits while paused or closed. */
   readonly hold: () => Promise<void>;
   readonly show: (counted: Counted) => void;
-  /** Of a phase that is tried again. */
+  /** The earlier tries, for a phase that is tried again. */
   readonly earlier?: Earlier | undefined;
-  /** The time is up, and tasks were not updated: pauses the deploy and answers true, else the updates end here. */
+  /**
+   * The time is up and some tasks were not updated. If it answers true it has paused the deploy, else the updates end
+   * here.
+   */
   readonly overdue?: (reason: string) => Promise<boolean>;
   /** Parallel mode. */
   readonly groups?: GroupControl;
@@ -99,21 +108,21 @@ export interface UpdateControl {
 
 /** Groups of units that health pauses by themselves. */
 export interface GroupControl {
-  /** Others are to stand still than do. */
+  /** Whether the set of groups to pause differs from the set that is paused. */
   readonly differs: () => boolean;
-  /** Makes the fleet do what `differs` asks for. */
+  /** Makes the fleet pause exactly the groups that should be. */
   settle(): Promise<void>;
-  /** Whether any stands still, while which the time limit does not run. */
+  /** Whether any group is paused; the time limit does not run meanwhile. */
   readonly isHolding: () => boolean;
-  /** Looks at health once more after all stood still. */
+  /** Judges health once more after all groups were halted. */
   refresh(): Promise<void>;
-  /** Resumes all but the groups that are to stand still. */
+  /** Resumes all groups except those to be paused. */
   resumeOthers(nth: number): Promise<void>;
-  /** Waits before an update is sent, which begins in all groups. */
+  /** Waits before an update is sent, because an update begins in all groups. */
   untilNonePaused(): Promise<void>;
 }
 
-/** How an update is looked at; in lockstep each unit has to meet the criterion by itself. A revert waits for nothing out of reach. */
+/** The tracking of an update. In lockstep, each unit has to meet the criterion by itself. A revert does not wait for unreachable units. */
 export const trackingOf = (
   { input }: { readonly input: DeployInput },
   update: Pick<Tracking, 'updateIds' | 'selection' | 'withoutGone' | 'earlier'>,

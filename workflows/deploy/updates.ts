@@ -10,9 +10,9 @@ import { leaveOutGone } from './unavailable';
 import type { UpdateControl, UpdateEnd, UpdateOrder } from './update';
 
 /**
- * Sends the updates of a phase, or of a revert, and follows them until the success criterion is met or cannot be met
- * any more. Pausing pauses them in the fleet, and the time limit does not run meanwhile; after it has paused the deploy itself
- * it begins anew, since whoever resumes wants another try.
+ * Sends the updates of a phase, or of a revert, and follows them until the success criterion is met or can no longer be met. A pause
+ * of the deploy pauses them in the fleet, and the time limit does not run meanwhile. After the time limit itself has paused the deploy
+ * it starts again, since a person who resumes wants another try.
  */
 export async function runUpdates(
   run: DeploySession,
@@ -47,7 +47,7 @@ export async function runUpdates(
     await watching;
     await control.groups?.refresh();
     if (run.isLeft()) return giveUp(run, known);
-    // What the push type has not taken yet it would begin everywhere.
+    // An update that the push type has not taken yet would begin in all groups.
     if (control.groups && !ids) await control.groups.untilNonePaused();
     else await (control.groups?.resumeOthers(nth) ?? inFleet(run, 'resumeUpdates', known, nth));
     const without = await accepted(run, tracking, control);
@@ -55,10 +55,10 @@ export async function runUpdates(
   }
 }
 
-/** The ids by which the push type knows what was sent, or why it was not. */
+/** The ids by which the push type knows the updates, or the reason why they were not sent. */
 type Outcome = { readonly ids: readonly string[]; readonly followMs?: number } | UpdateEnd | 'paused';
 
-/** `paused` when a command came before the answer: what was on its way by then is waited for, so that nothing that follows from the command overtakes it. */
+/** `paused` if a command came before the answer. The call on its way is waited for, so that no consequence of the command overtakes it. */
 async function send(run: DeploySession, phase: PhasePlan, order: UpdateOrder): Promise<Outcome> {
   const options = {
     summary: summaryOf(`${phase.name}: send updates`),
@@ -93,7 +93,7 @@ async function send(run: DeploySession, phase: PhasePlan, order: UpdateOrder): P
 
 const paused = () => 'paused' as const;
 
-/** A push type that refuses does not keep a person from resuming, cancelling or reverting; it is said, and no more. */
+/** A refusal by the push type does not keep a person from resuming, cancelling or reverting; it is only noted. */
 export async function inFleet(
   run: DeploySession,
   method: 'pauseUpdates' | 'resumeUpdates',
@@ -104,14 +104,14 @@ export async function inFleet(
   if (answer && 'refused' in answer) run.note('trouble', `${method} was refused: ${answer.refused}`);
 }
 
-/** Until 0.3 a revert began no sooner than the updates were cancelled that a cancel, a pause or dead tasks had ended before it. */
+/** Before 0.3, a revert waited until the updates before it were cancelled, after a cancel, a pause or dead tasks. */
 const BEHIND_NONE = 'a revert does not wait for a cancel before it';
 
 /**
- * Tasks in flight finish, no other starts. An update that never arrived is refused, and needs no cancelling. A revert waits for nobody,
- * also one that comes meanwhile: it ends the updates before it by itself, and they are cancelled beside it, so that none of them arrives later.
- * @param mayRevert What becomes of the update is still to be judged, which waits no longer than the grace of a dependency.
- * @returns whether somebody has seen to that, or does beside a revert.
+ * Tasks in flight finish; no others start. An update that never arrived is refused, and needs no cancel. A revert, even one that comes meanwhile,
+ * does not wait: it ends the earlier updates by itself, and they are cancelled in parallel so that none of them arrives later.
+ * @param mayRevert whether the update is still to be judged, which waits no longer than the grace of a dependency.
+ * @returns whether the cancel is done, or is under way next to a revert.
  */
 async function cancelUpdates(run: DeploySession, updateIds: readonly string[], mayRevert: boolean): Promise<boolean> {
   const goesBack = () => run.stop()?.kind === 'revert';
@@ -130,13 +130,13 @@ async function cancelUpdates(run: DeploySession, updateIds: readonly string[], m
   return true;
 }
 
-/** The deploy or its phase is left, or another try follows. */
+/** Called if the deploy or its phase is left, or another try follows. */
 export async function giveUp(run: DeploySession, updateIds: readonly string[]): Promise<UpdateEnd> {
   await cancelUpdates(run, updateIds, false);
   return { kind: 'left' };
 }
 
-/** Of tasks that came up dead, which may revert the deploy. @returns false where their update is still to be given up. */
+/** For an update with dead tasks, which may revert the deploy. @returns false if the update must still be given up. */
 export const giveUpDead = (run: DeploySession, updateIds: readonly string[]): Promise<boolean> =>
   cancelUpdates(run, updateIds, true);
 
@@ -150,7 +150,9 @@ function cancelBeside(run: DeploySession, updateIds: readonly string[]): void {
   });
 }
 
-/** Nothing of an update that met its criterion continues once the deploy pauses, stops or leaves its phase. */
+/**
+ * After an update has met its criterion, its rest must not continue once the deploy pauses, stops or leaves its phase.
+ */
 export async function stopRest(run: DeploySession): Promise<void> {
   const rest = run.update.takeRest();
   if (rest !== null) await giveUp(run, [rest]);

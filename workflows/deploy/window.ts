@@ -8,7 +8,7 @@ import type { Waited } from '../waiting';
 
 type Closed = Extract<WindowState, { open: false }>;
 
-/** What it asks of its deploy. */
+/** The parts of its deploy that it needs. */
 interface Waiter {
   readonly record: Pick<DeployRecord, 'phases'>;
   isStopping(): boolean;
@@ -16,12 +16,12 @@ interface Waiter {
   until(wake: () => boolean, timeout: { afterMs: number; summary: string }): Promise<boolean>;
 }
 
-/** What to wait before asking again, when clocks differ. */
+/** The wait before the next question if clocks differ. */
 export const SKEW_MS = 1_000;
 
 /**
- * The window of a deploy. Only activities know time zones (ARCHITECTURE.md#time): one says how things stand and until when; what
- * it said is good until then, so that a window costs one call and one timer each time that it opens or closes.
+ * The window of a deploy. Only activities know time zones (ARCHITECTURE.md#time). An activity returns the state of the window and the
+ * time until which it is valid. So a window costs one call and one timer each time that it opens or closes.
  */
 export class DeployWindow {
   private closesAtMs = 0;
@@ -29,16 +29,16 @@ export class DeployWindow {
 
   constructor(
     private readonly times: OpenTimes,
-    /** Somebody let the deploy continue without. */
+    /** A person let the deploy continue outside its window. */
     readonly isSkipped: () => boolean,
   ) {}
 
-  /** Updates in flight are to stand still now. */
+  /** Updates in flight must pause now. */
   get haltsUpdates(): boolean {
     return onCloseOf(this.times) === 'pause' && !this.isOpen && !this.isSkipped();
   }
 
-  /** Until when it is closed, and for which blackout; null while it is open. */
+  /** The time until which it is closed, and the blackout if there is one; null while it is open. */
   async closed(run: Waiter): Promise<Closed | null> {
     if (this.isOpen || this.isSkipped() || run.isStopping() || this.letsFinish(run)) return null;
     const { windows, blackouts } = this.times;
@@ -53,12 +53,12 @@ export class DeployWindow {
     if (!waited.value.open) return waited.value;
     this.closesAtMs = waited.value.closesAtMs;
     if (this.isOpen) return null;
-    // The clock over there is behind ours.
+    // The clock of the activity's worker is behind ours.
     await run.until(run.isStopping, { afterMs: SKEW_MS, summary });
     return this.closed(run);
   }
 
-  /** While updates run something has to happen at its closing: whoever waits looks again then. */
+  /** Sets a timer for the closing while updates run, so that waiting conditions are evaluated then. */
   watchClosing(): void {
     if (onCloseOf(this.times) !== 'pause' || this.timerAtMs === this.closesAtMs || !this.isOpen) return;
     this.timerAtMs = this.closesAtMs;
