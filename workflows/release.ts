@@ -35,8 +35,9 @@ import { traceEnded } from './trace';
 import { versioned } from './versioning';
 
 /**
- * One run of a pipeline: asks `nextActions`, starts what can start, records what came of it, until every action has
- * ended. Its deploys are children, which acknowledge their commands themselves; it forwards those given to it.
+ * One run of a pipeline. It asks `nextActions`, starts the actions that can start, and records their results, until
+ * every action has ended. Its deploys are children that acknowledge their own commands; the release forwards commands
+ * to them.
  */
 export async function release(input: ReleaseInput): Promise<ReleaseResult> {
   const run = new ReleaseSession(input);
@@ -53,7 +54,9 @@ export async function release(input: ReleaseInput): Promise<ReleaseResult> {
 }
 setWorkflowOptions(versioned('release'), release);
 
-/** Starts or skips everything that can be; nothing starts while paused, and nothing again once it is ending. */
+/**
+ * Starts or skips every action that is due. None starts while the release is paused, and none at all once it is ending.
+ */
 function advanceRelease(run: ReleaseSession): void {
   if (run.control.ending) return run.cancelWaiting();
   if (run.hindrance() !== undefined) return;
@@ -78,7 +81,7 @@ function startAction(run: ReleaseSession, name: string): void {
   run.track(runAction(run, name, action).catch((error: unknown) => run.close(name, 'failed', messageOf(error))));
 }
 
-/** A deploy asks for everything it needs at once; other actions take their groups and windows first. */
+/** A deploy asks for all that it needs at once; other actions take their groups and windows first. */
 function runAction(run: ReleaseSession, name: string, action: ActionSpec): Promise<void> {
   switch (action.type) {
     case 'deploy':
@@ -127,7 +130,7 @@ async function finishRelease(run: ReleaseSession): Promise<ReleaseResult> {
   return result;
 }
 
-/** Reports how it ended to whoever started it as a child. */
+/** Reports its end to the workflow that started it as a child. */
 async function report({ input }: ReleaseSession, { number, state }: ReleaseResult): Promise<void> {
   if (input.reportTo === undefined) return;
   await getExternalWorkflowHandle(input.reportTo)

@@ -6,9 +6,9 @@ import { notify } from './notices';
 import type { ReleaseSession } from './session';
 
 /**
- * Until 0.3, without the rules of the platform (protection.ts): an emergency waits until so many other owners have approved it as its pipeline demands; until then its pipeline gets no message of it, so that
- * whatever deploys continues. A rejection, or too few in time, fails it.
- * @returns false when it is closed already.
+ * Before 0.3, without the rules of the platform (protection.ts): an emergency waits until as many other owners have approved it as its pipeline
+ * demands. Until then its pipeline does not know of it, so running deploys continue. A rejection or a timeout fails it.
+ * @returns false if the action is closed already.
  */
 export async function othersApprove(run: ReleaseSession, name: string): Promise<boolean> {
   const { spec, trigger } = run.input;
@@ -45,7 +45,7 @@ function showApproval(run: ReleaseSession, name: string, needed: number, untilMs
   run.patch(name, { state: 'blocked', blockedBy, approval, pickBy: run.policy.owners, until: formatTime(untilMs) });
 }
 
-/** Notifies the receivers of pauses, since somebody is waited for. */
+/** Notifies the receivers of pauses, since the release waits for a person. */
 export function notifyApprovers(run: ReleaseSession, name: string, waits: string): Promise<void> {
   const { spec, number, trigger, artifacts } = run.input;
   const id = deployId(spec.pipeline, number, name);

@@ -10,7 +10,7 @@ import type { ReleaseSession } from './session';
 
 export type Asking = Required<Pick<ReadyAction, 'kind'>> & Pick<ReadyAction, 'artifacts' | 'mutex' | 'later'>;
 
-/** Signals the pipeline that an action is ready, and waits for its answer; undefined when the action gives up meanwhile. */
+/** Signals the pipeline that an action is ready, and waits for its answer; undefined if the action gives up first. */
 export async function admitted(
   run: ReleaseSession,
   name: string,
@@ -26,7 +26,7 @@ export async function admitted(
   return admission;
 }
 
-/** Signals the pipeline that an action is ready. Whatever it answered to an earlier attempt counts no more. */
+/** Signals the pipeline that an action is ready. An answer to an earlier attempt no longer counts. */
 export function signalReady(run: ReleaseSession, name: string, asking: Asking): void {
   const { number, trigger } = run.input;
   run.admissions.delete(name);
@@ -40,18 +40,18 @@ export function signalReady(run: ReleaseSession, name: string, asking: Asking): 
   };
   const signal = asking.kind === 'deploy' ? deployReadySignal : actionReadySignal;
   const send = () => toPipeline(run).signal(signal, message);
-  // Not before the pipeline has recorded that the attempt before is over: it would take that for this one's end.
+  // Waits until the pipeline has recorded the end of the previous attempt; it would take that for the end of this one.
   const before = run.overs.get(name);
   const sent = before === undefined ? send() : before.then(send);
   run.track(sent.catch((error: unknown) => run.markUnreachable(messageOf(error))));
 }
 
-/** @throws when the pipeline is gone, so that nothing can be granted any more. */
+/** @throws if the pipeline is gone, because it can grant nothing any more. */
 export function assertReachable({ unreachable, input }: ReleaseSession): void {
   if (unreachable !== null) throw new Error(`the pipeline ${input.spec.pipeline} does not answer: ${unreachable}`);
 }
 
-/** An action has ended, or waits no more. */
+/** Signals the pipeline that an action has ended, or no longer waits. */
 export async function signalOver(
   run: ReleaseSession,
   name: string,

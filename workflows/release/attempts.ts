@@ -7,10 +7,10 @@ import { BackgroundTasks, waitFor } from '../waiting';
 import { unhindered } from './guards';
 import type { ReleaseSession } from './session';
 
-/** One attempt, as an activity; `summary` is what the Web UI shows beside it. */
+/** One attempt, as an activity; the Web UI shows `summary` next to it. */
 type Work = (attempt: number, summary: string) => Promise<ActionEnd>;
 
-/** Runs an action until an attempt succeeds or none is left, each attempt under its own deadline (docs/design/pipeline.md#retry). */
+/** Runs an action until an attempt succeeds or none is left. Each attempt has its own deadline (docs/design/pipeline.md#retry). */
 export async function runAttempts(run: ReleaseSession, name: string, action: ActionSpec, work: Work): Promise<void> {
   const first = run.record.actions[name]?.attempt ?? 1;
   const last = first + action.retry.attempts - 1;
@@ -45,7 +45,7 @@ async function runAttempt(
   return { succeeded: false, message, outputs: [] };
 }
 
-/** Waits before the next attempt, and says why. */
+/** Waits before the next attempt, and shows the reason. */
 export async function backOff(run: ReleaseSession, name: string, action: ActionSpec, why: string): Promise<void> {
   const { backoff } = action.retry;
   run.patch(name, { state: 'blocked', blockedBy: `retry: ${why}`, until: formatTime(Date.now() + backoff) });

@@ -16,9 +16,9 @@ import { unhindered } from './guards';
 import type { ReleaseSession } from './session';
 
 /**
- * Runs a canary as a child: a deploy of a few tasks that needs nobody's leave, since it excludes nobody, and is always
- * undone. What it is kept for may come after it: then the action succeeds once the canary has baked, and the release ends
- * after it is undone.
+ * Runs a canary as a child: a deploy of a few tasks that is always undone. It excludes no other deploy, so it needs no admission.
+ * The action for which it is kept may come after it: then the canary action succeeds once the canary has baked, and the release
+ * ends after the canary is undone.
  */
 export async function runCanaryAction(run: ReleaseSession, name: string, action: CanaryAction): Promise<void> {
   const missing = missingInputs(action, actionArtifacts(run, name));
@@ -66,7 +66,7 @@ async function runOnce(run: ReleaseSession, name: string, action: CanaryAction):
   return { kind: 'kept', message: '' };
 }
 
-/** What is known of a canary under way. */
+/** The state of a running canary. */
 class CanaryChild {
   started = false;
   baked = false;
@@ -106,7 +106,7 @@ async function late(child: CanaryChild, id: string, timeoutMs: number): Promise<
   return { kind: 'failed', message: `it took longer than ${formatDuration(timeoutMs)}` };
 }
 
-/** Ends the canary once the action that it is kept for has ended, however that went. */
+/** Ends the canary once the action for which it is kept has ended, with any result. */
 async function endKeeping(run: ReleaseSession, id: string, keepUntil: string, child: CanaryChild): Promise<void> {
   const hasEnded = () => hasActionEnded(run.record.actions[keepUntil]?.state ?? 'skipped');
   await condition(() => child.end !== null || (child.started && (hasEnded() || run.control.ending !== null)));

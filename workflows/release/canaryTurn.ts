@@ -19,7 +19,8 @@ export async function runCanary(run: ReleaseSession, name: string, action: Canar
     if (decision?.approved === false) return decision.close();
     look = 'go';
     await guarded(run, name, action, async () => {
-      // Whoever has left a group while it waited has approved nothing: it lets go of what it holds, and waits for others.
+      // An approver who has left a group while it waited no longer counts. The canary then gives up what it holds, and waits for
+      // other approvals.
       look = await lastLook(run, gate, givesUp);
       // A canary makes way for no other release.
       if (look === 'late' && patched(LOOKS_AGAIN)) givesUp = () => run.control.ending !== null;

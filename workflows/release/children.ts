@@ -8,8 +8,8 @@ import { tagPairs } from '../tags';
 import type { ReleaseSession } from './session';
 
 /**
- * Starts the fan-out to the children of a release that has succeeded; of any other, none. It outlives the release, which
- * succeeds on its own actions. Resolves once the fan-out is there: the release must not close before.
+ * Starts the fan-out to the children of a release that has succeeded; other releases have none. It outlives the release, which
+ * succeeds by its own actions. Resolves once the fan-out exists, because the release must not close before.
  */
 export async function startChildren({ input, record, policy }: ReleaseSession): Promise<void> {
   const { spec, number, settings } = input;

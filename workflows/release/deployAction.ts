@@ -25,7 +25,7 @@ import { LETS_GO } from './guards';
 
 type Granted = Extract<Admission, { kind: 'granted' }>;
 
-/** Waits for the pipeline's admission, then runs the deploy as a child; one release of a pipeline deploys at a time. */
+/** Waits for the pipeline's admission, then runs the deploy as a child. One release of a pipeline deploys at a time. */
 export async function runDeployAction(run: ReleaseSession, name: string, action: DeployAction): Promise<void> {
   const { spec, artifacts: given } = run.input;
   const artifacts = inputsOf(spec.actions, name, given, (producer) => run.record.actions[producer]?.outputs ?? []);
@@ -94,7 +94,7 @@ function closeRefused(
   run.close(name, 'cancelled', admission.reason, bad);
 }
 
-/** A revert that came before anything was deployed still says that the artifact is bad. */
+/** A revert that came before anything was deployed still marks the artifact as bad. */
 function cancelledBeforeDeploy(run: ReleaseSession, name: string, artifacts: readonly Artifact[]): void {
   const { ending } = run.control;
   run.because('operator');
@@ -162,7 +162,7 @@ function reverted(
   });
 }
 
-/** What the deploy is started with besides what every child of its release is. */
+/** The input of the deploy, in addition to the fields that every child of its release gets. */
 function deployInput(
   run: ReleaseSession,
   name: string,

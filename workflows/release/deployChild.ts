@@ -9,10 +9,10 @@ import { tagPairs } from '../tags';
 import { approvalAsk, asksRules } from './protection';
 import type { ReleaseSession } from './session';
 
-/** What of a deploy its release does not know for every one of them. */
+/** The input of a deploy that its release does not give to all of its children alike. */
 type Own = Pick<DeployInput, 'spec' | 'artifacts'> & Partial<DeployInput>;
 
-/** How a deploy, or a canary, is started as a child of its release, and what the Web UI shows of it. */
+/** The start of a deploy, or a canary, as a child of its release, with its summary in the Web UI. */
 export function deployChild(run: ReleaseSession, name: string, own: Own) {
   const { spec, number, trigger, settings } = run.input;
   const { pushType } = own.spec;

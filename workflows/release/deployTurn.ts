@@ -12,33 +12,33 @@ import { approved, asksRules, type GateDecision } from './protection';
 import type { ReleaseSession } from './session';
 import { isLimited, untilRoom } from './windowRoom';
 
-/** Until 0.3 nobody looked again at a freeze, a pause, a hold or a known-bad mark that came during the last look. */
+/** Before 0.3, a freeze, a pause, a hold or a known-bad mark that came during the last look went unnoticed. */
 export const LOOKS_AGAIN = 'it waits for its turn again after a late look';
 
-/** Whether a deploy that has its turn begins now; else it waits for something again, and is looked at anew after that. */
+/** Whether a deploy that has its turn begins now. If not, it waits again, and is checked anew after that. */
 export const begins = (look: LastLook, givesUp: () => boolean): boolean =>
   look === 'go' || (look === 'late' && (givesUp() || !patched(LOOKS_AGAIN)));
 
-/** Leaves its turn, and its groups, to others. */
+/** Passes its turn, and its groups, on to others. */
 export const giveBack = (run: ReleaseSession, name: string): Promise<unknown> =>
   Promise.all([signalOver(run, name, 'deploy'), run.groups.release(name)]);
 
-/** Waits until people have let it continue, where they have to. @returns false when it is closed already. */
+/** Waits until people have let it continue, if they have to. @returns false if the action is closed already. */
 export async function released(run: ReleaseSession, name: string, artifacts: readonly Artifact[]): Promise<boolean> {
   const pick = isPickedByHand(run) ? { principals: [], timeoutMs: undefined } : undefined;
   if (asksRules(run)) return isApproved(await approved(run, { action: name, artifacts, ...(pick && { pick }) }));
   return pick ? isApproved(await personPicks(run, name, pick)) : othersApprove(run, name);
 }
 
-/** Closes it unless it is. */
+/** Closes the action unless it is approved. */
 function isApproved(decision: GateDecision): boolean {
   if (!decision.approved) decision.close();
   return decision.approved;
 }
 
 /**
- * With `schedule: manual` a person lets each release begin to deploy; what goes back, or is an emergency, waits for
- * nobody, nor does what belongs to the rollout of another release.
+ * With `schedule: manual` a person starts the deploys of each release. Rollbacks, emergencies, and deploys that belong
+ * to the rollout of another release do not wait for that.
  */
 function isPickedByHand({ input, record }: ReleaseSession): boolean {
   const { mode, gates } = input.spec.schedule;
@@ -49,8 +49,8 @@ function isPickedByHand({ input, record }: ReleaseSession): boolean {
 }
 
 /**
- * Waits for everything that has to be waited for. What was admitted before a wait may have become known-bad, or the pipeline held,
- * by its end: the pipeline is asked again until it says yes and nothing else is in the way.
+ * Waits for everything that the deploy needs. During a wait after its admission, its artifact may become known-bad, or the pipeline may be
+ * held. So the pipeline is asked again until it says yes and nothing else is in the way.
  * @param isAgain it has its turn, and its groups, and keeps them while it waits
  */
 export async function itsTurn(
@@ -64,7 +64,7 @@ export async function itsTurn(
   const global = globalGroups(run, action);
   const isCounted = isLimited(run, action);
   const asking = { kind: 'deploy' as const, artifacts, mutex: ownGroups(run, action) };
-  // Others may have begun while it waited for its turn: then it gives that back, and waits in line.
+  // Other deploys may have begun while it waited for its turn. Then it gives its turn back, and waits in line.
   const room = () => untilRoom(run, name, action, asking, () => giveBack(run, name).then(() => undefined));
   for (let isFirst = !isAgain || (isCounted && (await room())); ;) {
     if (isCounted && (await untilRoom(run, name, action, asking)) && run.admissions.has(name))

@@ -8,7 +8,7 @@ import { onSignal } from '../inbox';
 import { lockGrantedSignal, releaseLockSignal } from '../lock';
 import { holders } from '../proxies';
 
-/** What it asks of its release. */
+/** The parts of its release that it needs. */
 interface GroupHolder {
   readonly input: ReleaseInput;
   readonly behalf: Behalf;
@@ -17,19 +17,19 @@ interface GroupHolder {
 
 /**
  * The exclusion groups across pipelines that a release holds. The release is the holder: it asks once for all of its
- * actions, and lets go after the last.
+ * actions, and releases a group after the last.
  */
 export class GlobalGroups {
   private readonly granted = new Set<string>();
   private readonly users = new Map<string, Set<string>>();
-  /** Locks that were signalled that it lets go, until they know: a request must not arrive before. */
+  /** Releases of locks on their way: a new request must not arrive before them. */
   private readonly leaving = new Map<string, Promise<void>>();
 
   constructor() {
     onSignal(lockGrantedSignal, ({ lock }) => void this.granted.add(lock), isLockGrant);
   }
 
-  /** Takes the groups one after the other, in the order given, until all are held or the action is to give up. */
+  /** Takes the groups in the given order, until it holds all of them or the action is to give up. */
   async hold(run: GroupHolder, action: string, groups: readonly string[], givesUp: () => boolean): Promise<void> {
     const { input } = run;
     for (const group of groups) {
@@ -46,7 +46,7 @@ export class GlobalGroups {
         run.patch(action, { state: 'blocked', blockedBy: `waiting for ${group}, which others hold`, lock });
       const answered = (): boolean => this.granted.has(lock) || givesUp();
       const wait = { summary: `ask for ${group} again` };
-      // The lock may have been terminated, and its answer with it: asking again changes nothing else.
+      // The lock may have been terminated before it answered. Asking again has no other effect.
       while (!(await condition(answered, input.settings.reconcileIntervalMs, wait))) await this.ask(run, lock);
     }
   }
@@ -58,7 +58,7 @@ export class GlobalGroups {
     return holders(urgent).requestLock(lock, asking, input.settings, behalf);
   }
 
-  /** An action has ended, or gave up waiting. */
+  /** Called when an action has ended, or gave up waiting. */
   async release(action: string): Promise<void> {
     const free = [...this.users].filter(([, users]) => users.delete(action) && users.size === 0);
     await Promise.all(free.map(([lock]) => this.leave(lock)));

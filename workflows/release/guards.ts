@@ -6,12 +6,12 @@ import { calendarActivities } from '../proxies';
 import { admitted, signalOver } from './asking';
 import type { ReleaseSession } from './session';
 
-/** Until 0.3 what failed as it waited kept what it held until its release ended, which may run on for days. */
+/** Before 0.3, an action that failed while it waited kept its groups until its release ended, which may take days. */
 export const LETS_GO = 'an action that fails as it waits leaves what it holds';
 
 /**
- * Runs an action inside its window and while its release holds the action's exclusion groups; with neither, at once. An action that
- * its release ends before is closed here.
+ * Runs an action inside its window and while its release holds the action's exclusion groups; with neither, at once. If the release ends
+ * first, it closes the action here.
  */
 export async function guarded(
   run: ReleaseSession,
@@ -27,7 +27,8 @@ export async function guarded(
     if (times) await opened(run, name, times);
     if (own.length > 0) await holdOwn(run, name, own);
     if (global.length > 0) await run.groups.hold(run, name, global, () => run.control.ending !== null);
-    // Waiting for a group may have outlasted the window; groups come after it, so that nobody holds one over a weekend.
+    // The wait for a group may have outlasted the window. The window comes first, so that no action holds a group over
+    // a weekend.
     if (times && isExclusive) await opened(run, name, times);
     await unhindered(run, name);
     if (run.control.ending) run.closeCancelled(name, run.endedBy());
@@ -40,7 +41,7 @@ export async function guarded(
       await Promise.all([run.groups.release(name), signalOver(run, name, 'exclusive')]);
     throw error;
   }
-  // Both at once, so that an attempt that follows asks for nothing before.
+  // Both are released at once, so that a following attempt cannot ask before.
   const freed = global.length > 0 ? run.groups.release(name) : undefined;
   if (own.length > 0) await signalOver(run, name, 'exclusive');
   await freed;
@@ -50,7 +51,7 @@ export async function guarded(
 export const ownGroups = ({ input }: ReleaseSession, { mutex }: ActionSpec): readonly string[] =>
   mutex.filter((group) => input.spec.mutex[group]?.scope !== 'global');
 
-/** … and those across pipelines, in the order in which everybody takes them. */
+/** … and those across pipelines, in the order in which all releases take them. */
 export const globalGroups = ({ input }: ReleaseSession, { mutex }: ActionSpec): readonly string[] =>
   [...new Set(mutex)].filter((group) => input.spec.mutex[group]?.scope === 'global').sort();
 
@@ -74,7 +75,7 @@ async function opened(run: ReleaseSession, name: string, { windows, blackouts }:
   if (run.record.actions[name]?.window === 'closed') run.patch(name, { window: null });
 }
 
-/** Nothing begins while the release is paused or its pipeline frozen; until then an action may have to give up. */
+/** Nothing begins while the release is paused or its pipeline frozen; the action may have to give up meanwhile. */
 export async function unhindered(
   run: ReleaseSession,
   name: string,

@@ -46,7 +46,10 @@ import { notifyPause } from './notices';
 import { rollBackSucceeded } from './rollBack';
 import type { ReleaseSession } from './session';
 
-/** Registers a release's handlers, which fold messages into the session and hand on to its deploys what concerns them. Call before the first await. */
+/**
+ * Registers the handlers of a release. They fold messages into the session, and pass on to its deploys the messages that concern them. Call it before
+ * the first await.
+ */
 export function handleMessages(run: ReleaseSession): void {
   const { input } = run;
   setHandler(statusQuery, () => releaseStatus(run.record, input));
@@ -57,7 +60,7 @@ export function handleMessages(run: ReleaseSession): void {
   onSignal(overtakenSignal, (overtaken) => passOvertakingOn(run, overtaken), isOvertakingNotice);
   onSignal(admissionSignal, ({ action, admission }) => run.admitted(action, admission), isAdmitted);
   onSignal(waitingSignal, ({ action, why, untilMs }) => run.waits(action, why, untilMs), isWaitNotice);
-  // In a scope of its own, as all that handlers send: nothing can be sent from the root scope once Temporal has cancelled it.
+  // Runs in a scope of its own, like all sends of handlers: the root scope can send nothing once Temporal has cancelled it.
   onSignal(
     deployPausedSignal,
     (paused) => run.notices(CancellationScope.nonCancellable(() => notifyPause(run, paused))),
@@ -91,7 +94,7 @@ function passOvertakingOn(run: ReleaseSession, overtaken: Overtaken): void {
   );
 }
 
-/** A rollback is a revert, which a freeze does not stop. */
+/** A rollback counts as a revert, and a freeze does not stop it. */
 function passFreezeOn(run: ReleaseSession, { by }: Frozen): void {
   if (run.input.trigger.kind === 'rollback') return;
   run.control = { ...run.control, frozen: by };
@@ -101,7 +104,7 @@ function passFreezeOn(run: ReleaseSession, { by }: Frozen): void {
   );
 }
 
-/** The platform's configuration says what a bug does, and nobody has to be an owner for that. */
+/** The platform's configuration sets the effect of a bug, so no owner's permission is needed. */
 function meetBug(run: ReleaseSession, bug: BugNotice): void {
   if (!isBugNotice(bug) || run.bugs.has(bug.id)) return;
   run.bugs.add(bug.id);
@@ -116,7 +119,7 @@ function meetBug(run: ReleaseSession, bug: BugNotice): void {
   keepCommand(run, commandRecord(verb, command, why));
 }
 
-/** Temporal is not an owner: its request is handed on as its request, not as a person's verb. */
+/** Temporal is not an owner: its request is passed on as its own request, not as a person's verb. */
 function takeCancelRequest(run: ReleaseSession): void {
   const why = whyNotRelease(run.control, run.record, 'cancel');
   if (why === undefined)
@@ -142,8 +145,8 @@ const sendVerb = (verb: ReleaseVerb, command: CommandInput) => (deployId: string
   getExternalWorkflowHandle(deployId).signal(verbSignal(verb), command);
 
 /**
- * A command that the server kept while no worker ran comes to the release, whichever of its deploys a client would have asked: one that
- * was paused by itself is resumed so. Until 0.3 it was lost.
+ * A command that the server kept while no worker ran is sent to the release, even if a client would have sent it to one of its deploys. This
+ * way, a deploy that paused by itself is resumed. Before 0.3, such a command was lost.
  */
 function handOn(run: ReleaseSession, verb: ReleaseVerb, command: CommandInput): boolean {
   if (!isForDeploys(verb, command) || !run.deploys.areAny() || !patched(HANDS_ON)) return false;
@@ -153,21 +156,23 @@ function handOn(run: ReleaseSession, verb: ReleaseVerb, command: CommandInput): 
 
 const HANDS_ON = 'a release hands on to its deploys what it does not take itself';
 
-/** Until 0.3 a revert that came after all of its actions had ended was ignored. */
+/** Before 0.3, a revert that came after all actions had ended was ignored. */
 const TAKES_LATE = 'a release that is about to end takes a revert';
 
-/** What a verb makes of the actions. */
+/** The effect of a verb on the actions. */
 function recordAfter({ record, input }: ReleaseSession, verb: ReleaseVerb, command: CommandInput): ReleaseRecord {
   if (verb === 'retry') return retriedAction(record, input.spec, command.action ?? '');
   if (verb === 'pick') return withApprover(record, command);
   return verb === 'skip-window' ? windowSkipped(record, command) : record;
 }
 
-/** Verbs that running deploys have as well; with an action that is not a deploy they are for that alone. */
+/**
+ * Verbs that running deploys have as well. A command that names an action other than a deploy is for that action alone.
+ */
 const isForDeploys = (verb: ReleaseVerb, { action }: CommandInput): boolean =>
   DEPLOY_VERBS.some((one) => one === verb) && (verb !== 'skip-window' || action === undefined);
 
-/** Owners may command; at a pick those whom it names, if it names any. */
+/** Owners may command; at a pick, only the principals that it names, if it names any. */
 function whyNotPermitted(
   { input, policy }: ReleaseSession,
   actor: string,

@@ -6,11 +6,14 @@ import type { DeployPaused } from '../messages';
 import { notices } from '../proxies';
 import type { ReleaseSession } from './session';
 
-/** `id` is that of the workflow which it is about. */
+/** `id` is the id of the workflow in question. */
 type About = Partial<Pick<Notice, 'deploy' | 'phase' | 'pushType' | 'actor'>> &
   Pick<Notice, 'id' | 'artifacts' | 'reason'>;
 
-/** A pause of one of its deploys; of several in one phase the first is notified, the others are seen by whoever looks. */
+/**
+ * Notifies of a pause of one of its deploys. If several deploys pause in one phase, only the first is notified; the others show
+ * in the status.
+ */
 export async function notifyPause(run: ReleaseSession, { action, phase, actor, reason }: DeployPaused): Promise<void> {
   const deploy = run.deploys.workflowId(action);
   const id = `${deploy}/${phase ?? 'planning'}`;
@@ -26,8 +29,8 @@ export async function notifyPause(run: ReleaseSession, { action, phase, actor, r
 }
 
 /**
- * Notifies the receivers in the pipeline's `notify`. One that does not answer is tried for some minutes, and recorded; it holds
- * nothing up but the end of this workflow.
+ * Notifies the receivers in the pipeline's `notify`. If one does not answer, the notice is retried for some minutes, and the failure is
+ * recorded. It delays nothing except the end of this workflow.
  */
 export async function notify(run: ReleaseSession, on: NotifyOn, about: About): Promise<void> {
   const { spec, number } = run.input;

@@ -9,7 +9,7 @@ import type { ReleaseSession } from './session';
 
 type PickAction = Extract<ActionSpec, { type: 'manual-pick' }>;
 
-/** Waits for a person, for days at no cost; a rejection or no answer in time fails the action. */
+/** Waits for a person, for days at no cost. A rejection or a timeout fails the action. */
 export async function runPickAction(run: ReleaseSession, name: string, action: PickAction): Promise<void> {
   const { principals, timeout } = action.with;
   const pick = { principals, timeoutMs: timeout };
@@ -21,8 +21,8 @@ export async function runPickAction(run: ReleaseSession, name: string, action: P
 }
 
 /**
- * Until 0.3, without the rules of the platform (protection.ts): waits until a person lets an action continue. Releases that wait never
- * supersede each other; approving one cancels older ones that wait for the same (docs/design/pipeline.md#concurrency).
+ * Before 0.3, without the rules of the platform (protection.ts): waits until a person lets an action continue. Waiting releases never
+ * supersede each other. The approval of one cancels older ones that wait for the same pick (docs/design/pipeline.md#concurrency).
  */
 export async function personPicks(run: ReleaseSession, name: string, pick: Pick): Promise<GateDecision> {
   const { timeoutMs } = pick;

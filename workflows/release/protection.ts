@@ -17,19 +17,19 @@ import { notifyApprovers } from './approval';
 import { assertReachable, signalOver, signalReady, toPipeline } from './asking';
 import type { ReleaseSession } from './session';
 
-/** Where a release stops until people let it continue. */
+/** A point at which a release waits until people let it continue. */
 export interface Gate {
   readonly action: string;
-  /** What it would deploy, which is what has to be approved. */
+  /** The artifacts that it would deploy, and that people have to approve. */
   readonly artifacts: readonly Artifact[];
   /** A person picks it, whether or not a rule protects it. */
   readonly pick?: Pick;
 }
 
 /**
- * Waits until as many people as the rules of the platform want have approved what an action would deploy, and an emergency as its pipeline
- * demands besides; and, at a pick, until a person has picked it. The rules, and who is in which group, count as they are when it continues. Until then the
- * pipeline knows of a pick only, so that whatever deploys continues; of an emergency it knows nothing.
+ * Waits until as many people as the rules of the platform demand have approved the artifacts that an action would deploy. An emergency also needs the
+ * approvals that its pipeline demands, and a pick needs a person who has picked it. The rules and the members of groups count as they are when it
+ * continues. Until then the pipeline knows of a pick only, so running deploys continue; it does not know of an emergency at all.
  */
 export async function approved(run: ReleaseSession, gate: Gate): Promise<GateDecision> {
   const first = await readStatus(run, gate);
@@ -50,7 +50,7 @@ export async function approved(run: ReleaseSession, gate: Gate): Promise<GateDec
   return decision;
 }
 
-/** An emergency is outside its window, as the rule knows; its spec has none. */
+/** The rules treat an emergency as outside its window, although its spec has none. */
 function safeguards(run: ReleaseSession, name: string) {
   const { spec } = run.input;
   const known = safeguardsOf(spec, name);
@@ -59,13 +59,13 @@ function safeguards(run: ReleaseSession, name: string) {
   return { ...known, hasWindow, emergencyApprovals: spec.emergency?.approvals ?? 0, ...skipsBake };
 }
 
-/** Until 0.3 the rules of the platform were asked about emergencies alone, and not here. */
+/** Before 0.3, the rules of the platform applied to emergencies alone, and were not asked here. */
 export const asksRules = ({ input }: ReleaseSession): boolean =>
   waitsForApprovals(input.trigger) && patched('people approve what a rule protects');
 
 /**
- * Whether it would still be let go: since it was, somebody may have left a group, a rule have come, or a bug been reported. While nobody
- * knows whether it contains one, it waits.
+ * Whether it may still begin. Since its approval, an approver may have left a group, a rule may have been added, or a bug reported. While it is
+ * unknown whether it contains a bug, it waits.
  */
 export async function lastLook(
   run: ReleaseSession,
@@ -89,7 +89,7 @@ export async function lastLook(
   }
 }
 
-/** Undefined when its time is up. */
+/** Undefined if its time is up. */
 async function decided(
   run: ReleaseSession,
   gate: Gate,
@@ -110,12 +110,12 @@ async function decided(
     await background.drained();
     if (run.unreachable !== null) return { approved: false, close: () => undefined };
     if (news.kind === 'failed') throw news.error;
-    // What was answered before the newest approval came says nothing about it.
+    // An answer from before the newest approval does not include it.
     if (news.kind !== 'timeout') seen = news.kind === 'done' ? news.value : await readStatus(run, gate);
   }
 }
 
-/** Where nothing is protected only people are waited for; a rule that comes meanwhile is seen once somebody has picked it. */
+/** If no rule protects it, it waits only for people. A rule that is added meanwhile is seen once a person has picked it. */
 async function untilNews(
   run: ReleaseSession,
   gate: Gate,
@@ -143,7 +143,7 @@ function readStatus(run: ReleaseSession, gate: Gate, seen: Clearance | null = nu
   ]);
 }
 
-/** For the rules: what it would run, and who has approved that by now. */
+/** The question for the rules: what it would run, and who has approved that so far. */
 export function approvalAsk(run: ReleaseSession, gate: Gate): ApprovalAsk {
   const { spec, trigger } = run.input;
   const approvals = approversOf(run, gate).map(({ actor, vouched }) => ({ actor, ...(vouched && { vouched }) }));
@@ -207,13 +207,13 @@ function decideGate(run: ReleaseSession, gate: Gate, seen: Clearance): GateDecis
   return { approved: true, why: words.join('; ') };
 }
 
-/** With what was reported while it waited. */
+/** Closes the action because of a bug that was reported while it waited. */
 function closeBad(run: ReleaseSession, action: string, bug: string): void {
   run.because('bad-package');
   run.close(action, 'cancelled', bug);
 }
 
-/** What ends the wait for good; how to close the action. */
+/** How to close the action, if an event ends the wait for good. */
 function howToClose(run: ReleaseSession, { action }: Gate): (() => void) | undefined {
   const picked = whoPicked(run, action);
   const admission = run.admissions.get(action);
@@ -247,7 +247,7 @@ function showGate(run: ReleaseSession, gate: Gate, seen: ApprovalStatus, untilMs
   });
 }
 
-/** Null where a person picks it and that is all. */
+/** Null if only a pick is needed. */
 function viewOf(run: ReleaseSession, gate: Gate, { rules, uncounted }: ApprovalStatus): ApprovalView | null {
   const { spec, trigger } = run.input;
   const [notBy = trigger.actor] = askersOf(trigger);
@@ -257,7 +257,7 @@ function viewOf(run: ReleaseSession, gate: Gate, { rules, uncounted }: ApprovalS
   return needed > 0 ? { needed, by, notBy } : null;
 }
 
-/** Who may pick (nobody named: the owners), and for how long; ms. */
+/** The principals that may pick (if none are named, the owners), and the time limit; ms. */
 export interface Pick {
   readonly principals: readonly string[];
   readonly timeoutMs: number | undefined;

@@ -4,7 +4,10 @@ import { recollections } from '../proxies';
 import { BackgroundTasks, waitFor } from '../waiting';
 import type { ReleaseSession } from './session';
 
-/** A rerun looks up once what the release came to that it runs again. Where nobody can say, nothing is carried over. */
+/**
+ * A rerun looks up once the results of the release that it runs again. If they cannot be found, no action is carried
+ * over.
+ */
 export async function recall(run: ReleaseSession, of: number): Promise<void> {
   const { spec } = run.input;
   const id = releaseId(spec.pipeline, of);

@@ -5,8 +5,8 @@ import { rollBackSignal } from '../messages';
 import type { ReleaseSession } from './session';
 
 /**
- * What a release has deployed by the time it is reverted is undone as everything is that has ended. The pipeline is asked at once,
- * whatever of the release still runs, and at its end once more if another deploy has succeeded since.
+ * A revert of a release undoes its successful deploys as if it had ended. The pipeline is asked at once, even while other parts of the
+ * release run. It is asked once more at the end if another deploy has succeeded since.
  */
 export async function rollBackSucceeded(run: ReleaseSession): Promise<void> {
   const { ending } = run.control;

@@ -4,7 +4,7 @@ import { messageOf } from '../deploy/calls';
 import type { ReleaseInput, ReleaseRecord } from '../../domain/release/state';
 import { hasActionEnded } from '../../domain/release/nextActions';
 
-/** What they ask of their release. */
+/** The parts of their release that they need. */
 interface Parent {
   readonly input: ReleaseInput;
   readonly record: ReleaseRecord;
@@ -12,7 +12,7 @@ interface Parent {
   track(work: Promise<void>): void;
 }
 
-/** The deploys and canaries of a release that run: what concerns them is handed on to each. */
+/** The running deploys and canaries of a release; messages that concern them are passed on to each. */
 export class RunningDeploys {
   private readonly starts = new Map<string, Promise<unknown>>();
 
@@ -23,14 +23,14 @@ export class RunningDeploys {
     return workflowIds.deploy(input.spec.pipeline, input.number, action, record.actions[action]?.attempt ?? 1);
   }
 
-  /** A deploy is about to be there: what is handed on to it waits until it can receive. */
+  /** Announces a deploy that starts: messages to it wait until it can receive them. */
   starting(action: string, start: Promise<unknown>): void {
     this.starts.set(action, start);
   }
 
   /**
-   * Hands on to each what `what` names. Handlers run in the root scope, from which nothing can be sent once Temporal has cancelled the
-   * release. A deploy that cannot be reached has ended, which is on record.
+   * Passes a message, named by `what`, on to each. Handlers run in the root scope, which can send nothing once Temporal has cancelled the
+   * release. A deploy that cannot be reached has ended, and its end is recorded.
    */
   forward(what: string, send: (deployWorkflowId: string) => Promise<void>): void {
     for (const name of this.names())

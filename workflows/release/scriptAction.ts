@@ -10,7 +10,7 @@ import type { ReleaseSession } from './session';
 
 type ScriptAction = Extract<ActionSpec, { type: 'custom-script' }>;
 
-/** Runs a script on a worker, each attempt under a run id of its own. */
+/** Runs a script on a worker. Each attempt has its own run id. */
 export function runScriptAction(run: ReleaseSession, name: string, action: ScriptAction): Promise<void> {
   const { spec, number, artifacts, settings } = run.input;
   const inputs = inputsOf(spec.actions, name, artifacts, (producer) => run.record.actions[producer]?.outputs ?? []);

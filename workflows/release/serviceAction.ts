@@ -7,7 +7,7 @@ import { actionStoppers, actionWatchers } from '../proxies';
 import { runAttempts } from './attempts';
 import type { ReleaseSession } from './session';
 
-/** Runs an action through the action service of its type (or of `with.service`), each attempt under a run id of its own. */
+/** Runs an action through the action service of its type (or of `with.service`). Each attempt has its own run id. */
 export function runServiceAction(run: ReleaseSession, name: string, action: ActionSpec): Promise<void> {
   return runAttempts(run, name, action, async (attempt, summary) => {
     const of = serviceRun(run, name, action, attempt);
@@ -17,7 +17,7 @@ export function runServiceAction(run: ReleaseSession, name: string, action: Acti
   });
 }
 
-/** While a run may continue, nothing takes its place. One that cannot be stopped is for people to look after. */
+/** While a run may continue, no other attempt replaces it. A run that cannot be stopped is left to people. */
 async function stopServiceRun(run: ReleaseSession, of: ActionRun): Promise<void> {
   const { action, attempt, service } = of;
   const blockedBy = `${service} has not said that it stopped attempt ${attempt}; it is asked until it does`;
@@ -32,8 +32,8 @@ async function stopServiceRun(run: ReleaseSession, of: ActionRun): Promise<void>
 }
 
 /**
- * Success without what the action declares would leave those that need it with nothing; what it does not declare nobody
- * needs, and the release does not carry it.
+ * An action that succeeds without its declared outputs would leave its dependents with nothing. Undeclared outputs have
+ * no dependents, so the release does not carry them.
  */
 function withOutputs({ outputs: made, ...ended }: ActionEnd, { outputs }: ActionSpec): ActionEnd {
   const end = { ...ended, outputs: made.filter(({ name }) => outputs.includes(name)) };

@@ -31,36 +31,36 @@ import { GlobalGroups } from './globalGroups';
 import { RunningDeploys } from './runningDeploys';
 
 /**
- * One release under way: its record, and what its running actions need to know. Handlers (messages.ts) fold what others send into it;
- * the loop and the actions read it when they wake.
+ * One release under way: its record, and the facts that its running actions need. Handlers (messages.ts) fold messages into it. The loop and
+ * the actions read it when they wake.
  */
 export class ReleaseSession {
   record: ReleaseRecord;
   readonly admissions = new Map<string, Admission>();
-  /** Reports to the pipeline that an attempt is over, on their way, by action. */
+  /** The reports to the pipeline on their way that an attempt is over, by action. */
   readonly overs = new Map<string, Promise<void>>();
   /** The exclusion groups across pipelines that it holds. */
   readonly groups = new GlobalGroups();
   readonly deploys = new RunningDeploys(this);
-  /** Of a rerun what the release before it came to. */
+  /** For a rerun: the results of the release before it. */
   recalled: Recalled | null = null;
-  /** Why its pipeline cannot be reached any more. */
+  /** The reason why its pipeline can no longer be reached. */
   unreachable: string | null = null;
   /** Pauses of deploys that people were notified of. */
   readonly notifiedPauses = new Set<string>();
-  /** How many scripts it has begun. */
+  /** The number of scripts that it has begun. */
   scripts = 0;
-  /** Deploys whose end its pipeline has learnt. */
+  /** Deploys whose end has been reported to its pipeline. */
   private readonly told = new Set<DeployEnded>();
-  /** How many of its deploys had succeeded when its pipeline was asked to undo them. */
+  /** The number of its deploys that had succeeded when its pipeline was asked to undo them. */
   askedToUndo = 0;
-  // What others said; messages.ts writes it, and nobody else.
+  // Fields with news from other workflows; only messages.ts writes them.
   control: ReleaseControl;
-  /** Who may command it, and the deploys that it starts. */
+  /** The principals that may command it and its deploys. */
   policy: Policy;
   /** Bugs that it was notified of. */
   readonly bugs = new Set<string>();
-  /** The release that its deploys were asked to make way for. */
+  /** The release for which its deploys have to make way. */
   overtaken: Overtaken | null = null;
   private changed = true;
   private readonly summary = new MemoSummary();
@@ -80,26 +80,26 @@ export class ReleaseSession {
     return releaseDetails(releaseStatus(this.record, this.input), reverted);
   }
 
-  /** What the release before ran on; of a rerun what that compared with. */
+  /** The artifacts of the release before; for a rerun, those that the first run compared with. */
   get previous(): readonly Artifact[] {
     return this.recalled?.previous ?? this.input.previous;
   }
 
-  /** True once after something changed: the loop decides again. */
+  /** True once after a change: the loop decides again. */
   takeChange(): boolean {
     const { changed } = this;
     this.changed = false;
     return changed;
   }
 
-  /** What lists show. */
+  /** Updates the summary in lists. */
   summarise(): void {
     const summary = releaseSummary(this.record, this.input);
     this.summary.show(summary);
     const isPaused = summary.state === 'paused';
     if (isPaused === this.tagsPause) return;
     this.tagsPause = isPaused;
-    // Until 0.3 the list of the Web UI showed a release that was paused as running.
+    // Before 0.3, the list in the Web UI showed a paused release as running.
     if (patched('its state shows that it is paused')) retag({ ConveyorState: isPaused ? 'paused' : 'running' });
   }
 
@@ -121,7 +121,7 @@ export class ReleaseSession {
     this.log('action-started', `${action} begins`);
   }
 
-  /** It is not run: it has succeeded in the release that this one runs again. */
+  /** The action does not run: it has succeeded in the release that this one runs again. */
   carry(action: string, { from, outputs, message }: Carried): void {
     const patch = { outputs, carriedFrom: from, state: 'succeeded', message, endedAt: formatTime(Date.now()) } as const;
     this.patch(action, patch);
@@ -132,7 +132,7 @@ export class ReleaseSession {
     this.warnOf(action, outputs);
   }
 
-  /** What it made is known to be bad: whatever is tested meanwhile, its deploy will be refused. */
+  /** Its output is known to be bad. Tests may continue, but its deploy will be refused. */
   private warnOf(action: string, made: readonly Artifact[]): void {
     const bad = made.map(identityOf).filter((identity) => this.input.knownBad?.includes(identity));
     if (bad.length === 0) return;
@@ -160,26 +160,29 @@ export class ReleaseSession {
       if (state === 'waiting') this.closeCancelled(name, this.endedBy());
   }
 
-  /** Who ends the release, for the actions that it takes with it. */
+  /** The actor that ends the release, for the actions that end with it. */
   endedBy(): string {
     const { ending } = this.control;
     if (ending?.actor === SYSTEM && this.bugs.size > 0) return ending.reason;
     return `${ending?.revert ? 'reverted' : 'cancelled'} by ${ending?.actor ?? 'somebody'}`;
   }
 
-  /** The pipeline learns of the end of each deploy once: with the end of the action, or with a revert that undoes it. */
+  /**
+   * Whether the end of a deploy is still to be reported. The pipeline learns of each once: with the end of the action, or with a
+   * revert that undoes it.
+   */
   tells(deploy: DeployEnded): boolean {
     const isNews = !this.told.has(deploy);
     this.told.add(deploy);
     return isNews;
   }
 
-  /** Ends of deploys that its pipeline has not yet learnt. */
+  /** The ends of deploys that are not yet reported to its pipeline. */
   unsettled(): readonly DeployEnded[] {
     return this.record.deploys.filter((deploy) => this.tells(deploy));
   }
 
-  /** Why nothing may begin now; what goes back is never in its way. */
+  /** The reason why nothing may begin now; a rollback is not affected by a freeze. */
   hindrance(): string | undefined {
     const { paused, frozen } = this.control;
     if (paused) return 'the release is paused';
@@ -188,13 +191,15 @@ export class ReleaseSession {
       : undefined;
   }
 
-  /** A person's cancel is also the release's cause; after a revert that is its deploy's end. */
+  /** A person's cancel is also the cause of the release's end; after a revert, the end of its deploy is. */
   closeCancelled(action: string, message: string): void {
     if (this.control.ending && !this.control.ending.revert) this.because('operator');
     this.close(action, 'cancelled', message);
   }
 
-  /** Why the release as a whole ends cancelled, and by which other; the first cause stands. */
+  /**
+   * Sets the reason why the release as a whole ends cancelled, and the release that caused it; the first cause counts.
+   */
   because(cause: ReleaseCause, by?: number): void {
     if (this.record.cause === null) this.set({ ...this.record, cause, ...(by === undefined ? {} : { causedBy: by }) });
   }
@@ -214,7 +219,7 @@ export class ReleaseSession {
     this.changed = true;
   }
 
-  /** Notices that are on their way; they hold up nothing but the end of the workflow. */
+  /** Notices on their way; they delay nothing except the end of the workflow. */
   notices(work: Promise<void>): void {
     this.signals.add(work);
   }
@@ -223,7 +228,7 @@ export class ReleaseSession {
     return this.signals.drained();
   }
 
-  /** Keeps work that runs beside the loop, so that the release ends after it. */
+  /** Keeps work that runs alongside the loop, so that the release ends after it. */
   track(work: Promise<void>): void {
     this.running.add(work);
   }
@@ -232,7 +237,7 @@ export class ReleaseSession {
     return this.running.drained();
   }
 
-  /** Whether it ends with the action that asks, so that its pipeline learns of both ends at once, where that books both. */
+  /** Whether the release ends with the action that asks. Then one message reports both ends, if the pipeline records both. */
   get endsNow(): boolean {
     const isLast = this.running.size === 1 && Object.values(statesOf(this.record)).every(hasActionEnded);
     return this.input.reportsOnce === true && isLast;
@@ -242,7 +247,7 @@ export class ReleaseSession {
     this.set({ ...this.record, endedAtMs: Date.now(), paused: false });
   }
 
-  /** For whom activities touch the world; a rollback brings back what was, which nobody has to be allowed. */
+  /** The owners on whose behalf activities act. A rollback restores an earlier state, which needs no permission. */
   get behalf(): Behalf {
     const { kind, imported } = this.input.trigger;
     return { owners: this.policy.owners, ...backOf(kind === 'rollback', imported) };

@@ -9,8 +9,9 @@ import { BackgroundTasks, waitFor, type Waited } from '../waiting';
 import type { ReleaseSession } from './session';
 
 /**
- * Waits until the version has run for long enough where it has to soak. What goes back, an emergency and a follow-on do not wait.
- * @returns false when the action is closed, since its version cannot soak any more.
+ * Waits until the version has run for long enough in the places where it has to soak. A rollback, an emergency and a follow-on do not
+ * wait.
+ * @returns false if the action is closed, because its version can no longer soak.
  */
 export async function soaked(
   run: ReleaseSession,
@@ -36,7 +37,7 @@ export async function soaked(
   return end === undefined || soakPassed(run, name, soak, end);
 }
 
-/** Undefined when it is waited for no more. */
+/** Undefined if the wait was given up. */
 async function untilOver(
   run: ReleaseSession,
   name: string,
@@ -64,7 +65,7 @@ async function untilOver(
   }
 }
 
-/** What the pipeline itself knows to be bad, it refuses when it is asked. */
+/** The pipeline itself refuses versions that it knows to be bad, when it is asked. */
 function soakPassed(run: ReleaseSession, name: string, soak: SoakSpec, end: SoakAnswer): boolean {
   if (end.kind === 'soaked' || (end.kind === 'bad' && 'action' in soak)) {
     run.log('soaked', `${name}: ${end.reason}`);

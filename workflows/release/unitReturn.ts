@@ -7,9 +7,9 @@ import { BackgroundTasks, waitFor } from '../waiting';
 import type { ReleaseSession } from './session';
 
 /**
- * A follow-on waits, for weeks if need be, until one of its units is available again, before it asks for its turn. Ends early
- * when the release ends, or its pipeline says that nobody needs it any more: the answer to the question for its turn says why.
- * @returns `gone` when its units are no more.
+ * A follow-on waits, for weeks if necessary, until one of its units is available again, before it asks for its turn. The wait ends
+ * early if the release ends, or if its pipeline no longer needs it; the answer to its request for a turn then gives the reason.
+ * @returns `gone` if its units no longer exist.
  */
 export async function untilUnitsReturn(
   run: ReleaseSession,

@@ -17,7 +17,7 @@ export function runWaitAction(run: ReleaseSession, name: string, action: WaitAct
   );
 }
 
-/** The version that is named, else the one of this release. */
+/** The version that is named, or else the one of this release. */
 function artifactOf(
   { input, record }: ReleaseSession,
   { with: wanted }: WaitAction,

@@ -9,16 +9,16 @@ import { windowRooms } from '../proxies';
 import { assertReachable, signalReady, type Asking } from './asking';
 import type { ReleaseSession } from './session';
 
-/** Whether its window lets only so many deploys begin. What goes back, an emergency and a follow-on count for nothing. */
+/** Whether its window admits only a limited number of deploys. A rollback, an emergency and a follow-on do not count. */
 export function isLimited({ input }: ReleaseSession, action: DeployAction): boolean {
   const windows = openTimesOf(action)?.windows ?? [];
   return windows.some(({ maxDeploys }) => maxDeploys !== undefined) && !skipsTheQueue(input.trigger);
 }
 
 /**
- * Waits until the window has room for one more deploy. A window that is closed is waited for here, too: whoever begins is counted in the
- * opening that it begins in. Its pipeline knows that it waits, so that a newer release may supersede it.
- * @returns whether there was none; `giveBack` is called before the wait
+ * Waits until the window has room for one more deploy. This includes the wait for the window to open: a deploy counts in the opening in which it
+ * begins. Its pipeline knows that it waits, so a newer release may supersede it.
+ * @returns whether the window had no room; `giveBack` is called before the wait
  */
 export async function untilRoom(
   run: ReleaseSession,
