@@ -3,9 +3,9 @@ import type { ActionEnd, ActionStop } from '../activities/actionService';
 import { isRefusal } from './deploy/calls';
 
 /**
- * Follows a run of an action service to its end. One that is given up before, because its scope is cancelled or its service
- * cannot be understood, may continue by itself, and what follows it would be done beside it: it is over here once `stop` is,
- * unless whoever followed it has stopped it.
+ * Follows a run of an action service to its end. If the caller gives up first, because its scope is cancelled or the service cannot
+ * be understood, the run may continue by itself and overlap with its successor. So this waits for `stop` before it throws, unless
+ * the follower has stopped the run already.
  */
 export async function followRun(follow: () => Promise<ActionEnd>, stop: () => Promise<void>): Promise<ActionEnd> {
   try {
@@ -17,7 +17,7 @@ export async function followRun(follow: () => Promise<ActionEnd>, stop: () => Pr
   }
 }
 
-/** A cancellation says nothing where the activity was not under way when it came, although an attempt before may have begun the run. */
+/** A cancellation proves nothing if the activity was not running when it arrived: an earlier attempt may have begun the run. */
 function mayRun(error: unknown): boolean {
   const cause = error instanceof ActivityFailure ? error.cause : error;
   if (cause instanceof CancelledFailure) return (cause.details[0] as ActionStop | undefined)?.stopped !== true;

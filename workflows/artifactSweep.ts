@@ -7,9 +7,9 @@ import { sweepers } from './proxies';
 import { versioned } from './versioning';
 
 /**
- * The looks of one finder for all its pipelines, one after the other. What it must know of the sweep before comes with the Schedule, as the
- * result of the last run that completed; so nobody stores anything, and what ended without a result is made up for by the next. Null where
- * no sweep was ever answered.
+ * Runs the looks of one finder for all its pipelines, one after the other. The Schedule passes in the result of the last run that completed, which
+ * is all that a sweep must know of the one before. So nothing has to be stored, and the next run makes up for one that ended without a result. Null
+ * if no sweep was ever answered.
  */
 export async function artifactSweep(order: SweepOrder): Promise<SweepReport | null> {
   const { finder, lasting } = order;
@@ -19,7 +19,7 @@ export async function artifactSweep(order: SweepOrder): Promise<SweepReport | nu
   let report: SweepReport | null = null;
   showDetails(() => (report ? sweepDetails(finder, report) : sweepDetails(finder, null, lasting?.intervalMs)));
   const swept = await sweepers(order).sweep({ ...order, memory });
-  // Workers that know one sweep a workflow make one, whatever the order.
+  // Workers that know only one sweep per workflow make one, regardless of the order.
   report = 'report' in swept ? (swept.report ?? last) : sweepReport(memory, startTime.getTime(), swept);
   return report;
 }

@@ -39,7 +39,7 @@ export interface BugsOrder {
   readonly records?: BugRecords;
 }
 
-/** Who asks. */
+/** The caller. */
 interface Asking extends Proven {
   readonly actor: string;
 }
@@ -51,8 +51,8 @@ const reportUpdate = defineUpdate<Bug, [ReportInput]>('report-bug');
 const closeUpdate = defineUpdate<Bug, [CloseInput]>('close-bug');
 
 /**
- * What is reported to be bad, of all pipelines: it numbers bugs, and has what contains them searched for, twice each. From the moment at
- * which a report is answered every deploy that begins is held against it. A Temporal cancel request does not end it.
+ * Keeps the reported bugs of all pipelines: it numbers them, and has each searched for twice. Once a report is answered, every deploy that
+ * begins is checked against it. A Temporal cancel request does not end this workflow.
  */
 export async function bugs(order: BugsOrder): Promise<void> {
   const scope = CancellationScope.current();
@@ -86,7 +86,7 @@ class BugRun {
     }
   }
 
-  /** Or until something is due before it. */
+  /** Returns early if another search becomes due first. */
   private async untilDue(due: SearchDue | undefined): Promise<void> {
     const isChanged = () => nextSearch(this.records) !== due;
     if (due === undefined) await condition(isChanged);

@@ -4,7 +4,10 @@ import type { Examination, ExaminationOrder } from '../domain/examination';
 import { clockExaminers, extensionExaminers } from './proxies';
 import { versioned } from './versioning';
 
-/** That it ends shows that Temporal writes, and that workers take up work; its result is how extensions answer them. */
+/**
+ * Its completion shows that Temporal writes and that workers take up work; its result is how extensions answer the
+ * workers.
+ */
 export async function examination(order: ExaminationOrder): Promise<Examination> {
   const { clockLooks = 0 } = order;
   const extensions = extensionExaminers.lookAtExtensions(order);
@@ -15,7 +18,10 @@ export async function examination(order: ExaminationOrder): Promise<Examination>
 
 const HOLD_MS = 300;
 
-/** Workflows have Temporal's time: its own before and after the look is what the worker's has to be between. A look that fails shows nothing. */
+/**
+ * A workflow runs on Temporal's time. The clock of the worker has to lie between Temporal's times before and after the look. A failed look shows
+ * nothing.
+ */
 async function lookAtClock(): Promise<WorkerClock[]> {
   const fromMs = Date.now();
   try {

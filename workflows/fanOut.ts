@@ -32,8 +32,8 @@ import { retag, tagPairs } from './tags';
 import { versioned } from './versioning';
 
 /**
- * The children of a release that succeeded (docs/design/pipeline.md#finders-and-children): finds out which they are, and has shards start
- * their releases, those that go first before the others. It keeps numbers, never lists of what ten thousand children do.
+ * The children of a release that succeeded (docs/design/pipeline.md#finders-and-children). It finds the children, and has shards start their
+ * releases, those of the first stage first. It keeps numbers, never lists of the progress of ten thousand children.
  */
 export async function fanOut(input: FanOutInput, carried: FanOutState = SELECTING): Promise<ChildrenView> {
   const run = new FanOutRun(input, carried);
@@ -68,7 +68,7 @@ async function select(run: FanOutRun): Promise<void> {
   run.set((state) => withChildren(state, selection, children, Date.now()));
 }
 
-/** The next stage when the one before has ended; then what may start starts, or is stopped. */
+/** Begins the next stage when the one before has ended, then starts or stops the shards that are due. */
 async function advanceFanOut(run: FanOutRun): Promise<void> {
   run.set((state) => advanced(state, Date.now()));
   await run.sendStop();
@@ -76,7 +76,7 @@ async function advanceFanOut(run: FanOutRun): Promise<void> {
     if (run.state.stop === null) await startShard(run, shard);
 }
 
-/** As a child that outlives this run; one that was started already is adopted. */
+/** Starts a shard as a child that outlives this run, or adopts one that was started already. */
 async function startShard(run: FanOutRun, { index, names, share, stage, size }: ShardRecord): Promise<void> {
   const { pipeline, number, children, artifacts, settings } = run.input;
   const parent = releaseId(pipeline, number);

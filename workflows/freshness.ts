@@ -5,9 +5,9 @@ import { ticketKeepers } from './proxies';
 import { versioned } from './versioning';
 
 /**
- * Looks once at all pipelines, and has a ticket for each that has not been deployed for long (Push4Push, Conveyor §2.1). Which tickets are
- * open comes with the Schedule, as the result of the last run that completed. A run ends before the next is due, also where the service of
- * tickets is gone: what that did not answer stays on record.
+ * Looks once at all pipelines, and keeps a ticket for each that has not been deployed for long (Push4Push, Conveyor §2.1). The Schedule passes in
+ * the open tickets, as the result of the last run that completed. A run ends before the next is due, even if the service of tickets is down.
+ * Tickets that it did not answer for stay on record.
  */
 export async function freshness(order: FreshnessOrder): Promise<TicketRound> {
   const last = (workflowInfo().lastResult as TicketRound | null | undefined) ?? null;

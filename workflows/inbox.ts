@@ -11,30 +11,29 @@ import { formatTime } from '../domain/text';
 import { UNKNOWN_ACTOR, type CommandInput, type CommandReceipt, type CommandRecord, type Verb } from '../domain/verbs';
 import { verbSignal, verbUpdate } from './messages';
 
-/** The verbs of a workflow, for its inbox. Everything here is synchronous: handlers record, the loop acts. */
+/** The rules of a workflow's verbs, for its inbox. Everything here is synchronous: handlers record, the loop acts. */
 export interface VerbRules<V extends Verb> {
   readonly verbs: readonly V[];
-  /** Who may; undefined when the actor may, else why not. */
+  /** Permission: undefined if the actor may, else the reason why not. */
   readonly permit: (actor: string, verb: V, input: CommandInput) => string | undefined;
-  /** Why the verb cannot be taken in the present state, which includes every command taken before. */
+  /** The reason why the verb cannot be taken in the present state, which includes every command taken so far. */
   readonly whyNot: (verb: V, input: CommandInput) => string | undefined;
-  /** Folds an accepted command into the state; answers what happens now. */
+  /** Folds an accepted command into the state, and returns the effect in words. */
   readonly take: (verb: V, input: CommandInput) => string;
-  /** Hands a signal that is refused here on to workflows that may take it, and record what they make of it. @returns whether there are any */
+  /** Passes a signal that is refused here on to workflows that may take it, and that record it. @returns whether there are any */
   readonly handOn?: (verb: V, input: CommandInput) => boolean;
   readonly record: (command: CommandRecord) => void;
-  /** The proofs of what it has taken (domain/proof.ts). */
+  /** The proofs of the commands that it has taken (domain/proof.ts). */
   readonly proofs: () => Proofs | undefined;
   readonly believe: (taken: Proofs) => void;
-  /** A signal that nobody here knows; it is recorded too. */
+  /** Called for a signal with an unknown name; it is recorded too. */
   readonly unknownSignal: (name: string) => void;
 }
 
 /**
- * Registers each verb as an update and as a signal. An update that is refused says why and leaves no accepted event;
- * a refused signal is recorded, since nobody would see it otherwise. Call before the first await, and after every
- * other handler for signals: those that came with the first task are dealt out as handlers appear, and what is left then
- * counts as unknown.
+ * Registers each verb as an update and as a signal. A refused update returns the reason and leaves no accepted event. A refused
+ * signal is recorded, since it would otherwise go unseen. Call this before the first await, and after all other signal handlers:
+ * signals that came with the first task are delivered as handlers appear, and any that are left count as unknown.
  */
 export function openInbox<V extends Verb>(rules: VerbRules<V>): void {
   for (const verb of rules.verbs) {
@@ -46,10 +45,10 @@ export function openInbox<V extends Verb>(rules: VerbRules<V>): void {
   setDefaultSignalHandler((name) => rules.unknownSignal(name));
 }
 
-/** What Temporal's own cancel request counts as: the verb cancel, from nobody in particular (docs/design/deploy.md#verbs). */
+/** Temporal's own cancel request counts as the verb `cancel` without a person as its actor (docs/design/deploy.md#verbs). */
 export const TEMPORAL_CANCEL = { actor: 'service:temporal', reason: 'cancelled through Temporal' } as const;
 
-/** Takes a signal between workflows. Anybody can send one from the Web UI, without input or with another; that changes nothing. */
+/** Takes a signal between workflows. Any user of the Web UI can send one, without input or with a malformed one; that changes nothing. */
 export function onSignal<T>(
   signal: SignalDefinition<[T]>,
   take: (input: T) => void,
@@ -60,7 +59,7 @@ export function onSignal<T>(
   });
 }
 
-/** A proof is for whom it was sent to: what the workflow passes on is its own word. */
+/** A proof is valid only for its receiver. The workflow vouches for the messages that it passes on. */
 function accept<V extends Verb>(rules: VerbRules<V>, verb: V, { proof, ...input }: CommandInput): CommandReceipt {
   if (proof) rules.believe(withProof(rules.proofs() ?? [], proof));
   const effect = rules.take(verb, input);
@@ -87,7 +86,7 @@ function refuseVerb<V extends Verb>(rules: VerbRules<V>, verb: V, input: Command
 
 function takeSignal<V extends Verb>(rules: VerbRules<V>, verb: V, input: CommandInput): void {
   const none = whyNoCommand(input);
-  // Until 0.3 some of these were taken, and others failed the task of the workflow for ever.
+  // Before 0.3, some of these were taken, and others failed the workflow task for ever.
   if (none !== undefined && patched('commands have a shape')) return rules.record(commandRecord(verb, {}, none));
   const excess = excessOfCommand(input);
   const unfit = excess ? excessText(excess) : whyUnfit(rules, verb, input);
@@ -106,17 +105,17 @@ function isHandedOn<V extends Verb>(rules: VerbRules<V>, verb: V, { proof, ...in
 const NO_GROUPS = 'groups never act: come as one of its members';
 
 function whyUnfit<V extends Verb>(rules: VerbRules<V>, verb: V, input: CommandInput): string | undefined {
-  // Until 0.3 a signal of a group was taken, and is in histories of workflows that still run.
+  // Before 0.3, a signal of a group was taken, and such signals are in histories of workflows that still run.
   if (isGroup(input.actor ?? '') && patched('groups never act')) return NO_GROUPS;
   return whyForbidden(rules, verb, input);
 }
 
-/** Whoever a door let in by a rule of the platform need not be an owner. */
+/** An actor that was admitted by a rule of the platform need not be an owner. */
 const whyForbidden = <V extends Verb>(rules: VerbRules<V>, verb: V, input: CommandInput): string | undefined =>
   whyNotBelieved(rules.proofs() ?? [], verb, input.proof) ??
   (input.permitted === undefined ? rules.permit(input.actor ?? UNKNOWN_ACTOR, verb, input) : undefined);
 
-/** A command as it is recorded, taken now; of one that is too long only so much. */
+/** A command as it is recorded, with the present time; one that is too long is cut. */
 export function commandRecord(verb: Verb, input: CommandInput, rejection?: string): CommandRecord {
   return {
     at: formatTime(Date.now()),
@@ -124,7 +123,7 @@ export function commandRecord(verb: Verb, input: CommandInput, rejection?: strin
     actor: cutText(input.actor ?? UNKNOWN_ACTOR, REQUEST_LIMITS.actor.max),
     reason: cutText(input.reason ?? '', REQUEST_LIMITS.reason.max),
     accepted: rejection === undefined,
-    // That owners may goes without saying.
+    // The permission of owners is implied, so it is not recorded.
     ...(input.permitted?.startsWith('platform.')
       ? { permitted: cutText(input.permitted, REQUEST_LIMITS.actor.max) }
       : {}),

@@ -33,17 +33,20 @@ export interface LandingOrder {
   readonly heartbeatTimeoutMs: number;
 }
 
-/** The type of the failure with which a request is turned away. */
+/** The type of the failure with which a request is refused. */
 const LANDING_REFUSED = 'landing-refused';
 
-/** A change wants to land; answered once it has, or with why it is not to. The same twice is one. */
+/**
+ * A request to land a change. It is answered once the change has landed, or with the reason why it will not. Repeated
+ * requests count as one.
+ */
 const landUpdate = defineUpdate<Landing, [LandRequest | undefined]>('land');
 const stripQuery = defineQuery<Strip>('strip');
 
 /**
- * The landing strip of one repository: changes land in the order in which they come, several at once where several wait, but for those that
- * take something back, which go first. It keeps nothing that the repository does not say: after a crash, or under a new history, whoever
- * asks again gets the commit that landed the change. A Temporal cancel request does not end it.
+ * The landing strip of one repository. Changes land in the order of their requests, several at once if several wait; changes that take something
+ * back go first. It keeps no state that is not in the repository: after a crash, or under a new history, a caller that asks again gets the commit
+ * that landed the change. A Temporal cancel request does not end it.
  */
 export async function landing(order: LandingOrder): Promise<void> {
   const scope = CancellationScope.current();
@@ -79,7 +82,7 @@ async function keep(order: LandingOrder): Promise<void> {
   }
 }
 
-/** While the line is emptied for a new history nobody joins it: whoever asks again finds the new one. */
+/** While the line empties for a new history, no request joins it. A caller that asks again reaches the new history. */
 function refuse(strip: Strip, request: LandRequest | undefined): void {
   const isLast = workflowInfo().continueAsNewSuggested;
   const why = isLast ? 'the landing strip continues under a new history in a moment' : whyNotLand(strip, request);
@@ -87,7 +90,7 @@ function refuse(strip: Strip, request: LandRequest | undefined): void {
     throw ApplicationFailure.create({ message: why, type: LANDING_REFUSED, nonRetryable: !isLast });
 }
 
-/** What no repetition fixes is the answer to all of them. */
+/** A failure that no retry fixes is the answer to all of them. */
 async function land(
   { repository, heartbeatTimeoutMs }: LandingOrder,
   requests: readonly LandRequest[],

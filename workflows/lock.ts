@@ -43,33 +43,33 @@ import { lookers } from './proxies';
 import { versioned } from './versioning';
 import { BackgroundTasks } from './waiting';
 
-/** Signals, since whoever asks is a workflow or starts the lock with its request. */
+/** These are signals, since the requester is a workflow or starts the lock with its request. */
 const requestLockSignal = defineSignal<[LockRequest]>('request-lock');
 export const releaseLockSignal = defineSignal<[string, Brought?]>('release-lock');
-/** A canary comes; it leaves with `release-lock`. Activities start the lock with it by name. */
+/** A canary joins; it leaves with `release-lock`. Activities start the lock with this signal by name. */
 const joinLockSignal = defineSignal<[Canary]>('join-lock');
-/** Whose tasks are not to be touched. */
+/** The canaries whose tasks must not be updated. */
 const canariesQuery = defineQuery<readonly Canary[]>('guests');
-/** Who holds and who waits; also after it was ended from outside, for the lock that takes its place. */
+/** The holder and the queue, also after the lock was ended from outside, for the lock that takes its place. */
 const mutexQuery = defineQuery<Mutex>('mutex');
-/** Sent to whoever holds, when a canary has left. */
+/** Sent to the holders when a canary has left. */
 export const canaryLeftSignal = defineSignal<[string]>('guest-left');
-/** Sent to the requester once it holds; `waited`: somebody else held in the meantime, so the fleet as read before is stale. */
+/** Sent to the requester once it holds; `waited`: another deploy held the lock meanwhile, so an earlier view of the fleet is stale. */
 export const lockGrantedSignal = defineSignal<[LockGrant]>('lock-granted');
 
 export interface LockGrant {
   readonly lock: string;
   readonly fence: number;
   readonly waited: boolean;
-  /** What runs on the service, as far as is known. */
+  /** The versions that run on the service, as far as is known. */
   readonly brought?: readonly Brought[];
 }
 
 /**
- * Mutual exclusion across pipelines: one grant at a time, in the order of asking, what is urgent before the others. It lives while
- * somebody wants it. Once somebody waits, it checks at once, and then now and then, that the holder still runs, since a terminated one
- * can say nothing; while nobody does it costs nothing, however long it is held. A Temporal cancel request does not end it: whoever holds
- * would lose what it holds without knowing.
+ * Mutual exclusion across pipelines: one grant at a time, in the order of requests, urgent ones first. It lives while it has a holder or
+ * requests. As soon as a request waits, it checks that the holder still runs, at once and then periodically, since a terminated holder cannot
+ * report. While none waits it costs nothing, however long it is held. A Temporal cancel request does not end it: the holder would lose the lock
+ * without knowing.
  */
 export async function lock(settings: Settings, carried: Mutex | null = null): Promise<void> {
   let ignored = 0;
@@ -82,7 +82,7 @@ setWorkflowOptions(versioned('lock'), lock);
 async function keepLock(settings: Settings, carried: Mutex, ignored: () => number): Promise<void> {
   let mutex = carried;
   showDetails(() => describe(mutex, ignored()));
-  // Histories have a timer after each request that was ignored.
+  // Histories have a timer after each ignored request.
   let seen = 0;
   const canaries = new CanaryCount();
   const grants: (LockRequest & { waited: boolean })[] = [];
@@ -152,23 +152,25 @@ async function keepLock(settings: Settings, carried: Mutex, ignored: () => numbe
   }
 }
 
-/** Until 0.3 whoever a lock was given to learnt so only after the look at the holder before. */
+/** Before 0.3, a new holder learnt of its grant only after the look at the holder before. */
 const GRANTS_MEANWHILE = 'a look at the holder keeps nobody waiting';
 
-/** Until 0.3 a lock did not remember who had brought what. */
+/** Before 0.3, a lock did not remember which deploys had brought which versions. */
 const KNOWS_WHAT_RUNS = 'a lock knows what runs on its service';
 
-/** Since November 2026 a lock knows the units of large deploys too; before, such deploys replaced nothing that had another configuration. */
+/** Since November 2026, a lock knows the units of large deploys too. Before, such deploys replaced nothing that had another configuration. */
 const KNOWS_MANY = 'a lock knows the units of large deploys';
 
-/** A worker of before 0.3 grants in the order of asking, whatever is asked of it. */
+/** A worker from before 0.3 grants in the order of requests, even if one is urgent. */
 const URGENT_NEXT = 'urgent requests are granted first';
 
 /** @returns false once the time is up. */
 const waitUntil = async (isDue: () => boolean, patienceMs: number | undefined, summary: string): Promise<boolean> =>
   patienceMs === undefined ? condition(isDue).then(() => true) : condition(isDue, patienceMs, { summary });
 
-/** How many canaries there are, for everybody who looks (activities/canaryReader.ts). A lock that began without says nothing. */
+/**
+ * The number of canaries, in the memo for all readers (activities/canaryReader.ts). A lock that began without the memo shows nothing.
+ */
 class CanaryCount {
   private shown = workflowInfo().memo?.[CANARIES_MEMO];
 
@@ -188,13 +190,13 @@ class CanaryCount {
   }
 }
 
-/** The server does not carry a memo over. */
+/** The server does not carry over a memo. */
 function memoOf(canaries: CanaryCount, mutex: Mutex): { readonly memo?: Record<string, unknown> } {
   const memo = { ...canaries.carried(mutex), ...(mutex.brought ? { [BROUGHT_MEMO]: mutex.brought } : {}) };
   return Object.keys(memo).length > 0 ? { memo } : {};
 }
 
-/** With what a deploy has brought; `notices` are for the pipelines whose versions it affects. */
+/** Adds the versions that a deploy has brought; `notices` are for the pipelines whose versions it affects. */
 function learnt(mutex: Mutex, requester: string, brought: unknown, notices: ReplacedNotice[]): Mutex {
   if (!isBrought(brought) || !mayBring(mutex, requester) || !patched(KNOWS_WHAT_RUNS)) return mutex;
   const { after, notices: news } = learn(mutex.brought ?? [], brought);
@@ -208,7 +210,7 @@ function learn(before: readonly Brought[], brought: BroughtReport): ReturnType<t
   return sameJson(byMarks, byNames) || patched(KNOWS_MANY) ? byMarks : byNames;
 }
 
-/** A lock that lost its service to another no longer knows what runs there. */
+/** A requester that has lost the lock no longer knows what runs on the service. */
 const mayBring = ({ holder }: Mutex, requester: string): boolean =>
   holder === null || holder.requesters.includes(requester);
 

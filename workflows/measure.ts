@@ -1,5 +1,5 @@
 import { metricMeter } from '@temporalio/workflow';
 import { recordMeasures, type MeasuredValue } from '../domain/metrics';
 
-/** Counts and times, once: nothing while a history is replayed. It is not a command, so that no history knows of it. */
+/** Records counts and times once: nothing during a replay. It is not a command, so histories do not contain it. */
 export const measure = (...measures: readonly MeasuredValue[]): void => recordMeasures(metricMeter, measures);

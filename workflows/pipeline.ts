@@ -21,9 +21,9 @@ import { startRelease } from './pipeline/startRelease';
 import { versioned } from './versioning';
 
 /**
- * A pipeline until it is retired, mostly for ever: numbers releases, starts them, admits one at a time to deploy, and remembers what is good and
- * what is bad. Idle it costs nothing: it waits on no timer (docs/design/overview.md#costs). A Temporal cancel request, which a batch of them
- * may bring to every workflow of the pipeline, does not end it.
+ * A pipeline until it is retired, usually for ever. It numbers releases, starts them, admits one at a time to deploy, and remembers the good and the
+ * bad versions. An idle pipeline costs nothing, because it waits on no timer (docs/design/overview.md#costs). A Temporal cancel request does not end
+ * it, since a batch of them may reach every workflow of the pipeline.
  */
 export async function pipeline(carried: PipelineState | null = null): Promise<void> {
   const run = new PipelineRun(carried, answerRequests);
@@ -44,7 +44,7 @@ async function forEver(run: PipelineRun): Promise<void> {
   }
 }
 
-/** Nothing is on its way to anybody, or came while that was waited for. */
+/** Whether all messages are delivered, and none came meanwhile. */
 async function isQuiet(run: PipelineRun): Promise<boolean> {
   await run.delivered();
   await condition(() => run.changed || allHandlersFinished());
@@ -53,7 +53,7 @@ async function isQuiet(run: PipelineRun): Promise<boolean> {
 
 const isRetired = ({ state }: PipelineRun): boolean => state?.retired !== undefined && state.active.length === 0;
 
-/** Everything that follows from what changed: releases start, deploys are admitted, the others get the reason why they wait. */
+/** Acts on all changes: releases start, deploys are admitted, and the others get the reason why they wait. */
 async function advancePipeline(run: PipelineRun): Promise<void> {
   run.changed = false;
   if (run.state === null) return;
@@ -70,7 +70,7 @@ async function advancePipeline(run: PipelineRun): Promise<void> {
   for (const { ready, ...obstacle } of waiting) if (ready.kind !== 'pick') await run.reportObstacle(ready, obstacle);
 }
 
-/** Until 0.3 a known-bad version that was built again with another digest was deployed. */
+/** Before 0.3, a known-bad version that was built again with another digest was deployed. */
 const ANY_DIGEST = 'a known-bad version is bad with every digest';
 
 function admitReady(state: PipelineState): Admitted {
@@ -78,12 +78,12 @@ function admitReady(state: PipelineState): Admitted {
   return isAsBefore ? admit(state, Date.now(), isKnownBad) : admit(state, Date.now());
 }
 
-/** While one release starts, the next may be cancelled, or the pipeline frozen. */
+/** While one release starts, the next may be cancelled, or the pipeline may be frozen. */
 function stillStarts({ state }: PipelineRun, { number }: ActiveRelease): boolean {
   return state !== null && startable(state, Date.now()).some((release) => release.number === number);
 }
 
-/** A busy pipeline never waits as long as it takes to look after its releases. */
+/** A busy pipeline never waits long enough for the look at its releases, so the time decides. */
 function isOverdue(run: PipelineRun): boolean {
   const { state, lookedAtMs, looks } = run;
   return (
@@ -92,8 +92,8 @@ function isOverdue(run: PipelineRun): boolean {
 }
 
 /**
- * Of a pipeline whose releases run. What a release left behind is over before long, and others may wait for it. Where Temporal says when
- * releases end, looks are seldom.
+ * The interval of looks while releases run. The work that a release left behind ends soon, and others may wait for it. If Temporal reports the
+ * ends of releases, looks are rare.
  */
 function lookIntervalMs(run: PipelineRun, { active, settings }: PipelineState): number {
   const { waitIntervalMs, reconcileIntervalMs } = settings;
@@ -123,12 +123,12 @@ async function waitForChange(run: PipelineRun): Promise<void> {
 }
 
 /**
- * All messages are in the state, so a history may end between any two steps. Waiting for a quiet moment does not do:
- * while thousands of submissions arrive there is none, and one history takes 2,000.
+ * The state contains all messages, so a history may end between any two steps. It cannot wait for a quiet moment: while
+ * thousands of submissions arrive there is no such moment, and one history takes 2,000.
  */
 async function continuePipeline(run: PipelineRun): Promise<void> {
   await run.delivered();
-  // The server takes search attributes along, but not the memo by which sweeps find the pipeline.
+  // The server carries over search attributes, but not the memo by which sweeps find the pipeline.
   const { memo } = workflowInfo();
   await makeContinueAsNewFunc<typeof pipeline>(memo ? { memo } : {})(run.state);
 }

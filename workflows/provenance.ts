@@ -7,8 +7,8 @@ import {
 } from '@temporalio/workflow';
 
 /**
- * Ends at once every workflow that Conveyor did not start. Anybody who reaches Temporal can start a workflow under any id. An input that is not
- * sealed for that id is decoded to nothing (client/seal.ts). One that is, and was copied from a history, names the run that it was for.
+ * Ends at once every workflow that Conveyor did not start. Anyone who reaches Temporal can start a workflow under any id. An input that is not sealed
+ * for that id decodes to nothing (client/seal.ts). A sealed input that was copied from a history names the run that it was for.
  */
 export const interceptors = (): WorkflowInterceptors => ({
   inbound: [
@@ -17,7 +17,7 @@ export const interceptors = (): WorkflowInterceptors => ({
         const why = whyNotOurs(input.args[0]);
         if (why === undefined) return next(input);
         const message = `Conveyor did not start this workflow: ${why}`;
-        // What is thrown here fails the task, not the workflow.
+        // An error thrown here fails the workflow task, not the workflow.
         return Promise.reject(ApplicationFailure.nonRetryable(message, 'not-started-by-conveyor'));
       },
     },
@@ -25,10 +25,10 @@ export const interceptors = (): WorkflowInterceptors => ({
   outbound: [{ startChildWorkflowExecution: (input, next) => next(boundToThisRun(input)) }],
 });
 
-/** The field in the input of a child that has the run of its parent. */
+/** The field in the input of a child that holds the run of its parent. */
 const PARENT_RUN = 'parentRun';
 
-/** Until 0.3 the task of a workflow without an input failed again and again, and its id was taken. */
+/** Before 0.3, the task of a workflow without an input failed again and again, and its id stayed taken. */
 const ENDS_EMPTY = 'a workflow without an input ends';
 
 function whyNotOurs(input: unknown): string | undefined {
@@ -41,8 +41,9 @@ function whyNotOurs(input: unknown): string | undefined {
 const UNSEALED = 'its input is missing, or not sealed for its id';
 
 /**
- * Neither a child nor a run that continues another. One of these whose input cannot be read belongs to us, and came to a worker that lacks the
- * newest key: its task fails until a worker that has the key takes it. No workflow of ours has a cron schedule, of which each run continues the last.
+ * True for a run that is neither a child nor a continuation. If the input of a child or continuation cannot be read, the run is ours, and its worker
+ * lacks the newest key. Its task fails until a worker with the key takes it. None of our workflows has a cron schedule, whose runs also continue the
+ * last one.
  */
 function isBegunAlone(): boolean {
   const { parent, continuedFromExecutionRunId, cronSchedule } = workflowInfo();

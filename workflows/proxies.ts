@@ -23,14 +23,14 @@ import type { Settings } from '../domain/settings';
 import { sideQueue, type SideQueue } from '../domain/taskQueues';
 
 /**
- * The retry policies of activities (docs/design/overview.md#failures). An activity marks a failure that a retry cannot help.
+ * The retry policies of activities (docs/design/overview.md#failures). An activity marks a failure that no retry can fix.
  */
 const FOREVER = { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '30s' } as const;
 
-/** Slots that nothing else takes … */
+/** Slots that no other work takes … */
 const on = (side: SideQueue) => ({ taskQueue: sideQueue(workflowInfo().taskQueue, side) });
 
-/** … such as for what goes back, and for emergencies; of the looks theirs come first. */
+/** … such as those for reverts, rollbacks and emergencies; among the looks, theirs come first. */
 const hurried = (urgent: boolean) => (urgent ? { ...on('urgent'), priority: { priorityKey: 1 } } : {});
 
 /** A call that is given up after the dependency's grace, so that the workflow can show the outage … */
@@ -46,7 +46,7 @@ export const promptPush = ({ dependencyGraceMs }: Settings, urgent = false) =>
 export const unboundedPush = (urgent = false) =>
   proxyActivities<PushTypeActivities>({ startToCloseTimeout: '1m', retry: FOREVER, ...hurried(urgent) });
 
-/** Weeks of asking whether units are back. */
+/** Asks for weeks, if necessary, whether units are back. */
 export const unitWaits = () =>
   proxyActivities<Pick<PushTypeActivities, 'waitForUnits'>>({
     startToCloseTimeout: '1m',
@@ -62,8 +62,8 @@ export const holders = (urgent = false) =>
   });
 
 /**
- * Looks at what somebody else left behind, which a revert may wait for: they go before what else waits for a slot. It is looked again before
- * long, so that one service which is slow keeps nobody waiting.
+ * Looks at work that another workflow left behind. A revert may wait for them, so they go before other work that waits for a slot. They are repeated
+ * soon, so that one slow service delays no other.
  */
 export const lookers = proxyActivities<Pick<HolderActivities, 'stillRunning' | 'releaseEnds'>>({
   startToCloseTimeout: '1m',
@@ -76,15 +76,18 @@ export const calendarActivities = proxyActivities<CalendarActivities>({ startToC
 
 export const windowRooms = proxyActivities<WindowRoomActivities>({ startToCloseTimeout: '10s', retry: FOREVER });
 
-/** Activities that may take as long as they like, of which each look ends by itself before long … */
+/** Activities without a time limit, in which each look ends by itself soon … */
 const looking = ({ heartbeatTimeoutMs }: Settings) =>
   ({ startToCloseTimeout: '365d', heartbeatTimeout: heartbeatTimeoutMs }) as const;
 
-/** … or which change the world, so that whoever cancels them waits until they have ended. */
+/** … or which change the world, so that a workflow that cancels them waits until they have ended. */
 const watching = (settings: Settings) =>
   ({ ...looking(settings), cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED }) as const;
 
-/** Each look says itself when the next is due (activities/look.ts); this is for the one after a worker that died in a look. */
+/**
+ * Each look itself says when the next is due (activities/look.ts). This policy is for the retry after a worker that died during a
+ * look.
+ */
 const LOOK_AGAIN = { initialInterval: '1s', backoffCoefficient: 1 } as const;
 
 /** A sweep continues until its finder answers; meanwhile its Schedule starts no other. */
@@ -95,7 +98,7 @@ export const sweepers = ({ heartbeatTimeoutMs, lasting }: SweepOrder) =>
     retry: lasting ? LOOK_AGAIN : FOREVER,
   });
 
-/** Looks that fail a few times in a row come back to the workflow, which shows the outage and waits for its end. */
+/** After a few failures in a row, control returns to the workflow, which shows the outage and waits for its end. */
 const LOOK_A_WHILE = { ...LOOK_AGAIN, nonRetryableErrorTypes: [KEEPS_FAILING] };
 
 export const pushWatchers = (settings: Settings, urgent = false) =>
@@ -106,21 +109,21 @@ export const pushWatchers = (settings: Settings, urgent = false) =>
     ...hurried(urgent),
   });
 
-/** While the deploy is paused there is nothing to show that it does not show already: the watch itself waits for the end. */
+/** A paused deploy has no further outage to show, so the watch itself waits for the end of the outage. */
 export const unboundedPushWatchers = (settings: Settings) =>
   proxyActivities<PushTypeActivities>({ ...looking(settings), retry: LOOK_AGAIN, ...on('looks') });
 
 export const actionWatchers = (settings: Settings) =>
   proxyActivities<ActionActivities>({ ...watching(settings), retry: LOOK_AGAIN, ...on('looks') });
 
-/** As `pushWatchers`, for what is run before and after a phase … */
+/** Like `pushWatchers`, for the steps before and after a phase … */
 export const stepWatchers = (settings: Settings) =>
   proxyActivities<ActionActivities>({ ...watching(settings), retry: LOOK_A_WHILE, ...on('looks') });
 
 /** … whose service is asked until it answers, … */
 export const unboundedActions = proxyActivities<ActionActivities>({ startToCloseTimeout: '1m', retry: FOREVER });
 
-/** … but not for ever where that would keep a deploy from ending, … */
+/** … but not for ever if that would keep a deploy from ending, … */
 export const promptActions = ({ dependencyGraceMs }: Settings) =>
   proxyActivities<ActionActivities>({
     startToCloseTimeout: '1m',
@@ -128,7 +131,7 @@ export const promptActions = ({ dependencyGraceMs }: Settings) =>
     retry: FOREVER,
   });
 
-/** … nor a release, though that can wait for longer. */
+/** … or a release, although a release can wait longer. */
 export const actionStoppers = ({ cancelGraceMs }: Settings) =>
   proxyActivities<Pick<ActionActivities, 'cancelAction'>>({
     startToCloseTimeout: '1m',
@@ -138,7 +141,7 @@ export const actionStoppers = ({ cancelGraceMs }: Settings) =>
 
 export const childActivities = proxyActivities<ChildActivities>({ startToCloseTimeout: '1m', retry: FOREVER });
 
-/** Starting one waits for its pipeline; when the worker was killed meanwhile, another takes over at once. */
+/** A start waits for its pipeline. If the worker is killed meanwhile, another takes over at once. */
 export const childStarts = ({ heartbeatTimeoutMs }: Settings) =>
   proxyActivities<Pick<ChildActivities, 'startChildRelease' | 'startChildReleases'>>({
     startToCloseTimeout: '1m',
@@ -146,7 +149,7 @@ export const childStarts = ({ heartbeatTimeoutMs }: Settings) =>
     retry: FOREVER,
   });
 
-/** A worker that is killed as it lands is followed by another at once, which finds what has landed. */
+/** If a worker is killed during a landing, another follows at once and finds out which changes have landed. */
 export const landers = (heartbeatTimeoutMs: number) =>
   proxyActivities<LandingActivities>({
     startToCloseTimeout: '1h',
@@ -155,8 +158,8 @@ export const landers = (heartbeatTimeoutMs: number) =>
   });
 
 /**
- * It looks through all releases, which may take long, and asks graphs that may be down for longer: after a few tries it is the turn of other
- * bugs, and its own again later.
+ * A search reads all releases, which may take long, and asks graphs that may be down for even longer. After a few tries the other bugs get their
+ * turn, and this one is tried again later.
  */
 export const bugSearchers = (heartbeatTimeoutMs: number) =>
   proxyActivities<BugActivities>({
@@ -165,7 +168,7 @@ export const bugSearchers = (heartbeatTimeoutMs: number) =>
     retry: { ...FOREVER, maximumAttempts: 5 },
   });
 
-/** They look through all pipelines, and ask a service about up to a thousand tickets. */
+/** They read all pipelines, and ask a service about up to a thousand tickets. */
 export const ticketKeepers = ({ heartbeatTimeoutMs }: FreshnessOrder) =>
   proxyActivities<TicketActivities>({
     startToCloseTimeout: '2h',
@@ -173,15 +176,15 @@ export const ticketKeepers = ({ heartbeatTimeoutMs }: FreshnessOrder) =>
     retry: FOREVER,
   });
 
-/** A script is run again when its worker dies, at least once (activities/script.ts). */
+/** A script runs again if its worker dies, so it runs at least once (activities/script.ts). */
 export const scriptWatchers = (settings: Settings) =>
   proxyActivities<ScriptActivities>({ ...watching(settings), retry: FOREVER, ...on('scripts') });
 
-/** Each try asks once and says when the next is due, so the wait may be as long as it likes. */
+/** Each try asks once and returns the time of the next, so the wait has no limit. */
 export const waitActivities = () =>
   proxyActivities<WaitForActivities & SoakActivities>({ startToCloseTimeout: '30s', retry: FOREVER, ...on('looks') });
 
-/** As `waitActivities`; of an emergency at once. */
+/** Like `waitActivities`, but for an emergency at once. */
 export const approvalLooks = (urgent = false) =>
   proxyActivities<ApprovalActivities>({
     startToCloseTimeout: '30s',
@@ -190,13 +193,13 @@ export const approvalLooks = (urgent = false) =>
     ...hurried(urgent),
   });
 
-/** Somebody waits for it at a terminal. */
+/** A person waits at a terminal for the answer. */
 export const extensionExaminers = proxyActivities<ExtensionLookActivities>({
   startToCloseTimeout: '10s',
   retry: { maximumAttempts: 1 },
 });
 
-/** Each for any worker, and not at once for the one that runs the workflow. */
+/** Any worker may take one; eager dispatch would always give it to the worker that runs the workflow. */
 export const clockExaminers = proxyActivities<ExtensionLookActivities>({
   startToCloseTimeout: '5s',
   scheduleToCloseTimeout: '5s',
@@ -204,14 +207,14 @@ export const clockExaminers = proxyActivities<ExtensionLookActivities>({
   retry: { maximumAttempts: 1 },
 });
 
-/** What another release came to. A rerun whose answer does not come runs everything. */
+/** The results of another release. If they do not arrive, the rerun runs all actions. */
 export const recollections = proxyActivities<RecallActivities>({
   startToCloseTimeout: '30s',
   scheduleToCloseTimeout: '10m',
   retry: FOREVER,
 });
 
-/** Stops retrying after an hour: nobody needs a stale notice. */
+/** Stops retrying after an hour, because a notice is stale by then. */
 export const notices = proxyActivities<NotifyActivities>({
   startToCloseTimeout: '1m',
   scheduleToCloseTimeout: '1h',

@@ -1,11 +1,11 @@
 import { upsertMemo, workflowInfo } from '@temporalio/workflow';
 
-/** What lists show of a workflow, in its memo: nobody asks each of them, so that one which is silent keeps nobody waiting. */
+/** The summary of a workflow for lists is in its memo. Lists need not ask each workflow, so a silent one delays nothing. */
 const SUMMARY = 'summary';
 
 /**
- * Leaves what lists show where it has changed: each time is one event in the history. `besides` names what is no change of its own, and
- * comes along with the next.
+ * Writes the summary for lists when it has changed: each write is one event in the history. `besides` names fields that do not count as a
+ * change, and are written with the next one.
  */
 export class MemoSummary {
   private shown: string;
@@ -26,5 +26,5 @@ export class MemoSummary {
   }
 }
 
-/** As starts take it. */
+/** The summary in the form that a start takes. */
 export const summaryMemo = (summary: object): { memo: Record<string, unknown> } => ({ memo: { [SUMMARY]: summary } });

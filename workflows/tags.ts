@@ -11,7 +11,7 @@ export type Tags = {
 /** SQL stores keep 255 characters of a keyword. */
 const MAX_KEYWORD = 255;
 
-/** As starts take them. */
+/** The attributes in the form that a start takes. */
 export function tagPairs(tags: Tags): SearchAttributePair[] {
   return Object.entries(tags)
     .filter(([, value]) => value !== null)

@@ -5,8 +5,8 @@ import { followsBuilds, type WorkflowType } from '../domain/builds';
 const HAS_BUILD = 'conveyorWorkerHasBuild';
 
 /**
- * How a workflow type behaves when workers are versioned (docs/design/workflows.md#versions-of-workers). The server refuses it from a
- * worker without a build. A history cannot say which worker this is: it names the build that began it, even after all later ones.
+ * The behaviour of a workflow type when workers are versioned (docs/design/workflows.md#versions-of-workers). The server refuses it from a
+ * worker without a build. The history cannot tell which worker this is: it names the build that began it, even after all later ones.
  */
 export const versioned = (type: WorkflowType): WorkflowDefinitionOptions =>
   HAS_BUILD in globalThis ? { versioningBehavior: followsBuilds(type) ? 'AUTO_UPGRADE' : 'PINNED' } : {};

@@ -7,7 +7,7 @@ export type Waited<T> =
   | { readonly kind: 'woken' }
   | { readonly kind: 'timeout' };
 
-/** Work that continues beside a workflow, or was given up and has not ended yet; the workflow waits for it before it closes. */
+/** Work that continues alongside a workflow, or was given up but has not ended; the workflow waits for it before it closes. */
 export class BackgroundTasks {
   private readonly running = new Set<Promise<void>>();
 
@@ -26,8 +26,8 @@ export class BackgroundTasks {
 }
 
 /**
- * Runs `start` until it ends, `wake` becomes true or the time is up, whichever is first, and gives it up in the latter
- * two cases. Waking wins over a result that arrived in the same moment, so that a command is never overtaken.
+ * Runs `start` until it ends, `wake` becomes true or the time is up, whichever is first; in the latter two cases it
+ * gives `start` up. A wake-up wins over a result that arrived in the same moment, so that a command is never overtaken.
  */
 export async function waitFor<T>(
   background: BackgroundTasks,

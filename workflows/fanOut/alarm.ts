@@ -1,8 +1,8 @@
 import { CancellationScope, sleep } from '@temporalio/workflow';
 
 /**
- * One timer for whatever comes first, kept until it rings: one that is set anew at every event would cost two events
- * each time. It may ring for something that is no longer due.
+ * One timer for the earliest due time, kept until it rings. Setting it again at every event would cost two history
+ * events each time. It may ring for something that is no longer due.
  */
 export class Alarm {
   private dueMs = Infinity;

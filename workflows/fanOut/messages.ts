@@ -1,7 +1,9 @@
 import { defineSignal } from '@temporalio/workflow';
 import type { ShardReport } from '../../domain/children/window';
 
-/** A shard reports its progress to its fan-out, now and then and at its end. Signals, since a workflow can send no update. */
+/**
+ * A shard reports its progress to its fan-out, periodically and at its end. These are signals, since a workflow cannot send updates.
+ */
 export const shardReportSignal = defineSignal<[ShardReported]>('shard-report');
 
 export interface ShardReported {
@@ -11,5 +13,5 @@ export interface ShardReported {
   readonly over: boolean;
 }
 
-/** From a fan-out to its shards: start nothing more; why, for people. */
+/** From a fan-out to its shards: start nothing more; `reason` is for people. */
 export const stopSignal = defineSignal<[{ reason: string }]>('stop');

@@ -67,14 +67,14 @@ export class FanOutRun {
     this.changed = true;
   }
 
-  /** Temporal's own cancel request means the verb. */
+  /** Temporal's own cancel request counts as the verb. */
   cancelRequested(): void {
     const why = whyNotCancel(this.state);
     if (why === undefined) this.cancel(TEMPORAL_CANCEL);
     this.record(commandRecord('cancel', TEMPORAL_CANCEL, why));
   }
 
-  /** Follows a shard that this run started to its end; later runs get its signal, or look. */
+  /** Follows a shard that this run started to its end. Later runs receive its signal, or look. */
   follow(index: number, result: Promise<ShardReport>): void {
     const ended = result.then(
       (report) => this.set((state) => shardReported(state, index, report, true)),
@@ -83,12 +83,12 @@ export class FanOutRun {
     this.followed.push(ended);
   }
 
-  /** A shard closes just after its last word; the fan-out closes after all of them. */
+  /** A shard closes just after its last report; the fan-out closes after all of them. */
   async drained(): Promise<void> {
     await Promise.all(this.followed);
   }
 
-  /** Stops every shard that runs: it starts nothing more. */
+  /** Stops every running shard, so that it starts nothing more. */
   async sendStop(): Promise<void> {
     for (const { index } of toStop(this.state)) {
       const reason = this.state.stop?.reason ?? '';
@@ -99,7 +99,7 @@ export class FanOutRun {
     }
   }
 
-  /** A shard that was terminated can say nothing, and a word may be lost: what became of those that are silent. */
+  /** Looks at silent shards: a terminated one cannot report, and a signal may be lost. */
   async look(): Promise<void> {
     const running = this.state.shards.filter(({ state }) => state === 'running');
     const ids = running.map(({ index }) => this.shardId(index));

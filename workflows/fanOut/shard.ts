@@ -36,26 +36,26 @@ import { versioned } from '../versioning';
 import { Alarm } from './alarm';
 import { shardReportSignal, stopSignal } from './messages';
 
-/** What a fan-out gives one of its shards. */
+/** The input that a fan-out gives to one of its shards. */
 export interface ShardInput extends WindowPlan {
   readonly index: number;
   /** The workflow of the fan-out. */
   readonly root: string;
   readonly artifacts: readonly Artifact[];
-  /** Of the parent. */
+  /** The owners of the parent. */
   readonly owners?: readonly string[];
   /** The person or program that started the parent's release. */
   readonly startedBy?: string;
-  /** Children that are due at the same moment are asked for by one activity; until 0.3 each had its own. */
+  /** One activity starts all children that are due at the same moment; before 0.3 each had its own. */
   readonly startsTogether?: true;
-  /** How often it says where it stands while something changes. */
+  /** The interval at which it reports its progress while something changes. */
   readonly reportIntervalMs: number;
   readonly settings: Settings;
 }
 
 /**
- * A sliding window over some of a release's children: so many run at once, each is started once, and whoever ends makes
- * room for the next. It outlives its fan-out.
+ * A sliding window over some of a release's children: a limited number run at once, each is started once, and each end
+ * makes room for the next. It outlives its fan-out.
  */
 export async function fanOutShard(input: ShardInput, carried: ShardState | null = null): Promise<ShardReport> {
   const run = new ShardRun(input, carried ?? newWindow(input));
@@ -63,9 +63,9 @@ export async function fanOutShard(input: ShardInput, carried: ShardState | null 
   return CancellationScope.nonCancellable(async () => {
     run.askAgain();
     while (!isShardIdle(run.window)) {
-      // Not after all that is under way: a child that does not answer would keep the others waiting.
+      // Continues as new before the work under way has ended: a child that does not answer would delay the others.
       if (workflowInfo().continueAsNewSuggested) {
-        // The next history no longer knows what was reported to the fan-out.
+        // The next history does not know the reports to the fan-out.
         while (run.hasNews()) await run.report(false);
         await continueAsNew<typeof fanOutShard>({ ...input, names: [] }, run.window);
       }
@@ -80,7 +80,7 @@ export async function fanOutShard(input: ShardInput, carried: ShardState | null 
 }
 setWorkflowOptions(versioned('fanOutShard'), fanOutShard);
 
-/** One shard under way: its window, its inbox, and what it waits for. */
+/** One shard under way: its window, its inbox, and the work that it waits for. */
 class ShardRun {
   private changed = true;
   private readonly running = new Set<Promise<void>>();
@@ -113,17 +113,20 @@ class ShardRun {
     this.set(withoutNewStarts(this.window));
   }
 
-  /** Children whose answer did not come before the last history ended; one that was started is not started again. */
+  /**
+   * Asks again for children whose answer did not come before the last history ended. A child that was started is not
+   * started again.
+   */
   askAgain(): void {
     this.startAll(this.window.running.flatMap(({ pipeline, number }) => (number === null ? pipeline : [])));
   }
 
-  /** All have ended: an answer that is still to come says nothing new. */
+  /** All children have ended, so an answer that is still on its way carries no news. */
   asksNoMore(): void {
     this.asking.cancel();
   }
 
-  /** Starts what is due, says where it stands, looks after those that are silent; then sets the alarm. */
+  /** Starts the children that are due, reports progress, looks at silent children, and then sets the alarm. */
   step(): void {
     const now = Date.now();
     const children = due(this.window, this.input, now);
@@ -142,12 +145,12 @@ class ShardRun {
     if (next !== undefined) this.alarm.set(next, `start ${this.window.waiting[0] ?? ''}`);
   }
 
-  /** Whether it stands elsewhere than it said last. */
+  /** Whether its progress differs from its last report. */
   hasNews(): boolean {
     return this.window !== this.reported.window;
   }
 
-  /** Reports the progress of this shard to the fan-out, unless that was terminated. */
+  /** Reports the progress of this shard to the fan-out, unless the fan-out was terminated. */
   async report(over: boolean): Promise<void> {
     this.reported = { atMs: Date.now(), window: this.window };
     const { root, index } = this.input;
@@ -156,7 +159,7 @@ class ShardRun {
       .catch(() => undefined);
   }
 
-  /** All that runs beside the loop has ended. */
+  /** Resolves when all work that runs beside the loop has ended. */
   async drained(): Promise<void> {
     while (this.running.size > 0) await Promise.all(this.running);
   }
@@ -166,7 +169,7 @@ class ShardRun {
     else for (const child of children) this.track(this.start(child));
   }
 
-  /** Whoever does not answer soon is asked again, alone, for as long as it takes. */
+  /** Each child that does not answer soon is asked again, alone, for as long as it takes. */
   private async startTogether(children: readonly string[]): Promise<void> {
     const { startChildReleases } = childStarts(this.input.settings);
     const summary = `${children.length} children`;
@@ -208,7 +211,10 @@ class ShardRun {
     return this.window.running.some(({ pipeline, number }) => pipeline === child && number === null);
   }
 
-  /** A release that was terminated can say nothing, and a word may be lost: its place is free again all the same. */
+  /**
+   * Looks at silent children: a terminated release cannot report, and a signal may be lost. Its place becomes free
+   * either way.
+   */
   private async look(): Promise<void> {
     const running = this.window.running.flatMap(({ pipeline, number }) =>
       number === null ? [] : { pipeline, number },

@@ -4,8 +4,8 @@ import { lookers } from '../proxies';
 import type { PipelineRun } from './run';
 
 /**
- * A release that was terminated can say nothing, and a word may be lost: the records are closed for it once all that it began is over,
- * and what it held is free again.
+ * A terminated release cannot report, and a signal may be lost. Once all work that such a release began is over, its records are closed, and
+ * everything that it held becomes free.
  */
 export async function abandoned(run: PipelineRun): Promise<void> {
   const { state } = run;

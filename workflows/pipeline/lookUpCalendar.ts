@@ -5,14 +5,17 @@ import { calendarActivities } from '../proxies';
 import { BackgroundTasks, waitFor } from '../waiting';
 import { LOOKS_MEANWHILE, type PipelineRun } from './run';
 
-/** Asks when the calendar opens for what has begun to wait. An activity: zones change, and a replay must not (ARCHITECTURE.md#time). */
+/**
+ * Asks when the calendar opens for the actions that have begun to wait. This is an activity, because time zones change and a replay must not
+ * (ARCHITECTURE.md#time).
+ */
 export async function lookUpCalendar(run: PipelineRun): Promise<void> {
   if (run.state === null || run.lookups.size > 0) return;
   const wanted = unscheduled(run.state);
   if (wanted.length > 0) await run.look(run.lookups, learnOpenings(run, run.state, wanted));
 }
 
-/** Of a calendar that is another by the time of the answer nothing is learnt. */
+/** If the calendar has changed by the time of the answer, the answer is dropped. */
 async function learnOpenings(run: PipelineRun, { spec }: PipelineState, wanted: readonly Unscheduled[]): Promise<void> {
   const { calendar = '', timezone = 'UTC' } = spec.schedule;
   const isOutdated = (): boolean => {

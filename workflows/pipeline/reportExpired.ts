@@ -7,7 +7,10 @@ import { formatTime } from '../../domain/text';
 import { notices } from '../proxies';
 import type { PipelineRun } from './run';
 
-/** Notifies of releases that expire in the queue, and so have no workflow of their own: of several at once by the newest, which names the others. */
+/**
+ * Notifies of releases that expire in the queue and so have no workflow. If several expire at once, the newest stands for all, and its notice names
+ * the others.
+ */
 export function reportExpired(run: PipelineRun, state: PipelineState): void {
   const wanted = state.spec.notify.filter(({ on }) => on.includes('expired'));
   const nowMs = Date.now();

@@ -52,7 +52,10 @@ import { retag } from '../tags';
 import { ended, type PipelineRun } from './run';
 import { subscribe } from './subscribe';
 
-/** What programs ask of a pipeline: each is refused with a reason, or answered at once (domain/pipeline/requests.ts). */
+/**
+ * Answers the requests of programs to a pipeline: each is refused with a reason, or answered at once
+ * (domain/pipeline/requests.ts).
+ */
 export function answerRequests(run: PipelineRun): void {
   answerUpdate(run, applyUpdate, applySpec, ({ spec, groups, actor, permitted }) =>
     refuseApply(run.state, spec, groups, actor, permitted),
@@ -81,7 +84,7 @@ export function answerRequests(run: PipelineRun): void {
   );
 }
 
-/** What comes with a proof is taken once. */
+/** A request with a proof is taken only once. */
 function answerUpdate<Output, Input extends Proven>(
   run: PipelineRun,
   request: UpdateDefinition<Output, [Input]>,
@@ -122,7 +125,7 @@ function applySpec(run: PipelineRun, { spec, groups: all, settings, found }: App
   return adopted(run, next, found);
 }
 
-/** Until 0.3 the records of a deploy stayed under its old name. */
+/** Before 0.3, the records of a deploy stayed under its old name. */
 const FOLLOWS = 'records follow a deploy to its new name';
 
 function followed(state: PipelineState, spec: PipelineState['spec']): PipelineState {
@@ -140,7 +143,7 @@ function importRecords(run: PipelineRun, input: ImportInput): Applied {
   return applied;
 }
 
-/** Another spec, or other records: they are shown, and running releases get it. */
+/** Takes over another spec, or other records: shows them, and sends the policy to running releases. */
 function adopted(run: PipelineRun, next: PipelineState, found: Found | undefined): Applied {
   const previous = run.state?.spec ?? null;
   const { spec, groups } = next;
@@ -152,7 +155,7 @@ function adopted(run: PipelineRun, next: PipelineState, found: Found | undefined
     ConveyorLabels: labelWords(spec),
     ConveyorFinders: [...new Set(Object.values(spec.artifacts).map(({ finder }) => finder))],
   });
-  // The memo of a workflow that has ended is gone with it.
+  // A workflow that has ended took its memo with it.
   subscribe(spec, found ? null : previous);
   run.toRunning((id) => getExternalWorkflowHandle(id).signal(policySignal, policyOf({ spec, groups })));
   return { created: previous === null, previous };
@@ -211,11 +214,11 @@ function submit(run: PipelineRun, { artifacts, trigger }: StartInput): Submitted
   return { number, duplicate };
 }
 
-/** A pipeline that dropped an artifact by an earlier rule does so again in a replay. */
+/** A pipeline that dropped an artifact by an earlier rule has to drop it again in a replay. */
 function orderRule(run: PipelineRun, artifacts: StartInput['artifacts']): OrderRule {
-  // Since November 2026 the newest push is the latest and dates of commits come last …
+  // Since November 2026, the newest push is the latest and dates of commits count last …
   if (differByRule(run.known(), artifacts) && !patched('newest-push-is-latest')) return 'pushes-hold-back';
-  // … and a push that came before the one that it follows is taken up after that.
+  // … and a push that came before its predecessor is taken up after it.
   return findFollower(run.known(), artifacts) && !patched('early-push-follows') ? 'pushes-decide' : 'pushes-follow';
 }
 
@@ -225,7 +228,7 @@ function cancel(run: PipelineRun, { number, ...command }: Queued): CommandReceip
   return { accepted: true, effect: 'it will not start' };
 }
 
-/** The release is undone by a new one. */
+/** Starts a new release that undoes the given one. */
 function rollBack(run: PipelineRun, { of, actor = UNKNOWN_ACTOR, reason = '', notBad }: RollBackInput): Started {
   const known = run.known();
   const isHeld = (): boolean => run.known().held !== null;
@@ -242,7 +245,7 @@ function rollBack(run: PipelineRun, { of, actor = UNKNOWN_ACTOR, reason = '', no
   return { number: known.nextNumber, duplicate: false, isHeld: isHeld(), brings: back.map(({ version }) => version) };
 }
 
-/** From a release that has ended while it was being reverted. What cannot be undone is on record. */
+/** From a release that has ended while it was being reverted. If it cannot be undone, the reason is recorded. */
 function rollBackLate(run: PipelineRun, input: RollBackInput): void {
   if (run.state === null) return;
   const { of, settled = [] } = input;
@@ -252,7 +255,9 @@ function rollBackLate(run: PipelineRun, input: RollBackInput): void {
   else rollBack(run, input);
 }
 
-/** As the release reports it at the end of the action: what it held is free for what goes back. */
+/**
+ * The message that the release sends at the end of the action: the resources that it held become free for the rollback.
+ */
 const overOf = (release: number, deploy: DeployEnded): ActionOver => ({
   ...{ release, action: deploy.action, settled: deploy },
   ...leftBehind(deploy.result),

@@ -55,38 +55,41 @@ import { MemoSummary } from '../summary';
 import { retag } from '../tags';
 import { BackgroundTasks } from '../waiting';
 
-/** A pipeline seldom looks after releases whose end is an event of its history. */
+/** If Temporal records the end of releases in the history, the pipeline seldom looks at them. */
 const FOLLOWS = 'the end of a release is an event';
 
-/** Until 0.3 nothing that a pipeline was asked for meanwhile began before a look was answered. */
+/** Before 0.3, requests that came during a look did not begin before the look was answered. */
 export const LOOKS_MEANWHILE = 'a look keeps nobody waiting';
 
 const STATE_TAG = defineSearchAttributeKey('ConveyorState', 'KEYWORD');
 
-/** A pipeline's state and its inbox. There is none before the first `apply`; everything else is refused till then. */
+/**
+ * A pipeline's state and its inbox. It has no state before the first `apply`; until then, all other requests are
+ * refused.
+ */
 export class PipelineRun {
   changed = true;
-  /** When it last saw that its releases still run; ms. */
+  /** The time at which it last saw that its releases still run; ms. */
   lookedAtMs = Date.now();
   /** Looks at releases that may have ended without a signal. */
   readonly looks = new BackgroundTasks();
   /** Looks at the calendar. */
   readonly lookups = new BackgroundTasks();
   private readonly reported = new Map<string, string>();
-  /** Workflows that began before lists had these issue the same commands. */
+  /** Workflows that began before lists had these fields issue the same commands. */
   private readonly summary = new MemoSummary(['deployedAt', 'stopped']);
-  /** Messages on their way that nobody waits for. */
+  /** Messages on their way that no step waits for. */
   private readonly outgoing = new BackgroundTasks();
   private notices = 0;
-  /** Since when notices on their way have kept this history from ending; ms. */
+  /** The time since which notices on their way have kept this history from ending; ms. */
   heldUpSinceMs: number | undefined;
   private readonly followed = new Set<number>();
-  /** Its search attribute; also `active` without. */
+  /** The value of its search attribute; `active` if it has none. */
   tagged = workflowInfo().typedSearchAttributes.get(STATE_TAG) ?? 'active';
 
   state: PipelineState | null;
 
-  /** @param answer registers what programs may ask, among the other handlers */
+  /** @param answer registers the requests of programs, among the other handlers */
   constructor(carried: PipelineState | null, answer: (run: PipelineRun) => void) {
     this.state = carried && fitted(restored(carried));
     showDetails(() => (this.state ? pipelineDetails(this.state, Date.now()) : ''));
@@ -124,7 +127,7 @@ export class PipelineRun {
     });
   }
 
-  /** Of a release that this run has started Temporal says when it ends, however it does. */
+  /** Temporal reports the end of every release that this run has started, regardless of the cause. */
   follow(release: number, end: Promise<unknown>): void {
     this.followed.add(release);
     const ended = (): void => {
@@ -134,8 +137,8 @@ export class PipelineRun {
   }
 
   /**
-   * Whether this run has started all releases that run: of those before it only they themselves say that they end. Asking leaves a marker
-   * in the history, once, so that nobody asks for a pipeline at rest.
+   * Whether this run has started all releases that run. Releases from before it report their ends only by themselves. The question leaves a
+   * marker in the history, once, so it is not asked for an idle pipeline.
    */
   followsAll(): boolean {
     const running = this.state?.active.filter(({ state }) => state === 'running') ?? [];
@@ -146,40 +149,40 @@ export class PipelineRun {
     return this.state?.active.some(({ number, state }) => number === release && state === 'running') ?? false;
   }
 
-  /** Somebody saw that a release has ended without a word. */
+  /** A release has ended without a report. */
   private lookNow(): void {
     this.lookedAtMs = -Infinity;
     this.changed = true;
   }
 
-  /** Waits for the answer to a look until something else is to be done; the loop heeds it when it comes. */
+  /** Waits for the answer to a look, or until other work is due; the loop handles the answer when it comes. */
   async look(looks: BackgroundTasks, answered: Promise<void>): Promise<void> {
     let isLate = false;
     looks.add(answered);
-    // Once it is no longer under way, so that the loop may begin another.
+    // Runs once the look has left `looks`, so that the loop may begin another.
     void answered.then(() => void (this.changed ||= isLate));
     await condition(() => looks.size === 0 || (this.changed && patched(LOOKS_MEANWHILE)));
     isLate = looks.size > 0;
   }
 
-  /** The first spec, or another one. */
+  /** Takes over the first spec, or another one. */
   adopt(state: PipelineState): void {
     this.state = fitted(state);
     this.changed = true;
   }
 
-  /** Something happened: the loop decides again, even while it is still acting on what it decided before. */
+  /** Applies an event. The loop decides again, even while it still acts on its last decision. */
   set(step: (state: PipelineState, nowMs: number) => PipelineState): void {
     this.decided(step);
     this.changed = true;
   }
 
-  /** A signal, unless it is not what a release sends: anybody can send one. */
+  /** Applies a signal unless it is malformed: any user of Temporal can send one. */
   private receive(isWellFormed: boolean, step: (state: PipelineState, nowMs: number) => PipelineState): void {
     if (isWellFormed) this.set(step);
   }
 
-  /** What the loop decided itself, and continues with. */
+  /** Applies a decision of the loop itself, which does not make it decide again. */
   decided(step: (state: PipelineState, nowMs: number) => PipelineState): void {
     const before = this.state;
     if (before === null) return;
@@ -187,7 +190,7 @@ export class PipelineRun {
     measure(...neverStartedMeasures(before.history, this.state.history));
   }
 
-  /** Sends a release its admission; a release that is gone releases what it was given. */
+  /** Sends a release its admission. If the release is gone, its admission is withdrawn. */
   async sendDecision(release: number, message: { action: string; admission: Admission }): Promise<void> {
     const { action } = message;
     await this.signal(release, (id) => getExternalWorkflowHandle(id).signal(admissionSignal, message)).catch(() =>
@@ -214,7 +217,7 @@ export class PipelineRun {
     );
   }
 
-  /** A release that has just started missed what the others were sent meanwhile. */
+  /** Sends a release that has just started the messages that the others received meanwhile. */
   catchUp(release: number, since: PipelineState): void {
     const { frozen, spec, groups } = this.known();
     const deliver = (send: (workflowId: string) => Promise<void>) => this.inPassing(release, send);
@@ -223,13 +226,16 @@ export class PipelineRun {
       deliver((id) => getExternalWorkflowHandle(id).signal(policySignal, policyOf({ spec, groups })));
   }
 
-  /** Temporal's own cancel request is recorded, and changes nothing: releases are cancelled, a pipeline is held or frozen. */
+  /**
+   * Temporal's own cancel request is recorded but has no effect: a pipeline is held or frozen instead, and only releases are
+   * cancelled.
+   */
   cancelRequested(): void {
     const why = 'a pipeline is not cancelled; hold or freeze it';
     this.record(commandRecord('cancel', TEMPORAL_CANCEL, why));
   }
 
-  /** Also from a handler: those run in the scope that a cancel request cancels. */
+  /** Also called by handlers, which run in the scope that a cancel request cancels. */
   private signal(release: number, send: (workflowId: string) => Promise<void>): Promise<void> {
     return CancellationScope.nonCancellable(() => send(workflowIds.release(this.known().spec.pipeline, release)));
   }
@@ -239,12 +245,12 @@ export class PipelineRun {
     throw ApplicationFailure.nonRetryable('it was never applied', 'unknown-pipeline');
   }
 
-  /** To every release that runs; whoever has ended is none of our business. */
+  /** Sends to every running release; one that has ended needs no message. */
   toRunning(send: (workflowId: string) => Promise<void>): void {
     for (const { number, state } of this.known().active) if (state === 'running') this.inPassing(number, send);
   }
 
-  /** What lists show, and are asked for: once for all that happened since the last step. */
+  /** Updates the summary in lists and the search attribute, once for all changes since the last step. */
   summarise(): void {
     if (this.state === null) return;
     const summary = listedSummary(this.state);
@@ -254,13 +260,19 @@ export class PipelineRun {
     retag({ ConveyorState: summary.state });
   }
 
-  /** All messages on their way have arrived, those that join them meanwhile too: a history that ends before would take them along unsent. */
+  /**
+   * Resolves when all messages on their way have arrived, including those that join them meanwhile. A history that ended earlier would lose them
+   * unsent.
+   */
   async delivered(): Promise<void> {
     do await this.outgoing.drained();
     while (this.outgoing.size > 0);
   }
 
-  /** Notices on their way, which no history takes along: receivers that are silent keep the next from beginning, for an hour or so. */
+  /**
+   * Whether notices are on their way. No history carries them over, so silent receivers keep the next history from beginning, for about an
+   * hour.
+   */
   get isNotifying(): boolean {
     return this.notices > 0;
   }
@@ -279,13 +291,13 @@ export class PipelineRun {
     this.outgoing.add(this.signal(release, send).catch(() => undefined));
   }
 
-  /** What runs pauses, or continues. */
+  /** Sends the freeze, or its end, to the running releases. */
   reportFrozen(): void {
     const { frozen } = this.known();
     this.toRunning((id) => getExternalWorkflowHandle(id).signal(frozenSignal, { by: frozen }));
   }
 
-  /** A freeze whose end has come lifts itself. */
+  /** A freeze with an end lifts itself at that time. */
   thaw(): void {
     if (this.state === null || !isThawing(this.state, Date.now())) return;
     const { until = '' } = this.state.frozen ?? {};
@@ -306,7 +318,10 @@ export class PipelineRun {
   }
 }
 
-/** What a deploy came to is booked before the next one is let in: it may be a reason to hold, or the same artifact is bad. */
+/**
+ * The end of a deploy is recorded before the next one is admitted, because it may hold the pipeline, or mark the same artifact as
+ * bad.
+ */
 export function ended(state: PipelineState, { settled: deploy, ...over }: ActionOver, nowMs: number): PipelineState {
   return withdraw(deploy ? recordDeploy(state, over.release, deploy, nowMs) : state, over);
 }

@@ -21,14 +21,14 @@ import { summaryMemo } from '../summary';
 import { tagPairs } from '../tags';
 import type { PipelineRun } from './run';
 
-/** Starts a release as a child that outlives this run of the pipeline; one that was started already is adopted. */
+/** Starts a release as a child that outlives this run of the pipeline, or adopts one that was started already. */
 export async function startRelease(run: PipelineRun, queued: ActiveRelease): Promise<void> {
   const { state } = run;
   if (state === null) return;
   const { pipeline } = state.spec;
   const id = releaseId(pipeline, queued.number);
   const input = inputOf(state, queued);
-  // Before the server has it: nobody may take a release from the queue that is on its way.
+  // Recorded before the server has it, so that a release on its way cannot be taken from the queue.
   run.decided((current) => started(current, queued.number));
   measure(queueMeasure(Date.now() - Date.parse(queued.createdAt)));
   const identities = queued.artifacts.map(identityOf).join(', ');
@@ -54,7 +54,10 @@ export async function startRelease(run: PipelineRun, queued: ActiveRelease): Pro
   run.catchUp(queued.number, state);
 }
 
-/** A rollback goes to actions that deployed something good, not to those that never succeeded or that another pipeline has replaced since. */
+/**
+ * The actions of a rollback: those that deployed a good version. An action that never succeeded, or whose version another pipeline has replaced
+ * since, is left out.
+ */
 const inProduction = ({ good }: PipelineState, { artifacts }: ActiveRelease): string[] =>
   Object.entries(good).flatMap(([action, deploys]) =>
     deploys.length > 0 && !isLeftAlone(deploys, artifacts) ? [action] : [],
@@ -88,7 +91,7 @@ function inputOf(state: PipelineState, release: ActiveRelease): ReleaseInput {
   };
 }
 
-/** What goes back, and emergencies, before all (Temporal: 1 is the highest of 5). */
+/** Rollbacks and emergencies come first (in Temporal, 1 is the highest of 5). */
 function priorityOf({ spec }: PipelineState, { trigger }: ActiveRelease) {
   const priorityKey = isUrgent(trigger) ? 1 : PRIORITIES[spec.priority];
   return { priority: { priorityKey, fairnessKey: spec.pipeline } };

@@ -2,7 +2,10 @@ import { upsertMemo } from '@temporalio/workflow';
 import type { SubscriptionsMemo } from '../../domain/pipeline/pipelineIndex';
 import type { PipelineSpec } from '../../domain/spec/pipeline';
 
-/** Leaves a memo of what the pipeline wants of which finder, by which sweeps find it (domain/pipeline/pipelineIndex.ts). */
+/**
+ * Writes a memo of the artifacts that the pipeline wants from each finder; sweeps find the pipeline by it
+ * (domain/pipeline/pipelineIndex.ts).
+ */
 export function subscribe(spec: PipelineSpec, previous: PipelineSpec | null): void {
   const wanted = subscriptionsOf(spec);
   const before = previous === null ? {} : subscriptionsOf(previous);
