@@ -15,10 +15,10 @@ import { look } from './look';
 import type { CallPorts, PushPorts } from './pushCalls';
 import { unitsIn } from './snapshots';
 
-/** One attempt of one action, run by the action service of that name. */
+/** One attempt of one action, which the action service of that name runs. */
 export interface ActionRun extends Behalf {
   readonly service: string;
-  /** Also the idempotency key: the same run id starts nothing new. */
+  /** The run id is also the idempotency key: the same id starts no second run. */
   readonly runId: string;
   readonly pipeline: string;
   readonly release: number;
@@ -27,7 +27,7 @@ export interface ActionRun extends Behalf {
   readonly actor: string;
   readonly inputs: readonly Artifact[];
   readonly with: Readonly<Record<string, unknown>>;
-  /** A step around a phase: it gets the phase and its units beside what is written under `with`. */
+  /** A step around a phase: its input has the phase and its units, in addition to `with`. */
   readonly step?: { readonly phase: string; readonly selection: Selection };
   readonly intervalMs: number;
   readonly heartbeatTimeoutMs: number;
@@ -37,22 +37,22 @@ export interface ActionEnd {
   readonly succeeded: boolean;
   readonly message: string;
   readonly outputs: readonly Artifact[];
-  /** Where its service shows more of it. */
+  /** The page of its service with details. */
   readonly url?: string;
 }
 
-/** What is heartbeaten, for `status`. */
+/** The heartbeat, for `status`. */
 export interface ActionSeen {
   readonly action: string;
-  /** By which the front end finds the activity when its service says that the run has ended. */
+  /** The front end finds the activity by this when the service reports that the run has ended. */
   readonly run?: string;
   readonly progress: number | null;
   readonly message: string | null;
-  /** Where the service shows more. */
+  /** The page of the service with details. */
   readonly url?: string | null;
 }
 
-/** The detail of the failure of a run that was cancelled: whether its service said that it has stopped it. */
+/** The detail of the failure of a cancelled run: whether its service confirmed that it has stopped the run. */
 export interface ActionStop {
   readonly stopped: boolean;
 }
@@ -63,9 +63,9 @@ export type ActionActivities = ReturnType<typeof createActionActivities>;
 export function createActionActivities(ports: PushPorts) {
   return {
     /**
-     * Starts the run, or finds it started, and looks once how it goes. Cancelling during a look asks its service once to stop it;
-     * between two looks nobody is there to ask, which is left to the workflow. A worker that shuts down stops nothing: the run
-     * is followed from another.
+     * Starts the run, or finds it started, and looks once at its progress. A cancel during a look asks the service once to stop the run.
+     * Between two looks the activity does not run, so the workflow has to ask. A worker that shuts down stops nothing: another worker
+     * follows the run.
      * @throws CancelledFailure with `ActionStop`
      */
     runAction: async (run: ActionRun): Promise<ActionEnd> => {
@@ -78,7 +78,7 @@ export function createActionActivities(ports: PushPorts) {
       const request = { runId, pipeline, release, action, attempt, inputs, with: given, ...callback };
       try {
         return await look<ActionEnd, ActionSeen>({ clock: ports.clock, ...run }, async (_now, before) => {
-          // A start that is on its way is waited for also when the run is cancelled: it could not be cancelled before it is there.
+          // A start on its way is waited for even if the run is cancelled, because a run can be cancelled only once it exists.
           if (before === undefined) {
             await allowRun(ports, run);
             await invoke('startRun', request, runId, null);
@@ -109,12 +109,12 @@ export function createActionActivities(ports: PushPorts) {
       }
     },
 
-    /** For whoever waits until a service answers again, whatever it says of the run. */
+    /** For a workflow that waits until a service answers again, with any answer about the run. */
     askAction: async (run: ActionRun): Promise<void> => {
       await actionInvoker(ports, run)('getRunProgress', { runId: run.runId });
     },
 
-    /** For a run that may have been begun and that nobody follows any more. */
+    /** For a run that may have begun and that no workflow follows any more. */
     cancelAction: (run: ActionRun): Promise<void> => stopRun(ports, run),
   };
 }
@@ -131,12 +131,15 @@ async function stepInput({ snapshots }: PushPorts, { phase, selection }: NonNull
   return { phase, units: (await unitsIn(snapshots, selection)).map(({ id }) => id) };
 }
 
-/** Asks its service to stop a run; asking again changes nothing. */
+/** Asks the service to stop a run; a repetition has no further effect. */
 export async function stopRun(ports: CallPorts, run: ActionRun): Promise<void> {
   await actionInvoker(ports, run)('cancelRun', { runId: run.runId }, `${run.runId}/cancel`);
 }
 
-/** Outputs that are too large fail the run: nobody could carry them on, and trying again would make the same. */
+/**
+ * Outputs that are too large fail the run: the release could not carry them, and another try would make the same
+ * outputs.
+ */
 function checkedEnd(end: ActionEnd): ActionEnd {
   const excess = over(REQUEST_LIMITS.outputs, end.outputs.length) ?? excessOfArtifacts(end.outputs);
   if (excess === undefined) return end;

@@ -11,19 +11,19 @@ import { invoker, type CallPorts, type DeployCall } from './pushCalls';
 
 export interface ApprovalRun {
   readonly ask: ApprovalAsk;
-  /** The last answer; null: it wants one at once. */
+  /** The last answer; null if the caller wants an answer at once. */
   readonly seen: Clearance | null;
-  /** How long until it is asked again, in ms. */
+  /** The time until it is asked again, in ms. */
   readonly intervalMs: number;
-  /** Who would deploy to which units, for rules about units; missing at a pick. */
+  /** The deploy and its units, for rules about units; missing for a pick. */
   readonly target?: DeployCall;
-  /** What would be deployed; missing at a pick. */
+  /** The artifacts to deploy; missing for a pick. */
   readonly artifacts?: readonly Artifact[];
 }
 
-/** How a release stands with the rules, and with what is reported to be bad. */
+/** The state of a release according to the rules and the reported bugs. */
 export interface Clearance extends ApprovalStatus, BugLook {
-  /** Why it is not known whether it contains one, or which units it is about. */
+  /** The reason why it is unknown whether the release contains a bug, or which units it deploys to. */
   readonly unasked?: string;
 }
 
@@ -33,9 +33,9 @@ export function createApprovalActivities(ports: CallPorts & GraphPorts) {
   const { platform } = ports;
   return {
     /**
-     * How a release stands with the rules that protect its pipeline, by the configuration as it is now, as soon as that is news. Until
-     * then it fails and says when to be tried again, as `soakNews` does: days of waiting take no room in the history. What is asked for at
-     * once is held against the bugs in force as well; where no dependency graph is configured that asks nobody.
+     * Answers as soon as the approvals of a release change, by the rules that protect its pipeline in the present configuration. Until then it
+     * fails and gives the time of the next try, as `soakNews` does, so days of waiting take no room in the history. An answer at once also
+     * includes the bugs in force; without a dependency graph in the configuration, no service is asked about them.
      */
     approvalNews: async ({ ask, seen, intervalMs, target, artifacts = [] }: ApprovalRun): Promise<Clearance> => {
       const known = await unitsOf(ports, target);
@@ -69,7 +69,7 @@ async function unitsOf(
   }
 }
 
-/** An emergency waits for no graph that does not answer. */
+/** An emergency does not wait for a graph that does not answer. */
 async function clearance(
   ports: GraphPorts,
   artifacts: readonly Artifact[],

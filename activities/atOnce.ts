@@ -1,6 +1,6 @@
 /**
- * Does `work` for each item, for at most so many at the same time, beginning in order. After a failure nothing new
- * begins; it is thrown once all that had begun has ended.
+ * Does `work` for each item, in order, with at most `limit` at the same time. After a failure no more begin; the error
+ * is thrown once all that had begun have ended.
  */
 export async function atOnce<T>(limit: number, items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
   const queue = items.values();

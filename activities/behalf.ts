@@ -6,23 +6,24 @@ import { identityOf, type Artifact } from '../domain/artifact';
 import { conveyorError } from '../domain/errors';
 import type { Principal } from '../domain/principals';
 
-/** For whom an activity touches the world; where it came from a workflow that began before this was said, nobody knows. */
+/** The owners on whose behalf an activity acts; unknown if its workflow began before this field existed. */
 export interface Behalf {
-  /** Of the pipeline, as they are now. */
+  /** The present owners of the pipeline. */
   readonly owners?: readonly Principal[];
-  /** It brings back what was before, which nobody has to be allowed. */
+  /** It restores an earlier state, which needs no permission. */
   readonly back?: true;
-  /** No worker saw what it brings back. */
+  /** It restores imported records, which no worker has verified. */
   readonly imported?: true;
-  /** An emergency of an admin, as its door said: protection keeps nobody else. */
+  /** An emergency of an admin, according to the door that admitted it: only these are exempt from protection. */
   readonly byAdmin?: true;
 }
 
-/** The configuration as it is now; missing where there is none, as in tests. */
+/** The present configuration; missing if there is none, as in tests. */
 export type ReadPlatform = () => PlatformFacts;
 
 /**
- * A pipeline that was applied before a rule, or past every door, is held against the rules where it touches the world.
+ * Checks the rules again at the moment of the action, for a pipeline that was applied before a rule, or around every
+ * door.
  * @throws ConveyorError `not-permitted`
  */
 export function requireAllowed(
@@ -36,13 +37,13 @@ export function requireAllowed(
   if (!decision.allowed) throw conveyorError('not-permitted', { actor: pipeline, pipeline, why: decision.why });
 }
 
-/** Asked anew before each deploy touches anything, wherever its artifacts came from; never of what goes back to what ran. */
+/** Checked anew before each deploy updates anything, for artifacts of every origin; never for a return to an earlier version. */
 export function whetherSigned(
   platform: ReadPlatform | undefined,
   { pipeline, back, imported, byAdmin }: Behalf & { readonly pipeline: string },
   artifacts: readonly Artifact[],
   units: Pick<Concerned, 'holds' | 'had'> = {},
-): { readonly refused: string } | { /** To be recorded. */ readonly signed?: string } {
+): { readonly refused: string } | { /** For the record. */ readonly signed?: string } {
   const facts = platform?.();
   const concerned = { pipeline, ...units };
   if (facts === undefined || (back && !imported) || !wantsSigned(facts, concerned)) return {};

@@ -7,18 +7,18 @@ import { neverRan } from '../domain/queryRefusals';
 import { affectedBy, graphsOf, isRefusal, type GraphPorts } from './dependencyGraphs';
 import { affectedBySboms, hitIn, sbomOf, sbomStoresOf, type SbomHits } from './sboms';
 
-/** What is known of bugs in some artifacts. */
+/** The known bugs in some artifacts. */
 export interface BugLook {
-  /** Which bug in force they contain, in words. */
+  /** The bug in force that they contain, in words. */
   readonly bug?: string;
-  /** Components of their SBOMs that nobody can tell by a package URL; left out where there are none. */
+  /** The number of components in their SBOMs that have no package URL; left out if there are none. */
   readonly namedOnly?: number;
 }
 
 /**
- * Looks for the bugs in force in some artifacts. Where neither a graph nor a store of SBOMs could answer, nobody is asked.
- * A bug about which a graph refuses to answer is shown as such, and stops no deploy. @throws while a graph, a store, or the workflow of bugs does
- * not answer, and of an SBOM that cannot be read
+ * Looks for the bugs in force in some artifacts. If no graph and no store of SBOMs could answer, none is asked. If a graph refuses to answer about a
+ * bug, the refusal is shown with that bug, and stops no deploy. @throws while a graph, a store, or the workflow of bugs does not answer, and if an
+ * SBOM cannot be read
  */
 export async function lookForBugs(ports: GraphPorts, artifacts: readonly Artifact[]): Promise<BugLook> {
   const hasGraph = graphsOf(ports).length > 0 && builtFrom(artifacts).length > 0;
@@ -55,13 +55,13 @@ async function hitOf(
   return hit;
 }
 
-/** What no repetition changes, such as a revision that the graph does not know. */
+/** Failures that no retry changes, such as a revision that the graph does not know, count as no answer. */
 function unlessRefused(error: unknown): ReadonlyMap<string, Affected> {
   if (isRefusal(error)) return new Map();
   throw error;
 }
 
-/** None where nobody ever reported one. */
+/** Empty if no bug was ever reported. */
 export async function knownBugs(client: Client): Promise<readonly Bug[]> {
   try {
     return await bugsOfRun(client);
@@ -72,7 +72,7 @@ export async function knownBugs(client: Client): Promise<readonly Bug[]> {
   }
 }
 
-/** A run that a stranger started answers nothing: the run before it counts. */
+/** A run that a stranger started has no valid answer, so the run before it counts. */
 async function earlierBugs(client: Client): Promise<readonly Bug[]> {
   for await (const { runId } of client.workflow.list({ query: `WorkflowId = '${workflowIds.bugs}'` })) {
     const known = await bugsOfRun(client, runId).catch((error: unknown) => {

@@ -32,19 +32,21 @@ export interface BugPorts extends GraphPorts {
 
 export interface SearchOrder {
   readonly bug: Bug;
-  /** Only among what began since it was reported, or just before. */
+  /** Searches only the releases that began since the report, or just before. */
   readonly again: boolean;
   readonly heartbeatTimeoutMs: number;
 }
 
 export type BugActivities = ReturnType<typeof createBugActivities>;
 
-/** So many releases are sent a notice at the same time, and the others wait their turn. */
+/** The number of releases that are notified at the same time; the others wait. */
 const NOTICES_AT_ONCE = 20;
 
 export function createBugActivities(ports: BugPorts) {
   return {
-    /** Finds everything that contains a bug, and notifies the releases under way among it. Done twice, each release acts on it once. */
+    /**
+     * Finds everything that contains a bug, and notifies the releases among them that are under way. If it runs twice, each release acts once.
+     */
     searchBug: ({ bug, again, heartbeatTimeoutMs }: SearchOrder): Promise<BugSearch> => {
       const { heartbeat } = Context.current();
       return beating(
@@ -59,7 +61,7 @@ export function createBugActivities(ports: BugPorts) {
 async function search(ports: BugPorts, ordered: Bug, again: boolean): Promise<BugSearch> {
   const at = formatTime(await ports.clock.now());
   const nothing = { at, problem: null, asked: 0, affected: 0, releases: [], exposed: 0, deployed: [] };
-  // What was ordered may have waited long for a graph, and been closed meanwhile.
+  // The search may have waited long for a graph, and the bug may be closed by now.
   const bug = await asItStands(ports, ordered);
   if (bug === undefined || !isInForce(bug)) return nothing;
   const sources = bug.advisory === undefined ? graphsOf(ports) : sbomStoresOf(ports);
@@ -72,7 +74,7 @@ async function search(ports: BugPorts, ordered: Bug, again: boolean): Promise<Bu
     const hits = hitsIn(listed, hitOf);
     const [running, deployed] = [hits.filter(({ runs }) => runs), hits.filter(({ runs }) => !runs)];
     const anew = (some: readonly ReleaseHit[]) => some.filter((one) => isFoundAnew(bug.search, one));
-    // Closed meanwhile, it would end releases that were made because it is over.
+    // If the bug was closed meanwhile, a notice would end releases that were made because it is fixed.
     const now = await asItStands(ports, bug);
     if (now === undefined) return nothing;
     if (now.to !== bug.to || !isInForce(now)) return await search(ports, now, again);
@@ -87,7 +89,7 @@ async function search(ports: BugPorts, ordered: Bug, again: boolean): Promise<Bu
   }
 }
 
-/** Undefined where it is forgotten: only those that are not in force are. */
+/** Undefined if the bug is forgotten, which happens only to bugs that are not in force. */
 async function asItStands({ client }: BugPorts, ordered: Bug): Promise<Bug | undefined> {
   const known = (await knownBugs(client)).find(({ id }) => id === ordered.id);
   return known && { ...ordered, to: known.to, closed: known.closed };
@@ -114,7 +116,7 @@ async function answersAbout(ports: BugPorts, bug: Bug, listed: readonly IndexedR
   return { hitOf: (some) => hitIn(hits, advisory, some), poor: { ...unread, ...namedOnlyIn(hits.namedOnly) } };
 }
 
-/** Releases under way, and of each pipeline the newest that succeeded. */
+/** All releases under way, and the newest successful release of each pipeline. */
 async function listedReleases({ index }: BugPorts, { at }: Bug, again: boolean): Promise<readonly IndexedRelease[]> {
   const listed: IndexedRelease[] = [];
   const succeeded = new Set<string>();
@@ -148,7 +150,7 @@ async function notifyAll({ client, registry }: BugPorts, bug: Bug, running: read
   );
 }
 
-/** One that has ended meanwhile needs no notice. */
+/** A release that has ended meanwhile needs no notice. */
 async function notifyRelease(client: Client, workflowId: string, notice: BugNotice): Promise<void> {
   try {
     await client.workflow.getHandle(workflowId).signal('bug', notice);

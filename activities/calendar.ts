@@ -13,16 +13,21 @@ interface CalendarPorts {
 
 export type CalendarActivities = ReturnType<typeof createCalendarActivities>;
 
-/** Windows and calendars, which need the zone data of this machine (ARCHITECTURE.md#time). Times in ms; whoever waits asks again when it is over. */
+/**
+ * Windows and calendars, which need the time zone data of this machine (ARCHITECTURE.md#time). Times in ms; the caller asks again when the time has
+ * come.
+ */
 export function createCalendarActivities({ clock, registry }: CalendarPorts) {
   return {
-    /** Of one window or several, of which any may be open, but for blackouts. */
+    /** The state of one or more windows, of which any may be open, minus blackouts. */
     windowState: async (
       windows: Window | readonly Window[],
       blackouts: readonly Blackout[] = [],
     ): Promise<WindowState> => openingAt({ windows: [windows].flat(), blackouts }, await clock.now()),
 
-    /** The next time that it fires, strictly after; null when it never does again. That of a pipeline, whose share of the spread it has. */
+    /**
+     * The next time that the calendar fires, strictly after `afterMs`; null if it never does again. Each pipeline has its own share of the spread.
+     */
     nextTick: async (
       { calendar, timezone }: { readonly calendar: string; readonly timezone: string },
       afterMs: number,

@@ -3,14 +3,16 @@ import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import { CANARIES_MEMO, type Canary } from '../domain/mutex';
 import { hasNoSuchQuery } from '../domain/queryRefusals';
 
-/** The running canaries on the service of a lock. @throws lock-silent when the lock does not answer in time; whoever needs to know asks again. */
+/**
+ * The running canaries on the service of a lock. @throws lock-silent if the lock does not answer in time; a caller that needs the answer asks again.
+ */
 export type ReadCanaries = (lockId: string, timeoutMs?: number) => Promise<readonly Canary[]>;
 
 const LOCK_TIMEOUT_MS = 5_000;
 
 /**
- * Every look at health asks, and nearly always there are none. A lock keeps in its memo how many there are, so that the server answers
- * alone: no task, no worker, no replay. While a task of it is under way, the memo may be of before that.
+ * Every look at health asks for the canaries, and there are almost never any. So a lock keeps their number in its memo, and the server can
+ * answer alone: no task, no worker, no replay. While a task of the lock is under way, the memo may be older than that task.
  */
 export function createCanaryReader(client: Client): ReadCanaries {
   const read = async (lockId: string): Promise<readonly Canary[]> => {
@@ -25,7 +27,7 @@ export function createCanaryReader(client: Client): ReadCanaries {
       .catch((error: unknown) => withoutAnswer(lockId, error));
 }
 
-/** Nobody uses a service whose lock is not there, or is from before there were canaries. */
+/** If the lock does not exist, or is older than canaries, the service has none. */
 function withoutAnswer(lockId: string, error: unknown): readonly Canary[] {
   if (error instanceof WorkflowNotFoundError || hasNoSuchQuery(error)) return [];
   const why = error instanceof Error ? error.message : String(error);

@@ -16,21 +16,24 @@ import { pipelineKnows } from './waitFor';
 
 export type ChildActivities = ReturnType<typeof createChildActivities>;
 
-/** A child's release that is asked for. */
+/** A request for a child's release. */
 export interface ChildRequest extends ChildOrder {
   readonly child: string;
 }
 
-/** Several that are due at the same moment. */
+/** A request for several children that are due at the same moment. */
 export interface ChildrenRequest extends ChildOrder {
   readonly children: readonly string[];
 }
 
-/** What the children of one parent's release are given. */
+/** The input that all children of one parent's release share. */
 export interface ChildOrder {
-  /** The parent's release: `inference/3`. Asking again for the same parent and child starts nothing new. */
+  /**
+   * The parent's release, such as `inference/3`. A repeated request for the same parent and child starts no second
+   * release.
+   */
   readonly parent: string;
-  /** Of the parent: a child consents by sharing one of them, or by its label. */
+  /** The parent's owners. A child consents by sharing one of them, or by its label. */
   readonly owners: readonly string[];
   /** The person or program that started the parent's release. */
   readonly startedBy?: string;
@@ -43,10 +46,10 @@ export interface ChildOrder {
 export type ChildAnswer =
   { readonly kind: 'started'; readonly number: number } | { readonly kind: 'refused'; readonly reason: string };
 
-/** Those that have answered by then, by name. */
+/** The answers that have come by then, by name. */
 export type ChildAnswers = Readonly<Record<string, ChildAnswer>>;
 
-/** An answer takes some tens of ms, and seconds where thousands are asked for. */
+/** An answer takes some tens of ms, or seconds if thousands are asked for. */
 const SOON_MS = 10_000;
 
 interface ChildParts {
@@ -56,7 +59,7 @@ interface ChildParts {
   readonly platform?: ReadPlatform;
 }
 
-/** What a fan-out cannot do itself: find children, ask their pipelines for releases, see what became of the silent ones. */
+/** The work that a fan-out cannot do itself: find children, ask their pipelines for releases, and look at silent ones. */
 export function createChildActivities({ client, clock, index, platform }: ChildParts) {
   const ask = (request: ChildRequest, signal: AbortSignal): Promise<ChildAnswer> =>
     client.withAbortSignal(signal, async () => {
@@ -65,7 +68,7 @@ export function createChildActivities({ client, clock, index, platform }: ChildP
     });
 
   return {
-    /** The children of a pipeline, each once and in order; never the pipeline itself. */
+    /** The children of a pipeline, without duplicates and in order; never the pipeline itself. */
     selectChildren: async (parent: string, { pipelines, first }: ChildrenSpec): Promise<ChildSelection> => {
       const all = 'label' in pipelines ? await collect(index.labelled(pipelines.label)) : pipelines;
       const early = new Set(first ? await collect(index.labelled(first.label)) : []);
@@ -76,7 +79,10 @@ export function createChildActivities({ client, clock, index, platform }: ChildP
       };
     },
 
-    /** Asks a child's pipeline for a release. What it refuses it would refuse again; anything else is tried again. */
+    /**
+     * Asks a child's pipeline for a release. A refusal is final, because a retry would be refused again; any other
+     * failure is tried again.
+     */
     startChildRelease: async (request: ChildRequest): Promise<ChildAnswer> => {
       const context = Context.current();
       const asked = () => ask(request, context.cancellationSignal);
@@ -84,13 +90,14 @@ export function createChildActivities({ client, clock, index, platform }: ChildP
     },
 
     /**
-     * Asks the pipelines of several children at once. One that does not answer soon, or cannot be asked now, keeps no other waiting:
-     * its answer is missing, and whoever wants it asks again.
+     * Asks the pipelines of several children at once. A pipeline that does not answer soon, or cannot be asked now, does not delay the
+     * others: its answer is missing, and the caller asks again.
      */
     startChildReleases: async ({ children, ...order }: ChildrenRequest): Promise<ChildAnswers> => {
       const context = Context.current();
       const over = new AbortController();
-      // One for each: Temporal's client adds a listener for every call, and Node warns of the eleventh on one signal.
+      // Each call needs its own signal: Temporal's client adds a listener for every call, and Node warns of the
+      // eleventh on one signal.
       const ending = (): AbortSignal => AbortSignal.any([context.cancellationSignal, over.signal]);
       const answers: Record<string, ChildAnswer> = {};
       const asked = children.map(async (child) => void (answers[child] = await ask({ ...order, child }, ending())));
@@ -100,13 +107,13 @@ export function createChildActivities({ client, clock, index, platform }: ChildP
       return { ...answers };
     },
 
-    /** Those of the children whose releases have ended, and how. */
+    /** The children whose releases have ended, with their ends. */
     childrenOver: async (children: readonly { pipeline: string; number: number }[]): Promise<ChildEnd[]> => {
       const ends = await Promise.all(children.map(({ pipeline, number }) => childEnd(client, pipeline, number)));
       return ends.flatMap((end) => end ?? []);
     },
 
-    /** Those of the shards that have ended, with the last they had to say; null when they were terminated. */
+    /** The shards that have ended, with their last report; null for a terminated one. */
     shardsOver: async (ids: readonly string[]): Promise<{ id: string; report: ShardReport | null }[]> => {
       const ends = await Promise.all(
         ids.map(async (id) => {
@@ -125,7 +132,10 @@ async function collect(names: AsyncIterable<string>): Promise<string[]> {
   return all;
 }
 
-/** Why the rules of the platform let the child not be started by this parent; its pipeline may refuse it besides. */
+/**
+ * The reason why the rules of the platform do not let this parent start the child; the child's pipeline may also
+ * refuse.
+ */
 async function whyNoChild(
   client: Client,
   platform: ReadPlatform | undefined,
@@ -134,7 +144,7 @@ async function whyNoChild(
   const facts = platform?.();
   if (!facts?.policy) return undefined;
   const state = await pipelineKnows<PipelineState>(client, child);
-  // There is none: asking it says so.
+  // The pipeline does not exist; the request for a release reports that.
   if (state === null) return undefined;
   const { owners, labels } = state.spec;
   const [pipeline = ''] = parent.split('/');
@@ -166,7 +176,7 @@ function refusalOf(error: unknown, child: string): string | undefined {
   return isRefusal ? error.cause?.message : undefined;
 }
 
-/** Undefined while it runs. A release that its pipeline has not started yet is known to the pipeline alone. */
+/** Undefined while it runs. Only its pipeline knows a release that it has not started yet. */
 async function childEnd(client: Client, pipeline: string, number: number): Promise<ChildEnd | undefined> {
   const result = await workflowResult<ReleaseResult>(client, workflowIds.release(pipeline, number));
   if (result === 'running') return undefined;
@@ -179,7 +189,7 @@ async function childEnd(client: Client, pipeline: string, number: number): Promi
   return { pipeline, number, state: 'failed', reason: row ? 'its release failed' : 'its release is unknown' };
 }
 
-/** What a workflow ended with: null when it did not end by itself, or a stranger ended it; `unknown` when there is none. */
+/** The result of a workflow: null if it did not end by itself, or a stranger ended it; `unknown` if it does not exist. */
 async function workflowResult<T>(client: Client, workflowId: string): Promise<T | null | 'running' | 'unknown'> {
   const handle = client.workflow.getHandle(workflowId);
   try {

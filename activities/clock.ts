@@ -1,10 +1,10 @@
 import { clearInterval, clearTimeout, setInterval, setTimeout } from 'node:timers';
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** The only way to time in activities (ARCHITECTURE.md#time): wall time in production, the test server's time in tests. Times in ms. */
+/** The only access to time in activities (ARCHITECTURE.md#time): wall time in production, the test server's time in tests. Times in ms. */
 export interface Clock {
   now(): Promise<number>;
-  /** Ends early, without throwing, when the signal aborts. */
+  /** Ends early, without throwing, if the signal aborts. */
   sleep(durationMs: number, signal?: AbortSignal): Promise<void>;
 }
 
@@ -13,7 +13,7 @@ export const wallClock: Clock = {
   sleep: (durationMs, signal) => wait(durationMs, undefined, { signal }).catch(() => undefined),
 };
 
-/** Does `beat` every so often until `work` has ended; always in wall time, since it shows no more than that this process lives. */
+/** Calls `beat` at this interval until `work` has ended; always in wall time, since it only shows that this process lives. */
 export async function beating<T>(intervalMs: number, beat: () => void, work: () => Promise<T>): Promise<T> {
   const timer = setInterval(beat, intervalMs);
   try {
@@ -23,7 +23,7 @@ export async function beating<T>(intervalMs: number, beat: () => void, work: () 
   }
 }
 
-/** What `work` comes to, where that is within so long; undefined where it takes longer, or fails: then whoever asked continues without. */
+/** The result of `work` if it comes within `withinMs`. Undefined if `work` takes longer or fails: the caller then continues without. */
 export async function promptly<T>(clock: Clock, withinMs: number, work: Promise<T>): Promise<T | undefined> {
   const over = new AbortController();
   try {
@@ -35,15 +35,18 @@ export async function promptly<T>(clock: Clock, withinMs: number, work: Promise<
   }
 }
 
-/** So long a revert waits for what it can do without (docs/design/overview.md#invariants). */
+/** The time for which a revert waits for an answer that it can do without (docs/design/overview.md#invariants). */
 export const REVERT_PATIENCE_MS = 1_000;
 
-/** Updates are answered at once (docs/reference/protocols.md#executeupdates). */
+/**
+ * The time that a request on its way has to be answered: updates are answered at once
+ * (docs/reference/protocols.md#executeupdates).
+ */
 const LAST_ANSWER_MS = 3_000;
 
 /**
- * Asks nothing once it is cancelled, but lets what is on its way have its answer for a moment: what follows from the cancel, such as a
- * pause, is not to overtake it.
+ * Asks nothing once it is cancelled, but gives a request on its way a moment to be answered, so that a consequence of the cancel, such as a
+ * pause, does not overtake it.
  */
 export async function answeredFirst<T>(cancelled: AbortSignal, ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
   cancelled.throwIfAborted();

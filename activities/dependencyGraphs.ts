@@ -8,15 +8,15 @@ import { dependencyGraphProtocol, MAX_BUILT_TARGETS } from '../sdk/protocol/depe
 import type { ExtensionRef } from '../platform/extensions';
 import type { CallPorts } from './pushCalls';
 
-/** Asking dependency graphs what contains a bug. */
+/** The means to ask dependency graphs which artifacts contain a bug. */
 export type GraphPorts = Pick<CallPorts, 'registry' | 'fetch'> & { readonly client: Client };
 
 export const graphsOf = ({ registry }: Pick<GraphPorts, 'registry'>): readonly ExtensionRef[] =>
   registry.extensions.filter(({ kind, holdsSboms }) => kind === 'dependency-graph' && !holdsSboms);
 
 /**
- * Those of some built targets that contain a bug, by their keys. Every graph is asked, about none as well, so that a bug that all of them
- * refuse is known as such at once; one graph need not know the revisions of another. @throws the refusal where no graph takes the question
+ * The built targets that contain a bug, by their keys. Every graph is asked, even with no targets, so that a bug that all graphs refuse is known
+ * at once. A graph need not know the revisions of another. @throws the refusal if no graph takes the question
  */
 export async function affectedBy(
   ports: GraphPorts,
@@ -50,7 +50,7 @@ async function askInPages(
   return affected;
 }
 
-/** @throws ConveyorError what `callExtension` throws */
+/** @throws ConveyorError like `callExtension` */
 async function askGraph(
   { registry, fetch }: GraphPorts,
   service: ExtensionRef,

@@ -9,7 +9,7 @@ import type { Clock } from './clock';
 interface LookPorts {
   readonly registry: Pick<Registry, 'extensions'>;
   readonly fetch?: Fetch;
-  /** Of this worker. */
+  /** The identity of this worker. */
   readonly identity: string;
   readonly ownClock: Clock;
 }
@@ -18,7 +18,7 @@ export type ExtensionLookActivities = ReturnType<typeof createExtensionLookActiv
 
 export function createExtensionLookActivities({ registry, fetch, identity, ownClock }: LookPorts) {
   return {
-    /** Whether each extension that this worker knows answers, all at once. No method of a protocol is called, and no token sent. */
+    /** Whether each extension that this worker knows answers; asks all at once. It calls no method of a protocol, and sends no token. */
     lookAtExtensions: ({ answerMs }: ExaminationOrder): Promise<ExtensionLook[]> =>
       Promise.all(
         registry.extensions.map(async (extension) => ({
@@ -26,7 +26,10 @@ export function createExtensionLookActivities({ registry, fetch, identity, ownCl
           trouble: await troubleWith(extension, { answerMs, fetch }),
         })),
       ),
-    /** The clock of this machine and not that of Temporal, for which activities take it otherwise; held for a moment, so that other workers take some of several looks. */
+    /**
+     * Reads the clock of this machine, not Temporal's, which activities use otherwise. It holds its slot for a moment, so that other workers take
+     * some of several looks.
+     */
     lookAtClock: async ({ holdMs }: { readonly holdMs: number }): Promise<ClockLook> => {
       const atMs = await ownClock.now();
       await ownClock.sleep(holdMs);
@@ -35,7 +38,7 @@ export function createExtensionLookActivities({ registry, fetch, identity, ownCl
   };
 }
 
-/** Any answer to a GET will do, such as 404: the service is there. A proxy in front of one that is gone answers 502 to 504. */
+/** Any answer to a GET will do, such as 404: the service is up. But a proxy in front of a dead service answers 502 to 504. */
 async function troubleWith(
   { url }: ExtensionRef,
   { answerMs, fetch }: ExaminationOrder & Pick<LookPorts, 'fetch'>,

@@ -3,7 +3,7 @@ import { ApplicationFailureCategory } from '@temporalio/common';
 import { ConveyorError } from '../domain/errors';
 import { STILL_WAITING } from '../domain/looks';
 
-/** Turns our errors into failures that Temporal retries, or not, as the table of errors says (docs/design/overview.md#failures). */
+/** Converts our errors into failures that Temporal retries or not, according to the table of errors (docs/design/overview.md#failures). */
 export async function asFailure<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -18,11 +18,14 @@ export async function asFailure<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** What no repetition changes, such as what a push type refuses. */
+/** A failure that no retry changes, such as a refusal by a push type. */
 export const isNonRetryable = (error: unknown): error is ApplicationFailure =>
   error instanceof ApplicationFailure && error.nonRetryable === true;
 
-/** The result is not there yet: to be asked for again then. The waiting is a timer of the server, however long it lasts. */
+/**
+ * The result is not available yet, and is asked for again after the delay. The wait is a timer of the server, so it may last for
+ * any time.
+ */
 export const stillWaiting = (message: string, nextRetryDelay: number): ApplicationFailure =>
   ApplicationFailure.create({
     message,

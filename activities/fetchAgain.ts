@@ -16,41 +16,41 @@ import { orGone } from './snapshots';
 import { findKeepers } from './keepers';
 import { unlistedUnits } from './unlisted';
 
-/** Which units are looked at again, and for what. */
+/** The units to look at again, and the reason. */
 export interface LookRequest {
-  /** Of a follow-on: its units. */
+  /** For a follow-on: its units. */
   readonly only?: readonly string[];
-  /** For what goes back: what other pipelines have brought since, which stays. */
+  /** For a rollback or a follow-on: the versions that other pipelines have brought since, which stay. */
   readonly since?: readonly Brought[];
   readonly inherited?: Inheritance;
-  /** Of a rollback. */
+  /** For a rollback. */
   readonly restores?: Restored;
   readonly rules: RevertRules;
-  /** Of a canary: what its updates may reach. */
+  /** For a canary: the units that its updates may reach. */
   readonly parts?: readonly Part[];
   readonly allowEmpty?: true;
-  /** Of a canary: what a unit runs now is what it goes back to. */
+  /** For a canary: it goes back to the version that a unit runs now. */
   readonly asNow?: true;
-  /** For a revert, which waits for nobody: what nobody says in time is as it was. */
+  /** For a revert, which waits for no answer: if none comes in time, the units count as unchanged. */
   readonly atOnce?: true;
 }
 
-/** The units of a deploy that is under way, as they are now. */
+/** The present units of a deploy that is under way. */
 export interface FleetLook {
   readonly units: number;
   readonly now: Snapshot;
-  /** The version of one is another than then. */
+  /** The version of some unit has changed since the snapshot. */
   readonly moved: boolean;
   readonly withoutPast: readonly SnapshotUnit[];
   readonly unavailable: Named;
-  /** As of a fleet; not for a canary. */
+  /** As in `Fleet`; missing for a canary. */
   readonly marks?: string;
-  /** Missing if there is none, and for a canary. */
+  /** Missing if there are none, and for a canary. */
   readonly unlisted?: UnlistedUnits;
 }
 
 /**
- * The units as they are now: those that joined since are marked, those that are not listed any more are missing, but of a canary.
+ * The present units. Units that have joined are marked; units that are no longer listed are left out, except for a canary.
  * @throws ApplicationFailure `plan-impossible`
  */
 export async function fetchAgain(
@@ -87,7 +87,7 @@ export async function fetchAgain(
   };
 }
 
-/** Where there were units, an empty list says more of who made it than of the fleet. */
+/** If there were units before, an empty list more likely shows a fault of the push type than an empty fleet. */
 function refuseNone(
   { pushType }: DeployCall,
   units: readonly Unit[],
@@ -109,13 +109,15 @@ const withJoinedMarked = (
     ...(known.has(unit.id) ? {} : { joined: true as const }),
   }));
 
-/** A canary goes back also on units that are not listed now, to what they ran: its revert finds out which of them are gone. */
+/**
+ * A canary also goes back on units that are no longer listed, to their earlier version; its revert finds out which of them are gone.
+ */
 function unlisted(units: readonly Unit[], before: readonly SnapshotUnit[], { asNow }: LookRequest): SnapshotUnit[] {
   const listed = new Set(units.map(({ id }) => id));
   return asNow ? before.flatMap((unit) => (listed.has(unit.id) ? [] : [{ ...unit, mixed: false }])) : [];
 }
 
-/** The units as they were before what they inherit. */
+/** The units with their versions from before the changes that they inherit. */
 export const past = async (
   ports: PushPorts,
   units: readonly Unit[],

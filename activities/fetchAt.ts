@@ -9,8 +9,8 @@ export interface Address {
 }
 
 /**
- * A fetch that connects to addresses which were found, and looked at, before: a name may stand for another one a moment later. The
- * name is still that of the certificate and of the `Host`. Answers have no body, and redirections are not followed.
+ * A fetch that connects to addresses that were resolved and checked before, since a name may resolve to another one a moment later. The
+ * certificate and the `Host` still use the name. Answers have no body, and redirections are not followed.
  */
 export const fetchAt =
   (addresses: readonly Address[]): Fetch =>
@@ -25,7 +25,7 @@ export const fetchAt =
     };
     return new Promise((resolve, reject) => {
       const sent = (url.protocol === 'https:' ? overHttps : overHttp)(url, options, (answer) => {
-        // Nobody reads it, however long it is.
+        // The body is not read, however long it is.
         answer.destroy();
         resolve(new Response(null, { status: answer.statusCode ?? 0 }));
       });

@@ -4,7 +4,7 @@ import { PlanError } from '../domain/deploy/planLimits';
 import { isNonRetryable } from './failure';
 import type { DeployCall, Invoke } from './pushCalls';
 
-/** All units of a push type. @throws PlanError when they are too many. */
+/** All units of a push type. @throws PlanError if there are too many. */
 export function fetchUnits(invoke: Invoke, call: DeployCall): Promise<AllUnits> {
   const { pushType } = call;
   return allUnits(
@@ -14,7 +14,10 @@ export function fetchUnits(invoke: Invoke, call: DeployCall): Promise<AllUnits> 
   );
 }
 
-/** Those of the units that are there; all, where the push type does not say, or names none: an inventory may be empty for a moment. */
+/**
+ * The given units that still exist. If the push type does not answer, or names none, all of them count, since an inventory may be empty for a
+ * moment.
+ */
 export async function stillThere(invoke: Invoke, call: DeployCall, ids: readonly string[]): Promise<readonly string[]> {
   const fetched = await fetchUnits(invoke, call).catch(() => undefined);
   if (fetched === undefined || fetched.units.length === 0) return ids;
@@ -22,7 +25,7 @@ export async function stillThere(invoke: Invoke, call: DeployCall, ids: readonly
   return ids.filter((id) => there.has(id));
 }
 
-/** Asks about units; where that is refused, once more about those of them that are still there. */
+/** Asks about units. If the push type refuses, it asks once more about those that still exist. */
 export async function askOfPresent<T, A>(
   invoke: Invoke,
   call: DeployCall,
@@ -38,7 +41,7 @@ export async function askOfPresent<T, A>(
   });
 }
 
-/** Once it is under way a deploy is not planned any more: what cannot be is for a person to fix. */
+/** A running deploy is not planned again, so a person has to fix an impossible plan. */
 export const orRefused = <T>(work: () => Promise<T>): Promise<T> =>
   work().catch((error: unknown) => {
     throw error instanceof PlanError ? ApplicationFailure.nonRetryable(error.message, 'plan-impossible') : error;

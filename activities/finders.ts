@@ -36,19 +36,19 @@ export interface FinderParts {
   readonly registry: Registry;
   readonly clock: Clock;
   readonly fetch?: Fetch;
-  /** Who may do what, as the configuration says now. */
+  /** The rules of access in the present configuration. */
   readonly platform?: ReadPlatform;
-  /** For submissions, and for what pipelines produced. */
+  /** For submissions, and for the output of pipelines. */
   readonly client: Client;
   readonly index: PipelineIndex;
 }
 
 export interface SweepInput {
   readonly finder: string;
-  /** What the last sweep left; null before the first. */
+  /** The state that the last sweep left; null before the first. */
   readonly memory: SweepMemory | null;
   readonly heartbeatTimeoutMs: number;
-  /** Absent: one sweep. */
+  /** Absent for a single sweep. */
   readonly lasting?: Lasting;
 }
 
@@ -56,15 +56,15 @@ export type FinderActivities = ReturnType<typeof createFinderActivities>;
 
 /** Submissions that are under way at the same time. */
 const SUBMISSIONS_AT_ONCE = 20;
-/** How long a pipeline may take to answer a submission. */
+/** The time that a pipeline has to answer a submission. */
 const SUBMIT_TIMEOUT_MS = 10_000;
-/** That many pipelines that do not answer are no longer their own fault. */
+/** If more pipelines than this are silent, the fault is not theirs. */
 const MAX_SILENT = 100;
 
 /** The looks of a finder for all its pipelines (Conveyor §5.1). */
 export function createFinderActivities(parts: FinderParts) {
   return {
-    /** Doing it twice is harmless, since a submission that came before makes no release. */
+    /** A repetition is harmless, because a repeated submission makes no release. */
     sweep: async ({ lasting, ...order }: SweepInput): Promise<SweepOutcome | SweptAgain> => {
       const { finder, memory, heartbeatTimeoutMs } = order;
       if (lasting) return sweepAgain(parts, { ...order, lasting }, (before) => sweepMeasured(parts, finder, before));
@@ -86,8 +86,8 @@ async function sweepMeasured(parts: FinderParts, finder: string, memory: SweepMe
 }
 
 /**
- * Asks the finder once for each page of subscriptions and submits what it found. A pipeline that refuses, or does not answer, stops nothing;
- * a finder that is down fails the attempt.
+ * Asks the finder once for each page of subscriptions and submits the artifacts that it found. A pipeline that refuses or does not answer stops
+ * nothing; a finder that is down fails the attempt.
  */
 async function sweepOnce(parts: FinderParts, finder: string, memory: SweepMemory | null): Promise<SweepOutcome> {
   const { cancellationSignal } = Context.current();
@@ -103,7 +103,7 @@ async function sweepOnce(parts: FinderParts, finder: string, memory: SweepMemory
         cancellationSignal.throwIfAborted();
         const reception = await silent.unless(() => submitToPipeline(parts, submission));
         outcome = received(outcome, submission, reception);
-        // The next sweep begins with this artifact: no later one may overtake it.
+        // The next sweep begins with this artifact, so that no later one overtakes it.
         if (reception.kind === 'refused' && reception.again) break;
       }
     });
@@ -111,7 +111,10 @@ async function sweepOnce(parts: FinderParts, finder: string, memory: SweepMemory
   return outcome;
 }
 
-/** Those whose owners may use the finder now: a rule may have come since they were applied, or an owner have gone. */
+/**
+ * The pipelines whose owners may use the finder now: since the apply, a rule may have been added, or an owner may have
+ * left.
+ */
 async function* permittedPipelines(
   { index, platform }: FinderParts,
   finder: string,
@@ -119,7 +122,7 @@ async function* permittedPipelines(
 ): AsyncGenerator<PipelineSubscriptions> {
   for await (const one of index.subscriptions(finder)) {
     const use = { kind: 'artifact-finder', name: finder } as const;
-    // As when it is applied: what pipelines made is everybody's to take.
+    // As at the apply, all pipelines may take the output of others.
     const isAsked = platform !== undefined && finder !== PIPELINE_OUTPUT;
     const decision = isAsked ? decideUse(platform(), one.owners, use) : undefined;
     if (decision?.allowed === false) refuse(one.pipeline, decision.why);
@@ -148,8 +151,8 @@ function getArtifacts(parts: FinderParts, finder: string, { asked, cursor }: Pag
 }
 
 /**
- * Whatever is wrong with a finder, also what it refuses for good, is asked again by the same sweep: it would be by the next one, and each
- * that failed would stay to be listed.
+ * The same sweep retries every failure of a finder, even a permanent refusal. Otherwise the next sweep would ask again, and each failed sweep
+ * would stay in the list.
  */
 async function untilAnswered<T>(ask: () => Promise<T>): Promise<T> {
   try {
@@ -160,7 +163,7 @@ async function untilAnswered<T>(ask: () => Promise<T>): Promise<T> {
   }
 }
 
-/** @throws what Temporal says when the pipeline does not answer. */
+/** @throws Temporal's error if the pipeline does not answer. */
 async function submitToPipeline(
   { client, clock }: FinderParts,
   { pipeline, artifacts, trigger }: SweepSubmission,
@@ -174,7 +177,7 @@ async function submitToPipeline(
     return { kind: duplicate ? 'repeated' : number === null ? 'waiting' : 'released' };
   } catch (error) {
     const cause = error instanceof WorkflowUpdateFailedError ? error.cause : undefined;
-    // What is known to be bad stays so until a person says otherwise, who also starts the release then.
+    // A known-bad artifact stays bad until a person allows it, and that person also starts the release.
     if (cause instanceof ApplicationFailure)
       return { kind: 'refused', why: cause.message, again: !FOR_GOOD.includes(cause.type ?? '') };
     if (error instanceof WorkflowNotFoundError) return { kind: 'refused', why: 'it is gone', again: false };
@@ -182,7 +185,7 @@ async function submitToPipeline(
   }
 }
 
-/** What is submitted once more would be refused once more. */
+/** A repeated submission would be refused again. */
 const FOR_GOOD = ['known-bad', 'digest-changed', 'over-limit'];
 
 /** The answer to `submit`, a message of the pipeline's workflow. */
@@ -191,7 +194,10 @@ interface SubmitAnswer {
   readonly duplicate: boolean;
 }
 
-/** Pipelines that do not answer: a few are skipped until the next sweep, many are an outage, which fails this one. */
+/**
+ * Counts pipelines that do not answer. A few are skipped until the next sweep; many mean an outage, which fails this
+ * one.
+ */
 class Silence {
   private count = 0;
 

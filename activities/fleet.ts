@@ -34,28 +34,28 @@ import { fetchUnits, orRefused } from './fetchUnits';
 import { findKeepers } from './keepers';
 import { unlistedUnits } from './unlisted';
 
-/** What is to be planned, and for which deploy. */
+/** The deploy to plan, and its kind. */
 export interface PlanRequest {
   readonly spec: DeploySpec;
   readonly artifacts: readonly Artifact[];
   readonly kind: 'deploy' | 'rollback' | 'follow-on';
   readonly canary?: CanaryInput;
   readonly skipBake: boolean;
-  /** Of a follow-on: its units. */
+  /** For a follow-on: its units. */
   readonly only?: readonly string[];
-  /** As of a look. */
+  /** As in a look. */
   readonly since?: readonly Brought[];
   readonly inherited?: Inheritance;
-  /** Of a rollback. */
+  /** For a rollback. */
   readonly restores?: Restored;
-  /** With which people have let it go. */
+  /** The approvals with which it was let go. */
   readonly approvals?: ApprovalAsk;
   readonly rules: RevertRules;
 }
 
 export interface ImpossiblePlan {
   readonly impossible: string;
-  /** Every unit is left to other pipelines. */
+  /** All units are left to other pipelines. */
   readonly isKept?: true;
 }
 
@@ -65,32 +65,35 @@ export type PlannedFleet =
       readonly plan: DeployPlan;
       readonly fleet: Fleet;
       readonly unavailable: Named;
-      /** Which signatures counted, where a rule wants some. */
+      /** The signatures that counted, if a rule wants some. */
       readonly signed?: string;
       /** Units that are left to other pipelines. */
       readonly kept?: KeptUnits;
-      /** For a follow-on: units that it should update and that are not listed. */
+      /** For a follow-on: units that it should update but that are not listed. */
       readonly unlisted?: UnlistedUnits;
     };
 
-/** How the units of a phase are right now. */
+/** The present state of the units of a phase. */
 export interface PhaseLook {
-  /** How many belong to it. */
+  /** The number of units in the phase. */
   readonly units: number;
   readonly unavailable: Named;
-  /** Of all phases. */
+  /** The unavailable units of all phases. */
   readonly allUnavailable: Named;
 }
 
-/** What a deploy knows of its units: planned from, and looked at again, without passing through its workflow. */
+/** Reads the units of a deploy, plans from them, and looks at them again, without passing them through its workflow. */
 export function createFleetActivities(ports: PushPorts, invoke: Invoke) {
   const { snapshots } = ports;
   return {
-    /** Whether its artifacts are signed as they have to be, the push type takes the configuration, and whose units these are. */
+    /**
+     * Checks that its artifacts have the required signatures and that the push type takes the configuration, and finds the service of
+     * the units.
+     */
     validateConfig: (call: DeployCall, artifacts: readonly Artifact[] = [], restores?: Restored) =>
       validated(ports, invoke, call, artifacts, restores),
 
-    /** Reads the units, keeps what each runs, and plans. */
+    /** Reads the units, records the version that each runs, and plans. */
     planUnits: async (call: DeployCall, request: PlanRequest): Promise<PlannedFleet> => {
       return orImpossible(async () => {
         const { units: all, inPages } = await fetchUnits(invoke, call);
@@ -100,7 +103,7 @@ export function createFleetActivities(ports: PushPorts, invoke: Invoke) {
         const units = concerned(all, request.only, keepers);
         if (kept && units.length === 0) return { impossible: whyAllKept(kept), isKept: true };
         await Promise.all([allowDeploy(ports, call, units, request.restores), allowSources(ports, call, request.spec)]);
-        // Check again: it may have waited for the lock since, for which units and rules have come, and keys have gone.
+        // Checks again: while the deploy waited for the lock, units and rules may have been added, and keys removed.
         await allowApproved(ports, call, units, request.approvals);
         const signed = await whetherSignedFor(ports, call, units, request);
         if ('refused' in signed) return { impossible: signed.refused };
@@ -131,7 +134,7 @@ export function createFleetActivities(ports: PushPorts, invoke: Invoke) {
       });
     },
 
-    /** The units as they are now. */
+    /** The present units. */
     fetchAgain: (call: DeployCall, then: Snapshot, request: LookRequest): Promise<FleetLook> =>
       fetchAgain(ports, invoke, call, then, request),
 
@@ -145,9 +148,9 @@ export function createFleetActivities(ports: PushPorts, invoke: Invoke) {
       };
     },
 
-    /** Which of the units are available again; none when there are no such units among others any more. */
+    /** The units that are available again; empty if none of them are listed any more, although others are. */
     waitForUnits: async (call: DeployCall, wanted: readonly string[], intervalMs: number) => {
-      // Weeks of waiting outlast a bad token: what is refused today is asked again.
+      // Weeks of waiting outlast a bad token, so a refusal is tried again.
       const fetched = fetchUnits(invoke, call).catch((error: Error) =>
         Promise.reject(stillWaiting(error.message, intervalMs)),
       );
@@ -165,7 +168,7 @@ async function validated(
 ) {
   const signed = whetherSigned(ports.platform, call, artifacts);
   if ('refused' in signed) return { problems: [], service: '', unsigned: signed.refused };
-  // A deploy that goes back names no version here, so that the push type cannot refuse one.
+  // A rollback names no version here, so that the push type cannot refuse one.
   const brings =
     call.back || artifacts.length === 0 ? {} : { version: versionOf(artifacts), artifacts: [...artifacts] };
   const { problems } = await invoke(call, 'validateConfig', brings);
@@ -175,14 +178,14 @@ async function validated(
 
 const namedOf = (ids: readonly string[]): Named => named(ids, FLEET_LIMITS.leftOut);
 
-/** The service whose lock a deploy takes: none if its owners may not have all of the units, or a rule wants signatures for one. */
+/** The service whose lock a deploy takes: none if its owners may not have all of the units, or if a signature is missing for one. */
 async function serviceOf(
   ports: PushPorts,
   invoke: Invoke,
   call: DeployCall,
   brings: { readonly artifacts: readonly Artifact[]; readonly restores: Restored | undefined },
 ): Promise<{ readonly service: string; readonly unsigned?: string }> {
-  // Without rules, one unit is enough to know.
+  // Without rules, one unit is enough to find the service.
   if (ports.platform?.().policy) {
     const { units } = await orRefused(() => fetchUnits(invoke, call));
     await allowDeploy(ports, call, units, brings.restores);
@@ -209,7 +212,10 @@ function planOf(units: readonly Unit[], { spec, artifacts, rules, kind, canary, 
   return skipBake ? withoutBakes(planned) : planned;
 }
 
-/** Looks once: until some are back it fails and says when to be tried again, so that weeks take no worker's time. */
+/**
+ * Looks once. Until some units are back it fails and gives the time of the next try, so that weeks take no worker's
+ * time.
+ */
 function returned(units: readonly Unit[], wanted: readonly string[], intervalMs: number) {
   if (units.length === 0) throw stillWaiting('the push type names no units', intervalMs);
   const left = units.filter(({ id }) => wanted.includes(id));

@@ -16,8 +16,9 @@ import type { DeployCall, PushPorts } from './pushCalls';
 import { readHeld } from './snapshots';
 
 /**
- * Whether a deploy may have units. A rollback may have the units that its pipeline held in what it restores; for others it needs the same right.
- * @throws ApplicationFailure `not-permitted`, which says whose the units are
+ * Whether a deploy may update units. A rollback may update the units that its pipeline held in the release that it restores; for other units it needs
+ * the same right as a deploy.
+ * @throws ApplicationFailure `not-permitted`, which names the owners of the units
  */
 export const allowDeploy = (
   { platform, snapshots }: PushPorts,
@@ -37,14 +38,14 @@ export const allowDeploy = (
     );
   });
 
-/** Whether the units that the pipeline held decide about a rollback: its owners lack a right, or a rule is about units. */
+/** Whether a rollback depends on the units that the pipeline held: if its owners lack a right, or a rule is about units. */
 const decidesByHeld = (facts: PlatformFacts | undefined, { owners }: DeployCall, wanted: Units): boolean =>
   facts !== undefined &&
   facts.policy !== null &&
   (wantsUnits(facts.policy, wanted.pushType) || !decideDeploy(facts, owners, wanted).allowed);
 
 /**
- * Rules match units by name: units that joined after planning may belong to another team, or a rule may protect them and none of the others.
+ * Rules match units by name: units that joined after planning may belong to another team, or a rule may protect them but none of the others.
  * @throws ApplicationFailure `not-permitted`
  */
 export async function allowJoined(
@@ -69,7 +70,7 @@ export async function allowJoined(
 }
 
 /**
- * Whether the rules still let a release go, with its units as they are planned.
+ * Whether the rules still let a release go, with the units of its plan.
  * @throws ApplicationFailure `not-permitted`
  */
 export const allowApproved = (
@@ -84,7 +85,7 @@ export const allowApproved = (
     requireAllowed(platform, {}, pipeline, (facts) => decideApproved(facts, { ...approvals, holds }));
   });
 
-/** For what a deploy remembers of the units that it held. */
+/** For the record that a deploy keeps of its units. */
 export function unitsOfRulesNow(
   { platform }: PushPorts,
   { pushType }: DeployCall,
@@ -95,7 +96,10 @@ export function unitsOfRulesNow(
   return found.length === 0 ? {} : { ofRules: found };
 }
 
-/** As `whetherSigned`, by the units. A rollback is exempt from rules about its pipeline, and from those that its version went by before. */
+/**
+ * Like `whetherSigned`, for units. A rollback is exempt from rules about its pipeline, and from rules that already applied to its version when it
+ * was first deployed.
+ */
 export async function whetherSignedFor(
   { platform, snapshots }: PushPorts,
   call: DeployCall,
@@ -111,7 +115,7 @@ export async function whetherSignedFor(
 
 const idsOf = (units: readonly Unit[]): readonly string[] => units.map(({ id }) => id);
 
-/** @throws ApplicationFailure `not-permitted`, which says whose the data source is */
+/** @throws ApplicationFailure `not-permitted`, which names the owners of the data source */
 export const allowSources = ({ platform }: PushPorts, call: DeployCall, { healthChecks }: DeploySpec): Promise<void> =>
   asFailure(() => {
     for (const name of new Set(healthChecks.flatMap(({ source }) => source ?? [])))

@@ -14,29 +14,32 @@ import { allTargets, type RevertRequest } from './reverts';
 import { unitsIn } from './snapshots';
 import { trackUnits, type Tracked, type TrackedUpdate, type Tracking } from './tracking';
 
-/** How long to follow an update: until its criterion is met or cannot be met any more. */
+/** How long to follow an update: until its criterion is met or can no longer be met. */
 export interface Following extends Tracking {
   readonly intervalMs: number;
   readonly heartbeatTimeoutMs: number;
   readonly proof?: Proof;
 }
 
-/** What the units are to run afterwards, by which the push type is asked whether it is there. */
+/** The version that the units are to run afterwards; the push type is asked whether they do. */
 export interface Proof {
   readonly brings:
-    { readonly want: Want; /** Of a stride. */ readonly counts?: TaskCounts } | { readonly back: RevertRequest };
-  /** So long it may take to count what an update has brought. */
+    { readonly want: Want; /** For a stride. */ readonly counts?: TaskCounts } | { readonly back: RevertRequest };
+  /** The time that `needsPush` has to confirm an update that claims to be done; ms. */
   readonly patienceMs: number;
 }
 
-/** What a look heartbeats; `underWay`: it was seen to be; `doubtedMs`: since when what it says is done is doubted. */
+/**
+ * The heartbeat of a look. `underWay`: some look has seen the update running; `doubtedMs`: the time since which its
+ * claim to be done is in doubt.
+ */
 export type Followed = Counted &
   Pick<TrackedUpdate, 'waits'> & { readonly underWay?: true; readonly doubtedMs?: number };
 
 /**
- * One look at an update. Its counts alone end nothing: the push type may take no task and say that there was none to take. One that meets its
- * criterion is believed once `needsPush` says the same. A known update id gets the first answer (docs/reference/protocols.md#executeupdates), which
- * may be that of a release which a restore has lost: of one that is over before anybody saw it under way, nothing may count as outdated.
+ * One look at an update. Its counts alone do not end it, because the push type may take no task and claim that there was none to take. An update that
+ * meets its criterion is believed once `needsPush` agrees. A known update id gets its first answer (docs/reference/protocols.md#executeupdates),
+ * which may be from a release that a restore has lost. So if an update is over before any look has seen it running, no task may count as outdated.
  */
 export async function lookAtUpdates(
   ports: PushPorts,
@@ -74,7 +77,7 @@ const seenOf = ({ units, totals, waits }: TrackedUpdate, underWay: boolean): Fol
 const isUnderWay = (units: readonly UnitProgress[]): boolean =>
   units.some(({ state }) => state !== 'done' && state !== 'failed');
 
-/** What becomes of an update that says it is done while it does not count as that; null where nothing is to be doubted. */
+/** The corrected result of an update that claims to be done but does not count as done; null if there is no doubt. */
 async function doubtOf(
   ports: PushPorts,
   invoke: Invoke,
@@ -85,7 +88,7 @@ async function doubtOf(
 ): Promise<TrackedUpdate | null> {
   const { progress } = tracked;
   const { underWay, earlier } = following;
-  // What earlier tries have left pending says nothing about this one.
+  // Tasks that earlier tries left pending prove nothing about this one.
   if (progress.kind === 'going') return deniedBy(tracked, following, underWay || earlier ? 0 : untouchedOf(all));
   if (progress.kind !== 'met') return null;
   try {
@@ -98,14 +101,14 @@ async function doubtOf(
   }
 }
 
-/** An update of which so many tasks are denied; null where none is. */
+/** The result of an update with this many denied tasks; null if there are none. */
 const deniedBy = (
   tracked: TrackedUpdate,
   { updateIds, underWay = false }: Tracking & { readonly underWay?: boolean },
   tasks: number,
 ): TrackedUpdate | null => (tasks === 0 ? null : { ...tracked, progress: judgeDenied(updateIds, tasks, underWay) });
 
-/** An update, proved at once, for whoever has no time left. @throws what the push type throws */
+/** Looks at an update with an immediate proof, for a caller with no time left. @throws the error of the push type */
 export async function trackProved(
   ports: PushPorts,
   invoke: Invoke,
@@ -117,14 +120,14 @@ export async function trackProved(
   if (proof === undefined || tracked.progress.kind !== 'met') return tracked;
   const { brings } = proof;
   const needs = await needsOf(ports, invoke, call, tracking, brings, all).catch((error: unknown) => {
-    // A revert ends whatever is broken.
+    // A revert ends even if the proof fails.
     if ('back' in brings) return [];
     throw error;
   });
   return deniedBy(tracked, tracking, deniedOf(all, needs)) ?? tracked;
 }
 
-/** What `needsPush` says of the units of an update. */
+/** The answer of `needsPush` for the units of an update. */
 async function needsOf(
   ports: PushPorts,
   invoke: Invoke,
@@ -140,7 +143,7 @@ async function needsOf(
     ? await allTargets(ports, brings.back)
     : counted(targetsFor(await unitsIn(ports.snapshots, selection), brings.want), brings.counts);
   const asked = targets.filter((target) => known.has(unitOf(target)));
-  // Of one that has gone since nothing is left to be counted.
+  // A unit that has gone since has nothing left to count.
   const ask = (some: readonly PlannedTarget[]) => unitNeeds(invoke, call, some, exclude);
   return askOfPresent(invoke, call, asked, { idOf: unitOf, ask });
 }

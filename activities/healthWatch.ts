@@ -22,7 +22,7 @@ import type { PushTypeProtocol } from '../sdk/protocol/pushType';
 import type { Clock } from './clock';
 import { look } from './look';
 
-/** What to watch, and until when. Times are ms since the epoch. */
+/** The units and checks to watch, and the end. Times are ms since the epoch. */
 export interface HealthWatch {
   readonly targets: { readonly selection: Selection; readonly updatedBy: readonly string[] };
   readonly checks: readonly HealthCheck[];
@@ -30,19 +30,22 @@ export interface HealthWatch {
   readonly onUnhealthy: 'revert' | 'pause';
   readonly baseline: { readonly start: number; readonly end: number };
   readonly lastUpdateAt: number;
-  /** The last evaluation is made then; null: watch on until a verdict of `stopAt`. */
+  /** The time of the last evaluation; null: watch until a verdict of `stopAt`. */
   readonly until: number | null;
   /** Verdicts that end it at once. */
   readonly stopAt: readonly Verdict[];
-  /** An unhealthy verdict ends it only when it asks for a revert. */
+  /** An unhealthy verdict ends it only if it asks for a revert. */
   readonly onlyReverts?: boolean;
   readonly intervalMs: number;
   readonly heartbeatTimeoutMs: number;
-  /** What earlier watches of this phase had seen, for checks with `for`. */
+  /** The results of earlier watches of this phase, for checks with `for`. */
   readonly fold: HealthFold | null;
-  /** What earlier watches of this deploy had observed, for people to see where it goes. */
+  /** The results of earlier watches of this deploy, so that people see the trend. */
   readonly recent?: readonly PastRow[];
-  /** Parallel mode: groups are judged by themselves; with `stopAtChange` it ends once others are to be paused than are. */
+  /**
+   * Parallel mode: groups are judged by themselves. With `stopAtChange`, the watch ends once the set of groups to pause has
+   * changed.
+   */
   readonly groups?: WatchedGroups;
 }
 
@@ -52,7 +55,7 @@ export interface WatchedGroups extends GroupRules {
   readonly stopAtChange: boolean;
 }
 
-/** What a watch came to. */
+/** The result of a watch. */
 export interface HealthReport extends Watched {
   readonly rows: readonly HealthRow[];
   readonly fold: HealthFold;
@@ -61,7 +64,7 @@ export interface HealthReport extends Watched {
   readonly paused?: GroupVerdicts['paused'];
 }
 
-/** What a watch heartbeats: `status` shows the rows, a successor continues from the fold. */
+/** The heartbeat of a watch: `status` shows the rows, and the next attempt continues from the fold. */
 export interface HealthSeen {
   readonly fold: HealthFold;
   readonly rows: readonly HealthRow[];
@@ -70,7 +73,7 @@ export interface HealthSeen {
   readonly paused?: readonly string[];
 }
 
-/** Where units are looked up, and the checks made. */
+/** The sources of the units and of the evaluations. */
 interface Sources {
   readonly evaluate: Evaluate;
   readonly unitsIn: (selection: Selection) => Promise<readonly Unit[]>;
@@ -79,7 +82,7 @@ interface Sources {
 export type HealthChecksCall = PushTypeProtocol['runHealthChecks'];
 type Evaluate = (request: RequestInput<HealthChecksCall>) => Promise<ResponseOf<HealthChecksCall>>;
 
-/** Has its answer at the first verdict of `stopAt` that counts, or at `until`; else it is to be asked again. */
+/** Answers at the first verdict of `stopAt` that counts, or at `until`; before, it asks to be tried again. */
 export function watchHealth(clock: Clock, { evaluate, unitsIn }: Sources, watch: HealthWatch): Promise<HealthReport> {
   const { targets, groups } = watch;
   return look<HealthReport, HealthSeen>({ clock, ...watch }, async (now, before) => {
@@ -114,7 +117,7 @@ const withRows = (folded: Folded, before: readonly PastRow[]): Folded => ({
 
 const pausedNames = ({ paused = [] }: Folded): string[] => paused.map(({ name }) => name);
 
-/** What the workflow keeps, and heartbeats carry, has a size that does not depend on the units: the worst rows, and the oldest of what is unhealthy. */
+/** The workflow and the heartbeats carry a size that does not depend on the number of units: the worst rows, and the oldest unhealthy ones. */
 const bounded = (folded: Folded, at: number): Folded => ({
   ...folded,
   rows: worstRows(folded.rows),

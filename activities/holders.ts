@@ -30,15 +30,17 @@ export type HolderActivities = ReturnType<typeof createHolderActivities>;
 
 type HolderParts = CallPorts & { readonly client: Client; readonly taskQueue: string; readonly canaries: ReadCanaries };
 
-/** What a workflow cannot do itself: start a lock with a request, and see whether others still run. */
+/**
+ * The work that a workflow cannot do itself: start a lock with a request, and see whether other workflows still run.
+ */
 export function createHolderActivities({ taskQueue, ...parts }: HolderParts) {
   const { client, clock } = parts;
   const toLock = async (lockId: string, settings: Settings, signal: string, message: object): Promise<void> => {
     const last = await lastLock(client, lockId);
     if (last.runs && (await signalled(client, { lockId, runId: last.runId }, signal, message))) return;
-    // A lock that has ended since knows what its last holder brought.
+    // A lock that has ended since then knows the version that its last holder brought.
     const { mutex: lost, brought } = last.runs ? await lastLock(client, lockId) : last;
-    // A worker from before 0.3 begins with this fence as it is.
+    // A worker from before 0.3 begins with exactly this fence.
     const { currentAttemptScheduledTimestampMs: serverMs } = activityInfo();
     const carried = brought ? { ...(lost ?? freeFrom(serverMs)), brought } : lost;
     await client.workflow.signalWithStart('lock', {
@@ -55,15 +57,15 @@ export function createHolderActivities({ taskQueue, ...parts }: HolderParts) {
     });
   };
   return {
-    /** Asking again with the same requester changes nothing. */
+    /** A repeated request of the same requester has no further effect. */
     requestLock: async (lockId: string, wanted: LockRequest, settings: Settings, of?: Behalf): Promise<void> => {
       await allowLock(parts, lockId, wanted, of ?? {});
       await toLock(lockId, settings, 'request-lock', wanted);
     },
 
     /**
-     * A canary comes, or has more updates of its own; joining again changes nothing.
-     * @returns false where a revert would have to wait for that; without `atOnce` everybody waits.
+     * A canary joins, or adds more of its updates; a repetition has no further effect.
+     * @returns false if a revert would have to wait for the lock; without `atOnce` the call waits.
      */
     joinLock: async (
       lockId: string,
@@ -75,10 +77,10 @@ export function createHolderActivities({ taskQueue, ...parts }: HolderParts) {
       return atOnce ? (await promptly(clock, REVERT_PATIENCE_MS, joining)) === true : joining;
     },
 
-    // Under the name that histories know it by.
+    // Histories know it by this name.
     guestsOf: parts.canaries,
 
-    /** Those of the workflows that have not ended; of a release that was ended from outside also while something that it began continues. */
+    /** The workflows that have not ended. A release that was ended from outside counts as running while its work continues. */
     stillRunning: async (workflowIds: readonly string[], patience: StopPatience): Promise<string[]> => {
       const states = await Promise.all(
         workflowIds.map(async (id) => ((await isStillHolding(parts, id, patience)) ? [id] : [])),
@@ -86,7 +88,7 @@ export function createHolderActivities({ taskQueue, ...parts }: HolderParts) {
       return states.flat();
     },
 
-    /** Those of the releases that have ended, and how. */
+    /** The releases that have ended, with their ends. */
     releaseEnds: async (
       pipeline: string,
       numbers: readonly number[],
@@ -94,7 +96,7 @@ export function createHolderActivities({ taskQueue, ...parts }: HolderParts) {
     ): Promise<ReleaseEnd[]> => {
       const ends = await Promise.allSettled(numbers.map((number) => releaseEnd(parts, { pipeline, number }, patience)));
       const known = ends.flatMap((end) => (end.status === 'fulfilled' ? [end.value] : []));
-      // One that cannot be read says nothing about the others.
+      // A failure to read one end does not affect the others.
       const [unread] = ends.flatMap((end) => (end.status === 'rejected' ? [end.reason as Error] : []));
       if (known.length === 0 && unread) throw unread;
       if (unread) log.warn('the end of a release cannot be read', { pipeline, error: unread.message });
@@ -103,7 +105,10 @@ export function createHolderActivities({ taskQueue, ...parts }: HolderParts) {
   };
 }
 
-/** A service is held by whoever may deploy it, which was asked before. @throws ApplicationFailure `not-permitted` */
+/**
+ * A service lock needs no check here, since the right to deploy was checked before. @throws ApplicationFailure
+ * `not-permitted`
+ */
 const allowLock = ({ platform }: CallPorts, lockId: string, { owner }: LockRequest, of: Behalf): Promise<void> =>
   asFailure(() => {
     const [, name = '', service] = lockId.split('/');
@@ -118,11 +123,11 @@ interface LastLock {
   readonly runs: boolean;
   readonly runId: string;
   /**
-   * What it knew when it was terminated, so that its successor does not grant what somebody still holds; null if it runs,
-   * or ended by itself with nobody left.
+   * The state at its termination, so that its successor does not grant a lock that is still held. Null if it runs, or if it ended
+   * by itself without a holder.
    */
   readonly mutex: Mutex | null;
-  /** What runs on its service. */
+  /** The versions that run on its service. */
   readonly brought?: readonly Brought[];
 }
 
@@ -170,7 +175,8 @@ async function isStillHolding(
   patience: StopPatience,
 ): Promise<boolean> {
   const [kind, ...path] = workflowId.split('/');
-  // Who waits for the service looks that often, and emergencies wait too: a service has two looks' time to answer.
+  // A requester that waits for the service looks at this interval, and emergencies wait too: a service has the time of
+  // two looks to answer.
   const { reconcileIntervalMs, dependencyGraceMs } = patience;
   if (kind === 'deploy' && !(await isWorkflowOpen(parts.client, workflowId)))
     return (await stepsLeft(parts, workflowId, reconcileIntervalMs + dependencyGraceMs)).length > 0;

@@ -7,10 +7,10 @@ import { unitNeeds, type DeployCall, type Invoke, type PushPorts } from './pushC
 type Counts = ReadonlyMap<string, TaskCounts>;
 
 /**
- * The units that a rollback or follow-on leaves to other pipelines, by id, and what these have brought there. The version of a unit does not say
- * what a deploy has left there that stopped on its way, of another pipeline or of this one: the push type counts its tasks, and where it
- * does not in time, the version of the unit decides.
- * @param inherited what earlier deploys of this pipeline left behind, which goes back whatever else runs there
+ * The units that a rollback or follow-on leaves to other pipelines, by id, with the versions that those have brought. If a deploy stopped half-way,
+ * of another pipeline or of this one, the version of a unit does not show what it left there. So the push type counts the tasks of the unit. If it
+ * does not answer in time, the version of the unit decides.
+ * @param inherited the changes that earlier deploys of this pipeline left behind; they go back, whatever else runs there
  */
 export async function findKeepers(
   ports: Pick<PushPorts, 'clock'>,
@@ -44,7 +44,7 @@ export async function findKeepers(
   return keepers;
 }
 
-/** Empty where the push type does not say in time. */
+/** Empty if the push type does not answer in time. */
 async function countTasks(
   { clock }: Pick<PushPorts, 'clock'>,
   invoke: Invoke,

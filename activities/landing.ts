@@ -12,26 +12,28 @@ import { asFailure } from './failure';
 export interface LandingPorts {
   readonly clock: Clock;
   readonly registry: { readonly configRepositories: readonly ConfigRepositorySettings[] };
-  /** Where copies of repositories are kept. */
+  /** The folder with the copies of repositories. */
   readonly copies: string;
-  /** How programs of the changes are kept in on this machine. */
+  /** The isolation of the programs of changes on this machine. */
   programs(): Promise<ProgramWalls>;
 }
 
 export interface LandingInput {
   readonly repository: string;
   readonly changes: readonly number[];
-  /** By change, where it has to be this one. */
+  /** The required commit of a change, if there is one. */
   readonly commits?: Readonly<Record<number, string>>;
   readonly heartbeatTimeoutMs: number;
 }
 
 export interface LandingActivities {
-  /** Lands changes in order; those that have landed are answered with their commits. */
+  /** Lands changes in order; for a change that has already landed, the answer is its commit. */
   landChanges(input: LandingInput): Promise<readonly Landing[]>;
 }
 
-/** Results of compilations, of all repositories; one that is forgotten is made again. */
+/**
+ * The size of the cache of compilations, for all repositories together; an entry that was dropped is compiled again.
+ */
 const REMEMBERED_CHARS = 64 * 1024 * 1024;
 
 export function createLandingActivities({ clock, registry, copies, programs }: LandingPorts): LandingActivities {
@@ -47,7 +49,7 @@ export function createLandingActivities({ clock, registry, copies, programs }: L
     const key = JSON.stringify([name, known.git, known.branch, ref.programs]);
     const lander = landers.get(key) ?? ConfigRepository.open(ref, copies).then((opened) => new Lander(opened, memory));
     landers.set(key, lander);
-    // One that could not be opened is opened anew.
+    // A copy that could not be opened is opened again.
     lander.catch(() => landers.delete(key));
     return lander;
   };

@@ -14,10 +14,10 @@ import { asFailure } from './failure';
 import { fetchAt } from './fetchAt';
 import { lookedAt } from './notifyTarget';
 
-/** `url` is as the pipeline has it: an address, or `${NAME}` of a variable that holds one, perhaps with more after it. */
+/** The address as the pipeline has it: a URL, or `${NAME}` of a variable that holds one, perhaps with a path after it. */
 export interface NotifyRequest {
   readonly url: string;
-  /** As the pipeline has it; without one the host decides. */
+  /** The format as the pipeline has it; without one, the host decides. */
   readonly format?: FormatName | undefined;
   readonly event: Notice;
 }
@@ -33,11 +33,11 @@ type NotifyParts = Omit<NotifyPorts, 'notifications'> & { readonly registry: Pic
 export type NotifyActivities = ReturnType<typeof createNotifyActivities>;
 
 export function createNotifyActivities({ registry, ...rest }: NotifyParts) {
-  /** All of one delivery by one configuration. */
+  /** One delivery uses one configuration throughout. */
   const now = (): NotifyPorts => ({ ...rest, notifications: registry.notifications });
   return {
     /**
-     * Delivers one notice, at least once; receivers know a repetition by `webhook-id`. Addresses with secrets in them come
+     * Delivers one notice, at least once; receivers recognise a repetition by `webhook-id`. Addresses with secrets in them come
      * from this worker's environment and appear in no error.
      * @throws notification-refused (not retried), notification-undelivered
      */
@@ -55,7 +55,7 @@ export function createNotifyActivities({ registry, ...rest }: NotifyParts) {
   };
 }
 
-/** An address that the platform gave in a variable is its own choice; one that a pipeline wrote out is looked at, and no other one used. */
+/** An address from a variable is the choice of the platform. An address that a pipeline wrote out is checked, and no other one is used. */
 async function targetOf(url: string, ports: NotifyPorts): Promise<{ readonly target: URL; readonly fetch: Fetch }> {
   const { notifications } = ports;
   const target = addressOf(url, notifications);
@@ -73,7 +73,7 @@ async function targetOf(url: string, ports: NotifyPorts): Promise<{ readonly tar
 }
 
 /**
- * A variable is the beginning of an address, so that nobody can have its value sent to another host.
+ * A variable is allowed only at the start of an address, so that its value cannot be sent to another host.
  * @throws notification-refused
  */
 function addressOf(url: string, { variables }: Notifications): URL {
@@ -109,7 +109,7 @@ async function signed(
   const atMs = await clock.now();
   return new Request(target, {
     method: 'POST',
-    // An address that moved is for people to correct: a signed message goes where it was meant to.
+    // People have to correct an address that has moved: a signed message goes only to its intended receiver.
     redirect: 'manual',
     body,
     headers: {
@@ -119,7 +119,7 @@ async function signed(
   });
 }
 
-/** Reports only the code of an error: messages of the network name the address. */
+/** Reports only the code of an error, because messages of the network name the address. */
 async function postNotice(ports: NotifyPorts, ask: Fetch, url: string, request: Request): Promise<HttpAnswer> {
   const { timeoutMs } = ports.notifications;
   const signal = Context.current().cancellationSignal;

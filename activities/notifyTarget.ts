@@ -16,9 +16,9 @@ for (const net of [
 }
 
 /**
- * Why nothing is sent to an address that a pipeline wrote out, or the addresses that it may be sent to. What a name stands for is looked
- * up, and each of its addresses counts.
- * @throws what the look-up throws
+ * The reason why nothing is sent to an address that a pipeline wrote out, or the addresses to which it may be sent. A name is resolved, and all
+ * of its addresses are checked.
+ * @throws the error of the look-up
  */
 export async function lookedAt(
   { hostname }: URL,

@@ -14,14 +14,14 @@ interface OutputParts {
   readonly clock: Clock;
 }
 
-/** A pipeline may learn of the end of its release this long after it. Until then the same output is found again. */
+/** A pipeline may learn of the end of its release with this delay. During it, the same output is found again. */
 const LATE_MS = 300_000;
 const READS_AT_ONCE = 20;
 const HISTORY_TIMEOUT_MS = 10_000;
 
 /**
- * The standard finder `pipeline-output`, in the worker: what the newest succeeded release of another pipeline brought or
- * produced under a name. The method of the artifact finder protocol; its cursor is a time.
+ * The standard finder `pipeline-output`, which runs in the worker: the artifacts that the newest succeeded release of another
+ * pipeline brought or produced under a name. It implements the method of the artifact finder protocol; its cursor is a time.
  */
 export async function findOutputs(
   { client, clock }: OutputParts,
@@ -63,7 +63,7 @@ export async function findOutputs(
 
 const sourcePipeline = ({ with: wanted }: Subscription): string => String(wanted['pipeline']);
 
-/** What a pipeline remembers of its releases, or why it cannot be asked. */
+/** The releases that a pipeline remembers, or the reason why it cannot be asked. */
 interface KnownHistory {
   readonly history: readonly HistoryRow[];
   readonly trouble?: string;
@@ -88,9 +88,8 @@ async function ask({ client, clock }: OutputParts, source: string): Promise<Know
 }
 
 /**
- * What releases had, with all that their records leave out: a pipeline remembers of an artifact only which it was. A release of
- * which Temporal keeps no history any more has nothing more to say; one that does not answer is missing, and asked again by the
- * next sweep.
+ * The artifacts of releases in full, since a pipeline remembers only their identities. A release whose history Temporal has deleted has
+ * no artifacts to add; one that does not answer is left out, and the next sweep asks again.
  */
 async function releaseArtifacts({ client, clock }: OutputParts, releases: ReadonlySet<HistoryRow>) {
   const found = new Map<HistoryRow, readonly Artifact[]>();
@@ -107,7 +106,7 @@ async function releaseArtifacts({ client, clock }: OutputParts, releases: Readon
   return found;
 }
 
-/** What the newest release that succeeded had under a name, and when it ended. */
+/** The artifact of the newest successful release under a name, and the end of that release. */
 function outputOf(
   history: readonly HistoryRow[],
   name: string,

@@ -18,9 +18,9 @@ import { asFailure } from './failure';
 import type { ReadCanaries } from './canaryReader';
 import type { SnapshotStore } from './snapshots';
 
-/** Calls of push types: by whom, under which key, and in which portions. */
+/** Calls of push types: the caller, the idempotency key, and the portions. */
 
-/** Who calls, for the `context` of every request and the push type's name in the registry. */
+/** The caller, for the `context` of every request, and the push type's name in the registry. */
 export interface DeployCall extends Behalf {
   readonly pushType: string;
   readonly pipeline: string;
@@ -28,25 +28,25 @@ export interface DeployCall extends Behalf {
   readonly deployId: string;
   /** Null before the push type has answered. */
   readonly service?: string | null;
-  /** Of the lock that the deploy holds. */
+  /** The fence of the lock that the deploy holds. */
   readonly fence?: number;
   readonly actor: string;
   readonly config: Readonly<Record<string, unknown>>;
-  /** It gives its units in pages, and takes updates in several requests. */
+  /** The push type returns its units in pages, and takes updates in several requests. */
   readonly inPages?: boolean;
 }
 
 export interface CallPorts {
-  /** Left out where there are no canaries ever. */
+  /** Left out if there can be no canaries. */
   readonly canaries?: ReadCanaries;
   readonly registry: Registry;
-  /** Who may do what, as the configuration says now. */
+  /** The rules of access in the present configuration. */
   readonly platform?: ReadPlatform;
   readonly clock: Clock;
   readonly fetch?: Fetch;
 }
 
-/** What the activities of deploys need. */
+/** The dependencies of the activities of deploys. */
 export interface PushPorts extends CallPorts {
   readonly snapshots: SnapshotStore;
 }
@@ -84,7 +84,7 @@ export const invoker =
     });
   };
 
-/** The lock belongs to one service. @throws extension-protocol if the push type names another service now */
+/** The lock belongs to one service. @throws extension-protocol if the push type now names another service */
 function refuseOtherService(call: DeployCall, method: string, answer: object): void {
   const { service } = call;
   if (!service || !('service' in answer) || answer.service === service) return;
@@ -92,14 +92,14 @@ function refuseOtherService(call: DeployCall, method: string, answer: object): v
   throw contradicts(call, method, { field: 'service', detail });
 }
 
-/** An answer that contradicts what the push type has said before. */
+/** An answer that contradicts an earlier one of the push type. */
 export const contradicts = ({ pushType: service }: DeployCall, method: string, { field, detail }: Contradiction) =>
   conveyorError('extension-protocol', { service, method, field, detail });
 
-/** Whoever cancels these waits for them. */
+/** A caller that cancels one of these waits for it. */
 const AWAITED: ReadonlySet<string> = new Set(['executeUpdates', 'shiftTraffic']);
 
-/** Other canaries on the service. A rollback does not wait for a lock that says nothing, and takes their tasks along. */
+/** Other canaries on the service. A rollback does not wait for a silent lock, and takes their tasks along. */
 export async function otherCanaries(
   { canaries }: CallPorts,
   { pushType, service, deployId, back }: DeployCall,
@@ -110,13 +110,13 @@ export async function otherCanaries(
   return present.filter(({ requester }) => requester !== deployId);
 }
 
-/** The updates of canaries, whose tasks are theirs alone. */
+/** The updates of canaries, whose tasks are reserved for them. */
 export const updatesOf = (canaries: readonly Canary[]): string[] => canaries.flatMap(({ updates }) => updates);
 
 export const reservedUpdates = async (ports: CallPorts, call: DeployCall): Promise<string[]> =>
   updatesOf(await otherCanaries(ports, call));
 
-/** Calls a method that a push type need not have. */
+/** Calls an optional method of a push type. @returns false if the push type does not have it. */
 export async function offered(call: () => Promise<unknown>): Promise<boolean> {
   try {
     await call();
@@ -127,25 +127,28 @@ export async function offered(call: () => Promise<unknown>): Promise<boolean> {
   }
 }
 
-/** A repetition that finds other canaries is another request, which the push type knows by its update id. */
+/** A repetition with other canaries is a different request, although the push type knows its update id. */
 export const pushRequestKey = (name: string, exclude: readonly string[]): string =>
   exclude.length === 0 ? name : `${name}/${digestOf(exclude)}`;
 
-/** The key of what has no update id: after a restore another run has the name of a lost one, and is not to get the answers of that. */
+/** The key of a request without an update id. After a restore, another run may have the name of a lost one, and must not get its answers. */
 export const keyOfRun = (name: string): string =>
   `${name}/${Context.current().info.workflowExecution?.runId ?? 'no-workflow'}`;
 
-/** A short name for some texts. */
+/** A short name for a list of texts. */
 export const digestOf = (texts: readonly string[]): string =>
   createHash('sha256').update(texts.join()).digest('hex').slice(0, 16);
 
-/** A request about some of the items; its key where one request has them all. */
+/** A request about some of the items; it has the key of the whole if it has all of them. */
 interface Chunk<T> {
   readonly items: readonly T[];
   readonly key: (name: string) => string;
 }
 
-/** The portions that a push type takes at once. The same items make the same portions, under the same keys. */
+/**
+ * Splits items into portions that a push type takes at once. The same items make the same portions, under the same
+ * keys.
+ */
 export function inChunks<T>(call: DeployCall, items: readonly T[], idOf: (item: T) => string): Chunk<T>[] {
   const { chunk } = FLEET_LIMITS;
   if (items.length === 0) return [];
@@ -156,10 +159,10 @@ export function inChunks<T>(call: DeployCall, items: readonly T[], idOf: (item: 
   });
 }
 
-/** Portions that are under way together. */
+/** Portions that are under way at the same time. */
 export const CHUNKS_AT_ONCE = 4;
 
-/** Asks about each portion, and puts the answers together in their order. */
+/** Asks about each portion, and joins the answers in order. */
 export async function eachChunk<T, A>(
   call: DeployCall,
   items: readonly T[],
@@ -173,7 +176,7 @@ export async function eachChunk<T, A>(
   return answers.flat();
 }
 
-/** Sends each portion of a request that has no answer. */
+/** Sends the portions of a request that has no answer. */
 export async function sendEach<T>(
   call: DeployCall,
   items: readonly T[],
@@ -188,7 +191,10 @@ export async function sendEach<T>(
 
 export const unitOf = ({ unit }: PlannedTarget): string => unit;
 
-/** How far each unit is from what it is to have (`needsPush`). @throws extension-rejected where it says nothing of some: that is not nothing to do */
+/**
+ * The distance of each unit from its wanted version (`needsPush`). @throws extension-rejected if the answer leaves units out, since that does not
+ * mean that they need nothing
+ */
 export async function unitNeeds(
   invoke: Invoke,
   call: DeployCall,
@@ -204,7 +210,9 @@ export async function unitNeeds(
   throw ApplicationFailure.nonRetryable(`needsPush says nothing of ${unitNames(silent)}`, 'extension-rejected');
 }
 
-/** Targets as a request has them: in full for a push type that knows no pages, else what holds for all is said once. */
+/**
+ * Targets in the form of a request: in full for a push type that knows no pages, else with the common fields only once.
+ */
 export function toWire({ inPages }: DeployCall, targets: readonly PlannedTarget[], exclude: readonly string[]) {
   if (!inPages) return { targets: targets.map((target) => wireTarget(target, exclude)) };
   const [first] = targets;
@@ -219,7 +227,7 @@ export function toWire({ inPages }: DeployCall, targets: readonly PlannedTarget[
   return { targets: lean, common: { ...common, ...(isSame && amount ? { amount } : {}) } };
 }
 
-/** Targets travel through workflows read-only; the wire wants arrays of its own. */
+/** Targets travel through workflows read-only; a request needs mutable arrays. */
 const wireTarget = (target: PlannedTarget, exclude: readonly string[]) => ({
   ...target,
   artifacts: target.artifacts.map((artifact) => ({ ...artifact, metadata: { ...artifact.metadata } })),

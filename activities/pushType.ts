@@ -14,7 +14,7 @@ import { createUpdateActivities } from './updates';
 export type PushTypeActivities = ReturnType<typeof createPushTypeActivities>;
 export type { HealthReport, HealthWatch, Watched, HealthCheck };
 
-/** The push type port (docs/reference/protocols.md#push-type): what a deploy knows of its units, its updates, its revert and its health. */
+/** The push type port (docs/reference/protocols.md#push-type): the units, the updates, the revert and the health of a deploy. */
 export function createPushTypeActivities(ports: PushPorts) {
   const invoke = invoker(ports);
   return {
@@ -40,7 +40,7 @@ export function createPushTypeActivities(ports: PushPorts) {
   };
 }
 
-/** With what the answer leaves out: a unit that is there and of which nothing is said is not healthy. */
+/** Adds the units that the answer leaves out: an existing unit without an answer is not healthy. */
 async function evaluateAll(
   invoke: Invoke,
   call: DeployCall,
@@ -58,7 +58,7 @@ async function evaluateAll(
 
 const isOfUnits = ({ scope = 'unit' }: { readonly scope?: string | undefined }): boolean => scope === 'unit';
 
-/** Checks of single units are made in portions of them; those of the whole deploy concern all units at once. */
+/** Checks of single units run in portions of units; checks of the whole deploy concern all units at once. */
 async function evaluateInChunks(
   invoke: Invoke,
   call: DeployCall,

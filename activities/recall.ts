@@ -5,9 +5,11 @@ import type { PipelineSpec } from '../domain/spec/pipeline';
 
 export type RecallActivities = ReturnType<typeof createRecallActivities>;
 
-/** What a rerun cannot know itself: what the release came to that it runs again. */
+/** The work that a rerun cannot do itself: find the results of the release that it runs again. */
 export const createRecallActivities = ({ client }: { readonly client: Client }) => ({
-  /** What of a release may be carried over into one with these actions. @throws while no worker answers for the release. */
+  /**
+   * The results of a release that can be carried over into one with these actions. @throws while no worker answers for the release.
+   */
   recall: async (pipeline: string, number: number, actions: PipelineSpec['actions']): Promise<Recalled> => {
     const handle = client.workflow.getHandle(workflowIds.release(pipeline, number));
     return recalled(actions, await handle.query<Recollection>('recollection'));

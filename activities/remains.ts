@@ -15,12 +15,12 @@ import type { CallPorts } from './pushCalls';
 type RemainsParts = CallPorts & { readonly client: Client };
 type History = Awaited<ReturnType<ReturnType<Client['workflow']['getHandle']>['fetchHistory']>>;
 
-/** Of a service that never answers again a run counts as over this long after its release, or its deploy; ms. */
+/** If a service never answers again, a run counts as over after this time from the end of its release or deploy; ms. */
 export type StopPatience = Pick<Settings, 'cancelGraceMs' | 'dependencyGraceMs' | 'reconcileIntervalMs'>;
 
 /**
- * How a release ended, and undefined while it runs. One that was ended from outside could stop nothing: the runs of its actions are
- * stopped here, under the keys that it would have used itself, and its deploys are looked at.
+ * How a release ended; undefined while it runs. A release that was ended from outside could stop nothing. So this stops the runs of its
+ * actions, under the keys that it would have used itself, and looks at its deploys.
  */
 export async function releaseEnd(
   parts: RemainsParts,
@@ -51,9 +51,8 @@ export async function releaseEnd(
 }
 
 /**
- * What a deploy that was ended from outside has left of the runs of its steps, which are stopped here; none of one that runs, that ended
- * by itself, or that nobody knows any more.
- * @returns why each of them is not over yet, until so long after its end.
+ * Stops the remaining step runs of a deploy that was ended from outside. A deploy that runs, that ended by itself, or that is unknown has none.
+ * @returns why each of them is not over yet; after `graceMs` from its end, all count as over.
  */
 export async function stepsLeft(parts: RemainsParts, workflowId: string, graceMs: number): Promise<string[]> {
   const handle = parts.client.workflow.getHandle(workflowId);
@@ -69,7 +68,7 @@ export async function stepsLeft(parts: RemainsParts, workflowId: string, graceMs
   }
 }
 
-/** Whether a workflow of this status was not ended from outside. */
+/** Whether a workflow with this status runs or ended by itself. */
 export const isOwnEnd = (name: string): boolean => isOpenStatus(name) || name === 'COMPLETED';
 
 async function stopAll(parts: RemainsParts, runs: readonly ActionRun[], patientUntilMs: number): Promise<string[]> {
@@ -78,7 +77,7 @@ async function stopAll(parts: RemainsParts, runs: readonly ActionRun[], patientU
   return left.flatMap((why) => why ?? []);
 }
 
-/** @returns why it is not over yet. */
+/** @returns why the run is not over yet. */
 async function stopFailure(parts: RemainsParts, run: ActionRun, isPatient: boolean): Promise<string | undefined> {
   try {
     await stopRun(parts, run);
@@ -99,11 +98,11 @@ async function deployEnd(
     const { status } = await handle.describe();
     if (isOpenStatus(status.name)) return { open: [`${workflowId} has not ended`] };
     if (status.name !== 'COMPLETED') return { open: await stepsLeft(parts, workflowId, patience.cancelGraceMs) };
-    // A canary is none of those that the records are about.
+    // The records do not include canaries.
     const result = (await handle.result()) as DeployResult | undefined;
     return canary || !result ? {} : { settled: { action, artifacts, result } };
   } catch (error) {
-    // One that is forgotten says nothing about the others.
+    // A deploy that Temporal has forgotten does not affect the others.
     if (error instanceof WorkflowNotFoundError) return {};
     throw error;
   }
@@ -117,8 +116,8 @@ interface Remains {
 }
 
 /**
- * Reads from the history of a release or deploy what it has begun: its deploys, and the runs that it does not know to be over. Strangers
- * may write a history too: if payloads are sealed, only what is sealed for its receiver counts as begun.
+ * Reads the work of a release or deploy from its history: its deploys, and the runs whose end it does not know. Strangers may write a history
+ * too. If payloads are sealed, only work that is sealed for its receiver counts.
  */
 async function remainsIn(client: Client, workflowId: string, { events }: History): Promise<Remains> {
   const { namespace } = client.options;
@@ -132,7 +131,7 @@ async function remainsIn(client: Client, workflowId: string, { events }: History
       runs.set(String(event.eventId), firstPayload(client, begun.input, owner as SerializationContext));
     }
     const failed = event.activityTaskFailedEventAttributes;
-    // Whoever gives up looking for a while says nothing of the run.
+    // A look that was given up for a while does not show that the run is over.
     const isGivenUp = failed?.failure?.applicationFailureInfo?.type === KEEPS_FAILING;
     const over = event.activityTaskCompletedEventAttributes ?? failed ?? event.activityTaskCanceledEventAttributes;
     if (over && !isGivenUp) runs.delete(String(over.scheduledEventId));

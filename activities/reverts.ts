@@ -24,12 +24,12 @@ import {
 import { withJoined } from './snapshots';
 import { beginSifting, sentAs, siftTargets, type SendAs } from './sifting';
 
-/** What is to be brought back: every task that these updates touched. */
+/** A request to bring back every task that these updates have reached. */
 export interface RevertRequest {
   readonly updateId: string;
   readonly parts: readonly Part[];
   readonly snapshot: Snapshot;
-  /** With the units that joined. */
+  /** Includes the units that joined. */
   readonly now?: Snapshot;
   readonly rules: RevertRules;
   readonly updatedBy: readonly string[];
@@ -39,36 +39,36 @@ export interface RevertRequest {
   readonly aside?: readonly string[];
 }
 
-/** What was sent. */
+/** The result of sending. */
 export interface RevertSent {
-  /** Under these ids: more than one where something was refused. */
+  /** The ids under which it was sent: more than one if a part was refused. */
   readonly updateIds: readonly string[];
-  /** Of these units; of many the first. */
+  /** The units, at most so many as are shown. */
   readonly units: readonly { readonly id: string; readonly toVersion: string }[];
   readonly count: number;
-  /** Units that are there no more. */
+  /** Units that no longer exist. */
   readonly gone: Named;
-  /** Units that the push type does not take back, and why; of many the first. */
+  /** Units that the push type does not take back, with reasons; only the first if there are many. */
   readonly refused: readonly Missed[];
-  /** Left out by activities of before 0.3, where it is as many as are named. */
+  /** Left out by activities from before 0.3, which name all refused units. */
   readonly refusedCount?: number;
-  /** Units that stay as they are, since nobody knows what they ran before; left out where there is none. */
+  /** Units that stay unchanged, since their earlier version is unknown; left out if there are none. */
   readonly withoutPast?: Named;
 }
 
-/** So often a revert is tried whole; then it is sent in parts also where there is no answer. */
+/** A revert is tried as a whole this many times. Then it is sent in parts even if there is no answer. */
 const WHOLE_ATTEMPTS = 2;
 
-/** What a heartbeat carries to the next attempt once something was taken: the places of the targets that are gone, and how far the others are. */
+/** The heartbeat for the next attempt, once some part was taken: the indexes of targets that are gone, and the progress of the others. */
 interface KeptSifting extends Sifting {
   readonly gone: readonly number[];
-  /** Updates of canaries, beside which the parts are sent. */
+  /** Updates of canaries that are left alone when the parts are sent. */
   readonly exclude?: readonly string[];
 }
 
 /**
- * A revert goes out at once, without any question first. If the push type refuses it, it is sent again beside the canaries that exist, then
- * without units that are gone, and then in parts: every unit that can go back does, even if the push type refuses others, or never answers
+ * A revert goes out at once, without asking anything first. If the push type refuses it, it is sent again without the tasks of running canaries,
+ * then without units that are gone, and then in parts. So every unit that can go back does, even if the push type refuses others, or never answers
  * a request about them.
  */
 export function createRevertActivities(ports: PushPorts, invoke: Invoke) {
@@ -85,7 +85,7 @@ export function createRevertActivities(ports: PushPorts, invoke: Invoke) {
         const targets = counted(revertTargets(reached, request.rules, request.updatedBy), request.counts);
         const begun = kept ?? (await sendWhole(ports, invoke, call, request.updateId, targets));
         const sendAs = sender(call, invoke, begun?.exclude);
-        // The next attempt continues where this one ended.
+        // The next attempt continues from the state at the end of this one.
         const sent = begun
           ? await sendParts(targets, request.updateId, begun, { sendAs, keep }).finally(beat)
           : sentAll(request.updateId, targets);
@@ -107,7 +107,7 @@ const sender =
     }
   };
 
-/** @returns what to do in parts, where it is not taken. @throws where it is to be tried again as it is */
+/** @returns the state for sending in parts, if the whole is not taken. @throws if it should be tried again unchanged */
 async function sendWhole(
   ports: PushPorts,
   invoke: Invoke,
@@ -117,7 +117,7 @@ async function sendWhole(
 ): Promise<KeptSifting | undefined> {
   const answer = await sendOnce(sender(call, invoke), updateId, targets);
   if (answer === 'taken') return undefined;
-  // A lock that does not answer must not hold up a revert.
+  // A lock that does not answer must not delay a revert.
   const exclude = updatesOf(await otherCanaries(ports, { ...call, back: true }));
   const isBeside = answer === 'refused' && exclude.length > 0;
   if (isBeside && (await sendOnce(sender(call, invoke, exclude), updateId, targets)) === 'taken') return undefined;
@@ -171,7 +171,7 @@ const sentAll = (updateId: string, targets: readonly PlannedTarget[]): RevertSen
   refused: [],
 });
 
-/** All that there is to be brought back. */
+/** All targets of a revert. */
 export async function allTargets(ports: PushPorts, request: RevertRequest): Promise<PlannedTarget[]> {
   return revertTargets(await reachedUnits(ports, request), request.rules, request.updatedBy);
 }

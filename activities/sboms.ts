@@ -12,7 +12,7 @@ import { concurrencyGate } from '../sdk/concurrency';
 import type { Fetch } from '../sdk/request';
 import { atOnce } from './atOnce';
 
-/** Reading what artifacts are made of, as their SBOMs list it. */
+/** Reads the components of artifacts from their SBOMs. */
 export interface SbomPorts {
   readonly registry: Pick<Registry, 'extensions'>;
   readonly fetch?: Fetch;
@@ -21,26 +21,28 @@ export interface SbomPorts {
 export const sbomStoresOf = ({ registry }: SbomPorts): readonly ExtensionRef[] =>
   registry.extensions.filter(({ holdsSboms }) => holdsSboms === true);
 
-/** Where in a store the SBOM of an artifact is; undefined of one that names none. */
+/** The place of an artifact's SBOM in a store; undefined if it names none. */
 export const sbomOf = ({ metadata }: Pick<Artifact, 'metadata'>): string | undefined => metadata['sbom'];
 
-/** So many SBOMs are in the memory of a worker at the same time, whatever asks for them; the others wait their turn. */
+/** The number of SBOMs that a worker has in memory at the same time; other requests wait. */
 const SBOMS_AT_ONCE = 4;
 const turn = concurrencyGate(SBOMS_AT_ONCE);
 
-/** By the place of its SBOM, the chain by which an artifact has a package that is affected. */
+/** For each affected SBOM, by its place: the dependency chain from the artifact to the affected package. */
 type Chains = ReadonlyMap<string, string>;
 
-/** What advisories affect in some artifacts. */
+/** The effects of advisories on some artifacts. */
 export interface SbomHits {
   readonly chains: ReadonlyMap<Advisory, Chains>;
-  /** Why SBOMs cannot be read, by their places. */
+  /** The reasons why SBOMs cannot be read, by their places. */
   readonly unreadable: ReadonlyMap<string, ConveyorError>;
-  /** How many packages are compared only by name. */
+  /** The number of packages that are compared only by name. */
   readonly namedOnly: number;
 }
 
-/** Reads each SBOM once, holds all advisories against it, and drops it. @throws ConveyorError `extension-unavailable` while a store does not answer */
+/**
+ * Reads each SBOM once, compares it with all advisories, and drops it. @throws ConveyorError `extension-unavailable` while a store does not answer
+ */
 export async function affectedBySboms(
   ports: SbomPorts,
   advisories: readonly Advisory[],
@@ -67,7 +69,7 @@ export async function affectedBySboms(
   return { chains, unreadable, namedOnly };
 }
 
-/** The first artifact that has what an advisory affects; undefined where none does. */
+/** The first artifact with a component that an advisory affects; undefined if there is none. */
 export function hitIn(
   { chains }: Pick<SbomHits, 'chains'>,
   advisory: Advisory,
@@ -80,7 +82,7 @@ export function hitIn(
   return undefined;
 }
 
-/** From the first store that has it. @throws ConveyorError `sbom-unreadable`, or `extension-unavailable` */
+/** Reads it from the first store that has it. @throws ConveyorError `sbom-unreadable`, or `extension-unavailable` */
 async function fetchSbom(ports: SbomPorts, sbom: string): Promise<Sbom> {
   const unreadable = (why: string): ConveyorError => conveyorError('sbom-unreadable', { sbom, why });
   const path = pathIn(sbom);
@@ -96,7 +98,7 @@ async function fetchSbom(ports: SbomPorts, sbom: string): Promise<Sbom> {
   throw unreadable('no store of SBOMs has it');
 }
 
-/** Never leads out of a store, whoever wrote it. */
+/** The path inside a store. It never leads out of the store, because the input may be hostile. */
 function pathIn(sbom: string): string | undefined {
   const parts = sbom.split('/');
   const isBelow = parts.every((part) => part !== '' && part !== '.' && part !== '..');

@@ -17,7 +17,9 @@ import type { SnapshotStore } from './snapshots';
 import { scriptEnvironment, scriptFacts } from './scriptEnvironment';
 import type { ScriptRun } from './scriptEnvironment';
 
-/** What it wrote, for people: in the result and in the detail of a cancellation, which are in the history, and in heartbeats. */
+/**
+ * The output of the script, for people. It is in the result, in the detail of a cancellation (both in the history), and in heartbeats.
+ */
 export interface ScriptWrote {
   readonly log: ScriptLog;
 }
@@ -25,7 +27,7 @@ export interface ScriptWrote {
 /** `message` is one line. */
 export type ScriptEnd = ActionEnd & ScriptWrote;
 
-/** What is heartbeaten. */
+/** The heartbeat. */
 type ScriptSeen = Pick<ActionSeen, 'action' | 'run' | 'progress' | 'message'> & ScriptWrote;
 
 export interface ScriptPorts {
@@ -42,9 +44,8 @@ export function createScriptActivities(ports: ScriptPorts) {
   const { scripts, runner } = ports;
   return {
     /**
-     * Runs a script to its end: exit code 0 is success. Nothing that it started outlives it; on cancellation, time-out or a flood
-     * of output it is stopped. At least once: after the death of a worker it is run again, once what was left of it on this
-     * machine is stopped.
+     * Runs a script to its end; exit code 0 is success. No process that it started outlives it. A cancellation, a timeout or too much
+     * output stops it. It runs at least once: if a worker dies, it runs again after its remains on this machine are stopped.
      * @throws scripts-off, script-not-runnable (not retried), CancelledFailure with `ScriptWrote`
      */
     runScript: (run: ScriptRun): Promise<ScriptEnd> =>
@@ -68,7 +69,7 @@ export function createScriptActivities(ports: ScriptPorts) {
   };
 }
 
-/** It begins with what the script is not kept from, if anything. */
+/** The log begins with the missing isolation of the script, if any. */
 async function logOf(run: ScriptRun, { scripts, runner }: ScriptPorts): Promise<LogKeeper> {
   const secrets = run.env.flatMap((name) => scripts.variables[name] ?? []);
   const beat = () => Context.current().heartbeat(seen(run, new LogKeeper()));
@@ -77,11 +78,13 @@ async function logOf(run: ScriptRun, { scripts, runner }: ScriptPorts): Promise<
   return new LogKeeper(secrets, lacks === null ? '' : `conveyor: ${lacks}\n`);
 }
 
-/** How a script came to its end: by itself, or stopped by us because of this. */
+/** How a script ended: by itself, or because it was stopped for this reason. */
 type ScriptStop = { readonly exit: ScriptExit } | { readonly stopped: string };
 
 const SCRIPT_POLL_MS = 500;
-/** What its processes wrote is there at once when they are gone; one that left the group is not waited for. */
+/**
+ * The output of its processes is complete as soon as they are gone; a process that left the group is not waited for.
+ */
 const OUTPUT_GRACE_MS = 1_000;
 
 async function followScript(
@@ -122,7 +125,7 @@ const seen = ({ action, runId }: ScriptRun, log: LogKeeper): ScriptSeen => ({
   log: log.read(LOG_LIMITS.liveLog.max),
 });
 
-/** Looks at the clock now and then rather than sleeping on it: a process takes real time, whatever the clock is. */
+/** Polls the clock instead of sleeping on it, because a process takes real time under any clock. */
 function deadline({ timeoutMs }: ScriptRun, { clock, scripts }: Pick<ScriptPorts, 'clock' | 'scripts'>) {
   const limitMs = Math.min(timeoutMs ?? Infinity, scripts.maxDurationMs);
   const startedAt = clock.now();
@@ -132,7 +135,7 @@ function deadline({ timeoutMs }: ScriptRun, { clock, scripts }: Pick<ScriptPorts
     if ((await clock.now()) - (await startedAt) >= limitMs)
       pass({ stopped: `it ran for ${formatDuration(limitMs)}, its limit` });
   };
-  // A clock that cannot be read now is read again in a moment.
+  // If the clock cannot be read now, it is read again in a moment.
   return { reached, look: () => void look().catch(() => undefined) };
 }
 

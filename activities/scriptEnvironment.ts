@@ -5,25 +5,28 @@ import type { Scripts } from '../platform/scripts';
 import { unitsIn, type SnapshotStore } from './snapshots';
 import type { Behalf } from './behalf';
 
-/** One run of a script: an action of its own, or what a deploy runs before and after a phase. */
+/** One run of a script: an action of its own, or a step of a deploy before or after a phase. */
 export interface ScriptRun extends Behalf {
-  /** Given to the script as `CONVEYOR_RUN`: the same when it is run again, so that it can see what it did already. */
+  /**
+   * The script gets it as `CONVEYOR_RUN`. It stays the same if the script runs again, so that the script can detect its
+   * earlier work.
+   */
   readonly runId: string;
-  /** What `status` shows its progress beside. */
+  /** The name next to which `status` shows its progress. */
   readonly action: string;
-  /** The program and its arguments; no shell reads them. */
+  /** The program and its arguments, which no shell interprets. */
   readonly command: readonly string[];
-  /** Variables of the worker that it asks for. */
+  /** The variables of the worker that it asks for. */
   readonly env: readonly string[];
   readonly facts: ScriptFacts;
-  /** Null: the platform's limit alone. */
+  /** Null: only the platform's limit applies. */
   readonly timeoutMs: number | null;
   readonly heartbeatTimeoutMs: number;
-  /** How much of its log is kept. */
+  /** The size of the log to keep. */
   readonly logBytes?: number;
 }
 
-/** Become `CONVEYOR_PIPELINE`, `CONVEYOR_PREVIOUS_VERSION` and so on; what is left out is not set. */
+/** These become `CONVEYOR_PIPELINE`, `CONVEYOR_PREVIOUS_VERSION` and so on; a fact that is left out is not set. */
 export interface ScriptFacts {
   readonly pipeline: string;
   /** `kvstore/12` */
@@ -32,9 +35,9 @@ export interface ScriptFacts {
   readonly deploy?: string;
   readonly phase?: string;
   readonly version?: string;
-  /** `CONVEYOR_UNITS` is the path of a file with their ids, one a line; `CONVEYOR_PREVIOUS_VERSION` follows from them. */
+  /** `CONVEYOR_UNITS` is the path of a file with their ids, one per line; `CONVEYOR_PREVIOUS_VERSION` is derived from them. */
   readonly selection?: Selection;
-  /** What counts as the version before where the units ran several, or none. */
+  /** The previous version if the units ran several, or none. */
   readonly lastGood?: string | null;
 }
 
@@ -49,7 +52,7 @@ export function scriptEnvironment({ command, env }: ScriptRun, { path, variables
   return { PATH: path, ...Object.fromEntries(given) };
 }
 
-/** Facts that are given as variables, and those in files that variables name. */
+/** Writes facts to variables, and long ones to files that variables name. */
 export async function scriptFacts(
   { snapshots }: { readonly snapshots: SnapshotStore },
   { runId, facts: of }: ScriptRun,

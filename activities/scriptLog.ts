@@ -3,18 +3,17 @@ import { LOG_LIMITS } from '../domain/limits';
 import { writtenOut } from '../domain/plainText';
 import { fittedLog, type ScriptLog } from '../domain/scriptLog';
 
-/** A line that is longer is taken in pieces. */
+/** A longer line is taken in pieces. */
 const PIECE_LENGTH = 4096;
-/** Shorter values would make *** of words. */
+/** A mask for shorter values would hide ordinary words. */
 const SECRET_LENGTH = 6;
 const MASK = '***';
 const LINE_LENGTH = 200;
-/** In characters. What is read later may be less. */
+/** In characters. A later read may return less. */
 const [HEAD_LENGTH, TAIL_LENGTH] = [LOG_LIMITS.log.max / 4, LOG_LIMITS.log.max];
 
 /**
- * Keeps the beginning and the end of what a script writes, line by line: as plain text, whatever it writes, and with the values of
- * variables that it was given masked.
+ * Keeps the beginning and the end of a script's output, line by line: as plain text, and with the values of its variables masked.
  */
 export class LogKeeper {
   private head = '';
@@ -25,7 +24,7 @@ export class LogKeeper {
   private readonly mask: (text: string) => string;
   private readonly longest: number;
 
-  /** Before all that it keeps comes `heading`: whole lines, or nothing. */
+  /** `heading` comes before all lines that it keeps: whole lines, or nothing. */
   constructor(
     values: readonly string[] = [],
     private readonly heading = '',
@@ -36,12 +35,12 @@ export class LogKeeper {
     this.longest = Math.max(0, ...secrets.map(({ length }) => length));
   }
 
-  /** Takes what comes from one stream. */
+  /** @returns a function that takes the output of one stream. */
   listen(): (text: string) => void {
     const stream = { rest: '' };
     this.streams.push(stream);
     return (text) => {
-      // The mask comes before the cut: no half of a value is left on either side of it.
+      // The mask comes before the cut, so that no half of a value remains on either side of it.
       const all = this.mask(stream.rest + text);
       const end = lineEnd(all);
       const whole = all.length - end > PIECE_LENGTH ? all.length - Math.max(this.longest, SECRET_LENGTH) : end;
@@ -50,7 +49,7 @@ export class LogKeeper {
     };
   }
 
-  /** Takes also lines that have no end, since none will come. */
+  /** Also takes lines without an end, since none will come. */
   end(): void {
     for (const stream of this.streams) {
       this.add(stream.rest);
@@ -58,13 +57,13 @@ export class LogKeeper {
     }
   }
 
-  /** Whole lines, in so many bytes of JSON. */
+  /** Whole lines, in this many bytes of JSON. */
   read(bytes: number): ScriptLog {
     const { heading, head, tail, total } = this;
     return fittedLog({ head: heading + head, cut: total - head.length - tail.length, tail }, bytes);
   }
 
-  /** The last lines, and one that has no end yet. */
+  /** The last lines, including one without an end. */
   latest(): string {
     const { head, tail, streams } = this;
     return (head + tail).slice(-PIECE_LENGTH) + streams.map(({ rest }) => this.plain(rest)).join('');
@@ -83,26 +82,26 @@ export class LogKeeper {
     if (this.tail.length > 2 * TAIL_LENGTH) this.tail = this.tail.slice(-TAIL_LENGTH);
   }
 
-  /** Without colours; all that moves, hides or turns text is written out. A bar that is drawn over itself becomes lines. */
+  /** Removes colours, and writes out characters that move, hide or turn text. A bar that is drawn over itself becomes lines. */
   private plain(text: string): string {
     return this.mask(writtenOut(stripVTControlCharacters(text).replace(/\r\n?/g, '\n'), '\n\t'));
   }
 }
 
-/** The last line that says something; null while there is none. */
+/** The last line that is not blank; null if there is none. */
 export function lastLine(text: string): string | null {
   const lines = text.split('\n');
   const last = lines.map((line) => line.trim()).findLast((line) => line !== '');
   return last?.slice(0, LINE_LENGTH) ?? null;
 }
 
-/** Where the last whole line ends; what a carriage return at the very end means shows with what follows it. */
+/** The end of the last whole line. The meaning of a carriage return at the very end depends on the next text. */
 function lineEnd(text: string): number {
   const complete = text.endsWith('\r') ? text.slice(0, -1) : text;
   return Math.max(complete.lastIndexOf('\n'), complete.lastIndexOf('\r')) + 1;
 }
 
-/** The values and, of those of several lines such as keys, each line; the longest first. */
+/** The values, and each line of values with several lines, such as keys; the longest first. */
 function secretsIn(values: readonly string[]): readonly string[] {
   const all = values.flatMap((value) => [value, ...value.split(/[\r\n]+/)]).map((value) => value.trim());
   return [...new Set(all)].filter(({ length }) => length >= SECRET_LENGTH).sort((a, b) => b.length - a.length);

@@ -17,28 +17,28 @@ import {
 } from './pushCalls';
 import { beginSifting, sentAs, siftTargets } from './sifting';
 
-/** What an update of a phase is. */
+/** An update of a phase. */
 export interface Sending {
   readonly updateId: string;
   readonly wholeUnit: boolean;
-  /** Nothing is sent while a canary is on one of the units; missing: its tasks are left alone. */
+  /** Sends nothing while a canary is on one of the units. If missing, the update leaves the tasks of canaries alone. */
   readonly awaitsCanaries?: true;
 }
 
-/** What was sent: to how many units, known by which ids, and which did not take it. */
+/** The result of sending: the number of units, the ids of the updates, and the units that refused. */
 export interface SentUpdates {
   readonly updateIds: readonly string[];
   readonly count: number;
   readonly refused: Named;
-  /** Of a rollback: units that are there no more, which nobody waits for. */
+  /** For a rollback: units that no longer exist, and that it does not wait for. */
   readonly gone?: Named;
-  /** What the first that refused says. */
+  /** The reason of the first unit that refused. */
   readonly why?: string;
-  /** Nothing was sent, as they are in the way. */
+  /** The canaries in the way, because of which nothing was sent. */
   readonly canaries?: readonly string[];
 }
 
-/** Sends an update. Of a rollback each unit that can take it does, as of a revert: one that refuses keeps no other from it. */
+/** Sends an update. In a rollback, as in a revert, a unit that refuses does not keep the others from being updated. */
 export async function sendUpdates(
   ports: PushPorts,
   invoke: Invoke,

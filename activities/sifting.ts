@@ -14,22 +14,25 @@ import { isNonRetryable } from './failure';
 import { CHUNKS_AT_ONCE, digestOf, unitOf, type DeployCall } from './pushCalls';
 
 type Targets = readonly PlannedTarget[];
-/** Sends targets as an update of that id. @throws where they are not taken */
+/** Sends targets as an update with that id. @throws if they are not taken */
 export type SendAs = (updateId: string, targets: Targets) => Promise<void>;
 
-/** In the portions that a push type takes; `isSame`: it has not taken just these as a whole. */
+/**
+ * Begins with the portions that a push type takes; `isSame`: the push type has already refused exactly these targets as
+ * a whole.
+ */
 export function beginSifting({ inPages }: DeployCall, count: number, isSame: boolean): Sifting {
   const portion = inPages ? FLEET_LIMITS.chunk : count;
   return newSifting(count, { portion, isKnown: isSame && count <= portion });
 }
 
 const MAX_REASON = 300;
-/** Following each takes requests of its own, and a push type may forget old ones. */
+/** Each update takes requests of its own to follow, and a push type may forget old ones. */
 const MOST_IDS = 20;
 
 /**
- * Sends what is left in parts, a few at a time, and reports after each few how far it is.
- * @throws what a service says that is away, or that refuses all of many units: then it is no matter of single ones.
+ * Sends the rest in parts, a few at a time, and reports the progress after each few.
+ * @throws the error of a service that is down, or that refuses all of many units: then single units are not the cause.
  */
 export async function siftTargets(
   targets: Targets,
@@ -61,7 +64,7 @@ export async function siftTargets(
   return sifting;
 }
 
-/** The updates by which what was taken can be followed: its parts, or where they are many, one that takes over from them. */
+/** The updates by which the taken targets can be followed: its parts, or if there are many, one that takes over from them. */
 export async function sentAs(
   targets: Targets,
   updateId: string,
@@ -81,5 +84,5 @@ export async function sentAs(
   }
 }
 
-/** An id of its own: the push type may know that of the whole, with other units. */
+/** Each part has its own id, since the push type may know the id of the whole with other units. */
 const partId = (updateId: string, targets: Targets): string => `${updateId}.${digestOf(targets.map(unitOf))}`;

@@ -6,14 +6,14 @@ import { selected, type Selection, type Snapshot, type SnapshotUnit } from '../d
 import { versionBefore } from '../domain/deploy/versionBefore';
 import { workflowIds } from '../domain/ids';
 
-/** Where the units of a deploy are that are too many for its workflow: each page is the input of a workflow of its own (docs/adr/0018). */
+/** Stores the units of deploys with too many for their workflow: each page is the input of a workflow of its own (docs/adr/0018). */
 export interface SnapshotStore {
-  /** The same units have the same place, however often they are written. */
+  /** The same units have the same place, even if they are written again. */
   write(deployId: string, units: readonly SnapshotUnit[]): Promise<Snapshot>;
   read(snapshot: Snapshot): Promise<readonly SnapshotUnit[]>;
 }
 
-/** What a workflow carries itself: about a hundred units. In bytes of JSON, as are those of a page. */
+/** A workflow itself carries up to about a hundred units. In bytes of JSON, as for a page. */
 const INLINE_BYTES = 16_384;
 const PAGE_BYTES = 262_144;
 /** Pages that a worker keeps in memory; they never change. */
@@ -60,13 +60,13 @@ export async function unitsIn(
   return units.filter(isMeant);
 }
 
-/** The units as they were, with those that joined since. */
+/** The earlier units, together with those that have joined since. */
 export async function withJoined(store: SnapshotStore, then: Snapshot, now?: Snapshot): Promise<SnapshotUnit[]> {
   const joined = now === undefined ? [] : (await store.read(now)).filter((unit) => unit.joined);
   return [...(await store.read(then)), ...joined];
 }
 
-/** Ids of the units that a deploy held, or of some if its snapshot is gone; empty if none are known. */
+/** Ids of the units that a deploy held; only a part if its snapshot is gone, and empty if none are known. */
 export async function readHeld(store: SnapshotStore, held: HeldUnits | undefined): Promise<readonly string[]> {
   if (held === undefined) return [];
   if ('ids' in held) return held.ids;
@@ -74,7 +74,7 @@ export async function readHeld(store: SnapshotStore, held: HeldUnits | undefined
   return units.length > 0 ? units.map(({ id }) => id) : (held.some ?? []);
 }
 
-/** What another deploy kept, or nothing if its snapshot is gone. */
+/** The units that another deploy kept; empty if its snapshot is gone. */
 export const orGone = (reading: Promise<readonly SnapshotUnit[]>): Promise<readonly SnapshotUnit[]> =>
   reading.catch((error: unknown) => {
     if (isGone(error)) return [];
@@ -84,7 +84,7 @@ export const orGone = (reading: Promise<readonly SnapshotUnit[]>): Promise<reado
 /** gRPC NOT_FOUND. */
 const isGone = (error: unknown): boolean => (error as { readonly code?: unknown } | null)?.code === 5;
 
-/** What a page is started with. */
+/** The input of a page's workflow. */
 export interface SnapshotPage {
   readonly deployId: string;
   readonly units: readonly SnapshotUnit[];
@@ -119,7 +119,7 @@ async function startPage(client: Client, taskQueue: string, workflowId: string, 
   }
 }
 
-/** From the history, so that it needs no worker. */
+/** Reads from the history, which needs no worker. */
 async function readPage(client: Client, workflowId: string): Promise<readonly SnapshotUnit[]> {
   const { history } = await client.workflowService.getWorkflowExecutionHistory({
     namespace: client.options.namespace,

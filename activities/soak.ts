@@ -6,11 +6,11 @@ import { pipelineKnows } from './waitFor';
 
 export interface SoakRun {
   readonly ask: SoakAsk;
-  /** The pipeline whose release asks. */
+  /** The pipeline of the release that asks. */
   readonly own: string;
   /** The last answer. */
   readonly seen: SoakAnswer | null;
-  /** How long until it is asked again. */
+  /** The time until it is asked again; ms. */
   readonly intervalMs: number;
 }
 
@@ -19,8 +19,8 @@ export type SoakActivities = ReturnType<typeof createSoakActivities>;
 export function createSoakActivities({ client, clock }: { client: Client; clock: Clock }) {
   return {
     /**
-     * How a soak stands, as soon as that is news. Until then it fails and says when to be tried again, as `waitForRelease` does: an
-     * interruption is seen before long, and days of waiting take no room in the history.
+     * Answers as soon as the state of a soak changes. Until then it fails and gives the time of the next try, as `waitForRelease` does. So
+     * an interruption is seen soon, and days of waiting take no room in the history.
      */
     soakNews: async ({ ask, own, seen, intervalMs }: SoakRun): Promise<SoakAnswer> => {
       const nowMs = await clock.now();

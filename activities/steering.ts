@@ -4,13 +4,13 @@ import { promptly, REVERT_PATIENCE_MS } from './clock';
 import { keyOfRun, sendEach, type DeployCall, type Invoke, type PushPorts } from './pushCalls';
 import { unitsIn } from './snapshots';
 
-/** Groups of units, by their names. */
+/** Groups of units, by name. */
 export interface GroupNames {
   readonly pauseBy: string;
   readonly names: readonly string[];
 }
 
-/** What stops an update that has begun, and lets it continue: all of it, or some groups of its units. `nth` counts either by itself. */
+/** Halts and resumes an update that has begun: all of it, or some groups of its units. `nth` numbers the halts, and also the resumes. */
 export function steering({ snapshots, clock }: PushPorts, invoke: Invoke) {
   const steer =
     (method: 'pauseUpdates' | 'resumeUpdates', verb: string) =>
@@ -32,7 +32,7 @@ export function steering({ snapshots, clock }: PushPorts, invoke: Invoke) {
   return {
     pauseUpdates: steer('pauseUpdates', 'pause'),
     resumeUpdates: steer('resumeUpdates', 'resume'),
-    /** @returns false where nobody says in time for a revert that they are cancelled; without `atOnce` it always waits for that. */
+    /** @returns false if the push type does not confirm the cancel in time for a revert; without `atOnce` it always waits for that. */
     cancelUpdates: async (
       call: DeployCall,
       updateIds: readonly string[],
@@ -44,7 +44,7 @@ export function steering({ snapshots, clock }: PushPorts, invoke: Invoke) {
   };
 }
 
-/** The units of an update that belong to some groups, or (`but`) to all others. */
+/** The units of an update in some groups, or (with `but`) in all other groups. */
 export interface GroupsOf extends GroupNames {
   readonly selection: Selection;
   readonly but?: true;

@@ -14,18 +14,21 @@ import { allTargets, type RevertRequest } from './reverts';
 import { unitsIn } from './snapshots';
 import type { PhaseWork } from './updates';
 
-/** What to shift, and then to send. */
+/** The traffic to shift, and then the tasks to send. */
 export interface PlannedStride {
   readonly percent: number;
-  /** Whose traffic to shift. */
+  /** The units whose traffic is shifted. */
   readonly shifts: readonly string[];
-  /** What to send; left out where it is all that is wanted, which is then the last. */
+  /** The tasks to send; left out if they are all that is wanted, which makes this the last stride. */
   readonly counts?: TaskCounts;
   /** Nothing is left to do after it. */
   readonly isLast: boolean;
 }
 
-/** Lockstep: what is done next, as `domain/deploy/lockstep.ts` says. A canary's tasks count as what they are. */
+/**
+ * Lockstep: the next step, as `domain/deploy/lockstep.ts` defines it. A canary's tasks count like others on their
+ * version.
+ */
 export function createStrideActivities(ports: PushPorts, invoke: Invoke) {
   return {
     /** Towards the amount of the phase. */
@@ -34,15 +37,15 @@ export function createStrideActivities(ports: PushPorts, invoke: Invoke) {
       const ids = (await unitsIn(ports.snapshots, selection)).map(({ id }) => id);
       await orRefused(async () => refuseManyInStep(call.pushType, ids.length));
       const ask = (some: readonly string[]) => lockstepUnits(invoke, call, some, version);
-      // A rollback waits for no unit that is gone, as a revert does.
+      // Like a revert, a rollback does not wait for units that are gone.
       const units = await (call.back ? askOfPresent(invoke, call, ids, { idOf: String, ask }) : ask(ids));
       const stride = strideForward(units, amount);
       return planned(stride, 'all' in amount || ids.length === 0);
     },
 
     /**
-     * Away from the version that is to be got rid of. Units that are unavailable, or that were refused, hold up no other: they keep
-     * their traffic, and come last. Those that are gone are for the last update to find.
+     * Away from the version to remove. Units that are unavailable, or that were refused, do not delay the others: they keep their traffic,
+     * and come last. The last update finds the units that are gone.
      */
     planStrideBack: async (call: DeployCall, request: RevertRequest): Promise<PlannedStride> => {
       const { units: fetched } = await orRefused(() => fetchUnits(invoke, call));

@@ -16,18 +16,18 @@ import { sweepId } from '../domain/ids';
 import type { Clock } from './clock';
 import { look } from './look';
 
-/** What the sweeps of a workflow came to: the report of the last; null where none was answered. */
+/** The result of a workflow's sweeps: the report of the last; null if none was answered. */
 export interface SweptAgain {
   readonly report: SweepReport | null;
 }
 
-/** How long Temporal may take to describe a Schedule. */
+/** The time that Temporal has to describe a Schedule. */
 const SCHEDULE_TIMEOUT_MS = 5_000;
 
 /**
- * Sweeps once, and again when the Schedule would begin the next one, until the time is up; so the list of workflows gains one row an hour
- * instead of one a sweep. Ends before that once a person paused or deleted the Schedule, or a worker changed it. The first sweep takes place
- * whatever the Schedule says: somebody may have triggered it.
+ * Sweeps once, and again whenever the Schedule would begin another, until the time is up. So the list of workflows gains one row an hour instead of
+ * one per sweep. It ends early once a person has paused or deleted the Schedule, or a worker has changed it. The first sweep runs regardless of the
+ * Schedule, since a person may have triggered it.
  */
 export function sweepAgain(
   { client, clock }: { readonly client: Client; readonly clock: Clock },
@@ -52,7 +52,7 @@ export function sweepAgain(
   });
 }
 
-/** Null where there is none; undefined where Temporal does not say: that is no reason to ask nobody. */
+/** Null if there is none; undefined if Temporal does not answer, which is no reason to skip a sweep. */
 async function scheduleOf(client: Client, finder: string, deadline: number): Promise<SeenSchedule | null | undefined> {
   try {
     const handle = client.schedule.getHandle(sweepId(finder));

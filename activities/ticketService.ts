@@ -20,15 +20,15 @@ export interface ServicePorts {
   readonly fetch?: Fetch;
 }
 
-/** Every method throws what `callExtension` throws. What is asked again within one run is the same call. */
+/** Every method throws the errors of `callExtension`. A repetition within one run is the same call. */
 export interface TicketService {
-  /** What the service calls it. */
+  /** @returns the service's own name for it. */
   open(ticket: OpenTicket, text: TicketText): Promise<string>;
   update(ticket: OpenTicket, text: TicketText): Promise<'open' | 'closed'>;
   close(ticket: OpenTicket, reason: string): Promise<void>;
 }
 
-/** A service of tickets, over its protocol or as a webhook, for the run that asks. */
+/** A service of tickets for one run, over its protocol or as a webhook. */
 export function ticketServiceOf(
   ports: ServicePorts,
   service: ExtensionRef,
@@ -86,14 +86,14 @@ function portOver({ fetch }: ServicePorts, service: ExtensionRef): TicketPort {
   };
 }
 
-/** What an event asks for, as its type says. */
+/** The request that an event makes, by its type. */
 const EVENTS: Readonly<Record<keyof TicketProtocol, string>> = {
   openTicket: 'dev.conveyor.ticket.open',
   updateTicket: 'dev.conveyor.ticket.update',
   closeTicket: 'dev.conveyor.ticket.close',
 };
 
-/** Its tickets are called by their keys, and nobody learns which of them people close. */
+/** A webhook's tickets are named by their keys, and it does not report which of them people close. */
 function webhookPort(ports: ServicePorts, service: ExtensionRef): TicketPort {
   const send = async (method: keyof TicketProtocol, id: string, data: TicketClosing | Ticket): Promise<void> => {
     const atMs = await ports.clock.now();

@@ -25,15 +25,15 @@ export type TicketActivities = ReturnType<typeof createTicketActivities>;
 
 /** Calls that are under way at the same time. */
 const CALLS_AT_ONCE = 5;
-/** A service that is slow is asked for no longer, so that an activity ends with what it has before it is given up (`workflows/proxies.ts`). */
+/** After this time a slow service gets no more calls, so that the activity ends with its results before it is given up (`workflows/proxies.ts`). */
 const MAX_TENDING_MS = 60 * MINUTE_MS;
-/** A service that does not answer so many of a run is not asked for the rest. */
+/** A service that leaves this many calls of a run unanswered gets none of the rest. */
 const MAX_UNANSWERED = 10;
 
-/** Tickets for pipelines that nobody deploys (Push4Push, Conveyor §2.1). */
+/** Tickets for pipelines that are not being deployed (Push4Push, Conveyor §2.1). */
 export function createTicketActivities(ports: TicketPorts) {
   return {
-    /** Puts on record which pipelines get a ticket now; no service is asked. */
+    /** Records the pipelines that get a ticket now; calls no service. */
     dueTickets: ({ open, ...patient }: Patient & { readonly open: readonly OpenTicket[] }): Promise<TicketRound> =>
       alive(patient, async () => {
         const now = await ports.clock.now();
@@ -42,7 +42,7 @@ export function createTicketActivities(ports: TicketPorts) {
         const due = withDue(open, [...(await pipelinesByName(ports)).values()], freshness, now);
         return roundFrom(due.open, due.unticketed, now);
       }),
-    /** Opens, changes and closes what is due about tickets on record. Done twice, each call is one. */
+    /** Opens, changes and closes the recorded tickets that are due. A repetition makes each call only once. */
     tendTickets: ({ round, ...patient }: Patient & { readonly round: TicketRound }): Promise<TicketRound> =>
       alive(patient, () => tend(ports, roundAgain(round))),
   };
@@ -53,7 +53,7 @@ function alive<T>({ heartbeatTimeoutMs }: Patient, work: () => Promise<T>): Prom
   return beating(heartbeatTimeoutMs / 3, () => heartbeat(), work);
 }
 
-/** By name; one that ended and was applied again is there as it is now. */
+/** By name; a pipeline that ended and was applied again has its present state. */
 async function pipelinesByName({ index }: TicketPorts): Promise<ReadonlyMap<string, PipelineSummary>> {
   const pipelines = new Map<string, PipelineSummary>();
   for await (const pipeline of index.pipelines()) pipelines.set(pipeline.id, pipeline);
@@ -77,13 +77,13 @@ async function tend(ports: TicketPorts, round: TicketRound): Promise<TicketRound
 
 const NO_SERVICE = 'freshness.tickets of conveyor.config.yaml names no service any more, so tickets stay as they are';
 
-/** What became of a step: the ticket after it, undefined where that is over. */
+/** The result of a step: the ticket after it, or undefined if the ticket is closed. */
 interface StepTaken {
   readonly ticket: OpenTicket | undefined;
   readonly event?: RoundEvent;
 }
 
-/** Takes steps to a service. What that does not take stays as it was. */
+/** Takes steps to a service. A step that the service does not take leaves its ticket unchanged. */
 class TicketDesk {
   private answers = 0;
   private silent = 0;
@@ -94,7 +94,7 @@ class TicketDesk {
     private readonly isOver: () => Promise<boolean>,
   ) {}
 
-  /** Why the service took nothing at all; null where it took something, or was asked nothing. */
+  /** The reason why the service took no step at all; null if it took one, or was asked for none. */
   get outage(): string | null {
     return this.answers === 0 ? this.silence : null;
   }
@@ -124,7 +124,7 @@ class TicketDesk {
     this.silent = 0;
   }
 
-  /** @throws ConveyorError as the service does */
+  /** @throws ConveyorError like the service */
   private async ask(step: Exclude<TicketStep, { kind: 'keep' }>): Promise<StepTaken> {
     const { service } = this;
     switch (step.kind) {

@@ -19,41 +19,41 @@ import { fetchUnits, orRefused, stillThere } from './fetchUnits';
 import { contradicts, eachChunk, type DeployCall, type Invoke, type PushPorts } from './pushCalls';
 import { unitsIn } from './snapshots';
 
-/** An update, or the parts of one that was sent in several (of a revert that isolates what is refused). */
+/** An update, or the parts of an update that was sent in several (a revert that isolates refused units). */
 export interface Tracking {
   readonly updateIds: readonly string[];
   /** The units whose progress is awaited. */
   readonly selection: Selection;
   readonly success: Amount;
-  /** Lockstep: each unit has to meet it. */
+  /** Lockstep: each unit has to meet the criterion. */
   readonly each?: boolean;
-  /** Left out: a phase waits for tasks that cannot be reached. */
+  /** If left out, a phase waits for unreachable tasks. */
   readonly unreachable?: Unreachable;
-  /** Of a phase that is tried again. */
+  /** For a phase that is tried again. */
   readonly earlier?: Earlier;
-  /** Of a revert or a rollback: nobody waits for units that are gone. */
+  /** For a revert or a rollback: units that are gone are not waited for. */
   readonly withoutGone?: boolean;
 }
 
-/** Where an update stands: numbers, however many units it has. */
+/** The progress of an update, as numbers, for any number of units. */
 export interface TrackedUpdate extends Counted {
   readonly progress: Progress;
-  /** What it means when the time is up. */
+  /** The result if the time is up now. */
   readonly late: Exclude<Progress, { kind: 'going' | 'met' }>;
-  /** Tasks that exist and do not live on the version. */
+  /** Tasks that exist but are not live on the version. */
   readonly missing: number;
   /** Tasks whose start failed. */
   readonly failed: number;
   readonly waits?: TurnWait;
   /** Some task is still to be updated. */
   readonly unfinished: boolean;
-  /** Units of which the push type says nothing, least of all that they are updated. */
+  /** Units that the push type does not report on, and that therefore do not count as updated. */
   readonly unheard: Named;
-  /** It says that it is done, and whether that is so could not be asked. */
+  /** The update claims to be done, but that could not be verified. */
   readonly unproven?: true;
 }
 
-/** With all units. */
+/** Includes all units. */
 export interface Tracked {
   readonly tracked: TrackedUpdate;
   readonly all: readonly UnitProgress[];
@@ -80,8 +80,8 @@ export async function trackUnits(
 }
 
 /**
- * A phase ends by no more tasks than its units have: in a count past all size the tasks of the others would not matter. They may have grown
- * since the deploy was planned, so units with more tasks than then are listed anew. @throws extension-protocol
+ * A phase may not count more tasks than its units have: an inflated count would make the tasks of the others irrelevant. Units may have grown since
+ * the plan, so units with more tasks than planned are listed again. @throws extension-protocol
  */
 async function refuseBeyondSize(
   invoke: Invoke,
@@ -98,15 +98,15 @@ async function refuseBeyondSize(
 
 interface UpdateRows {
   readonly ids: readonly string[];
-  /** As they were planned, by unit. */
+  /** The planned sizes, by unit. */
   readonly sizes: ReadonlyMap<string, number>;
-  /** Of the update alone. */
+  /** The rows of the update alone. */
   readonly rows: readonly UnitProgress[];
-  /** With what earlier tries of its phase did. */
+  /** Includes the results of earlier tries of its phase. */
   readonly units: readonly UnitProgress[];
 }
 
-/** The units of an update as they are now, with what earlier tries of its phase did. */
+/** The present units of an update, including the results of earlier tries of its phase. */
 export async function updateProgress(
   { snapshots }: PushPorts,
   invoke: Invoke,
@@ -124,7 +124,7 @@ export async function updateProgress(
   const rows: UnitProgress[] = [];
   for (const updateId of updateIds) rows.push(...(await track(updateId)));
   if (earlier === undefined) return { ids, sizes, rows, units: rows };
-  // One that the push type has forgotten says no more.
+  // An update that the push type has forgotten adds nothing.
   const first = await track(earlier.first).catch((error: unknown) => {
     if (isNonRetryable(error)) return [];
     throw error;
@@ -145,7 +145,7 @@ function trackedOf(units: readonly UnitProgress[], unheard: readonly string[], p
   };
 }
 
-/** Of the unit before which most go. */
+/** The wait of the unit with the most others ahead of it. */
 function landingWaits(units: readonly UnitProgress[]): TurnWait | undefined {
   const all = units.flatMap(({ reason = '', ahead }) => (ahead === undefined ? [] : [{ reason, ahead }]));
   return all.sort((one, other) => other.ahead - one.ahead)[0];

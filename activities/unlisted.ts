@@ -3,7 +3,7 @@ import { NAMED_UNLISTED, type UnlistedUnit, type UnlistedUnits } from '../domain
 import { promptly, REVERT_PATIENCE_MS } from './clock';
 import { unitNeeds, type DeployCall, type Invoke, type PushPorts } from './pushCalls';
 
-/** Units that are no longer listed, with what they run, as far as the push type still says; nothing if all are listed. */
+/** Units that are no longer listed, with their version if the push type still reports it; nothing if all are listed. */
 export async function unlistedUnits(
   { clock }: Pick<PushPorts, 'clock'>,
   invoke: Invoke,
@@ -19,7 +19,7 @@ export async function unlistedUnits(
   if (gone.length === 0) return undefined;
   const asked = gone.slice(0, NAMED_UNLISTED).map(async ({ id, version: ran }): Promise<UnlistedUnit> => {
     const needs = unitNeeds(invoke, call, [{ unit: id, version, artifacts: [] }], []);
-    // Do not wait long: the push type may no longer know a unit that is gone.
+    // Does not wait long, since the push type may no longer know a unit that is gone.
     const [need] = (await promptly(clock, REVERT_PATIENCE_MS, needs)) ?? [];
     const tasks = need && { updated: Math.max(0, need.size - need.outdated), size: need.size };
     return { id, version: ran, ...(tasks && { tasks }) };

@@ -26,7 +26,7 @@ import { unitsIn } from './snapshots';
 import { steering } from './steering';
 import { type Tracking, type TrackedUpdate, updateProgress } from './tracking';
 
-/** What a phase asks of its units: to each the same. */
+/** The wanted state of the units of a phase, the same for each. */
 export interface PhaseWork {
   readonly selection: Selection;
   readonly want: Want;
@@ -42,7 +42,7 @@ export interface Prefetch extends PhaseWork {
   readonly phase: PhasePlan['key'];
 }
 
-/** How much of the requests of some units goes to a version; `step` names it in the idempotency key, such as `0/2` or `revert/1`. */
+/** The share of the requests to some units that goes to a version; `step` names it in the idempotency key, such as `0/2` or `revert/1`. */
 export interface Traffic {
   readonly step: string;
   readonly selection: Selection;
@@ -50,18 +50,18 @@ export interface Traffic {
   readonly toVersion: string;
 }
 
-/** The updates of a phase: thin calls, keyed so that a repetition changes nothing, and one that watches. */
+/** The updates of a phase: thin calls with keys, so that a repetition changes nothing, and one that watches. */
 export function createUpdateActivities(ports: PushPorts, invoke: Invoke) {
   const targetsOf = async ({ selection, want, counts }: PhaseWork & Pick<UpdateRequest, 'counts'>) =>
     counted(targetsFor(await unitsIn(ports.snapshots, selection), want), counts);
   return {
-    /** How many units there are to update, and how many tasks of them are not on the version. */
+    /** The number of units to update, and of their tasks that are not on the version. */
     countOutdated: async (call: DeployCall, work: PhaseWork): Promise<{ units: number; outdated: number }> => {
       const targets = await targetsOf(work);
       if (targets.length === 0) return { units: 0, outdated: 0 };
       const exclude = await reservedUpdates(ports, call);
       const ask = (some: readonly PlannedTarget[]) => unitNeeds(invoke, call, some, exclude);
-      // A rollback waits for no unit that is gone, as a revert does.
+      // Like a revert, a rollback does not wait for units that are gone.
       const units = await (call.back ? askOfPresent(invoke, call, targets, { idOf: unitOf, ask }) : ask(targets));
       return { units: targets.length, outdated: units.reduce((sum, { outdated }) => sum + outdated, 0) };
     },
@@ -72,14 +72,14 @@ export function createUpdateActivities(ports: PushPorts, invoke: Invoke) {
     trackUpdates: (call: DeployCall, tracking: Tracking & Pick<Following, 'proof'>): Promise<TrackedUpdate> =>
       trackProved(ports, invoke, call, tracking),
 
-    /** The units of an update that are not through; none when they are more than a workflow should carry. */
+    /** The units of an update that are not finished; empty if there are more than a workflow should carry. */
     unitsBehind: async (call: DeployCall, tracking: Tracking): Promise<UnitProgress[]> => {
       const { units } = await updateProgress(ports, invoke, call, tracking);
       const behind = units.filter((unit) => missingOf(unit) > 0);
       return behind.length > FLEET_LIMITS.chunk ? [] : behind;
     },
 
-    /** Looks once and heartbeats the counts; answers with the last ones once the fate of the phase is clear. */
+    /** Looks once and heartbeats the counts; answers with the last counts once the fate of the phase is clear. */
     followUpdates: (call: DeployCall, following: Following): Promise<TrackedUpdate> =>
       look({ clock: ports.clock, ...following }, (now, before: Followed | undefined) =>
         lookAtUpdates(ports, invoke, call, following, now, before),
@@ -87,11 +87,11 @@ export function createUpdateActivities(ports: PushPorts, invoke: Invoke) {
 
     ...steering(ports, invoke),
 
-    /** Sends a share of the requests to a version. @returns false where the push type has no such method. */
+    /** Sends a share of the requests to a version. @returns false if the push type has no such method. */
     shiftTraffic: (call: DeployCall, traffic: Traffic): Promise<boolean> =>
       heedingCancel(() => shiftUnits(ports, invoke, call, traffic)),
 
-    /** Asks the fleet to fetch what a phase brings before it begins. @returns false where the push type has no such method. */
+    /** Asks the fleet to fetch the artifacts of a phase before it begins. @returns false if the push type has no such method. */
     prefetch: async (call: DeployCall, { phase, ...work }: Prefetch): Promise<boolean> => {
       const targets = await targetsOf(work);
       const exclude = await reservedUpdates(ports, call);
@@ -114,7 +114,7 @@ async function shiftUnits(
   const ids = (await unitsIn(snapshots, selection)).map(({ id }) => id);
   const name = keyOfRun(`${call.deployId}/${step}/traffic`);
   return offered(async () => {
-    // Also of no units: whether the method is there.
+    // Called even with no units, to find out whether the method exists.
     if (ids.length === 0) await invoke(call, 'shiftTraffic', { units: [], percent, toVersion }, name);
     await sendEach(call, ids, String, ({ items, key }) =>
       invoke(call, 'shiftTraffic', { units: [...items], percent, toVersion }, key(name)),

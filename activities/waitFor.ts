@@ -9,11 +9,11 @@ import { stillWaiting } from './failure';
 export interface WaitRun extends Pick<Wait, 'pipeline' | 'artifact'> {
   /** The name of the action, for `status`. */
   readonly action: string;
-  /** How long until it is asked again. */
+  /** The time until it is asked again; ms. */
   readonly intervalMs: number;
 }
 
-/** Heartbeaten, so that the next asking is about the same release. */
+/** The heartbeat, so that the next look is about the same release. */
 interface WaitSeen extends Pick<ActionSeen, 'action' | 'progress' | 'message'> {
   readonly release: number | null;
 }
@@ -23,8 +23,8 @@ export type WaitForActivities = ReturnType<typeof createWaitForActivities>;
 export function createWaitForActivities({ client }: { client: Client }) {
   return {
     /**
-     * Asks another pipeline once. While it must wait, it fails and says when to be tried again: the waiting is a timer of the
-     * server, which takes neither a worker's time nor room in the history, however long it lasts.
+     * Asks another pipeline once. While it must wait, it fails and gives the time of the next try. The wait is a timer of the server,
+     * which takes neither a worker's time nor room in the history, for any duration.
      */
     waitForRelease: async ({ action, pipeline, artifact, intervalMs }: WaitRun): Promise<ActionEnd> => {
       const context = Context.current();
@@ -38,7 +38,7 @@ export function createWaitForActivities({ client }: { client: Client }) {
   };
 }
 
-/** What a pipeline knows; null when there is no such pipeline, it was never applied, or a stranger started a workflow under its id. */
+/** The answer of a pipeline; null if it does not exist, was never applied, or a stranger started a workflow under its id. */
 export async function pipelineKnows<T>(client: Client, pipeline: string): Promise<T | null> {
   try {
     return await client.workflow.getHandle(workflowIds.pipeline(pipeline)).query<T | null>('pipeline');

@@ -18,7 +18,7 @@ export type WindowRoomActivities = ReturnType<typeof createWindowRoomActivities>
 
 export function createWindowRoomActivities({ client, clock }: { client: Client; clock: Clock }) {
   return {
-    /** Whether one more deploy may begin in a window that is open; its pipeline knows which others have. */
+    /** Whether one more deploy may begin in an open window; its pipeline knows which others have begun. */
     windowRoom: async ({ pipeline, release, action, windows, blackouts }: RoomAsk): Promise<Room> => {
       const known = await pipelineKnows<PipelineState>(client, pipeline);
       const others = (known?.begunAt?.[action] ?? []).filter(([number]) => number !== release);
